@@ -144,6 +144,9 @@ std::optional<LaunchedRank> rank_by(const Launcher& launcher, const Variables& v
     result.restarts = first_number(kRestarts, variables).value_or(0);
   }
   if (result.job.empty()) result.job = batch_job(variables);
+  // Hydra starts its ranks by a step of its own, so this tells those of one batch job apart.
+  const std::string step = launcher.name == "MPICH" ? variables("SLURM_STEP_ID") : std::string();
+  if (!result.job.empty() && is_step(step)) result.job += " " + step;
   if (!result.job.empty()) result.job.insert(0, std::string(launcher.name) + " ");
   result.variable = launcher.rank[0];
   result.value = variables(launcher.rank[0]);
@@ -228,8 +231,8 @@ std::optional<LaunchedRank> launched_rank_of_this_process(const char* const* env
         (rank->job.empty() ? std::string(rank->launcher) : "") + text_of(launcher->process);
     rank->directory = launcher->directory;
   }
-  if (const std::string named = variables(kJobVariable); rank->job.empty() && !named.empty()) {
-    rank->job = "named " + short_name(named);
+  if (const std::string named = variables(kJobVariable); !named.empty()) {
+    rank->job += (rank->job.empty() ? "named " : " named ") + short_name(named);
   }
   // It goes into files, as a line.
   for (char& byte : rank->job) {

@@ -36,7 +36,7 @@ struct LaunchedRank {
 // In the environment of a rank that is measured, and of all that it starts: job and rank, so that a
 // process that inherits the variables of its launcher is not taken for that rank.
 inline constexpr char kRankVariable[] = "TIMELOOM_RANK";
-// The user's name for the job where the launcher has none.
+// The user's name for the job, where the launcher has none or the same for several.
 inline constexpr char kJobVariable[] = "TIMELOOM_JOB";
 
 // The value of a variable of the environment; empty: it is not set.

@@ -67,9 +67,10 @@ def test_the_user_names_the_job(work, timeloom_program):
     assert Run(work / "run", timeloom_program).names == names_of_ranks(3)
 
 
-def test_two_jobs_at_once(work, timeloom_program):
+@pytest.mark.parametrize("batch", [{}, {"PBS_JOBID": "12.server"}])
+def test_two_jobs_at_once(work, timeloom_program, batch):
     (work / "app.py").write_text(MEETING)
-    finish([start(work, rank, 2, TIMELOOM_JOB=job) for rank in range(2) for job in "ab"])
+    finish([start(work, rank, 2, TIMELOOM_JOB=job, **batch) for rank in range(2) for job in "ab"])
     runs = [name for name in os.listdir(work) if "timeloom-" in name]
     assert len(runs) == 2
     assert [Run(work / run, timeloom_program).names for run in runs] == [names_of_ranks(2)] * 2

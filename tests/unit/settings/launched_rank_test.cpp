@@ -94,6 +94,10 @@ TEST(LaunchedRankTest, ABatchSystemNamesTheJobOfALauncherThatDoesNot) {
   EXPECT_EQ(rank_in(with(kHydra, {{"PBS_JOBID", "12.server"}}))->job, "MPICH PBS_JOBID 12.server");
   EXPECT_EQ(rank_in(with(kHydra, {{"LSB_JOBID", "5"}}))->job, "MPICH LSB_JOBID 5");
   EXPECT_EQ(rank_in(with(kHydra, {{"SLURM_JOB_ID", "7"}}))->job, "MPICH SLURM_JOB_ID 7");
+  // Several at once on several hosts are steps of one batch job.
+  const Environment slurm = with(kHydra, {{"SLURM_JOB_ID", "7"}});
+  EXPECT_EQ(rank_in(with(slurm, {{"SLURM_STEP_ID", "2"}}))->job, "MPICH SLURM_JOB_ID 7 2");
+  EXPECT_EQ(rank_in(with(slurm, {{"SLURM_STEP_ID", "4294967291"}}))->job, "MPICH SLURM_JOB_ID 7");
 }
 
 TEST(LaunchedRankTest, AValueThatIsNoNumberMakesNoRank) {
@@ -135,10 +139,13 @@ TEST(LaunchedRankTest, OnOneHostTheProcessOfTheLauncherMakesTheJobUnique) {
   EXPECT_EQ(rank_of_this_process(with(kHydra, {{"MPI_LOCALNRANKS", "1"}}))->job, "");
 }
 
-TEST(LaunchedRankTest, TheUserNamesAJobThatNothingElseNames) {
+TEST(LaunchedRankTest, TheUserNamesAJobThatNothingElseTells) {
   const Environment several = with(kHydra, {{"MPI_LOCALNRANKS", "1"}});
   EXPECT_EQ(rank_of_this_process(with(several, {{"TIMELOOM_JOB", "a\nb"}}))->job, "named a_b");
-  EXPECT_EQ(rank_of_this_process(with(kStep, {{"TIMELOOM_JOB", "a"}}))->job, "Slurm 77 0");
+  EXPECT_EQ(rank_of_this_process(with(kStep, {{"TIMELOOM_JOB", "a"}}))->job, "Slurm 77 0 named a");
+  const Environment batch = with(several, {{"PBS_JOBID", "12"}});
+  EXPECT_EQ(rank_of_this_process(with(batch, {{"TIMELOOM_JOB", "a"}}))->job,
+            "MPICH PBS_JOBID 12 named a");
 }
 
 TEST(LaunchedRankTest, AChildOfARankIsNone) {
