@@ -249,6 +249,22 @@ Others end_rank(const fs::path& run, std::uint32_t rank, std::uint32_t size,
   return end_rank_in(open_spools(run, &ignored), rank, size, patience);
 }
 
+std::chrono::milliseconds patience_with_late(bool on_one_host) {
+  constexpr std::chrono::milliseconds kLongestLag{2000};
+  return on_one_host ? std::chrono::milliseconds{} : kLongestLag;
+}
+
+std::string text_of_missing(const fs::path& run, std::uint32_t size) {
+  return "of the " + std::to_string(size) + " ranks of this job not all record into " +
+         run.string() +
+         "; late ones join it, those that started in another directory have runs of their own";
+}
+
+std::string text_of_unknown_size(std::string_view launcher) {
+  return std::string(launcher) +
+         " does not say how many ranks there are; the next command weaves their run";
+}
+
 void forget_job(const Directory& run) noexcept try {
   const std::string marker = marker_of(run);
   const std::size_t end = marker.find('\n');

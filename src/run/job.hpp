@@ -25,6 +25,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace timeloom::run {
 
@@ -98,6 +99,13 @@ enum class Others : std::uint8_t {
 // rank.
 Others end_rank(const std::filesystem::path& run, std::uint32_t rank, std::uint32_t size,
                 std::chrono::milliseconds patience = {});
+
+// The patience of a rank: where those of one host have ended before those of another begin, these
+// may yet come.
+std::chrono::milliseconds patience_with_late(bool on_one_host);
+// The lines of a rank that nobody comes to, and of one that cannot know who is the last.
+std::string text_of_missing(const std::filesystem::path& run, std::uint32_t size);
+std::string text_of_unknown_size(std::string_view launcher);
 
 // The name of the directory of the tree in that of the spools.
 inline constexpr char kEndedName[] = "ended";

@@ -118,6 +118,7 @@ struct NativeRun {
   bool existed = false;                   // the directory did before
   std::optional<LaunchedRank> rank = {};  // that shares the run with others
   std::uint32_t spawn = 0;                // that it is a rank of; 0: of the job
+  bool elsewhere = false;  // ranks may have started in other directories, with runs of their own
 };
 
 fs::path spools_of(const NativeRun& run) {
@@ -163,14 +164,15 @@ std::string word_of(const fs::path& directory) {
                                                                             : relative.string());
 }
 
-// Says what was lost; the program's status stays what it is.
-std::string weave_run(const fs::path& directory, const Settings& settings) try {
+// Says what was lost; the program's status stays what it is. `more_ranks`: may still join the run.
+std::string weave_run(const fs::path& directory, const Settings& settings, bool more_ranks) try {
   if (!settings.flag("weave")) return "not woven yet; the next command does it";
   weave::WeaveOptions options;
   options.keep_spool = settings.flag("keep-spool");
   options.progress = ::isatty(STDERR_FILENO) == 1;
   options.patience = weave::kPatienceAtEnd;
   options.just_ended = true;
+  options.more_ranks = more_ranks;
   const weave::WeaveSummary summary = weave::weave(directory, options);
   warn_of_depth(summary);
   return describe(summary);
@@ -178,13 +180,15 @@ std::string weave_run(const fs::path& directory, const Settings& settings) try {
   return std::string("not woven: ") + error.what() + "; what was recorded is still in the run";
 }
 
-bool group_goes_on(const NativeRun& run) {
-  if (!run.rank) return false;
+run::Others end_in_group(const NativeRun& run) {
+  if (!run.rank) return run::Others::kEnded;
   const LaunchedRank& rank = *run.rank;
-  if (rank.size == 0) return true;
-  return run::Others::kEnded !=
-         (run.spawn == 0 ? run::end_rank(run.directory, rank.rank, rank.size)
-                         : run::end_spawned(run.directory, run.spawn, rank.rank, rank.size));
+  if (rank.size == 0) return run::Others::kGoOn;
+  if (run.spawn != 0) {
+    return run::end_spawned(run.directory, run.spawn, rank.rank, rank.size);
+  }
+  return run::end_rank(run.directory, rank.rank, rank.size,
+                       run::patience_with_late(rank.on_one_host()));
 }
 
 // Its part of the weave. What fails is left to the weave of the run.
@@ -200,35 +204,53 @@ void convert_as_rank(const NativeRun& run) {
   }
 }
 
-// Whether other ranks, or spawned processes, are still to end, of which the last one weaves the
-// run.
-bool others_go_on(const NativeRun& run) {
+// Other ranks, and spawned processes: while they go on, the last one of them weaves the run. Ranks
+// that are not here are late ones, or, where that may be, elsewhere: then this one does.
+run::Others end_of(const NativeRun& run) {
   std::error_code ignored;
   if (run.rank) fs::remove(spools_of(run) / kLifeName, ignored);
-  return group_goes_on(run) || !run::end_group(run.directory, run.spawn);
+  const run::Others others = end_in_group(run);
+  const bool come = others == run::Others::kNotHere && !run.elsewhere;
+  if (others == run::Others::kGoOn || come) return run::Others::kGoOn;
+  return run::end_group(run.directory, run.spawn) ? others : run::Others::kGoOn;
+}
+
+// Nobody else says it.
+void say_who_weaves(const NativeRun& run, const Settings& settings) {
+  const bool unknown = run.rank && run.rank->size == 0 && run.rank->rank == 0;
+  if (!unknown || settings.flag("quiet")) return;
+  say(run::text_of_unknown_size(run.rank->launcher) + ": timeloom report " +
+      word_of(run.directory));
+}
+
+void say_nothing_recorded(const std::string& program) {
+  const std::string why = why_nothing_is_loaded(program);
+  say("nothing was recorded: the program " +
+      (why.empty() ? "has not loaded libtimeloom" : why + ", so the system loads no libtimeloom"));
 }
 
 void finish(const NativeRun& run, const std::string& program, const Settings& settings,
             double seconds) {
   const fs::path& directory = run.directory;
   if (settings.flag("weave")) convert_as_rank(run);
-  if (others_go_on(run)) return;
+  const run::Others others = end_of(run);
+  if (others == run::Others::kGoOn) return say_who_weaves(run, settings);
+  const bool missing = others == run::Others::kNotHere;
   if (run::count_spools(directory) == 0) {
-    run::forget_job(run::Directory(directory));
-    run::forget_directory(directory, run.existed);
-    const std::string why = why_nothing_is_loaded(program);
-    say("nothing was recorded: the program " +
-        (why.empty() ? "has not loaded libtimeloom"
-                     : why + ", so the system loads no libtimeloom"));
-    return;
+    if (!missing) {
+      run::forget_job(run::Directory(directory));
+      run::forget_directory(directory, run.existed);
+    }
+    return say_nothing_recorded(program);
   }
-  const std::string text = weave_run(directory, settings);
+  const std::string text = weave_run(directory, settings, missing);
   const bool failed = text.starts_with("not woven: ");
   if (settings.flag("quiet")) {
     if (failed) say(text);
     return;
   }
   say(formatted("{:.3f} s, ", seconds) + text);
+  if (missing) say(run::text_of_missing(directory, run.rank->size));
   say("next: timeloom report " + word_of(directory));
 }
 
@@ -278,7 +300,8 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
       run::share_run(meeting, {rank.job, wish, rank.rank, rank.size}, make,
                      [&] { run::forget_directory(made.directory, made.existed); });
   if (!shared.refused.empty()) return make_apart(line, settings, rank, apart, shared.refused);
-  return {shared.path, made.existed, rank};
+  const bool elsewhere = !rank.on_one_host() || rank.directory != run::current_directory();
+  return {shared.path, made.existed, rank, 0, elsewhere};
 }
 
 // A rank of those that MPI_Comm_spawn has started, whose run is that of its parents.
@@ -335,7 +358,7 @@ int run_native(const CommandLine& line) {
   try {
     status = run_program(line, program, run, preload_value(settings));
   } catch (const Error&) {
-    if (!others_go_on(run) && run::count_spools(run.directory) == 0) {
+    if (end_of(run) == run::Others::kEnded && run::count_spools(run.directory) == 0) {
       run::forget_directory(run.directory, run.existed);
     }
     throw;

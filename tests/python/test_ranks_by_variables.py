@@ -246,6 +246,37 @@ OF_TORCHRUN = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "here"
                "TORCHELASTIC_RUN_ID": "none"}  # fmt: skip
 
 
+def native(work, timeloom_program, **variables):
+    """What a rank of a program without Python says, in place of seconds N."""
+    done = subprocess.run([timeloom_program, "run", "-o", "run", "--program", "./regions", "threads"], cwd=work,
+                          env={**environment(), **variables}, capture_output=True, text=True, timeout=100, check=True)  # fmt: skip
+    return re.sub(r"[\d.]+ s, .*", "N", done.stderr).splitlines()
+
+
+def test_a_native_rank_that_finds_nobody_else_weaves(work, timeloom_program):
+    build_regions(work, timeloom_program)
+    missing = (f"timeloom: of the 2 ranks of this job not all record into {work}/run; late ones join it, those that started in "
+               "another directory have runs of their own")  # fmt: skip
+    summary = ["timeloom: N", "timeloom: next: timeloom report run"]
+    variables = [of_launcher(rank, 2, TIMELOOM_JOB="a") for rank in range(2)]
+    assert native(work, timeloom_program, **variables[0]) == [summary[0], missing, summary[1]]
+    assert (work / "run" / "traces.otf2").exists()
+    assert native(work, timeloom_program, **variables[1]) == summary
+    assert Run(work / "run", timeloom_program).names == names_of_ranks(2)
+    assert not (work / "run" / "spool").exists()
+
+
+def test_native_ranks_of_unknown_number(work, timeloom_program):
+    build_regions(work, timeloom_program)
+    said = [native(work, timeloom_program, PMIX_NAMESPACE="prterun-here-1@1", PMIX_RANK=str(rank)) for rank in range(2)]
+    assert said == [
+        ["timeloom: PMIx does not say how many ranks there are; the next command weaves their run: timeloom report run"],
+        [],
+    ]
+    subprocess.run([timeloom_program, "report", "run"], cwd=work, check=True, capture_output=True)
+    assert Run(work / "run", timeloom_program).names == names_of_ranks(2)
+
+
 def test_an_experiment_directory_keeps_its_name_for_late_ranks(work):
     """Here rank 1 begins when rank 0, which has found nobody else, has woven the run."""
     def one(rank):

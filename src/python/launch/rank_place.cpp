@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <chrono>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -130,25 +129,20 @@ bool RankPlace::ranks_have_ended() {
   if (!shared_) return true;
   if (launched_.size == 0) return false;
   if (!others_) {
-    // Where the ranks of one host have ended before those of another begin, these may yet come.
-    constexpr std::chrono::milliseconds kLongestLag{2000};
-    const auto patience = launched_.on_one_host() ? std::chrono::milliseconds{} : kLongestLag;
-    others_ = run::end_rank(path(), launched_.rank, launched_.size, patience);
+    others_ = run::end_rank(path(), launched_.rank, launched_.size,
+                            run::patience_with_late(launched_.on_one_host()));
   }
   return *others_ == run::Others::kEnded || !missing().empty();
 }
 
 std::string RankPlace::missing() const {
   if (others_ != run::Others::kNotHere || !elsewhere_) return {};
-  return "of the " + std::to_string(launched_.size) + " ranks of this job not all record into " +
-         path() +
-         "; late ones join it, those that started in another directory have runs of their own";
+  return run::text_of_missing(path(), launched_.size);
 }
 
 std::string RankPlace::farewell() const {
   if (launched_.size != 0 || launched_.rank != 0) return {};
-  return std::string(launched_.launcher) +
-         " does not say how many ranks there are; the next command weaves their run";
+  return run::text_of_unknown_size(launched_.launcher);
 }
 
 std::shared_ptr<RunPlace> plan_place(const Settings& settings, const Program& program,
