@@ -53,9 +53,21 @@ std::optional<weave::WeaveSummary> weave_at_end(const std::filesystem::path& run
   return std::nullopt;
 }
 
+// A rank waits for the end of this process. The weave of the run does what is not done by then.
+void end_within_limit() {
+  constexpr unsigned kLongestSeconds = 3600;
+  std::signal(SIGALRM, SIG_DFL);
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  sigprocmask(SIG_UNBLOCK, &alarm, nullptr);  // the program may have blocked it
+  ::alarm(kLongestSeconds);
+}
+
 int run_weave(WeaveCommandOptions options) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not become so large is an error like others
   if (options.convert) {
+    end_within_limit();
     weave::convert(options.run, *options.convert);
     return kDone;
   }
