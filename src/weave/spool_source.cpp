@@ -230,8 +230,9 @@ void SpoolSource::add_markers(const Process& process) {
 
 void SpoolSource::add_locations() {
   const bool dense = run::layout_of(definitions_.properties).dense_ids;
-  // Where all processes were measured, each member has its record; others are not many.
-  std::uint64_t room = 1 << 24;
+  // Where all processes were measured, each member has its record. A rank that converts its own
+  // events knows no others: there is room for 16 communicators of half a million.
+  std::uint64_t room = 1 << 23;
   for (const Process& process : processes_) {
     room += process.reader->definitions().communicators.size();
   }

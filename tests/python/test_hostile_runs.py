@@ -111,10 +111,17 @@ def _empty_segments(spool, locations):
     (spool / "log").write_bytes(data)
 
 
+def _communicators(spool):
+    with open(spool / "defs", "ab") as defs:
+        for i in range(1000):
+            defs.write(record(32, struct.pack("<IQQBII", i, i + 1, 0, 0, 4_000_000, 0) + text(b"")))
+
+
 SIZES = {
     "definitions of 3 GB": _sparse_definitions,
     "40 million places in a file of that size": lambda spool: _profile(spool, 40_000_000, 40_000_000 * 64),
     "4 billion places in no file": lambda spool: _profile(spool, 4_000_000_000, 64),
+    "1,000 communicators of 4 million ranks": _communicators,
     "a log of 40 GB": _sparse_log,
     "2,500 segments in a log of 40 GB": _sparse_segments,
     "2,500 segments in a ring of 40 GB": _sparse_ring,

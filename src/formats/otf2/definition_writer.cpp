@@ -88,8 +88,11 @@ std::uint64_t most_bytes(const Shared& shared) {
 // As small as possible, since readers hold a chunk in memory for each location:
 // either the longest record fits, or all of them, see kEventChunk in writer.cpp.
 std::uint64_t chunk_size_for(const Shared& shared) {
-  const std::size_t members =
+  std::size_t members =
       std::max(shared.definitions->regions.size(), shared.definitions->locations.size());
+  for (const Communicator& one : shared.definitions->communicators) {
+    members = std::max(members, one.members.size());  // of ranks, which need not be recorded
+  }
   const std::size_t group = std::min(kGroupMembers, members) * 9;
   std::uint64_t needed =
       std::max<std::uint64_t>({shared.strings.longest(), group, shared.largest_table}) + 1024;
