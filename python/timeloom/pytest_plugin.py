@@ -226,8 +226,8 @@ class _Session:
         self._durations: list[tuple[float, str]] = []
 
     @pytest.hookimpl(tryfirst=True)  # before xdist starts workers
-    def pytest_sessionstart(self) -> None:
-        if not self._is_worker and not self._traces:
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        if not self._is_worker and not self._traces and not session.config.option.collectonly:
             with contextlib.suppress(OSError):  # the first test says why
                 self._directory = _claimed(self._directory)
                 self._made = True

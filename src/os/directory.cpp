@@ -240,4 +240,10 @@ int Directory::try_lock() const noexcept {
   return errno == EWOULDBLOCK || errno == EBADF ? errno : 0;
 }
 
+bool Directory::is_locked() const noexcept {
+  if (::flock(fd_, LOCK_SH | LOCK_NB) != 0) return errno == EWOULDBLOCK;
+  static_cast<void>(::flock(fd_, LOCK_UN));
+  return false;
+}
+
 }  // namespace timeloom::os

@@ -73,6 +73,8 @@ class Directory {
   // Locks the directory for this object until it is destroyed or the process ends.
   // EWOULDBLOCK: it is locked already. A file system without locks grants it.
   int try_lock() const noexcept;
+  // Whether somebody has locked it. Several may ask at once. REQUIRES: not locked by this object.
+  bool is_locked() const noexcept;
 
  private:
   explicit Directory(int fd) noexcept : fd_(fd) {}

@@ -1,8 +1,10 @@
 // The wrappers of the system's calls that open, close and copy descriptors, and delete files.
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <string>
@@ -167,7 +169,10 @@ int no_close_range(unsigned, unsigned, int) {
   return -1;
 }
 void close_each_from(int first) {
-  const auto most = static_cast<int>(::sysconf(_SC_OPEN_MAX));
+  if (::syscall(SYS_close_range, first < 0 ? 0 : first, ~0U, 0) == 0) return;
+  constexpr long kMost = 1 << 20;  // of an older kernel, too
+  const long limit = ::sysconf(_SC_OPEN_MAX);
+  const auto most = static_cast<int>(limit < 0 ? kMost : std::min(limit, kMost));
   for (int next = first < 0 ? 0 : first; next < most; ++next) (void)next_close(next);
 }
 constinit Next<int(unsigned, unsigned, int)> next_close_range{"close_range", no_close_range};

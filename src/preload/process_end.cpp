@@ -102,6 +102,8 @@ TIMELOOM_WRAPPER(int, fexecve, int program, Arguments words, Arguments environme
     va_end(values);                                                                    \
     return status;                                                                     \
   }
-EXECL(execl, wrapped_execv(program, words))
-EXECL(execlp, wrapped_execvp(program, words))
-EXECL(execle, wrapped_execve(program, words, va_arg(values, Arguments)))
+EXECL(execl, replace([=] { return next_execv(program, words); }))
+EXECL(execlp, replace([=] { return next_execvp(program, words); }))
+EXECL(execle, replace([=, environment = va_arg(values, Arguments)] {
+        return next_execve(program, words, environment);
+      }))

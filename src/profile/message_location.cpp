@@ -38,7 +38,8 @@ class MessageSink::OneLocation final : public LocationSink {
 
   void finish() override {
     const std::lock_guard lock(sink_.mutex_);
-    if (has_gap_ && ends_.size() + visits_.size() != 0) sink_.unsure_.insert(process_);
+    if (has_gap_) sink_.paused_.insert(process_);
+    if (ends_.size() + visits_.size() != 0) sink_.takes_part_.insert(process_);
     for (auto& [channel, sent, end, slot, cancelled] : ends_) {
       if (cancelled) continue;
       end.spent = spent_[slot];

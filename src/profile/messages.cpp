@@ -208,20 +208,21 @@ void MessageSink::compare(std::vector<CollectiveVisit>& visits) {
 }
 
 bool MessageSink::is_unsure(std::uint32_t process) const {
-  return all_unsure_ || unsure_.contains(process);
+  return all_unsure_ || (paused_.contains(process) && takes_part_.contains(process));
 }
 
 // All processes call the operations of a communicator in the same order. Returned are the
 // communicators of unsure processes whose operations do not fit together.
 std::set<std::uint32_t> MessageSink::gather_visits() {
   std::set<std::uint32_t> unsure, uncertain;
-  std::map<std::uint32_t, std::size_t> counts;
+  std::map<std::uint32_t, std::size_t> counts, processes;
   for (auto& [key, visits] : own_visits_) {
     const auto [communicator, process] = key;
     if (!is_self(communicator)) {
       if (is_unsure(process)) unsure.insert(communicator);
       const std::size_t others = counts.try_emplace(communicator, visits.size()).first->second;
       if (others != visits.size()) uncertain.insert(communicator);
+      ++processes[communicator];
     }
     std::ranges::sort(visits, {},
                       [](const OwnVisit& one) { return moment_of(one, one.visit.location); });
@@ -231,6 +232,10 @@ std::set<std::uint32_t> MessageSink::gather_visits() {
       ++meeting.before;
     }
     visits = {};
+  }
+  for (const std::uint32_t one : unsure) {
+    const CommunicatorGroups& groups = groups_[one];
+    if (processes[one] != groups.first.size() + groups.second.size()) uncertain.insert(one);
   }
   for (const auto& [key, visits] : visits_) {
     if (unsure.contains(key.communicator) && !fit(visits)) uncertain.insert(key.communicator);
@@ -253,7 +258,7 @@ void MessageSink::finish() {
   }
   channels_.clear();
   visits_.clear();
-  if (all_unsure_ || !unsure_.empty()) {
+  if (std::ranges::any_of(takes_part_, [this](std::uint32_t one) { return is_unsure(one); })) {
     obstacles_.insert("calls of MPI may be missing, since recording was off or events are lost");
   }
   if (summary_.unmatched != 0) {

@@ -184,7 +184,8 @@ class MessageSink final : public RunSink {
   std::map<Meeting, std::vector<CollectiveVisit>> visits_;
   std::map<LocationId, Place> places_;
   bool all_unsure_ = false;
-  std::set<std::uint32_t> unsure_;          // processes of which earlier messages may be missing
+  std::set<std::uint32_t> paused_;          // processes whose recording was off for a while
+  std::set<std::uint32_t> takes_part_;      // processes with messages or operations
   std::vector<CommunicatorGroups> groups_;  // of the communicators
   std::set<std::pair<std::uint32_t, std::uint32_t>> second_group_;  // communicator, process in it
   std::vector<bool> is_mpi_, waits_unseen_, only_neighbours_, probes_, reads_status_;  // regions

@@ -41,6 +41,7 @@ class WaitingClock {
     std::uint64_t wall = 0, cpu = 0;
     if (!known_ || now <= ticks_ || !read(clock_, cpu) || !read(CLOCK_MONOTONIC, wall)) return 0;
     const std::uint64_t ticks = os::now();
+    if (ticks <= first_ticks_) return 0;
     // Since the first reading, so that a thread that was stopped between two clocks matters less
     // and less.
     const double rate = static_cast<double>(wall - std::min(wall, first_wall_)) /

@@ -75,6 +75,8 @@ class Directory {
 
   // Whether this object is now the only one that weaves the run, until its destruction.
   bool try_lock() const noexcept { return directory_.try_lock() == 0; }
+  // Whether another one weaves the run. REQUIRES: this object does not.
+  bool is_locked() const noexcept { return directory_.is_locked(); }
 
  private:
   void check(int error, const char* what, Item item) const;

@@ -94,8 +94,8 @@ void refuse_unusable(const Directory& directory, bool force) {
     throw Error("the program of the run " + path +
                 " is still running; wait until it has ended or choose another with --output");
   }
-  // The lock is held until the run is removed: no weave may begin meanwhile.
-  if (!directory.try_lock()) {
+  // Not by taking the lock: all ranks of a job ask at once.
+  if (directory.is_locked()) {
     throw Error("the run " + path +
                 " is being woven; wait until that has ended or choose another with --output");
   }
@@ -146,7 +146,7 @@ bool being_recorded(const fs::path& run) {
 bool being_woven(const fs::path& run) {
   int error = 0;
   const os::Directory directory = os::Directory::open(run.string(), &error);
-  return directory.is_open() && directory.try_lock() != 0;
+  return directory.is_open() && directory.is_locked();
 }
 
 bool is_husk(const Directory& directory) {

@@ -290,7 +290,8 @@ class FilesWriter {
 
   convert::Destination open(const std::string& path) const {
     // A pipe or a device would be written to, too.
-    if (!job_.replaces && fs::exists(fs::symlink_status(path))) {
+    std::error_code ignored;  // then it cannot be written, either
+    if (!job_.replaces && fs::exists(fs::symlink_status(path, ignored))) {
       throw Error(path + " exists and is not replaced");
     }
     return convert::Destination(path, job_.replaces);

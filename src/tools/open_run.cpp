@@ -55,7 +55,7 @@ void weave_now(const fs::path& run) {
   const weave::WeaveSummary summary = weave::weave(run, options);
   say(run.string() + " was unfinished, woven now: " + describe(summary));
   warn_of_depth(summary);
-  if (summary.layout->name != kOmnitraceLayoutName) return;
+  if (summary.layout->name != kOmnitraceLayoutName || !weave::has_trace(run)) return;
   // The run may come from anybody, and what it names would lie outside of it.
   say("its files of Omnitrace are made by timeloom convert " + shell_word(run.string()) +
       " --to omnitrace");

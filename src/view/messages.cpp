@@ -30,7 +30,7 @@ void feed(const Track& track, LocationSink& sink) {
       events.push_back({time, EventKind::kLeave, cursor.frame().region, 0});
     } else if (cursor.token() == Token::kOther && is_mpi(cursor.other().kind)) {
       events.push_back(cursor.other());
-    } else if (cursor.token() == Token::kSwitch) {
+    } else if (cursor.token() == Token::kSwitch && !cursor.off()) {
       events.push_back({time, EventKind::kRecordingOn, 0, 0});
     }
     if (events.size() >= kBatch) hand_on();

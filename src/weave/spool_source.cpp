@@ -205,12 +205,16 @@ void SpoolSource::add_location(const Process& process, std::uint32_t index) {
 }
 
 // Each process has said which rank it has in its communicators. `room`: for members, which none may
-// turn out to have; sizes beyond it come from damage.
+// turn out to have; sizes beyond it come from damage, or of a single rank, from very many
+// communicators.
 void SpoolSource::add_members(const Process& process, std::uint64_t& room) {
   for (const auto& [id, local] : process.reader->definitions().communicators) {
     Communicator& one = definitions_.communicators[process.ids.communicators[id]];
     const std::size_t known = one.members.size();
-    if (local.size > known + room) continue;
+    if (local.size > known + room) {
+      members_unknown_ = true;
+      continue;
+    }
     add_member(one, local, location_id(process, 0));
     room -= std::min<std::uint64_t>(room, one.members.size() - known);
   }

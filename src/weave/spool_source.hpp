@@ -163,6 +163,7 @@ class SpoolSource : public RunSource {
   std::uint64_t conversions_cpu_ns_ = 0;    // that other processes took for it
   std::vector<std::uint64_t> metric_totals_;
   bool profile_mode_ = false;
+  bool members_unknown_ = false;           // of a communicator
   std::set<std::uint32_t> given_up_;       // regions that some process has not timed to its end
   std::set<std::uint32_t> cut_short_;      // the same of single visits
   std::vector<ObservedCpu> observed_cpu_;  // of processes with a limit whose instrumenter rests

@@ -54,6 +54,8 @@ def summed(viewer, description, begin, end):
     paths, sums = viewer.paths(), [0, 0]
     for path, (own, waiting) in viewer.waiting(begin, end).items():
         region = description["regions"][paths[path][1]]
+        if (region["name"], region["file"]) == ("task", ""):  # its thread, while the task works
+            continue
         unmeasured = region["suspended"] or (region["waits"] and not description["waiting"])
         sums[0] += own
         sums[1] += own if unmeasured else waiting

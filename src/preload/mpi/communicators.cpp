@@ -273,24 +273,16 @@ Communicator* add_spawned(Handle parent, Handle handle, std::uint64_t identity,
   return nullptr;
 }
 
-Communicator* take_communicator(Handle raw) noexcept {
-  if (abi() == nullptr) return nullptr;
+const Communicator* known_communicator(Handle handle) noexcept {
+  return abi() == nullptr ? nullptr : known(abi()->handle(handle));
+}
+
+void forget_communicator(Handle raw, const Communicator* freed) noexcept {
+  if (freed == nullptr) return;
   Table& all = table();
   const std::unique_lock lock(all.mutex);
   const auto found = all.by_handle.find(abi()->handle(raw));
-  if (found == all.by_handle.end()) return nullptr;
-  Communicator* const taken = found->second;
-  all.by_handle.erase(found);
-  return taken;
-}
-
-void keep_communicator(Handle raw, Communicator* taken) noexcept try {
-  if (taken == nullptr) return;
-  Table& all = table();
-  const std::unique_lock lock(all.mutex);
-  all.by_handle[abi()->handle(raw)] = taken;
-} catch (const std::bad_alloc&) {
-  return;
+  if (found != all.by_handle.end() && found->second == freed) all.by_handle.erase(found);
 }
 
 void name_communicator(Handle handle, const char* name) noexcept try {

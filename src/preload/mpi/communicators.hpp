@@ -52,11 +52,10 @@ std::uint64_t spawn_identity(Handle parent) noexcept;
 Communicator* add_spawned(Handle parent, Handle handle, std::uint64_t identity,
                           std::uint32_t number) noexcept;
 
-// The communicator is about to be freed, and its handle means nothing any more; nullptr: it was not
-// known.
-Communicator* take_communicator(Handle handle) noexcept;
-// It was not freed.
-void keep_communicator(Handle handle, Communicator* taken) noexcept;
+// The one that has the handle; nullptr: none that is known.
+const Communicator* known_communicator(Handle handle) noexcept;
+// It was freed. Another one that a thread has been given with its handle meanwhile stays.
+void forget_communicator(Handle handle, const Communicator* freed) noexcept;
 // The user has named it.
 void name_communicator(Handle handle, const char* name) noexcept;
 

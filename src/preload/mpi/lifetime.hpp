@@ -129,10 +129,10 @@ int freed(Call&, Real real, void* comm) {
       Now{}, {CollectiveKind::kDestroyHandle, handle}, [](Team) { return Bytes{}; },
       [&] {
         if (abi() != nullptr) put_communicator(ExtendedKind::kCommDestroy, handle);
-        // Before it is free: then another thread may be given the handle.
-        Communicator* const taken = take_communicator(handle);
+        // Callbacks for its attributes may use it yet.
+        const Communicator* const known = known_communicator(handle);
         const int result = real(comm);
-        if (!ok(result)) keep_communicator(handle, taken);
+        if (ok(result)) forget_communicator(handle, known);
         return result;
       });
 }

@@ -195,10 +195,16 @@ int recv_init(Call&, Real real, void* buf, Size count, Handle datatype, int sour
   return result;
 }
 
+// Not of MPI_PROC_NULL, of which all messages have one handle, and their requests one with others.
+inline void note_found(int source, const void* message, Handle comm) noexcept {
+  if (abi() == nullptr || source == abi()->proc_null) return;
+  add_message(abi()->load(message), comm);
+}
+
 template <typename Real>
 int mprobe(Call&, Real real, int source, int tag, Handle comm, void* message, void* status) {
   const int result = real(source, tag, comm, message, status);
-  if (ok(result) && abi() != nullptr) add_message(abi()->load(message), comm);
+  if (ok(result)) note_found(source, message, comm);
   return result;
 }
 
@@ -206,7 +212,7 @@ template <typename Real>
 int improbe(Call&, Real real, int source, int tag, Handle comm, int* flag, void* message,
             void* status) {
   const int result = real(source, tag, comm, flag, message, status);
-  if (ok(result) && *flag != 0 && abi() != nullptr) add_message(abi()->load(message), comm);
+  if (ok(result) && *flag != 0) note_found(source, message, comm);
   return result;
 }
 

@@ -28,26 +28,23 @@ bool is_of_now(const Pending& one) noexcept {
   return one.measurement == record::measurement_number();
 }
 
-// Whether it may be complete as soon as it is begun, and then share its handle with others.
-bool shares_handle(const Pending& one) noexcept {
-  using enum Pending::Kind;
-  return !one.persistent && (one.kind == kSend || one.kind == kCollective);
-}
-
-template <typename Wanted>
-void erase(Table& all, Handle handle, Wanted wanted) noexcept {
+// What was begun in an earlier measurement has been completed since, unless it can be started
+// again. Within one each end is seen, maybe after another thread has been given the handle.
+void erase_ended(Table& all, Handle handle) noexcept {
   auto [next, end] = all.requests.equal_range(handle);
-  while (next != end) next = wanted(next->second) ? all.requests.erase(next) : std::next(next);
+  while (next != end) {
+    const bool ended = !next->second.persistent && !is_of_now(next->second);
+    next = ended ? all.requests.erase(next) : std::next(next);
+  }
 }
 
-// Calls `change` for the operation that was begun first; it is removed if that returns true. What
-// was begun in an earlier measurement has been completed since, unless it can be started again.
+// Calls `change` for the operation that was begun first; it is removed if that returns true.
 template <typename Change>
 void with(Handle request, Change change) noexcept {
   Table& all = table();
   const std::lock_guard lock(all.mutex);
   const Handle handle = abi()->handle(request);
-  erase(all, handle, [](const Pending& one) { return !one.persistent && !is_of_now(one); });
+  erase_ended(all, handle);
   auto [next, end] = all.requests.equal_range(handle);
   auto first = next;
   for (; next != end; ++next) {
@@ -65,9 +62,7 @@ void add_request(Handle request, const Pending& pending) noexcept {
   Table& all = table();
   const std::lock_guard lock(all.mutex);
   const Handle handle = abi()->handle(request);
-  const bool alone = !shares_handle(pending);
-  erase(all, handle,
-        [=](const Pending& one) { return alone || !shares_handle(one) || !is_of_now(one); });
+  erase_ended(all, handle);
   try {
     all.requests.emplace(handle, pending)->second.measurement = record::measurement_number();
   } catch (const std::bad_alloc&) {

@@ -136,8 +136,6 @@ class RunEnd {
   RunEnd(const RunEnd&) = delete;
   RunEnd& operator=(const RunEnd&) = delete;
 
-  // Others still write to it, so it stays what it is called.
-  void keep_name() { finished_ = true; }
   // Where the results are from now on.
   std::string finish() {
     if (!place_) return {};
@@ -178,7 +176,6 @@ void weave_and_report(SessionResult& result, RunEnd& end, bool ranks, const std:
     const std::string of_all = count_all_processes(result, *woven->counts);
     if (woven->counts->processes > 1) others = of_all;
   }
-  if (ranks && woven && woven->counts && woven->counts->running > 0) end.keep_name();
   if (woven && !woven->printed.empty()) write_all(STDOUT_FILENO, woven->printed);
   const std::string final_path = end.finish();
   if (!final_path.empty()) result.run = final_path;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -278,6 +279,16 @@ TEST_F(RunDirectory, IsNotReplacedWhileItIsWoven) {
     EXPECT_THROW(make_directory(root_ / "run", true, kSettings), Error);
   }
   EXPECT_EQ(check(root_ / "run", true), "");
+}
+
+// All ranks of a job do at once, before one of them replaces it.
+TEST_F(RunDirectory, MayBeAskedAboutBySeveralAtOnce) {
+  make_directory(root_ / "run", false, kSettings);
+  const int other = ::open((root_ / "run").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(::flock(other, LOCK_SH | LOCK_NB), 0);
+  EXPECT_EQ(check(root_ / "run", true), "");
+  make_directory(root_ / "run", true, kSettings);
+  ::close(other);
 }
 
 }  // namespace
