@@ -51,10 +51,8 @@ run::Directory open(const fs::path& run) try {
 run::Directory open_and_lock(const fs::path& path, std::chrono::milliseconds patience) {
   using namespace std::chrono_literals;
   run::Directory run = open(path);
-  // Somebody may just ask whether it is woven.
-  constexpr auto kLeast = 60ms;
-  for (const auto end = std::chrono::steady_clock::now() + std::max(patience, kLeast);
-       !run.try_lock(); std::this_thread::sleep_for(20ms)) {
+  for (const auto end = std::chrono::steady_clock::now() + patience; !run.try_lock();
+       std::this_thread::sleep_for(20ms)) {
     if (std::chrono::steady_clock::now() < end) continue;
     throw Error(path.string() + " is being woven by another process; wait until it has finished");
   }
