@@ -187,7 +187,7 @@ class MessageSink::OneLocation final : public LocationSink {
     }
   }
 
-  // What was not sent has no receive.
+  // A send that was cancelled has no receive.
   void cancel(std::uint64_t request) {
     begun_.erase(request);
     const auto sent = sending_.find(request);

@@ -52,9 +52,10 @@ std::uint64_t spawn_identity(Handle parent) noexcept;
 Communicator* add_spawned(Handle parent, Handle handle, std::uint64_t identity,
                           std::uint32_t number) noexcept;
 
-// The one that has the handle; nullptr: none that is known.
+// The communicator that has the handle; nullptr: no known one has.
 const Communicator* known_communicator(Handle handle) noexcept;
-// It was freed. Another one that a thread has been given with its handle meanwhile stays.
+// The communicator was freed. Another one, which a thread was given with that handle meanwhile,
+// stays.
 void forget_communicator(Handle handle, const Communicator* freed) noexcept;
 // The user has named it.
 void name_communicator(Handle handle, const char* name) noexcept;

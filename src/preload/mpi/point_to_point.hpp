@@ -195,7 +195,7 @@ int recv_init(Call&, Real real, void* buf, Size count, Handle datatype, int sour
   return result;
 }
 
-// Not of MPI_PROC_NULL, of which all messages have one handle, and their requests one with others.
+// A probe has found a message. Those of MPI_PROC_NULL share a handle, so none is noted.
 inline void note_found(int source, const void* message, Handle comm) noexcept {
   if (abi() == nullptr || source == abi()->proc_null) return;
   add_message(abi()->load(message), comm);

@@ -28,8 +28,9 @@ bool is_of_now(const Pending& one) noexcept {
   return one.measurement == record::measurement_number();
 }
 
-// What was begun in an earlier measurement has been completed since, unless it can be started
-// again. Within one each end is seen, maybe after another thread has been given the handle.
+// Requests of an earlier measurement have been completed since; persistent ones can be started
+// again. The end of each request of this measurement is seen, maybe after another thread has been
+// given the handle.
 void erase_ended(Table& all, Handle handle) noexcept {
   auto [next, end] = all.requests.equal_range(handle);
   while (next != end) {
