@@ -1,7 +1,7 @@
 #include "requests.hpp"
 
 #include <atomic>
-#include <iterator>
+#include <list>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -11,10 +11,16 @@
 namespace timeloom::mpi {
 namespace {
 
-// Several may have the same handle: libraries have one for all that is complete at once.
+// The operations of one handle, the oldest first: libraries have one handle for all that is
+// complete at once, so there may be many.
+struct Queue {
+  Pending first;
+  std::list<Pending> later;
+};
+using Queues = std::unordered_map<Handle, Queue>;
 struct Table {
   std::mutex mutex;
-  std::unordered_multimap<Handle, Pending> requests;
+  Queues requests;
 };
 // Never destroyed: threads may outlive the static objects of the program.
 Table& table() {
@@ -28,15 +34,27 @@ bool is_of_now(const Pending& one) noexcept {
   return one.measurement == record::measurement_number();
 }
 
-// Requests of an earlier measurement have been completed since; persistent ones can be started
-// again. The end of each request of this measurement is seen, maybe after another thread has been
-// given the handle.
-void erase_ended(Table& all, Handle handle) noexcept {
-  auto [next, end] = all.requests.equal_range(handle);
-  while (next != end) {
-    const bool ended = !next->second.persistent && !is_of_now(next->second);
-    next = ended ? all.requests.erase(next) : std::next(next);
+// Forgets the first operation; end(): it was the only one.
+Queues::iterator without_first(Queues& all, Queues::iterator one) noexcept {
+  Queue& queue = one->second;
+  if (queue.later.empty()) {
+    all.erase(one);
+    return all.end();
   }
+  queue.first = queue.later.front();
+  queue.later.pop_front();
+  return one;
+}
+
+// The operations that a handle may mean. Requests of an earlier measurement have been completed
+// since and are forgotten; persistent ones can be started again. The end of each request of this
+// measurement is seen, maybe after another thread has been given the handle.
+Queues::iterator find(Queues& all, Handle handle) noexcept {
+  auto found = all.find(handle);
+  while (found != all.end() && !found->second.first.persistent && !is_of_now(found->second.first)) {
+    found = without_first(all, found);
+  }
+  return found;
 }
 
 // Calls `change` for the operation that was begun first; it is removed if that returns true.
@@ -44,28 +62,29 @@ template <typename Change>
 void with(Handle request, Change change) noexcept {
   Table& all = table();
   const std::lock_guard lock(all.mutex);
-  const Handle handle = abi()->handle(request);
-  erase_ended(all, handle);
-  auto [next, end] = all.requests.equal_range(handle);
-  auto first = next;
-  for (; next != end; ++next) {
-    if (next->second.number < first->second.number) first = next;
+  const auto found = find(all.requests, abi()->handle(request));
+  if (found != all.requests.end() && change(found->second.first)) {
+    without_first(all.requests, found);
   }
-  if (first != end && change(first->second)) all.requests.erase(first);
 }
 
 }  // namespace
 
 std::uint64_t next_request() noexcept { return 1 + g_requests.fetch_add(1); }
 
-void add_request(Handle request, const Pending& pending) noexcept {
-  if (abi()->handle(request) == abi()->no_request) return;
+void add_request(Handle request, Pending pending) noexcept {
+  const Handle handle = abi()->handle(request);
+  if (handle == abi()->no_request) return;
+  pending.measurement = record::measurement_number();
   Table& all = table();
   const std::lock_guard lock(all.mutex);
-  const Handle handle = abi()->handle(request);
-  erase_ended(all, handle);
+  const auto found = find(all.requests, handle);
   try {
-    all.requests.emplace(handle, pending)->second.measurement = record::measurement_number();
+    if (found != all.requests.end()) {
+      found->second.later.push_back(pending);
+    } else {
+      all.requests.emplace(handle, Queue{pending, {}});
+    }
   } catch (const std::bad_alloc&) {
     return;
   }

@@ -40,7 +40,7 @@ std::uint64_t next_request() noexcept;
 
 // Of the running measurement. Others under the handle that cannot have it any more, since their
 // ends were not seen, are forgotten.
-void add_request(Handle request, const Pending& pending) noexcept;
+void add_request(Handle request, Pending pending) noexcept;
 // The operation that a completed request stood for, which is forgotten, or, of a persistent one,
 // not active from now on. Nothing: it is none that is recorded in the running measurement.
 std::optional<Pending> complete_request(Handle request) noexcept;
