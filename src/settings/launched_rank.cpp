@@ -116,6 +116,24 @@ std::string joined(std::initializer_list<std::string_view> names, const Variable
   return text;
 }
 
+// How often all ranks have been started anew under the same names, and how their run is told from
+// the one before: a batch job that Slurm has queued again, a group of torchrun's workers.
+struct Restarts {
+  std::string_view variable;
+  std::string_view suffix;
+};
+constexpr Restarts kRestarts[] = {{"SLURM_RESTART_COUNT", ".requeue-"},
+                                  {"TORCHELASTIC_RESTART_COUNT", ".restart-"}};
+
+std::string restart_suffix(const Variables& variables) {
+  std::string text;
+  for (const Restarts& restarts : kRestarts) {
+    const std::uint32_t number = number_in(variables(restarts.variable)).value_or(0);
+    if (number != 0) text += std::string(restarts.suffix) + std::to_string(number);
+  }
+  return text;
+}
+
 // The batch system's id, of a launcher that has none.
 std::string batch_job(const Variables& variables) {
   for (const std::string_view name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"}) {
@@ -137,16 +155,12 @@ std::optional<LaunchedRank> rank_by(const Launcher& launcher, const Variables& v
   if (result.size != 0 && *rank >= result.size) return std::nullopt;
   result.local_size = first_number(launcher.local_size, variables).value_or(0);
   result.job = joined({launcher.job[0], launcher.job[1], launcher.job[2]}, variables);
-  // A group of workers that torchrun starts anew has the same names.
-  if (launcher.name == "torchrun" && !result.job.empty()) {
-    result.job += " " + variables("TORCHELASTIC_RESTART_COUNT");
-    constexpr std::array<std::string_view, 1> kRestarts = {"TORCHELASTIC_RESTART_COUNT"};
-    result.restarts = first_number(kRestarts, variables).value_or(0);
-  }
   if (result.job.empty()) result.job = batch_job(variables);
   // Hydra starts its ranks by a step of its own, so this tells those of one batch job apart.
   const std::string step = launcher.name == "MPICH" ? variables("SLURM_STEP_ID") : std::string();
   if (!result.job.empty() && is_step(step)) result.job += " " + step;
+  result.restart_suffix = restart_suffix(variables);
+  if (!result.job.empty()) result.job += result.restart_suffix;
   if (!result.job.empty()) result.job.insert(0, std::string(launcher.name) + " ");
   result.variable = launcher.rank[0];
   result.value = variables(launcher.rank[0]);
@@ -240,10 +254,6 @@ std::optional<LaunchedRank> launched_rank_of_this_process(const char* const* env
   }
   if (variables(kRankVariable) == rank_mark(*rank)) return std::nullopt;
   return rank;
-}
-
-std::string restart_suffix(const LaunchedRank& rank) {
-  return rank.restarts == 0 ? std::string() : ".restart-" + std::to_string(rank.restarts);
 }
 
 std::string rank_mark(const LaunchedRank& rank) {

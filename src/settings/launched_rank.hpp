@@ -23,8 +23,10 @@ struct LaunchedRank {
   // The same for all ranks of a job and for those of no other, as far as the launcher says so;
   // empty: it does not.
   std::string job;
-  // How often the launcher has started all ranks anew, each time as another job.
-  unsigned restarts = 0;
+  // The end of the name of the run, where the name alone is that of the run before; empty: the
+  // ranks were not started anew. ".requeue-1.restart-2": by Slurm and by torchrun, each time as
+  // another job.
+  std::string restart_suffix;
   // The directory of the launcher, on a single host; empty: not known.
   std::string directory;
   // A name and a value that the launcher gives to its ranks and does not have itself.
@@ -51,10 +53,6 @@ std::optional<LaunchedRank> launched_rank(const Variables& variables);
 // The same, with the job made unique by what the system knows of the launcher's process, and
 // without children of a rank. An empty job: nothing tells it.
 std::optional<LaunchedRank> launched_rank_of_this_process(const char* const* environment);
-
-// The end of the name of the run of ranks that were started anew, where the name alone is that of
-// the run before; empty: they were not.
-std::string restart_suffix(const LaunchedRank& rank);
 
 // The value of kRankVariable.
 std::string rank_mark(const LaunchedRank& rank);

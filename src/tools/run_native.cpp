@@ -280,7 +280,7 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
                            const LaunchedRank& rank) {
   const std::string& output = settings.text("output");
   const bool refuses = !output.empty() && !settings.flag("force");
-  const std::string apart = refuses ? restart_suffix(rank) : std::string();
+  const std::string apart = refuses ? rank.restart_suffix : std::string();
   if (rank.job.empty()) {
     return make_apart(line, settings, rank, apart,
                       formatted("nothing tells the job; name it in {}", kJobVariable));

@@ -317,6 +317,30 @@ def test_workers_that_torchrun_starts_anew(work, kind, timeloom_program):
         assert Run(work / run, timeloom_program).names == names_of_ranks(2)
 
 
+@pytest.mark.parametrize("kind", ["timeloom", "native"])
+def test_ranks_of_a_batch_job_that_slurm_queues_again(work, kind, timeloom_program):
+    """The first attempt was killed before rank 1 began; the second does not join what is left of it."""
+    command = [*door("timeloom", "-o", "run", "--quiet"), "app.py"]
+    if kind == "native":
+        build_regions(work, timeloom_program)
+        command = [timeloom_program, "run", "-o", "run", "--quiet", "--program", "./regions", "threads"]
+
+    def attempt(number, *ranks):
+        return finish([
+            subprocess.Popen(command, cwd=work, stderr=subprocess.PIPE, text=True,
+                             env={**environment(), "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0", "SLURM_PROCID": str(rank),
+                                  "SLURM_STEP_NUM_TASKS": "2", **({"SLURM_RESTART_COUNT": str(number)} if number else {})})
+            for rank in ranks
+        ])  # fmt: skip
+
+    attempt(0, 0)
+    attempt(1, 0, 1)
+    for run in ("run", "run.requeue-1"):
+        subprocess.run([timeloom_program, "weave", run], cwd=work, capture_output=True, check=False)
+    assert Run(work / "run", timeloom_program).names == ["MPI Rank 0"]
+    assert Run(work / "run.requeue-1", timeloom_program).names == names_of_ranks(2)
+
+
 def test_where_no_rank_can_write_a_line_says_so(work):
     (work / "file").write_text("")
     (said,) = finish([start(work, 1, 2, "-o", "file/run", "--quiet", TIMELOOM_JOB="a")])

@@ -32,8 +32,8 @@ void mark_for_children(const LaunchedRank& launched) {
 void RankPlace::check() {
   std::optional<RankMeeting> meeting = own_->meeting();
   if (!meeting) return own_->check();
-  if (meeting->refuses && launched_.restarts > 0) {
-    own_->set_apart(restart_suffix(launched_));
+  if (meeting->refuses && !launched_.restart_suffix.empty()) {
+    own_->set_apart(launched_.restart_suffix);
     meeting = own_->meeting();
   }
   meeting_ = *meeting;

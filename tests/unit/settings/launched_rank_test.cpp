@@ -68,9 +68,7 @@ TEST(LaunchedRankTest, EachLauncherHasItsVariables) {
             "PMIx 3/4 (0 here), PMIx slurm.pmix.77.0 77 0");
   EXPECT_EQ(text_of({{"PALS_RANKID", "0"}, {"PMI_SIZE", "3"}, {"PALS_APID", "a-1"}}),
             "PALS 0/3 (0 here), PALS a-1");
-  EXPECT_EQ(text_of(kTorch), "torchrun 5/8 (4 here), torchrun id here 29500 ");
-  EXPECT_EQ(text_of(with(kTorch, {{"TORCHELASTIC_RESTART_COUNT", "2"}})),
-            "torchrun 5/8 (4 here), torchrun id here 29500 2");
+  EXPECT_EQ(text_of(kTorch), "torchrun 5/8 (4 here), torchrun id here 29500");
   EXPECT_EQ(text_of({{"MV2_COMM_WORLD_RANK", "0"}, {"MV2_COMM_WORLD_SIZE", "1"}}),
             "MVAPICH 0/1 (0 here), ");
 }
@@ -98,6 +96,22 @@ TEST(LaunchedRankTest, ABatchSystemNamesTheJobOfALauncherThatDoesNot) {
   const Environment slurm = with(kHydra, {{"SLURM_JOB_ID", "7"}});
   EXPECT_EQ(rank_in(with(slurm, {{"SLURM_STEP_ID", "2"}}))->job, "MPICH SLURM_JOB_ID 7 2");
   EXPECT_EQ(rank_in(with(slurm, {{"SLURM_STEP_ID", "4294967291"}}))->job, "MPICH SLURM_JOB_ID 7");
+}
+
+TEST(LaunchedRankTest, RanksThatAreStartedAnewAreAnotherJob) {
+  const Environment requeued = {{"SLURM_RESTART_COUNT", "1"}};
+  const Environment restarted = {{"TORCHELASTIC_RESTART_COUNT", "2"}};
+  EXPECT_EQ(rank_in(with(kStep, requeued))->job, "Slurm 77 0.requeue-1");
+  EXPECT_EQ(
+      rank_in(with(with(kHydra, {{"SLURM_JOB_ID", "7"}, {"SLURM_STEP_ID", "0"}}), requeued))->job,
+      "MPICH SLURM_JOB_ID 7 0.requeue-1");
+  EXPECT_EQ(rank_in(with(kTorch, restarted))->job, "torchrun id here 29500.restart-2");
+  EXPECT_EQ(rank_in(with(with(kTorch, restarted), requeued))->restart_suffix,
+            ".requeue-1.restart-2");
+  EXPECT_EQ(rank_in(with(kHydra, requeued))->job, "");
+  for (const char* value : {"", "0", "-1", "x", "../x", "4294967296"}) {
+    EXPECT_EQ(rank_in(with(kStep, {{"SLURM_RESTART_COUNT", value}}))->job, "Slurm 77 0") << value;
+  }
 }
 
 TEST(LaunchedRankTest, AValueThatIsNoNumberMakesNoRank) {
