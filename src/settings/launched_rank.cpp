@@ -160,8 +160,9 @@ std::optional<LaunchedRank> rank_by(const Launcher& launcher, const Variables& v
   const std::string step = launcher.name == "MPICH" ? variables("SLURM_STEP_ID") : std::string();
   if (!result.job.empty() && is_step(step)) result.job += " " + step;
   result.restart_suffix = restart_suffix(variables);
-  if (!result.job.empty()) result.job += result.restart_suffix;
-  if (!result.job.empty()) result.job.insert(0, std::string(launcher.name) + " ");
+  if (!result.job.empty()) {
+    result.job = std::string(launcher.name) + " " + result.job + result.restart_suffix;
+  }
   result.variable = launcher.rank[0];
   result.value = variables(launcher.rank[0]);
   return result;
