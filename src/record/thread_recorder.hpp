@@ -299,6 +299,7 @@ class ThreadRecorder {
   std::unique_ptr<Sampler> sampler_;        // nullptr: no metrics
   std::unique_ptr<WaitingClock> waiting_;   // nullptr: waiting is not measured
   std::uint32_t waiting_metric_ = 0;
+  std::uint32_t looks_ = 0;  // of a profile, at gaps
   // The end of the last record that is no enter or leave, and its time.
   const std::uint64_t* other_end_ = nullptr;
   std::uint64_t other_time_ = 0;

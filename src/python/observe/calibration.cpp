@@ -338,8 +338,8 @@ EventCost slowed(EventCost cost, const CallbackTimes& in_program, const Instrume
   cost.event_seconds += sample_seconds;
   cost.inside_seconds += sample_seconds;  // that of the enter; the leave's comes after the visit
   constexpr std::uint64_t kEnoughCalls = 100;
-  if (in_program.calls < kEnoughCalls || cost.callback_ticks == 0) return cost;
-  cost.timed_callbacks = in_program.calls;
+  if (in_program.calls() < kEnoughCalls || cost.callback_ticks == 0) return cost;
+  cost.timed_callbacks = in_program.calls();
   const double ticks_without = in_program.mean() - sample_seconds / cost.tick_seconds;
   const double ticks = std::max(ticks_without - cost.callback_ticks, 0.0);
   const double event_seconds = (1 + instrumenter.interpreter_part) * ticks * cost.tick_seconds;

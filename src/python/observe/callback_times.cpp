@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <climits>
 #include <cstddef>
 #include <utility>
@@ -18,8 +19,6 @@ struct Callback {
 
 // The first calls in a row find in the caches what taking new space has left there.
 constexpr int kCallsInARow = 400, kFirstCalls = 200;
-// Of what takes longer an interrupt is the cause, or the first sight of a function.
-constexpr std::uint64_t kMostTicks = 1 << 14;
 
 PyObject* g_type = nullptr;
 // Those that may be timed. Never freed, so that any thread may write to them.
@@ -76,6 +75,34 @@ Callback* make_callback(vectorcallfunc function) {
 
 }  // namespace
 
+void CallbackTimes::add(int calls, std::uint64_t ticks) noexcept {
+  const auto count = static_cast<std::uint64_t>(calls);
+  Class& one = classes_[static_cast<std::size_t>(std::bit_width(ticks / count))];
+  one.calls += count;
+  one.ticks += ticks;
+}
+
+std::uint64_t CallbackTimes::calls() const noexcept {
+  std::uint64_t calls = 0;
+  for (const Class& one : classes_) calls += one.calls;
+  return calls;
+}
+
+double CallbackTimes::mean() const noexcept {
+  constexpr std::size_t kBitsAboveMedian = 4;
+  const std::uint64_t half = (calls() + 1) / 2;
+  Class counted;
+  std::size_t most = classes_.size() - 1;
+  for (std::size_t bits = 0; bits <= most && bits < classes_.size(); ++bits) {
+    const bool before_median = counted.calls < half;
+    counted.calls += classes_[bits].calls;
+    counted.ticks += classes_[bits].ticks;
+    if (before_median && counted.calls >= half) most = bits + kBitsAboveMedian;
+  }
+  return counted.calls > 0 ? static_cast<double>(counted.ticks) / static_cast<double>(counted.calls)
+                           : 0;
+}
+
 PyObject* callback_for(vectorcallfunc function, bool timed) {
   if (!timed) return reinterpret_cast<PyObject*>(make_callback(function));
   for (std::atomic<Callback*>& one : g_timed) {
@@ -106,10 +133,7 @@ void time_frames_by(void (*function)(bool timed) noexcept) noexcept {
 void note_timed_events(int events, std::uint64_t ticks) noexcept {
   const int left = g_left.fetch_sub(events, std::memory_order_relaxed);
   const bool counts = left <= kCallsInARow - kFirstCalls || left > kCallsInARow;
-  if (counts && ticks < kMostTicks) {
-    g_times.calls += static_cast<std::uint64_t>(events);
-    g_times.ticks += ticks;
-  }
+  if (counts) g_times.add(events, ticks);
   if (left > 0 && left <= events) stop_timing_callbacks();
 }
 

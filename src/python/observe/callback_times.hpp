@@ -6,6 +6,7 @@
 // it. On builds without a GIL none is timed. Plain functions that do not throw.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "python/interpreter/compat.hpp"
@@ -13,13 +14,23 @@
 namespace timeloom::python {
 
 // Callbacks that were timed; a call of the frame hook counts as two, as it has two events.
-struct CallbackTimes {
-  std::uint64_t calls = 0;
-  std::uint64_t ticks = 0;  // their sum, with what reading the clock takes
-  // Ticks of one; 0: none was timed.
-  double mean() const noexcept {
-    return calls > 0 ? static_cast<double>(ticks) / static_cast<double>(calls) : 0;
-  }
+class CallbackTimes {
+ public:
+  // `calls` events, at least one, took so many ticks, with the reading of the clock.
+  void add(int calls, std::uint64_t ticks) noexcept;
+  std::uint64_t calls() const noexcept;
+  // Ticks of one; 0: none was timed. Calls that took over 16 times as long as half of the calls
+  // do not count: an interrupt or another thread has stopped them, and one such call among a
+  // thousand would double the mean.
+  double mean() const noexcept;
+
+ private:
+  struct Class {
+    std::uint64_t calls = 0;
+    std::uint64_t ticks = 0;
+  };
+  // By the number of bits of the ticks of one call.
+  std::array<Class, 65> classes_{};
 };
 
 // A callable for sys.monitoring that calls `function`: of a type with a vectorcall of its own, the
