@@ -126,8 +126,9 @@ std::optional<MeasuringCost> CostSum::sum() const noexcept {
 
 Shares shares_of(const MeasuringCost& cost) noexcept {
   // Of a short program the estimate may exceed what was measured of the whole.
-  return {std::min(share(cost.total(), cost.cpu), 1.0),
-          std::min(share(cost.total() - cost.recorder, std::max(cost.wall, cost.cpu)), 1.0)};
+  const double cpu = std::min(share(cost.total(), cost.cpu), 1.0);
+  return {cpu, std::min(share(cost.total() - cost.recorder, std::max(cost.wall, cost.cpu)), 1.0),
+          band_of(cpu, cost.most_of_stated())};
 }
 
 Band band_of(double share, double most_of_stated) noexcept {

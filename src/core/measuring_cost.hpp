@@ -94,14 +94,6 @@ class CostSum {
   double last_event_ = 0;  // cost of one in the last process that was calibrated
 };
 
-// The cost as a share of CPU time, of wall time. The wall time of a program that keeps several
-// cores busy is reckoned as its CPU time; the drain works beside the program.
-struct Shares {
-  double cpu = 0;
-  double wall = 0;
-};
-Shares shares_of(const MeasuringCost& cost) noexcept;
-
 // Where the truth may lie of a stated share: from 0.7 of it to twice as much, or to three times as
 // much where no callbacks were timed, and two points each way at least, within 0 and 1. Of a dozen
 // programs (bench/truth.py) it was 0.7 to 1.8 times as much, or 0.7 to 5 times.
@@ -111,5 +103,14 @@ struct Band {
 };
 inline constexpr double kLeastOfStated = 0.7;
 Band band_of(double share, double most_of_stated) noexcept;
+
+// The cost as a share of CPU time, of wall time. The wall time of a program that keeps several
+// cores busy is reckoned as its CPU time; the drain works beside the program.
+struct Shares {
+  double cpu = 0;
+  double wall = 0;
+  Band cpu_band{};
+};
+Shares shares_of(const MeasuringCost& cost) noexcept;
 
 }  // namespace timeloom

@@ -126,8 +126,9 @@ class Judge {
                         "say it";
       return;
     }
-    verdict.measured = shares_of(*cost).cpu;
-    verdict.band = band_of(verdict.measured, cost->most_of_stated());
+    const Shares shares = shares_of(*cost);
+    verdict.measured = shares.cpu;
+    verdict.band = shares.cpu_band;
     const bool holds = verdict.rule.holds(verdict.measured);
     const bool decided = verdict.rule.holds(verdict.band.least) == holds &&
                          verdict.rule.holds(verdict.band.most) == holds;

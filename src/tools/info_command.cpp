@@ -89,11 +89,10 @@ ordered_json overhead_json(const Definitions& definitions) {
   const std::optional<MeasuringCost> cost = measuring_cost_of(definitions.properties);
   if (!cost) return {};
   const Shares shares = shares_of(*cost);
-  const Band band = band_of(shares.cpu, cost->most_of_stated());
   return {{"share_of_cpu", shares.cpu},
           {"share_of_wall", shares.wall},
-          {"least_share_of_cpu", band.least},
-          {"most_share_of_cpu", band.most},
+          {"least_share_of_cpu", shares.cpu_band.least},
+          {"most_share_of_cpu", shares.cpu_band.most},
           {"cpu_seconds", cost->total()},
           {"events_seconds", cost->events},
           {"functions_seconds", cost->functions},

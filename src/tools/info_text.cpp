@@ -92,8 +92,10 @@ class InfoWriter {
     if (!cost) return;
     const Shares shares = shares_of(*cost);
     const auto time = [&](double seconds) { return duration(seconds, terminal_, " "); };
-    line("overhead", formatted("about {:.1f} % of CPU time, {:.1f} % of wall time",
-                               100 * shares.cpu, 100 * shares.wall));
+    line("overhead",
+         formatted("about {:.1f} % of CPU time ({:.1f} to {:.1f} %), {:.1f} % of wall time",
+                   100 * shares.cpu, 100 * shares.cpu_band.least, 100 * shares.cpu_band.most,
+                   100 * shares.wall));
     line("", "events " + time(cost->events) + ", new functions " + time(cost->functions));
     line("", "start and end " + time(cost->start) + ", recorder " + time(cost->recorder));
     const std::uint64_t unknown = cost->unknown_processes();

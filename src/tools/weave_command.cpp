@@ -34,6 +34,7 @@ std::string numbers_of(const weave::WeaveSummary& summary) {
        {summary.events, summary.threads, summary.tasks, summary.processes, summary.running,
         summary.bytes, summary.lost_events, summary.older_events, summary.folded_events,
         millionths(summary.overhead.cpu), millionths(summary.overhead.wall),
+        millionths(summary.overhead.cpu_band.least), millionths(summary.overhead.cpu_band.most),
         summary.unknown_costs}) {
     text += " " + std::to_string(number);
   }

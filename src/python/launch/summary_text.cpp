@@ -44,7 +44,9 @@ std::string overhead(const SessionResult& result) {
   const Shares& shares = result.overhead;
   if (shares.cpu == 0) return {};
   std::string text = ", estimated overhead " + fixed_text(100 * shares.cpu, 1) +
-                     " % of CPU time, " + fixed_text(100 * shares.wall, 1) + " % of wall time";
+                     " % of CPU time (" + fixed_text(100 * shares.cpu_band.least, 1) + " to " +
+                     fixed_text(100 * shares.cpu_band.most, 1) + " %), " +
+                     fixed_text(100 * shares.wall, 1) + " % of wall time";
   if (result.unknown_costs == 1) text += ", without a process that does not say it";
   if (result.unknown_costs > 1)
     text += ", without " + grouped(result.unknown_costs) + " processes that do not say it";
@@ -92,7 +94,9 @@ std::string count_all_processes(SessionResult& result, const WovenCounts& all) {
   result.folded_events = all.folded_events;
   constexpr double kMillionth = 1e-6;
   result.overhead = {static_cast<double>(all.cpu_overhead) * kMillionth,
-                     static_cast<double>(all.wall_overhead) * kMillionth};
+                     static_cast<double>(all.wall_overhead) * kMillionth,
+                     {static_cast<double>(all.least_cpu_overhead) * kMillionth,
+                      static_cast<double>(all.most_cpu_overhead) * kMillionth}};
   result.unknown_costs = all.unknown_costs;
   std::string text = " in " + grouped(all.processes) + " processes";
   if (all.running > 0) text += ", " + grouped(all.running) + " of which had not ended";

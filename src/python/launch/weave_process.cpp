@@ -117,10 +117,11 @@ class Answer {
 
   static std::optional<WovenCounts> counts_in(const std::string& text) {
     std::istringstream words(text);
-    std::array<std::uint64_t, 12> n{};
+    std::array<std::uint64_t, 14> n{};
     for (std::uint64_t& number : n) words >> number;
     if (!words) return std::nullopt;
-    return WovenCounts{n[0], n[1], n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11]};
+    return WovenCounts{n[0], n[1], n[2], n[3],  n[4],  n[5],  n[6],
+                       n[7], n[8], n[9], n[10], n[11], n[12], n[13]};
   }
 
   int fd_;

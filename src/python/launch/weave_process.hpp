@@ -13,8 +13,9 @@ enum class WeaveOutcome { kDone, kFailed, kNoProgram };
 // The counts of a weave, over all processes of the run.
 struct WovenCounts {
   std::uint64_t events, threads, tasks, processes, running, bytes, lost_events, older_events,
-      folded_events, cpu_overhead, wall_overhead,  // these two in millionths
-      unknown_costs;                               // processes that are not in them
+      folded_events, cpu_overhead, wall_overhead,  // these and the next two in millionths
+      least_cpu_overhead, most_cpu_overhead,
+      unknown_costs;  // processes that are not in them
 };
 
 struct WeaveResult {
