@@ -6,7 +6,7 @@ import html
 from typing import Any, NamedTuple
 
 from timeloom_kernel import _svg
-from timeloom_kernel._fold import Folded
+from timeloom_kernel._fold import Folded, largest
 from timeloom_kernel._handle import OPENED_BY, duration
 
 _ROWS = 10  # of hot spots
@@ -178,7 +178,7 @@ def _table(rows: list[dict[str, Any]], head: Head) -> str:
 
 def _tree(folded: Folded) -> str:
     whole = sum(row["inclusive_s"] for row in folded.tree if row["depth"] == 0) or 1e-9
-    shown = [row for row in folded.tree if row["inclusive_s"] >= _SMALL * whole][:_TREE_ROWS]
+    shown = largest([row for row in folded.tree if row["inclusive_s"] >= _SMALL * whole], _TREE_ROWS)
     lines = [f"{100 * row['inclusive_s'] / whole:5.1f} %  {duration(row['inclusive_s']):>8}  {row['visits']:>8,} ×  "
              f"{'  ' * row['depth']}{html.escape(row['name'])}" for row in shown]
     if hidden := len(folded.tree) - len(shown):

@@ -216,8 +216,18 @@ def _leave(node: _Node, path: list[tuple[_Node, int]], now: int, spans: list[tup
     outer, begin = path[-1]
     node.inclusive += now - begin
     outer.inner += now - begin
-    if len(spans) < _MOST_SPANS:
-        spans.append((len(path) - 1, begin, now, node.region))
+    spans.append((len(path) - 1, begin, now, node.region))
+    if len(spans) >= 2 * _MOST_SPANS:  # outer calls end last: the longest stay
+        spans.sort(key=lambda span: span[1] - span[2])
+        del spans[_MOST_SPANS:]
+
+
+def largest(rows: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    """Of rows of a tree, callers first, those that took the most time, in the same order. A caller takes as long as what
+    it calls, so the callers of a row are there.
+    """
+    by_time = sorted(range(len(rows)), key=lambda place: -rows[place]["inclusive_s"])
+    return [rows[place] for place in sorted(by_time[:most])]
 
 
 def _row(spool: _Spool, region: int, visits: int, inclusive: float, exclusive: float) -> dict[str, Any]:

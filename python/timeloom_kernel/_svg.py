@@ -8,13 +8,14 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from timeloom_kernel._fold import Lane
+    from timeloom_kernel._fold import Lane, Span
 
 _WIDTH = 940
 _ROW = 17
 _LEAST = 1.0  # pixels: what is narrower is not drawn
 _MOST_LEVELS = 24
 _MOST_BOXES = 400  # of a picture
+_MOST_LANES = 16
 _COLOURS = (
     "#e8a87c", "#7fb5d6", "#9ac78f", "#d69bc0", "#e3c76a", "#8fc9c0", "#b7a6dc", "#e59a94", "#b5c36f", "#9fb1c9",
 )
@@ -51,7 +52,8 @@ def _box(x: float, y: float, width: float, name: str, title: str) -> str:
 
 
 def flame_graph(tree: list[dict[str, Any]]) -> str:
-    """The call paths, callers above; empty when there are none."""
+    """The call paths, callers above; empty when there are none. Of too many, the longest."""
+    from timeloom_kernel._fold import largest
     from timeloom_kernel._handle import duration
 
     whole = sum(row["inclusive_s"] for row in tree if row["depth"] == 0)
@@ -59,17 +61,16 @@ def flame_graph(tree: list[dict[str, Any]]) -> str:
         return ""
     parts: list[str] = []
     ends = [0.0]  # where the next box of each level begins
-    hidden_below = _MOST_LEVELS  # rows deeper than this have a caller that is not drawn
     deepest = 0
+    wide = [row for row in tree if row["inclusive_s"] / whole * _WIDTH >= _LEAST and row["depth"] < _MOST_LEVELS]
+    shown = {id(row) for row in largest(wide, _MOST_BOXES)}
     for row in tree:
         depth, width = row["depth"], row["inclusive_s"] / whole * _WIDTH
-        if depth > hidden_below or len(parts) >= _MOST_BOXES:
+        if depth >= _MOST_LEVELS:
             continue
-        hidden_below = _MOST_LEVELS
         x = ends[depth]
         ends[depth:] = [x + width, x]
-        if width < _LEAST or depth >= _MOST_LEVELS:
-            hidden_below = depth
+        if id(row) not in shown:
             continue
         title = f"{row['name']}: {duration(row['inclusive_s'])}, {row['visits']:,} calls"
         parts.append(_box(x, depth * _ROW, width, row["name"], title))
@@ -86,12 +87,12 @@ def timeline(lanes: list[Lane]) -> str:
         return ""
     parts: list[str] = []
     y = 0
-    for lane in lanes[:16]:
+    for lane in _busiest(lanes):
         levels = min(max(span.depth for span in lane.spans) + 1, 8)
         parts.append(f"<text x='0' y='{y + 11}' fill='{_GREY}'>{html.escape(lane.name)}</text>")
         y += 15
         parts.append(f"<rect x='0' y='{y}' width='{_WIDTH}' height='{levels * _ROW}' fill='{_GREY}' opacity='.1'/>")
-        parts += _lane(lane, y, levels, end, _MOST_BOXES // min(len(lanes), 16))
+        parts += _lane(lane, y, levels, end, _MOST_BOXES // min(len(lanes), _MOST_LANES))
         y += levels * _ROW + 4
     for tenth in range(0, 11, 2):
         anchor = "start" if tenth == 0 else "end" if tenth == 10 else "middle"
@@ -100,13 +101,20 @@ def timeline(lanes: list[Lane]) -> str:
     return _picture(y + 14, parts)
 
 
+def _busiest(lanes: list[Lane]) -> list[Lane]:
+    """In the same order."""
+    by_time = sorted(range(len(lanes)), key=lambda place: -sum(
+        span.end - span.begin for span in lanes[place].spans if span.depth == 0))  # fmt: skip
+    return [lanes[place] for place in sorted(by_time[:_MOST_LANES])]
+
+
 def _lane(lane: Lane, y: int, levels: int, end: float, most: int) -> list[str]:
     from timeloom_kernel._handle import duration
 
-    parts: list[str] = []
+    boxes: list[tuple[float, float, Span]] = []
     drawn = [-1.0] * levels  # the pixel up to which each level is covered
     for span in sorted(lane.spans, key=lambda one: (one.begin, one.depth)):
-        if span.depth >= levels or len(parts) >= most:
+        if span.depth >= levels:
             continue
         x, width = span.begin / end * _WIDTH, (span.end - span.begin) / end * _WIDTH
         if width < _LEAST:
@@ -114,6 +122,10 @@ def _lane(lane: Lane, y: int, levels: int, end: float, most: int) -> list[str]:
                 continue
             width = _LEAST
         drawn[span.depth] = x + width
+        boxes.append((x, width, span))
+    boxes.sort(key=lambda box: -box[1])
+    parts = []
+    for x, width, span in sorted(boxes[:most], key=lambda box: box[2]):
         title = f"{span.name}: {duration(span.end - span.begin)} from {duration(span.begin)} on"
         parts.append(_box(x, y + span.depth * _ROW, width, span.name, title))
     return parts
