@@ -1,17 +1,15 @@
 #include "view/connection.hpp"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <cerrno>
 
-#include <algorithm>
+#include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/status.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <chrono>
-#include <utility>
 
 namespace timeloom::view {
 
@@ -22,18 +20,10 @@ namespace {
 constexpr std::uint32_t kMostHeader = 16 << 10;
 constexpr std::uint64_t kMostBody = 1 << 20;
 constexpr std::size_t kPiece = 64 << 10;
-constexpr int kIdleMs = 15'000;     // between two requests
-constexpr int kRequestMs = 10'000;  // from the first byte of one to its last
-// The same where others wait for a connection; how often that is asked.
-constexpr int kIdleUnderPressureMs = 200, kRequestUnderPressureMs = 2'000, kAskMs = 200;
+constexpr std::chrono::seconds kIdle{15};         // between two requests
+constexpr std::chrono::seconds kRequestTime{10};  // from the first byte of one to its last
 
 using Clock = std::chrono::steady_clock;
-
-// In milliseconds; 0: it is over.
-int left_until(Clock::time_point end) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, std::int64_t{1} << 30));
-}
 
 std::string_view view_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -43,84 +33,55 @@ struct Connection::Parser {
   http::request_parser<http::string_body> parser;
 };
 
-Connection::Connection(int socket, int stop, std::function<bool()> wanted, AnswerLimits limits)
-    : socket_(socket), stop_(stop), wanted_(std::move(wanted)), limits_(limits) {}
+Connection::Connection(int socket, AnswerLimits limits) : socket_(socket), limits_(limits) {
+  begin_request();
+}
 
 Connection::~Connection() { ::close(socket_); }
 
-Connection::Ready Connection::wait(short what, int milliseconds) const {
-  pollfd waits[2] = {{socket_, what, 0}, {stop_, POLLIN, 0}};
-  int ready = 0;
-  while ((ready = ::poll(waits, 2, milliseconds)) < 0 && errno == EINTR) {
-  }
-  if (ready < 0 || waits[1].revents != 0) return Ready::kStop;
-  return ready > 0 ? Ready::kYes : Ready::kNotYet;
+std::size_t Connection::held() const {
+  return input_.size() + output_.size() + (parser_ ? parser_->parser.get().body().size() : 0);
 }
 
-// False: the time is over, all has to end, or others are to have the connection.
-bool Connection::wait_for_bytes(int milliseconds, int before_giving_way) const {
-  for (int waited = 0; waited < milliseconds; waited += kAskMs) {
-    const Ready ready = wait(POLLIN, std::min(kAskMs, milliseconds - waited));
-    if (ready != Ready::kNotYet) return ready == Ready::kYes;
-    if (waited + kAskMs >= before_giving_way && wanted_ && wanted_()) return false;
-  }
-  return false;
+void Connection::begin_request() {
+  state_ = State::kReading;
+  parser_ = std::make_unique<Parser>();
+  parser_->parser.header_limit(kMostHeader);
+  parser_->parser.body_limit(kMostBody);
+  parser_->parser.eager(true);
+  since_ = Clock::now();
+  until_ = since_ + kIdle;
 }
 
-bool Connection::receive(int milliseconds, int before_giving_way) {
-  if (!wait_for_bytes(milliseconds, before_giving_way)) return false;
+void Connection::receive(const std::string& headers) {
   const std::size_t before = input_.size();
   input_.resize(before + kPiece);
-  const ssize_t got = ::recv(socket_, input_.data() + before, kPiece, 0);
+  const ssize_t got = ::recv(socket_, input_.data() + before, kPiece, MSG_DONTWAIT);
   input_.resize(before + (got > 0 ? static_cast<std::size_t>(got) : 0));
-  return got > 0 || (got < 0 && errno == EINTR);
+  if (got > 0) return parse(headers);
+  if (got == 0 || (errno != EINTR && errno != EAGAIN)) state_ = State::kOver;
 }
 
-bool Connection::send(std::string_view bytes, Time until) const {
-  while (!bytes.empty()) {
-    const int left = left_until(until);
-    if (left == 0) return false;
-    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent > 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(sent));
-    } else if (sent < 0 && errno != EINTR && errno != EAGAIN) {
-      return false;
-    } else if (wait(POLLOUT, left) != Ready::kYes) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool Connection::read_request(const std::string& headers) {
-  parser_ = std::make_unique<Parser>();
+// Of what has come so far.
+void Connection::parse(const std::string& headers) {
   auto& parser = parser_->parser;
-  parser.header_limit(kMostHeader);
-  parser.body_limit(kMostBody);
-  parser.eager(true);
-  if (input_.empty() && !receive(kIdleMs, kIdleUnderPressureMs)) return false;
-  const auto begin = Clock::now(), until = begin + std::chrono::milliseconds(kRequestMs);
-  while (!parser.is_done()) {
+  if (!parser.got_some()) until_ = Clock::now() + kRequestTime;
+  while (!parser.is_done() && !input_.empty()) {
     boost::beast::error_code error;
-    if (!input_.empty()) {
-      input_.erase(0, parser.put(boost::asio::buffer(input_), error));
-      if (error == http::error::need_more) error = {};
-    }
+    const std::size_t taken = parser.put(boost::asio::buffer(input_), error);
+    input_.erase(0, taken);
+    if (error == http::error::need_more) error = {};
     if (error) {
       const bool large = error == http::error::body_limit || error == http::error::header_limit;
-      keep_alive_ = false;
-      static_cast<void>(answer({large ? 413u : 400u, "text/plain; charset=utf-8",
-                                large ? "the request is too large\n" : "this is no request\n"},
-                               headers));
-      return false;
+      return refuse({large ? 413u : 400u, "text/plain; charset=utf-8",
+                     large ? "the request is too large\n" : "this is no request\n"},
+                    headers);
     }
-    if (parser.is_done()) break;
-    const int before_giving_way =
-        left_until(begin + std::chrono::milliseconds(kRequestUnderPressureMs));
-    if (!receive(left_until(until), before_giving_way)) return false;
+    if (taken == 0) break;
   }
+  if (!parser.is_done()) return;
   keep_alive_ = parser.get().keep_alive();
-  return true;
+  state_ = State::kAsked;
 }
 
 Request Connection::request() const {
@@ -130,26 +91,72 @@ Request Connection::request() const {
   request.target = view_of(message.target());
   request.host = view_of(message[http::field::host]);
   request.origin = view_of(message[http::field::origin]);
-  request.site = view_of(message["Sec-Fetch-Site"]);
-  request.token = view_of(message["X-Timeloom-Token"]);
+  constexpr std::string_view kSite = "Sec-Fetch-Site", kToken = "X-Timeloom-Token";
+  request.site = view_of(message[{kSite.data(), kSite.size()}]);
+  request.token = view_of(message[{kToken.data(), kToken.size()}]);
   request.body = message.body();
   // A header that comes twice is a trick.
-  if (message.count(http::field::host) > 1 || message.count(http::field::origin) > 1) {
-    request.host = {};
+  const std::array counts = {message.count(http::field::host), message.count(http::field::origin),
+                             message.count({kSite.data(), kSite.size()}),
+                             message.count({kToken.data(), kToken.size()})};
+  for (const std::size_t count : counts) {
+    if (count > 1) request.host = {};
   }
   return request;
 }
 
-bool Connection::answer(const Answer& answer, const std::string& headers) {
+void Connection::refuse(const Answer& answer, const std::string& headers) {
+  keep_alive_ = false;
+  put(answer, headers);
+  send(headers);
+}
+
+void Connection::answer(const Answer& answer, const std::string& headers) {
+  put(answer, headers);
+  send(headers);
+}
+
+void Connection::put(const Answer& answer, const std::string& headers) {
   const auto reason = view_of(http::obsolete_reason(http::int_to_status(answer.status)));
-  std::string head = "HTTP/1.1 " + std::to_string(answer.status) + " " + std::string(reason);
-  head += "\r\nContent-Type: " + std::string(answer.type);
-  head += "\r\nContent-Length: " + std::to_string(answer.body.size());
-  head += keep_alive_ ? "\r\nConnection: keep-alive\r\n" : "\r\nConnection: close\r\n";
-  head += headers + "\r\n";
-  const std::chrono::milliseconds more(answer.body.size() / limits_.bytes_per_ms);
-  const auto until = Clock::now() + limits_.time + more;
-  return send(head, until) && send(answer.body, until) && keep_alive_;
+  output_ = "HTTP/1.1 " + std::to_string(answer.status) + " " + std::string(reason);
+  output_ += "\r\nContent-Type: " + std::string(answer.type);
+  output_ += "\r\nContent-Length: " + std::to_string(answer.body.size());
+  output_ += keep_alive_ ? "\r\nConnection: keep-alive\r\n" : "\r\nConnection: close\r\n";
+  output_ += headers + "\r\n" + answer.body;
+  sent_ = 0;
+  state_ = State::kAnswering;
+  since_ = Clock::now();
+  until_ =
+      since_ + limits_.time + std::chrono::milliseconds(answer.body.size() / limits_.bytes_per_ms);
+}
+
+// False: the connection is broken.
+bool Connection::send_some() {
+  while (sent_ < output_.size()) {
+    const ssize_t sent = ::send(socket_, output_.data() + sent_, output_.size() - sent_,
+                                MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) {
+      sent_ += static_cast<std::size_t>(sent);
+    } else if (sent < 0 && errno == EAGAIN) {
+      return true;
+    } else if (sent == 0 || errno != EINTR) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Connection::send(const std::string& headers) {
+  if (!send_some()) {
+    state_ = State::kOver;
+    return;
+  }
+  if (sent_ < output_.size()) return;
+  output_ = {};
+  state_ = State::kOver;
+  if (!keep_alive_) return;
+  begin_request();
+  if (!input_.empty()) parse(headers);  // the next one has come already
 }
 
 }  // namespace timeloom::view

@@ -1,13 +1,13 @@
-// A connection to the viewer's server: whole requests in, answers out.
+// A connection to the viewer's server: whole requests in, answers out. It never waits: the thread
+// that holds many of them learns from it what to wait for, and until when.
 //
-// Used by one thread. Nothing is thrown but what memory can; false says that the connection is
-// over.
+// Used by one thread at a time: while a request is being answered, nobody touches the connection.
+// Nothing is thrown but what memory can.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,37 +24,51 @@ struct AnswerLimits {
 
 class Connection {
  public:
-  // Takes the socket. `stop`: a descriptor that becomes readable when all has to end. `wanted` says
-  // whether other connections wait for the thread: a connection without a request gives way then.
-  Connection(int socket, int stop, std::function<bool()> wanted = {}, AnswerLimits limits = {});
+  using Time = std::chrono::steady_clock::time_point;
+  enum class State : std::uint8_t { kReading, kAsked, kAnswering, kOver };
+
+  // Takes the socket, which does not block.
+  explicit Connection(int socket, AnswerLimits limits = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
-  // Reads the next request. One that is none, or is too large, is answered here.
-  bool read_request(const std::string& headers);
-  // Of the request that was read; valid until the next one.
+  int socket() const noexcept { return socket_; }
+  State state() const noexcept { return state_; }
+  // The time at which it began to wait for its reader or writer, and the end of its patience.
+  Time since() const noexcept { return since_; }
+  Time until() const noexcept { return until_; }
+  // Bytes of the question and of the answer that it keeps.
+  std::size_t held() const;
+
+  // Takes what has come. A request that is none, or is too large, is answered here. REQUIRES:
+  // kReading.
+  void receive(const std::string& headers);
+  // Of the request that was read; valid until it is answered. REQUIRES: kAsked.
   Request request() const;
-  // Whether it stays open afterwards.
-  bool answer(const Answer& answer, const std::string& headers);
+  // REQUIRES: kAsked. Sends what the socket takes.
+  void answer(const Answer& answer, const std::string& headers);
+  // Goes on sending. REQUIRES: kAnswering.
+  void send(const std::string& headers);
 
  private:
   struct Parser;
-  using Time = std::chrono::steady_clock::time_point;
 
-  enum class Ready : std::uint8_t { kYes, kNotYet, kStop };
-  Ready wait(short what, int milliseconds) const;
-  bool wait_for_bytes(int milliseconds, int before_giving_way) const;
-  bool receive(int milliseconds, int before_giving_way);
-  bool send(std::string_view bytes, Time until) const;
+  void begin_request();
+  void parse(const std::string& headers);
+  void refuse(const Answer& answer, const std::string& headers);
+  void put(const Answer& answer, const std::string& headers);
+  bool send_some();
 
   int socket_;
-  int stop_;
-  std::function<bool()> wanted_;
   AnswerLimits limits_;
-  std::string input_;  // not parsed yet
-  std::unique_ptr<Parser> parser_;
+  State state_ = State::kReading;
   bool keep_alive_ = false;
+  Time since_, until_;
+  std::string input_;   // not parsed yet
+  std::string output_;  // from sent_ on not sent yet
+  std::size_t sent_ = 0;
+  std::unique_ptr<Parser> parser_;
 };
 
 }  // namespace timeloom::view

@@ -25,11 +25,26 @@ bool equal_words(std::string_view a, std::string_view b) noexcept {
   return difference == 0;
 }
 
-// The name in "name:port" or "[address]:port".
+bool is_port(std::string_view text) noexcept {
+  return !text.empty() && text.size() <= 5 &&
+         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// The name in "name", "name:port" or "[address]:port"; empty for any other form.
 std::string_view name_of_host(std::string_view host) noexcept {
-  const std::size_t bracket = host.starts_with('[') ? host.find(']') : std::string_view::npos;
-  if (bracket != std::string_view::npos) return host.substr(0, bracket + 1);
-  return host.substr(0, host.find(':'));
+  const std::size_t bracket = host.starts_with('[') ? host.find(']') : 0;
+  if (bracket == std::string_view::npos) return {};
+  const std::size_t colon = host.find(':', bracket);
+  if (colon == std::string_view::npos) return host;
+  return is_port(host.substr(colon + 1)) ? host.substr(0, colon) : std::string_view();
+}
+
+// Whether a page of this origin came from this host and port.
+bool is_of_host(std::string_view origin, std::string_view host) noexcept {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (origin.starts_with(scheme)) return origin.substr(scheme.size()) == host;
+  }
+  return false;
 }
 
 // The policy in the page itself, which holds the hashes of its script and style. Without one the
@@ -82,6 +97,7 @@ RequestHandler::RequestHandler(std::vector<const Content*> contents, const Acces
 bool RequestHandler::is_allowed(std::string_view host) const {
   const std::string_view name = name_of_host(host);
   constexpr std::array<std::string_view, 3> kThisMachine = {"localhost", "127.0.0.1", "[::1]"};
+  if (name.empty()) return false;
   return std::ranges::find(kThisMachine, name) != kThisMachine.end() ||
          std::ranges::find(access_.hosts, name) != access_.hosts.end();
 }
@@ -101,11 +117,9 @@ Answer RequestHandler::handle(const Request& request) const {
   if (!is_allowed(request.host)) {
     return refusal(403, "this host is not allowed; see --allow-host");
   }
-  const std::size_t scheme = request.origin.find("://");
-  const bool foreign =
-      !request.origin.empty() &&
-      (scheme == std::string_view::npos || request.origin.substr(scheme + 3) != request.host);
-  if (foreign) return refusal(403, "a page of another origin asks");
+  if (!request.origin.empty() && !is_of_host(request.origin, request.host)) {
+    return refusal(403, "a page of another origin asks");
+  }
   const std::string_view target = request.target.substr(0, request.target.find('?'));
   constexpr std::string_view kPrefix = "/api/";
   if (target.starts_with(kPrefix)) {

@@ -1,16 +1,27 @@
-// The HTTP server of the viewer: on this machine only, a few connections at a time, each bounded in
-// time and memory.
+// The HTTP server of the viewer: on this machine only, its connections bounded in number, time and
+// memory.
+//
+// One thread holds all connections and never waits for one of them; requests that are whole are
+// answered by others. So a connection that sends half a request, or takes no answer, keeps nobody
+// waiting.
 //
 // Made and stopped by one thread. Throws Error when it cannot listen.
 #pragma once
 
+#include <poll.h>
+
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "view/connection.hpp"
 #include "view/request_handler.hpp"
 
 namespace timeloom::view {
@@ -29,17 +40,42 @@ class Server {
   std::chrono::seconds idle() const noexcept;
 
  private:
+  // A connection, and the answer that a thread of requests makes for it.
+  struct Client {
+    explicit Client(int socket) : connection(socket) {}
+    Connection connection;
+    Answer answer;
+    std::atomic<bool> answered = false;
+  };
+
   void serve() noexcept;
-  void serve(int connection);
-  bool others_wait() const noexcept;
+  void serve_round();
+  void accept_some();
+  bool close_oldest() noexcept;
+  void take_answers();
+  void go_on(Client& client, bool ready);
+  void hand_on(Client& client);
+  void close_those_over();
+  void answer_requests() noexcept;
+  void wake() const noexcept;
 
   const RequestHandler& handler_;
   std::string socket_path_;
   std::uint16_t port_ = 0;
   int listening_ = -1;
-  int stop_ = -1;  // readable when it is to end
+  int wake_ = -1;  // readable when there are answers, or it is to end
   std::atomic<std::int64_t> last_request_;
-  std::atomic<int> waiting_threads_ = 0;
+
+  // Of the thread of connections.
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<pollfd> waits_;
+  Connection::Time accepts_from_{};  // before that the system is short of something
+
+  std::mutex mutex_;  // of the following
+  std::condition_variable asked_some_;
+  std::deque<Client*> asked_;
+  bool ends_ = false;
+
   std::vector<std::jthread> threads_;
 };
 

@@ -1,9 +1,8 @@
-// How long a reader may take for an answer.
+// What a connection takes and gives without ever waiting.
 
 #include "view/connection.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,61 +10,105 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
-#include <thread>
+#include <string_view>
 
 namespace timeloom::view {
 namespace {
 
 constexpr std::size_t kSize = 4 << 20;
+constexpr char kRequest[] = "GET /x HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-// Reads all there is in pieces, with a pause after each.
-std::size_t read_slowly(int socket, std::chrono::milliseconds pause) {
-  std::array<char, 4096> piece{};
-  std::size_t all = 0;
-  for (;;) {
-    const ssize_t size = ::recv(socket, piece.data(), piece.size(), 0);
-    if (size <= 0) return all;
-    all += static_cast<std::size_t>(size);
-    std::this_thread::sleep_for(pause);
+using State = Connection::State;
+
+class ConnectionTest : public testing::Test {
+ protected:
+  ConnectionTest() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_.data()), 0); }
+  ~ConnectionTest() override { ::close(ends_[0]); }
+
+  // The side of the server.
+  int socket() const { return ends_[1]; }
+  void write(std::string_view text) const {
+    EXPECT_EQ(::send(ends_[0], text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
   }
-}
+  // Up to so many bytes.
+  std::string read(std::size_t most) const {
+    std::string text(most, '\0');
+    const ssize_t got = ::recv(ends_[0], text.data(), most, MSG_DONTWAIT);
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return text;
+  }
+  void hang_up() const { ::shutdown(ends_[0], SHUT_WR); }
 
-struct Read {
-  bool stays = false;
-  std::size_t bytes = 0;
+ private:
+  std::array<int, 2> ends_{};
 };
 
-Read read_answer(AnswerLimits limits, std::chrono::milliseconds pause) {
-  std::array<int, 2> ends{};
-  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-  const int stop = ::eventfd(0, 0);
-  const std::string request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-  EXPECT_EQ(::send(ends[0], request.data(), request.size(), 0),
-            static_cast<ssize_t>(request.size()));
-  Read read;
-  std::thread reader([&] { read.bytes = read_slowly(ends[0], pause); });
-  {
-    Connection connection(ends[1], stop, {}, limits);
-    EXPECT_TRUE(connection.read_request(""));
-    read.stays = connection.answer({200, "text/plain", std::string(kSize, 'x')}, "");
+TEST_F(ConnectionTest, HalfARequestIsNone) {
+  Connection connection(socket());
+  connection.receive("");
+  EXPECT_EQ(connection.state(), State::kReading);
+  const std::string_view request = kRequest;
+  write(request.substr(0, 20));
+  connection.receive("");
+  EXPECT_EQ(connection.state(), State::kReading);
+  write(request.substr(20));
+  connection.receive("");
+  EXPECT_EQ(connection.state(), State::kAsked);
+  EXPECT_EQ(connection.request().target, "/x");
+  EXPECT_EQ(connection.request().host, "localhost");
+}
+
+TEST_F(ConnectionTest, AnEndWithoutARequestIsTheEnd) {
+  Connection connection(socket());
+  write("GET / HT");
+  connection.receive("");
+  hang_up();
+  connection.receive("");
+  EXPECT_EQ(connection.state(), State::kOver);
+  EXPECT_EQ(read(1), "");
+}
+
+TEST_F(ConnectionTest, AReaderThatTakesNothingIsNotWaitedFor) {
+  Connection connection(socket());
+  write(kRequest);
+  connection.receive("");
+  connection.answer({200, "text/plain", std::string(kSize, 'x')}, "");
+  std::size_t got = 0;
+  for (std::size_t size = 0; connection.state() == State::kAnswering; got += size) {
+    EXPECT_GT(connection.held(), kSize);
+    size = read(kSize).size();
+    ASSERT_GT(size, 0u);
+    connection.send("");
   }
-  reader.join();
-  ::close(ends[0]);
-  ::close(stop);
-  return read;
+  EXPECT_EQ(connection.state(), State::kReading);
+  EXPECT_EQ(connection.held(), 0u);
+  got += read(kSize).size();
+  EXPECT_GT(got, kSize);
 }
 
-TEST(Connection, AReaderThatTakesTooLongIsLeft) {
-  const Read read =
-      read_answer({std::chrono::milliseconds(20), kSize}, std::chrono::milliseconds(2));
-  EXPECT_FALSE(read.stays);
-  EXPECT_LT(read.bytes, kSize);
+TEST_F(ConnectionTest, ALongAnswerMayTakeAsLongAsItsBytesDo) {
+  Connection connection(socket(), {std::chrono::milliseconds(20), 64});
+  write(kRequest);
+  connection.receive("");
+  connection.answer({200, "text/plain", std::string(kSize, 'x')}, "");
+  EXPECT_EQ(connection.until() - connection.since(), std::chrono::milliseconds(20 + kSize / 64));
 }
 
-TEST(Connection, ALongAnswerMayTakeAsLongAsItsBytesDo) {
-  const Read read = read_answer({std::chrono::milliseconds(20), 64}, std::chrono::milliseconds(0));
-  EXPECT_TRUE(read.stays);
-  EXPECT_GT(read.bytes, kSize);
+TEST_F(ConnectionTest, TwoRequestsAtOnceAreAnsweredInTheirOrder) {
+  Connection connection(socket());
+  write(std::string(kRequest) + "GET /y HTTP/1.0\r\n\r\n");
+  connection.receive("");
+  EXPECT_EQ(connection.request().target, "/x");
+  connection.answer({200, "text/plain", "1"}, "");
+  EXPECT_EQ(connection.state(), State::kAsked);
+  EXPECT_EQ(connection.request().target, "/y");
+  connection.answer({404, "text/plain", "2"}, "");
+  EXPECT_EQ(connection.state(), State::kOver);
+  EXPECT_EQ(read(kSize),
+            "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n"
+            "Connection: keep-alive\r\n\r\n1"
+            "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n"
+            "Connection: close\r\n\r\n2");
 }
 
 }  // namespace
