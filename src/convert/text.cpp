@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/plain_text.hpp"
+
 namespace timeloom::convert {
 
 namespace {
@@ -42,9 +44,19 @@ void for_each_character(std::string_view text, const Take& take) {
   }
 }
 
-bool is_control(std::string_view one) {
+// Of a valid character.
+bool is_command_at(std::string_view one) {
   const auto byte = static_cast<std::uint8_t>(one.front());
-  return byte < 0x20 || byte == 0x7f || (byte == 0xc2 && byte_at(one, 1) < 0xa0);
+  if (byte > 0x1f && byte < 0x7f) return false;
+  return is_command(character_at(one, 0));
+}
+
+constexpr char kHex[] = "0123456789abcdef";
+
+// As "\u202e". All commands have four digits.
+void append_escaped(std::string& to, std::uint32_t character) {
+  to += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) to += kHex[character >> shift & 15];
 }
 
 }  // namespace
@@ -58,41 +70,53 @@ std::string utf8(std::string_view text) {
 
 std::string one_line(std::string_view text) {
   std::string result;
-  for_each_character(
-      text, [&](std::string_view one) { result += is_control(one) ? std::string_view("?") : one; });
+  for_each_character(text, [&](std::string_view one) {
+    result += is_command_at(one) ? std::string_view("?") : one;
+  });
   return result;
 }
 
 void append_json(std::string& to, std::string_view text) {
-  constexpr char kHex[] = "0123456789abcdef";
   to += '"';
   for_each_character(text, [&](std::string_view one) {
-    const auto byte = static_cast<std::uint8_t>(one.front());
-    if (byte == '"' || byte == '\\') {
-      to += '\\';
-      to += one;
-    } else if (byte < 0x20 || byte == 0x7f) {
-      to += "\\u00";
-      to += kHex[byte >> 4];
-      to += kHex[byte & 15];
-    } else {
-      to += one;
-    }
+    if (is_command_at(one)) return append_escaped(to, character_at(one, 0));
+    if (one.front() == '"' || one.front() == '\\') to += '\\';
+    to += one;
   });
   to += '"';
 }
 
+std::string without_commands(std::string json) {
+  // The first bytes of all of them that are not ASCII; in JSON, ASCII has DEL at most.
+  constexpr std::string_view kFirst = "\x7f\xc2\xd8\xe2";
+  std::size_t at = json.find_first_of(kFirst);
+  if (at == std::string::npos) return json;
+  std::string result;
+  std::size_t done = 0;
+  for (; at != std::string::npos; at = json.find_first_of(kFirst, at + 1)) {
+    const std::string_view one = std::string_view(json).substr(at, character(json, at));
+    if (one.empty() || !is_command_at(one)) continue;
+    result.append(json, done, at - done);
+    append_escaped(result, character_at(one, 0));
+    done = at + one.size();
+  }
+  return result.append(json, done);
+}
+
 void append_csv(std::string& to, std::string_view text) {
-  const std::string clean = utf8(text);
-  if (clean.find_first_of(",\"\r\n") == std::string::npos) {
-    to += clean;
-    return;
-  }
-  to += '"';
-  for (const char byte : clean) {
-    if (byte == '"') to += '"';
-    to += byte;
-  }
+  const std::size_t begin = to.size();
+  bool quoted = false;
+  for_each_character(text, [&](std::string_view one) {
+    const char byte = one.front();
+    quoted |= byte == ',' || byte == '"' || byte == '\n';
+    if (byte != '\n' && byte != '\t' && is_command_at(one)) {
+      return append_escaped(to, character_at(one, 0));
+    }
+    if (byte == '"') to += byte;
+    to += one;
+  });
+  if (!quoted) return;
+  to.insert(begin, 1, '"');
   to += '"';
 }
 

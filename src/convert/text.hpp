@@ -15,13 +15,17 @@ namespace timeloom::convert {
 // Valid UTF-8: bytes that are none become U+FFFD each.
 std::string utf8(std::string_view text);
 
-// The same on one line: control characters become '?'.
+// The same on one line: what commands a terminal or moves text (is_command()) becomes '?'.
 std::string one_line(std::string_view text);
 
-// A string of JSON with its quotes.
+// A string of JSON with its quotes; these characters are escaped.
 void append_json(std::string& to, std::string_view text);
 
-// A field of CSV, quoted where RFC 4180 wants it.
+// The same of a whole text of JSON.
+std::string without_commands(std::string json);
+
+// A field of CSV, quoted where RFC 4180 wants it. The same characters, but line feed and tab, are
+// written as in JSON.
 void append_csv(std::string& to, std::string_view text);
 
 template <typename Number>

@@ -5,6 +5,8 @@
 #include <array>
 #include <ctime>
 
+#include "core/plain_text.hpp"
+
 namespace timeloom::tools {
 
 namespace {
@@ -19,33 +21,6 @@ std::string three_digits(double value) {
 }
 
 bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
-
-// The character that starts at `at`; 0xfffd for what is not UTF-8.
-std::uint32_t character(std::string_view text, std::size_t at) {
-  const auto first = static_cast<unsigned char>(text[at]);
-  if (first < 0x80) return first;
-  std::uint32_t value = first < 0xe0 ? first & 0x1fu : first < 0xf0 ? first & 0x0fu : first & 0x07u;
-  for (std::size_t i = at + 1; i < text.size() && continues(text[i]); ++i) {
-    value = value << 6 | (static_cast<unsigned char>(text[i]) & 0x3fu);
-  }
-  return value;
-}
-
-// C0, C1, and what changes the direction of the text behind it.
-bool commands(std::uint32_t character) {
-  struct Range {
-    std::uint32_t first, last;
-  };
-  constexpr std::array<Range, 6> kAll = {{{0, 0x1f},
-                                          {0x7f, 0x9f},
-                                          {0x61c, 0x61c},
-                                          {0x200e, 0x200f},
-                                          {0x202a, 0x202e},
-                                          {0x2066, 0x2069}}};
-  return std::ranges::any_of(kAll, [&](const Range& range) {
-    return character >= range.first && character <= range.last;
-  });
-}
 
 // Combining marks take no column, East Asian characters and emoji take two.
 std::size_t columns_of(std::uint32_t character) {
@@ -157,26 +132,12 @@ std::string iso_time(std::uint64_t realtime) {
                    realtime / 1'000'000 % 1000);
 }
 
-std::string printable(std::string_view text) {
-  std::string result;
-  result.reserve(text.size());
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t length = 1;
-    while (i + length < text.size() && continues(text[i + length])) ++length;
-    if (commands(character(text, i))) {
-      result += '?';
-    } else {
-      result += text.substr(i, length);
-    }
-    i += length;
-  }
-  return result;
-}
+std::string printable(std::string_view text) { return timeloom::printable(text); }
 
 std::size_t columns(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (!continues(text[i])) width += columns_of(character(text, i));
+    if (!continues(text[i])) width += columns_of(character_at(text, i));
   }
   return width;
 }

@@ -2,10 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "convert/text.hpp"
+
 namespace timeloom::view {
 
 std::string json_text(const nlohmann::ordered_json& value, int indentation) {
-  return value.dump(indentation, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return convert::without_commands(
+      value.dump(indentation, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 }  // namespace timeloom::view

@@ -1,5 +1,6 @@
 #include "python/interpreter/say.hpp"
 
+#include "core/plain_text.hpp"
 #include "python/interpreter/compat.hpp"
 
 namespace timeloom::python {
@@ -10,7 +11,7 @@ constinit std::string_view g_speaker = "timeloom";
 }  // namespace
 
 void say(const std::string& line) noexcept {
-  PySys_FormatStderr("%s: %s\n", g_speaker.data(), line.c_str());
+  PySys_FormatStderr("%s: %s\n", g_speaker.data(), printable(line).c_str());
 }
 
 void speak_as(std::string_view name) noexcept { g_speaker = name; }

@@ -36,6 +36,7 @@ TEST(Utf8, replaces_each_byte_that_is_none) {
 
 TEST(OneLine, has_no_control_characters) {
   EXPECT_EQ(one_line("a\nb\tc\x1b[0m\x7f\xc2\x85"), "a?b?c?[0m??");
+  EXPECT_EQ(one_line("\u061c\u200f\u2028\u202e\u2069\u2027\u00a0"), "?????\u2027\u00a0");
   EXPECT_EQ(one_line("k\xc3\xa4se\xff"), std::string("k\xc3\xa4se") + kNone);
 }
 
@@ -48,7 +49,18 @@ std::string json(std::string_view text) {
 TEST(Json, quotes) {
   EXPECT_EQ(json("a\"b\\c/"), R"("a\"b\\c/")");
   EXPECT_EQ(json(std::string("\n\0\x1f\x7f", 4)), R"("\u000a\u0000\u001f\u007f")");
+  EXPECT_EQ(json("\u0080\u009b\u009f\u061c\u200e\u2028\u2029\u202e\u2066\u2069"),
+            R"("\u0080\u009b\u009f\u061c\u200e\u2028\u2029\u202e\u2066\u2069")");
+  EXPECT_EQ(json("\u00a0\u061b\u200d\u2027\u202f\u2065\u206a\U0001202e"),
+            "\"\u00a0\u061b\u200d\u2027\u202f\u2065\u206a\U0001202e\"");
   EXPECT_EQ(json("\xff"), std::string("\"") + kNone + "\"");
+}
+
+TEST(Json, OfOthersIsEscapedToo) {
+  EXPECT_EQ(without_commands("{\"a\": \"\x7f\u00b0\u009b\u2026\u2028\u202e\"}\n"),
+            "{\"a\": \"\\u007f\u00b0\\u009b\u2026\\u2028\\u202e\"}\n");
+  EXPECT_EQ(without_commands("[\"\u2028\u2028\"]"), "[\"\\u2028\\u2028\"]");
+  EXPECT_EQ(without_commands("[1]\n"), "[1]\n");
 }
 
 std::string csv(std::string_view text) {
@@ -62,7 +74,13 @@ TEST(Csv, quotes_only_where_it_must) {
   EXPECT_EQ(csv("a,b"), "\"a,b\"");
   EXPECT_EQ(csv("a\"b"), "\"a\"\"b\"");
   EXPECT_EQ(csv("a\nb"), "\"a\nb\"");
-  EXPECT_EQ(csv("a\rb"), "\"a\rb\"");
+  EXPECT_EQ(csv("a\tb"), "a\tb");
+}
+
+TEST(Csv, commands_no_terminal) {
+  EXPECT_EQ(csv("a\rb\x1b[31m\x7f\u009b\u202e\u2028"),
+            R"(a\u000db\u001b[31m\u007f\u009b\u202e\u2028)");
+  EXPECT_EQ(csv("a\n\"\u2029"), "\"a\n\"\"\\u2029\"");
 }
 
 TEST(Numbers, are_exact) {

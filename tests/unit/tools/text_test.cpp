@@ -67,12 +67,13 @@ TEST(Text, NamesCannotCommandTheTerminal) {
 }
 
 TEST(Text, NamesCannotTurnTheTextAround) {
-  for (const char* const one : {"\u061c", "\u200e", "\u200f", "\u202a", "\u202b", "\u202c",
-                                "\u202d", "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"}) {
+  for (const char* const one :
+       {"\u061c", "\u200e", "\u200f", "\u2028", "\u2029", "\u202a", "\u202b", "\u202c", "\u202d",
+        "\u202e", "\u2066", "\u2067", "\u2068", "\u2069"}) {
     EXPECT_EQ(printable(std::string("a") + one + "b"), "a?b");
   }
-  EXPECT_EQ(printable("\u200d\u2010\u2029\u202f\u2065\u206a"),
-            "\u200d\u2010\u2029\u202f\u2065\u206a");
+  EXPECT_EQ(printable("\u200d\u2010\u2027\u202f\u2065\u206a"),
+            "\u200d\u2010\u2027\u202f\u2065\u206a");
   EXPECT_EQ(printable("\x9b"), "?");
 }
 

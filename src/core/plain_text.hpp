@@ -1,0 +1,22 @@
+// Names of a run as text for people and programs: a name is whatever a program made it, also what
+// commands a terminal, or moves the words and lines around it.
+//
+// Plain functions for any thread; nothing is thrown but what memory can.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace timeloom {
+
+// C0, DEL and C1, the separators of lines and paragraphs, and the characters of bidirectional text.
+bool is_command(std::uint32_t character) noexcept;
+
+// The character that starts at `at`; what is not UTF-8 is another one, or none.
+std::uint32_t character_at(std::string_view text, std::size_t at) noexcept;
+
+// With '?' in place of these.
+std::string printable(std::string_view text);
+
+}  // namespace timeloom
