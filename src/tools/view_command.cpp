@@ -44,8 +44,8 @@ struct ViewOptions {
 // One run, or two to be compared.
 using ViewedRuns = std::vector<std::unique_ptr<ViewedRun>>;
 
-// Makes the indexes that are missing beside the server, until they are there or not wanted any
-// more.
+// Makes the indexes that are missing or damaged beside the server, until they are there or not
+// wanted any more.
 class Indexing {
  public:
   explicit Indexing(const ViewedRuns& runs) : runs_(runs) {
@@ -62,13 +62,14 @@ class Indexing {
  private:
   static void work(ViewedRun& viewed) {
     try {
-      if (!viewed.has_index()) viewed.make_index();
+      viewed.have_sound_index();
     } catch (const view::Cancelled&) {
       // Nobody waits for it.
     } catch (const std::exception& error) {
-      viewed.content().fail(error.what());
+      if (!viewed.content().index()) viewed.content().fail(error.what());
       say(error.what());
     }
+    viewed.content().settle();
   }
 
   const ViewedRuns& runs_;

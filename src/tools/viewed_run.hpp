@@ -1,6 +1,6 @@
 // The run that `timeloom view` shows: its definitions, and its index.
 //
-// Made and used by the main thread; make_index() may run in another one, beside questions to
+// Made and used by the main thread; have_sound_index() may run in another one, beside questions to
 // content(). Throws Error.
 #pragma once
 
@@ -21,19 +21,23 @@ class ViewedRun {
   view::Content& content() noexcept { return content_; }
   const Definitions& definitions() const noexcept { return definitions_; }
   const std::string& title() const noexcept { return title_; }
-  bool has_index() const { return content_.index() != nullptr; }
 
-  // Reads the trace. Throws Cancelled, too: content().progress() was asked to.
-  void make_index();
-  // The index, made now if there is none.
+  // Makes the index if there is none; one that is damaged is made anew, which a line says. Reads
+  // the index, or the trace. Throws Cancelled, too: content().progress() was asked to.
+  void have_sound_index();
+  // The index, which is sound.
   std::shared_ptr<const view::Index> index();
 
  private:
+  bool is_sound();
+  void make_index();
+
   std::string title_;
   std::filesystem::path anchor_;
   std::unique_ptr<RunSource> source_;
   Definitions definitions_;  // the source changes its own while it is read
   std::uint64_t identity_;
+  bool damaged_ = false;  // the index that was there
   view::Content content_;
 };
 

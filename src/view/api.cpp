@@ -382,7 +382,14 @@ std::string paths_answer(const Index& index) {
 
 Answer answer_question(const Content& content, std::string_view route, std::string_view body) {
   try {
-    return answer_of(content, route, body);
+    const std::shared_ptr<const Index> asked = content.index();
+    try {
+      return answer_of(content, route, body);
+    } catch (const DamagedIndex&) {
+      // It is made anew, with the same numbers.
+      if (content.settled_index() == asked) throw;
+      return answer_of(content, route, body);
+    }
   } catch (const BadQuestion& bad) {
     return failure(400, bad.reason);
   } catch (const Error& error) {

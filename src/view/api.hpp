@@ -5,6 +5,7 @@
 // bytes of a question are, the answer says so; nothing is thrown but what memory can.
 #pragma once
 
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -71,6 +72,18 @@ class Content {
     const std::lock_guard lock(mutex_);
     index_ = std::move(index);
   }
+  // The index is sound as far as can be known, or there will be none: nobody goes on waiting.
+  void settle() {
+    const std::lock_guard lock(mutex_);
+    settled_ = true;
+    settled_now_.notify_all();
+  }
+  // Waits for that; the index that is there then.
+  std::shared_ptr<const Index> settled_index() const {
+    std::unique_lock lock(mutex_);
+    settled_now_.wait(lock, [this] { return settled_; });
+    return index_;
+  }
   // There will be no index.
   void fail(std::string reason) {
     const std::lock_guard lock(mutex_);
@@ -86,6 +99,8 @@ class Content {
   mutable std::mutex mutex_;
   std::shared_ptr<const Index> index_;
   std::string failure_;
+  bool settled_ = false;
+  mutable std::condition_variable settled_now_;
   mutable std::mutex side_mutex_;
   mutable std::shared_ptr<const SideEvents> side_events_;
   mutable std::shared_ptr<const Messages> messages_;

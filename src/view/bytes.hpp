@@ -1,6 +1,7 @@
 // Bytes of an index: numbers of variable length in them, and parts of a file with their checks.
 //
-// Plain values and functions. A reader throws Error where bytes end too early or make no sense.
+// Plain values and functions. A reader throws DamagedIndex where bytes end too early or make no
+// sense.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +16,13 @@
 
 namespace timeloom::view {
 
-[[noreturn]] inline void damaged() {
-  throw Error("the index of the viewer is damaged; remove it, it is made again");
-}
+// The index is not as it was written: it can be made anew.
+class DamagedIndex : public Error {
+ public:
+  DamagedIndex() : Error("the index of the viewer is damaged; remove it, it is made again") {}
+};
+
+[[noreturn]] inline void damaged() { throw DamagedIndex(); }
 
 inline void append_varint(std::string& to, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) to += static_cast<char>(value | 0x80);

@@ -9,11 +9,14 @@ Index::Index(std::unique_ptr<IndexFile> file, std::uint64_t source) : file_(std:
   header_ = records_in<Header>(words, 0, 1).front();
   Header unchecked = header_;
   unchecked.check = 0;
-  if (header_.magic != kMagic || header_.version != kVersion ||
-      check_of_bytes(record_bytes(&unchecked, 1)) != header_.check) {
-    damaged();
+  if (header_.magic != kMagic || header_.version != kVersion) {
+    throw Error(file_->path().string() + " is an index of another version");
   }
-  if (header_.source != source || header_.size != size) damaged();
+  if (check_of_bytes(record_bytes(&unchecked, 1)) != header_.check) damaged();
+  if (header_.source != source) {
+    throw Error(file_->path().string() + " is the index of another state of the archive");
+  }
+  if (header_.size != size) damaged();
   const std::uint64_t tracks_at = std::uint64_t{header_.path_count} * sizeof(PathRecord);
   const std::uint64_t properties_at =
       tracks_at + std::uint64_t{header_.track_count} * sizeof(TrackRecord);
@@ -51,6 +54,10 @@ void Index::read_properties(const Words& words, std::uint64_t offset, std::uint6
     if (which == 1) texts[0].clear(), texts[1].clear();
     which = 1 - which;
   }
+}
+
+void Index::check_all(const std::atomic<bool>& cancelled) const {
+  for (const TrackRecord& track : tracks_) Track::load(*file_, track, paths_)->check_all(cancelled);
 }
 
 std::shared_ptr<const Track> Index::track(std::uint32_t number) const {

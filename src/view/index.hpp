@@ -4,6 +4,7 @@
 // to a limit. Throws Error where the file is damaged: it may be anybody's.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <map>
@@ -30,6 +31,10 @@ class Index {
   const std::vector<TrackRecord>& tracks() const noexcept { return tracks_; }
   const std::map<std::string, std::string>& properties() const noexcept { return properties_; }
   const IndexFile& file() const noexcept { return *file_; }
+
+  // Reads all of it, unless that is cancelled meanwhile. Throws DamagedIndex where a part is not as
+  // it was written.
+  void check_all(const std::atomic<bool>& cancelled) const;
 
   // REQUIRES: number < tracks().size().
   std::shared_ptr<const Track> track(std::uint32_t number) const;

@@ -46,7 +46,7 @@ fs::path cache_directory() {
 }
 
 std::shared_ptr<const Index> open_at(const fs::path& path, std::uint64_t identity,
-                                     std::size_t tracks) {
+                                     std::size_t tracks, bool& damaged) {
   if (path.empty()) return {};
   try {
     auto file = std::make_unique<IndexFile>(IndexFile::open_to_read(path), path);
@@ -54,8 +54,11 @@ std::shared_ptr<const Index> open_at(const fs::path& path, std::uint64_t identit
     return index->tracks().size() == tracks ? index : nullptr;
   } catch (const std::system_error&) {
     return {};
+  } catch (const DamagedIndex&) {
+    damaged = true;
+    return {};
   } catch (const Error&) {
-    return {};  // of another archive or version, or damaged: it is made again
+    return {};  // of another archive or version: it is made again
   }
 }
 
@@ -160,19 +163,20 @@ fs::path place_in_cache(const fs::path& anchor) {
 }
 
 std::shared_ptr<const Index> find_index(const fs::path& anchor, std::uint64_t identity,
-                                        std::size_t tracks) {
-  if (auto beside = open_at(place_beside(anchor), identity, tracks)) return beside;
-  return open_at(place_in_cache(anchor), identity, tracks);
+                                        std::size_t tracks, bool& damaged) {
+  if (auto beside = open_at(place_beside(anchor), identity, tracks, damaged)) return beside;
+  return open_at(place_in_cache(anchor), identity, tracks, damaged);
 }
 
 std::shared_ptr<const Index> make_index(RunSource& run, const fs::path& anchor,
                                         std::uint64_t identity, Progress& progress,
-                                        unsigned threads) {
+                                        unsigned threads, const Index* earlier) {
   const Making making = make_somewhere(anchor);
   auto file = std::make_unique<IndexFile>(making.descriptor,
                                           making.name.empty() ? place_beside(anchor) : making.name);
   Guard guard(making);  // after the file, whose lock has to be there still when the name goes
   IndexWriter writer(*file, identity, progress);
+  if (earlier != nullptr) writer.number_paths_as(*earlier);
   const std::array<RunSink*, 1> sinks = {&writer};
   run.feed(sinks, threads);
   if (!making.name.empty()) {

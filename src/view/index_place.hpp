@@ -26,14 +26,15 @@ std::filesystem::path place_beside(const std::filesystem::path& anchor);
 std::filesystem::path place_in_cache(const std::filesystem::path& anchor);
 
 // The index of the archive, from either place, if it was made of the state that `identity` stands
-// for. Null: there is none.
+// for. Null: there is none, or it is `damaged`, which is left as it was otherwise.
 std::shared_ptr<const Index> find_index(const std::filesystem::path& anchor, std::uint64_t identity,
-                                        std::size_t tracks);
+                                        std::size_t tracks, bool& damaged);
 
-// Makes the index. One that another process makes at the same time does no harm: then this one is
-// kept for this process alone.
+// Makes the index, with the numbers of call paths of an earlier one if there is one. One that
+// another process makes at the same time does no harm: then this one is kept for this process
+// alone.
 std::shared_ptr<const Index> make_index(RunSource& run, const std::filesystem::path& anchor,
                                         std::uint64_t identity, Progress& progress,
-                                        unsigned threads);
+                                        unsigned threads, const Index* earlier = nullptr);
 
 }  // namespace timeloom::view

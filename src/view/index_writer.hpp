@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/event.hpp"
+#include "view/index.hpp"
 #include "view/index_file.hpp"
 #include "view/run_paths.hpp"
 
@@ -30,6 +31,10 @@ class IndexWriter : public RunSink {
   // `source`: the identity of the archive, see source_identity(). The file is empty.
   IndexWriter(IndexFile& file, std::uint64_t source, Progress& progress,
               std::uint32_t most_paths = RunPaths::kMost);
+
+  // Call paths get the numbers that they have in this earlier index of the run. REQUIRED before
+  // begin().
+  void number_paths_as(const Index& earlier) { paths_.take_over(earlier.paths()); }
 
   void begin(const Definitions& definitions) override;
   std::unique_ptr<LocationSink> open_location(const Location& location) override;

@@ -2,6 +2,10 @@
 
 namespace timeloom::view {
 
+void RunPaths::take_over(std::span<const PathRecord> known) {
+  for (const PathRecord& path : known) add(path.parent, path.region);
+}
+
 std::uint32_t RunPaths::child(std::uint32_t parent, std::uint32_t region) {
   const std::lock_guard lock(mutex_);
   const std::uint32_t found = children_.find(parent, region);

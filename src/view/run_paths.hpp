@@ -1,11 +1,13 @@
 // The call paths of a run while its tracks are read: each (parent, region) once, with a number.
 //
 // Any thread may call child(). Their number is limited; beyond the limit, all further regions below
-// a path share one path without a region. Numbers depend on the order in which threads ask.
+// a path share one path without a region. Numbers depend on the order in which threads ask,
+// but for those that are taken over.
 #pragma once
 
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "core/child_table.hpp"
@@ -19,6 +21,9 @@ class RunPaths {
 
   explicit RunPaths(std::uint32_t most = kMost) : most_(most) {}
 
+  // Paths that have their numbers already: those of an earlier index of the same run. REQUIRED
+  // before child().
+  void take_over(std::span<const PathRecord> known);
   // The path of `region` below `parent` (kNone: a root), or the one beyond the limit below it.
   // REQUIRES: `parent` has a region.
   std::uint32_t child(std::uint32_t parent, std::uint32_t region);

@@ -91,6 +91,21 @@ void Track::check() const {
   if (!std::ranges::is_sorted(tiles_, before)) damaged();
 }
 
+void Track::check_all(const std::atomic<bool>& cancelled) const {
+  Words words;
+  for (const BlockRecord& block : blocks_) {
+    if (cancelled.load(std::memory_order_relaxed)) return;
+    const std::uint64_t tokens = block.offset + padded(block.frame_bytes);
+    file_->read(block.offset, block.frame_bytes, block.frame_check, words);
+    file_->read(tokens, block.token_bytes, block.token_check, words);
+    file_->read(tokens + padded(block.token_bytes), block.list_bytes, block.list_check, words);
+  }
+  for (const GroupRecord& group : groups_) {
+    file_->read(group.offset, group.bytes, group.check, words);
+  }
+  for (const TileRecord& tile : tiles_) file_->read(tile.offset, tile.bytes, tile.check, words);
+}
+
 std::size_t Track::memory() const noexcept {
   return sizeof *this + nodes_.size() * (sizeof(Node) + 2 * sizeof(std::uint32_t)) +
          blocks_.size() * (sizeof(BlockRecord) + sizeof(std::uint32_t)) +

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -50,6 +51,9 @@ class Track {
   // For the writer: in the order of the file.
   void add_group(const GroupRecord& group) { groups_.push_back(group); }
   void set_tiles(std::vector<TileRecord> tiles) { tiles_ = std::move(tiles); }
+
+  // Reads all that it has in the file, unless that is cancelled meanwhile.
+  void check_all(const std::atomic<bool>& cancelled) const;
 
   // The last block that begins before `time`, or else the first. REQUIRES: there are blocks.
   std::uint32_t block_before(std::uint64_t time) const noexcept;

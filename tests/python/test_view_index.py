@@ -3,9 +3,10 @@
 import json
 import os
 import shutil
+import struct
 
 import pytest
-from view_client import Viewer
+from view_client import EVER, Viewer
 from view_runs import named_table, one_run
 
 pytestmark = pytest.mark.any_python
@@ -84,3 +85,44 @@ def test_an_index_goes_with_its_run(program, one_run, timeloom):
         viewer.wait()
     assert (one_run / "view.timeloom").exists()
     assert "view.timeloom" in timeloom("info", str(one_run)).stdout
+
+
+def flipped(index, good, place):
+    index.write_bytes(good[:place] + bytes([good[place] ^ 1 << place % 8]) + good[place + 1:])
+
+
+def test_a_damaged_index_is_made_anew_with_one_line(program, one_run, timeloom):
+    """Wherever a bit is flipped, the answer is the same, and a second one needs no line."""
+    index = one_run / "view.timeloom"
+    text = timeloom("view", "--text", one_run)
+    assert text.stderr == ""
+    good = index.read_bytes()
+    for place in range(16, len(good), len(good) // 12):  # before it are the words that say what it is
+        flipped(index, good, place)
+        again = timeloom("view", "--text", one_run)
+        assert again.stdout == text.stdout
+        assert again.stderr == f"timeloom: the index of {one_run} is damaged; it is made anew\n", place
+    assert timeloom("view", "--text", one_run).stderr == ""
+    flipped(index, good, len(good) // 2)
+    done = timeloom("view", "--html", one_run.with_suffix(".html"), one_run)
+    assert done.stderr.startswith(f"timeloom: the index of {one_run} is damaged; it is made anew\ntimeloom: wrote ")
+
+
+def test_a_page_goes_on_when_the_index_is_made_anew(program, one_run):
+    """Whatever it asks: call paths keep their numbers, which stand at the end of the file."""
+    index = one_run / "view.timeloom"
+
+    def answers(viewer):
+        return [viewer.ask("paths"), viewer.ask("table", struct.pack("<2d2I", 0, EVER, 0, 0)),
+                viewer.ask("tiles", struct.pack("<6I", 0, 3, 0, 0, 0, 9))]  # fmt: skip
+
+    with Viewer(program, one_run) as viewer:
+        viewer.wait()
+        expected = answers(viewer)
+    good = index.read_bytes()
+    (end,) = struct.unpack_from("<Q", good, 40)
+    for place in range(100, end, end // 8):
+        flipped(index, good, place)
+        with Viewer(program, one_run) as viewer:
+            viewer.wait()
+            assert answers(viewer) == expected, place

@@ -127,6 +127,29 @@ std::vector<std::string> ask_besides_calls(const Index& index, const Definitions
   return answers;
 }
 
+// What `timeloom view` asks before all other questions.
+void expect_all_seen(const IndexOfModel& index, std::size_t most) {
+  const std::string good = test::read_bytes(index.path());
+  const test::TempDirectory directory;
+  const std::string path = directory / "view.timeloom";
+  const std::atomic<bool> cancelled = false;
+  index->check_all(cancelled);
+  for (std::size_t i = 0; i < good.size(); i += 1 + good.size() / most) {
+    std::string bytes = good;
+    bytes[i] = static_cast<char>(bytes[i] ^ (1 << (i % 8)));
+    test::write_bytes(path, bytes);
+    EXPECT_THROW(IndexOfModel::open(path)->check_all(cancelled), Error) << "byte " << i;
+  }
+}
+
+TEST(Damage, OfAnyByteIsSeenAtOnce) {
+  Model small({.seed = 44, .tracks = 2, .events = 120});
+  expect_all_seen(IndexOfModel(small), 1 << 20);
+  // With groups of blocks, and tiles.
+  Model large({.seed = 45, .tracks = 1, .events = 100'000});
+  expect_all_seen(IndexOfModel(large), 100);
+}
+
 TEST(Damage, OfMessagesAndMetricsIsSeen) {
   Talk talk;
   const IndexOfModel index(talk);
