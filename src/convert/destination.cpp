@@ -1,6 +1,7 @@
 #include "convert/destination.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "convert/gzip.hpp"
+#include "convert/leftovers.hpp"
 #include "convert/text.hpp"
 #include "core/error.hpp"
 #include "os/signals.hpp"
@@ -92,6 +94,7 @@ void Destination::open_file(bool force) {
   const std::string hidden =
       "." + path_.filename().string() + "." + std::to_string(::getpid()) + ".part";
   partial_ = (path_.parent_path() / hidden).string();
+  remove_leftovers(path_);
   note_partial(partial_);  // first: a signal may come at any time
   descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
@@ -100,6 +103,8 @@ void Destination::open_file(bool force) {
     partial_.clear();
     fail(error);
   }
+  // For as long as it is written: another process can tell that it has not been left behind.
+  static_cast<void>(::flock(descriptor_, LOCK_SH));
   is_file_ = true;
 }
 
