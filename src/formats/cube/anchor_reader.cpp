@@ -1,9 +1,11 @@
 // Reads anchor.xml with expat, without a tree of the document in memory.
 #include <expat.h>
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <new>
+#include <string>
 
 #include "core/error.hpp"
 #include "formats/cube/anchor_words.hpp"
@@ -48,7 +50,11 @@ class AnchorParser {
   template <typename Place>
   void set_place(Place& place, std::string_view name);
 
+  void take(std::string_view text, bool last);
+
   XML_Parser parser_ = nullptr;
+  std::size_t taken_ = 0;   // bytes that expat has been given
+  std::size_t wanted_ = 1;  // as many are collected before it gets them
   std::exception_ptr failure_;
   Anchor anchor_;
   Cube& cube_ = anchor_.cube;
@@ -100,27 +106,41 @@ Anchor AnchorParser::parse(const TextSource& text) {
   XML_SetElementHandler(parser_, on_start, on_end);
   XML_SetCharacterDataHandler(parser_, on_text);
   XML_SetStartDoctypeDeclHandler(parser_, on_doctype);
-  constexpr std::size_t kPiece = std::size_t{1} << 20;  // expat counts in int
   TextRepair repair;
+  std::string piece;
   for (bool last = false; !last;) {
-    std::string_view all = text();
-    last = all.empty();
-    all = repair.next(all);
-    do {
-      const std::string_view piece = all.substr(0, kPiece);
-      all.remove_prefix(piece.size());
-      const XML_Status status =
-          XML_Parse(parser_, piece.data(), static_cast<int>(piece.size()), last ? 1 : 0);
-      if (failure_) std::rethrow_exception(failure_);
-      if (status != XML_STATUS_OK) {
-        throw Damage{"its anchor.xml is no XML: line " +
-                     std::to_string(XML_GetCurrentLineNumber(parser_)) + ": " +
-                     XML_ErrorString(XML_GetErrorCode(parser_))};
-      }
-    } while (!all.empty());
+    const std::string_view next = text();
+    last = next.empty();
+    piece += repair.next(next);
+    if (!last && piece.size() < wanted_) continue;
+    take(piece, last);
+    piece.clear();
   }
   resolve(numbers_, anchor_);
   return std::move(anchor_);
+}
+
+// Expat begins again with a token, such as a long attribute, whose end a piece does not have: the
+// next piece is as long as what it has of that already, so that its work is linear.
+void AnchorParser::take(std::string_view text, bool last) {
+  constexpr std::size_t kLeast = std::size_t{1} << 20,
+                        kMost = std::size_t{1} << 30;  // it counts in int
+  do {
+    const std::string_view piece = text.substr(0, kMost);
+    text.remove_prefix(piece.size());
+    const XML_Status status = XML_Parse(parser_, piece.data(), static_cast<int>(piece.size()),
+                                        last && text.empty() ? 1 : 0);
+    if (failure_) std::rethrow_exception(failure_);
+    if (status != XML_STATUS_OK) {
+      throw Damage{"its anchor.xml is no XML: line " +
+                   std::to_string(XML_GetCurrentLineNumber(parser_)) + ": " +
+                   XML_ErrorString(XML_GetErrorCode(parser_))};
+    }
+    taken_ += piece.size();
+  } while (!text.empty());
+  const auto done =
+      static_cast<std::size_t>(std::max<XML_Index>(XML_GetCurrentByteIndex(parser_), 0));
+  wanted_ = std::clamp(taken_ - std::min(done, taken_), kLeast, kMost);
 }
 
 void AnchorParser::start(const std::string& name, const XmlAttributes& attributes) {

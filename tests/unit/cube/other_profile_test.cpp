@@ -50,6 +50,18 @@ std::string text_of(const CallTree& tree) {
   return text;
 }
 
+// Its end comes many pieces of the document after its begin.
+TEST(OtherProfile, MayHaveLongAttributes) {
+  std::string file;
+  for (std::size_t i = 0; file.size() < 6'000'000; ++i)
+    file += "k\u00e4se" + std::to_string(i) + "/";
+  std::string region = region_xml(7, "f");
+  region.replace(region.find("mod=\"\""), 6, "mod=\"" + file + "\"");
+  const CallTree tree = of_other_tool(region, R"(<cnode id="0" calleeId="7"></cnode>)", {1}, {1});
+  ASSERT_EQ(tree.definitions.regions.size(), 1u);
+  EXPECT_EQ(tree.definitions.regions[0].file, file);
+}
+
 TEST(OtherProfile, WithExclusiveTimesIsSummedUp) {
   const std::string regions = region_xml(0, "main") + region_xml(1, "f") + region_xml(2, "g");
   const std::string cnodes =
