@@ -14,6 +14,7 @@ using profile::Diff;
 using profile::DiffNode;
 using profile::DiffRegion;
 using profile::DiffSide;
+using profile::NodeId;
 
 namespace {
 
@@ -30,7 +31,7 @@ std::string name_of_region(const DiffRegion& region) {
 }
 
 DiffRow row_of(const DiffRegion& region, const DiffSide& before, const DiffSide& after) {
-  return {name_of_region(region), {}, region.file, region.line, before, after};
+  return {name_of_region(region), NodeId{}, region.file, region.line, before, after};
 }
 
 void finish(DiffRows& rows, const Diff& diff, const DiffRowOptions& options) {
@@ -41,18 +42,6 @@ void finish(DiffRows& rows, const Diff& diff, const DiffRowOptions& options) {
   std::ranges::stable_sort(rows.rows, [](const DiffRow& a, const DiffRow& b) {
     return std::abs(a.difference()) > std::abs(b.difference());
   });
-}
-
-std::vector<std::string> path_of(const Diff& diff, std::size_t index) {
-  std::vector<std::string> path;
-  for (profile::NodeId node{static_cast<std::uint32_t>(index)}; node.defined();
-       node = diff.nodes[node.value()].parent) {
-    const DiffNode& one = diff.nodes[node.value()];
-    path.push_back(name_of_region(diff.regions[one.region]) +
-                   (one.parameters.empty() ? "" : " {" + one.parameters + "}"));
-  }
-  std::ranges::reverse(path);
-  return path;
 }
 
 std::uint64_t ranks_of(const Definitions& definitions) {
@@ -111,18 +100,32 @@ DiffRows call_path_rows(const Diff& diff, const DiffRowOptions& options) {
     const DiffNode& node = diff.nodes[i];
     if (!node.before.there && !node.after.there) continue;
     DiffRow row = row_of(diff.regions[node.region], node.before, node.after);
-    // Paths are long; they are made for what is shown only.
     if (std::abs(row.difference()) < least) {
       ++rows.hidden;
       continue;
     }
-    row.path = path_of(diff, i);
+    row.node = NodeId{static_cast<std::uint32_t>(i)};
     rows.rows.push_back(std::move(row));
   }
   const std::uint64_t hidden = rows.hidden;
   finish(rows, diff, options);
   rows.hidden += hidden;
   return rows;
+}
+
+std::string name_of_node(const Diff& diff, NodeId node) {
+  const DiffNode& one = diff.nodes[node.value()];
+  return name_of_region(diff.regions[one.region]) +
+         (one.parameters.empty() ? "" : " {" + one.parameters + "}");
+}
+
+std::vector<std::string> path_of(const Diff& diff, NodeId node, std::size_t most) {
+  std::vector<std::string> path;
+  for (; node.defined() && path.size() < most; node = diff.nodes[node.value()].parent) {
+    path.push_back(name_of_node(diff, node));
+  }
+  std::ranges::reverse(path);
+  return path;
 }
 
 double longer(const Diff& diff) { return std::max(std::abs(diff.before), std::abs(diff.after)); }

@@ -30,8 +30,8 @@ enum class Change : std::uint8_t { kSame, kSlower, kFaster, kNew, kGone };
 std::string_view name_of(Change change);
 
 struct DiffRow {
-  std::string name;               // of the region
-  std::vector<std::string> path;  // of a call path: the regions from the root on
+  std::string name;      // of the region
+  profile::NodeId node;  // of a call path, in Diff::nodes; undefined: a region
   std::string file;
   std::uint32_t line = 0;
   profile::DiffSide before;
@@ -53,6 +53,11 @@ struct DiffRows {
 
 DiffRows region_rows(const profile::Diff& diff, const DiffRowOptions& options);
 DiffRows call_path_rows(const profile::Diff& diff, const DiffRowOptions& options);
+
+// The name of a call path's region, with the values of its parameters.
+std::string name_of_node(const profile::Diff& diff, profile::NodeId node);
+// The innermost of a call path, up to so many, the outermost of them first.
+std::vector<std::string> path_of(const profile::Diff& diff, profile::NodeId node, std::size_t most);
 
 // The whole of the longer run, by which changes are large or small.
 double longer(const profile::Diff& diff);

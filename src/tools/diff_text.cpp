@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "tools/format.hpp"
 #include "tools/json_text.hpp"
@@ -13,6 +15,7 @@ namespace timeloom::tools {
 using nlohmann::ordered_json;
 using profile::Diff;
 using profile::DiffSide;
+using profile::NodeId;
 
 namespace {
 
@@ -47,9 +50,14 @@ std::string visits_of(const DiffRow& row, const Terminal& terminal) {
   return formatted("{}{}{}", visits_text(before.visits, before.at_least, terminal), between, text);
 }
 
-std::string joined(const std::vector<std::string>& path) {
-  std::string text;
-  for (const std::string& one : path) text += (text.empty() ? "" : " > ") + one;
+// Of a call path the end, which no line is too short for.
+std::string joined_path(const Diff& diff, NodeId node) {
+  constexpr std::size_t kMost = 256;
+  const std::vector<std::string> path = path_of(diff, node, kMost + 1);
+  std::string text = path.size() > kMost ? "..." : "";
+  for (std::size_t i = path.size() > kMost ? 1 : 0; i < path.size(); ++i) {
+    text += (text.empty() ? "" : " > ") + path[i];
+  }
   return text;
 }
 
@@ -101,7 +109,7 @@ void write_table(const char* title, const DiffRows& rows, const Diff& diff, cons
   for (const DiffRow& row : rows.rows) {
     TableRow line;
     line.cells = cells_of(row, runs.parts, terminal);
-    line.name = printable(row.path.empty() ? row.name : joined(row.path));
+    line.name = printable(row.node.defined() ? joined_path(diff, row.node) : row.name);
     line.place = place_of(row);
     const double much = kMuch * longer(diff);
     line.ink = std::abs(row.difference()) >= much ? Ink::kBold : Ink::kPlain;
@@ -126,10 +134,50 @@ ordered_json side_json(const DiffSide& side, std::uint64_t parts) {
   return one;
 }
 
-ordered_json row_json(const DiffRow& row, const DiffParts& parts) {
+// The call paths of rows, and those above them: each once, with the number of the one above.
+class PathTable {
+ public:
+  PathTable(const Diff& diff, const DiffRows& rows) : diff_(diff), numbers_(diff.nodes.size()) {
+    for (const DiffRow& row : rows.rows) {
+      for (NodeId node = row.node; node.defined() && !std::exchange(wanted(node), true);) {
+        node = diff.nodes[node.value()].parent;
+      }
+    }
+    std::int64_t next = 0;
+    for (Number& one : numbers_) one.number = one.wanted ? next++ : -1;
+  }
+
+  std::int64_t of(NodeId node) const { return node.defined() ? numbers_[node.value()].number : -1; }
+
+  void write(Output& output) const {
+    output.write(",\n\"paths\": [");
+    const char* separator = "\n    ";
+    for (std::size_t i = 0; i < numbers_.size() && !output.closed(); ++i) {
+      if (!numbers_[i].wanted) continue;
+      const NodeId node{static_cast<std::uint32_t>(i)};
+      output.write(separator + json_text(ordered_json::array(
+                                   {of(diff_.nodes[i].parent), name_of_node(diff_, node)})));
+      separator = ",\n    ";
+    }
+    output.write("\n]");
+  }
+
+ private:
+  struct Number {
+    std::int64_t number = -1;
+    bool wanted = false;
+  };
+  bool& wanted(NodeId node) { return numbers_[node.value()].wanted; }
+
+  const Diff& diff_;
+  std::vector<Number> numbers_;  // by node
+};
+
+// `path`: its number; -1: it is a region.
+ordered_json row_json(const DiffRow& row, std::int64_t path, const DiffParts& parts) {
   ordered_json one;
   one["name"] = row.name;
-  if (!row.path.empty()) one["path"] = row.path;
+  if (path >= 0) one["path"] = path;
   one["file"] = row.file;
   one["line"] = row.line;
   one["change"] = name_of(row.change());
@@ -143,12 +191,14 @@ ordered_json row_json(const DiffRow& row, const DiffParts& parts) {
   return one;
 }
 
-void write_json_rows(const char* key, const DiffRows& rows, const DiffRuns& runs, Output& output) {
+void write_json_rows(const char* key, const DiffRows& rows, const PathTable& paths,
+                     const DiffRuns& runs, Output& output) {
   output.write(formatted(",\n\"{}\": {{\n  \"hidden\": {},\n  \"rows\": [", key, rows.hidden));
   const char* separator = "\n    ";
   for (const DiffRow& row : rows.rows) {
     if (output.closed()) return;
-    output.write(separator + json_text(row_json(row, runs.parts.value_or(DiffParts{}))));
+    const DiffParts parts = runs.parts.value_or(DiffParts{});
+    output.write(separator + json_text(row_json(row, paths.of(row.node), parts)));
     separator = ",\n    ";
   }
   output.write("\n  ]\n}");
@@ -190,7 +240,7 @@ void write_diff_json(const Diff& diff, const DiffRuns& runs, const DiffTables& t
                      const DiffRowOptions& options, Output& output) {
   ordered_json head;
   head["format"] = "timeloom-diff";
-  head["version"] = 1;
+  head["version"] = 2;
   head["before"] = {{"run", runs.before}, {"total_s", diff.before}};
   head["after"] = {{"run", runs.after}, {"total_s", diff.after}};
   if (runs.parts) {
@@ -204,8 +254,13 @@ void write_diff_json(const Diff& diff, const DiffRuns& runs, const DiffTables& t
   std::string text = json_text(head, 0);
   text.erase(text.rfind("\n}"));
   output.write(text);
-  if (tables.flat) write_json_rows("regions", region_rows(diff, options), runs, output);
-  if (tables.tree) write_json_rows("call_paths", call_path_rows(diff, options), runs, output);
+  const DiffRows paths = tables.tree ? call_path_rows(diff, options) : DiffRows{};
+  const PathTable table(diff, paths);
+  if (tables.flat) write_json_rows("regions", region_rows(diff, options), table, runs, output);
+  if (tables.tree) {
+    table.write(output);
+    write_json_rows("call_paths", paths, table, runs, output);
+  }
   output.write("\n}\n");
 }
 

@@ -23,16 +23,19 @@ def later(tmp_path):
 
 
 def rows(done, key):
-    return {tuple(row.get("path", [row["name"]])): row
-            for row in json.loads(done.stdout)[key]["rows"]}
+    said = json.loads(done.stdout)
+    paths = []
+    for above, name in said.get("paths", ()):
+        paths.append(((*paths[above], name) if above >= 0 else (name,)))
+    return {paths[row["path"]] if "path" in row else (row["name"],): row for row in said[key]["rows"]}
 
 
 def test_what_changed(timeloom, run, later):
     done = timeloom("diff", "--json", run, later)
     said = json.loads(done.stdout)
     assert list(said) == ["format", "version", "before", "after", "change_s", "change_share",
-                          "regions", "call_paths"]
-    assert (said["format"], said["version"]) == ("timeloom-diff", 1)
+                          "regions", "paths", "call_paths"]
+    assert (said["format"], said["version"]) == ("timeloom-diff", 2)
     assert said["before"]["total_s"] == said["after"]["total_s"] == pytest.approx(0.11)
     regions = rows(done, "regions")
     assert {name[0]: row["change"] for name, row in regions.items()} == {
@@ -48,7 +51,12 @@ def test_what_changed(timeloom, run, later):
     assert paths["main", "fib", "fib", "fib"]["change"] == "gone"
     changes = [abs(row["exclusive_change_s"]) for row in paths.values()]
     assert changes == sorted(changes, reverse=True)
-    assert "call_paths" not in json.loads(timeloom("diff", "--json", "--flat", run, later).stdout)
+    assert not {"paths", "call_paths"} & set(json.loads(timeloom("diff", "--json", "--flat", run, later).stdout))
+    # Only what rows need is in the table of paths.
+    few = timeloom("diff", "--json", "--min-percent", "10", "--tree", run, later)
+    assert json.loads(few.stdout)["paths"] == [[-1, "main"], [0, "Solver.step"], [1, "dot"]]
+    assert {path: row["name"] for path, row in rows(few, "call_paths").items()} == {
+        ("main", "Solver.step", "dot"): "dot"}
 
 
 def test_the_text(timeloom, run, later):

@@ -22,10 +22,10 @@ profile::Diff sample() {
                  run("main +100 same +50 ) slow +450 ) fast +100 ) new +20 ) )"));
 }
 
-std::string text(const DiffRows& rows) {
+std::string text(const DiffRows& rows, const profile::Diff& diff = {}) {
   std::string all;
   for (const DiffRow& row : rows.rows) {
-    for (const std::string& one : row.path) all += one + ">";
+    for (const std::string& one : path_of(diff, row.node, 9)) all += one + ">";
     all += row.name + " " + std::string(name_of(row.change())) + " " +
            std::to_string(std::lround(row.difference() * 1000)) + "; ";
   }
@@ -39,8 +39,18 @@ TEST(DiffRows, BeginWithWhatChangedMost) {
       "0");
   EXPECT_EQ(text(region_rows(sample(), {.min_percent = 2})),
             "slow slower 250; fast faster -200; new new 20; 3");
-  EXPECT_EQ(text(call_path_rows(sample(), {.min_percent = 5})),
+  const profile::Diff diff = sample();
+  EXPECT_EQ(text(call_path_rows(diff, {.min_percent = 5}), diff),
             "main>slow>slow slower 250; main>fast>fast faster -200; 4");
+}
+
+TEST(DiffRows, KnowTheInnermostOfAPath) {
+  const profile::CallTree tree = run("a b c n=2 +100 ) ) )");
+  const profile::Diff diff = compare(tree, tree);
+  using Names = std::vector<std::string>;
+  const profile::NodeId last{static_cast<std::uint32_t>(diff.nodes.size() - 1)};
+  EXPECT_EQ(path_of(diff, last, 9), (Names{"a", "b", "c {n=2}"}));
+  EXPECT_EQ(path_of(diff, last, 2), (Names{"b", "c {n=2}"}));
 }
 
 TEST(DiffRows, SayWhatIsTooSlow) {
