@@ -35,12 +35,13 @@ struct Format {
   // Of its call paths. nullptr: the format holds events alone, and a profile cannot become it.
   void (*of_paths)(const profile::CallTree& tree, const Options& options,
                    Destination& out) = nullptr;
-  bool paths_first = false;  // of those with both: the call paths, unless events are asked for
-  bool text = true;          // may be shown on a terminal
-  bool differences = false;  // takes Options::before
-  bool flat_table = false;   // takes Options::flat
-  bool weights = false;      // takes Options::weight
-  bool directory = false;    // several files in a directory, which the command itself writes
+  bool paths_first = false;   // of those with both: the call paths, unless events are asked for
+  bool text = true;           // may be shown on a terminal
+  bool differences = false;   // takes Options::before
+  bool flat_table = false;    // takes Options::flat
+  bool weights = false;       // takes Options::weight
+  bool whole_stacks = false;  // its size grows with the square of their depth
+  bool directory = false;     // several files in a directory, which the command itself writes
 };
 
 }  // namespace timeloom::convert

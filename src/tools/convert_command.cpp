@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 
+#include "convert/limited_depth.hpp"
 #include "core/error.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
@@ -126,6 +127,7 @@ int run_convert(const ConvertOptions& options) {
   profile::CallTree before;
   if (!options.before.empty()) {
     before = chosen_paths(open_run(options.before), job.selection, job.options.threads);
+    if (job.format->whole_stacks) convert::limit_depth(before);
     job.options.before = &before;
   }
   try {

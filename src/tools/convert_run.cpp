@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "convert/limited_depth.hpp"
 #include "core/error.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "tools/convert_formats.hpp"
+#include "tools/format.hpp"
 #include "tools/open_run.hpp"
 #include "tools/run_facts.hpp"
 #include "tools/text.hpp"
@@ -83,9 +85,14 @@ profile::CallTree chosen_paths(const std::filesystem::path& run,
 
 std::vector<std::string> convert_run(const ConvertJob& job, convert::Destination& out) {
   if (!takes_events(job)) {
-    const profile::CallTree tree = chosen_paths(job.run, job.selection, job.options.threads);
+    profile::CallTree tree = chosen_paths(job.run, job.selection, job.options.threads);
+    std::vector<std::string> remarks = facts_of(tree.definitions).losses;
+    if (job.format->whole_stacks && convert::limit_depth(tree)) {
+      remarks.push_back(formatted("stacks of {} end after {} calls with '(deeper calls)'",
+                                  job.format->name, count(convert::kMostFrames)));
+    }
     job.format->of_paths(tree, job.options, out);
-    return facts_of(tree.definitions).losses;
+    return remarks;
   }
   const std::unique_ptr<RunSource> trace = otf2::open(weave::trace_of(job.run));
   if (job.selection.everything()) {

@@ -50,6 +50,18 @@ std::string root_of(const convert::Tracks& tracks, const convert::Track& track) 
   return frame(tracks.processes[track.process].name) + ";" + thread;
 }
 
+// From the root to a node.
+template <typename Node>
+void add_stack(std::string& text, const std::vector<Node>& nodes, profile::NodeId node,
+               const std::vector<std::string>& frames) {
+  std::vector<std::uint32_t> path;
+  for (; node.defined(); node = nodes[node.value()].parent) path.push_back(node.value());
+  for (std::size_t i = path.size(); i-- > 0;) {
+    text += frames[path[i]];
+    if (i > 0) text += ';';
+  }
+}
+
 class LocationWriter {
  public:
   LocationWriter(const profile::CallTree& tree, const Options& options, Destination& out)
@@ -62,7 +74,8 @@ class LocationWriter {
       const std::uint64_t value = options_.weight == Weight::kVisits ? cell.statistics.visits
                                                                      : clock.nanoseconds(exclusive);
       if (value == 0) return;
-      add_stack(text, cell.node, root);
+      if (!root.empty()) text += root + ';';
+      add_stack(text, tree_.nodes, cell.node, frames_);
       text += ' ';
       convert::append_number(text, profile::signed_value(value));
       text += '\n';
@@ -74,22 +87,11 @@ class LocationWriter {
   }
 
  private:
-  void add_stack(std::string& text, profile::NodeId node, const std::string& root) {
-    path_.clear();
-    for (; node.defined(); node = tree_.nodes[node.value()].parent) path_.push_back(node.value());
-    text += root;
-    for (std::size_t i = path_.size(); i-- > 0;) {
-      if (!root.empty() || i + 1 < path_.size()) text += ';';
-      text += frames_[path_[i]];
-    }
-  }
-
   const profile::CallTree& tree_;
   std::vector<std::string> frames_;  // by node
   convert::ExclusiveTimes times_;
   const Options& options_;
   Destination& out_;
-  std::vector<std::uint32_t> path_;
 };
 
 double value_of(const profile::DiffSide& side, Weight weight) {
@@ -100,23 +102,23 @@ double value_of(const profile::DiffSide& side, Weight weight) {
 // Call paths of both runs, of all threads together: threads of two runs are not the same.
 void write_difference(const profile::CallTree& tree, const Options& options, Destination& out) {
   const profile::Diff diff = profile::compare(*options.before, tree);
-  // Nodes come after their parents, but not in pre-order.
-  std::vector<std::string> stacks;
+  std::vector<std::string> frames;
   for (const profile::DiffNode& node : diff.nodes) {
     const std::string& name = diff.regions[node.region].name;
-    std::string stack =
-        frame(with_parameters(name.empty() ? "(more call paths)" : name, node.parameters));
-    if (node.parent.defined()) stack = stacks[node.parent.value()] + ";" + stack;
-    const double before = value_of(node.before, options.weight);
-    const double after = value_of(node.after, options.weight);
-    if (before != 0 || after != 0) {
-      std::string text = stack + ' ';
-      convert::append_number(text, static_cast<std::int64_t>(before));
-      text += ' ';
-      convert::append_number(text, static_cast<std::int64_t>(after));
-      out.write(text + '\n');
-    }
-    stacks.push_back(std::move(stack));
+    frames.push_back(
+        frame(with_parameters(name.empty() ? "(more call paths)" : name, node.parameters)));
+  }
+  for (std::size_t i = 0; i < diff.nodes.size(); ++i) {
+    const double before = value_of(diff.nodes[i].before, options.weight);
+    const double after = value_of(diff.nodes[i].after, options.weight);
+    if (before == 0 && after == 0) continue;
+    std::string text;
+    add_stack(text, diff.nodes, profile::NodeId{static_cast<std::uint32_t>(i)}, frames);
+    text += ' ';
+    convert::append_number(text, static_cast<std::int64_t>(before));
+    text += ' ';
+    convert::append_number(text, static_cast<std::int64_t>(after));
+    out.write(text + '\n');
   }
 }
 
@@ -138,6 +140,7 @@ const convert::Format kFormat = {
     .of_paths = write_paths,
     .differences = true,
     .weights = true,
+    .whole_stacks = true,
 };
 
 }  // namespace timeloom::collapsed

@@ -66,6 +66,9 @@ const Visits& MetricRows::stored(std::size_t row, std::size_t value) const {
   return rows_.values[row * calls_.values + first_value_ + value];
 }
 
+// Levels of calls.
+constexpr std::size_t kMostIndented = 256;
+
 std::string MetricRows::prefix(std::size_t row) const {
   const Row& one = rows_.rows[row];
   std::string text;
@@ -74,7 +77,9 @@ std::string MetricRows::prefix(std::size_t row) const {
     text = "|" + std::string(digits_ - std::min(digits_, thread.size()), '0') + thread;
   }
   text += ">>> ";
-  if (one.depth > 0) text += std::string(2 * (std::size_t{one.depth} - 1), ' ') + "|_";
+  // Deeper rows have their depth in a column: their indentation would grow with its square.
+  const std::size_t levels = std::min<std::size_t>(one.depth, kMostIndented);
+  if (levels > 0) text += std::string(2 * (levels - 1), ' ') + "|_";
   return text + label(row);
 }
 

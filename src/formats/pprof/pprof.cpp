@@ -228,6 +228,7 @@ const convert::Format kFormat = {
     .opened_by = "go tool pprof, https://pprof.me, speedscope",
     .of_paths = write_paths,
     .text = false,
+    .whole_stacks = true,
 };
 
 }  // namespace timeloom::pprof

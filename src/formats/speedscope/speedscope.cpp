@@ -205,6 +205,7 @@ const convert::Format kFormat = {
     .opened_by = "https://speedscope.app, npx speedscope",
     .of_events = write_events,
     .of_paths = write_paths,
+    .whole_stacks = true,
 };
 
 }  // namespace timeloom::speedscope
