@@ -16,7 +16,6 @@ with _core.unrecorded():
     import json
     import os
     import re
-    import shutil
     import subprocess
     import time
     import warnings
@@ -36,7 +35,7 @@ _JOINED = "timeloom_joined"
 _UNCHECKED = "timeloom_unchecked"
 _MEASURED = "timeloom_measured"
 _SECONDS = "timeloom_seconds"  # of the test alone, without starting and weaving a run for it
-_PARTS = "parts"  # in the directory of the session: what its processes record, until it is one run
+_PARTS = Path("spool", "parts")  # what the processes of a session record; src/run/spools.hpp
 _MOST_SLOW = 10
 
 
@@ -182,17 +181,8 @@ class _Part:
         return timeloom.Measurement(output=str(output), exclude=_FRAMES, profile=True, weave=False).start()
 
 
-def _merge(directory: Path) -> str | None:
-    """Make one run of what the processes of a session have recorded; return what went wrong."""
-    spools = directory / "spool"
-    spools.mkdir(exist_ok=True)
-    for entry in sorted(directory.glob(f"{_PARTS}/*/spool/*")):
-        if entry.is_dir():
-            entry.rename(_claimed(spools / entry.name))  # children name the spool of their parent
-        elif entry.name == "unmeasured" and entry.is_file():  # a byte for each process
-            with open(spools / entry.name, "ab") as counted:
-                counted.write(entry.read_bytes())
-    shutil.rmtree(directory / _PARTS, ignore_errors=True)
+def _weave(directory: Path) -> str | None:
+    """Make the run of what the processes of a session have recorded; return what went wrong."""
     done = _timeloom("weave", str(directory))
     return None if done.returncode == 0 else done.stderr.strip()
 
@@ -285,7 +275,7 @@ class _Session:
     def pytest_sessionfinish(self) -> None:
         self._part.finish()
         if not self._is_worker and not self._traces and (self._directory / _PARTS).exists():
-            self._problem = _merge(self._directory)
+            self._problem = _weave(self._directory)
 
     @staticmethod
     def _warn(item: pytest.Item, error: Exception) -> None:

@@ -28,9 +28,22 @@ std::vector<std::string> sorted_names(const os::Directory& directory, int* error
   return names;
 }
 
-// The ways to the directories of ranks: of those of the job, and of spawned ones.
-std::vector<std::string> directories_of_ranks(const os::Directory& spools, int* error) {
+// The ways to the spools of parts.
+std::vector<std::string> directories_of_parts(const os::Directory& spools) {
   std::vector<std::string> result;
+  int ignored = 0;
+  const os::Directory parts = spools.open_below(kPartsName, &ignored);
+  if (!parts.is_open()) return result;
+  for (const std::string& name : sorted_names(parts, &ignored)) {
+    result.push_back(std::string(kPartsName) + "/" + name + "/" + name_of(Item::kSpool));
+  }
+  return result;
+}
+
+// The ways to directories of spools below this one: those of the ranks of the job, of spawned
+// ranks, and of parts.
+std::vector<std::string> directories_below(const os::Directory& spools, int* error) {
+  std::vector<std::string> result = directories_of_parts(spools);
   const auto add_of = [&](const os::Directory& directory, const std::string& way) {
     for (const std::string& name : sorted_names(directory, error)) {
       if (rank_of_directory(name)) result.push_back(way + name);
@@ -53,15 +66,16 @@ std::vector<std::string> spools_in(const os::Directory& spools, int* error) {
   std::vector<std::string> result;
   for (const std::string& name : sorted_names(spools, error)) {
     int failed = 0;
-    const bool of_ranks = name == kSpawnedName || rank_of_directory(name);
-    if (!of_ranks || !spools.open_below(name, &failed).is_open()) result.push_back(name);
+    const bool of_several =
+        name == kSpawnedName || name == kPartsName || rank_of_directory(name);
+    if (!of_several || !spools.open_below(name, &failed).is_open()) result.push_back(name);
   }
-  for (const std::string& rank : directories_of_ranks(spools, error)) {
+  for (const std::string& way : directories_below(spools, error)) {
     int failed = 0;
-    const os::Directory below = spools.open_below(rank, &failed);
+    const os::Directory below = spools.open_below(way, &failed);
     if (!below.is_open()) continue;
     for (const std::string& name : sorted_names(below, &failed)) {
-      result.push_back(rank + "/" + name);
+      result.push_back(way + "/" + name);
     }
   }
   return result;
@@ -84,8 +98,8 @@ Unmeasured unmeasured_in(const std::filesystem::path& run) {
   const std::string file = name_of(Item::kUnmeasured);
   add(sum, spools, file);
   int error = 0;
-  for (const std::string& rank : directories_of_ranks(spools, &error)) {
-    add(sum, spools, rank + "/" + file);
+  for (const std::string& way : directories_below(spools, &error)) {
+    add(sum, spools, way + "/" + file);
   }
   return sum;
 }

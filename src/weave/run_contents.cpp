@@ -105,7 +105,17 @@ std::optional<std::uint64_t> earliest(std::optional<std::uint64_t> one,
   return one && other ? std::min(one, other) : (one ? one : other);
 }
 
-// When the first process of an unfinished run began.
+// When the directory of the spools was made or a process joined it last; by the clock of the day.
+std::optional<std::uint64_t> time_of_spools(const fs::path& run) {
+  struct stat status {};
+  if (::lstat(path_of(run, Item::kSpool).c_str(), &status) != 0) return std::nullopt;
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  return static_cast<std::uint64_t>(status.st_mtim.tv_sec) * kSecond +
+         static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
+}
+
+// When the first process of an unfinished run began. One that was killed before it wrote the time
+// is not to be taken for an old one.
 std::optional<std::uint64_t> begin_of_spools(const run::Directory& run) {
   std::optional<std::uint64_t> begin;
   for (const spool::SpoolDirectory& spool : spools_of(run)) {
@@ -119,7 +129,7 @@ std::optional<std::uint64_t> begin_of_spools(const run::Directory& run) {
       begin = earliest(begin, sync.realtime_ns);
     }
   }
-  return begin;
+  return begin ? begin : time_of_spools(run.path());
 }
 
 // When a run says it began, in nanoseconds since 1970; 0: it does not say so, or cannot be read.
@@ -137,14 +147,36 @@ std::uint64_t begin_of(const run::Directory& run) try {
   return 0;
 }
 
+// Of the runs in the directory, which is no run itself, the one that was changed last: all are of
+// one session of tests. None: there is none.
+std::optional<fs::path> last_run_in(const fs::path& session) {
+  std::optional<std::pair<fs::file_time_type, fs::path>> last;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(session, error)) {
+    if (!entry.is_directory(error) || entry.is_symlink(error) || !is_run(entry.path())) continue;
+    last = std::max(last, std::optional(std::pair(entry.last_write_time(error), entry.path())));
+  }
+  return last ? std::optional(last->second) : std::nullopt;
+}
+
+// timeloom.pytest_plugin names the directory of a session so.
+constexpr std::string_view kSessionName = "timeloom-pytest-";
+
+std::optional<fs::path> run_at(const fs::path& path) {
+  if (is_run(path)) return path;
+  const bool session = path.filename().string().starts_with(kSessionName);
+  return session ? last_run_in(path) : std::nullopt;
+}
+
 // The runs of this user, or where there is none all runs.
 std::vector<run::Directory> candidates() {
   std::vector<run::Directory> own;
   std::vector<run::Directory> others;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(".", error)) {
-    if (!entry.is_directory(error) || !is_run(entry.path())) continue;
-    std::optional<run::Directory> run = open(entry.path().lexically_normal());
+    if (!entry.is_directory(error)) continue;
+    const std::optional<fs::path> path = run_at(entry.path());
+    std::optional<run::Directory> run = path ? open(path->lexically_normal()) : std::nullopt;
     if (!run) continue;
     (run->owner() == ::geteuid() ? own : others).push_back(std::move(*run));
   }
@@ -319,6 +351,10 @@ fs::path find_run(const std::optional<fs::path>& path) {
   if (!fs::exists(*path, error)) throw Error(why_not_there(*path) + std::string(kWhatToName));
   refuse_unreadable(*path);
   refuse_several_profiles(*path);
+  if (const auto last = last_run_in(*path)) {
+    throw Error(path->string() + " holds runs and is none; name one of them, such as " +
+                last->string());
+  }
   throw Error(path->string() +
               " is no run: it holds no trace (traces.otf2), no profile (profile.cubex) and no "
               "spool; " +

@@ -170,7 +170,7 @@ def test_the_workers_of_xdist_make_one_run(session):
     (directory,) = done.directory.glob("timeloom-pytest-*")
     assert visits_of(directory)["shop.load"] == 6
     assert visits_of(directory)["test_shop.py::test_slow"] == 1
-    assert not (directory / "parts").exists() and not (directory / "spool").exists()
+    assert not (directory / "spool").exists()
     assert "slowest tests:" in done.text and "5 tests measured as regions of the run" in done.text
 
 
@@ -445,3 +445,63 @@ def test_limited():
     assert done.counts == {"passed": 1, "failed": 1, "warning": 1}
     assert "test_it is not measured: " in done.text
     assert "timeloom: the limits of the test cannot be checked: " in done.text
+
+
+DIES = """
+import os, signal, sys
+
+def test_first():
+    shop.load(1)
+    shop.load(2)
+
+def test_dies():
+    shop.load(3)
+    {how}
+"""
+
+
+@pytest.mark.parametrize("how, loads", [
+    ("os._exit(3)", 3),
+    ("os.kill(os.getpid(), signal.SIGKILL)", 3),
+    ("os.execv('/bin/true', ['true'])", 3),
+])
+def test_a_session_that_dies_leaves_a_run(session, timeloom, tmp_path, how, loads):
+    """Which every command opens, also by no name where there is an older one."""
+    older = session("def test_it():\n    shop.load(0)\n", "--timeloom", variables={"TIMELOOM_OUTPUT": "older"})
+    assert older.status == 0
+    session(DIES.format(how=how), "--timeloom", variables={"TIMELOOM_OUTPUT": "newer"})
+    done = timeloom("report", "--json", cwd=tmp_path)
+    assert "newer was unfinished, woven now" in done.stderr
+    assert visits_of(tmp_path / "newer")["shop.load"] == loads
+    assert not (tmp_path / "newer" / "spool").exists()
+    timeloom("info", "newer", cwd=tmp_path)
+
+
+def test_the_workers_of_a_controller_that_is_killed_leave_a_run(session, timeloom, tmp_path):
+    pytest.importorskip("xdist")
+    done = session("""
+import os, signal, time
+
+def test_first():
+    shop.load(1)
+
+def test_kills():
+    shop.load(2)
+    controller = os.getppid()
+    os.kill(controller, signal.SIGKILL)
+    while os.getppid() == controller:
+        time.sleep(0.01)
+""", "--timeloom", "-p", "xdist", "-n", "1", variables={"TIMELOOM_OUTPUT": "mine"})
+    assert done.status == -9
+    timeloom("weave", "mine", cwd=tmp_path)
+    assert visits_of(tmp_path / "mine")["shop.load"] == 2
+
+
+def test_the_newest_run_is_one_of_a_session_of_traces(session, timeloom, tmp_path):
+    session("def test_it():\n    shop.load(0)\n", "--timeloom", variables={"TIMELOOM_OUTPUT": "older"})
+    done = session("def test_it():\n    shop.load(0)\n", "--timeloom-traces")
+    run = f"{done.runs['test_shop.py-test_it'].parent.name}/test_shop.py-test_it"
+    assert json.loads(timeloom("report", "--json", cwd=tmp_path).stdout)["run"] == run
+    refused = timeloom("info", run.split("/")[0], status=1, cwd=tmp_path)
+    assert refused.stderr == (
+        f"timeloom: {run.split('/')[0]} holds runs and is none; name one of them, such as {run}\n")

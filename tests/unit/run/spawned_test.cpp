@@ -46,6 +46,18 @@ TEST_F(SpawnedTest, ARankOfASpawnIsTakenOnceAndItsSpoolsAreFound) {
             (std::vector<std::string>{"rank-0/a", "spawned/2/rank-1/b"}));
 }
 
+TEST_F(SpawnedTest, SpoolsOfPartsAreFoundAndLinksInTheirPlaceAreNot) {
+  const fs::path parts = run() / "spool/parts", elsewhere = base_ / "elsewhere";
+  fs::create_directories(parts / "7-1/spool/a");
+  fs::create_directories(parts / "7-2");
+  fs::create_directories(elsewhere / "spool/b");
+  fs::create_directory_symlink(elsewhere, parts / "link");
+  EXPECT_EQ(count_spools(run()), 1u);
+  int error = 0;
+  const auto spools = spools_in(os::Directory::open((run() / "spool").string(), &error), &error);
+  EXPECT_EQ(spools.back(), "parts/7-1/spool/a");
+}
+
 TEST_F(SpawnedTest, NoLinkInTheRunLeadsOutOfIt) {
   const fs::path elsewhere = base_ / "elsewhere", spool = run() / "spool";
   fs::create_directories(elsewhere / "1");
