@@ -38,6 +38,7 @@ using detail::g_recording;
 
 // Where the end of the process is noted; nullptr while nothing is measured.
 constinit std::atomic<std::atomic<std::uint64_t>*> g_ending = nullptr;
+constinit std::atomic<void (*)(Ending)> g_hears_ending = nullptr;
 // The id of the process that is measured: between vfork and exec a child has the same memory.
 constinit std::atomic<std::uint64_t> g_measured_process = 0;
 constinit std::atomic<void (*)(bool on) noexcept> g_on_switch = nullptr;
@@ -179,8 +180,13 @@ void note_own_ending(Ending ending) noexcept {
 }
 
 void note_ending(Ending ending) noexcept {
-  if (g_ending != nullptr && os::process_id() == g_measured_process) note_own_ending(ending);
+  if (g_ending == nullptr || os::process_id() != g_measured_process) return;
+  note_own_ending(ending);
+  const auto listener = g_hears_ending.load(std::memory_order_relaxed);
+  if (listener != nullptr && ending.kind != EndingKind::kNone) listener(ending);
 }
+
+void tell_endings_to(void (*listener)(Ending)) noexcept { g_hears_ending = listener; }
 
 bool is_restricted() noexcept {
   const bool restricted = g_active && state().filters.added();

@@ -64,6 +64,9 @@ void rename_process(const std::string& name) noexcept;
 void note_ending(Ending ending) noexcept;
 // The same in the process that is measured, not in a child of vfork(): makes no system call.
 void note_own_ending(Ending ending) noexcept;
+// note_ending() calls `listener` in the process that is measured, with every kind but kNone, on the
+// thread that ends it, perhaps in a signal handler.
+void tell_endings_to(void (*listener)(Ending)) noexcept;
 // Asked once, at the end: whether the process has forbidden itself system calls since the
 // measurement began (seccomp). Any that follows may be its last, so nothing is to be ended then:
 // what is recorded stays as that of a process that was killed, with a note.

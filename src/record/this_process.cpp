@@ -9,6 +9,7 @@
 #include "core/spool_name.hpp"
 #include "os/memory.hpp"
 #include "os/process.hpp"
+#include "os/signal_name.hpp"
 #include "os/thread.hpp"
 
 namespace timeloom::record {
@@ -48,6 +49,8 @@ LocationGroup this_process(RecordArguments which) {
   process.arguments = recorded_arguments(std::move(process.arguments), which, 0);
   return process;
 }
+
+std::string signal_name(int signal) { return os::signal_name(signal); }
 
 ResidentMemory resident_memory() noexcept {
   const os::ResidentMemory memory = os::resident_memory();

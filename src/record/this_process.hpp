@@ -31,4 +31,7 @@ struct ResidentMemory {
 };
 ResidentMemory resident_memory() noexcept;
 
+// "SIGTERM"; for a signal handler, too.
+std::string signal_name(int signal);
+
 }  // namespace timeloom::record

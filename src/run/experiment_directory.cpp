@@ -278,7 +278,8 @@ void ExperimentDirectory::finish() {
     throw Error(path_.string() + " is that of another run by now; this one was renamed meanwhile");
   }
   shorten_manifest();
-  if (named()) return;
+  // Another rank may have named it, when it found nobody else.
+  if (named() || !path_.filename().string().starts_with(kWorkName)) return;
   const std::string name = "scorep-" + stamp(std::time(nullptr)) + options_.suffix;
   const int error = open_parent().rename_to_new(path_.filename().string(), name);
   if (error != 0) {

@@ -76,6 +76,16 @@ bool is_own(const fs::path& path) {
                  "; choose another directory with --output");
 }
 
+// Lets the link lead to the run.
+void replace_pointer(const fs::path& link, const fs::path& run) {
+  const fs::path meeting = link.parent_path();
+  const fs::path next = link.string() + ".new";  // only one process at a time makes it
+  const std::string target = std::string(kReady) + run.lexically_proximate(meeting).string();
+  ::unlink(next.c_str());
+  if (::symlink(target.c_str(), next.c_str()) != 0) fail(meeting, errno);
+  if (::rename(next.c_str(), link.c_str()) != 0) fail(meeting, errno);
+}
+
 std::string marker_text(const std::string& job, const std::string& wish) {
   return job + '\n' + wish;
 }
@@ -103,14 +113,7 @@ bool JobPointer::claim() const {
   return false;
 }
 
-void JobPointer::publish(const fs::path& run) const {
-  const fs::path link = meeting_ / name_;
-  const fs::path next = link.string() + ".new";  // only its claimer makes it
-  const std::string target = std::string(kReady) + run.lexically_proximate(meeting_).string();
-  ::unlink(next.c_str());
-  if (::symlink(target.c_str(), next.c_str()) != 0) fail(meeting_, errno);
-  if (::rename(next.c_str(), link.c_str()) != 0) fail(meeting_, errno);
-}
+void JobPointer::publish(const fs::path& run) const { replace_pointer(meeting_ / name_, run); }
 
 void JobPointer::withdraw() const noexcept { ::unlink((meeting_ / name_).c_str()); }
 
@@ -175,6 +178,7 @@ std::optional<SharedRun> share_one(const fs::path& meeting, const JobRank& rank,
       return SharedRun{make_shared(pointer, rank, program, make, undo), true, {}};
     const std::optional<fs::path> run = pointer.wait();
     if (!run && !pointer.exists()) continue;
+    if (run && !is_of_job(*run, rank.job) && pointer.wait() != run) continue;  // it was renamed
     if (!run || !is_of_job(*run, rank.job)) {
       return SharedRun{{}, false, "the run of its job is not there"};
     }
@@ -249,15 +253,16 @@ Others end_rank(const fs::path& run, std::uint32_t rank, std::uint32_t size,
   return end_rank_in(open_spools(run, &ignored), rank, size, patience);
 }
 
-std::chrono::milliseconds patience_with_late(bool on_one_host) {
-  constexpr std::chrono::milliseconds kLongestLag{2000};
-  return on_one_host ? std::chrono::milliseconds{} : kLongestLag;
+bool others_record(const fs::path& run, std::uint32_t rank) {
+  int error = 0;
+  const os::Directory spools = open_spools(run, &error);
+  return spools.is_open() && others_record(spools, rank, true);
 }
 
 std::string text_of_missing(const fs::path& run, std::uint32_t size) {
   return "of the " + std::to_string(size) + " ranks of this job not all record into " +
          run.string() +
-         "; late ones join it, those that started in another directory have runs of their own";
+         "; late ones join it, the others are not measured or started in another directory";
 }
 
 std::string text_of_unknown_size(std::string_view launcher) {
@@ -265,18 +270,34 @@ std::string text_of_unknown_size(std::string_view launcher) {
          " does not say how many ranks there are; the next command weaves their run";
 }
 
-void forget_job(const Directory& run) noexcept try {
+namespace {
+
+// The link that leads to `path`, as the marker in the run names it; empty: there is none. The
+// marker may have been written by anybody: only a pointer to this run counts.
+fs::path pointer_to(const Directory& run, const fs::path& path) {
   const std::string marker = marker_of(run);
   const std::size_t end = marker.find('\n');
-  if (end == std::string::npos) return;
+  if (end == std::string::npos) return {};
   const std::string name = pointer_name(marker.substr(0, end), marker.substr(end + 1));
-  const fs::path directory = fs::absolute(run.path()).lexically_normal();
+  const fs::path directory = fs::absolute(path).lexically_normal();
   for (fs::path at = directory.parent_path();; at = at.parent_path()) {
     const std::string target = target_of(at / name);
-    // The marker may have been written by anybody: only a pointer to this run goes.
-    if (run_at(at, target).lexically_normal() == directory) ::unlink((at / name).c_str());
-    if (!target.empty() || at == at.parent_path()) return;
+    if (run_at(at, target).lexically_normal() == directory) return at / name;
+    if (!target.empty() || at == at.parent_path()) return {};
   }
+}
+
+}  // namespace
+
+void move_job(const Directory& run, const fs::path& before) noexcept try {
+  const fs::path link = pointer_to(run, before);
+  if (!link.empty()) replace_pointer(link, fs::absolute(run.path()).lexically_normal());
+} catch (const std::exception&) {  // late ranks have runs of their own
+}
+
+void forget_job(const Directory& run) noexcept try {
+  const fs::path link = pointer_to(run, run.path());
+  if (!link.empty()) ::unlink(link.c_str());
 } catch (const std::exception&) {  // it harms nobody
 }
 

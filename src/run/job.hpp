@@ -12,11 +12,15 @@
 //     spool/ended/L-I      left by ranks that have ended: each climbs a binary tree, and of the two
 //                          that come to a node only the second goes on; who is at the top is last.
 //                          The first goes on as well if of the ranks from which the second would
-//                          come there are no processes left, as where they were killed
+//                          come there are no processes left, as where they were killed.
+//     spool/ended/missing  left by a rank that has found nobody of those from which the second
+//     would
+//                          come: they are late, elsewhere, or not measured. From then on a rank is
+//                          the last when no other one records
 //
 // All is made by mkdir(2) and symlink(2), which one of all machines does first, on every file
-// system; there are no locks, no rank lists a directory, and what a rank does grows with the
-// logarithm of their number. Functions throw Error; any thread may call them.
+// system; there are no locks, no rank lists a directory unless others are missing, and what a rank
+// does grows with the logarithm of their number. Functions throw Error; any thread may call them.
 #pragma once
 
 #include <chrono>
@@ -92,17 +96,16 @@ bool take_rank(const std::filesystem::path& run, std::uint32_t rank);
 
 enum class Others : std::uint8_t {
   kEnded,    // all: this rank is the last
-  kGoOn,     // the last of them comes to the top of the tree
-  kNotHere,  // nobody comes there: ranks needed for that have not begun, or are elsewhere
+  kGoOn,     // the last of them sees to the rest
+  kNotHere,  // this rank is the last of those that are here: others have not begun, or do not come
 };
 // Called when a rank has ended. Waits up to `patience` for one that has not begun. REQUIRES: size >
 // rank.
 Others end_rank(const std::filesystem::path& run, std::uint32_t rank, std::uint32_t size,
                 std::chrono::milliseconds patience = {});
 
-// The patience of a rank: where those of one host have ended before those of another begin, these
-// may yet come.
-std::chrono::milliseconds patience_with_late(bool on_one_host);
+// The patience of a rank: some may have ended before others begin, on another host above all.
+inline constexpr std::chrono::milliseconds kPatienceWithLate{2000};
 // The lines of a rank that nobody comes to, and of one that cannot know who is the last.
 std::string text_of_missing(const std::filesystem::path& run, std::uint32_t size);
 std::string text_of_unknown_size(std::string_view launcher);
@@ -110,6 +113,10 @@ std::string text_of_unknown_size(std::string_view launcher);
 // The name of the directory of the tree in that of the spools.
 inline constexpr char kEndedName[] = "ended";
 
+// Whether another rank records into the run, or begins to.
+bool others_record(const std::filesystem::path& run, std::uint32_t rank);
+// Lets the pointer to a run lead to `run`, as it has been renamed from `before` in its directory.
+void move_job(const Directory& run, const std::filesystem::path& before) noexcept;
 // Removes the pointer to a run whose spools are about to be removed.
 void forget_job(const Directory& run) noexcept;
 

@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::string_view kRankDirectory = "rank-";
 constexpr char kTopName[] = "top";  // of the tree of those that have ended
+// Beside the tree: a rank has found that others are missing.
+constexpr char kMissingName[] = "missing";
 
 std::string name_of_rank(std::uint32_t rank) {
   return std::string(kRankDirectory) + std::to_string(rank);
@@ -116,7 +118,37 @@ bool begins_within(std::chrono::milliseconds patience, const os::Directory& grou
   return true;
 }
 
+// Whether a process of the rank records. `or_begins`: or it has its directory and no spool yet.
+bool records(const os::Directory& group, std::uint32_t rank, bool or_begins) {
+  int error = 0;
+  const os::Directory directory = group.open_below(name_of_rank(rank), &error);
+  if (!directory.is_open()) return false;
+  const auto open = [&](const std::string& name, int* failed) {
+    return directory.open_file(name, failed);
+  };
+  if (is_there(directory, kLifeName) && !timeloom::is_gone(open)) return true;
+  bool any = false;
+  for (const std::string& name : directory.names(&error)) {
+    if (directory.kind(name, &error) != os::EntryKind::kDirectory) continue;
+    any = true;
+    const auto open_of_spool = [&](const std::string& file, int* failed) {
+      return directory.open_file(name + "/" + file, failed);
+    };
+    if (alive(open_of_spool) == Alive::kYes) return true;
+  }
+  return or_begins && !any;
+}
+
 }  // namespace
+
+bool others_record(const os::Directory& group, std::uint32_t rank, bool or_begin) {
+  int error = 0;
+  for (const std::string& name : group.names(&error)) {
+    const std::optional<std::uint32_t> other = rank_of_directory(name);
+    if (other && *other != rank && records(group, *other, or_begin)) return true;
+  }
+  return false;
+}
 
 bool is_group_gone(const os::Directory& group) {
   int error = 0;
@@ -129,12 +161,10 @@ bool is_group_gone(const os::Directory& group) {
   return ranks > 0;
 }
 
-Others end_rank_in(const os::Directory& group, std::uint32_t rank, std::uint32_t size,
-                   std::chrono::milliseconds patience) {
-  if (!group.is_open() || make_in_group(group, kEndedName) != 0) return Others::kGoOn;
-  int ignored = 0;
-  const os::Directory ended = group.open_below(kEndedName, &ignored);
-  if (!ended.is_open()) return Others::kGoOn;
+namespace {
+
+Others climb(const os::Directory& group, const os::Directory& ended, std::uint32_t rank,
+             std::uint32_t size, std::chrono::milliseconds patience) {
   std::uint32_t index = rank, count = size;
   for (int level = 1; count > 1; ++level, index /= 2, count = (count + 1) / 2) {
     const std::uint32_t other = index ^ 1u;
@@ -149,6 +179,27 @@ Others end_rank_in(const os::Directory& group, std::uint32_t rank, std::uint32_t
   }
   // A rank that was taken for gone may come here itself.
   return ended.make_directory(kTopName) == EEXIST ? Others::kGoOn : Others::kEnded;
+}
+
+}  // namespace
+
+// The measurement of this rank has ended before. So of ranks that end at one time, at least the one
+// that was the last to note that others are missing, or the one that ended after that, sees that
+// nobody records any more.
+Others end_rank_in(const os::Directory& group, std::uint32_t rank, std::uint32_t size,
+                   std::chrono::milliseconds patience) {
+  if (!group.is_open() || make_in_group(group, kEndedName) != 0) return Others::kGoOn;
+  int ignored = 0;
+  const os::Directory ended = group.open_below(kEndedName, &ignored);
+  if (!ended.is_open()) return Others::kGoOn;
+  const Others others = climb(group, ended, rank, size, patience);
+  if (others == Others::kEnded) return others;
+  if (others == Others::kNotHere) {
+    (void)make_in_group(ended, kMissingName);
+  } else if (!is_there(ended, kMissingName)) {
+    return others;
+  }
+  return others_record(group, rank, false) ? Others::kGoOn : Others::kNotHere;
 }
 
 }  // namespace timeloom::run

@@ -25,6 +25,9 @@ bool take_rank_in(const os::Directory& group, const std::filesystem::path& where
                   std::uint32_t rank);
 Others end_rank_in(const os::Directory& group, std::uint32_t rank, std::uint32_t size,
                    std::chrono::milliseconds patience = {});
+// Whether a process of another rank records. `or_begin`: or is about to, since its rank has its
+// directory and no spool yet. Lists the group.
+bool others_record(const os::Directory& group, std::uint32_t rank, bool or_begin);
 // Whether there are processes in it, and none of them is left. Few are looked at.
 bool is_group_gone(const os::Directory& group);
 

@@ -66,8 +66,7 @@ std::vector<std::string> spools_in(const os::Directory& spools, int* error) {
   std::vector<std::string> result;
   for (const std::string& name : sorted_names(spools, error)) {
     int failed = 0;
-    const bool of_several =
-        name == kSpawnedName || name == kPartsName || rank_of_directory(name);
+    const bool of_several = name == kSpawnedName || name == kPartsName || rank_of_directory(name);
     if (!of_several || !spools.open_below(name, &failed).is_open()) result.push_back(name);
   }
   for (const std::string& way : directories_below(spools, error)) {

@@ -118,7 +118,6 @@ struct NativeRun {
   bool existed = false;                   // the directory did before
   std::optional<LaunchedRank> rank = {};  // that shares the run with others
   std::uint32_t spawn = 0;                // that it is a rank of; 0: of the job
-  bool elsewhere = false;  // ranks may have started in other directories, with runs of their own
 };
 
 fs::path spools_of(const NativeRun& run) {
@@ -187,8 +186,7 @@ run::Others end_in_group(const NativeRun& run) {
   if (run.spawn != 0) {
     return run::end_spawned(run.directory, run.spawn, rank.rank, rank.size);
   }
-  return run::end_rank(run.directory, rank.rank, rank.size,
-                       run::patience_with_late(rank.on_one_host()));
+  return run::end_rank(run.directory, rank.rank, rank.size, run::kPatienceWithLate);
 }
 
 // Its part of the weave. What fails is left to the weave of the run.
@@ -204,14 +202,12 @@ void convert_as_rank(const NativeRun& run) {
   }
 }
 
-// Other ranks, and spawned processes: while they go on, the last one of them weaves the run. Ranks
-// that are not here are late ones, or, where that may be, elsewhere: then this one does.
+// Other ranks, and spawned processes: while they go on, the last one of them weaves the run.
 run::Others end_of(const NativeRun& run) {
   std::error_code ignored;
   if (run.rank) fs::remove(spools_of(run) / kLifeName, ignored);
   const run::Others others = end_in_group(run);
-  const bool come = others == run::Others::kNotHere && !run.elsewhere;
-  if (others == run::Others::kGoOn || come) return run::Others::kGoOn;
+  if (others == run::Others::kGoOn) return others;
   return run::end_group(run.directory, run.spawn) ? others : run::Others::kGoOn;
 }
 
@@ -300,8 +296,7 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
       run::share_run(meeting, {rank.job, wish, rank.rank, rank.size}, make,
                      [&] { run::forget_directory(made.directory, made.existed); });
   if (!shared.refused.empty()) return make_apart(line, settings, rank, apart, shared.refused);
-  const bool elsewhere = !rank.on_one_host() || rank.directory != run::current_directory();
-  return {shared.path, made.existed, rank, 0, elsewhere};
+  return {shared.path, made.existed, rank};
 }
 
 // A rank of those that MPI_Comm_spawn has started, whose run is that of its parents.

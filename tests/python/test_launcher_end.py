@@ -322,6 +322,33 @@ def test_killed_program_can_be_read(work, timeloom_program):
     assert is_woven(run_directory)
 
 
+OTHER_ENDS = {
+    "exit": ("os._exit(3)", 3, "ended by os._exit(3)"),
+    "thread": ("threading.Thread(target=os._exit, args=(4,)).start(); time.sleep(60)", 4, "ended by os._exit(4)"),
+    "exec": ("os.execvp('true', ['true'])", 0, "becomes another program (exec)"),
+    "signal": ("os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM, "ended by SIGTERM"),
+    "fault": ("import ctypes; ctypes.string_at(0)", -signal.SIGSEGV, "ended by SIGSEGV"),
+}
+
+
+@pytest.mark.parametrize("end", OTHER_ENDS)
+def test_an_end_without_a_summary_names_the_run(work, end):
+    """Once, whatever else fails on the way, and not in children that end so."""
+    text, status, words = OTHER_ENDS[end]
+    before = "import os, signal, threading, time\n"
+    child = "pid = os.fork()\nif pid == 0: os._exit(0)\nos.waitpid(pid, 0)\n"
+    failed = "try: os.execv('/none', ['x'])\nexcept OSError: pass\n"
+    process = run(work, before + child + failed + text, "-o", "a run")
+    assert (process.returncode, process.stderr) == (status, f"timeloom: {words}; next: timeloom report 'a run'\n")
+    assert run(work, before + text, "--quiet", "-o", "other").stderr == ""
+
+
+def test_standard_error_of_the_program_gets_no_line(work):
+    """It has put a file of its own in the place of the terminal, and wrote nothing yet."""
+    process = run(work, "import os\nos.dup2(os.open('file', os.O_CREAT | os.O_WRONLY), 2)\nprint('lost', end='')\nos._exit(0)")
+    assert (process.stdout, process.stderr, (work / "file").read_text()) == ("", "", "")
+
+
 def test_program_that_finishes_the_measurement_itself(work):
     process = run(work, "from timeloom import _core; print(_core.finish()['threads'])")
     assert (process.returncode, process.stdout, process.stderr) == (0, "1\n", "")

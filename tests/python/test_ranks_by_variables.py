@@ -255,8 +255,8 @@ def native(work, timeloom_program, **variables):
 
 def test_a_native_rank_that_finds_nobody_else_weaves(work, timeloom_program):
     build_regions(work, timeloom_program)
-    missing = (f"timeloom: of the 2 ranks of this job not all record into {work}/run; late ones join it, those that started in "
-               "another directory have runs of their own")  # fmt: skip
+    missing = (f"timeloom: of the 2 ranks of this job not all record into {work}/run; late ones join it, the others are not "
+               "measured or started in another directory")  # fmt: skip
     summary = ["timeloom: N", "timeloom: next: timeloom report run"]
     variables = [of_launcher(rank, 2, TIMELOOM_JOB="a") for rank in range(2)]
     assert native(work, timeloom_program, **variables[0]) == [summary[0], missing, summary[1]]
@@ -277,19 +277,36 @@ def test_native_ranks_of_unknown_number(work, timeloom_program):
     assert Run(work / "run", timeloom_program).names == names_of_ranks(2)
 
 
-def test_an_experiment_directory_keeps_its_name_for_late_ranks(work):
-    """Here rank 1 begins when rank 0, which has found nobody else, has woven the run."""
+def test_an_experiment_directory_is_finished_where_a_rank_is_missing(work):
+    """Here rank 1 begins when rank 0, which has found nobody else, has woven the run: it weaves it again."""
     def one(rank):
         done = subprocess.run([*door("scorep"), "app.py"], cwd=work, stderr=subprocess.PIPE, text=True, timeout=100,
                               env=of_launcher(rank, 2, TIMELOOM_JOB="a", SCOREP_ENABLE_TRACING="true"))  # fmt: skip
         assert done.returncode == 0, done.stderr
-        return sorted(name for name in os.listdir(work) if not name.startswith("."))
+        app, run = sorted(name for name in os.listdir(work) if not name.startswith("."))
+        assert run.startswith("scorep-2")
+        return run, len(list((work / run / "traces").glob("*.evt"))), done.stderr
 
-    assert one(0) == ["app.py", "scorep-measurement-tmp"]
-    assert (work / "scorep-measurement-tmp" / "traces.otf2").exists()
-    _, run = one(1)
-    assert run.startswith("scorep-2")
-    assert len(list((work / run / "traces").glob("*.evt"))) == 2
+    run, traces, said = one(0)
+    missing = f"scorep: of the 2 ranks of this job not all record into {work / run}; "
+    assert traces == 1 and [line for line in said.splitlines() if line.startswith(missing)]
+    assert one(1)[:2] == (run, 2)
+    assert not (work / run / "spool").exists() and not list(work.glob(".timeloom*"))
+
+
+def test_ranks_of_which_one_is_not_measured(work, timeloom_program):
+    """As of mpirun -np 2 timeloom run … : -np 1 ./other, on one host."""
+    (work / "app.py").write_text(MEETING.replace("PMI_SIZE", "MEASURED"))
+    missing = (f"timeloom: of the 3 ranks of this job not all record into {work}/run; late ones join it, the others are not "
+               "measured or started in another directory")  # fmt: skip
+    processes = [start(work, rank, 3, "-o", "run", TIMELOOM_JOB="a", MEASURED="2", MPI_LOCALNRANKS="3") for rank in (0, 1)]
+    said = finish(processes)
+    assert sorted(one.count(missing) for one in said) == [0, 1], said
+    assert sum(len(summaries(one)) for one in said) == 1
+    assert (work / "run" / "traces.otf2").exists()
+    for path in work.glob("begun-*"):
+        path.unlink()
+    assert Run(work / "run", timeloom_program).names == names_of_ranks(2)
 
 
 @pytest.mark.parametrize("kind", ["timeloom", "native", "layout of Score-P"])

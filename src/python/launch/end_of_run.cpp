@@ -17,6 +17,7 @@
 #include "python/launch/main_module.hpp"
 #include "python/launch/measure.hpp"
 #include "python/launch/mpi_remarks.hpp"
+#include "python/launch/other_end.hpp"
 #include "python/launch/summary_text.hpp"
 #include "python/launch/weave_process.hpp"
 #include "python/session/session.hpp"
@@ -146,6 +147,11 @@ class RunEnd {
     }
     return place_->path();
   }
+  // A line about ranks that are not in it; empty: there are none.
+  std::string missing() const {
+    const std::string text = place_ ? place_->missing() : std::string();
+    return text.empty() ? text : line_start() + text + "\n";
+  }
 
  private:
   std::shared_ptr<RunPlace> place_;
@@ -165,12 +171,11 @@ bool others_go_on() {
   return true;
 }
 
-// `ranks`: the run is one of several; `missing`: a line about those that are not in it.
-void weave_and_report(SessionResult& result, RunEnd& end, bool ranks, const std::string& missing) {
+// `ranks`: the run is one of several.
+void weave_and_report(SessionResult& result, RunEnd& end, bool ranks) {
   std::string others = others_in(result.run, ranks);  // the spools are gone after weaving
-  const std::string ranks_missing = missing.empty() ? missing : line_start() + missing + "\n";
-  std::string left_out = unmeasured(result.run) + ranks_missing;
-  const std::optional<WeaveResult> woven = weave_run(result, !missing.empty());
+  std::string left_out = unmeasured(result.run);
+  const std::optional<WeaveResult> woven = weave_run(result, !end.missing().empty());
   left_out += given_up(result, woven);
   if (woven && woven->counts && (woven->counts->processes > 1 || result.events == 0)) {
     const std::string of_all = count_all_processes(result, *woven->counts);
@@ -179,6 +184,8 @@ void weave_and_report(SessionResult& result, RunEnd& end, bool ranks, const std:
   if (woven && !woven->printed.empty()) write_all(STDOUT_FILENO, woven->printed);
   const std::string final_path = end.finish();
   if (!final_path.empty()) result.run = final_path;
+  const std::string ranks_missing = end.missing();  // which names the run
+  left_out += ranks_missing;
   const std::string weaving = weaving_text(result, woven);
   const bool complain = (g_start->weave || result.error == ENOENT) && !weaving.empty();
   if (!g_start->quiet) {
@@ -228,9 +235,8 @@ void finish_weave_and_report() {
   }
   if (others_go_on()) return;
   const bool ranks = g_start->place && g_start->place->rank();
-  const std::string missing = g_start->place ? g_start->place->missing() : std::string();
   RunEnd end(std::move(g_start->place));
-  if (finished) weave_and_report(result, end, ranks, missing);  // else by the program itself
+  if (finished) weave_and_report(result, end, ranks);  // else by the program itself
 }
 
 // The process that started it sees to everything else.
@@ -301,12 +307,19 @@ void note_start(const Settings& settings, std::shared_ptr<RunPlace> place) {
   g_start->place = std::move(place);
 }
 
+// Such ends of every rank of a job would print the same line.
+void prepare_for_other_ends() {
+  const RunPlace* const place = g_start->place.get();
+  if (g_start->quiet || place == nullptr || (place->rank() && place->rank()->rank != 0)) return;
+  say_at_other_ends("next: timeloom report " + word_of_run(place->path()));
+}
+
 }  // namespace
 
 void report_run_of_other(const Settings& settings, SessionResult result) {
   note_start(settings, nullptr);
   RunEnd end(nullptr);
-  weave_and_report(result, end, false, {});
+  weave_and_report(result, end, false);
 }
 
 void expect_mpi(const std::string& option) {
@@ -315,6 +328,7 @@ void expect_mpi(const std::string& option) {
 
 bool finish_run_at_exit(const Settings& settings, std::shared_ptr<RunPlace> place) {
   note_start(settings, std::move(place));
+  if (settings.text("results") != "none") prepare_for_other_ends();
   Ref function(PyCFunction_New(&g_finish_method, nullptr));
   return function && register_at_exit(function.get());
 }

@@ -37,7 +37,6 @@ void RankPlace::check() {
     meeting = own_->meeting();
   }
   meeting_ = *meeting;
-  elsewhere_ = !launched_.on_one_host() || launched_.directory != run::current_directory();
   if (launched_.job.empty()) {
     if (launched_.size != 1) own_->set_apart(".rank-" + std::to_string(launched_.rank));
     apart_ = "nothing tells the job of the ranks that " + std::string(launched_.launcher) +
@@ -106,9 +105,13 @@ void RankPlace::forget() noexcept try {
 } catch (const std::exception&) {  // then it keeps the name that it has
 }
 
-// Ranks that are still to come, or record already, know the run by its name.
+// Ranks that record know the run by its name; those that are still to come, by the pointer.
 void RankPlace::finish() {
-  if (missing().empty()) own_->finish();
+  const fs::path before = path();
+  const bool others = others_ == run::Others::kNotHere;
+  if (others && run::others_record(before, launched_.rank)) return;
+  own_->finish();
+  if (others && path() != before) run::move_job(run::Directory(path()), before);
 }
 
 std::optional<RankInRun> RankPlace::rank() const {
@@ -118,8 +121,6 @@ std::optional<RankInRun> RankPlace::rank() const {
   return RankInRun{launched_.rank, launched_.size, spools};
 }
 
-// Ranks that have not begun are late ones, or, where a rank has left the directory of the launcher,
-// ranks that are elsewhere.
 bool RankPlace::is_last() {
   last_ = last_ || (ranks_have_ended() && run::end_group(path(), 0));
   return last_;
@@ -129,14 +130,13 @@ bool RankPlace::ranks_have_ended() {
   if (!shared_) return true;
   if (launched_.size == 0) return false;
   if (!others_) {
-    others_ = run::end_rank(path(), launched_.rank, launched_.size,
-                            run::patience_with_late(launched_.on_one_host()));
+    others_ = run::end_rank(path(), launched_.rank, launched_.size, run::kPatienceWithLate);
   }
-  return *others_ == run::Others::kEnded || !missing().empty();
+  return *others_ != run::Others::kGoOn;
 }
 
 std::string RankPlace::missing() const {
-  if (others_ != run::Others::kNotHere || !elsewhere_) return {};
+  if (others_ != run::Others::kNotHere) return {};
   return run::text_of_missing(path(), launched_.size);
 }
 

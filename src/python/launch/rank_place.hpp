@@ -45,7 +45,6 @@ class RankPlace : public RunPlace {
   bool made_ = false;                  // by this rank
   std::optional<run::Others> others_;  // none: this rank has not ended
   bool last_ = false;                  // of all ranks, and of those that they have spawned
-  bool elsewhere_ = false;  // ranks may have started in other directories, with runs of their own
 };
 
 }  // namespace timeloom::python

@@ -1,6 +1,7 @@
 #include "python/session/process_end.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include "python/interpreter/compat.hpp"
 #include "python/interpreter/free_threading.hpp"
@@ -31,7 +32,8 @@ Diverted<FastKeywords> g_setns;
 // table; in those that are not the main one nothing of ours may be touched.
 void end_before_exit(std::uint32_t status) {
   const Ending ending{EndingKind::kExit, status};
-  if (!in_main_interpreter()) return record::note_ending(ending);
+  record::note_ending(ending);
+  if (!in_main_interpreter()) return;
   if (record::is_restricted()) return leave_session();
   SessionResult ignored;
   finish_session(ignored, ending);
@@ -48,11 +50,23 @@ PyObject* exit_process(PyObject* module, PyObject* const* arguments, Py_ssize_t 
   return g_exit.original(module, arguments, count, names);
 }
 
+// os.execvp tries all directories of PATH in turn.
+bool is_executable(PyObject* path) noexcept {
+  if (PyLong_Check(path)) return true;  // a descriptor
+  PyObject* bytes = nullptr;
+  const bool is_path = PyUnicode_FSConverter(path, &bytes) != 0;
+  const Ref owned(bytes);
+  if (!is_path) PyErr_Clear();  // the function itself refuses it
+  return is_path && ::access(PyBytes_AS_STRING(bytes), X_OK) == 0;
+}
+
 // Returns only when the program could not be replaced.
 template <typename Function, typename... Arguments>
-PyObject* replace_process(Function original, Arguments... arguments) {
+PyObject* replace_process(Function original, PyObject* module, PyObject* const* words,
+                          Py_ssize_t count, Arguments... arguments) {
+  if (count == 0 || !is_executable(words[0])) return original(module, words, count, arguments...);
   record::note_ending({EndingKind::kExec, 0});
-  PyObject* result = original(arguments...);
+  PyObject* result = original(module, words, count, arguments...);
   record::note_ending({});
   return result;
 }

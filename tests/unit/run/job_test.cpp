@@ -144,6 +144,7 @@ TEST_F(JobTest, ExactlyTheLastIsLastInWhateverOrderTheyEnd) {
 TEST_F(JobTest, OneIsLastOfThoseThatEndAtOnce) {
   constexpr std::uint32_t kRanks = 61;
   make_run();
+  for (std::uint32_t i = 0; i < kRanks; ++i) ASSERT_TRUE(take_rank(run(), i));
   std::atomic<int> last = 0;
   std::vector<std::thread> ranks;
   for (std::uint32_t i = 0; i < kRanks; ++i) {
@@ -165,8 +166,34 @@ TEST_F(JobTest, ARankSeesWhetherTheOthersHaveBegun) {
   EXPECT_EQ(end_rank(run(), 1, 4), Others::kNotHere);  // 2 and 3 are not
   take_rank(run(), 2);
   take_rank(run(), 3);
+  ASSERT_EQ(write_life(spools_of_rank(run(), 2).string()), 0);
   EXPECT_EQ(end_rank(run(), 3, 4), Others::kGoOn);
   EXPECT_EQ(end_rank(run(), 2, 4), Others::kEnded);
+}
+
+// Rank 3 is not measured.
+TEST_F(JobTest, WhereARankNeverBeginsTheLastOfTheOthersIsToldSo) {
+  for (const bool first_finds_out : {false, true}) {
+    fs::remove_all(run());
+    make_run();
+    const auto lives = [&](std::uint32_t rank) { return spools_of_rank(run(), rank) / kLifeName; };
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+      ASSERT_TRUE(take_rank(run(), rank));
+      ASSERT_EQ(write_life(spools_of_rank(run(), rank).string()), 0);
+    }
+    EXPECT_TRUE(others_record(run(), 0));
+    const std::vector<std::uint32_t> order =
+        first_finds_out ? std::vector{2u, 1u, 0u} : std::vector{0u, 1u, 2u};
+    std::vector<Others> told;
+    for (const std::uint32_t rank : order) {
+      fs::remove(lives(rank));
+      told.push_back(end_rank(run(), rank, 4));
+    }
+    EXPECT_EQ(told, (std::vector{Others::kGoOn, Others::kGoOn, Others::kNotHere}));
+    take_rank(run(), 3);  // late
+    EXPECT_TRUE(others_record(run(), 0));
+    EXPECT_EQ(end_rank(run(), 3, 4), Others::kEnded);
+  }
 }
 
 TEST_F(JobTest, ARankThatEndsWaitsForOneThatBeginsLater) {
@@ -248,6 +275,19 @@ TEST_F(JobTest, OfRanksThatAreGoneNobodyComesToTheTree) {
   spool(2, gone + "0");
   EXPECT_EQ(end_rank(run(), 3, 4), Others::kEnded);
   EXPECT_EQ(end_rank(run(), 1, 4), Others::kGoOn);  // only one is the last
+}
+
+TEST_F(JobTest, ThePointerFollowsARenamedRun) {
+  const JobPointer pointer(base_.path(), "job", "run");
+  make_run();
+  ASSERT_TRUE(pointer.claim());
+  pointer.publish(run());
+  const fs::path renamed = base_ / "renamed";
+  fs::rename(run(), renamed);
+  move_job(Directory(renamed), base_ / "another");
+  EXPECT_EQ(pointer.wait(), run());
+  move_job(Directory(renamed), run());
+  EXPECT_EQ(pointer.wait(), renamed);
 }
 
 TEST_F(JobTest, ThePointerGoesWithTheSpools) {
