@@ -31,6 +31,8 @@ inline constexpr char kProgramPackage[] = "timeloom::package";
 inline constexpr char kUnmeasuredProcesses[] = "timeloom::unmeasured_processes";
 // Interpreters besides the main ones of measured processes, which are never measured.
 inline constexpr char kSubInterpreters[] = "timeloom::sub_interpreters";
+// Events that libraries fired for objects that are not code objects; nothing is known of these.
+inline constexpr char kEventsLeftOut[] = "timeloom::events_left_out";
 // "true" where MPI was recorded and every message is there with both ends, as Score-P has it.
 inline constexpr char kMessagesComplete[] = "OTF2::MPI_COMMUNICATION_COMPLETE";
 // 1 where functions of C were recorded, too.

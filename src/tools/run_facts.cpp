@@ -91,6 +91,9 @@ std::vector<std::string> losses_of(const Definitions& definitions) {
     losses.push_back(depth_warning(number(definitions, kProfileDepth), reached,
                                    run::layout_of(definitions.properties)));
   }
+  if (const auto left_out = number(definitions, kEventsLeftOut)) {
+    losses.push_back(plural(left_out, "event") + " of objects that are not code objects left out");
+  }
   if (const auto unnamed = number(definitions, kUnnamedVisits)) {
     losses.push_back(plural(unnamed, "visit") +
                      " of functions whose names are lost, shown as (definition lost)");

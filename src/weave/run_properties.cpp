@@ -82,6 +82,7 @@ void SpoolSource::add_properties() {
   put("timeloom::lost_events", lost_events_);
   put("timeloom::older_events", older_events_);
   put(kFoldedEvents, folded_events_);
+  put(kEventsLeftOut, events_left_out_);
   put("timeloom::damaged_definitions", bad_definitions);
   put("timeloom::damaged_segments", damaged_segments_);
   put(kUnnamedVisits, unnamed_visits_);

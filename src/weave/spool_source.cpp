@@ -127,6 +127,8 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
       note_regions(process, value, cut_short_);
     else if (key == kWindows)
       windows_ = windows_.value_or(0) + number_of(from.properties, kWindows).value_or(0);
+    else if (key == kEventsLeftOut)
+      events_left_out_ += number_of(from.properties, kEventsLeftOut).value_or(0);
     else if (key == kObservedCpu)
       observed_cpu_.push_back(observed_cpu_of(value));
     else if (key != kRank && key != kSpawn)

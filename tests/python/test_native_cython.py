@@ -15,17 +15,21 @@ __all__ = ["config", "record"]  # fixtures
 pytestmark = [pytest.mark.any_python, pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")]
 
 
+def compiled(source, directory, flags=(), libraries=()):
+    """Makes the module of a file in Cython; its directory."""
+    # Else its import switches the GIL on.
+    options = ["-X", "freethreading_compatible=True"] if "t" in sys.abiflags else []
+    file = directory / f"{source.stem}.c"
+    output(sys.executable, "-m", "cython", *options, source.name, "-o", file, cwd=source.parent)
+    output("cc", "-shared", "-fPIC", "-I", sysconfig.get_path("include"), *flags, file,
+           "-o", file.with_suffix(sysconfig.get_config_var("EXT_SUFFIX")), *libraries)  # fmt: skip
+    return directory
+
+
 @pytest.fixture(scope="module")
 def marks(tmp_path_factory, config):
     """The directory of the Cython module `marks`."""
-    directory = tmp_path_factory.mktemp("cython")
-    # Else its import switches the GIL on.
-    options = ["-X", "freethreading_compatible=True"] if "t" in sys.abiflags else []
-    output(sys.executable, "-m", "cython", *options, NATIVE / "marks.pyx", "-o", directory / "marks.c")
-    output("cc", "-shared", "-fPIC", "-I", sysconfig.get_path("include"), *config("--cflags"),
-           directory / "marks.c", "-o", directory / f"marks{sysconfig.get_config_var('EXT_SUFFIX')}",
-           *config("--libs"))  # fmt: skip
-    return directory
+    return compiled(NATIVE / "marks.pyx", tmp_path_factory.mktemp("cython"), config("--cflags"), config("--libs"))
 
 
 def run_with(marks, text, directory):
@@ -145,3 +149,56 @@ with timeloom.Measurement(output="own", weave=False):
     (of_program,), (own,) = spools_of(tmp_path / "run"), spools_of(tmp_path / "own")
     assert [event[1] for event in stream(of_program, 0)].count("part") == 2
     assert [event[1] for event in stream(own, 0)].count("part") == 4
+
+
+PROFILED = """
+import kernels.profiled as profiled
+class Callers:
+    def step(self): return profiled.step(1)
+def double(x): return x
+def fails():
+    try: profiled.fails()
+    except ValueError: pass
+def run():
+    Callers().step()
+    list(profiled.generate(2))
+    fails()
+    profiled.Box().method(double)
+    try: profiled.coroutine().send(None)
+    except StopIteration: pass
+run()
+"""
+ALL = """run C:step K:step K:inner. . . K:generate. K:generate. K:generate. fails K:fails. .
+K:method double. . K:coroutine. ."""
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory):
+    """The directory of the package `kernels`, whose module `profiled` fires events."""
+    directory = tmp_path_factory.mktemp("profiled")
+    (directory / "kernels").mkdir()
+    (directory / "kernels" / "__init__.py").write_text("")
+    compiled(NATIVE / "profiled.pyx", directory / "kernels")
+    return directory
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="Cython fires events from 3.13 on")
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        ((), ALL), (("--async-tasks",), ALL),
+        (("--exclude", "kernels.profiled.*"), "run C:step. fails. double. ."),
+        (("--exclude", "*", "--include", "kernels.profiled.step"), "K:step."),
+    ],
+)  # fmt: skip
+def test_functions_of_cython_that_fire_events_are_of_their_module(profiled, tmp_path, options, expected):
+    (tmp_path / "program.py").write_text(PROFILED)
+    done = run_python(["-m", "timeloom", "--quiet", "--no-weave", *options, "-o", "run", "program.py"], tmp_path,
+                      env={"PYTHONPATH": str(profiled)})  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    (spool,) = spools_of(tmp_path / "run")
+    places = {"C": "__main__.Callers.", "K": "kernels.profiled.", "": "__main__."}
+    longer = lambda word: places[word.rpartition(":")[0]] + word.rpartition(":")[2]
+    kept = ("__main__.", "kernels.profiled.")
+    own = lambda name: name.startswith(kept) and not name.endswith(("<module>", ".Callers", ".PyInit_profiled"))
+    assert stream(spool, 0, own) == [(kind, longer(word)) for kind, word in calls(expected)]

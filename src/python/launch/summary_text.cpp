@@ -124,6 +124,10 @@ std::string losses(const SessionResult& result) {
             plural(result.dropped_events, "older event") +
             " dropped at the size limit (--max-size)\n";
   }
+  if (result.left_out_events > 0) {
+    text += line_start() + plural(result.left_out_events, "event") +
+            " of objects that are not code objects left out\n";
+  }
   return text;
 }
 

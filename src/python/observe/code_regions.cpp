@@ -11,6 +11,7 @@
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/observe/greenlets.hpp"
+#include "python/observe/module_of_file.hpp"
 #include "python/observe/watched.hpp"
 #include "record/measurement.hpp"
 
@@ -79,14 +80,15 @@ constexpr std::string_view kOwnPackages[] = {
     "timeloom_kernel/", "scorep_jupyter/", "timeloom_follow."};
 
 std::string module_of(PyObject* globals) {
-  if (globals == nullptr || !PyDict_Check(globals)) return {};
+  if (!PyDict_Check(globals)) return {};
   PyObject* name = PyDict_GetItemString(globals, "__name__");  // borrowed
   return name != nullptr && PyUnicode_Check(name) ? text_of(name) : std::string{};
 }
 
 Region region_of(PyCodeObject* code, PyObject* globals) {
   Region region;
-  region.group = module_of(globals);
+  region.group =
+      globals == nullptr ? module_of_file(text_of(code->co_filename)) : module_of(globals);
   const std::string qualified = text_of(code->co_qualname);
   region.canonical_name = region.group.empty() ? qualified : region.group + "." + qualified;
   region.name = rules().style->function_name(region.group, qualified);

@@ -101,7 +101,8 @@ struct FirstSights {
 };
 FirstSights first_sights() noexcept;
 
-// Decides for a code object that runs with these globals (may be nullptr).
+// Decides for a code object that runs with these globals; nullptr: it is of C code, and its module
+// is found by its file.
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept;
 
 // Enters the region of a code object whose known_word() is `word`, and keeps that the running

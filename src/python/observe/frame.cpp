@@ -11,6 +11,7 @@
 #include "python/observe/budget.hpp"
 #include "python/observe/callback_times.hpp"
 #include "python/observe/code_regions.hpp"
+#include "python/observe/event_code.hpp"
 #include "python/observe/instrumenter.hpp"
 #include "python/observe/monitoring_tool.hpp"
 #include "python/observe/tasks.hpp"
@@ -194,10 +195,6 @@ void rest(bool resting) noexcept {
   take_or_put_hook();
 }
 
-PyCodeObject* code_argument(PyObject* const* arguments) noexcept {
-  return reinterpret_cast<PyCodeObject*>(arguments[0]);
-}
-
 // Whether the frame that begins runs the __init__ of the class of its first argument, or of a class
 // below that. Asked once of a code object: what becomes an __init__ later is not found.
 bool begins_init(PyCodeObject* code, InterpreterFrame* frame) noexcept {
@@ -227,14 +224,20 @@ bool note_init(PyCodeObject* code, InterpreterFrame* frame) noexcept try {
   return false;
 }
 
+// nullptr: of no code object, or C code fires the event; the hook does not see these, either.
+InterpreterFrame* frame_of(PyObject* const* arguments) noexcept {
+  return is_of_code(arguments) ? frame_of_event(code_argument(arguments)) : nullptr;
+}
+
 // PY_START
 PyObject* on_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  InterpreterFrame* const frame = frame_of(arguments);
+  if (frame == nullptr) return Py_NewRef(Py_None);
   PyCodeObject* code = code_argument(arguments);
-  InterpreterFrame* const frame = current_frame(PyThreadState_Get());
   if (!note_init(code, frame)) return Py_NewRef(g_disable);
   if (!has_passed_hook(frame)) return Py_NewRef(Py_None);
   EventWord word = known_word(code);
-  if (word == 0) word = first_seen(code, PyEval_GetGlobals());
+  if (word == 0) word = first_seen(code, globals_of(frame));
   if (word == kWatched) {
     enter_watched(code, frame);
   } else if (is_region(word)) {
@@ -247,9 +250,11 @@ PyObject* on_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
 
 // PY_RETURN
 PyObject* on_return(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  InterpreterFrame* const frame = frame_of(arguments);
+  if (frame == nullptr) return Py_NewRef(Py_None);
   PyCodeObject* code = code_argument(arguments);
   if (!may_pass_hook(code)) return Py_NewRef(g_disable);
-  if (has_passed_hook(current_frame(PyThreadState_Get()))) {
+  if (has_passed_hook(frame)) {
     record::t_recorder->leave(token_of(code));
   }
   return Py_NewRef(Py_None);
@@ -257,9 +262,9 @@ PyObject* on_return(PyObject*, PyObject* const* arguments, std::size_t, PyObject
 
 // PY_UNWIND
 PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
-  PyCodeObject* code = code_argument(arguments);
-  if (has_passed_hook(current_frame(PyThreadState_Get()))) {
-    record::t_recorder->leave(token_of(code));
+  InterpreterFrame* const frame = frame_of(arguments);
+  if (frame != nullptr && has_passed_hook(frame)) {
+    record::t_recorder->leave(token_of(code_argument(arguments)));
   }
   return Py_NewRef(Py_None);
 }

@@ -13,6 +13,7 @@
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/set_profile.hpp"
 #include "python/observe/code_regions.hpp"
+#include "python/observe/event_code.hpp"
 #include "python/observe/instrumenter.hpp"
 #include "python/observe/monitoring_tool.hpp"
 #include "python/observe/reconcile.hpp"
@@ -126,12 +127,16 @@ void put_hook() noexcept {
   set_hook(g_hook, our_hook());
 }
 
-PyObject* catch_by_monitoring(PyObject*, PyObject* const*, std::size_t, PyObject*) noexcept {
+PyObject* catch_by_monitoring(PyObject*, PyObject* const* arguments, std::size_t,
+                              PyObject*) noexcept {
   PyThreadState* thread = PyThreadState_Get();
   if (hook_of(thread) == nullptr) [[unlikely]] {
     // The program may have had a hook of its own here, and we seen nothing. That
-    // this frame begins has been reported before, when there was no hook.
-    const Ref beginning(PyThreadState_GetFrame(thread));
+    // this frame begins has been reported before, when there was no hook. Events that C code fires
+    // are of no frame.
+    const bool begins =
+        is_of_code(arguments) && frame_of_event(code_argument(arguments)) != nullptr;
+    const Ref beginning(begins ? PyThreadState_GetFrame(thread) : nullptr);
     reconcile_this_thread(beginning.frame());
     put_hook();
     if (beginning) on_call(beginning.frame());

@@ -4,6 +4,7 @@
 // and costs nothing afterwards.
 #include "python/observe/budget.hpp"
 #include "python/observe/code_regions.hpp"
+#include "python/observe/event_code.hpp"
 #include "python/observe/instrumenter.hpp"
 #include "python/observe/monitoring_tool.hpp"
 #include "python/observe/tasks.hpp"
@@ -13,17 +14,17 @@
 namespace timeloom::python {
 namespace {
 
-PyCodeObject* code_argument(PyObject* const* arguments) noexcept {
-  return reinterpret_cast<PyCodeObject*>(arguments[0]);
-}
-
 // None is immortal where sys.monitoring exists.
 PyObject* none() noexcept { return Py_None; }
 
+EventWord decided_word(PyCodeObject* code) noexcept {
+  const EventWord word = known_word(code);
+  return word == 0 ? decide_word(code, globals_of_event(code)) : word;
+}
+
 [[gnu::noinline, gnu::cold]] PyObject* first_enter(PyCodeObject* code) noexcept {
-  EventWord word = known_word(code);
-  if (word == 0) word = decide_word(code, PyEval_GetGlobals());
-  if (word == kWatched) return enter_watched(code, current_frame(PyThreadState_Get())), none();
+  const EventWord word = decided_word(code);
+  if (word == kWatched) return enter_watched(code, frame_of_event(code)), none();
   if (!is_region(word)) return Py_NewRef(g_disable);
   enter_code(code, word);
   return none();
@@ -35,6 +36,8 @@ PyObject* none() noexcept { return Py_None; }
 // PY_START, PY_RESUME
 PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   const std::uint64_t now = os::now();
+  if (!is_of_code(arguments)) [[unlikely]]
+    return leave_out_event();
   PyCodeObject* code = code_argument(arguments);
   EventWord word = 0;
   if (!ready_word(code, &word)) [[unlikely]]
@@ -43,7 +46,10 @@ PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
   return none();
 }
 
-[[gnu::noinline, gnu::cold]] PyObject* unexpected_leave(PyCodeObject* code) noexcept {
+// Only here it is asked whether there is a code object: others are never open.
+[[gnu::noinline, gnu::cold]] PyObject* unexpected_leave(PyObject* const* arguments) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
+  PyCodeObject* code = code_argument(arguments);
   if (is_excluded(known_word(code))) return Py_NewRef(g_disable);
   record::t_recorder->leave_outer(token_of(code));
   return none();
@@ -54,35 +60,33 @@ PyObject* on_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
   const std::uint64_t now = os::now();
   PyCodeObject* code = code_argument(arguments);
   if (!record::t_recorder->leave_last(token_of(code), now)) [[unlikely]]
-    return unexpected_leave(code);
+    return unexpected_leave(arguments);
   return none();
 }
 
 // PY_THROW and PY_UNWIND cannot be disabled for one place.
 PyObject* on_throw(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
   PyCodeObject* code = code_argument(arguments);
-  EventWord word = known_word(code);
-  if (word == 0) word = decide_word(code, PyEval_GetGlobals());
-  if (word == kWatched) enter_watched(code, current_frame(PyThreadState_Get()));
+  const EventWord word = decided_word(code);
+  if (word == kWatched) enter_watched(code, frame_of_event(code));
   if (is_region(word)) enter_code(code, word);
   return none();
 }
 
 PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
   PyCodeObject* code = code_argument(arguments);
   if (is_recorded(known_word(code))) record::t_recorder->leave(token_of(code));
   return none();
 }
 
 // Whether C functions that this code calls are recorded.
-bool records_calls_of(PyCodeObject* code) noexcept {
-  EventWord word = known_word(code);
-  if (word == 0) word = decide_word(code, PyEval_GetGlobals());
-  return calls_c_recorded(word);
-}
+bool records_calls_of(PyCodeObject* code) noexcept { return calls_c_recorded(decided_word(code)); }
 
 // CALL: code, offset, callable, first argument
 PyObject* on_call(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
   PyMethodDef* method = c_function_of(arguments[2]);
   if (method != nullptr && records_calls_of(code_argument(arguments))) {
     enter_c_function(method, arguments[2]);
@@ -92,6 +96,7 @@ PyObject* on_call(PyObject*, PyObject* const* arguments, std::size_t, PyObject*)
 
 // C_RETURN, C_RAISE
 PyObject* on_c_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
   PyMethodDef* method = c_function_of(arguments[2]);
   if (method != nullptr && records_calls_of(code_argument(arguments)))
     leave_c_function(method, arguments[2]);
@@ -116,7 +121,7 @@ constexpr std::size_t kPythonEvents = 6;  // the first ones; the others are of C
 // PY_START, PY_RESUME
 PyObject* on_counted_enter(PyObject* self, PyObject* const* arguments, std::size_t count,
                            PyObject* names) noexcept {
-  if (is_sample()) [[unlikely]]
+  if (is_sample() && is_of_code(arguments)) [[unlikely]]
     take_sample(code_argument(arguments));
   return on_enter(self, arguments, count, names);
 }
@@ -130,19 +135,24 @@ constexpr MonitoringEvent kCountedEvents[] = {
     {"PY_UNWIND", on_unwind, false},
 };
 
+// Whether a step of an awaitable begins or ends. Those without a frame (Cython) are no tasks.
+bool is_step(PyCodeObject* code) noexcept {
+  return is_awaitable(code) && frame_of_event(code) != nullptr;
+}
+
 // The same with tasks as tracks: a frame of an awaitable asks before its enter
 // and leave. Such frames report even when a filter excludes them.
 
 PyObject* task_enter(PyObject* const* arguments, bool starts) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
   PyCodeObject* code = code_argument(arguments);
   EventWord word = 0;
-  if (!is_awaitable(code)) {
+  if (!is_step(code)) {
     if (!ready_word(code, &word)) return first_enter(code);
     record::t_recorder->enter(token_of(code), word);
     return none();
   }
-  word = known_word(code);
-  if (word == 0) word = decide_word(code, PyEval_GetGlobals());
+  word = decided_word(code);
   InterpreterFrame* frame = current_frame(PyThreadState_Get());
   const bool wanted = task_step_begins(generator_of(frame), outer_frame_of(frame), starts);
   if (wanted && word == kWatched) enter_watched(code, frame);
@@ -162,13 +172,14 @@ PyObject* on_task_resume(PyObject*, PyObject* const* arguments, std::size_t, PyO
 // PY_THROW
 PyObject* on_task_throw(PyObject* self, PyObject* const* arguments, std::size_t count,
                         PyObject* names) noexcept {
-  if (!is_awaitable(code_argument(arguments))) return on_throw(self, arguments, count, names);
-  return task_enter(arguments, false);
+  const bool step = is_of_code(arguments) && is_step(code_argument(arguments));
+  return step ? task_enter(arguments, false) : on_throw(self, arguments, count, names);
 }
 
-PyObject* task_leave(PyCodeObject* code) noexcept {
-  if (!is_awaitable(code)) {
-    return record::t_recorder->leave_last(token_of(code)) ? none() : unexpected_leave(code);
+PyObject* task_leave(PyObject* const* arguments) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  if (!is_of_code(arguments) || !is_step(code)) {
+    return record::t_recorder->leave_last(token_of(code)) ? none() : unexpected_leave(arguments);
   }
   record::t_recorder->leave(token_of(code));
   task_step_ends(generator_of(current_frame(PyThreadState_Get())));
@@ -177,24 +188,23 @@ PyObject* task_leave(PyCodeObject* code) noexcept {
 
 // PY_RETURN
 PyObject* on_task_return(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
-  return task_leave(code_argument(arguments));
+  return task_leave(arguments);
 }
 
 // PY_UNWIND
 PyObject* on_task_unwind(PyObject* self, PyObject* const* arguments, std::size_t count,
                          PyObject* names) noexcept {
-  PyCodeObject* code = code_argument(arguments);
-  return is_awaitable(code) ? task_leave(code) : on_unwind(self, arguments, count, names);
+  const bool step = is_of_code(arguments) && is_step(code_argument(arguments));
+  return step ? task_leave(arguments) : on_unwind(self, arguments, count, names);
 }
 
 // PY_YIELD: code, offset, value
 PyObject* on_task_yield(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
-  PyCodeObject* code = code_argument(arguments);
-  if (is_awaitable(code)) {
+  if (is_of_code(arguments) && is_step(code_argument(arguments))) {
     InterpreterFrame* frame = current_frame(PyThreadState_Get());
     if (!task_step_yields(generator_of(frame), outer_frame_of(frame), arguments[2])) return none();
   }
-  return task_leave(code);
+  return task_leave(arguments);
 }
 
 constexpr MonitoringEvent kTaskEvents[] = {

@@ -16,6 +16,7 @@
 #include "python/observe/callback_times.hpp"
 #include "python/observe/closed_generators.hpp"
 #include "python/observe/code_regions.hpp"
+#include "python/observe/event_code.hpp"
 #include "python/observe/greenlets.hpp"
 #include "python/observe/instrumenter.hpp"
 #include "python/observe/open_calls.hpp"
@@ -52,6 +53,7 @@ struct Session {
   bool finishing = false;     // other threads may run while we calibrate
   std::string spool;          // its directory
   std::uint64_t ignored_before = 0;
+  std::uint64_t left_out_before = 0;
 };
 Session g_session;
 bool g_starting = false;                              // other threads may run while we calibrate
@@ -88,6 +90,7 @@ void fill(SessionResult& result, std::uint64_t end_ns) {
   result.profile = s.settings.flag("profile");
   result.window = describe(s.plan.window);
   result.windows = windows_opened();
+  result.left_out_events = events_left_out() - s.left_out_before;
   result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;
 }
 
@@ -96,6 +99,9 @@ void note_end(SessionResult& result) {
   record::add_property(g_session.spool, kProcessCost, to_text(result.cost));
   if (!result.window.empty()) {
     record::add_property(g_session.spool, kWindows, std::to_string(result.windows));
+  }
+  if (result.left_out_events > 0) {
+    record::add_property(g_session.spool, kEventsLeftOut, std::to_string(result.left_out_events));
   }
   CostSum sum;
   sum.add(result.cost);
@@ -236,6 +242,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
     begin_budget(*limit, calibrated, *session.plan.instrumenter, metrics_seconds);
   }
   session.ignored_before = session.plan.instrumenter->ignored_callbacks();
+  session.left_out_before = events_left_out();
   session.started = true;
   g_session = std::move(session);
   watch_process_end();
@@ -387,6 +394,7 @@ void start_after_fork() {
   const std::uint64_t cpu_ns = record::process_cpu_ns();
   s.cpu = {.begin_ns = cpu_ns, .started_ns = cpu_ns};
   s.process = this_process_id();
+  s.left_out_before = events_left_out();
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ struct SessionResult {
   std::string window;         // what was asked for; empty: everything
   std::uint64_t windows = 0;  // how often it came
   std::uint64_t unmatched_leaves = 0;
+  std::uint64_t left_out_events = 0;     // see event_code.hpp; of this process
   std::uint64_t given_up = 0;            // functions that are not timed to the end, see budget.hpp
   std::optional<double> observed_share;  // of the CPU time, see rest.hpp; none: all of it
   int error = 0;                         // errno value of the first failed write
