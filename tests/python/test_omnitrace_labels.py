@@ -110,6 +110,33 @@ def test_an_interrupt_while_the_arguments_are_shown_is_for_the_program(tmp_path)
     assert run_omnitrace(tmp_path, "--label", "args", "--", "app.py").stdout == "interrupted\n"
 
 
+ANSWERS = """
+import collections
+shown = 0
+class Loud:
+    def __repr__(self):
+        global shown
+        shown += 1
+        return helper(collections.OrderedDict(a=1))
+def helper(a): return "loud"
+class Rude:
+    def __repr__(self): raise KeyboardInterrupt
+def f(a): return 1
+f(Loud()), f(collections.Counter("aa")), f(Rude())
+helper(2)
+print(shown)
+"""
+
+
+@pytest.mark.parametrize("instrumenter", ["auto", "frame", "profile", "trace"])
+def test_what_makes_a_label_is_not_observed(tmp_path, instrumenter, timeloom_program):
+    """Or it had labels itself, without an end."""
+    options = ["--label", "args", "-MR", r"/app\.py$", "-E", "^(Loud|Rude)$"]
+    done, calls = profile(tmp_path, ANSWERS, *options, timeloom_program=timeloom_program, TIMELOOM_INSTRUMENTER=instrumenter)
+    assert done.stdout == "1\n"
+    assert calls == {"f(a=loud)": 1, "f(a=Counter({'a': 2}))": 1, "f": 1, "helper(a=2)": 1}
+
+
 def test_objects_do_not_live_longer(tmp_path):
     text = ("import weakref\nclass Thing: pass\ndef f(thing): return weakref.ref(thing)\nprint(f(Thing())())\n")
     (tmp_path / "app.py").write_text(text)

@@ -215,6 +215,32 @@ inline bool is_value_of_async_generator(PyObject* value) noexcept {
   return true;
 }
 
+// Whether this instruction stands at this offset in bytes; as compiled, whatever observes it.
+inline bool has_instruction(PyCodeObject* code, Py_ssize_t offset, int instruction) noexcept {
+  const Ref instructions(PyCode_GetCode(code));
+  if (!instructions) PyErr_Clear();
+  return instructions && offset >= 0 && offset < PyBytes_GET_SIZE(instructions.get()) &&
+         PyBytes_AS_STRING(instructions.get())[offset] == static_cast<char>(instruction);
+}
+// f(*arguments) or f(**arguments).
+inline bool unpacks_arguments(PyCodeObject* code, Py_ssize_t offset) noexcept {
+  return has_instruction(code, offset, CALL_FUNCTION_EX);
+}
+inline bool is_raise(PyCodeObject* code, Py_ssize_t offset) noexcept {
+  return has_instruction(code, offset, RAISE_VARARGS);
+}
+
+// The frame that calls this one, if no C code is between them. Before 3.12 there is no need to
+// know.
+inline InterpreterFrame* direct_caller_of([[maybe_unused]] InterpreterFrame* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030c0000
+  InterpreterFrame* const caller = frame->previous;
+  return caller == nullptr || is_of_interpreter(caller) ? nullptr : caller;
+#else
+  return nullptr;
+#endif
+}
+
 inline bool is_generator(PyCodeObject* code) noexcept {
   return (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
 }

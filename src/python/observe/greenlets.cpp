@@ -10,6 +10,7 @@
 #include "python/observe/code_regions.hpp"
 #include "python/observe/lanes.hpp"
 #include "python/observe/tasks.hpp"
+#include "python/observe/unobserved.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -56,7 +57,7 @@ std::string text_attribute(PyObject* object, const char* attribute) {
 
 // Of gevent; greenlet itself no longer tells when one runs.
 std::string function_of(PyObject* greenlet) {
-  const record::KeepOff nothing_of_this;
+  const Unobserved nothing_of_this;
   const Ref run(PyObject_GetAttrString(greenlet, "_run"));
   PyErr_Clear();
   const std::string name = run ? text_attribute(run.get(), "__qualname__") : std::string{};
@@ -64,7 +65,7 @@ std::string function_of(PyObject* greenlet) {
 }
 
 std::string name_of(PyObject* greenlet) {
-  const record::KeepOff nothing_of_this;
+  const Unobserved nothing_of_this;
   const std::string name = text_attribute(greenlet, "name");
   return name.empty() ? function_of(greenlet) : name;
 }

@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/code_regions.hpp"
-#include "record/measurement.hpp"
+#include "python/observe/unobserved.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -56,12 +56,23 @@ std::string shortened(std::string text) {
   return text + "...";
 }
 
-// An interrupt by the user is for the program.
+// Whether code of the program has raised the exception with this traceback by a statement.
+bool is_raised_by_statement(PyObject* traceback) noexcept {
+  auto* last = reinterpret_cast<PyTracebackObject*>(traceback);
+  while (last != nullptr && last->tb_next != nullptr) last = last->tb_next;
+  if (last == nullptr) return false;
+  const Ref code(PyFrame_GetCode(last->tb_frame));
+  return is_raise(code.code(), last->tb_lasti);
+}
+
+// An interrupt by the user is for the program, a KeyboardInterrupt of a __repr__ is not.
 void drop_exception() noexcept {
   if (PyErr_Occurred() == nullptr) return;
   const bool interrupt = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
-  PyErr_Clear();
-  if (interrupt) PyErr_SetInterrupt();
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  const Ref owned_type(type), owned_value(value), owned_traceback(traceback);
+  if (interrupt && !is_raised_by_statement(traceback)) PyErr_SetInterrupt();
 }
 
 }  // namespace
@@ -93,7 +104,7 @@ std::string label_of(const LabelParts& parts, const Region& region, std::string_
 }
 
 std::string arguments_of(InterpreterFrame* frame) noexcept {
-  const record::KeepOff nothing_of_this;
+  const Unobserved nothing_of_this;
   const ErrorGuard guard;
   try {
     std::string text = "(";

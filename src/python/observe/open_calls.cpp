@@ -11,6 +11,7 @@
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/observe/thread_names.hpp"
+#include "python/observe/unobserved.hpp"
 #include "python/observe/watched.hpp"
 #include "record/measurement.hpp"
 
@@ -91,7 +92,7 @@ void enter_open_calls(PyFrameObject* innermost) noexcept {
   const ErrorGuard guard;
   try {
     {
-      const record::KeepOff nothing_of_this;
+      const Unobserved nothing_of_this;
       decide_for_others();
       decide(Ref::borrow(reinterpret_cast<PyObject*>(innermost)));
       const Names names = names_of_threads();

@@ -5,7 +5,7 @@
 
 #include "python/interpreter/text.hpp"
 #include "python/observe/code_regions.hpp"
-#include "record/measurement.hpp"
+#include "python/observe/unobserved.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -101,21 +101,21 @@ std::string name_of_trio_task(PyObject* coroutine) {
 }  // namespace
 
 std::string name_of_task(PyObject* coroutine) {
-  const record::KeepOff nothing_of_this;
+  const Unobserved nothing_of_this;
   const Ref task = asyncio_task_of(coroutine);
   std::string name = task ? name_of_asyncio_task(task.get()) : name_of_trio_task(coroutine);
   return name.empty() ? function_of(coroutine) : name;
 }
 
 std::string own_name_of_task(PyObject* coroutine) {
-  const record::KeepOff nothing_of_this;
+  const Unobserved nothing_of_this;
   const Ref task = asyncio_task_of(coroutine);
   return task ? own_name_of_asyncio_task(task.get()) : name_of_trio_task(coroutine);
 }
 
 std::string name_of_awaited(PyObject* value, bool by_function) {
   if (value == nullptr || value == Py_None) return {};
-  const record::KeepOff nothing_of_this;
+  const Unobserved nothing_of_this;
   const Ref blocking = attribute(value, g_blocking);
   if (!blocking) return {};  // no future, but a message to the event loop
   std::string name = by_function ? function_of_asyncio_task(value) : name_of_asyncio_task(value);
@@ -124,7 +124,7 @@ std::string name_of_awaited(PyObject* value, bool by_function) {
 
 // A step is a type or method of _asyncio, or a method of the same class in Python.
 TaskStep task_step_of(PyObject* callback) {
-  const record::KeepOff nothing_of_this;
+  const Unobserved nothing_of_this;
   PyObject* task = nullptr;  // borrowed
   Ref owned;
   bool wakes = false;
@@ -148,12 +148,12 @@ TaskStep task_step_of(PyObject* callback) {
 }
 
 Ref callback_of_handle(PyObject* handle) {
-  const record::KeepOff nothing_of_this;
+  const Unobserved nothing_of_this;
   return attribute(handle, g_callback);
 }
 
 std::size_t callbacks_at_end_of(PyObject* coroutine) {
-  const record::KeepOff nothing_of_this;
+  const Unobserved nothing_of_this;
   const Ref task = asyncio_task_of(coroutine);
   if (!task) return 0;
   const Ref callbacks = attribute(task.get(), g_callbacks);
@@ -162,7 +162,7 @@ std::size_t callbacks_at_end_of(PyObject* coroutine) {
 }
 
 Ref coroutine_of_trio_task(PyObject* task) {
-  const record::KeepOff nothing_of_this;
+  const Unobserved nothing_of_this;
   return attribute(task, g_coro);
 }
 

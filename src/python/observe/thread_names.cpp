@@ -10,6 +10,7 @@
 #include "python/observe/code_regions.hpp"
 #include "python/observe/greenlets.hpp"
 #include "python/observe/thread_events.hpp"
+#include "python/observe/unobserved.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -69,6 +70,7 @@ std::string name_this_thread(std::uint32_t location) {
   // GIL.
   if (!in_main_interpreter()) return {};
   const ErrorGuard guard;
+  const Unobserved nothing_of_this;
   const CriticalSection critical;
   look_for_greenlets();
   const Ref thread = thread_of_bootstrap();
@@ -84,6 +86,7 @@ std::string name_this_thread(std::uint32_t location) {
 }  // namespace
 
 std::string name_of_running_thread(std::uintptr_t thread) noexcept {
+  const Unobserved nothing_of_this;
   std::string name = name_of(running_thread(thread));
   PyErr_Clear();
   return name;
