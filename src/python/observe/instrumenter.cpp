@@ -82,6 +82,11 @@ PyMethodDef* c_function_of(PyObject* callable) noexcept {
   return nullptr;
 }
 
+PyObject* function_of_method(PyObject* callable) noexcept {
+  while (PyMethod_Check(callable)) callable = PyMethod_GET_FUNCTION(callable);
+  return callable;
+}
+
 namespace {
 
 // The class that a built-in method belongs to, nullptr for plain functions. A
@@ -203,11 +208,21 @@ EventWord word_of(PyMethodDef* method, PyObject* callable) {
   return word;
 }
 
+// Without the user regions that are open inside of it; 0: none.
+record::Token innermost_function() noexcept {
+  const auto open = record::t_recorder->open_regions();
+  for (auto region = open.rbegin(); region != open.rend(); ++region) {
+    if (record::is_function(region->token)) return record::bare_token(region->token);
+  }
+  return 0;
+}
+
 }  // namespace
 
-void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept {
+void enter_c_function(PyMethodDef* method, PyObject* callable, PyCodeObject* caller) noexcept {
   const CriticalSection critical;
   try {
+    leave_returned_c_function(caller);
     const EventWord word = word_of(method, callable);
     if (is_region(word)) record::enter_region(token_of(method), word);
   } catch (const std::exception&) {
@@ -218,9 +233,20 @@ void enter_c_function(PyMethodDef* method, PyObject* callable) noexcept {
 void leave_c_function(PyMethodDef* method, PyObject* callable) noexcept {
   const CriticalSection critical;
   const auto known = c_functions().find(key_of(method, callable).address);
-  if (known != c_functions().end() && is_region(known->second.word)) {
-    record::t_recorder->leave(token_of(method));
-  }
+  if (known == c_functions().end() || !is_region(known->second.word)) return;
+  const record::Token token = token_of(method);
+  if (record::t_recorder->leave_last(token)) return;
+  if (innermost_function() == token) record::t_recorder->leave_outer(token);
+}
+
+void leave_returned_c_function(PyCodeObject* caller) noexcept {
+  const auto open = record::t_recorder->open_regions();
+  if (open.size() < 2) return;
+  const record::Token inner = open.back().token;
+  const record::Token own = token_of(caller);
+  if (!record::is_function(inner) || record::bare_token(inner) == own) return;
+  if (record::bare_token(open[open.size() - 2].token) != own) return;
+  record::t_recorder->leave_outer(inner);
 }
 
 }  // namespace timeloom::python

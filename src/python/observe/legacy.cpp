@@ -32,6 +32,10 @@ PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int thr
 constinit FrameHook g_frame_hook;
 
 void on_call(PyFrameObject* frame) noexcept {
+  if (g_c_functions) {
+    InterpreterFrame* const caller = direct_caller_of(interpreter_frame_of(frame));
+    if (caller != nullptr) leave_returned_c_function(code_of(caller));
+  }
   const Ref code(PyFrame_GetCode(frame));
   EventWord word = 0;
   if (ready_word(code.code(), &word)) [[likely]] {
@@ -103,7 +107,8 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
         break;
       }
       if (what == PyTrace_C_CALL) {
-        enter_c_function(method, argument);
+        const Ref code(PyFrame_GetCode(frame));
+        enter_c_function(method, argument, code.code());
       } else {
         leave_c_function(method, argument);
       }

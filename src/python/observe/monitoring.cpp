@@ -84,12 +84,22 @@ PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject
 // Whether C functions that this code calls are recorded.
 bool records_calls_of(PyCodeObject* code) noexcept { return calls_c_recorded(decided_word(code)); }
 
+// A call is announced with the method object or, by later patch releases, with its function; the
+// end names the function. f(*arguments) has no end where f is a method object; 3.11 reports nothing
+// of it, so it is not recorded.
+bool is_reported_whole(PyObject* const* arguments) noexcept {
+  return !PyMethod_Check(arguments[2]) ||
+         !unpacks_arguments(code_argument(arguments), PyLong_AsSsize_t(arguments[1]));
+}
+
 // CALL: code, offset, callable, first argument
 PyObject* on_call(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   if (!is_of_code(arguments)) return leave_out_event();
-  PyMethodDef* method = c_function_of(arguments[2]);
-  if (method != nullptr && records_calls_of(code_argument(arguments))) {
-    enter_c_function(method, arguments[2]);
+  PyObject* callable = function_of_method(arguments[2]);
+  PyMethodDef* method = c_function_of(callable);
+  PyCodeObject* code = code_argument(arguments);
+  if (method != nullptr && records_calls_of(code) && is_reported_whole(arguments)) {
+    enter_c_function(method, callable, code);
   }
   return none();
 }
@@ -97,9 +107,10 @@ PyObject* on_call(PyObject*, PyObject* const* arguments, std::size_t, PyObject*)
 // C_RETURN, C_RAISE
 PyObject* on_c_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   if (!is_of_code(arguments)) return leave_out_event();
-  PyMethodDef* method = c_function_of(arguments[2]);
+  PyObject* callable = function_of_method(arguments[2]);
+  PyMethodDef* method = c_function_of(callable);
   if (method != nullptr && records_calls_of(code_argument(arguments)))
-    leave_c_function(method, arguments[2]);
+    leave_c_function(method, callable);
   return none();
 }
 
