@@ -19,10 +19,22 @@ _SPAWN, _RANK = "TIMELOOM_SPAWN", "TIMELOOM_RANK"
 _HELPERS = ("resource_tracker import main", "backend.resource_tracker")
 _SERVERS = ("multiprocessing.forkserver import main",)
 _WORKERS = ("multiprocessing.spawn import spawn_main", "backend.popen_loky")
-_OWN_DOORS = ("timeloom", "scorep")  # these begin a run of their own
+_OWN_DOORS = ("timeloom", "scorep", "omnitrace", "rocprofsys")  # these begin a run of their own
+_TAKE_VALUES = ("-X", "-W", "--check-hash-based-pycs")  # flags of the interpreter
 _MOST = 1 << 20  # bytes that are read to find a setting
 
 _noted: list[str] = []  # in a sub-interpreter: it has been counted in this run
+
+
+def _is_own_door(words: list[str]) -> bool:
+    """Whether a door is started by its name, or by the path of its package as ``timeloom run`` does."""
+    named = [(before, word) for before, word in zip(words, words[1:]) if word[:1] != "-" and before not in _TAKE_VALUES]
+    before, word = named[0] if named else ("", "")
+    if before[:1] == "-" and before[-1:] == "m":  # -m, also glued to other flags
+        return word.partition(".")[0] in _OWN_DOORS
+    packages = os.path.realpath(os.path.dirname(__file__))
+    paths = [os.path.join(packages, door, "__main__.py") for door in _OWN_DOORS]
+    return word.endswith("/__main__.py") and os.path.realpath(word) in paths
 
 
 def role_of(words: list[str]) -> "_Role | None":
@@ -32,8 +44,7 @@ def role_of(words: list[str]) -> "_Role | None":
     has started it, "program" for anything else, None where there is nothing to be measured.
     """
     text = " ".join(words)
-    module = words[words.index("-m") + 1] if "-m" in words[:-1] else ""
-    if module.partition(".")[0] in _OWN_DOORS or any(mark in text for mark in _HELPERS):
+    if _is_own_door(words) or any(mark in text for mark in _HELPERS):
         return None
     if _SPAWN in os.environ and _RANK not in os.environ:  # what the rank itself starts has both
         return "rank"
@@ -94,19 +105,6 @@ def note_unmeasured(parent: str, mark: bytes = b".") -> None:
         pass
     finally:
         os.close(file)
-
-
-def extend_python_path() -> None:
-    """Lets children find bootstrap/sitecustomize.py, unless they read timeloom.pth."""
-    packages = os.path.dirname(os.path.abspath(__file__))
-    site = sys.modules.get("site")
-    places = [*site.getsitepackages(), site.USER_SITE] if site else []
-    if packages in places and os.path.exists(os.path.join(packages, "timeloom.pth")):
-        return
-    wanted = [os.path.join(packages, "timeloom", "bootstrap"), packages]
-    present = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
-    wanted = [entry for entry in wanted if entry not in present]
-    os.environ["PYTHONPATH"] = os.pathsep.join(wanted + present)
 
 
 def is_spool_of_this_process(spool: str) -> bool:

@@ -3,9 +3,15 @@
 import posix
 import sys
 
+if not __package__:  # started by the path of this file, see timeloom/__main__.py
+    sys.path.insert(0, __file__.rpartition("/omnitrace/")[0])
+
 from omnitrace import _command_line, _config, profiler
 from timeloom import _core
 from timeloom._launch import _read_pyproject
+
+if not __package__:
+    del sys.path[0]
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING
 if TYPE_CHECKING:
@@ -53,7 +59,8 @@ def _restart(line: _command_line.CommandLine) -> None:
     assert line.program is not None
     kind, target, arguments = line.program
     words = {"module": ["-m", target], "command": ["-c", target]}.get(kind, [target])
-    command = [sys.executable, *line.python, "-m", "omnitrace", *line.options, "--", *words, *arguments]
+    # By the path of this file: with -m, Python would look in the current directory first.
+    command = [sys.executable, *line.python, __file__, *line.options, "--", *words, *arguments]
     posix.execv(sys.executable, command)
 
 

@@ -3,9 +3,15 @@
 import posix
 import sys
 
+if not __package__:  # started by the path of this file, see timeloom/__main__.py
+    sys.path.insert(0, __file__.rpartition("/scorep/")[0])
+
 from scorep import _command_line
 from timeloom import _core
 from timeloom._launch import _read_pyproject
+
+if not __package__:
+    del sys.path[0]
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING
 if TYPE_CHECKING:

@@ -33,7 +33,9 @@ def main() -> None:
     elif not command:
         raise SystemExit("scorep: there is no command to run; see scorep --help")
     elif command[0].endswith(".py"):
-        os.execv(sys.executable, [sys.executable, "-m", "scorep", *words])
+        # By its path: with -m, Python would look in the current directory first.
+        door = os.path.join(os.path.dirname(__file__), "__main__.py")
+        os.execv(sys.executable, [sys.executable, door, *words])
     else:
         _run(command)
 

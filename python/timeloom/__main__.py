@@ -1,15 +1,16 @@
 """`python -m timeloom`: runs a program and records what it does."""
 
-if not __package__:
-    # Started by the path of this directory, which python -S finds where it does
-    # not look for packages.
-    import sys
+import sys
 
-    sys.path[0] = sys.path[0].rpartition("/")[0]
+before = set(sys.modules)
+if not __package__:
+    # Started by the path of this file, as `timeloom run` does: then python looks neither in the current directory
+    # nor, with -S, where packages are installed.
+    sys.path.insert(0, __file__.rpartition("/timeloom/")[0])
     from timeloom._launch import main
 
     del sys.path[0]
 else:
     from timeloom._launch import main
 
-main()
+main(before)

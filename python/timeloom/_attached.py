@@ -21,29 +21,38 @@ if TYPE_CHECKING:
         seconds: float  # 0: until somebody says so
 
 
+def load_from(directory: str) -> "ModuleType":
+    """The package timeloom in `directory`; what loads it is not looked for anywhere."""
+    from _frozen_importlib import module_from_spec
+    from _frozen_importlib_external import spec_from_file_location
+
+    spec = spec_from_file_location("timeloom", f"{directory}/__init__.py", submodule_search_locations=[directory])
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    sys.modules["timeloom"] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules["timeloom"]
+        raise
+    return module
+
+
 def load_package(directory: str, version: str) -> "ModuleType":
-    """The package timeloom, from the path of this process or else from `directory`."""
+    """The package timeloom that is loaded, or else that of the attaching command.
+
+    That of this process is for where it cannot read the other: a path may begin with a directory for all.
+    """
     module = sys.modules.get("timeloom")
     if module is None:
         try:
-            import timeloom as module
-        except ModuleNotFoundError as error:
-            if error.name != "timeloom":
-                raise
-            from importlib.util import module_from_spec, spec_from_file_location
-
-            spec = spec_from_file_location(
-                "timeloom", f"{directory}/__init__.py", submodule_search_locations=[directory]
-            )
-            assert spec is not None
-            assert spec.loader is not None
-            module = module_from_spec(spec)
-            sys.modules["timeloom"] = module
+            module = load_from(directory)
+        except PermissionError as error:
             try:
-                spec.loader.exec_module(module)
-            except BaseException:
-                del sys.modules["timeloom"]
-                raise
+                import timeloom as module
+            except ModuleNotFoundError:
+                raise error from None
     assert module is not None
     present = getattr(module, "__version__", None)
     if present != version:

@@ -19,14 +19,14 @@ _KIND, _FILE, _FOR_ALL = 0o170000, 0o100000, 0o002  # of st_mode, without import
 _MOST = 16 << 20  # bytes of a pyproject.toml
 
 
-def main() -> None:
-    before = set(sys.modules)
+def main(before: set[str]) -> None:
+    """Run the program of the command line; `before`: the modules that it may find."""
     try:
         pyproject = _read_pyproject()
     except _core.Error as error:
         sys.stderr.write(f"timeloom: {error}\n")
         raise SystemExit(2) from None
-    brought = [name for name in sys.modules if name not in before]
+    brought = [name for name in sys.modules if name not in before and name.partition(".")[0] != "timeloom"]
     _core.run_command_line(sys.argv[1:], pyproject, brought)
 
 

@@ -39,12 +39,12 @@ def _reason(error: ImportError) -> str:
 
 
 def _flags_of_interpreter() -> list[str] | None:
-    """The words between python and ``-m timeloom`` or the path of the package.
+    """The words between python and ``-m timeloom`` or the path of ``__main__.py``.
 
     None: this Python was not started to run a program under Timeloom.
     """
     words = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]
-    if words and os.path.abspath(words[-1]) == _PACKAGE:
+    if words and os.path.abspath(words[-1]) == os.path.join(_PACKAGE, "__main__.py"):
         return words[:-1]
     started = re.search(r"(?:^|\0)-(\w*)m\0?timeloom$", "\0".join(words))
     if started is None or sys.argv[0] != "-m":

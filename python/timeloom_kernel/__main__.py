@@ -5,7 +5,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
+
+try:
+    if sys.path[0] in ("", os.getcwd()):  # nothing of ours comes from there; IPython adds it again, for the cells
+        del sys.path[0]
+except FileNotFoundError:
+    pass
 
 from timeloom_kernel import _wrappers
 

@@ -60,7 +60,9 @@ def run(notebook: Notebook, line: str, code: str) -> None:
     with tempfile.TemporaryDirectory(prefix="timeloom-cell-") as directory:
         place = Path(directory)
         script = _write(place, notebook, code, names)
-        command = [sys.executable, "-m", "timeloom", "--quiet", *_words(options.settings), "-o", output, str(script)]
+        # By its path: with -m, Python would look in the current directory first.
+        door = os.path.join(os.path.dirname(timeloom.__file__), "__main__.py")
+        command = [sys.executable, door, "--quiet", *_words(options.settings), "-o", output, str(script)]
         if ranks:
             command = [_mpirun(), "-n", str(ranks), *command]
         status = _run(command)

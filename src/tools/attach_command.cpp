@@ -11,7 +11,7 @@ namespace {
 
 [[noreturn]] int attach(const std::vector<std::string>& arguments) {
   const PythonChoice python = find_python(own_executable());
-  refuse_without_timeloom(python, {});
+  if (!python.sure) (void)ask_for_package(python.program, {});
   std::vector<std::string> words = {python.program, "-P", "-m", "timeloom._attach"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   become(std::move(words));

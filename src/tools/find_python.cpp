@@ -97,17 +97,17 @@ PythonChoice find_python(const std::string& executable) {
   const std::vector<Site> sites = sites_around(executable);
   if (PythonChoice choice = installed_python(sites); !choice.program.empty()) return choice;
   if (const char* named = std::getenv("TIMELOOM_PYTHON"); named != nullptr && *named != '\0') {
-    const std::string program = find_executable(named);
+    const std::string program = find_executable(named, OnPath::kAbsolute);
     if (!program.empty()) return {program, {}, false};
     throw Error("variable TIMELOOM_PYTHON: '" + std::string(named) +
                 "' is no program; name a Python in which Timeloom is installed");
   }
   // Installed for one user, or in a prefix without an interpreter: the same version, elsewhere.
   for (const Site& site : sites) {
-    if (const std::string program = find_executable(site.python); !program.empty())
+    if (const std::string program = find_executable(site.python, OnPath::kAbsolute); !program.empty())
       return {program, package_of(site), false};
   }
-  if (const std::string program = find_executable("python3"); !program.empty())
+  if (const std::string program = find_executable("python3", OnPath::kAbsolute); !program.empty())
     return {program, {}, false};
   throw Error("no Python found; put python3 on PATH or name one in TIMELOOM_PYTHON");
 }

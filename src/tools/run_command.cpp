@@ -1,5 +1,5 @@
-// `timeloom run`: becomes `python -m timeloom`, in the Python that has Timeloom; with
-// --program it starts a program without Python (run_native.hpp).
+// `timeloom run`: becomes Python with the package timeloom as its program, in the Python that has
+// it; with --program it starts a program without Python (run_native.hpp).
 
 #include <unistd.h>
 
@@ -37,12 +37,12 @@ bool skips_site(const CommandLine& line) {
 std::vector<std::string> python_words(const CommandLine& line, const PythonChoice& python) {
   std::vector<std::string> words = {python.program};
   append(words, line.interpreter_flags);
-  // With -S python does not look where packages are installed, but it can be
-  // given the path of one.
-  if (skips_site(line) && !python.package.empty()) {
-    words.push_back(python.package);
+  // With -m python would look in the current directory first, where anything may lie. -P, which
+  // prevents that, is for a Python that could not even be asked: its program would see it.
+  if (python.package.empty()) {
+    append(words, {"-P", "-m", "timeloom"});
   } else {
-    append(words, {"-m", "timeloom"});
+    words.push_back(python.package + "/__main__.py");
   }
   append(words, option_words(line));
   append(words, program_words(line));
@@ -69,8 +69,12 @@ constexpr char kUnmeasuredVariable[] = "TIMELOOM_UNMEASURED";
     throw Error("no program given; write: timeloom run script.py, or see timeloom run --help");
   }
   if (const char* unmeasured = std::getenv(kUnmeasuredVariable)) run_unmeasured(line, unmeasured);
-  const PythonChoice python = find_python(own_executable());
-  if (!skips_site(line)) refuse_without_timeloom(python, line.interpreter_flags);
+  PythonChoice python = find_python(own_executable());
+  if (python.package.empty()) {
+    // With -S it would not look where packages are installed.
+    python.package = ask_for_package(python.program, skips_site(line) ? std::vector<std::string>()
+                                                                       : line.interpreter_flags);
+  }
   std::vector<std::string> words = python_words(line, python);
   unsetenv(kNativeSettingsVariable);  // of a run around this one
   unsetenv(kNativeSpoolsVariable);

@@ -8,9 +8,9 @@
 
 namespace timeloom::tools {
 
-// A Python that is not known to have Timeloom is asked, with these flags. Everything else that may
-// be wrong with it, it says itself when it is started.
-void refuse_without_timeloom(const PythonChoice& python, const std::vector<std::string>& flags);
+// The directory of the package timeloom in a Python, which is asked with these flags. Throws Error
+// where it has none; empty: it cannot be asked, and says why itself when it is started.
+std::string ask_for_package(const std::string& python, std::vector<std::string> flags);
 
 // Replaces this process by a program, given by its path and its arguments.
 [[noreturn]] void become(std::vector<std::string> words);

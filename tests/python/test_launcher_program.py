@@ -1,6 +1,7 @@
 """`timeloom run`: the interpreter that it becomes, and that the program cannot tell."""
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -75,10 +76,11 @@ def installed(tmp_path, timeloom_program):
 
 
 def started(program, *words, path="/nowhere", **variables):
+    """The command that it becomes, with MODULE for the path of the package's __main__.py."""
     environment = {"PATH": str(path), **{k: str(v) for k, v in variables.items()}}
     process = run([program, "run", *words], env=environment, capture_output=True, text=True)
     assert process.stderr == "", process.stderr
-    return process.stdout.rstrip("\n")
+    return re.sub(r"/\S+/env/lib/python3\.\d+/site-packages/timeloom/__main__\.py", "MODULE", process.stdout.rstrip("\n"))
 
 
 def test_interpreter_beside_the_program_comes_first(installed, tmp_path):
@@ -89,7 +91,7 @@ def test_interpreter_beside_the_program_comes_first(installed, tmp_path):
     said = started(
         installed, "app.py", path=tmp_path / "other", TIMELOOM_PYTHON=tmp_path / "other/python3"
     )
-    assert said == f"{env}/bin/python3 -m timeloom app.py"
+    assert said == f"{env}/bin/python3 MODULE app.py"
 
 
 def test_program_reached_by_a_link(installed, tmp_path):
@@ -99,7 +101,7 @@ def test_program_reached_by_a_link(installed, tmp_path):
     link = tmp_path / "home" / "timeloom"
     link.parent.mkdir()
     link.symlink_to(installed)
-    assert started(link, "app.py") == f"{env}/bin/python3 -m timeloom app.py"
+    assert started(link, "app.py") == f"{env}/bin/python3 MODULE app.py"
 
 
 def test_version_that_has_the_package(installed, tmp_path):
@@ -108,9 +110,9 @@ def test_version_that_has_the_package(installed, tmp_path):
         fake_python(env / "bin" / name)
     (env / "bin" / "python3").symlink_to("python3.13")
     has_package(env / "lib" / "python3.12" / "site-packages")
-    assert started(installed, "app.py") == f"{env}/bin/python3.12 -m timeloom app.py"
+    assert started(installed, "app.py") == f"{env}/bin/python3.12 MODULE app.py"
     has_package(env / "lib" / "python3.13" / "site-packages")
-    assert started(installed, "app.py") == f"{env}/bin/python3 -m timeloom app.py"
+    assert started(installed, "app.py") == f"{env}/bin/python3 MODULE app.py"
 
 
 def test_package_that_lies_elsewhere(installed, tmp_path):
@@ -118,7 +120,7 @@ def test_package_that_lies_elsewhere(installed, tmp_path):
     env = tmp_path / "env"
     fake_python(env / "bin" / "python3")
     (env / "lib" / "python3.12" / "site-packages" / "timeloom-0.1.0.dist-info").mkdir(parents=True)
-    assert started(installed, "app.py") == f"{env}/bin/python3 -m timeloom app.py"
+    assert started(installed, "app.py") == f"{env}/bin/python3 -P -m timeloom app.py"
 
 
 def test_program_inside_the_package(tmp_path, timeloom_program):
@@ -129,7 +131,7 @@ def test_program_inside_the_package(tmp_path, timeloom_program):
     (packages / "timeloom" / "bin").mkdir()
     program = packages / "timeloom" / "bin" / "timeloom"
     shutil.copy(timeloom_program, program)
-    assert started(program, "app.py") == f"{env}/bin/python3.12 -m timeloom app.py"
+    assert started(program, "app.py") == f"{env}/bin/python3.12 MODULE app.py"
 
 
 def test_interpreter_without_the_package_is_passed_over(installed, tmp_path):
@@ -138,15 +140,15 @@ def test_interpreter_without_the_package_is_passed_over(installed, tmp_path):
     named, other = tmp_path / "named" / "my-python", tmp_path / "other" / "python3"
     fake_python(named)
     fake_python(other)
-    assert started(installed, "app.py", path=other.parent) == f"{other} -m timeloom app.py"
+    assert started(installed, "app.py", path=other.parent) == f"{other} -P -m timeloom app.py"
     assert (
         started(installed, "app.py", path=other.parent, TIMELOOM_PYTHON=named)
-        == f"{named} -m timeloom app.py"
+        == f"{named} -P -m timeloom app.py"
     )
     path = f"/nowhere:{named.parent}:{other.parent}"
     assert (
         started(installed, "app.py", path=path, TIMELOOM_PYTHON="my-python")
-        == f"{named} -m timeloom app.py"
+        == f"{named} -P -m timeloom app.py"
     )
 
 
@@ -156,7 +158,7 @@ def test_user_install_takes_its_own_version(installed, tmp_path):
     for name in ("python3", "python3.12"):
         fake_python(tmp_path / "usr" / name)
     said = started(installed, "app.py", path=tmp_path / "usr")
-    assert said == f"{tmp_path}/usr/python3.12 -m timeloom app.py"
+    assert said == f"{tmp_path}/usr/python3.12 MODULE app.py"
 
 
 def test_words_are_handed_on(installed, tmp_path):
@@ -166,12 +168,11 @@ def test_words_are_handed_on(installed, tmp_path):
     flags = ["-X", "dev", "-OO", "-Wignore", "-uoDIR"]
     words = ["--no-weave", "--exclude", "a.*", "--include=b", "-m", "mod", "--quiet", "-X", ""]
     assert started(installed, *flags, *words) == (
-        f"{env}/bin/python3 -X dev -OO -Wignore -u -m timeloom --output=DIR --weave=off "
+        f"{env}/bin/python3 -X dev -OO -Wignore -u MODULE --output=DIR --weave=off "
         "--exclude=a.* --include=b -m mod --quiet -X "
     )
-    package = env / "lib/python3.12/site-packages/timeloom"
-    assert started(installed, "-SI", "-") == f"{env}/bin/python3 -SI {package} -"
-    assert started(installed, "--", "-a.py") == f"{env}/bin/python3 -m timeloom -- -a.py"
+    assert started(installed, "-SI", "-") == f"{env}/bin/python3 -SI MODULE -"
+    assert started(installed, "--", "-a.py") == f"{env}/bin/python3 MODULE -- -a.py"
 
 
 def test_no_python_at_all(installed):

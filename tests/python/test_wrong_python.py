@@ -81,7 +81,7 @@ def test_flags_are_kept_however_they_are_written(glued, packages):
 
 
 def test_without_site(packages):
-    got = run(packages, "-S", str(packages / "timeloom"), "program.py")
+    got = run(packages, "-S", str(packages / "timeloom" / "__main__.py"), "program.py")
     expected = run(packages, "-S", "program.py")
     assert (got.returncode, got.stdout, got.stderr) == (3, expected.stdout, said(NOT_INSTALLED))
 

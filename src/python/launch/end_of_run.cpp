@@ -37,7 +37,6 @@ struct Start {
   bool weave = true;
   bool keep_spool = false;
   bool quiet = false;
-  bool interrupted = false;
   bool losses_are_said = false;
   bool left = false;  // as it is: nothing can be finished
   struct stat root {};
@@ -118,15 +117,6 @@ std::string weaving_text(const SessionResult& result, const std::optional<WeaveR
              " failed; what was recorded is still in the run";
   }
   return {};
-}
-
-// PyRun_String notes how its code ended, for the end of python.
-void run_interrupted_code() {
-  Ref names(PyDict_New());
-  Ref result(names
-                 ? PyRun_String("raise KeyboardInterrupt", Py_file_input, names.get(), names.get())
-                 : nullptr);
-  PyErr_Clear();
 }
 
 // The run gets its final name when nothing writes to it any more.
@@ -258,7 +248,6 @@ PyObject* finish_run(PyObject*, PyObject*) {
   } else {
     finish_child();  // forked by the process that was started so
   }
-  if (g_start->interrupted) run_interrupted_code();
   Py_RETURN_NONE;
 }
 
@@ -267,12 +256,14 @@ PyMethodDef g_finish_method = {"finish_run", guarded<finish_run>, METH_NOARGS, n
 
 }  // namespace
 
+// PyRun_String notes how its code ended, for the end of python.
 void end_by_interrupt() {
-  if (g_start == nullptr) {
-    run_interrupted_code();
-  } else {
-    g_start->interrupted = true;  // now it would be recorded
-  }
+  const record::KeepOff nothing_of_this;
+  const Ref names(PyDict_New());
+  const Ref result(names ? PyRun_String("raise KeyboardInterrupt", Py_file_input, names.get(),
+                                        names.get())
+                         : nullptr);
+  PyErr_Clear();
 }
 
 bool finish_child_at_exit() {

@@ -71,10 +71,8 @@ bool set_variable(const std::string& value) { return set_for_children(kParentVar
 // PYTHONPATH for children whose Python does not read our timeloom.pth.
 bool set_path_of_children() {
   if (!has_os()) return true;
-  const Ref module(PyImport_ImportModule("timeloom_follow"));
-  const Ref done(module ? PyObject_CallMethod(module.get(), "extend_python_path", nullptr)
-                        : nullptr);
-  return done && PyDict_DelItemString(PyImport_GetModuleDict(), "timeloom_follow") == 0;
+  const Ref module(PyImport_ImportModule("timeloom._children"));
+  return module && Ref(PyObject_CallMethod(module.get(), "extend_python_path", nullptr));
 }
 
 // `parent`: the spool of the process that started this one. False with a Python exception set.

@@ -45,9 +45,14 @@ bool started_by_command(const InterpreterStart& start, const Door& door) {
   });
 }
 
-// By the path of the package, as `timeloom run -S` does.
-bool started_by_path(const InterpreterStart& start) {
-  return !start.program.empty() && start.program[0] == package_directory();
+// By the path of a package of ours, as `timeloom run` does.
+bool started_by_path(const InterpreterStart& start, const Door& door) {
+  const std::string package = package_directory();
+  const std::string packages = package.substr(0, package.rfind('/') + 1);
+  if (packages.empty() || start.program.empty()) return false;
+  return std::ranges::any_of(door.modules, [&](std::string_view module) {
+    return start.program[0] == packages + std::string(module) + "/__main__.py";
+  });
 }
 
 bool runs_through_runpy(const Program& program) {
@@ -169,7 +174,8 @@ bool set_arguments(const Program& program, const InterpreterStart& start, const 
   if (!set_sys_list("argv", with_arguments(argv0, program))) return false;
   PyObject* words = PySys_GetObject("orig_argv");  // borrowed
   const bool ours =
-      started_as_module(start, door) || started_by_path(start) || started_by_command(start, door);
+      started_as_module(start, door) || started_by_path(start, door) ||
+      started_by_command(start, door);
   if (!ours || words == nullptr) return true;
   original.insert(original.begin(), start.flags.begin(), start.flags.end());
   original.insert(original.begin(), words_of(words).front());
@@ -198,8 +204,8 @@ std::string directory_of_script(std::string path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// The entry that python has put first for us: the current directory with -m, or that of the
-// command. The program has an entry of its own.
+// The entry that python has put first for us: the current directory with -m, or the one of the
+// file that was started. The program has an entry of its own.
 bool set_path(const Program& program, const InterpreterStart& start, const Door& door) {
   PyObject* path = PySys_GetObject("path");  // borrowed
   if (path == nullptr || !PyList_Check(path)) return true;
@@ -207,7 +213,7 @@ bool set_path(const Program& program, const InterpreterStart& start, const Door&
   if (!safe && PyList_GET_SIZE(path) > 0) {
     PyObject* first = PyList_GET_ITEM(path, 0);
     const std::string entry = started_as_module(start, door) ? current_directory()
-                              : started_by_command(start, door)
+                              : started_by_path(start, door) || started_by_command(start, door)
                                   ? directory_of_script(start.program[0])
                                   : std::string();
     const bool ours = !entry.empty() && PyUnicode_Check(first) && bytes_of(first) == entry;

@@ -223,7 +223,11 @@ PyObject* pass_on(Outcome outcome) {
     if (interpreter_flag("interactive") || ::isatty(STDIN_FILENO)) Py_RETURN_NONE;
     Py_Exit(1);
   }
-  if (PySys_GetObject("last_type") == PyExc_KeyboardInterrupt) end_by_interrupt();
+  // A status would end a python that has been given a script before it looks at that.
+  if (PySys_GetObject("last_type") == PyExc_KeyboardInterrupt) {
+    end_by_interrupt();
+    Py_RETURN_NONE;
+  }
   PyErr_SetObject(PyExc_SystemExit, Ref(PyLong_FromLong(1)).get());
   return nullptr;
 }

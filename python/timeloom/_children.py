@@ -1,0 +1,21 @@
+"""What the children of a measured program find in their environment.
+
+A part of the package, so that the directories in which the program looks for modules do not matter.
+"""
+
+import os
+import sys
+
+
+def extend_python_path() -> None:
+    """Lets children find bootstrap/sitecustomize.py, unless they read timeloom.pth."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    packages = os.path.dirname(package)
+    site = sys.modules.get("site")
+    places = [*site.getsitepackages(), site.USER_SITE] if site else []
+    if packages in places and os.path.exists(os.path.join(packages, "timeloom.pth")):
+        return
+    wanted = [os.path.join(package, "bootstrap"), packages]
+    present = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    wanted = [entry for entry in wanted if entry not in present]
+    os.environ["PYTHONPATH"] = os.pathsep.join(wanted + present)
