@@ -32,11 +32,7 @@ Definitions what_a_profile_needs(const Definitions& all) {
   kept.regions = all.regions;
   kept.groups = all.groups;
   kept.locations = all.locations;
-  for (Metric metric : all.metrics) {
-    metric.unit = unit_text(metric);
-    metric.exponent = 0;
-    kept.metrics.push_back(std::move(metric));
-  }
+  kept.metrics = all.metrics;
   kept.properties = all.properties;
   return kept;
 }

@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/measuring_cost.hpp"
+#include "core/metric_unit.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/info_text.hpp"
@@ -67,7 +68,7 @@ ordered_json metrics_json(const Definitions& definitions) {
   ordered_json list = ordered_json::array();
   for (const Metric& metric : definitions.metrics) {
     list.push_back(
-        {{"name", metric.name}, {"unit", metric.unit}, {"description", metric.description}});
+        {{"name", metric.name}, {"unit", value_unit(metric)}, {"description", metric.description}});
   }
   return list;
 }

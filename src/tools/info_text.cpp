@@ -4,6 +4,7 @@
 
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
+#include "core/metric_unit.hpp"
 #include "tools/format.hpp"
 #include "tools/text.hpp"
 
@@ -184,7 +185,8 @@ class InfoWriter {
     if (std::ranges::any_of(all_.metrics, wanted)) title("Metrics");
     for (const Metric& metric : all_.metrics) {
       if (!wanted(metric)) continue;
-      line("", metric.unit.empty() ? metric.name : formatted("{} [{}]", metric.name, metric.unit));
+      const std::string unit = value_unit(metric);
+      line("", unit.empty() ? metric.name : formatted("{} [{}]", metric.name, unit));
     }
     if (!all_.parameters.empty()) title("Parameters");
     for (const std::string& name : parameter_names(all_)) line("", name);

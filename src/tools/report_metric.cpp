@@ -1,8 +1,5 @@
 #include "tools/report_metric.hpp"
 
-#include <charconv>
-#include <cmath>
-
 #include "core/error.hpp"
 #include "profile/flat_profile.hpp"
 #include "tools/format.hpp"
@@ -40,7 +37,6 @@ MetricColumns::MetricColumns(const profile::CallTree& tree, const std::string& n
     found = found || wanted;
   }
   if (!found) refuse(name, tree);
-  unit_ = joins_.unit;
   add_cells(tree, filter);
   sum_nodes(tree);
   sum_regions(tree);
@@ -93,19 +89,11 @@ const MetricFigures& MetricColumns::of_region(RegionId region) const {
   return found == regions_.end() ? kNone : found->second;
 }
 
-// Units of a run have a factor in front of them, such as 10^-6.
 std::string MetricColumns::text(std::uint64_t value, const Terminal& terminal) const {
-  const std::size_t hat = unit_.find('^'), blank = unit_.find(' ');
-  if (hat == std::string::npos || blank == std::string::npos || blank < hat) {
-    return unit_ == "Bytes" ? bytes(value) : short_count(profile::signed_value(value));
-  }
-  int base = 0, exponent = 0;
-  std::from_chars(unit_.data(), unit_.data() + hat, base);
-  std::from_chars(unit_.data() + hat + 1, unit_.data() + blank, exponent);
-  const double real = static_cast<double>(value) * std::pow(base, exponent);
-  const std::string_view unit = std::string_view(unit_).substr(blank + 1);
-  if (unit == "s") return duration(real, terminal);
-  if (unit == "Bytes" && real < 0x1p63) return bytes(static_cast<std::uint64_t>(real));
+  const double real = static_cast<double>(value) * unit_factor(joins_);
+  if (joins_.unit == "s") return duration(real, terminal);
+  if (joins_.unit == "Bytes" && real < 0x1p63) return bytes(static_cast<std::uint64_t>(real));
+  if (joins_.exponent >= 0 && real < 0x1p63) return short_count(static_cast<std::int64_t>(real));
   return formatted("{:.3g}", real);
 }
 

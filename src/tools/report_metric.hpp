@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/metric_unit.hpp"
 #include "profile/call_tree.hpp"
 #include "tools/terminal.hpp"
 
@@ -27,7 +28,7 @@ class MetricColumns {
                 const profile::LocationFilter& filter);
 
   const std::string& name() const noexcept { return name_; }
-  const std::string& unit() const noexcept { return unit_; }
+  std::string unit() const { return value_unit(joins_); }
   // Of all call paths, and while no region was open.
   std::uint64_t total() const noexcept { return total_; }
   std::uint64_t outside() const noexcept { return outside_; }
@@ -44,7 +45,6 @@ class MetricColumns {
   void sum_regions(const profile::CallTree& tree);
 
   std::string name_;
-  std::string unit_;
   std::vector<bool> wanted_;  // by metric of the run
   Metric joins_;              // one of them
   std::vector<MetricFigures> nodes_;

@@ -2,6 +2,7 @@
 
 #include "convert/tracks.hpp"
 #include "core/measuring_cost.hpp"
+#include "core/metric_unit.hpp"
 #include "core/waiting_metric.hpp"
 #include "tools/json_text.hpp"
 #include "tools/run_facts.hpp"
@@ -104,7 +105,7 @@ Json metrics_of(const Definitions& definitions) {
                        : metric.type == MetricValueType::kUint64 ? "uint64"
                                                                  : "double";
     metrics.push_back({{"name", metric.name},
-                       {"unit", unit_text(metric)},
+                       {"unit", value_unit(metric)},
                        {"description", metric.description},
                        {"type", type}});
   }

@@ -1,15 +1,22 @@
 """Writes an OTF2 archive with metrics as another tool would: with the Python bindings of OTF2.
 
-    /usr/bin/python3 metric_archive.py DIRECTORY
+    /usr/bin/python3 metric_archive.py DIRECTORY [scaled]
 
 Two threads, times are milliseconds. Each enter and leave of the first has the counters `instructions` and `cycles`;
 the other values come alone: `temperature`, `balance` and, on a location without calls, `power`.
+
+With `scaled` one thread visits `work` once, and its metrics have other factors than those of Timeloom: at the enter and
+the leave all of SAMPLED, within it one value each of ALONE.
 """
 
 import sys
 
 import otf2
-from otf2.enums import LocationType, MetricMode, MetricOccurrence, Type
+from otf2.enums import Base, LocationType, MetricMode, MetricOccurrence, Type
+
+# By name: (unit, base, exponent, values).
+SAMPLED = {"ru_utime": ("s", "DECIMAL", -3, (1500, 4000)), "ru_maxrss": ("Bytes", "BINARY", 20, (30, 250)), "steps": ("#", "DECIMAL", 3, (7, 9))}
+ALONE = {"light": ("s", "DECIMAL", -12, 125), "half": ("Bytes", "BINARY", -1, 9), "day": ("s", "DECIMAL", 4, 8), "tick": ("s", "BINARY", -3, 5), "plain": ("", "DECIMAL", 2, 3)}
 
 
 def write_archive(directory):
@@ -42,5 +49,26 @@ def write_archive(directory):
             meter.metric(time, alone["power"], [value])
 
 
+def write_scaled(directory):
+    with otf2.writer.open(directory, timer_resolution=1000) as trace:
+        definitions = trace.definitions
+        root = definitions.system_tree_node("node17")
+        process = definitions.location_group("Process", system_tree_parent=root)
+
+        def member(name, unit, base, exponent, mode):
+            return definitions.metric_member(name, unit=unit, metric_mode=mode, value_type=Type.UINT64, base=Base.__dict__[base], exponent=exponent)
+
+        counted = [member(name, *words[:3], MetricMode.ABSOLUTE_NEXT if name == "ru_maxrss" else MetricMode.ACCUMULATED_START) for name, words in SAMPLED.items()]
+        sampled = definitions.metric_class(counted, MetricOccurrence.SYNCHRONOUS_STRICT)
+        region = definitions.region("work")
+        first = trace.event_writer("first", group=process)
+        first.metric(0, sampled, [values[0] for *_, values in SAMPLED.values()])
+        first.enter(0, region)
+        for name, (*words, value) in ALONE.items():
+            first.metric(5, definitions.metric_class([member(name, *words, MetricMode.ABSOLUTE_POINT)]), [value])
+        first.metric(10, sampled, [values[1] for *_, values in SAMPLED.values()])
+        first.leave(10, region)
+
+
 if __name__ == "__main__":
-    write_archive(sys.argv[1])
+    (write_scaled if sys.argv[2:] == ["scaled"] else write_archive)(sys.argv[1])

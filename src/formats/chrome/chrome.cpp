@@ -8,6 +8,7 @@
 #include "convert/text.hpp"
 #include "convert/tracks.hpp"
 #include "convert/transfers.hpp"
+#include "core/metric_unit.hpp"
 #include "core/wakes.hpp"
 
 namespace timeloom::chrome {
@@ -86,7 +87,8 @@ class ChromeLocation : public convert::CallSink {
     // Counters belong to processes: without its thread, a name would be that of several.
     append_json(text_, convert::metric_name(metric) + (metric.of_process() ? "" : suffix_));
     text_ += R"(,"args":{)";
-    append_json(text_, metric.unit.empty() ? "value" : unit_text(metric));
+    const std::string unit = value_unit(metric);
+    append_json(text_, unit.empty() ? "value" : unit);
     text_ += ':';
     convert::append_json_number(text_, convert::metric_value(event, metric.type));
     text_ += '}';

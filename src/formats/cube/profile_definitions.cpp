@@ -3,6 +3,7 @@
 #include <charconv>
 #include <optional>
 
+#include "core/metric_unit.hpp"
 #include "formats/cube/profile_file.hpp"
 #include "formats/cube/profile_names.hpp"
 #include "formats/cube/profile_regions.hpp"
@@ -147,7 +148,8 @@ void add_locations(const Cube& cube, Definitions& definitions) {
 // Sampled metrics are those that we have written, and of all tools those that are sums of
 // what was counted between enter and leave.
 timeloom::Metric metric_of(const Metric& from) {
-  timeloom::Metric metric{from.name, from.unit, from.description};
+  timeloom::Metric metric{from.name, {}, from.description};
+  set_unit(metric, from.unit);
   const bool counted = from.kind == MetricKind::kInclusive && from.type.type == DataType::kUint64;
   const std::string set = text_in(from.attributes, kSet);
   if (!counted && (set.empty() || from.type.type != DataType::kMaxDouble)) return metric;

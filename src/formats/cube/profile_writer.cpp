@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/metric_unit.hpp"
 #include "formats/cube/metric_rows.hpp"
 #include "formats/cube/profile_file.hpp"
 #include "formats/cube/profile_names.hpp"
@@ -135,7 +136,7 @@ class ProfileWriter {
       metric.unique_name = unique_name(cube_.metrics, from.name);
       metric.type = {DataType::kTauAtomic, 1};
       metric.kind = MetricKind::kExclusive;
-      metric.unit = from.unit;
+      metric.unit = value_unit(from);
       metric.description = from.description;
       if (from.sampled()) {
         metric.type = {from.counts() ? DataType::kUint64 : DataType::kMaxDouble, 1};

@@ -1,6 +1,7 @@
 #include "thread.hpp"
 
 #include "convert/text.hpp"
+#include "core/metric_unit.hpp"
 
 namespace timeloom::firefox {
 
@@ -93,7 +94,7 @@ void ThreadSink::value(const Event& event) {
   const Metric& metric = definitions().metrics[event.ref];
   std::string text;
   append_number(text, metric_value(event, metric.type));
-  if (!metric.unit.empty()) text += " " + unit_text(metric);
+  if (const std::string unit = value_unit(metric); !unit.empty()) text += " " + unit;
   const std::uint64_t time = clock_(event.time);
   add_marker(metric_name(metric), time, time, convert::Category::kMeasurement, text);
 }

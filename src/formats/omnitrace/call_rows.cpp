@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
@@ -10,6 +9,7 @@
 #include "convert/names.hpp"
 #include "core/child_table.hpp"
 #include "core/error.hpp"
+#include "core/metric_unit.hpp"
 
 namespace timeloom::omnitrace {
 
@@ -31,8 +31,7 @@ std::optional<MetricId> find_sampled(const Definitions& definitions, std::string
 }
 
 double factor_of(const timeloom::Metric& metric) {
-  const double scaled = std::pow(metric.binary ? 2.0 : 10.0, metric.exponent);
-  return metric.unit == "s" ? scaled * 1e9 : scaled;
+  return metric.unit == "s" ? unit_factor(metric) * 1e9 : unit_factor(metric);
 }
 
 // State shared by all threads of a run while they are folded; nobody changes it then but `rows`.

@@ -15,6 +15,8 @@ namespace timeloom::otf2 {
 
 namespace {
 
+constexpr std::int64_t kMostExponent = 1000;  // a file may have any; no unit has so large a one
+
 class Resolver {
  public:
   Resolver(const RawDefinitions& raw, Definitions& definitions, References& references,
@@ -204,7 +206,10 @@ class Resolver {
       Metric metric;
       metric.name = text(raw.name);
       metric.description = text(raw.description);
-      metric.unit = unit_of(raw);
+      metric.unit = text(raw.unit);
+      metric.binary = raw.base == OTF2_BASE_BINARY;
+      metric.exponent = static_cast<std::int32_t>(
+          std::clamp<std::int64_t>(raw.exponent, -kMostExponent, kMostExponent));
       metric.type = metric_type_of(raw.type);
       const auto mode = metric_mode_of(raw.mode);
       metric.mode = mode.value_or(MetricMode::kAbsolutePoint);
@@ -236,14 +241,6 @@ class Resolver {
       if (index == kNoIndex || !can_be_sampled_[index]) continue;
       definitions_.metrics[index].set = whose + std::to_string(self);
     }
-  }
-
-  // Values are not scaled, as they would not stay whole numbers.
-  std::string unit_of(const RawDefinitions::Member& raw) const {
-    std::string unit = text(raw.unit);
-    if (raw.exponent == 0) return unit;
-    const std::string base = raw.base == OTF2_BASE_BINARY ? "2^" : "10^";
-    return base + std::to_string(raw.exponent) + " " + unit;
   }
 
   void parameters() {

@@ -1,6 +1,10 @@
 // The packets beside the events.
 
+#include <cmath>
+#include <optional>
+
 #include "convert/text.hpp"
+#include "core/metric_unit.hpp"
 #include "schema.hpp"
 #include "shared.hpp"
 
@@ -65,6 +69,23 @@ ProtoMessage location_packet(const Shared& shared, std::size_t index) {
   return packet;
 }
 
+struct KnownUnit {
+  std::uint64_t unit;
+  std::uint64_t multiplier;  // of each value
+};
+
+// Multipliers are whole numbers: of other factors the name of the unit tells.
+std::optional<KnownUnit> known_unit(const Metric& metric) {
+  const bool time = metric.unit == "s";
+  if (!time && metric.unit != "Bytes") return {};
+  Metric counted = metric;
+  if (time && !metric.binary) counted.exponent += 9;
+  const double factor = unit_factor(counted) * (time && metric.binary ? 1e9 : 1);
+  if (!(factor >= 1 && factor < 0x1p63) || factor != std::floor(factor)) return {};
+  return KnownUnit{time ? counter::kUnitNs : counter::kUnitBytes,
+                   static_cast<std::uint64_t>(factor)};
+}
+
 }  // namespace
 
 void append_packet(std::string& to, const ProtoMessage& packet) {
@@ -107,13 +128,11 @@ std::string describe_markers(const Shared& shared) {
 
 ProtoMessage describe_counter(const Metric& metric, std::uint64_t number, std::uint64_t parent) {
   ProtoMessage description;
-  std::uint64_t factor = 1;
-  for (std::int32_t i = 0; i < metric.exponent && i < 18; ++i) factor *= metric.binary ? 2 : 10;
-  if (metric.unit == "Bytes" && metric.exponent >= 0) {
-    description.number(counter::kUnit, counter::kUnitBytes);
-    if (factor != 1) description.number(counter::kUnitMultiplier, factor);
-  } else if (!metric.unit.empty()) {
-    description.text(counter::kUnitName, convert::utf8(unit_text(metric)));
+  if (const auto known = known_unit(metric)) {
+    description.number(counter::kUnit, known->unit);
+    if (known->multiplier != 1) description.number(counter::kUnitMultiplier, known->multiplier);
+  } else if (const std::string unit = value_unit(metric); !unit.empty()) {
+    description.text(counter::kUnitName, convert::utf8(unit));
   }
   ProtoMessage track;
   track.number(track::kUuid, number);

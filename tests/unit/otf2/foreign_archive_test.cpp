@@ -49,7 +49,8 @@ TEST_F(ForeignArchive, DefinitionsAreCountedFromZero) {
   EXPECT_EQ(all.locations[1].group, LocationGroupId{0});
   ASSERT_EQ(all.metrics.size(), 2u);
   EXPECT_EQ(all.metrics[0].name, "instructions");
-  EXPECT_EQ(all.metrics[1].unit, "10^-9 seconds");
+  EXPECT_EQ(all.metrics[1].unit, "seconds");
+  EXPECT_EQ(all.metrics[1].exponent, -9);
   ASSERT_EQ(all.parameters.size(), 1u);
   EXPECT_EQ(all.parameters[0].name, "label");
 }

@@ -123,7 +123,9 @@ TEST(RoundTrip, KeepsMetricsThatAreSampledTogether) {
   write(written, directory.path());
   const Story found = read(directory.path() / "traces.otf2");
   expect_same_events(found, written);
-  EXPECT_EQ(found.definitions.metrics[a].unit, "10^-6 s");
+  EXPECT_EQ(found.definitions.metrics[a].unit, "s");
+  EXPECT_EQ(found.definitions.metrics[a].exponent, -6);
+  EXPECT_FALSE(found.definitions.metrics[a].binary);
   const auto count = [&](LocationId id) {
     return std::ranges::find(found.definitions.locations, id, &Location::id)->event_count;
   };

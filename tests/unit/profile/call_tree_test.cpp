@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "core/metric_unit.hpp"
 #include "core/run_properties.hpp"
 #include "story.hpp"
 
@@ -235,7 +236,8 @@ TEST(CallTree, SampledMetricsBelongToWhatWasInnermost) {
     const CallTree tree = story.fold({}, batch);
     EXPECT_EQ(tree.locations[0].samples, expected);
     EXPECT_TRUE(tree.locations[0].metrics.empty());
-    EXPECT_EQ(tree.definitions.metrics[0].unit, "10^-6 s");
+    EXPECT_EQ(value_unit(tree.definitions.metrics[0]), "10^-6 s");
+    EXPECT_EQ(tree.definitions.metrics[0].exponent, -6);
   }
 }
 
