@@ -75,11 +75,14 @@ def test_difference_of_two_runs(program, tmp_path, timeloom):
     file = converter(program, after, tmp_path)("collapsed", "--before", before, "--weight", "visits")
     found = {tuple(line.rsplit(" ", 2)[:1]): line.rsplit(" ", 2)[1:] for line in file.read_text().splitlines()}
     expected = {}
-    rows = json.loads(timeloom("diff", "--json", "--min-percent", "0", before, after).stdout)["call_paths"]["rows"]
-    for row in rows:
+    said = json.loads(timeloom("diff", "--json", "--min-percent", "0", before, after).stdout)
+    paths = []
+    for above, name in said["paths"]:
+        paths.append([*(paths[above] if above >= 0 else []), name])
+    for row in said["call_paths"]["rows"]:
         visits = [side["visits"] if side else 0 for side in (row["before"], row["after"])]
         if any(visits):
-            expected[";".join(map(clean, row["path"])),] = list(map(str, visits))
+            expected[";".join(map(clean, paths[row["path"]])),] = list(map(str, visits))
     assert found == expected and len(found) > 5
 
 
