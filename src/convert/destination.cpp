@@ -116,6 +116,11 @@ Destination::~Destination() {
   }
 }
 
+fs::path Destination::directory() const {
+  const fs::path parent = path_.parent_path();
+  return parent.empty() ? "." : parent;
+}
+
 bool Destination::is_terminal() const noexcept { return ::isatty(descriptor_) == 1; }
 
 void Destination::compress() {

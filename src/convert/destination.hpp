@@ -41,6 +41,8 @@ class Destination {
   std::uint64_t size() const noexcept { return size_; }
   bool is_file() const noexcept { return is_file_; }
   bool is_terminal() const noexcept;
+  // REQUIRES: is_file().
+  std::filesystem::path directory() const;
 
  private:
   void open_file(bool force);

@@ -7,6 +7,7 @@
 // docs/convert.md describes the columns. A format implements TableFormat and RowWriter.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -37,17 +38,19 @@ class RowWriter {
   virtual void text(std::uint32_t place) = 0;  // in the words of the column
   virtual void none() = 0;
   virtual void end_row() = 0;
-  // Writes all rows so far; once, when there are no more.
+  // There are no more; once.
   virtual void finish() = 0;
 };
 
 class TableFormat {
  public:
   virtual ~TableFormat() = default;
-  // The words of the columns are complete. (In csv they may grow, if one thread does all.)
-  virtual void begin(const std::vector<Column>& columns) = 0;
-  // May be called from any thread after begin(); each writer has rows of its own.
-  virtual std::unique_ptr<RowWriter> rows() = 0;
+  // The words of the columns are complete. (In csv they may grow, if one thread does all.) Rows
+  // come from so many parts.
+  virtual void begin(const std::vector<Column>& columns, std::size_t parts) = 0;
+  // The rows of a part, once for each; in the file, parts are in their order. May be called from
+  // any thread after begin().
+  virtual std::unique_ptr<RowWriter> rows(std::size_t part) = 0;
   // All writers have finished.
   virtual void end() = 0;
 };

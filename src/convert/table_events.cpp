@@ -186,11 +186,13 @@ class EventTable : public RunSink {
         tracks_(definitions),
         words_(definitions, tracks_),
         format_(format) {}
-  void begin(const Definitions&) override { format_.begin(words_.columns()); }
+  void begin(const Definitions&) override {
+    format_.begin(words_.columns(), tracks_.tracks.size());
+  }
   std::unique_ptr<LocationSink> open_location(const Location& location) override {
     const std::size_t track = tracks_.index_of(location.id);
     return std::make_unique<EventRows>(definitions_, words_, track, tracks_.tracks[track].process,
-                                       format_.rows());
+                                       format_.rows(track));
   }
   void finish() override { format_.end(); }
 

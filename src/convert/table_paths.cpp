@@ -123,8 +123,8 @@ void write_regions(const CallTree& tree, TableFormat& format) {
   cells.add_places_to(columns);
   cells.add_regions_to(columns);
   add_time_columns(columns);
-  format.begin(columns.all());
-  const std::unique_ptr<RowWriter> row = format.rows();
+  format.begin(columns.all(), 1);
+  const std::unique_ptr<RowWriter> row = format.rows(0);
   for (std::size_t i = 0; i < tree.locations.size(); ++i) {
     const LocationId id = tree.definitions.locations[i].id;
     const auto totals =
@@ -154,9 +154,9 @@ void write_table_of_paths(const CallTree& tree, const Options& options, TableFor
   add_time_columns(columns);
   parameters.add_to(columns);
   metrics.add_to(columns);
-  format.begin(columns.all());
+  format.begin(columns.all(), 1);
   ExclusiveTimes times(tree);
-  const std::unique_ptr<RowWriter> row = format.rows();
+  const std::unique_ptr<RowWriter> row = format.rows(0);
   for (std::size_t i = 0; i < tree.locations.size(); ++i) {
     metrics.begin_location(tree.locations[i]);
     times.for_each(tree.locations[i], [&](const profile::Cell& cell, std::uint64_t exclusive) {

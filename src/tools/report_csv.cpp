@@ -31,8 +31,8 @@ class CsvReport {
         metrics_(tree) {}
 
   void write(bool of_paths, convert::TableFormat& format) {
-    format.begin(columns(of_paths));
-    const std::unique_ptr<RowWriter> row = format.rows();
+    format.begin(columns(of_paths), 1);
+    const std::unique_ptr<RowWriter> row = format.rows(0);
     for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
       if (!ids_.contains(tree_.definitions.locations[i].id)) continue;
       const ReportData data = data_of(tree_.definitions.locations[i].id);

@@ -11,6 +11,7 @@ import pytest
 from archives import make_archive, one_line
 from converted import Chrome, Speedscope, calls_of, converter, read_json, recorded
 from cube_files import DATA
+from streams import environment
 
 pytestmark = pytest.mark.any_python
 
@@ -253,3 +254,39 @@ def test_nothing_is_left_of_a_conversion_that_was_ended(program, run, tmp_path):
 def test_wrong_usage(timeloom, run, tmp_path, options, status, said):
     assert said in one_line(timeloom("convert", run, *options, status=status, cwd=tmp_path))
     assert os.listdir(tmp_path) == ["run"]
+
+
+# ---- the same bytes each time
+
+
+@pytest.fixture(scope="module")
+def parallel(tmp_path_factory):
+    """A run of several threads, with enough events that they are written at the same time."""
+    place = tmp_path_factory.mktemp("parallel")
+    (place / "app.py").write_text("""
+import threading
+
+def leaf(n):
+    return n
+
+def work():
+    for n in range(3000):
+        leaf(n)
+
+threads = [threading.Thread(target=work, name=f"worker {i}") for i in range(6)]
+for one in threads: one.start()
+for one in threads: one.join()
+""")
+    subprocess.run([sys.executable, "-m", "timeloom", "--quiet", "-o", "run", "app.py"], cwd=place,
+                   env=environment(), check=True, timeout=60)  # fmt: skip
+    return place
+
+
+@pytest.mark.parametrize("words", [*([one] for one in FORMATS), ["speedscope", "--paths"], ["csv", "--events"], ["csv", "--flat"],
+                                   ["json", "--events"], ["arrow", "--events"], ["chrome", "--from", "__main__.leaf"]], ids=" ".join)  # fmt: skip
+def test_a_run_makes_the_same_bytes_each_time(timeloom, parallel, words):
+    files = [parallel / name for name in ("one", "two", "three")]
+    for file in files:
+        timeloom("convert", "run", "--to", *words, "-o", file, "--force", cwd=parallel)
+    first, *others = (file.read_bytes() for file in files)
+    assert first and all(other == first for other in others)

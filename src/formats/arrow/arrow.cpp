@@ -2,8 +2,9 @@
 
 #include <bit>
 #include <cstring>
-#include <mutex>
+#include <optional>
 
+#include "convert/in_order.hpp"
 #include "messages.hpp"
 
 namespace timeloom::arrow {
@@ -17,27 +18,11 @@ namespace {
 
 constexpr std::int64_t kRowsOfBatch = 1 << 16;
 
-// State shared by the writers of rows.
-struct Shared {
-  void write(const Message& message, std::vector<Block>& blocks) {
-    const std::lock_guard lock(mutex);
-    blocks.push_back({static_cast<std::int64_t>(size),
-                      static_cast<std::int64_t>(message.head.size()),
-                      static_cast<std::int64_t>(message.body.size())});
-    put(message.head);
-    put(message.body);
-  }
-  void put(std::string_view bytes) {
-    out.write(bytes);
-    size += bytes.size();
-  }
-
-  Destination& out;
-  std::vector<Column> columns;
-  std::mutex mutex;
-  std::uint64_t size = 0;  // of what has been written, before compression
-  std::vector<Block> dictionaries{}, batches{};
-};
+// The place of a message in the file; where it begins is known when all before it are written.
+Block block_of(const Message& message, std::int64_t offset = 0) {
+  return {offset, static_cast<std::int64_t>(message.head.size()),
+          static_cast<std::int64_t>(message.body.size())};
+}
 
 // The values of a column in a batch, as Arrow lays them out.
 class ColumnBuilder {
@@ -94,8 +79,10 @@ class ColumnBuilder {
 
 class ArrowRows : public convert::RowWriter {
  public:
-  explicit ArrowRows(Shared& shared) : shared_(shared) {
-    for (const Column& column : shared.columns) columns_.emplace_back(column);
+  ArrowRows(const std::vector<Column>& columns, convert::InOrder& out, std::size_t part,
+            std::vector<Block>& batches)
+      : out_(out), part_(part), batches_(batches) {
+    for (const Column& column : columns) columns_.emplace_back(column);
   }
   void integer(std::int64_t value) override { next().add(static_cast<std::uint64_t>(value)); }
   void real(double value) override { next().add(std::bit_cast<std::uint64_t>(value)); }
@@ -103,20 +90,29 @@ class ArrowRows : public convert::RowWriter {
   void none() override { next().none(); }
   void end_row() override {
     column_ = 0;
-    if (++rows_ == kRowsOfBatch) finish();
+    if (++rows_ == kRowsOfBatch) pass();
   }
   void finish() override {
-    if (rows_ == 0) return;
-    std::vector<ColumnPart> parts;
-    for (ColumnBuilder& column : columns_) parts.push_back(column.take());
-    shared_.write(batch_message(rows_, parts), shared_.batches);
-    rows_ = 0;
+    if (rows_ > 0) pass();
+    out_.finish(part_);
   }
 
  private:
   ColumnBuilder& next() { return columns_[column_++]; }
 
-  Shared& shared_;
+  void pass() {
+    std::vector<ColumnPart> parts;
+    for (ColumnBuilder& column : columns_) parts.push_back(column.take());
+    const Message message = batch_message(rows_, parts);
+    batches_.push_back(block_of(message));
+    out_.write(part_, message.head);
+    out_.write(part_, message.body);
+    rows_ = 0;
+  }
+
+  convert::InOrder& out_;
+  std::size_t part_;
+  std::vector<Block>& batches_;
   std::vector<ColumnBuilder> columns_;
   std::size_t column_ = 0;
   std::int64_t rows_ = 0;
@@ -124,26 +120,50 @@ class ArrowRows : public convert::RowWriter {
 
 class ArrowTable : public convert::TableFormat {
  public:
-  explicit ArrowTable(Destination& out) : shared_{out, {}, {}, 0} {}
-  void begin(const std::vector<Column>& columns) override {
-    shared_.columns = columns;
-    shared_.put(std::string_view("ARROW1\0\0", 8));
-    shared_.put(schema_message(columns).head);
+  explicit ArrowTable(Destination& out) : out_(out) {}
+  void begin(const std::vector<Column>& columns, std::size_t parts) override {
+    columns_ = columns;
+    put(std::string_view("ARROW1\0\0", 8));
+    put(schema_message(columns).head);
     // All before the first batch, so that a reader of a pipe has them, too.
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (columns[i].type != ColumnType::kText) continue;
-      shared_.write(dictionary_message(i, columns[i]), shared_.dictionaries);
+      const Message message = dictionary_message(i, columns[i]);
+      dictionaries_.push_back(block_of(message, size_));
+      put(message.head);
+      put(message.body);
     }
+    batches_.resize(parts);
+    ordered_.emplace(out_, parts);
   }
-  std::unique_ptr<convert::RowWriter> rows() override {
-    return std::make_unique<ArrowRows>(shared_);
+  std::unique_ptr<convert::RowWriter> rows(std::size_t part) override {
+    return std::make_unique<ArrowRows>(columns_, *ordered_, part, batches_[part]);
   }
   void end() override {
-    shared_.put(footer(shared_.columns, shared_.dictionaries, shared_.batches));
+    ordered_->end();
+    std::vector<Block> all;
+    for (const std::vector<Block>& part : batches_) {
+      for (Block block : part) {
+        block.offset = size_;
+        size_ += block.head + block.body;
+        all.push_back(block);
+      }
+    }
+    put(footer(columns_, dictionaries_, all));
   }
 
  private:
-  Shared shared_;
+  void put(std::string_view bytes) {
+    out_.write(bytes);
+    size_ += static_cast<std::int64_t>(bytes.size());
+  }
+
+  Destination& out_;
+  std::vector<Column> columns_;
+  std::int64_t size_ = 0;  // of what has been written, before compression
+  std::vector<Block> dictionaries_;
+  std::vector<std::vector<Block>> batches_;  // by part
+  std::optional<convert::InOrder> ordered_;
 };
 
 }  // namespace

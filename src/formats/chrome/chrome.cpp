@@ -4,6 +4,7 @@
 #include <string>
 
 #include "convert/call_sink.hpp"
+#include "convert/in_order.hpp"
 #include "convert/names.hpp"
 #include "convert/text.hpp"
 #include "convert/tracks.hpp"
@@ -27,7 +28,7 @@ constexpr std::size_t kPiece = 1 << 16;
 struct Shared {
   Shared(const Definitions& all, convert::MessageNumbers numbered, Destination& destination)
       : definitions(all),
-        out(destination),
+        out(destination, all.locations.size()),
         messages(std::move(numbered)),
         tracks(all),
         clock(all.clock) {
@@ -41,7 +42,7 @@ struct Shared {
   }
 
   const Definitions& definitions;
-  Destination& out;
+  convert::InOrder out;
   convert::MessageNumbers messages;
   convert::Tracks tracks;
   convert::RunClock clock;
@@ -51,9 +52,10 @@ struct Shared {
 // The events of one location, as lines that each begin with a comma.
 class ChromeLocation : public convert::CallSink {
  public:
-  ChromeLocation(const Shared& shared, const Location& location)
+  ChromeLocation(Shared& shared, const Location& location)
       : CallSink(shared.definitions),
         shared_(shared),
+        index_(shared.tracks.index_of(location.id)),
         transfers_(shared.definitions, shared.messages, location.id) {
     const convert::Track& track = shared.tracks.of(location.id);
     place_ = R"(","pid":)";
@@ -109,7 +111,10 @@ class ChromeLocation : public convert::CallSink {
     }
   }
 
-  void end() override { pass(); }
+  void end() override {
+    pass();
+    shared_.out.finish(index_);
+  }
 
  private:
   void begin_line(const char* phase, Timestamp time) {
@@ -126,7 +131,7 @@ class ChromeLocation : public convert::CallSink {
   }
 
   void pass() {
-    shared_.out.write(text_);
+    shared_.out.write(index_, text_);
     text_.clear();
   }
 
@@ -206,7 +211,8 @@ class ChromeLocation : public convert::CallSink {
     end_line();
   }
 
-  const Shared& shared_;
+  Shared& shared_;
+  std::size_t index_;
   convert::TransferReader transfers_;
   std::string place_;
   std::string suffix_;
@@ -221,7 +227,7 @@ class ChromeRun : public RunSink {
   std::unique_ptr<LocationSink> open_location(const Location& location) override {
     return std::make_unique<ChromeLocation>(shared_, location);
   }
-  void finish() override {}
+  void finish() override { shared_.out.end(); }
   const Shared& shared() const noexcept { return shared_; }
 
  private:

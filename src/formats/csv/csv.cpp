@@ -1,7 +1,9 @@
 #include "formats/csv/csv.hpp"
 
 #include <cmath>
+#include <optional>
 
+#include "convert/in_order.hpp"
 #include "convert/text.hpp"
 
 namespace timeloom::csv {
@@ -14,14 +16,8 @@ namespace {
 
 class CsvRows : public convert::RowWriter {
  public:
-  CsvRows(Destination& out, const std::vector<Column>& columns) : out_(out), columns_(columns) {}
-  void head() {
-    for (const Column& column : columns_) {
-      separate();
-      convert::append_csv(text_, column.name);
-    }
-    end_row();
-  }
+  CsvRows(convert::InOrder& out, std::size_t part, const std::vector<Column>& columns)
+      : out_(out), part_(part), columns_(columns) {}
   void integer(std::int64_t value) override {
     separate();
     convert::append_number(text_, value);
@@ -38,19 +34,24 @@ class CsvRows : public convert::RowWriter {
   void end_row() override {
     text_ += '\n';
     column_ = 0;
-    if (text_.size() >= 1 << 16) finish();
+    if (text_.size() >= 1 << 16) pass();
   }
   void finish() override {
-    out_.write(text_);
-    text_.clear();
+    pass();
+    out_.finish(part_);
   }
 
  private:
   void separate() {
     if (column_++ > 0) text_ += ',';
   }
+  void pass() {
+    out_.write(part_, text_);
+    text_.clear();
+  }
 
-  Destination& out_;
+  convert::InOrder& out_;
+  std::size_t part_;
   const std::vector<Column>& columns_;
   std::string text_;
   std::size_t column_ = 0;  // the next one
@@ -59,20 +60,25 @@ class CsvRows : public convert::RowWriter {
 class CsvTable : public convert::TableFormat {
  public:
   explicit CsvTable(Destination& out) : out_(out) {}
-  void begin(const std::vector<Column>& columns) override {
+  void begin(const std::vector<Column>& columns, std::size_t parts) override {
     columns_ = columns;
-    CsvRows rows(out_, columns_);
-    rows.head();
-    rows.finish();
+    std::string head;
+    for (const Column& column : columns_) {
+      if (!head.empty()) head += ',';
+      convert::append_csv(head, column.name);
+    }
+    out_.write(head + '\n');
+    ordered_.emplace(out_, parts);
   }
-  std::unique_ptr<convert::RowWriter> rows() override {
-    return std::make_unique<CsvRows>(out_, columns_);
+  std::unique_ptr<convert::RowWriter> rows(std::size_t part) override {
+    return std::make_unique<CsvRows>(*ordered_, part, columns_);
   }
-  void end() override {}
+  void end() override { ordered_->end(); }
 
  private:
   Destination& out_;
   std::vector<Column> columns_;
+  std::optional<convert::InOrder> ordered_;
 };
 
 }  // namespace

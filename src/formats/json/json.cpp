@@ -1,7 +1,8 @@
 #include "formats/json/json.hpp"
 
-#include <mutex>
+#include <optional>
 
+#include "convert/in_order.hpp"
 #include "convert/table.hpp"
 #include "convert/text.hpp"
 
@@ -15,17 +16,16 @@ namespace {
 
 // State shared by the writers of rows.
 struct Shared {
-  Destination& out;
   std::vector<Column> columns;
   std::vector<std::string> keys;  // "name": with the separator before it
-  std::mutex mutex;
-  bool first = true;  // no row has been written
 };
 
-// Every row begins with the comma that separates it from the one before.
+// Every row begins with the comma that separates it from the one before; that of the first of all
+// is skipped.
 class JsonRows : public convert::RowWriter {
  public:
-  explicit JsonRows(Shared& shared) : shared_(shared) {}
+  JsonRows(const Shared& shared, convert::InOrder& out, std::size_t part)
+      : shared_(shared), out_(out), part_(part) {}
   void integer(std::int64_t value) override {
     key();
     convert::append_number(text_, value);
@@ -45,46 +45,55 @@ class JsonRows : public convert::RowWriter {
   void end_row() override {
     text_ += '}';
     column_ = 0;
-    if (text_.size() >= 1 << 16) finish();
+    if (text_.size() >= 1 << 16) pass();
   }
   void finish() override {
-    if (text_.empty()) return;
-    const std::lock_guard lock(shared_.mutex);
-    shared_.out.write(std::string_view(text_).substr(shared_.first ? 1 : 0));
-    shared_.first = false;
-    text_.clear();
+    pass();
+    out_.finish(part_);
   }
 
  private:
+  void pass() {
+    out_.write(part_, text_);
+    text_.clear();
+  }
   void key() {
     if (column_ == 0) text_ += ",\n";
     text_ += shared_.keys[column_++];
   }
 
-  Shared& shared_;
+  const Shared& shared_;
+  convert::InOrder& out_;
+  std::size_t part_;
   std::string text_;
   std::size_t column_ = 0;
 };
 
 class JsonTable : public convert::TableFormat {
  public:
-  explicit JsonTable(Destination& out) : shared_{out, {}, {}, {}, true} {}
-  void begin(const std::vector<Column>& columns) override {
+  explicit JsonTable(Destination& out) : out_(out) {}
+  void begin(const std::vector<Column>& columns, std::size_t parts) override {
     shared_.columns = columns;
     for (const Column& column : columns) {
       std::string key = shared_.keys.empty() ? "{" : ",";
       convert::append_json(key, column.name);
       shared_.keys.push_back(key + ":");
     }
-    shared_.out.write("[");
+    out_.write("[");
+    ordered_.emplace(out_, parts, 1);
   }
-  std::unique_ptr<convert::RowWriter> rows() override {
-    return std::make_unique<JsonRows>(shared_);
+  std::unique_ptr<convert::RowWriter> rows(std::size_t part) override {
+    return std::make_unique<JsonRows>(shared_, *ordered_, part);
   }
-  void end() override { shared_.out.write("\n]\n"); }
+  void end() override {
+    ordered_->end();
+    out_.write("\n]\n");
+  }
 
  private:
+  Destination& out_;
   Shared shared_;
+  std::optional<convert::InOrder> ordered_;
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ std::uint64_t number_of(convert::Category category) {
 
 class PerfettoLocation : public convert::CallSink {
  public:
-  PerfettoLocation(const Shared& shared, const Location& location)
+  PerfettoLocation(Shared& shared, const Location& location)
       : CallSink(shared.definitions),
         shared_(shared),
         index_(shared.tracks.index_of(location.id)),
@@ -106,7 +106,10 @@ class PerfettoLocation : public convert::CallSink {
     }
   }
 
-  void end() override { pass(); }
+  void end() override {
+    pass();
+    shared_.ordered.finish(index_);
+  }
 
  private:
   // The clock of the sequence counts from its last packet on; its events are of one track.
@@ -149,7 +152,7 @@ class PerfettoLocation : public convert::CallSink {
   }
 
   void pass() {
-    shared_.out.write(packets_);
+    shared_.ordered.write(index_, packets_);
     packets_.clear();
   }
 
@@ -253,7 +256,7 @@ class PerfettoLocation : public convert::CallSink {
     add(event.time);
   }
 
-  const Shared& shared_;
+  Shared& shared_;
   std::size_t index_;
   std::size_t process_;
   std::uint64_t last_ = 0;  // time of the last packet
@@ -272,7 +275,7 @@ class PerfettoLocation : public convert::CallSink {
 
 }  // namespace
 
-std::unique_ptr<LocationSink> write_location(const Shared& shared, const Location& location) {
+std::unique_ptr<LocationSink> write_location(Shared& shared, const Location& location) {
   return std::make_unique<PerfettoLocation>(shared, location);
 }
 

@@ -20,7 +20,7 @@ class PerfettoRun : public RunSink {
   std::unique_ptr<LocationSink> open_location(const Location& location) override {
     return write_location(shared_, location);
   }
-  void finish() override {}
+  void finish() override { shared_.ordered.end(); }
 
  private:
   Shared shared_;

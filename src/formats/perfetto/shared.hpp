@@ -1,6 +1,6 @@
 // State shared by the locations of a run while they are written as packets.
 //
-// Not changed while locations are written, but for the destination; see RunSink for threads.
+// Not changed while locations are written, but for what orders them; see RunSink for threads.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "convert/destination.hpp"
+#include "convert/in_order.hpp"
 #include "convert/names.hpp"
 #include "convert/protobuf.hpp"
 #include "convert/tracks.hpp"
@@ -43,13 +44,15 @@ struct Shared {
          convert::Destination& destination)
       : definitions(all),
         out(destination),
+        ordered(destination, all.locations.size()),
         messages(std::move(numbered)),
         tracks(all),
         numbers(tracks, all.metrics.size()),
         clock(all.clock) {}
 
   const Definitions& definitions;
-  convert::Destination& out;
+  convert::Destination& out;  // but not while locations are written
+  convert::InOrder ordered;
   convert::MessageNumbers messages;
   convert::Tracks tracks;
   TrackNumbers numbers;
@@ -67,6 +70,6 @@ std::string describe_markers(const Shared& shared);
 convert::ProtoMessage describe_counter(const Metric& metric, std::uint64_t number,
                                        std::uint64_t parent);
 
-std::unique_ptr<LocationSink> write_location(const Shared& shared, const Location& location);
+std::unique_ptr<LocationSink> write_location(Shared& shared, const Location& location);
 
 }  // namespace timeloom::perfetto
