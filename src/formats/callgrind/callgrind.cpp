@@ -1,12 +1,16 @@
 #include "formats/callgrind/callgrind.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "convert/exclusive_times.hpp"
 #include "convert/names.hpp"
 #include "convert/text.hpp"
 #include "convert/tracks.hpp"
+#include "profile/on_path.hpp"
 
 namespace timeloom::callgrind {
 
@@ -17,17 +21,28 @@ using convert::Options;
 namespace {
 
 struct Cost {
-  std::uint64_t calls = 0;
   std::uint64_t time = 0;  // nanoseconds
+  std::uint64_t visits = 0;
+
+  void add(const Cost& other) {
+    time += other.time;
+    visits += other.visits;
+  }
+};
+
+struct Call {
+  std::uint64_t count = 0;
+  Cost cost;  // of all that was called
 };
 
 struct Function {
-  std::uint64_t visits = 0;
-  std::uint64_t own = 0;
-  std::map<std::uint32_t, Cost> calls;  // by the function that is called
+  Cost own;
+  std::map<std::uint32_t, Call> calls;  // by the function that is called
 };
 
-// Names that have been written once are given by their numbers.
+using Functions = std::map<std::uint32_t, Function>;
+
+// Names that have been written once in a part are given by their numbers.
 class Names {
  public:
   std::string operator()(std::uint64_t number, const std::string& name) {
@@ -35,119 +50,193 @@ class Names {
     if (known_.insert(number).second) text += " " + name;
     return text;
   }
+  void forget() { known_.clear(); }
 
  private:
   std::set<std::uint64_t> known_;
 };
 
+// A function, as readers tell them apart: by file and name.
+struct FunctionFacts {
+  std::string name;
+  std::uint32_t file = 0;  // in the list of files
+  std::uint32_t line = 0;  // the first that is known
+};
+
+class FunctionTable {
+ public:
+  explicit FunctionTable(const Definitions& definitions) {
+    std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> known;
+    for (std::uint32_t i = 0; i <= definitions.regions.size(); ++i) {
+      const bool defined = i < definitions.regions.size();
+      static const Region kNone;
+      const Region& region = defined ? definitions.regions[i] : kNone;
+      const RegionId id = defined ? RegionId{i} : RegionId{};
+      FunctionFacts facts{convert::one_line(convert::region_name(definitions, id)),
+                          file_number(region.file), region.first_line};
+      const auto next = static_cast<std::uint32_t>(functions_.size());
+      const auto [found, fresh] = known.try_emplace({facts.file, facts.name}, next);
+      if (fresh) functions_.push_back(std::move(facts));
+      of_region_.push_back(found->second);
+    }
+  }
+
+  std::uint32_t number_of(RegionId region) const {
+    return region.defined() ? of_region_[region.value()] : of_region_.back();
+  }
+  const FunctionFacts& operator[](std::uint32_t number) const { return functions_[number]; }
+  const std::string& file(std::uint32_t number) const { return files_[number]; }
+
+ private:
+  std::uint32_t file_number(const std::string& file) {
+    const std::string shown = file.empty() ? "???" : convert::one_line(file);
+    const auto next = static_cast<std::uint32_t>(files_.size());
+    const auto [found, fresh] = file_numbers_.try_emplace(shown, next);
+    if (fresh) files_.push_back(shown);
+    return found->second;
+  }
+
+  std::vector<FunctionFacts> functions_;
+  std::vector<std::uint32_t> of_region_;  // the last: call paths beyond a limit
+  std::vector<std::string> files_;
+  std::map<std::string, std::uint32_t> file_numbers_;
+};
+
 class CallgrindWriter {
  public:
   CallgrindWriter(const profile::CallTree& tree, const Options& options, Destination& out)
-      : tree_(tree), options_(options), out_(out), clock_(tree.definitions.clock) {
-    for (std::uint32_t i = 0; i <= regions(); ++i) {
-      const bool known = i < regions() && !tree.definitions.regions[i].file.empty();
-      const std::string file = known ? tree.definitions.regions[i].file : "???";
-      files_.push_back(file_numbers_.try_emplace(file, file_numbers_.size()).first->second);
+      : tree_(tree),
+        options_(options),
+        out_(out),
+        clock_(tree.definitions.clock),
+        table_(tree.definitions),
+        inclusive_visits_(tree.nodes.size()),
+        has_cell_(tree.nodes.size()) {
+    profile::RegionsOnPath on_path;
+    for (const profile::Node& node : tree.nodes) {
+      outermost_.push_back(on_path.enter(table_.number_of(node.region), node.depth));
     }
   }
 
   void write() {
-    std::string head = "# callgrind format\nversion: 1\ncreator: " + options_.creator + "\n";
-    head += "positions: line\nevents: Nanoseconds Visits\n";
-    out_.write(head);
+    out_.write("# callgrind format\nversion: 1\ncreator: " + options_.creator + "\n");
     const convert::Tracks tracks(tree_.definitions);
     several_ = tracks.processes.size() > 1;
     convert::ExclusiveTimes times(tree_);
+    Cost all;
     for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
       const convert::Track& track = tracks.tracks[i];
-      const convert::Process& process = tracks.processes[track.process];
-      write_part(i, track, process);
-      write_functions(functions_of(tree_.locations[i], times));
+      write_head(i, track, tracks.processes[track.process]);
+      all.add(write_functions(functions_of(tree_.locations[i], times)));
     }
+    // Of all parts, where callgrind_annotate looks first, which knows one part only.
+    std::string text = "\nsummary:";
+    add_cost(text, all);
+    out_.write(text);
   }
 
  private:
-  std::uint32_t regions() const {
-    return static_cast<std::uint32_t>(tree_.definitions.regions.size());
-  }
   std::uint32_t function_of(profile::NodeId node) const {
-    const RegionId region = tree_.nodes[node.value()].region;
-    return region.defined() ? region.value() : regions();
-  }
-  std::uint32_t line_of(std::uint32_t function) const {
-    return function < regions() ? tree_.definitions.regions[function].first_line : 0;
+    return table_.number_of(tree_.nodes[node.value()].region);
   }
 
-  // Each thread is a part with a summary of its own, as `callgrind --combine-dumps=yes` writes it.
-  void write_part(std::size_t index, const convert::Track& track, const convert::Process& process) {
+  // Each thread is a part, as `callgrind --combine-dumps=yes` writes it. The line of events is the
+  // last of a head; KCachegrind begins with new names there.
+  void write_head(std::size_t index, const convert::Track& track, const convert::Process& process) {
     std::string text = "\npid: ";
     append_number(text, process.id);
-    text += "\ncmd: " + convert::one_line(process.command.empty() ? process.name : process.command);
+    // A file is of one command, for KCachegrind.
+    if (index == 0) {
+      text +=
+          "\ncmd: " + convert::one_line(process.command.empty() ? process.name : process.command);
+    }
     text += "\npart: ";
     append_number(text, index + 1);
     text += "\nthread: ";
     append_number(text, index + 1);
     text += "\ndesc: Thread: ";
     if (several_) text += convert::one_line(process.name) + ": ";
-    text += convert::one_line(track.name) + "\n";
+    text += convert::one_line(track.name) + "\npositions: line\nevents: Nanoseconds Visits\n";
     out_.write(text);
+    file_names_.forget();
+    function_names_.forget();
   }
 
-  std::map<std::uint32_t, Function> functions_of(const profile::LocationProfile& location,
-                                                 convert::ExclusiveTimes& times) const {
-    std::map<std::uint32_t, Function> functions;
+  // Calls of a function that is running already have no cost: it is in the cost of the outermost.
+  Functions functions_of(const profile::LocationProfile& location, convert::ExclusiveTimes& times) {
+    add_up_visits(location);
+    Functions functions;
     times.for_each(location, [&](const profile::Cell& cell, std::uint64_t exclusive) {
       const std::uint32_t function = function_of(cell.node);
-      Function& own = functions[function];
-      own.visits += cell.statistics.visits;
-      own.own += clock_.nanoseconds(exclusive);
+      functions[function].own.add({clock_.nanoseconds(exclusive), cell.statistics.visits});
       const profile::NodeId parent = tree_.nodes[cell.node.value()].parent;
       if (!parent.defined()) return;
-      Cost& cost = functions[function_of(parent)].calls[function];
-      cost.calls += cell.statistics.visits;
-      cost.time += clock_.nanoseconds(cell.statistics.inclusive);
+      Call& call = functions[function_of(parent)].calls[function];
+      call.count += cell.statistics.visits;
+      if (!outermost_[cell.node.value()]) return;
+      call.cost.add(
+          {clock_.nanoseconds(cell.statistics.inclusive), inclusive_visits_[cell.node.value()]});
     });
     return functions;
   }
 
-  std::string name_of(std::uint32_t function) {
-    const RegionId region = function < regions() ? RegionId{function} : RegionId{};
-    return function_names_(function,
-                           convert::one_line(convert::region_name(tree_.definitions, region)));
-  }
-  std::string file_of(std::uint32_t function) {
-    const bool known = function < regions() && !tree_.definitions.regions[function].file.empty();
-    return file_names_(files_[function],
-                       known ? convert::one_line(tree_.definitions.regions[function].file) : "???");
+  // Cells come in the order of the nodes, which come after their parents.
+  void add_up_visits(const profile::LocationProfile& location) {
+    for (const profile::Cell& cell : location.cells) {
+      inclusive_visits_[cell.node.value()] = cell.statistics.visits;
+      has_cell_[cell.node.value()] = true;
+    }
+    for (std::size_t i = location.cells.size(); i-- > 0;) {
+      const profile::NodeId node = location.cells[i].node;
+      has_cell_[node.value()] = false;  // all below it have been added
+      profile::NodeId above = tree_.nodes[node.value()].parent;
+      while (above.defined() && !has_cell_[above.value()])
+        above = tree_.nodes[above.value()].parent;
+      if (above.defined()) inclusive_visits_[above.value()] += inclusive_visits_[node.value()];
+    }
   }
 
-  void write_functions(const std::map<std::uint32_t, Function>& functions) {
+  std::string name_of(std::uint32_t function) {
+    return function_names_(function, table_[function].name);
+  }
+  std::string file_of(std::uint32_t function) {
+    const std::uint32_t file = table_[function].file;
+    return file_names_(file, table_.file(file));
+  }
+
+  // The sum of what functions took themselves.
+  Cost write_functions(const Functions& functions) {
     std::string text;
+    Cost sum;
     for (const auto& [number, function] : functions) {
       text += "\nfl=" + file_of(number) + "\nfn=" + name_of(number) + "\n";
-      add_costs(text, line_of(number), function.own, function.visits);
-      for (const auto& [called, cost] : function.calls) {
+      append_number(text, table_[number].line);
+      add_cost(text, function.own);
+      sum.add(function.own);
+      for (const auto& [called, call] : function.calls) {
         text += "cfi=" + file_of(called) + "\ncfn=" + name_of(called) + "\ncalls=";
-        append_number(text, cost.calls);
+        append_number(text, call.count);
         text += ' ';
-        append_number(text, line_of(called));
+        append_number(text, table_[called].line);
         text += '\n';
-        add_costs(text, line_of(number), cost.time, cost.calls);
+        append_number(text, table_[number].line);
+        add_cost(text, call.cost);
       }
       if (text.size() < 1 << 16) continue;
       out_.write(text);
       text.clear();
     }
+    text += "\ntotals:";
+    add_cost(text, sum);
     out_.write(text);
+    return sum;
   }
 
-  static void add_costs(std::string& text, std::uint32_t line, std::uint64_t time,
-                        std::uint64_t visits) {
-    append_number(text, line);
+  static void add_cost(std::string& text, const Cost& cost) {
     text += ' ';
-    append_number(text, time);
+    append_number(text, cost.time);
     text += ' ';
-    append_number(text, visits);
+    append_number(text, cost.visits);
     text += '\n';
   }
 
@@ -155,9 +244,11 @@ class CallgrindWriter {
   const Options& options_;
   Destination& out_;
   convert::RunClock clock_;
-  std::map<std::string, std::uint64_t> file_numbers_;
-  std::vector<std::uint64_t> files_;  // by function
-  bool several_ = false;              // processes
+  FunctionTable table_;
+  std::vector<bool> outermost_;                  // by node: its function is not running already
+  std::vector<std::uint64_t> inclusive_visits_;  // by node, of cells of a location
+  std::vector<bool> has_cell_;
+  bool several_ = false;  // processes
   Names file_names_;
   Names function_names_;
 };
