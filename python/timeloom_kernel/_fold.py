@@ -223,8 +223,9 @@ def _leave(node: _Node, path: list[tuple[_Node, int]], now: int, spans: list[tup
 
 
 def largest(rows: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
-    """Of rows of a tree, callers first, those that took the most time, in the same order. A caller takes as long as what
-    it calls, so the callers of a row are there.
+    """Of rows of a tree, callers first, those that took the most time, in the same order.
+
+    A caller takes as long as what it calls, so the callers of a row are there.
     """
     by_time = sorted(range(len(rows)), key=lambda place: -rows[place]["inclusive_s"])
     return [rows[place] for place in sorted(by_time[:most])]

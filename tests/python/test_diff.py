@@ -26,7 +26,7 @@ def rows(done, key):
     said = json.loads(done.stdout)
     paths = []
     for above, name in said.get("paths", ()):
-        paths.append(((*paths[above], name) if above >= 0 else (name,)))
+        paths.append((*paths[above], name) if above >= 0 else (name,))
     return {paths[row["path"]] if "path" in row else (row["name"],): row for row in said[key]["rows"]}
 
 
