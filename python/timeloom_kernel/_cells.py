@@ -23,7 +23,10 @@ SETTING = (
 )
 
 # Blank lines and comments may come first. A question mark asks IPython for help.
-_FIRST = re.compile(r"((?:[ \t]*(?:#[^\n]*)?\n)*)[ \t]*%%(\w+)(?![\w?])([^\n]*)(?:\n|$)")
+_EMPTY = r"(?:[ \t]*(?:#[^\n]*)?\n)*"
+_FIRST = re.compile(rf"({_EMPTY})[ \t]*%%(\w+)(?![\w?])([^\n]*)(?:\n|$)")
+# IPython's own that run the lines below them, so that a magic of ours may come next.
+_AROUND = re.compile(rf"{_EMPTY}[ \t]*(%%(?:capture|prun|time|timeit)(?![\w?])[^\n]*\n){_EMPTY}")
 
 
 class Cell(NamedTuple):
@@ -36,7 +39,16 @@ class Cell(NamedTuple):
 
 
 def parse(raw: str) -> Cell | None:
-    """The parts of a cell; None when its first line is not one of our magics."""
+    """The parts of a cell; None when its first line is not one of our magics.
+
+    A measuring magic directly below ``%%time`` and the like counts as if it stood above.
+    """
+    around = _AROUND.match(raw)
+    if around is not None:
+        inner = parse(raw[around.end() :])
+        if inner is None or inner.magic not in MEASURING:
+            return None
+        return inner._replace(before="", body=around[1] + inner.body)
     found = _FIRST.match(raw)
     if found is None or found[2] not in (*MEASURING, *SETTING):
         return None

@@ -121,6 +121,21 @@ def test_another_cell_magic_inside(kernel):
     assert answer.status == "ok" and calls(answer.run)["__main__.fib"] == 10
 
 
+@pytest.mark.parametrize("above, times", [
+    ("%%time", 1), ("# first\n%%timeit -n 2 -r 3", 6), ("%%capture _shown\n\n# then", 1), ("%%prun -q", 1),
+])  # fmt: skip
+def test_below_another_cell_magic(kernel, above, times):
+    """As if it stood above."""
+    answer = kernel.run(f"{above}\n%%timeloom --exclude json.*\nfib(4)\nfib(1)\nprint('out')")
+    assert (answer.status, calls(answer.run)["__main__.fib"]) == ("ok", 10 * times)
+    assert answer.stdout.count("out") == (0 if "capture" in above else times)
+
+
+def test_a_magic_of_ours_in_a_text_is_none(kernel):
+    assert kernel.run("%%writefile text\n%%timeloom\nfib(4)").run is None
+    assert kernel.run("print(open('text').read())").stdout == "%%timeloom\nfib(4)\n\n"
+
+
 def test_threads_of_the_cell_are_recorded(kernel):
     code = """%%timeloom
 import threading
