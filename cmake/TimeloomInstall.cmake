@@ -50,6 +50,13 @@ if(TIMELOOM_BUILD_TOOLS)
     set(timeloom_share ${SKBUILD_DATA_DIR}/share)
   endif()
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/ DESTINATION ${timeloom_share})
+  # What job scripts source or load; by both names of the tool.
+  foreach(name omnitrace rocprofiler-systems)
+    install(FILES ${PROJECT_SOURCE_DIR}/packaging/omnitrace/setup-env.sh
+            DESTINATION ${timeloom_share}/${name})
+    install(FILES ${PROJECT_SOURCE_DIR}/packaging/omnitrace/modulefile
+            DESTINATION ${timeloom_share}/modulefiles/${name} RENAME 1.12)
+  endforeach()
 endif()
 
 # The licences of what is linked in, which a wheel carries (scripts/bundled.py).

@@ -84,3 +84,40 @@ def test_types_are_installed():
 def test_the_tests_run_on_what_is_installed():
     assert not PACKAGE.is_relative_to(ROOT / "python")
     assert PACKAGE.is_relative_to(sys.prefix)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "sh"])
+@pytest.mark.parametrize("name", ["omnitrace", "rocprofiler-systems"])
+def test_job_scripts_find_the_commands_of_omnitrace(tmp_path, shell, name):
+    if shutil.which(shell) is None:
+        pytest.skip(f"there is no {shell}")
+    script = Path(sys.prefix) / "share" / name / "setup-env.sh"
+    known = {"omnitrace_ROOT": sys.prefix} if shell == "sh" else {}
+    done = subprocess.run([shell, "-c", f'set -u; . "{script}" && command -v omnitrace-python && echo $omnitrace_ROOT'],
+                          cwd=tmp_path, env={"PATH": "/usr/bin:/bin", **known}, capture_output=True, text=True)  # fmt: skip
+    assert (done.stdout, done.stderr) == (f"{sys.prefix}/bin/omnitrace-python\n{sys.prefix}\n", "")
+
+
+def test_a_set_up_script_alone_is_refused(tmp_path):
+    script = shutil.copy(Path(sys.prefix) / "share" / "omnitrace" / "setup-env.sh", tmp_path)
+    done = subprocess.run(["bash", "-c", f". {script}"], env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith("omnitrace: there is no omnitrace-python in ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["omnitrace", "rocprofiler-systems"])
+def test_the_modulefile_names_the_prefix(tmp_path, name):
+    file = Path(sys.prefix) / "share" / "modulefiles" / name / "1.12"
+    if shutil.which("tclsh") is None:
+        assert file.read_text().startswith("#%Module1.0\n")
+        return
+    text = f"""
+proc module-whatis args {{}}
+proc conflict args {{}}
+proc setenv {{key value}} {{puts "$key=$value"}}
+proc prepend-path {{key value}} {{puts "$key=$value"}}
+set ModulesCurrentModulefile "{file}"
+source "{file}"
+"""
+    done = subprocess.run(["tclsh"], input=text, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (f"omnitrace_ROOT={sys.prefix}\nPATH={sys.prefix}/bin\n", "")
