@@ -8,7 +8,9 @@
 #include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/say.hpp"
 #include "python/observe/code_regions.hpp"
+#include "python/observe/hook_probe.hpp"
 #include "record/measurement.hpp"
 #include "settings/overhead_setting.hpp"
 
@@ -21,10 +23,13 @@ namespace {
 const Instrumenter* const kInstrumenters[] = {&kMonitoring, &kFrame, &kProfile, &kTrace, &kDummy};
 
 // Why there are these defaults: monitoring costs nothing where it is disabled
-// and leaves the C stack alone; before 3.12 the frame hook is the cheapest.
+// and leaves the C stack alone; before 3.12 the frame hook is the cheapest, where it is called for
+// every function.
 const Instrumenter* choose(const InstrumentOptions& what) {
   if (kHasMonitoring) return &kMonitoring;
-  return what.c_functions ? &kProfile : &kFrame;
+  if (what.c_functions) return &kProfile;
+  const bool needs_frame = what.tasks || what.budget;
+  return needs_frame || calls_kept_from_hook().empty() ? &kFrame : &kProfile;
 }
 
 const Instrumenter& find_instrumenter(const std::string& name, const InstrumentOptions& what) {
@@ -69,6 +74,16 @@ const Instrumenter& instrumenter_of(const Settings& settings) {
                 " cannot keep to a limit; use --instrumenter " + choose({})->name);
   }
   return instrumenter;
+}
+
+void say_of_calls_kept_from_hook(const Settings& settings, const Instrumenter& used) {
+  if (&used != &kFrame && (kHasMonitoring || settings.text("instrumenter") != "auto")) return;
+  const std::string& kept = calls_kept_from_hook();
+  if (kept.empty() || instrument_options(settings).c_functions) return;
+  const bool missing = &used == &kFrame;
+  say("this Python calls " + kept + " without asking the frame hook: " +
+      (missing ? "calls are missing (--instrumenter profile records all)"
+               : "--instrumenter profile is used, which takes longer"));
 }
 
 // The same callables that CPython itself reports to a profile function.

@@ -51,6 +51,9 @@ InstrumentOptions instrument_options(const Settings& settings);
 // The instrumenter that the settings name; "auto" chooses. Throws Error when this Python lacks
 // it or it cannot do what is asked.
 const Instrumenter& instrumenter_of(const Settings& settings);
+// One line where the interpreter does not ask the frame hook for every call: which calls are
+// missing with `used`, or that it is used for that reason.
+void say_of_calls_kept_from_hook(const Settings& settings, const Instrumenter& used);
 
 // C functions are known by their method definition, which mostly outlives their
 // objects, and its name. `callable` is what is called; nullptr result: not a C function whose

@@ -231,6 +231,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
       .paused = settings.flag("paused"),
       .cpu = {.launched_ns = context.launched_cpu_ns, .begin_ns = record::process_cpu_ns()}};
   take_rules(session.plan);
+  if (context.parent.empty()) say_of_calls_kept_from_hook(settings, *session.plan.instrumenter);
   const std::optional<double> limit = session.plan.overhead_limit;
   const EventCost calibrated = limit ? calibrate_events(*session.plan.instrumenter) : EventCost{};
   const double metrics_seconds = limit ? record::sample_seconds(session.plan.metrics) : 0;
