@@ -100,6 +100,11 @@ def _program(line: _command_line.CommandLine) -> "_Program":
             raise _command_line.UsageError(
                 "no script given; write: omnitrace-python [options] -- script.py, or see --help"
             )
+        kind, target, arguments = line.program
+        options = [*line.options, "--"]
+        meant = kind == "file" and _core.meant_command(["omnitrace-python"], options, "omnitrace", target, arguments)
+        if meant:
+            raise _command_line.UsageError(meant)
         return _found(line.program)
     kind, target, arguments = line.program or ("file", "", [])
     if kind != "file" or _exists(target):

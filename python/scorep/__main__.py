@@ -68,10 +68,14 @@ def _scorep_variables() -> list[bytes]:
 
 
 def _check(program: "_Program") -> None:
-    """Raises UsageError for a script that is not there."""
-    kind, target, _ = program
+    """Raises UsageError for a script that is not there, or is none of Python."""
+    kind, target, arguments = program
     if kind != "file":
         return
+    options = [word for word in sys.argv[1 : len(sys.argv) - len(arguments) - 1] if word != "--"]
+    meant = _core.meant_command(["python", "-m", "scorep"], options, "scorep", target, arguments)
+    if meant:
+        raise _command_line.UsageError(meant)
     try:
         open(target, "rb").close()
     except IsADirectoryError:

@@ -104,7 +104,8 @@ PythonChoice find_python(const std::string& executable) {
   }
   // Installed for one user, or in a prefix without an interpreter: the same version, elsewhere.
   for (const Site& site : sites) {
-    if (const std::string program = find_executable(site.python, OnPath::kAbsolute); !program.empty())
+    if (const std::string program = find_executable(site.python, OnPath::kAbsolute);
+        !program.empty())
       return {program, package_of(site), false};
   }
   if (const std::string program = find_executable("python3", OnPath::kAbsolute); !program.empty())

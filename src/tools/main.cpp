@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/shell_word.hpp"
+#include "settings/meant_command.hpp"
 #include "tools/commands.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
@@ -46,6 +48,18 @@ bool is_command(const std::vector<Command>& commands, const std::string& word) {
                      [&](const Command& one) { return one.app->get_name() == word; });
 }
 
+// A program in the place of a command: app.py, python app.py.
+int no_such_command(const CLI::App& program, std::vector<std::string> words) {
+  const std::string what = "there is no command '" + words.front() + "'";
+  const bool python = is_python_name(words.front()) && words.size() > 1;
+  if (!python && !words.front().ends_with(".py")) return wrong_usage(program, what);
+  if (python) words.erase(words.begin());
+  std::string line = what + "; write: timeloom run";
+  for (const std::string& word : words) line += " " + shell_word(word);
+  say(line);
+  return kWrongUsage;
+}
+
 int run_chosen(CLI::App& program, const std::vector<Command>& commands, int argc, char** argv) {
   for (const Command& command : commands) {
     if (argc > 1 && command.run_words && command.app->get_name() == argv[1]) {
@@ -53,7 +67,7 @@ int run_chosen(CLI::App& program, const std::vector<Command>& commands, int argc
     }
   }
   if (argc > 1 && argv[1][0] != '-' && !is_command(commands, argv[1])) {
-    return wrong_usage(program, "there is no command '" + std::string(argv[1]) + "'");
+    return no_such_command(program, {argv + 1, argv + argc});
   }
   try {
     program.parse(argc, argv);

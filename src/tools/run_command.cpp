@@ -72,8 +72,8 @@ constexpr char kUnmeasuredVariable[] = "TIMELOOM_UNMEASURED";
   PythonChoice python = find_python(own_executable());
   if (python.package.empty()) {
     // With -S it would not look where packages are installed.
-    python.package = ask_for_package(python.program, skips_site(line) ? std::vector<std::string>()
-                                                                       : line.interpreter_flags);
+    python.package = ask_for_package(
+        python.program, skips_site(line) ? std::vector<std::string>() : line.interpreter_flags);
   }
   std::vector<std::string> words = python_words(line, python);
   unsetenv(kNativeSettingsVariable);  // of a run around this one

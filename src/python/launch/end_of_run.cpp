@@ -260,9 +260,9 @@ PyMethodDef g_finish_method = {"finish_run", guarded<finish_run>, METH_NOARGS, n
 void end_by_interrupt() {
   const record::KeepOff nothing_of_this;
   const Ref names(PyDict_New());
-  const Ref result(names ? PyRun_String("raise KeyboardInterrupt", Py_file_input, names.get(),
-                                        names.get())
-                         : nullptr);
+  const Ref result(
+      names ? PyRun_String("raise KeyboardInterrupt", Py_file_input, names.get(), names.get())
+            : nullptr);
   PyErr_Clear();
 }
 

@@ -32,6 +32,7 @@
 #include "record/measurement.hpp"
 #include "run/experiment_directory.hpp"
 #include "settings/command_line.hpp"
+#include "settings/meant_command.hpp"
 #include "settings/scorep_settings.hpp"
 #include "settings/settings_text.hpp"
 
@@ -214,6 +215,23 @@ PyObject* measure_program(const Door& door, const Settings& settings, Program pr
   return pass_on(outcome);
 }
 
+// Throws Error for a word that is no program of Python where one is expected. `given`: the words of
+// the command line.
+void refuse_other_program(const std::vector<std::string>& given, const CommandLine& line) {
+  if (line.kind != ProgramKind::kFile) return;
+  DoorWords door{{"python", "-m", "timeloom"}, {}, "timeloom"};
+  std::vector<std::string> flags;
+  if (started_by_timeloom_run(flags)) {
+    door.command = {"timeloom", "run"};
+    door.options = flags;
+  }
+  const auto end = given.end() - static_cast<std::ptrdiff_t>(line.arguments.size()) - 1;
+  const bool marked = end != given.begin() && *(end - 1) == "--";
+  door.options.insert(door.options.end(), given.begin(), end - (marked ? 1 : 0));
+  const std::string text = meant_command(door, line.target, line.arguments);
+  if (!text.empty()) throw Error(text);
+}
+
 // ---- What Python calls
 
 PyObject* run_command_line(PyObject*, PyObject* arguments) {
@@ -224,6 +242,7 @@ PyObject* run_command_line(PyObject*, PyObject* arguments) {
     const CommandLine line = parse_command_line(given, InterpreterFlags::kRefuse);
     if (line.help) return print_and_exit(run_help());
     if (line.version) return print_and_exit("timeloom " TIMELOOM_VERSION "\n");
+    refuse_other_program(given, line);
     const Settings settings = read_settings(
         pyproject, [&](Settings& weaker) { apply(line, weaker); }, Measured::kProgram);
     return measure_program(kTimeloomDoor, settings, program_of(line), brought, Py_None);
@@ -318,6 +337,16 @@ PyObject* nearest_name_method(PyObject*, PyObject* arguments) {
   return object_of(std::string(nearest_name(bytes_of(name), views)));
 }
 
+PyObject* meant_command_method(PyObject*, PyObject* arguments) {
+  PyObject *command = nullptr, *options = nullptr, *target = nullptr, *words = nullptr;
+  const char* module = nullptr;
+  if (!PyArg_ParseTuple(arguments, "OOsUO", &command, &options, &module, &target, &words)) {
+    return nullptr;
+  }
+  const DoorWords door{words_of(command), words_of(options), module};
+  return object_of(meant_command(door, bytes_of(target), words_of(words)));
+}
+
 PyObject* scorep_summary_method(PyObject*, PyObject*) { return object_of(scorep_summary_text()); }
 
 PyObject* settings_page_method(PyObject*, PyObject*) { return object_of(settings_page()); }
@@ -333,6 +362,9 @@ PyMethodDef kLauncherMethods[] = {
     {"wrappers", guarded<wrappers_method>, METH_NOARGS, nullptr},
     {"nearest_name", guarded<nearest_name_method>, METH_VARARGS,
      "nearest_name(name, candidates, /)\n--\n\nThe one that may be meant; empty: none."},
+    {"meant_command", guarded<meant_command_method>, METH_VARARGS,
+     "meant_command(command, options, module, target, arguments, /)\n--\n\n"
+     "What is wrong with a program that is none of Python, in one line; empty: nothing."},
     {"scorep_summary", guarded<scorep_summary_method>, METH_NOARGS,
      "The text of scorep-info config-summary."},
     {"settings_page", guarded<settings_page_method>, METH_NOARGS, nullptr},

@@ -173,9 +173,8 @@ bool set_arguments(const Program& program, const InterpreterStart& start, const 
   }
   if (!set_sys_list("argv", with_arguments(argv0, program))) return false;
   PyObject* words = PySys_GetObject("orig_argv");  // borrowed
-  const bool ours =
-      started_as_module(start, door) || started_by_path(start, door) ||
-      started_by_command(start, door);
+  const bool ours = started_as_module(start, door) || started_by_path(start, door) ||
+                    started_by_command(start, door);
   if (!ours || words == nullptr) return true;
   original.insert(original.begin(), start.flags.begin(), start.flags.end());
   original.insert(original.begin(), words_of(words).front());
@@ -264,6 +263,12 @@ bool interpreter_flag(const char* name) {
   const int result = flag ? PyObject_IsTrue(flag.get()) : -1;
   if (result < 0) PyErr_Clear();
   return result == 1;
+}
+
+bool started_by_timeloom_run(std::vector<std::string>& flags) {
+  const InterpreterStart start = interpreter_start();
+  flags = start.flags;
+  return started_by_path(start, kTimeloomDoor);
 }
 
 bool skips_first_line() {

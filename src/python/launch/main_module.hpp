@@ -33,6 +33,9 @@ std::string package_directory();
 // Whether sys.flags has this flag on.
 bool interpreter_flag(const char* name);
 
+// Whether `timeloom run` has started this python; `flags`: those that it was given.
+bool started_by_timeloom_run(std::vector<std::string>& flags);
+
 // True if python was started with -x (skip the first line of the script).
 bool skips_first_line();
 

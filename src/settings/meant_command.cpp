@@ -1,0 +1,173 @@
+#include "settings/meant_command.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+
+#include "core/executable.hpp"
+#include "core/shell_word.hpp"
+#include "settings/command_line.hpp"
+
+namespace timeloom {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+// What a `#!` names that is no Python. Others may start one: uv, pipx, sage.
+constexpr std::array<std::string_view, 18> kInterpreters = {
+    "sh",   "bash", "dash",    "zsh",   "ksh", "csh", "tcsh", "fish",  "perl",
+    "ruby", "node", "Rscript", "julia", "lua", "awk", "make", "tclsh", "php"};
+
+void append(Words& words, std::span<const std::string> more) {
+  words.insert(words.end(), more.begin(), more.end());
+}
+
+std::string_view name_of_file(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
+std::string shell_line(const Words& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
+  return line;
+}
+
+// The first bytes of a regular file.
+std::string head_of(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return {};
+  std::FILE* const file = std::fopen(path.c_str(), "rbe");
+  if (file == nullptr) return {};
+  std::array<char, 512> bytes;
+  const std::size_t size = std::fread(bytes.data(), 1, bytes.size(), file);
+  std::fclose(file);
+  return {bytes.data(), size};
+}
+
+// The first word of the line from `at` on, and `at` behind it.
+std::string next_word(const std::string& line, std::size_t& at) {
+  const std::size_t begin = std::min(line.find_first_not_of(" \t", at), line.size());
+  at = std::min(line.find_first_of(" \t", begin), line.size());
+  return line.substr(begin, at - begin);
+}
+
+// "bash" of "#!/usr/bin/env bash"; empty: it may be Python all the same, as some files begin for a
+// shell and are a text in quotes for Python.
+std::string other_interpreter(const std::string& path, const std::string& head) {
+  if (!head.starts_with("#!") || path.ends_with(".py")) return {};
+  const std::size_t end = std::min(head.find('\n'), head.size());
+  if (end + 1 < head.size() && (head[end + 1] == '\'' || head[end + 1] == '"')) return {};
+  const std::string line = head.substr(0, end);
+  std::size_t at = 2;
+  std::string name(name_of_file(next_word(line, at)));
+  if (name == "env") name = next_word(line, at);
+  return std::ranges::find(kInterpreters, name) != kInterpreters.end() ? name : std::string();
+}
+
+// `python flags app.py` through the door.
+Words through_door(const DoorWords& door, const std::string& python, const Words& rest) {
+  const InterpreterStart start = split_interpreter_start(rest);
+  const bool takes_flags = door.command.front() == "timeloom";
+  Words words;
+  if (python.find('/') != std::string::npos || (!start.flags.empty() && !takes_flags)) {
+    words = {python};
+    append(words, start.flags);
+    append(words, Words{"-m", door.module});
+    append(words, door.options);
+    append(words, start.program);
+  } else {
+    words = door.command;
+    append(words, door.options);
+    append(words, rest);
+  }
+  if (start.program.empty()) words.push_back("script.py");
+  return words;
+}
+
+// `target arguments` with the Python among the arguments through the door; empty: there is none.
+Words with_door(const DoorWords& door, const std::string& target,
+                std::span<const std::string> arguments) {
+  const auto python = std::ranges::find_if(arguments, is_python_name);
+  if (python == arguments.end()) return {};
+  const Words rest = through_door(door, *python, Words(python + 1, arguments.end()));
+  if (name_of_file(target) == "env" && python == arguments.begin()) return rest;
+  Words words = {target};
+  words.insert(words.end(), arguments.begin(), python);
+  append(words, rest);
+  return words;
+}
+
+std::string text_of_python(const DoorWords& door, const std::string& target, const Words& rest) {
+  return target + " is the interpreter, not a program for it; write: " +
+         shell_line(through_door(door, target, rest));
+}
+
+// The first part of `target` is a file: "app.py --flag".
+std::string text_of_one_word(const DoorWords& door, const std::string& target,
+                             std::span<const std::string> arguments) {
+  std::error_code error;
+  const std::string file = target.substr(0, target.find(' '));
+  if (file.size() == target.size() || !fs::exists(file, error)) return {};
+  Words words = door.command;
+  append(words, door.options);
+  std::string line = shell_line(words) + " " + target;
+  for (const std::string& word : arguments) line += " " + shell_word(word);
+  return "there is no file '" + target + "'; write: " + line;
+}
+
+std::string text_of_compiled(const DoorWords& door, const std::string& target,
+                             std::span<const std::string> arguments) {
+  const std::string what = target + " is a compiled program, not one of Python";
+  if (door.module != "timeloom") return what;
+  Words words = {"timeloom", "run"};
+  append(words, door.options);
+  append(words, Words{"--program", target});
+  append(words, arguments);
+  return what + "; write: " + shell_line(words);
+}
+
+}  // namespace
+
+bool is_python_name(std::string_view word) {
+  std::string_view name = name_of_file(word);
+  for (const std::string_view kind : {"python", "pypy"}) {
+    if (!name.starts_with(kind)) continue;
+    name.remove_prefix(kind.size());
+    if (name.ends_with('t')) name.remove_suffix(1);
+    return name.find_first_not_of("0123456789.") == std::string_view::npos;
+  }
+  return false;
+}
+
+std::string meant_command(const DoorWords& door, const std::string& target,
+                          std::span<const std::string> arguments) {
+  std::error_code error;
+  const bool here = fs::is_directory(target, error)
+                        ? fs::exists(fs::path(target) / "__main__.py", error)
+                        : fs::exists(target, error);
+  const bool named = target.find('/') == std::string::npos && !here;
+  const std::string path = named ? find_executable(target) : target;
+  const std::string head = head_of(path);
+  const bool compiled = head.starts_with(
+      "\x7f"
+      "ELF");
+  const std::string interpreter = other_interpreter(path, head);
+  const bool missing = path.empty() || !fs::exists(path, error);
+  if (!compiled && interpreter.empty() && !missing) return {};
+  if (is_python_name(target)) {
+    return text_of_python(door, target, Words(arguments.begin(), arguments.end()));
+  }
+  const bool launcher = !missing || target.find_first_of("./") == std::string::npos;
+  if (const Words words = with_door(door, target, arguments); launcher && !words.empty()) {
+    return target + " is not a program of Python; write: " + shell_line(words);
+  }
+  if (compiled) return text_of_compiled(door, target, arguments);
+  if (missing) return text_of_one_word(door, target, arguments);
+  return target + " is a script of " + interpreter + ", not of Python; write " +
+         shell_line(door.command) + " in it, in the place of python";
+}
+
+}  // namespace timeloom
