@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "convert/limited_depth.hpp"
 #include "convert/names.hpp"
 #include "tools/answer_text.hpp"
 #include "tools/format.hpp"
@@ -59,6 +60,15 @@ void IoFigures::add(const IoFigures& other) noexcept {
 }
 
 namespace {
+
+// Stands in a path for the calls between its first 1,024 and the last two, so that what is printed
+// does not grow with the square of the depth.
+constexpr std::uint32_t kDeeper = UINT32_MAX;
+constexpr std::uint32_t kMostNames = convert::kMostFrames + 2;
+
+std::string name_of_region(const Definitions& definitions, std::uint32_t region) {
+  return region == kDeeper ? "(deeper calls)" : convert::region_name(definitions, RegionId{region});
+}
 
 constexpr char kPipes[] = "pipes", kSockets[] = "sockets";
 constexpr char kCompiled[] = "compiled modules (.pyc)";
@@ -122,6 +132,8 @@ class IoReport::OneLocation final : public LocationSink {
   struct Place {
     std::uint32_t parent = 0;
     std::uint32_t region = 0;
+    std::uint32_t depth = 0;  // of the first: 0
+    std::uint32_t top = 0;    // itself, or the place at the limit of depth that it lies below
     std::map<std::uint32_t, std::uint32_t> children{};  // by region
     std::array<IoFigures, 3> figures{};                 // by operation
   };
@@ -130,12 +142,20 @@ class IoReport::OneLocation final : public LocationSink {
     const auto next = static_cast<std::uint32_t>(places_.size());
     const auto [child, fresh] = places_[place].children.try_emplace(region, next);
     const std::uint32_t result = child->second;
-    if (fresh) places_.push_back({place, region});
+    if (fresh) {
+      const std::uint32_t depth = places_[place].depth + 1;
+      const bool deep = depth > convert::kMostFrames;
+      places_.push_back({place, region, depth, deep ? places_[place].top : next});
+    }
     return result;
   }
 
   std::vector<std::uint32_t> path_of(std::uint32_t place) const {
     std::vector<std::uint32_t> path;
+    if (places_[place].depth > kMostNames) {
+      path = {places_[place].region, places_[places_[place].parent].region, kDeeper};
+      place = places_[place].top;
+    }
     for (; place != 0; place = places_[place].parent) path.push_back(places_[place].region);
     std::ranges::reverse(path);
     return path;
@@ -173,8 +193,7 @@ std::string IoReport::name_of_path(const IoCallPath& path) const {
   std::string text;
   const std::size_t shown = std::min<std::size_t>(path.regions.size(), 2);
   for (std::size_t i = path.regions.size() - shown; i < path.regions.size(); ++i) {
-    text += (text.empty() ? "" : " > ") +
-            convert::region_name(*definitions_, RegionId{path.regions[i]});
+    text += (text.empty() ? "" : " > ") + name_of_region(*definitions_, path.regions[i]);
   }
   return text.empty() ? "(no region)" : text;
 }
@@ -182,6 +201,11 @@ std::string IoReport::name_of_path(const IoCallPath& path) const {
 void IoReport::add_profile(const profile::CallTree& tree) {
   definitions_ = &tree.definitions;
   of_profile_ = true;
+  std::vector<profile::NodeId> top;  // by node, as of a place
+  for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
+    const bool deep = tree.nodes[i].depth >= convert::kMostFrames;
+    top.push_back(deep ? top[tree.nodes[i].parent.value()] : profile::NodeId{i});
+  }
   for (std::size_t i = 0; i < tree.locations.size(); ++i) {
     if (!locations_.contains(tree.definitions.locations[i].id)) continue;
     std::map<profile::NodeId, const profile::Statistics*> visits;
@@ -191,8 +215,14 @@ void IoReport::add_profile(const profile::CallTree& tree) {
       const bool write = metric == kIoBytesWritten;
       if ((!write && metric != kIoBytesRead) || !visits.contains(cell.node)) continue;
       IoCallPath path{{}, write ? IoOperation::kWrite : IoOperation::kRead};
-      for (profile::NodeId node = cell.node; node.defined();
-           node = tree.nodes[node.value()].parent) {
+      profile::NodeId first = cell.node;
+      if (tree.nodes[first.value()].depth >= kMostNames) {
+        const profile::Node& inner = tree.nodes[first.value()];
+        path.regions = {inner.region.value(), tree.nodes[inner.parent.value()].region.value(),
+                        kDeeper};
+        first = top[first.value()];
+      }
+      for (profile::NodeId node = first; node.defined(); node = tree.nodes[node.value()].parent) {
         const RegionId region = tree.nodes[node.value()].region;
         if (region.defined()) path.regions.push_back(region.value());
       }
@@ -335,7 +365,7 @@ void IoReport::write_json(Output& output) const {
   for (const auto& [path, figures] : by_time(call_paths_)) {
     ordered_json names = ordered_json::array();
     for (const std::uint32_t region : path.regions) {
-      names.push_back(convert::region_name(*definitions_, RegionId{region}));
+      names.push_back(name_of_region(*definitions_, region));
     }
     ordered_json row = {{"path", std::move(names)}, {"operation", word_of(path.operation)}};
     add_figures(row, figures);

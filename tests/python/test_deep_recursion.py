@@ -89,3 +89,23 @@ def test_paths_of_a_difference_are_a_table(timeloom, deep):
         deepest, name = paths[deepest]
         names.append(name)
     assert names[:2] == ["__main__.even", "__main__.odd"] and len(names) > DEPTH
+
+
+def test_paths_of_input_and_output_end_at_a_depth(timeloom, tmp_path):
+    (tmp_path / "app.py").write_text("""
+import os, sys
+sys.setrecursionlimit(4000)
+file = os.open("/dev/null", os.O_WRONLY)
+def f(n):
+    os.write(file, b"x")
+    if n: f(n - 1)
+f(3000)
+""")
+    subprocess.run([sys.executable, "-m", "timeloom", "--quiet", "--io", "posix", "-o", "run", "app.py"], cwd=tmp_path,
+                   env=environment(), check=True, timeout=60)  # fmt: skip
+    said = timeloom("report", "--io", "--json", "run", cwd=tmp_path).stdout
+    rows = [row for row in json.loads(said)["call_paths"] if row["path"][-2:] == ["__main__.f", "write"]]
+    assert sum(row["operations"] for row in rows) == 3001
+    assert max(len(row["path"]) for row in rows) == 1024 + 3
+    (deep,) = [row for row in rows if "(deeper calls)" in row["path"]]
+    assert deep["path"][-3] == "(deeper calls)" and deep["operations"] == 3001 - (len(rows) - 1)
