@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any, NamedTuple
 
 from timeloom_kernel import _svg
 from timeloom_kernel._fold import Folded, largest
 from timeloom_kernel._handle import OPENED_BY, duration
+from timeloom_kernel._plain import escaped, plain
 
 _ROWS = 10  # of hot spots
 _TREE_ROWS = 60
@@ -120,7 +120,7 @@ def as_text(head: Head, folded: Folded | None) -> str:
                   f"{_place(row)}" for row in folded.flat[:7]]
     lines += _input_output(folded) + advice(head, folded)
     lines.append(_state(head, folded))
-    return "\n".join(lines[:14] + [f"run: {head.run}  (in Python: _run)"])
+    return "\n".join(map(plain, [*lines[:14], f"run: {head.run}  (in Python: _run)"]))
 
 
 def _dash(text: str) -> str:
@@ -145,13 +145,13 @@ _CELL = "text-align:right;padding:1px 8px"
 
 def as_html(head: Head, folded: Folded | None) -> str:
     """The same, with bars and pictures."""
-    parts = [f"<div style='margin:2px 0'><b>{html.escape(_summary(head))}</b></div>",
-             f"<div style='{_MUTED}'>{html.escape(verdict(head.overhead) + _dash(_comparison(head)))}</div>"]
+    parts = [f"<div style='margin:2px 0'><b>{escaped(_summary(head))}</b></div>",
+             f"<div style='{_MUTED}'>{escaped(verdict(head.overhead) + _dash(_comparison(head)))}</div>"]
     if folded is not None:
         parts += [_table(folded.flat[:_ROWS], head), _tree(folded), _pictures(folded)]
-    parts += [f"<div>{html.escape(line)}</div>" for line in _input_output(folded)]
-    parts += [f"<div>&#9656; {html.escape(line)}</div>" for line in advice(head, folded)]
-    parts.append(f"<div style='{_MUTED}'>{html.escape(_state(head, folded))}</div>")
+    parts += [f"<div>{escaped(line)}</div>" for line in _input_output(folded)]
+    parts += [f"<div>&#9656; {escaped(line)}</div>" for line in advice(head, folded)]
+    parts.append(f"<div style='{_MUTED}'>{escaped(_state(head, folded))}</div>")
     parts.append(_links(head))
     return ("<div style='font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.45;"
             "color:var(--jp-content-font-color1,inherit);max-width:960px'>" + "".join(parts) + "</div>")
@@ -170,8 +170,8 @@ def _table(rows: list[dict[str, Any]], head: Head) -> str:
             f"<td style='{_CELL}'>{duration(row['exclusive_s'])}</td>"
             f"<td style='{_CELL}'>{duration(row['inclusive_s'])}</td>"
             f"<td style='padding:1px 8px;width:100px'>{bar}</td><td style='text-align:left;padding:1px 8px'>"
-            f"<code style='background:none'>{html.escape(row['name'])}</code> "
-            f"<span style='{_MUTED}'>{html.escape(row.get('place', ''))}</span></td></tr>"
+            f"<code style='background:none'>{escaped(row['name'])}</code> "
+            f"<span style='{_MUTED}'>{escaped(row.get('place', ''))}</span></td></tr>"
         )
     return f"<table style='border-collapse:collapse;margin:6px 0;border:none'>{''.join(lines)}</table>"
 
@@ -180,7 +180,7 @@ def _tree(folded: Folded) -> str:
     whole = sum(row["inclusive_s"] for row in folded.tree if row["depth"] == 0) or 1e-9
     shown = largest([row for row in folded.tree if row["inclusive_s"] >= _SMALL * whole], _TREE_ROWS)
     lines = [f"{100 * row['inclusive_s'] / whole:5.1f} %  {duration(row['inclusive_s']):>8}  {row['visits']:>8,} ×  "
-             f"{'  ' * row['depth']}{html.escape(row['name'])}" for row in shown]
+             f"{'  ' * row['depth']}{escaped(row['name'])}" for row in shown]
     if hidden := len(folded.tree) - len(shown):
         lines.append(f"{'':27}{_count(hidden, 'smaller call path')}")
     text = "\n".join(lines)
@@ -203,7 +203,7 @@ def _details(title: str, content: str, is_open: bool = False) -> str:
 
 
 def _links(head: Head) -> str:
-    run = html.escape(head.run)
+    run = escaped(head.run)
     return (f"<div style='{_MUTED}'>run <code style='background:none'>{run}</code> &middot; in Python "
             "<code style='background:none'>_run</code>: .top() .tree() .to_pandas() .diff(other) .save(path) &middot; "
             f"for {OPENED_BY}</div>")

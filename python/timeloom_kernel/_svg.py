@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
-import html
 import zlib
 from typing import TYPE_CHECKING, Any
+
+from timeloom_kernel._plain import escaped
 
 if TYPE_CHECKING:
     from timeloom_kernel._fold import Lane, Span
@@ -46,9 +47,9 @@ def _box(x: float, y: float, width: float, name: str, title: str) -> str:
         short = name if len(name) * 6.1 < width - 6 else name.rsplit(".", 1)[-1].rsplit(":", 1)[-1]
         most = int((width - 6) / 6.1)
         label = short if len(short) <= most else short[: most - 1] + "…"
-        text = f"<text x='{x + 3:.1f}' y='{y + 12}' fill='{_INK}'>{html.escape(label)}</text>"
+        text = f"<text x='{x + 3:.1f}' y='{y + 12}' fill='{_INK}'>{escaped(label)}</text>"
     return (f"<rect x='{x:.1f}' y='{y}' width='{drawn:.1f}' height='{_ROW - 1}' fill='{colour(name)}'>"
-            f"<title>{html.escape(title)}</title></rect>{text}")
+            f"<title>{escaped(title)}</title></rect>{text}")
 
 
 def flame_graph(tree: list[dict[str, Any]]) -> str:
@@ -89,7 +90,7 @@ def timeline(lanes: list[Lane]) -> str:
     y = 0
     for lane in _busiest(lanes):
         levels = min(max(span.depth for span in lane.spans) + 1, 8)
-        parts.append(f"<text x='0' y='{y + 11}' fill='{_GREY}'>{html.escape(lane.name)}</text>")
+        parts.append(f"<text x='0' y='{y + 11}' fill='{_GREY}'>{escaped(lane.name)}</text>")
         y += 15
         parts.append(f"<rect x='0' y='{y}' width='{_WIDTH}' height='{levels * _ROW}' fill='{_GREY}' opacity='.1'/>")
         parts += _lane(lane, y, levels, end, _MOST_BOXES // min(len(lanes), _MOST_LANES))

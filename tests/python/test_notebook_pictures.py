@@ -70,3 +70,15 @@ def test_the_calls_that_are_kept_are_the_longest(monkeypatch):
     data = b"".join(word.to_bytes(8, "little") for word in words)
     spans = _fold._fold_thread([(0, 0, data)], root, {})
     assert len(spans) < 20 and (0, 0, 300, 0) in spans
+
+
+def test_names_do_not_move_the_text_around_them():
+    commands = "".join(map(chr, [*range(0x20), 0x7F, 0x9B, 0x202E, 0x2028, 0x2069]))
+    one = {**row(commands + "<é>", 0, 1.0), "place": "app.py:1"}
+    head = _block.Head("In [1]", 1.0, 1.0, 1, 2, 0.0, "run", "", 0, 0, None)
+    folded = Folded([one], [one], [Lane(commands, [Span(0, 0.0, 1.0, commands)])], {})
+    text = _block.as_text(head, folded)
+    assert f"{'?' * len(commands)}<é>  app.py:1" in text and not set(commands) & set(text.replace("\n", ""))
+    assert not set(commands) & set(_block.as_html(head, folded).replace("\n", ""))
+    assert not set(commands) & set(_svg.timeline(folded.lanes) + _svg.flame_graph(folded.tree))
+    assert f"{'?' * len(commands)}&lt;é&gt;" in _svg.flame_graph(folded.tree)
