@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include <charconv>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>

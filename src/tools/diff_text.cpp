@@ -1,6 +1,7 @@
 #include "tools/diff_text.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
