@@ -48,7 +48,8 @@ def raw(text, allowed="\n"):
 
 
 TEXTS = [["report"], ["report", "--flat"], ["report", "--tree"], ["report", "--by", "thread"], ["report", "--slowest"],
-         ["report", "--function", NAME], ["info", "--all"], ["score"], ["view", "--text"], ["check", "--rule", f"visits({NAME}) == 3"],
+         ["report", "--function", NAME], ["info", "--all"], ["score"], ["view", "--text"], ["check", "run", "visits(*f) >= 0"],
+         ["check", "run", f"visits(no{NAME}) == 3"], ["check", "--json", "run", f"visits(no{NAME}) == 3"],
          ["report", "--thread", "no" + NAME], ["report", "--function", "no" + NAME],
          ["report", "--json"], ["report", "--by", "thread", "--json"], ["info", "--json"], ["report", "--csv"],
          ["report", "--csv", "--flat"], ["report", "--io"], ["report", "--mpi"]]  # fmt: skip
@@ -56,7 +57,8 @@ TEXTS = [["report"], ["report", "--flat"], ["report", "--tree"], ["report", "--b
 
 @pytest.mark.parametrize("words", TEXTS, ids=lambda words: "-".join(words).encode("ascii", "replace").decode())
 def test_commands(program, place, words):
-    done = subprocess.run([program, *words, "run"], cwd=place, env=environment(), capture_output=True, timeout=60)
+    words = words if "run" in words else [*words, "run"]
+    done = subprocess.run([program, *words], cwd=place, env=environment(), capture_output=True, timeout=60)
     said = (done.stdout + done.stderr).decode()
     assert raw(said, "\n\t" if "--csv" in words else "\n") == [] and said
 
