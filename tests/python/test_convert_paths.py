@@ -159,19 +159,28 @@ def test_pstats_has_all_time(each_run, convert):
 
 def read_callgrind(file):
     """By thread: {(file, function): [time, visits]} and {(caller, function): [calls, time, visits]}."""
-    names, threads, current = {"fl": {}, "fn": {}}, {}, {}
+    names, threads, current, in_head = {"fl": {}, "fn": {}}, {}, {}, True
 
     def name(kind, text):
         number, _, given = text.partition(" ")
-        return names[kind].setdefault(number, given)
+        if given:
+            names[kind][number] = given
+        return names[kind][number]
 
     lines = iter(file.read_text().splitlines())
     assert next(lines) == "# callgrind format"
     for line in lines:
         key, _, value = line.partition("=")
-        if line.startswith("desc: Thread: "):
+        # As KCachegrind reads it: a head ends with its events, and names are those of a part.
+        if line.startswith("pid: "):
+            names, in_head = {"fl": {}, "fn": {}}, True
+        elif line.startswith("events: "):
+            assert line == "events: Nanoseconds Visits"
+            in_head = False
+        elif line.startswith("desc: Thread: "):
             own, calls = threads[line.removeprefix("desc: Thread: ")] = ({}, {})
         elif key in ("fl", "cfi"):
+            assert not in_head
             current[key] = name("fl", value)
         elif key in ("fn", "cfn"):
             current[key] = name("fn", value)
