@@ -335,6 +335,12 @@ std::unique_ptr<Track> make_track(const std::string& name, std::uint64_t number)
   return track;
 }
 
+void rename_track(const Track& track, const std::string& name) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (g_active) s.writer->define_location(track.location(), 0, name);
+}
+
 void for_each_recorder(void (*visit)(ThreadRecorder&, std::uintptr_t thread, void* context),
                        void* context) {
   const Halted halted;

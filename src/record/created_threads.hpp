@@ -9,6 +9,8 @@
 
 namespace timeloom::record {
 
+class Track;
+
 // A number that no other thread or task of this process has.
 std::uint64_t next_creation_number() noexcept;
 
@@ -21,6 +23,10 @@ void begin_created_thread(const std::string& name, std::uint64_t number) noexcep
 // pthread ids: it knows before the system that a thread has ended. REQUIRES: the others record
 // nothing more.
 void end_interpreted_threads_but(const std::set<std::uintptr_t>& running) noexcept;
+
+// Gives the location of a task's track another name in the run. REQUIRES: the measurement runs that
+// the track was made in.
+void rename_track(const Track& track, const std::string& name) noexcept;
 
 // Whether the calling thread takes part.
 bool thread_takes_part() noexcept;

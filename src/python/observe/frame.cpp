@@ -138,6 +138,11 @@ PyObject* record_step(PyThreadState* thread, InterpreterFrame* frame, int throwi
   return result;
 }
 
+// Whether an awaitable is closed that has not begun. 3.11 runs it for that; it is no task.
+bool only_ends(InterpreterFrame* frame, int throwing) noexcept {
+  return throwing != 0 && runs_first(frame);
+}
+
 template <typename Watch>
 PyObject* evaluate_as(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
   Watch watch;
@@ -158,7 +163,10 @@ PyObject* evaluate_as(PyThreadState* thread, InterpreterFrame* frame, int throwi
     return g_hook.next(thread, frame, throwing);
   if (is_generator(code)) [[unlikely]] {
     if (creates_generator(frame)) return g_hook.next(thread, frame, throwing);
-    if (g_tasks && is_awaitable(code)) return record_step(thread, frame, throwing, code);
+    if (g_tasks && is_awaitable(code)) {
+      if (!only_ends(frame, throwing)) return record_step(thread, frame, throwing, code);
+      if (!is_recorded(known_word(code))) return g_hook.next(thread, frame, throwing);
+    }
   }
   return record_call(thread, frame, throwing, code, word, watch);
 }

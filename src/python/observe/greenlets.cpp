@@ -20,6 +20,7 @@ struct Greenlet {
   std::vector<record::OpenRegion> regions;  // that it goes on in
   std::unique_ptr<record::Track> own;       // with tasks as tracks
   record::Track* track = nullptr;           // that it was on: its own or that of a task
+  bool in_task = false;                     // begun by one
 };
 
 // The known greenlets of a thread. Objects are compared, never used: one
@@ -95,6 +96,10 @@ void switch_regions(Thread& thread, PyObject* origin, PyObject* target) {
 // It may have died inside a task, whose track goes on.
 void end_track(Thread& thread, PyObject* greenlet) {
   const auto found = thread.greenlets.find(greenlet);
+  if (found->second.in_task) {
+    thread.greenlets.erase(found);
+    return;
+  }
   if (uses_lanes() && found->second.own != nullptr) {
     record::t_recorder->switch_to(found->second.own.get());
     end_on_lane();
@@ -106,10 +111,23 @@ void end_track(Thread& thread, PyObject* greenlet) {
   thread.greenlets.erase(found);
 }
 
+// A greenlet that a task has begun (asynchronous engines of SQLAlchemy do that) is a part of what
+// the task calls: its functions are on the task's track while it runs, as those of all greenlets
+// are on the thread's without tasks.
+void enter_in_task(Thread& thread, const Greenlet& greenlet) {
+  thread.base = record::t_recorder->open_regions().size();
+  record::t_recorder->enter_again(greenlet.regions);
+}
+
 void switch_tracks(Thread& thread, PyObject* origin, PyObject* target) {
-  thread.greenlets[origin].track = record::t_recorder->track();
+  Greenlet& last = thread.greenlets[origin];
+  const bool on_track_of_task = runs_task() && (last.in_task || is_main(origin));
+  last.track = record::t_recorder->track();
+  if (last.in_task) leave_regions(last, thread.base);
   if (is_dead(origin)) end_track(thread, origin);
   Greenlet& next = thread.greenlets[target];
+  if (next.track == nullptr && !is_main(target) && on_track_of_task) next.in_task = true;
+  if (next.in_task) return enter_in_task(thread, next);
   const bool begins = next.track == nullptr && !is_main(target);
   if (begins) {
     next.own = uses_lanes() ? take_lane() : record::make_track(name_of(target), 0);

@@ -106,6 +106,10 @@ EventWord task_region(const std::string& name) {
 void begin_on_lane(EventWord region, const std::string& name) {
   ++state().tasks;
   record::enter_region(record::user_token(region), region);
+  name_on_lane(name);
+}
+
+void name_on_lane(const std::string& name) {
   if (record::t_recorder->beyond_depth()) return;
   const std::uint64_t words[] = {task_parameter().value(), record::define_string(name).value()};
   record::t_recorder->extended(ExtendedKind::kParameterString, words);

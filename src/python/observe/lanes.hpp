@@ -31,6 +31,8 @@ EventWord task_region(const std::string& name);
 
 // REQUIRES: the calling thread is on the lane.
 void begin_on_lane(EventWord region, const std::string& name);
+// The task on it has another name from here on.
+void name_on_lane(const std::string& name);
 void end_on_lane() noexcept;
 
 // The tasks that have begun on lanes in this measurement.

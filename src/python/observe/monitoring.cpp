@@ -180,10 +180,11 @@ PyObject* on_task_resume(PyObject*, PyObject* const* arguments, std::size_t, PyO
   return task_enter(arguments, false);
 }
 
-// PY_THROW
+// PY_THROW. What is closed before it begins is no task.
 PyObject* on_task_throw(PyObject* self, PyObject* const* arguments, std::size_t count,
                         PyObject* names) noexcept {
-  const bool step = is_of_code(arguments) && is_step(code_argument(arguments));
+  const bool step = is_of_code(arguments) && is_step(code_argument(arguments)) &&
+                    !runs_first(frame_of_event(code_argument(arguments)));
   return step ? task_enter(arguments, false) : on_throw(self, arguments, count, names);
 }
 

@@ -63,9 +63,11 @@ std::string function_of(PyObject* coroutine) {
   return name && PyUnicode_Check(name.get()) ? text_of(name.get()) : "coroutine";
 }
 
+// Eager tasks that the program does not name are called "None" by 3.12 and 3.13.
 std::string own_name_of_asyncio_task(PyObject* task) {
   const Ref name = call(task, g_get_name);
-  return name && PyUnicode_Check(name.get()) ? text_of(name.get()) : std::string{};
+  if (!name || !PyUnicode_Check(name.get()) || is_text(name.get(), "None")) return {};
+  return text_of(name.get());
 }
 
 std::string function_of_asyncio_task(PyObject* task) {
@@ -102,9 +104,14 @@ std::string name_of_trio_task(PyObject* coroutine) {
 
 std::string name_of_task(PyObject* coroutine) {
   const Unobserved nothing_of_this;
-  const Ref task = asyncio_task_of(coroutine);
-  std::string name = task ? name_of_asyncio_task(task.get()) : name_of_trio_task(coroutine);
+  std::string name = given_name_of_task(coroutine);
   return name.empty() ? function_of(coroutine) : name;
+}
+
+std::string given_name_of_task(PyObject* coroutine) {
+  const Unobserved nothing_of_this;
+  const Ref task = asyncio_task_of(coroutine);
+  return task ? name_of_asyncio_task(task.get()) : name_of_trio_task(coroutine);
 }
 
 std::string own_name_of_task(PyObject* coroutine) {

@@ -12,6 +12,8 @@ namespace timeloom::python {
 // The name of the task that runs now, if `coroutine` is its coroutine; of asyncio with that of the
 // coroutine's function: "Task-1 (main)". Else the name of the function.
 std::string name_of_task(PyObject* coroutine);
+// The same; empty: neither asyncio nor trio runs it.
+std::string given_name_of_task(PyObject* coroutine);
 // The same without the function; empty: it has no name of its own.
 std::string own_name_of_task(PyObject* coroutine);
 

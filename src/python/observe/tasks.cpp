@@ -27,6 +27,7 @@ struct Task {
   PyObject* root;  // its outermost coroutine; not owned, compared only
   std::unique_ptr<record::Track> track;
   std::uint32_t thread;  // location of the thread whose stream the track is in
+  std::string name;      // as it was when the task began, with its function or (lanes) without
   bool suspended = false;
   std::uint64_t woken = 0;  // the number of its wake, while it is suspended; 0: not known
   // The coroutines that wait for each other, innermost first: they are open on
@@ -112,7 +113,8 @@ Task* new_task(PyObject* root) {
   const std::uint64_t number = number_of(root);
   auto task = std::make_unique<Task>();
   task->root = root;
-  task->track = uses_lanes() ? take_lane() : record::make_track(name_of_task(root), number);
+  task->name = uses_lanes() ? own_name_of_task(root) : name_of_task(root);
+  task->track = uses_lanes() ? take_lane() : record::make_track(task->name, number);
   if (task->track == nullptr) return nullptr;
   task->thread = record::t_recorder->location();
   return (s.tasks[root] = std::move(task)).get();
@@ -143,7 +145,7 @@ Task* activate(Running& running, PyObject* root, bool starts) {
   enter(s.task_word);
   running.nest.push_back(task);
   record::t_recorder->switch_to(task->track.get());
-  if (is_new && uses_lanes()) begin_on_lane(region_of(root), own_name_of_task(root));
+  if (is_new && uses_lanes()) begin_on_lane(region_of(root), task->name);
   if (task->suspended) {
     record_woken(std::exchange(task->woken, 0));
     leave(s.suspended_word);
@@ -252,11 +254,27 @@ bool step_yields(PyObject* generator, InterpreterFrame* outer, PyObject* value) 
   return false;
 }
 
+// A task may be named at any time: asyncio itself names eager ones after their first step, and
+// those of a group on 3.12. REQUIRES: the thread is on its track.
+void name_as_it_ends(const Task& task) noexcept try {
+  const std::string name =
+      uses_lanes() ? own_name_of_task(task.root) : given_name_of_task(task.root);
+  if (name.empty() || name == task.name) return;
+  if (uses_lanes()) {
+    name_on_lane(name);
+  } else {
+    record::rename_track(*task.track, name);
+  }
+} catch (const std::bad_alloc&) {
+  return;  // it has the name that it began with
+}
+
 void step_ends(PyObject* generator) {
   Running& running = t_running;
   if (running.epoch != state().epoch || running.nest.empty()) return;
   if (running.nest.back()->root != generator) return;
   record_wakes_at_end(generator);
+  name_as_it_ends(*running.nest.back());
   if (!uses_lanes()) {
     record::t_recorder->end_track();
     go_back(running);
