@@ -12,8 +12,11 @@ if TYPE_CHECKING:
 
     from timeloom._core import _Program
 
+_REFUSED = "omnitrace: nothing is measured: {}\n"
+
 _begun = False  # by this module
 _finalized = False
+_refused = False  # by a variable or file that cannot be read
 _applied: "dict[str, Any] | None" = None  # the settings in force
 
 
@@ -48,7 +51,7 @@ def is_finalized() -> bool:
 
 def ensure() -> bool:
     """Begin the run unless it is there; False when nothing can be recorded any more, or at all."""
-    if not _begun and not _finalized and not _core.running():
+    if not _begun and not _finalized and not _refused and not _core.running():
         _begin(sys.argv)
     return _core.running()
 
@@ -69,12 +72,19 @@ def take(settings: "dict[str, Any]") -> None:
 
 
 def _begin(words: "Sequence[str]") -> None:
-    global _begun, _applied
+    global _begun, _refused, _applied
     from timeloom._launch import _read_pyproject as read_pyproject
 
     settings = _config.settings()
-    with _core.unrecorded():
-        _core.begin_run("omnitrace", {**settings, "paused": True}, read_pyproject(), _program(words))
+    try:
+        with _core.unrecorded():
+            _core.begin_run("omnitrace", {**settings, "paused": True}, read_pyproject(), _program(words))
+    except _core.Error as error:
+        if str(error).partition(":")[0] in settings:
+            raise  # the program has set it
+        _refused = True
+        sys.stderr.write(_REFUSED.format(error))
+        return
     _begun = True
     _applied = settings
 

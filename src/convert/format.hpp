@@ -22,6 +22,8 @@ struct Options {
   Weight weight = Weight::kTime;  // for formats with one number a call path
   bool flat = false;              // a row a region in place of a row a call path
   unsigned threads = 1;           // that may read
+  // The category of functions, where another tool has another word for it. Only for Perfetto.
+  std::string_view functions = "function";
   // The run that is subtracted; nullptr: none. Only for formats that say `differences`.
   const profile::CallTree* before = nullptr;
 };

@@ -12,6 +12,7 @@
 #include "core/run_properties.hpp"
 #include "settings/omnitrace_choices.hpp"
 #include "settings/omnitrace_config.hpp"
+#include "settings/settings.hpp"
 #include "settings/words.hpp"
 
 namespace timeloom {
@@ -75,6 +76,24 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+// Of a variable that is not in the table; empty: it is one of the installation, as module files set
+// them, or of its own libraries and tests.
+std::string remark_about(std::string_view name) {
+  constexpr std::array<std::string_view, 9> kOfOthers = {
+      "ROOT", "DIR", "HOME", "PREFIX", "PATH", "VERSION", "LIBRARY", "SCRIPT_PATH", "LIBPATH"};
+  const std::string_view prefix = name.starts_with(kPrefix) ? kPrefix : kNewPrefix;
+  const std::string_view rest = name.substr(prefix.size());
+  if (std::ranges::find(kOfOthers, rest) != kOfOthers.end()) return {};
+  std::vector<std::string_view> names;
+  for (const OmnitraceVariable& one : all_omnitrace_variables()) {
+    names.push_back(one.name.substr(kPrefix.size()));
+  }
+  const std::string_view nearest = nearest_name(rest, names);
+  return std::string(name) + ": no variable of this name has an effect here" +
+         (nearest.empty() ? std::string()
+                          : "; did you mean " + std::string(prefix) + std::string(nearest) + "?");
+}
+
 // The value of a variable of the environment; empty: there is none.
 std::string value_in(const char* const* environment, std::string_view name) {
   for (; *environment != nullptr; ++environment) {
@@ -112,8 +131,11 @@ OmnitraceSettings::OmnitraceSettings(const char* const* environment,
       const std::size_t equals = entry.find('=');
       if (!entry.starts_with(prefix) || equals == std::string_view::npos) continue;
       const std::string_view name = entry.substr(0, equals);
-      // Others are of scripts, of a later version, of the library that is not here.
-      if (find_omnitrace_variable(name) == nullptr || equals + 1 == entry.size()) continue;
+      if (find_omnitrace_variable(name) == nullptr) {
+        if (std::string remark = remark_about(name); !remark.empty()) remarks_.push_back(remark);
+        continue;
+      }
+      if (equals + 1 == entry.size()) continue;
       given.set(name, entry.substr(equals + 1), "variable " + std::string(name));
     }
   }

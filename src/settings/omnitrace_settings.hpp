@@ -68,7 +68,8 @@ class OmnitraceSettings {
   std::string as_text() const;
   static OmnitraceSettings from_text(std::string_view text);
 
-  // A line for the user for each deprecated spelling that was used.
+  // A line for the user for each deprecated spelling that was used, and each variable that is not
+  // known.
   const std::vector<std::string>& remarks() const noexcept { return remarks_; }
 
  private:

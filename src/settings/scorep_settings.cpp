@@ -192,17 +192,55 @@ constexpr std::string_view kAskForMore[] = {
     "SCOREP_MPI_MEMORY_RECORDING",
     "SCOREP_CUDA_ENABLE",
     "SCOREP_OPENCL_ENABLE",
+    "SCOREP_OPENACC_ENABLE",
+    "SCOREP_HIP_ENABLE",
+    "SCOREP_KOKKOS_ENABLE",
 };
 
+constexpr char kDepth[] = "SCOREP_PROFILING_MAX_CALLPATH_DEPTH";
 constexpr char kFormat[] = "SCOREP_PROFILING_FORMAT";
 constexpr char kMpiGroups[] = "SCOREP_MPI_ENABLE_GROUPS";
+
+// Variables that are none of the measurement: of installations, of the compiler wrappers, of the
+// Python bindings, and of plug-ins, which have names of their own.
+constexpr std::string_view kOfOthers[] = {"SCOREP_ROOT",    "SCOREP_HOME",    "SCOREP_DIR",
+                                          "SCOREP_PREFIX",  "SCOREP_PATH",    "SCOREP_BIN",
+                                          "SCOREP_LIB",     "SCOREP_INCLUDE", "SCOREP_BASE",
+                                          "SCOREP_VERSION", "SCOREP_INC",     "SCOREP_CONFIG"};
+constexpr std::string_view kBeginsOfOthers[] = {
+    "SCOREP_WRAPPER", "SCOREP_PYTHON_", "SCOREP_JUPYTER_", "SCOREP_SUBSTRATE_", "SCOREP_METRIC_"};
+
+// Of a variable that is not in the table; empty: somebody else's.
+std::string remark_about(std::string_view name) {
+  if (std::ranges::find(kOfOthers, name) != std::end(kOfOthers)) return {};
+  // The common begin would make all names alike.
+  constexpr std::size_t kBegin = std::string_view("SCOREP_").size();
+  std::vector<std::string_view> ends;
+  for (const ScorepVariable& variable : all_scorep_variables()) {
+    ends.push_back(variable.name.substr(kBegin));
+  }
+  const std::string_view nearest = nearest_name(name.substr(kBegin), ends);
+  const bool of_others = std::ranges::any_of(
+      kBeginsOfOthers, [&](std::string_view begin) { return name.starts_with(begin); });
+  if (of_others && (nearest.empty() || !nearest.starts_with(name.substr(kBegin)))) return {};
+  return std::string(name) + ": no variable of this name has an effect here" +
+         (nearest.empty() ? std::string() : "; did you mean SCOREP_" + std::string(nearest) + "?");
+}
+
+// Words by which users switch something off.
+bool says_no(std::string_view value) {
+  constexpr std::array<std::string_view, 5> kNo = {"no", "none", "false", "off", "0"};
+  return std::ranges::find(kNo, lower(trimmed(value))) != kNo.end();
+}
 
 // The value that stands for what is done.
 std::string done(const ScorepVariable& variable, const std::string& value) {
   if (variable.name == kFormat) return value == "none" ? value : "cube4";
   if (variable.name == kMpiGroups) return checked(variable, "all");
   const bool more = std::ranges::find(kAskForMore, variable.name) != std::end(kAskForMore);
-  return more ? checked(variable, variable.default_value) : value;
+  return more && !(variable.type == kString && says_no(value))
+             ? checked(variable, variable.default_value)
+             : value;
 }
 
 const ScorepVariable& known(std::string_view name) {
@@ -219,7 +257,11 @@ ScorepSettings::ScorepSettings(const char* const* environment) {
     const std::size_t equals = entry.find('=');
     if (!entry.starts_with("SCOREP_") || equals == std::string_view::npos) continue;
     const ScorepVariable* variable = find_scorep_variable(entry.substr(0, equals));
-    if (variable == nullptr) continue;  // of build scripts, of plug-ins, of a later version
+    if (variable == nullptr) {
+      std::string remark = remark_about(entry.substr(0, equals));
+      if (!remark.empty()) remarks_.push_back(std::move(remark));
+      continue;
+    }
     values_[variable->name] = checked(*variable, entry.substr(equals + 1));
   }
 }
@@ -269,10 +311,13 @@ std::string ScorepSettings::as_cfg() const {
 }
 
 std::vector<std::string> unmet_wishes(const ScorepSettings& scorep, bool all) {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = scorep.remarks();
   for (const std::string_view name : scorep.explicitly_set()) {
     const ScorepVariable& variable = known(name);
     const std::string value = scorep.text(name);
+    if (name == kDepth && value == "0") {
+      lines.push_back(std::string(kDepth) + "=0: call paths of every depth are kept apart");
+    }
     const bool missed = done(variable, value) != value;
     if (!missed && !(all && !variable.no_effect.empty())) continue;
     const std::string_view why =

@@ -55,6 +55,10 @@ class ScorepSettings {
   std::uint64_t number(std::string_view name) const;  // kNumber, and kSize in bytes
   std::string text(std::string_view name) const;      // kString, kPath, kOption
 
+  // A line for each variable of the environment that is not in the table and not known to be
+  // somebody else's.
+  const std::vector<std::string>& remarks() const noexcept { return remarks_; }
+
   // The names of the variables that were set, in the order of the table.
   std::vector<std::string_view> explicitly_set() const;
   // The text of scorep.cfg: NAME=value for each variable, for a POSIX shell to read. Where a wish
@@ -65,10 +69,12 @@ class ScorepSettings {
   std::string value_of(const ScorepVariable& variable) const;
 
   std::map<std::string_view, std::string> values_;  // checked; by the table's names
+  std::vector<std::string> remarks_;
 };
 
-// The requests of variables that are not met, a line each: "SCOREP_CUDA_ENABLE=true: ...". Without
-// `all` only where the results would be others; with it also what changes nothing in them.
+// The remarks, and the requests of variables that are not met, a line each:
+// "SCOREP_CUDA_ENABLE=true: ...". Without `all` only where the results would be others; with it
+// also what changes nothing in them.
 std::vector<std::string> unmet_wishes(const ScorepSettings& scorep, bool all);
 
 // Whether a profile is to be written; whether a trace is, is SCOREP_ENABLE_TRACING.

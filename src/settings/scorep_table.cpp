@@ -175,6 +175,17 @@ constexpr std::array kTable = {
         "SCOREP_CUDA_BUFFER_CHUNK", kSize, "8k", "chunk of that buffer", kNoDevices, {}, kNotInCfg},
     ScorepVariable{
         "SCOREP_OPENCL_ENABLE", kString, "", "what of OpenCL to record", kNoDevices, {}, kNotInCfg},
+    ScorepVariable{"SCOREP_OPENACC_ENABLE",
+                   kString,
+                   "",
+                   "what of OpenACC to record",
+                   kNoDevices,
+                   {},
+                   kNotInCfg},
+    ScorepVariable{
+        "SCOREP_HIP_ENABLE", kString, "", "what of HIP to record", kNoDevices, {}, kNotInCfg},
+    ScorepVariable{
+        "SCOREP_KOKKOS_ENABLE", kString, "", "what of Kokkos to record", kNoDevices, {}, kNotInCfg},
 };
 
 }  // namespace

@@ -73,6 +73,19 @@ omnitrace::ReportStyle style_of(const OmnitraceSettings& settings) {
   return style;
 }
 
+// A line for each unit that nobody knows.
+std::vector<std::string> unknown_units(const OmnitraceSettings& settings) {
+  std::vector<std::string> lines;
+  const auto add = [&](const std::string& name, bool known, const char* what) {
+    if (!known)
+      lines.push_back(name + "=" + settings.text(name) + ": there is no such unit; " + what);
+  };
+  const std::string time = "OMNITRACE_TIMING_UNITS", memory = "OMNITRACE_MEMORY_UNITS";
+  add(time, omnitrace::find_time_unit(settings.text(time)).has_value(), "times are in sec");
+  add(memory, omnitrace::find_memory_unit(settings.text(memory)).has_value(), "memory is in MB");
+  return lines;
+}
+
 // What the user has chosen, without the categories that a variable leaves out.
 convert::Selection selection_of(const OmnitraceJob& job) {
   using convert::Category;
@@ -172,6 +185,7 @@ class FilesWriter {
   }
 
   void write_reports(RunSource& run) {
+    losses_ = unknown_units(settings_);
     const Calls calls =
         omnitrace::fold_calls(run, {metrics(), style_.flat, style_.timeline}, job_.threads);
     std::set<std::size_t> groups = {0};
@@ -309,6 +323,7 @@ class FilesWriter {
     convert::Options options;
     options.title = job_.run.string();
     options.threads = job_.threads;
+    options.functions = "python";
     perfetto::kFormat.of_events(run, options, out);
     out.finish();
     const auto size = static_cast<double>(out.size());

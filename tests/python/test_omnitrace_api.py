@@ -118,6 +118,30 @@ def test_mistakes(tmp_path, text, error, timeloom_program):
     assert done.stderr.splitlines()[-1] == error
 
 
+@pytest.mark.parametrize("variable, value, error", [
+    ("OMNITRACE_PROFILE", "maybe", "variable OMNITRACE_PROFILE: 'maybe' cannot be read; write ON or OFF"),
+    ("TIMELOOM_INSTRUMENTER", "none", "variable TIMELOOM_INSTRUMENTER: 'none' is not accepted"),
+    ("OMNITRACE_TIMEMORY_COMPONENTS", "wallclock",
+     "OMNITRACE_TIMEMORY_COMPONENTS: no metric is called 'wallclock'; see docs/omnitrace.md"),
+])  # fmt: skip
+def test_a_variable_that_cannot_be_read_leaves_the_program_alone(tmp_path, variable, value, error):
+    """With one line, however often something is profiled."""
+    (tmp_path / "app.py").write_text("import omnitrace\n" + FUNCTIONS + "omnitrace.profile()(f)(); f = omnitrace.profile()(f)\n"
+                                     "with omnitrace.user.region('r'): print(f(2), omnitrace.is_initialized())")  # fmt: skip
+    done = run_omnitrace(tmp_path, "app.py", command=PYTHON, **{variable: value})
+    assert done.stdout == "3 False\n"
+    assert done.stderr.startswith(f"omnitrace: nothing is measured: {error}") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("rank, lines", [("0", ["omnitrace: MPI is not recorded: start Python with "
+                                                "LD_PRELOAD=$(timeloom preload --print --mpi)"]), ("1", [])])
+def test_a_rank_says_that_calls_of_mpi_are_missing(tmp_path, rank, lines):
+    (tmp_path / "app.py").write_text("import omnitrace\nwith omnitrace.profile(): print(1)")
+    variables = {"PMI_RANK": rank, "PMI_SIZE": "2", "MPI_LOCALNRANKS": "1", "TIMELOOM_JOB": "a"}
+    done = run_omnitrace(tmp_path, "app.py", command=PYTHON, **variables)
+    assert (done.stdout, [line for line in done.stderr.splitlines() if "MPI" in line]) == ("1\n", lines)
+
+
 def test_defaults_of_the_configuration():
     text = ("from omnitrace import config as c\n"
             "print([getattr(c, n) for n in ('include_args include_line include_filename full_filepath include_internal "

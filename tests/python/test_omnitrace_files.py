@@ -201,9 +201,17 @@ def test_a_directory_that_cannot_be_made(timeloom, run, tmp_path):
 
 
 def test_the_perfetto_trace_is_that_of_convert(files, timeloom, run, tmp_path):
+    """But for the category of functions of Python, of which this run has none."""
     timeloom("convert", run, "--to", "perfetto", "-o", tmp_path / "one")
     # The packets of both threads come in any order.
     assert sorted(files()["perfetto-trace.proto"]) == sorted((tmp_path / "one").read_bytes())
+
+
+def test_a_unit_that_nobody_knows(timeloom, run, tmp_path):
+    done = timeloom("convert", run, "--to", "omnitrace", "-o", "out", cwd=tmp_path, OMNITRACE_TIMING_UNITS="parsec", **PLAIN)
+    said = [line for line in done.stderr.splitlines() if "parsec" in line]
+    assert said == [f"timeloom: {run}: OMNITRACE_TIMING_UNITS=parsec: there is no such unit; times are in sec"]
+    assert "| sec " in (tmp_path / "out/wall_clock.txt").read_text()
 
 
 def test_metadata_has_no_environment(files):
@@ -442,7 +450,7 @@ def test_categories(files, program, tmp_path, variables, user, functions):
     region = {name for name in names if "Käse" in name}
     assert (bool(region), bool(names - region)) == (user, functions)
     (tmp_path / "trace").write_bytes(found["perfetto-trace.proto"])
-    assert set(Perfetto(tmp_path / "trace").categories.values()) == ({"user"} if user else set()) | ({"function"} if functions else set())
+    assert set(Perfetto(tmp_path / "trace").categories.values()) == ({"user"} if user else set()) | ({"python"} if functions else set())
 
 
 def test_counters_of_getrusage(files, program, tmp_path):

@@ -1,7 +1,7 @@
 """What the door of Omnitrace calls functions: the parts of labels, arguments, C functions."""
 
 import pytest
-from omnitrace_runs import profile, run_omnitrace
+from omnitrace_runs import call_paths, profile, run_omnitrace
 
 from timeloom import _core
 
@@ -47,6 +47,20 @@ def test_labels(tmp_path, options, method, fib, timeloom_program):
         assert all(any(label in key for key in last) for label in wanted)
     else:
         assert {label.removeprefix("[") for label in wanted} <= {key.removeprefix("[") for key in last}
+
+
+def test_whole_paths_are_real_ones(tmp_path, timeloom_program):
+    """Of a script and a module that are found through links."""
+    real = tmp_path / "real"
+    real.mkdir()
+    (real / "app.py").write_text("import other\ndef main(): other.f()\nmain()\n")
+    (real / "other.py").write_text("def f(): pass\n")
+    (tmp_path / "link").symlink_to(real)
+    work = tmp_path / "work"
+    work.mkdir()
+    run_omnitrace(work, "--label", "file", "-F", "--", "../link/app.py")
+    calls = call_paths(work, timeloom_program)
+    assert [key for key in calls if "[f]" in key] == [f"[main][{real}/app.py]/[f][{real}/other.py]"]
 
 
 FORMS = """

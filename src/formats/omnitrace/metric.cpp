@@ -163,15 +163,13 @@ bool is_same_word(std::string_view a, std::string_view b) {
       [](unsigned char c) { return std::tolower(c); });
 }
 
-Unit unit_of(const std::vector<NamedUnit>& units, std::string_view name, std::string_view usual) {
-  for (const std::string_view wanted : {name, usual}) {
-    for (const NamedUnit& unit : units) {
-      const bool named = std::ranges::any_of(
-          unit.names, [wanted](std::string_view one) { return is_same_word(one, wanted); });
-      if (named) return {std::string(unit.names.front()), unit.value};
-    }
+std::optional<Unit> find_unit(const std::vector<NamedUnit>& units, std::string_view name) {
+  for (const NamedUnit& unit : units) {
+    const bool named = std::ranges::any_of(
+        unit.names, [name](std::string_view one) { return is_same_word(one, name); });
+    if (named) return Unit{std::string(unit.names.front()), unit.value};
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -187,7 +185,12 @@ const Metric* find_metric(std::string_view name) {
   return nullptr;
 }
 
-Unit time_unit(std::string_view name) { return unit_of(kTimeUnits, name, "sec"); }
-Unit memory_unit(std::string_view name) { return unit_of(kMemoryUnits, name, "MB"); }
+std::optional<Unit> find_time_unit(std::string_view name) { return find_unit(kTimeUnits, name); }
+std::optional<Unit> find_memory_unit(std::string_view name) {
+  return find_unit(kMemoryUnits, name);
+}
+
+Unit time_unit(std::string_view name) { return find_time_unit(name).value_or(Unit{"sec", 1e9}); }
+Unit memory_unit(std::string_view name) { return find_memory_unit(name).value_or(Unit{"MB", 1e6}); }
 
 }  // namespace timeloom::omnitrace

@@ -183,7 +183,9 @@ class PerfettoLocation : public convert::CallSink {
     const std::uint64_t number = number_of(category);
     if (known_categories_[number]) return;
     known_categories_[number] = true;
-    intern(interned::kEventCategories, number, convert::name_of(category));
+    const bool of_functions = category == convert::Category::kFunction;
+    intern(interned::kEventCategories, number,
+           of_functions ? shared_.functions : convert::name_of(category));
   }
 
   void annotate(Arguments arguments) {

@@ -11,8 +11,8 @@ namespace {
 class PerfettoRun : public RunSink {
  public:
   PerfettoRun(const Definitions& definitions, convert::MessageNumbers messages,
-              convert::Destination& out)
-      : shared_(definitions, std::move(messages), out) {}
+              std::string_view functions, convert::Destination& out)
+      : shared_(definitions, std::move(messages), functions, out) {}
   void begin(const Definitions&) override {
     shared_.out.write(describe(shared_));
     shared_.out.write(describe_markers(shared_));
@@ -27,7 +27,8 @@ class PerfettoRun : public RunSink {
 };
 
 void write_events(RunSource& run, const convert::Options& options, convert::Destination& out) {
-  PerfettoRun sink(run.definitions(), convert::number_messages(run, options.threads), out);
+  PerfettoRun sink(run.definitions(), convert::number_messages(run, options.threads),
+                   options.functions, out);
   const std::array<RunSink*, 1> sinks = {&sink};
   run.feed(sinks, options.threads);
 }

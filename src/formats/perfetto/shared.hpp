@@ -40,11 +40,12 @@ class TrackNumbers {
 };
 
 struct Shared {
-  Shared(const Definitions& all, convert::MessageNumbers numbered,
+  Shared(const Definitions& all, convert::MessageNumbers numbered, std::string_view category,
          convert::Destination& destination)
       : definitions(all),
         out(destination),
         ordered(destination, all.locations.size()),
+        functions(category),
         messages(std::move(numbered)),
         tracks(all),
         numbers(tracks, all.metrics.size()),
@@ -53,6 +54,7 @@ struct Shared {
   const Definitions& definitions;
   convert::Destination& out;  // but not while locations are written
   convert::InOrder ordered;
+  std::string_view functions;  // the name of their category
   convert::MessageNumbers messages;
   convert::Tracks tracks;
   TrackNumbers numbers;

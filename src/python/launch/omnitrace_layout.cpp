@@ -21,6 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr char kRunName[] = "timeloom-run";
+
 std::vector<std::string> command_of(const Program& program) {
   std::vector<std::string> words = program.arguments;
   const std::string name = program.kind == Program::Kind::kCommand ? "command"
@@ -62,7 +64,7 @@ class OmnitraceRun : public RunPlace {
   void make() override;
   std::optional<RankMeeting> meeting() const override;
   void join(const std::string& path) override { path_ = path; }
-  void set_apart(const std::string&) override {}  // the rank is in the name
+  void set_apart(const std::string&) override { apart_ = true; }  // the rank is in the name
   void forget() noexcept override { run::forget_directory(path_, existed_); }
   void finish() override {}
   std::string path() const override { return path_.string(); }
@@ -78,17 +80,20 @@ class OmnitraceRun : public RunPlace {
   std::vector<std::string> unmet_;
   fs::path path_;
   bool existed_ = false;
+  bool apart_ = false;  // the ranks do not share it
 };
 
 // Beside the files that it is for. As these, a run of an earlier process is replaced; one that
 // another process records just now is not.
 void OmnitraceRun::choose_path() {
   const fs::path base = (run::current_directory() / place_.directory).lexically_normal();
-  path_ = base / ("timeloom-run" + place_.suffix);
+  // Ranks share it, whichever of them makes it.
+  const bool shared = facts_.rank && !apart_ && meeting();
+  path_ = base / (std::string(kRunName) + (shared ? "" : place_.suffix));
   std::error_code error;
   existed_ = fs::exists(path_, error);
   if (existed_ && run::being_recorded(path_)) {
-    path_ = base / ("timeloom-run-" + std::to_string(::getpid()));
+    path_ = base / (std::string(kRunName) + "-" + std::to_string(::getpid()));
     existed_ = fs::exists(path_, error);
   }
 }
@@ -103,7 +108,7 @@ std::optional<RankMeeting> OmnitraceRun::meeting() const {
   ++other.process;
   const std::string directory = place_of(settings, facts_).directory;
   if (place_of(settings, other).directory != directory) return std::nullopt;  // each rank its own
-  return RankMeeting{(run::current_directory() / directory).lexically_normal(), "timeloom-run"};
+  return RankMeeting{(run::current_directory() / directory).lexically_normal(), kRunName};
 }
 
 void OmnitraceRun::make() {

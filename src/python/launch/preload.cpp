@@ -13,6 +13,7 @@
 #include "python/interpreter/text.hpp"
 #include "record/measurement.hpp"
 #include "record/wrapper_interface.hpp"
+#include "settings/launched_rank.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -121,7 +122,11 @@ void load_wrappers(const Settings& given) {
   if (const std::string rest = without_wrappers(present); rest != present) set_variable(rest);
 }
 
-void say_missing_wrappers(const Settings& settings) {
+void say_missing_wrappers(const Settings& given) {
+  Settings settings = given;
+  ask_for_mpi(settings, environ);
+  const auto rank = launched_rank_of_this_process(environ);
+  if (rank && rank->rank != 0) return;  // all have the same to say
   for (const Wrapper& wrapper : wanted_wrappers(settings)) {
     if (is_loaded(wrapper)) continue;
     say_not_recorded(wrapper, "start Python with LD_PRELOAD=$(timeloom preload --print " +

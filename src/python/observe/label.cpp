@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
+#include <system_error>
+#include <unordered_map>
 #include <utility>
 
 #include "core/error.hpp"
@@ -95,12 +98,32 @@ LabelParts label_parts(const Settings& settings) {
   return parts;
 }
 
+namespace {
+
+// Without links and relative parts, where there is such a file. With arguments in labels every call
+// asks, so each thread remembers what the system has said.
+const std::string& real_path(const std::string& file) {
+  thread_local std::unordered_map<std::string, std::string> known;
+  const auto [found, is_new] = known.try_emplace(file);
+  if (is_new) {
+    std::error_code error;
+    const std::filesystem::path real = std::filesystem::canonical(file, error);
+    found->second = error ? file : real.string();
+  }
+  return found->second;
+}
+
+std::string shown_file(const LabelParts& parts, const std::string& file) {
+  return parts.path ? real_path(file) : file.substr(file.rfind('/') + 1);
+}
+
+}  // namespace
+
 std::string label_of(const LabelParts& parts, const Region& region, std::string_view arguments) {
   std::string text = region.name + std::string(arguments);
   const std::string line = parts.line ? ":" + std::to_string(region.first_line) : "";
   if (!parts.file || region.file.empty()) return text + (region.file.empty() ? "" : line);
-  const std::size_t slash = parts.path ? std::string::npos : region.file.rfind('/');
-  return "[" + text + "][" + region.file.substr(slash + 1) + line + "]";
+  return "[" + text + "][" + shown_file(parts, region.file) + line + "]";
 }
 
 std::string arguments_of(InterpreterFrame* frame) noexcept {

@@ -70,6 +70,17 @@ TEST(OmnitraceSettings, HaveTwoSpellings) {
                                "OMNITRACE_OUTPUT_FILE is an old name of OMNITRACE_PERFETTO_FILE"}));
 }
 
+TEST(OmnitraceSettings, SayThatAVariableIsNotKnown) {
+  const std::string unknown = ": no variable of this name has an effect here";
+  EXPECT_EQ(read({"OMNITRACE_BOGUS=1", "OMNITRACE_ROOT=/opt", "ROCPROFSYS_PROFIL=ON", "omnitrace=1",
+                  "OMNITRACE_TIMING_UNIT="})
+                .remarks(),
+            (std::vector<std::string>{
+                "ROCPROFSYS_PROFIL" + unknown + "; did you mean ROCPROFSYS_PROFILE?",
+                "OMNITRACE_BOGUS" + unknown,
+                "OMNITRACE_TIMING_UNIT" + unknown + "; did you mean OMNITRACE_TIMING_UNITS?"}));
+}
+
 TEST(OmnitraceSettings, RefuseWhatCannotBeRead) {
   EXPECT_EQ(why({"OMNITRACE_TRACE=maybe"}),
             "variable OMNITRACE_TRACE: 'maybe' cannot be read; write ON or OFF");

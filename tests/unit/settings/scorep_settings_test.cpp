@@ -43,6 +43,24 @@ TEST(ScorepSettings, BooleansAreNeverWrong) {
   }
 }
 
+TEST(ScorepSettings, WishesThatAreNotMetHaveALineEach) {
+  const std::string unknown = ": no variable of this name has an effect here";
+  EXPECT_EQ(unmet_wishes(
+                read({"SCOREP_ENABLE_TRACIN=true", "SCOREP_BOGUS=1", "SCOREP_ROOT=/opt",
+                      "SCOREP_METRIC_HDEEM=x", "SCOREP_METRIC_RUSAG=all", "SCOREP_WRAPPER=off",
+                      "SCOREP_HIP_ENABLE=api", "SCOREP_CUDA_ENABLE=no", "SCOREP_OPENACC_ENABLE=yes",
+                      "SCOREP_KOKKOS_ENABLE=yes", "SCOREP_PROFILING_MAX_CALLPATH_DEPTH=0"}),
+                false),
+            (std::vector<std::string>{
+                "SCOREP_ENABLE_TRACIN" + unknown + "; did you mean SCOREP_ENABLE_TRACING?",
+                "SCOREP_BOGUS" + unknown,
+                "SCOREP_METRIC_RUSAG" + unknown + "; did you mean SCOREP_METRIC_RUSAGE?",
+                "SCOREP_PROFILING_MAX_CALLPATH_DEPTH=0: call paths of every depth are kept apart",
+                "SCOREP_OPENACC_ENABLE='yes': devices are not recorded",
+                "SCOREP_HIP_ENABLE='api': devices are not recorded",
+                "SCOREP_KOKKOS_ENABLE='yes': devices are not recorded"}));
+}
+
 TEST(ScorepSettings, SizesHaveUnits) {
   const auto size = [](const std::string& text) {
     return read({"SCOREP_TOTAL_MEMORY=" + text}).number("SCOREP_TOTAL_MEMORY");
