@@ -345,7 +345,8 @@ def test_an_end_without_a_summary_names_the_run(work, end):
 
 def test_standard_error_of_the_program_gets_no_line(work):
     """It has put a file of its own in the place of the terminal, and wrote nothing yet."""
-    process = run(work, "import os\nos.dup2(os.open('file', os.O_CREAT | os.O_WRONLY), 2)\nprint('lost', end='')\nos._exit(0)")
+    text = "import os\nos.dup2(os.open('file', os.O_CREAT | os.O_WRONLY), 2)\nprint('lost', end='')\nos._exit(0)"
+    process = run(work, text, env={**os.environ, "PYTHONUNBUFFERED": ""})
     assert (process.stdout, process.stderr, (work / "file").read_text()) == ("", "", "")
 
 
