@@ -110,7 +110,7 @@ class _Limit:
 
     def broken(self, verdict: dict[str, Any], test: str) -> list[str]:
         """Return a line for each region that is beyond the limit."""
-        if verdict["outcome"] == "error":
+        if verdict["outcome"] in ("error", "undecided"):
             return [f"{self.region}: {verdict['text']}"]
         return [self._line("the test" if one["name"] == test else one["name"], one["measured"])
                 for one in verdict["regions"] if not one["holds"]]

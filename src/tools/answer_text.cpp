@@ -7,6 +7,7 @@
 #include "core/run_properties.hpp"
 #include "tools/compensation.hpp"
 #include "tools/format.hpp"
+#include "tools/report_text.hpp"
 #include "tools/short_name.hpp"
 #include "tools/text.hpp"
 #include "tools/tree_marks.hpp"
@@ -259,9 +260,7 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
   const std::string shown = shorten_right(program, left, terminal);
   output.write(terminal.paint(shown, Ink::kBold) +
                shorten_right(rest, room - std::min(room, columns(shown)), terminal) + "\n");
-  for (const std::string& loss : facts.losses) {
-    output.write(terminal.paint("! " + printable(loss), Ink::kWarning) + "\n");
-  }
+  write_losses(facts.losses, terminal, output);
 }
 
 void write_answer(const Answer& answer, const RunFacts& facts, const std::string& run,

@@ -8,13 +8,13 @@
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/open_run.hpp"
+#include "tools/run_facts.hpp"
 
 namespace timeloom::tools {
 
 namespace {
 
 constexpr int kUnknownRegion = 3;
-constexpr int kUndecidedRule = 4;
 
 struct CheckOptions {
   std::string run;
@@ -65,19 +65,21 @@ int status_of(const std::vector<Verdict>& verdicts) {
   };
   if (has(Outcome::kUnknown)) return kUnknownRegion;
   if (has(Outcome::kBroken)) return kFailed;
-  return has(Outcome::kUndecided) ? kUndecidedRule : kDone;
+  return has(Outcome::kUndecided) ? kUndecided : kDone;
 }
 
 int run_check(const CheckOptions& options) {
   const std::vector<Rule> rules = read_rules(options);
   if (rules.empty()) return kWrongUsage;
   const std::filesystem::path run = open_run(options.run);
-  const std::vector<Verdict> verdicts = judge(rules, call_tree_of(run));
+  const profile::CallTree tree = call_tree_of(run);
+  const std::vector<Verdict> verdicts = judge(rules, tree);
+  const std::vector<std::string> losses = facts_of(tree.definitions).losses;
   Output output;
   if (options.json)
-    write_check_json(verdicts, run.string(), output);
+    write_check_json(verdicts, losses, run.string(), output);
   else
-    write_check(verdicts, Terminal::detect(options.colour), output);
+    write_check(verdicts, losses, Terminal::detect(options.colour), output);
   output.flush();
   return status_of(verdicts);
 }
@@ -96,7 +98,9 @@ Command register_check(CLI::App& program) {
   known.footer(
       "Exit status: 0 all rules hold, 1 some do not or the run could not be read, 2 wrong usage or "
       "a rule that makes no sense, 3 a rule names no region of the run or asks for what it does "
-      "not say, 4 a limit lies within the uncertainty of an estimate.");
+      "not say, 4 undecided: a limit lies within the uncertainty of an estimate, or events that "
+      "the "
+      "run lost could change the answer.");
   return {known.app(), [options] { return run_check(*options); }};
 }
 

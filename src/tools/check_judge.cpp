@@ -14,6 +14,7 @@
 #include "tools/mpi_efficiency.hpp"
 #include "tools/report_rows.hpp"
 #include "tools/run_facts.hpp"
+#include "tools/run_losses.hpp"
 #include "tools/text.hpp"
 
 namespace timeloom::tools {
@@ -52,12 +53,8 @@ double excess(const Rule& rule, double measured) {
   return 0;
 }
 
-// Whether more visits, of a function that was not timed to the end, or more time in these cannot
-// change the answer.
-bool is_certain(const Rule& rule, double measured) {
-  const bool grows = rule.quantity == Quantity::kVisits || rule.quantity == Quantity::kTotal ||
-                     rule.quantity == Quantity::kSelf || rule.quantity == Quantity::kMax;
-  if (!grows || rule.is_share()) return false;
+// Whether a larger value cannot change the answer.
+bool holds_beyond(const Rule& rule, double measured) {
   switch (rule.comparison) {
     case Comparison::kLess:
     case Comparison::kAtMost: return !rule.holds(measured);
@@ -66,6 +63,25 @@ bool is_certain(const Rule& rule, double measured) {
     case Comparison::kEqual: return measured > rule.limit;
   }
   return false;
+}
+
+// Whether more visits, of a function that was not timed to the end, or more time in these cannot
+// change the answer.
+bool is_certain(const Rule& rule, double measured) {
+  const bool grows = rule.quantity == Quantity::kVisits || rule.quantity == Quantity::kTotal ||
+                     rule.quantity == Quantity::kSelf || rule.quantity == Quantity::kMax;
+  return grows && !rule.is_share() && holds_beyond(rule, measured);
+}
+
+// Whether what is lost of a run cannot change the answer.
+bool is_certain(const Rule& rule, double measured, LossEffect effect) {
+  if (effect == LossEffect::kNone) return true;
+  const bool counts = rule.quantity == Quantity::kVisits || rule.quantity == Quantity::kThreads ||
+                      rule.quantity == Quantity::kProcesses;
+  if (counts) return effect < LossEffect::kAny && holds_beyond(rule, measured);
+  if (effect > LossEffect::kMore) return false;
+  return rule.quantity == Quantity::kWall ? holds_beyond(rule, measured)
+                                          : is_certain(rule, measured);
 }
 
 std::optional<double> efficiency_of(const profile::CallTree& tree, Quantity quantity) {
@@ -78,7 +94,11 @@ std::optional<double> efficiency_of(const profile::CallTree& tree, Quantity quan
 class Judge {
  public:
   explicit Judge(const profile::CallTree& tree)
-      : tree_(tree), definitions_(tree.definitions), data_(tree, {}), rows_(data_.flat_rows({})) {
+      : tree_(tree),
+        definitions_(tree.definitions),
+        effect_(effect_of(losses_of(tree.definitions))),
+        data_(tree, {}),
+        rows_(data_.flat_rows({})) {
     std::erase_if(rows_.rows, [](const Row& row) { return !row.region.defined(); });
   }
 
@@ -111,7 +131,12 @@ class Judge {
       return;
     }
     verdict.measured = *measured;
-    verdict.outcome = verdict.rule.holds(*measured) ? Outcome::kHolds : Outcome::kBroken;
+    settle(verdict, verdict.rule.holds(*measured), is_certain(verdict.rule, *measured, effect_));
+  }
+
+  static void settle(Verdict& verdict, bool holds, bool certain) {
+    verdict.lacks = !certain;
+    verdict.outcome = !certain ? Outcome::kUndecided : holds ? Outcome::kHolds : Outcome::kBroken;
   }
 
   void judge_overhead(Verdict& verdict) const {
@@ -132,7 +157,11 @@ class Judge {
     const bool holds = verdict.rule.holds(verdict.measured);
     const bool decided = verdict.rule.holds(verdict.band.least) == holds &&
                          verdict.rule.holds(verdict.band.most) == holds;
-    verdict.outcome = !decided ? Outcome::kUndecided : holds ? Outcome::kHolds : Outcome::kBroken;
+    // To lose events takes time, too, which is not in the estimate.
+    const bool whole =
+        effect_ == LossEffect::kNone || holds_beyond(verdict.rule, verdict.band.least);
+    settle(verdict, holds, whole);
+    if (!decided) verdict.outcome = Outcome::kUndecided;
   }
 
   void judge_regions(Verdict& verdict) const {
@@ -150,17 +179,19 @@ class Judge {
         return;
       }
       verdict.regions.push_back({data_.name_of(row.region), region.file, region.first_line,
-                                 measured, rule.holds(measured)});
+                                 measured, rule.holds(measured),
+                                 is_certain(rule, measured, effect_)});
     }
     if (!verdict.regions.empty()) return decide(verdict);
     const bool unseen = GivenUp(definitions_.properties).rested();
-    if (rule.forbids() && !unseen) verdict.outcome = Outcome::kHolds;
+    if (rule.forbids() && !unseen) settle(verdict, true, effect_ == LossEffect::kNone);
     if (!rule.forbids()) verdict.problem = unknown(rule.region);
     if (rule.forbids() && unseen)
       verdict.problem = "functions were not seen all the time (--overhead)";
   }
 
-  static void decide(Verdict& verdict) {
+  // One region is enough to break a rule, or to keep one with `any`.
+  void decide(Verdict& verdict) const {
     const Rule& rule = verdict.rule;
     std::ranges::stable_sort(verdict.regions, [&](const CheckedRegion& a, const CheckedRegion& b) {
       // One that does not hold may be exactly as far from the limit as one that does.
@@ -168,8 +199,21 @@ class Judge {
       const double more = excess(rule, a.measured) - excess(rule, b.measured);
       return rule.any ? more < 0 : more > 0;
     });
-    verdict.measured = verdict.regions.front().measured;
-    verdict.outcome = verdict.regions.front().holds ? Outcome::kHolds : Outcome::kBroken;
+    const CheckedRegion& first = verdict.regions.front();
+    const bool enough = std::ranges::any_of(verdict.regions, [&](const CheckedRegion& one) {
+      return one.holds == rule.any && one.certain;
+    });
+    const bool all_certain = std::ranges::all_of(verdict.regions, &CheckedRegion::certain);
+    verdict.measured = first.measured;
+    settle(verdict, first.holds, enough || (all_certain && none_is_lost(verdict)));
+  }
+
+  // Whether no region that is lost altogether could be another one that the rule is about.
+  bool none_is_lost(const Verdict& verdict) const {
+    const Rule& rule = verdict.rule;
+    const bool named = verdict.regions.front().name == rule.region;
+    const bool first_visit_keeps = rule.quantity == Quantity::kVisits && !rule.any && rule.holds(1);
+    return effect_ == LossEffect::kNone || named || (first_visit_keeps && holds_beyond(rule, 1));
   }
 
   // The regions of exactly this name, or without one those that the pattern matches.
@@ -222,6 +266,7 @@ class Judge {
 
   const profile::CallTree& tree_;
   const Definitions& definitions_;
+  const LossEffect effect_;
   ReportData data_;
   Rows rows_;
 };

@@ -13,7 +13,8 @@
 
 namespace timeloom::tools {
 
-// kUndecided: the measured value is an estimate, and the limit lies within its uncertainty.
+// kUndecided: the measured value is an estimate, and the limit lies within its uncertainty; or
+// parts of the run are lost that could change the answer.
 enum class Outcome : std::uint8_t { kHolds, kBroken, kUnknown, kUndecided };
 
 struct CheckedRegion {
@@ -22,6 +23,7 @@ struct CheckedRegion {
   std::uint32_t line = 0;
   double measured = 0;
   bool holds = false;
+  bool certain = true;  // what is lost of the run cannot change that
 };
 
 struct Verdict {
@@ -31,6 +33,7 @@ struct Verdict {
   // with `any` the one that keeps it best.
   double measured = 0;
   Band band{};                         // where the truth lies, if it is an estimate
+  bool lacks = false;                  // undecided for the lost parts of the run
   std::vector<CheckedRegion> regions;  // matched by the rule, the deciding one first
   std::string problem;                 // the reason for kUnknown
 

@@ -5,6 +5,7 @@
 
 #include "tools/format.hpp"
 #include "tools/json_text.hpp"
+#include "tools/report_text.hpp"
 #include "tools/text.hpp"
 
 namespace timeloom::tools {
@@ -43,7 +44,7 @@ std::string measured_text(const Verdict& verdict, double measured) {
 }
 
 std::string band_text(const Verdict& verdict) {
-  if (verdict.outcome != Outcome::kUndecided) return {};
+  if (verdict.outcome != Outcome::kUndecided || verdict.band.most == 0) return {};
   return " (" + measured_text(verdict, verdict.band.least) + " to " +
          measured_text(verdict, verdict.band.most) + ")";
 }
@@ -70,8 +71,11 @@ std::string deciding_text(const Verdict& verdict) {
 
 std::string result_text(const Verdict& verdict) {
   if (verdict.outcome == Outcome::kUnknown) return verdict.problem;
-  if (is_of_regions(verdict.rule.quantity) && verdict.regions.empty()) return "not in the run";
-  return measured_text(verdict, verdict.measured) + band_text(verdict) + deciding_text(verdict);
+  const bool none = is_of_regions(verdict.rule.quantity) && verdict.regions.empty();
+  const std::string text =
+      none ? "not in the run"
+           : measured_text(verdict, verdict.measured) + band_text(verdict) + deciding_text(verdict);
+  return text + (verdict.lacks ? "; the lost parts of the run could change that" : "");
 }
 
 ordered_json region_json(const CheckedRegion& region) {
@@ -115,7 +119,9 @@ std::string line_of(const Verdict& verdict) {
   return std::string(name_of(verdict.outcome)) + " " + result_text(verdict);
 }
 
-void write_check(const std::vector<Verdict>& verdicts, const Terminal& terminal, Output& output) {
+void write_check(const std::vector<Verdict>& verdicts, const std::vector<std::string>& losses,
+                 const Terminal& terminal, Output& output) {
+  write_losses(losses, terminal, output);
   std::size_t width = 0;
   std::size_t outcome_width = 5;
   for (const Verdict& verdict : verdicts) {
@@ -135,14 +141,15 @@ void write_check(const std::vector<Verdict>& verdicts, const Terminal& terminal,
                          verdicts.size() == 1 ? "holds" : "hold"));
 }
 
-void write_check_json(const std::vector<Verdict>& verdicts, const std::string& run,
-                      Output& output) {
+void write_check_json(const std::vector<Verdict>& verdicts, const std::vector<std::string>& losses,
+                      const std::string& run, Output& output) {
   ordered_json all;
   all["format"] = "timeloom-check";
   all["version"] = 1;
   all["run"] = run;
   all["holds"] = std::ranges::all_of(
       verdicts, [](const Verdict& one) { return one.outcome == Outcome::kHolds; });
+  all["losses"] = losses;
   all["rules"] = ordered_json::array();
   for (const Verdict& verdict : verdicts) all["rules"].push_back(verdict_json(verdict));
   output.write(json_text(all, 2) + "\n");

@@ -15,7 +15,10 @@ namespace timeloom::tools {
 // "FAIL 5, app.load": the outcome, then the measured value or the reason for there being none.
 std::string line_of(const Verdict& verdict);
 
-void write_check(const std::vector<Verdict>& verdicts, const Terminal& terminal, Output& output);
-void write_check_json(const std::vector<Verdict>& verdicts, const std::string& run, Output& output);
+// `losses`: sentences about the run, as in RunFacts.
+void write_check(const std::vector<Verdict>& verdicts, const std::vector<std::string>& losses,
+                 const Terminal& terminal, Output& output);
+void write_check_json(const std::vector<Verdict>& verdicts, const std::vector<std::string>& losses,
+                      const std::string& run, Output& output);
 
 }  // namespace timeloom::tools

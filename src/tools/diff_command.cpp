@@ -8,6 +8,8 @@
 #include "tools/commands.hpp"
 #include "tools/diff_text.hpp"
 #include "tools/open_run.hpp"
+#include "tools/run_facts.hpp"
+#include "tools/run_losses.hpp"
 
 namespace timeloom::tools {
 
@@ -23,6 +25,13 @@ struct DiffOptions {
   bool json = false;
   ColourMode colour = ColourMode::kAuto;
 };
+
+// Whether what is lost of the runs cannot change which of them is slower.
+bool is_certain(bool fast, LossEffect before, LossEffect after) {
+  const LossEffect safe = LossEffect::kMore;  // times can only be longer in truth
+  return fast ? before <= safe && after == LossEffect::kNone
+              : before == LossEffect::kNone && after <= safe;
+}
 
 int run_diff(const DiffOptions& options) {
   const std::filesystem::path before = open_run(options.before);
@@ -43,7 +52,9 @@ int run_diff(const DiffOptions& options) {
   if (!options.json) rows.min_percent = 1;
   if (options.min_percent) rows.min_percent = *options.min_percent;
   const DiffRuns runs{before.string(), after.string(),
-                      differing_parts(tree_before.definitions, tree_later.definitions)};
+                      differing_parts(tree_before.definitions, tree_later.definitions),
+                      facts_of(tree_before.definitions).losses,
+                      facts_of(tree_later.definitions).losses};
   Output output;
   if (options.json)
     write_diff_json(diff, runs, tables, rows, output);
@@ -55,6 +66,13 @@ int run_diff(const DiffOptions& options) {
   for (const std::string& one : slow) say(one);
   if (const std::string left_out = not_timed(diff); !left_out.empty()) {
     say("left out of --fail-above, not timed to the end (--overhead): " + left_out);
+  }
+  const bool certain = is_certain(slow.empty(), effect_of(losses_of(tree_before.definitions)),
+                                  effect_of(losses_of(tree_later.definitions)));
+  if (!certain) {
+    say("undecided: the lost parts of the runs could change what --fail-above finds; record them "
+        "whole");
+    return kUndecided;
   }
   return slow.empty() ? kDone : kFailed;
 }
@@ -70,8 +88,10 @@ Command register_diff(CLI::App& program) {
   known.flag("--flat", options->flat, "Only the regions");
   known.number("--min-percent", "P", options->min_percent, {0, 100, "a percentage from 0 to 100"},
                "Hide what changed by less of the longer run (default: 1)");
-  known.number("--fail-above", "P", options->fail_above, {0, 1e9, "a percentage, 0 or more"},
-               "Exit status 1 if the whole, or a region with 1% of it, takes P% longer");
+  known.number(
+      "--fail-above", "P", options->fail_above, {0, 1e9, "a percentage, 0 or more"},
+      "Exit status 1 if the whole, or a region with 1% of it, takes P% longer, 4 if a run lost "
+      "too much to tell");
   known.flag("--json", options->json, "Print JSON, complete unless limited");
   known.colour(options->colour);
   return {known.app(), [options] { return run_diff(*options); }};

@@ -8,6 +8,7 @@
 
 #include "tools/format.hpp"
 #include "tools/json_text.hpp"
+#include "tools/report_text.hpp"
 #include "tools/table.hpp"
 #include "tools/text.hpp"
 
@@ -229,6 +230,12 @@ void write_diff(const Diff& diff, const DiffRuns& runs, const DiffTables& tables
             "\n",
         Ink::kWarning));
   }
+  for (const std::string& loss : runs.losses_before) {
+    write_losses({"before: " + loss}, terminal, output);
+  }
+  for (const std::string& loss : runs.losses_after) {
+    write_losses({"after: " + loss}, terminal, output);
+  }
   if (tables.flat) {
     write_table("Regions", region_rows(diff, options), diff, runs, options, terminal, output);
   }
@@ -242,8 +249,8 @@ void write_diff_json(const Diff& diff, const DiffRuns& runs, const DiffTables& t
   ordered_json head;
   head["format"] = "timeloom-diff";
   head["version"] = 2;
-  head["before"] = {{"run", runs.before}, {"total_s", diff.before}};
-  head["after"] = {{"run", runs.after}, {"total_s", diff.after}};
+  head["before"] = {{"run", runs.before}, {"total_s", diff.before}, {"losses", runs.losses_before}};
+  head["after"] = {{"run", runs.after}, {"total_s", diff.after}, {"losses", runs.losses_after}};
   if (runs.parts) {
     head["parts"] = runs.parts->noun;
     head["before"]["parts"] = runs.parts->before;

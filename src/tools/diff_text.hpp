@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/diff_rows.hpp"
 #include "tools/output.hpp"
@@ -15,7 +16,9 @@ namespace timeloom::tools {
 struct DiffRuns {
   std::string before;  // their names
   std::string after;
-  std::optional<DiffParts> parts;  // whose numbers differ
+  std::optional<DiffParts> parts;            // whose numbers differ
+  std::vector<std::string> losses_before{};  // sentences, as in RunFacts
+  std::vector<std::string> losses_after{};
 };
 
 struct DiffTables {

@@ -16,7 +16,7 @@
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "settings/omnitrace_settings.hpp"
-#include "tools/run_facts.hpp"
+#include "tools/run_losses.hpp"
 #include "tools/text.hpp"
 
 namespace timeloom::tools {
@@ -33,6 +33,11 @@ profile::CallTree fold(const fs::path& trace) {
   return sink.take();
 }
 
+void note_unsound_files(const fs::path& trace, Definitions& definitions) {
+  const std::size_t files = otf2::unsound_files(trace, definitions.locations);
+  if (files > 0) definitions.properties[kUnsoundTraceFiles] = std::to_string(files);
+}
+
 // The profile beside the trace if it was woven with it, which it says by the trace's id.
 // Profiles of Score-P, which may hold less than the trace beside them, do not.
 std::optional<profile::CallTree> profile_woven_with(const fs::path& trace) {
@@ -42,7 +47,9 @@ std::optional<profile::CallTree> profile_woven_with(const fs::path& trace) {
   try {
     const cube::Reader profile(weave::profile_of(directory));
     if (cube::trace_id_of(profile) != id) return {};
-    return cube::load(profile);
+    profile::CallTree tree = cube::load(profile);
+    note_unsound_files(trace, tree.definitions);
+    return tree;
   } catch (const Error& error) {
     say(std::string(error.what()) + "; the trace is read instead");
     return {};
@@ -152,6 +159,19 @@ Definitions definitions_of(const fs::path& run) {
     return definitions;
   }
   return otf2::open(weave::trace_of(run))->definitions();
+}
+
+Definitions definitions_beside(const cube::Reader& profile, const fs::path& directory) {
+  Definitions definitions = cube::definitions_of(profile);
+  const std::uint64_t id = cube::trace_id_of(profile);
+  try {
+    if (id == 0 || !weave::has_trace(directory)) return definitions;
+    const fs::path trace = weave::trace_of(directory);
+    if (otf2::trace_id(trace) == id) note_unsound_files(trace, definitions);
+  } catch (const Error&) {
+    // The trace is not needed here.
+  }
+  return definitions;
 }
 
 profile::CallTree call_tree_of(const fs::path& run) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "core/event.hpp"
+#include "formats/cube/cube.hpp"
 #include "profile/call_tree.hpp"
 #include "weave/run.hpp"
 
@@ -23,6 +24,10 @@ profile::CallTree call_tree_of(const std::filesystem::path& run);
 
 // The definitions of its trace, or of its CUBE profile if there is no trace.
 Definitions definitions_of(const std::filesystem::path& run);
+
+// The definitions of a CUBE profile in that directory, and whether files of the trace beside it, if
+// they were woven together, are missing or cut off.
+Definitions definitions_beside(const cube::Reader& profile, const std::filesystem::path& directory);
 
 // One line about a weave: its counts, losses and cut-off regions.
 std::string describe(const weave::WeaveSummary& summary);

@@ -8,6 +8,7 @@
 #include "tools/answer_text.hpp"
 #include "tools/format.hpp"
 #include "tools/json_text.hpp"
+#include "tools/report_text.hpp"
 #include "tools/run_facts.hpp"
 #include "tools/text.hpp"
 
@@ -129,8 +130,9 @@ std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
   return rows;
 }
 
-void write_by(const std::vector<GroupRow>& rows, GroupKey key, const Terminal& terminal,
-              Output& output) {
+void write_by(const std::vector<GroupRow>& rows, GroupKey key,
+              const std::vector<std::string>& losses, const Terminal& terminal, Output& output) {
+  write_losses(losses, terminal, output);
   double working = 0;
   for (const GroupRow& row : rows) working += row.working;
   const std::size_t width = std::ranges::any_of(rows, &GroupRow::at_least) ? 10 : 7;
@@ -158,11 +160,13 @@ void write_by(const std::vector<GroupRow>& rows, GroupKey key, const Terminal& t
   }
 }
 
-void write_by_json(const std::vector<GroupRow>& rows, GroupKey key, Output& output) {
+void write_by_json(const std::vector<GroupRow>& rows, GroupKey key,
+                   const std::vector<std::string>& losses, Output& output) {
   nlohmann::ordered_json all;
   all["format"] = "timeloom-report-by";
   all["version"] = 1;
   all["by"] = word_of(key);
+  all["losses"] = losses;
   all["rows"] = nlohmann::ordered_json::array();
   for (const GroupRow& row : rows) {
     all["rows"].push_back({{"name", row.name},

@@ -37,8 +37,10 @@ std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
                                  const std::set<LocationId>& locations,
                                  const std::optional<CallCost>& cost = {});
 
-void write_by(const std::vector<GroupRow>& rows, GroupKey key, const Terminal& terminal,
-              Output& output);
-void write_by_json(const std::vector<GroupRow>& rows, GroupKey key, Output& output);
+// `losses`: sentences about the run, as in RunFacts.
+void write_by(const std::vector<GroupRow>& rows, GroupKey key,
+              const std::vector<std::string>& losses, const Terminal& terminal, Output& output);
+void write_by_json(const std::vector<GroupRow>& rows, GroupKey key,
+                   const std::vector<std::string>& losses, Output& output);
 
 }  // namespace timeloom::tools

@@ -118,6 +118,15 @@ int print_answer(const ReportOptions& options, const profile::CallTree& tree,
   return kDone;
 }
 
+// Above the tables; where the output is data, on standard error.
+void write_losses_of(const Definitions& definitions, const ReportOptions& options, Output& output) {
+  const std::vector<std::string> losses = facts_of(definitions).losses;
+  if (!options.json && !options.csv) {
+    return write_losses(losses, Terminal::detect(options.colour), output);
+  }
+  for (const std::string& loss : losses) say(loss);
+}
+
 // A profile has the times of the slowest visits only, not what and when they were.
 int print_slowest(const ReportOptions& options, const std::filesystem::path& run) {
   if (!weave::has_trace(run)) {
@@ -149,7 +158,8 @@ int print_mpi(const ReportOptions& options, const std::filesystem::path& run) {
   }
   profile::MessageSummary summary = messages.summary();
   if (source == nullptr) summary.not_ideal = "the run has a profile and no trace";
-  const MpiFacts facts = mpi_facts(call_tree_of(run), summary);
+  const profile::CallTree tree = call_tree_of(run);
+  const MpiFacts facts = mpi_facts(tree, summary);
   if (facts.functions.empty() && facts.messages.messages == 0) {
     throw Error(
         run.string() +
@@ -157,6 +167,7 @@ int print_mpi(const ReportOptions& options, const std::filesystem::path& run) {
         "scorep --mpp=mpi, as docs/mpi.md says");
   }
   Output output;
+  write_losses_of(tree.definitions, options, output);
   if (options.json) {
     write_mpi_json(facts, output);
   } else {
@@ -166,8 +177,10 @@ int print_mpi(const ReportOptions& options, const std::filesystem::path& run) {
   return kDone;
 }
 
-void write_io(const ReportOptions& options, const IoReport& report) {
+void write_io(const ReportOptions& options, const IoReport& report,
+              const Definitions& definitions) {
   Output output;
+  write_losses_of(definitions, options, output);
   options.json ? report.write_json(output) : report.write(Terminal::detect(options.colour), output);
   output.flush();
 }
@@ -178,14 +191,14 @@ int print_io(const ReportOptions& options, const std::filesystem::path& run) {
     const profile::CallTree tree = call_tree_of(run);
     IoReport report(selected(options, tree.definitions));
     report.add_profile(tree);
-    write_io(options, report);
+    write_io(options, report, tree.definitions);
     return kDone;
   }
   const std::unique_ptr<RunSource> source = otf2::open(weave::trace_of(run));
   IoReport report(selected(options, source->definitions()));
   const std::array<RunSink*, 1> sinks = {&report};
   source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
-  write_io(options, report);
+  write_io(options, report, source->definitions());
   return kDone;
 }
 
@@ -205,6 +218,8 @@ int print_csv(const ReportOptions& options, const profile::CallTree& tree,
     say(wrong + "; see 'timeloom report --help'");
     return kWrongUsage;
   }
+  Output output;
+  write_losses_of(tree.definitions, options, output);
   write_csv(tree, ids, csv);
   return kDone;
 }
@@ -212,11 +227,12 @@ int print_csv(const ReportOptions& options, const profile::CallTree& tree,
 int print_by(const ReportOptions& options, const profile::CallTree& tree,
              const std::set<LocationId>& ids) {
   const std::vector<GroupRow> rows = group_rows(tree, *options.by, ids, taken_away(options, tree));
+  const std::vector<std::string> losses = facts_of(tree.definitions).losses;
   Output output;
   if (options.json) {
-    write_by_json(rows, *options.by, output);
+    write_by_json(rows, *options.by, losses, output);
   } else {
-    write_by(rows, *options.by, Terminal::detect(options.colour), output);
+    write_by(rows, *options.by, losses, Terminal::detect(options.colour), output);
   }
   output.flush();
   return kDone;

@@ -12,6 +12,7 @@
 #include "tools/answer_text.hpp"
 #include "tools/format.hpp"
 #include "tools/json_text.hpp"
+#include "tools/report_text.hpp"
 #include "tools/run_facts.hpp"
 #include "tools/text.hpp"
 
@@ -279,6 +280,7 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
   const Region& region = tree.definitions.regions[facts.region.value()];
   const CodeOwner owner(tree.definitions);
   const GivenUp given_up(tree.definitions.properties);
+  write_losses(facts_of(tree.definitions).losses, terminal, output);
   output.write(terminal.paint(printable(name_of(tree.definitions, facts.region)), Ink::kBold));
   if (const std::string place = place_of(region); !place.empty()) output.write("  " + place);
   output.write(formatted("\n{}{}own {}",
@@ -351,6 +353,7 @@ void write_function_json(const FunctionFacts& facts, const profile::CallTree& tr
                             {"total_s", facts.total},
                             {"min_s", facts.shortest},
                             {"max_s", facts.longest},
+                            {"losses", facts_of(tree.definitions).losses},
                             {"callers", list(facts.callers)},
                             {"callees", list(facts.callees)}};
   output.write(json_text(all, 2) + "\n");

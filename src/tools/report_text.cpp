@@ -170,7 +170,12 @@ void write_headline(const RunFacts& facts, const std::string& run, const Termina
     }
   }
   output.write(line + "\n");
-  for (const std::string& loss : facts.losses) {
+  write_losses(facts.losses, terminal, output);
+}
+
+void write_losses(const std::vector<std::string>& losses, const Terminal& terminal,
+                  Output& output) {
+  for (const std::string& loss : losses) {
     output.write(terminal.paint("! " + printable(loss), Ink::kWarning) + "\n");
   }
 }

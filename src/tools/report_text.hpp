@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/output.hpp"
 #include "tools/report_rows.hpp"
@@ -18,6 +19,9 @@ namespace timeloom::tools {
 // Program, wall time, threads, events; losses; the run.
 void write_headline(const RunFacts& facts, const std::string& run, const Terminal& terminal,
                     Output& output);
+
+// A line behind "!" for each, as all tables of a run have it above them.
+void write_losses(const std::vector<std::string>& losses, const Terminal& terminal, Output& output);
 
 // `scope` names the threads that are counted: "5 threads".
 void write_tree(const ReportData& data, const RowOptions& options, const std::string& scope,

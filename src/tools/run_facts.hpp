@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/definitions.hpp"
-#include "run/layout.hpp"
 
 namespace timeloom::tools {
 
@@ -29,10 +28,6 @@ struct RunFacts {
   std::optional<double> observed_share;  // of the CPU time; none: all of it, or not known
   std::vector<std::string> losses;       // lost and cut-off parts, one sentence each
 };
-
-// The warning that the profile of a run lost levels of calls: their number, and the setting
-// that keeps them, which depends on the layout of the run.
-std::string depth_warning(std::uint64_t limit, std::uint64_t reached, const run::Layout& layout);
 
 RunFacts facts_of(const Definitions& definitions);
 

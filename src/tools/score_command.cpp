@@ -5,12 +5,14 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "formats/cube/profile_file.hpp"
 #include "formats/cube/score_profile.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/format.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
+#include "tools/run_losses.hpp"
 #include "tools/score_filter.hpp"
 #include "tools/score_text.hpp"
 #include "tools/text.hpp"
@@ -72,7 +74,13 @@ int run_score(const ScoreOptions& options) {
   }
   profile::ScoreProfile profile;
   try {
-    profile = cube::score_profile(cube::Reader(profile_named(options.profile)));
+    const fs::path file = profile_named(options.profile);
+    const cube::Reader reader(file);
+    profile = cube::score_profile(reader);
+    if (!reader.cube().cnodes.empty()) {
+      const Definitions definitions = definitions_beside(reader, fs::absolute(file).parent_path());
+      for (const Loss& loss : losses_of(definitions)) say(loss.text);
+    }
   } catch (const Error& wrong) {
     return fail("Cannot open Cube report '" + options.profile + "': " + wrong.what());
   }

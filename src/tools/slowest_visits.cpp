@@ -6,6 +6,8 @@
 #include "tools/answer_text.hpp"
 #include "tools/format.hpp"
 #include "tools/json_text.hpp"
+#include "tools/report_text.hpp"
+#include "tools/run_facts.hpp"
 #include "tools/text.hpp"
 
 namespace timeloom::tools {
@@ -55,7 +57,8 @@ class SlowestVisits::OneLocation final : public LocationSink {
     if (!open_.empty()) open_.back().inside += total;
     if (!wanted_.empty() && !wanted_.contains(last.region.value())) return;
     const std::uint64_t own = total - std::min(total, last.inside);
-    visits_.push_back({last.region, location_, last.begin, total, own, std::move(last.parameters)});
+    visits_.push_back({last.region, location_, last.begin, total, own, std::move(last.parameters),
+                       !all_.is_possible(last.begin, time)});
     if (visits_.size() >= 2 * all_.most_ + 64) all_.shorten(visits_);
   }
 
@@ -73,6 +76,14 @@ std::unique_ptr<LocationSink> SlowestVisits::open_location(const Location& locat
   };
   if (!locations_.contains(location.id)) return std::make_unique<Nothing>();
   return std::make_unique<OneLocation>(*this, location.id);
+}
+
+// Of a run whose length is known, no visit lies outside.
+bool SlowestVisits::is_possible(std::uint64_t begin, std::uint64_t end) const {
+  const ClockProperties& clock = definitions_->clock;
+  if (end < begin) return false;
+  return clock.length == 0 ||
+         (begin >= clock.begin && end - begin <= clock.length && end - clock.begin <= clock.length);
 }
 
 bool SlowestVisits::slower(const Visit& a, const Visit& b) const {
@@ -115,6 +126,7 @@ std::string SlowestVisits::name_of_location(LocationId id) const {
 
 void SlowestVisits::write(const Terminal& terminal, Output& output) const {
   const CodeOwner owner(*definitions_);
+  write_losses(facts_of(*definitions_).losses, terminal, output);
   output.write(terminal.paint("   own  total      at  ", Ink::kDim) +
                terminal.paint("slowest visits", Ink::kAccent) +
                terminal.paint(regions_.empty() ? "  by their own time" : "  by their total time",
@@ -130,6 +142,7 @@ void SlowestVisits::write(const Terminal& terminal, Output& output) const {
     const std::string values = parameters_of(visit);
     line.name = printable(name_of(*definitions_, visit.region));
     if (!values.empty()) line.note = printable(" {" + values + "}");
+    if (visit.impossible) line.note += " (impossible: not within the run)";
     line.project = owner.is_project(visit.region);
     if (definitions_->locations.size() > 1)
       line.place = printable(name_of_location(visit.location));
@@ -140,6 +153,7 @@ void SlowestVisits::write(const Terminal& terminal, Output& output) const {
 void SlowestVisits::write_json(Output& output) const {
   using nlohmann::ordered_json;
   ordered_json all = {{"format", "timeloom-report-slowest"}, {"version", 1}};
+  all["losses"] = facts_of(*definitions_).losses;
   all["visits"] = ordered_json::array();
   for (const Visit& visit : visits_) {
     const std::uint64_t since = visit.begin - std::min(visit.begin, definitions_->clock.begin);
@@ -149,7 +163,8 @@ void SlowestVisits::write_json(Output& output) const {
                              {"location", visit.location.value()},
                              {"begin_s", seconds(since, *definitions_)},
                              {"total_s", seconds(visit.total, *definitions_)},
-                             {"own_s", seconds(visit.own, *definitions_)}});
+                             {"own_s", seconds(visit.own, *definitions_)},
+                             {"impossible", visit.impossible}});
   }
   output.write(json_text(all, 2) + "\n");
 }

@@ -23,6 +23,7 @@ struct Visit {
   std::uint64_t total = 0;
   std::uint64_t own = 0;
   std::vector<Event> parameters{};
+  bool impossible = false;  // it lies outside of the run, or ends before it begins
 };
 
 class SlowestVisits final : public RunSink {
@@ -46,6 +47,7 @@ class SlowestVisits final : public RunSink {
 
  private:
   class OneLocation;
+  bool is_possible(std::uint64_t begin, std::uint64_t end) const;
   bool slower(const Visit& a, const Visit& b) const;
   void shorten(std::vector<Visit>& visits) const;
   std::string name_of_location(LocationId id) const;

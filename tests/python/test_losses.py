@@ -119,3 +119,81 @@ def test_markers_reach_the_run(timeloom, tmp_path):
     timeloom("run", "--quiet", "-o", tmp_path / "run", "-c", text)
     info = json.loads(timeloom("info", "--json", tmp_path / "run").stdout)
     assert [marker["text"] for marker in info["markers"]] == ["half way"]
+
+
+CALLS = """
+def f(): pass
+def work():
+    for _ in range(CALLS): f()
+work()
+"""
+
+
+@pytest.fixture(scope="module")
+def short_of_events(tmp_path_factory, program):
+    """A run that reached its size limit, and a whole one beside it."""
+    directory = tmp_path_factory.mktemp("short")
+    for name, calls, options in (("lost", 300_000, ["--max-size=4M"]), ("whole", 1000, [])):
+        (directory / "app.py").write_text(CALLS.replace("CALLS", str(calls)))
+        in_time([program, "run", "--quiet", *options, "-o", name, "app.py"], cwd=directory, check=True)
+    return directory
+
+
+VIEWS = (["--by", "module"], ["--function", "work"], ["--slowest"], ["--full"], ["--tree"], [])
+
+
+def test_every_view_of_a_run_prints_what_was_lost(timeloom, short_of_events):
+    (loss,) = report_json(timeloom, "lost", cwd=short_of_events)["losses"]
+    assert loss.endswith(" events could not be recorded: the run had reached its size limit")
+    for options in VIEWS:
+        assert f"! {loss}\n" in timeloom("report", *options, "lost", cwd=short_of_events).stdout, options
+        assert "!" not in timeloom("report", *options, "whole", cwd=short_of_events).stdout, options
+    for options in VIEWS[:4]:
+        assert report_json(timeloom, *options, "lost", cwd=short_of_events)["losses"] == [loss], options
+    done = timeloom("report", "--csv", "lost", cwd=short_of_events)
+    assert done.stderr == f"timeloom: {loss}\n" and loss not in done.stdout
+    assert timeloom("score", "lost", cwd=short_of_events).stderr == f"timeloom: {loss}\n"
+    for before, after, line in (("lost", "whole", f"! before: {loss}\n"), ("whole", "lost", f"! after: {loss}\n")):
+        assert line in timeloom("diff", before, after, cwd=short_of_events).stdout
+        told = json.loads(timeloom("diff", "--json", before, after, cwd=short_of_events).stdout)
+        assert (told["before"]["losses"], told["after"]["losses"]) == (([loss], []) if before == "lost" else ([], [loss]))
+
+
+def test_a_rule_that_lost_events_could_change_is_undecided(timeloom, short_of_events):
+    (loss,) = report_json(timeloom, "lost", cwd=short_of_events)["losses"]
+    done = timeloom("check", "lost", "visits(__main__.f) <= 1000000", "visits(__main__.f) >= 1000", status=4, cwd=short_of_events)
+    head, undecided, holds, count = done.stdout.splitlines()
+    assert (head, count) == (f"! {loss}", "1 of 2 rules holds" if count.endswith("holds") else "1 of 2 rules hold")
+    assert undecided.startswith("UNDECIDED  visits(__main__.f) <= 1000000") and undecided.endswith("; the lost parts of the run could change that")
+    assert holds.startswith("PASS")
+    timeloom("check", "lost", "visits(__main__.f) >= 1000", cwd=short_of_events)
+    timeloom("check", "lost", "visits(__main__.f) <= 1000000", "visits(__main__.f) <= 9", status=1, cwd=short_of_events)
+    told = json.loads(timeloom("check", "--json", "lost", "visits(__main__.f) <= 1000000", status=4, cwd=short_of_events).stdout)
+    assert (told["losses"], told["holds"], told["rules"][0]["outcome"]) == ([loss], False, "undecided")
+    timeloom("check", "whole", "visits(__main__.f) <= 1000000", cwd=short_of_events)
+
+
+def test_lost_events_leave_a_comparison_undecided(timeloom, short_of_events):
+    undecided = "timeloom: undecided: the lost parts of the runs could change what --fail-above finds; record them whole\n"
+    # What was lost after can only make it slower, and what was lost before only faster.
+    assert timeloom("diff", "--fail-above", "1e9", "whole", "lost", status=4, cwd=short_of_events).stderr == undecided
+    assert "instead of" in timeloom("diff", "--fail-above", "0", "whole", "lost", status=1, cwd=short_of_events).stderr
+    timeloom("diff", "--fail-above", "0", "lost", "whole", cwd=short_of_events)
+    timeloom("diff", "--fail-above", "0", "whole", "whole", cwd=short_of_events)
+
+
+@pytest.mark.parametrize("harm", ["cut off", "missing"])
+def test_files_that_are_not_whole_are_told_beside_a_sound_profile(timeloom, short_of_events, tmp_path, harm):
+    run = shutil.copytree(short_of_events / "whole", tmp_path / "run")
+    assert timeloom("check", run, "visits(__main__.f) <= 1000").stdout.splitlines()[-1] == "1 of 1 rule holds"
+    (file,) = (run / "traces").glob("*.evt")
+    if harm == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:-1])
+    loss = "1 file of the trace missing or cut off; its profile is read"
+    done = timeloom("check", run, "visits(__main__.f) <= 1000", "visits(__main__.f) >= 1000", status=4)
+    assert done.stdout.splitlines()[0] == f"! {loss}" and done.stdout.splitlines()[2].startswith("PASS")
+    assert report_json(timeloom, run)["losses"] == [loss]
+    assert timeloom("score", run).stderr == f"timeloom: {loss}\n"
+    assert timeloom("diff", "--fail-above", "50", short_of_events / "whole", run, status=4).stderr.startswith("timeloom: undecided")

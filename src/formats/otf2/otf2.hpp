@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 
 #include "core/event.hpp"
 #include "formats/otf2/event_files.hpp"
@@ -39,5 +40,9 @@ std::unique_ptr<RunSource> open(const std::filesystem::path& anchor);
 // The random number that the archive was given when it was created; 0: it has none.
 // Reads nothing but the anchor file; throws Error when that is damaged.
 std::uint64_t trace_id(const std::filesystem::path& anchor);
+
+// The number of files of an archive that this program has written and that are missing now, or
+// cut off: their last bytes are looked at, no more. Throws Error when the anchor is damaged.
+std::size_t unsound_files(const std::filesystem::path& anchor, std::span<const Location> locations);
 
 }  // namespace timeloom::otf2

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
@@ -140,6 +141,65 @@ TEST(CheckJudge, TimesThatWereCutShortAreLowerLimits) {
   EXPECT_EQ(line("total(app.load) < 79ms", tree), "FAIL 80 ms");
   EXPECT_EQ(line("visits(app.load) == 2", tree), "PASS 2");
   EXPECT_EQ(line("total(main) == 118ms", tree), "PASS 118 ms");
+}
+
+profile::CallTree sample_without(const char* what) {
+  profile::CallTree tree = sample();
+  tree.definitions.properties[std::string("timeloom::") + what] = "3485220";
+  return tree;
+}
+
+constexpr char kUndecided[] = "; the lost parts of the run could change that";
+
+TEST(CheckJudge, LostEventsLeaveUndecidedWhatTheyCouldChange) {
+  const profile::CallTree tree = sample_without("lost_events");
+  for (const auto& [rule, recorded] : std::map<std::string, std::string>{
+           {"visits(app.load) <= 1000000", "2"},
+           {"visits(app.load) == 2", "2"},
+           {"visits(app.load) >= 3", "2"},
+           {"visits(none) == 0", "not in the run"},
+           {"total(main) < 2s", "0.118 s"},
+           {"total(main) > 1ms", "118 ms"},
+           {"self(main) < 2s", "0.01 s"},
+           {"max(app.load) > 1ms", "50 ms"},
+           {"min(app.load) > 1ms", "30 ms"},
+           {"mean(app.load) > 1ms", "40 ms"},
+           {"self(db.load) < 99%", "44.9438%"},
+           {"wall < 10s", "0.25 s"},
+           {"threads == 2", "2"},
+           {"processes <= 1", "1"},
+           {"visits(*.load) >= 2", "2, app.load; all 2 regions hold"},
+           {"any visits(*.load) > 2", "2, app.load; 0 of 2 regions hold"}}) {
+    EXPECT_EQ(line(rule, tree), "UNDECIDED " + recorded + kUndecided) << rule;
+  }
+  EXPECT_EQ(line("visits(app.load) >= 2", tree), "PASS 2");
+  EXPECT_EQ(line("visits(app.load) <= 1", tree), "FAIL 2");
+  EXPECT_EQ(line("visits(app.load) == 1", tree), "FAIL 2");
+  EXPECT_EQ(line("visits(*.load) >= 1", tree), "PASS 2, app.load; all 2 regions hold");
+  EXPECT_EQ(line("any visits(*.load) >= 2", tree), "PASS 2, app.load; 2 of 2 regions hold");
+  EXPECT_EQ(line("visits(*.load) <= 1", tree), "FAIL 2, app.load; 2 of 2 regions do not hold");
+  EXPECT_EQ(line("threads >= 2", tree), "PASS 2");
+  EXPECT_EQ(line("visits(fob) < 3", tree),
+            "ERROR no region of the run has this name; did you mean app.fib?");
+}
+
+TEST(CheckJudge, TimesUpToTheSizeLimitAreLowerLimits) {
+  profile::CallTree tree = sample_without("lost_events");
+  tree.definitions.properties["timeloom::size_limit"] = "4194304";
+  EXPECT_EQ(line("total(main) > 1ms", tree), "PASS 118 ms");
+  EXPECT_EQ(line("total(main) < 1ms", tree), "FAIL 118 ms");
+  EXPECT_EQ(line("wall > 1ms", tree), "PASS 250 ms");
+  EXPECT_EQ(line("total(main) < 2s", tree), std::string("UNDECIDED 0.118 s") + kUndecided);
+}
+
+TEST(CheckJudge, LossesThatTakeNothingAwayChangeNoAnswer) {
+  for (const char* what :
+       {"closed_regions", "folded_events", "unmeasured_processes", "sub_interpreters"}) {
+    EXPECT_EQ(line("visits(app.load) <= 2", sample_without(what)), "PASS 2") << what;
+    EXPECT_EQ(line("total(main) < 2s", sample_without(what)), "PASS 0.118 s") << what;
+  }
+  EXPECT_EQ(line("visits(app.load) >= 1", sample_without("kept_rewinds")),
+            std::string("UNDECIDED 2") + kUndecided);
 }
 
 TEST(CheckJudge, ShowsEnoughDigitsToTellFromTheLimit) {
