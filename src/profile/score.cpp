@@ -117,7 +117,8 @@ class Scorer {
     }
     for (std::size_t i = 0; i < profile.regions.size(); ++i) {
       set(result_.regions.emplace_back(), profile.regions[i].name, types_[i]);
-      per_visit_.push_back(bytes_per_visit(profile.regions[i], sizes_, profile.sampled, counters));
+      per_visit_.push_back(
+          bytes_per_visit(profile.regions[i], sizes_, profile.sampled, counters, profile.ours));
       result_.regions.back().filtered = filter != nullptr && is_filtered(i, *filter);
     }
   }

@@ -71,9 +71,9 @@ struct ScoreProfile {
   std::vector<Region> regions;
   std::vector<CallPath> call_paths;
   std::size_t processes = 0;
-  std::vector<Values> values;      // of each call path for each process
-  bool sampled = false;            // it counts hits
-  bool ours = false;               // recorded by us: filters know its regions by more names
+  std::vector<Values> values;  // of each call path for each process
+  bool sampled = false;        // it counts hits
+  bool ours = false;           // recorded by us: filters know more names, and MPI has more events
   std::size_t most_locations = 0;  // of a location group
   std::size_t metrics = 0;
   std::map<std::string, std::uint64_t> definitions;  // numbers of definitions that it says

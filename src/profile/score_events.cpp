@@ -26,7 +26,7 @@ struct EventOfPrefix {
 constexpr std::string_view kImmediateSends[] = {"MPI_Isend",      "MPI_Ibsend",    "MPI_Irsend",
                                                 "MPI_Issend",     "MPI_Send_init", "MPI_Bsend_init",
                                                 "MPI_Rsend_init", "MPI_Ssend_init"};
-constexpr std::string_view kImmediateReceives[] = {"MPI_Irecv", "MPI_Irecv_init", "MPI_Imrecv"};
+constexpr std::string_view kImmediateReceives[] = {"MPI_Irecv", "MPI_Irecv_init"};
 constexpr std::string_view kCollectives[] = {
     "MPI_Allgather", "MPI_Allgatherv",     "MPI_Allreduce",
     "MPI_Alltoall",  "MPI_Alltoallv",      "MPI_Alltoallw",
@@ -133,8 +133,7 @@ constexpr std::string_view kLocks[] = {"lockf", "flockfile", "ftrylockfile"};
 
 constexpr std::string_view kOfMpiSend[] = {"MPI_Send",  "MPI_Bsend",    "MPI_Rsend",
                                            "MPI_Ssend", "MPI_Sendrecv", "MPI_Sendrecv_replace"};
-constexpr std::string_view kOfMpiRecv[] = {"MPI_Recv", "MPI_Mrecv", "MPI_Sendrecv",
-                                           "MPI_Sendrecv_replace"};
+constexpr std::string_view kOfMpiRecv[] = {"MPI_Recv", "MPI_Sendrecv", "MPI_Sendrecv_replace"};
 constexpr std::string_view kOfIoDuplicateHandle[] = {"dup", "dup2", "dup3", "fcntl"};
 constexpr std::string_view kOfIoReleaseLock[] = {"funlockfile"};
 constexpr std::string_view kOfIoOperationCancelled[] = {"aio_cancel"};
@@ -167,6 +166,20 @@ constexpr EventOfNames kOfNames[] = {
     {"IoOperationCancelled", true, kOfIoOperationCancelled},
 };
 
+// Functions whose messages we record, and Score-P does not count.
+constexpr std::string_view kBothImmediate[] = {"MPI_Isendrecv", "MPI_Isendrecv_replace"};
+constexpr std::string_view kOurImmediateReceives[] = {"MPI_Imrecv", "MPI_Recv_init",
+                                                      "MPI_Isendrecv", "MPI_Isendrecv_replace"};
+constexpr std::string_view kOurReceives[] = {"MPI_Mrecv"};
+
+constexpr EventOfNames kOfOurNames[] = {
+    {"MpiIsend", true, kBothImmediate},
+    {"MpiIsendComplete", true, kBothImmediate},
+    {"MpiIrecvRequest", true, kOurImmediateReceives},
+    {"MpiIrecv", true, kOurImmediateReceives},
+    {"MpiRecv", true, kOurReceives},
+};
+
 constexpr EventOfPrefix kOfPrefixes[] = {
     {"ThreadCreate", true, "pthread_create"},    {"ThreadBegin", true, "pthread_create"},
     {"ThreadEnd", true, "pthread_create"},       {"ThreadWait", true, "pthread_join"},
@@ -185,7 +198,7 @@ bool contains(Names names, std::string_view name) {
   return false;
 }
 
-// Functions with counts of type MPI_Count make the events of those with int.
+// In our recordings, functions with counts of type MPI_Count make the events of those with int.
 std::string_view without_count_type(std::string_view name) {
   if (name.starts_with("MPI_") && name.ends_with("_c")) name.remove_suffix(2);
   return name;
@@ -204,7 +217,7 @@ bool is_execution(const ScoreProfile::Region& region) {
 }
 
 std::uint64_t bytes_per_visit(const ScoreProfile::Region& region, const EventSizes& sizes,
-                              bool sampled, std::uint64_t counters) {
+                              bool sampled, std::uint64_t counters, bool ours) {
   if (region.paradigm == "sampling") return 0;
   std::uint64_t bytes = 0;
   const auto add = [&](std::string_view event, bool stamped, std::uint64_t values = 1) {
@@ -228,10 +241,14 @@ std::uint64_t bytes_per_visit(const ScoreProfile::Region& region, const EventSiz
     add("ProgramBegin", true, *region.arguments);
     add("ProgramEnd", true);
   }
-  const std::string_view name = without_count_type(region.name);
-  for (const EventOfNames& one : kOfNames) {
-    if (contains(one.names, name)) add(one.event, one.stamped);
-  }
+  const std::string_view name = ours ? without_count_type(region.name) : region.name;
+  const auto add_named = [&](std::span<const EventOfNames> events) {
+    for (const EventOfNames& one : events) {
+      if (contains(one.names, name)) add(one.event, one.stamped);
+    }
+  };
+  add_named(kOfNames);
+  if (ours) add_named(kOfOurNames);
   for (const EventOfPrefix& one : kOfPrefixes) {
     if (region.name.starts_with(one.prefix)) add(one.event, one.stamped);
   }

@@ -13,8 +13,9 @@ namespace timeloom::profile {
 // A single execution of a dynamic region, which has no events of its own.
 bool is_execution(const ScoreProfile::Region& region);
 
-// The bytes that one visit of the region takes, time stamps included.
+// The bytes that one visit of the region takes, time stamps included. By the rules of Score-P, or
+// of a run that is `ours` by what we record, which is more of MPI.
 std::uint64_t bytes_per_visit(const ScoreProfile::Region& region, const EventSizes& sizes,
-                              bool sampled, std::uint64_t counters);
+                              bool sampled, std::uint64_t counters, bool ours);
 
 }  // namespace timeloom::profile

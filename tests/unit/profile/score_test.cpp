@@ -158,7 +158,13 @@ Profile::Region region(const std::string& name, const std::string& paradigm = "u
 
 std::uint64_t per_visit(const Profile::Region& one, bool sampled = false,
                         std::uint64_t counters = 0) {
-  return bytes_per_visit(one, EventSizes({{"Region", 100}, {"Metric", 8}}), sampled, counters);
+  return bytes_per_visit(one, EventSizes({{"Region", 100}, {"Metric", 8}}), sampled, counters,
+                         false);
+}
+
+std::uint64_t per_visit_of_ours(const char* name) {
+  return bytes_per_visit(region(name, "mpi"), EventSizes({{"Region", 100}, {"Metric", 8}}), false,
+                         0, true);
 }
 
 TEST(BytesPerVisit, AreThoseOfScorepScore) {
@@ -178,15 +184,27 @@ TEST(BytesPerVisit, AreThoseOfScorepScore) {
   EXPECT_EQ(per_visit(region("MPI_Allreduce", "mpi")), 66u);
   EXPECT_EQ(per_visit(region("MPI_Ibcast", "mpi")), 24u + 11 + 40 + 9);
   EXPECT_EQ(per_visit(region("MPI_Sendrecv", "mpi")), 24u + 2 * 35);
-  EXPECT_EQ(per_visit(region("MPI_Send_c", "mpi")), 59u);
-  EXPECT_EQ(per_visit(region("MPI_Mrecv_c", "mpi")), 59u);
-  EXPECT_EQ(per_visit(region("MPI_Imrecv", "mpi")), per_visit(region("MPI_Irecv", "mpi")));
-  EXPECT_EQ(per_visit(region("MPI_Allreduce_c", "mpi")), 66u);
+  for (const char* name : {"MPI_Send_c", "MPI_Mrecv", "MPI_Mrecv_c", "MPI_Imrecv", "MPI_Recv_init",
+                           "MPI_Isendrecv", "MPI_Allreduce_c"}) {
+    EXPECT_EQ(per_visit(region(name, "mpi")), 24u) << name;
+  }
   EXPECT_EQ(per_visit(region("f"), false, 2), 24u + 59);
   EXPECT_EQ(per_visit(region("f", "sampling")), 0u);
   EXPECT_EQ(per_visit(region("instance=3")), 0u);
   EXPECT_EQ(per_visit(region("instance=3"), false, 2), 0u);
   EXPECT_EQ(per_visit(region("f"), true), 12u + 9 + 7 + 9);
+}
+
+TEST(BytesPerVisit, OfOurRunsAreOfAllThatIsRecorded) {
+  EXPECT_EQ(per_visit_of_ours("MPI_Send"), 59u);
+  EXPECT_EQ(per_visit_of_ours("MPI_Send_c"), 59u);
+  EXPECT_EQ(per_visit_of_ours("MPI_Mrecv"), 59u);
+  EXPECT_EQ(per_visit_of_ours("MPI_Mrecv_c"), 59u);
+  EXPECT_EQ(per_visit_of_ours("MPI_Imrecv"), per_visit_of_ours("MPI_Irecv"));
+  EXPECT_EQ(per_visit_of_ours("MPI_Recv_init"), per_visit_of_ours("MPI_Irecv"));
+  EXPECT_EQ(per_visit_of_ours("MPI_Isendrecv_c"),
+            per_visit_of_ours("MPI_Isend") + per_visit_of_ours("MPI_Irecv") - 24);
+  EXPECT_EQ(per_visit_of_ours("MPI_Allreduce_c"), 66u);
 }
 
 TEST(BytesPerVisit, CountTheProgramAtTheRoot) {
@@ -223,6 +241,21 @@ std::string types(const Score& score) {
   std::string text;
   for (const ScoreRecord& one : score.regions) text += std::string(name_of(one.type)) + " ";
   return text;
+}
+
+TEST(Score, OfAnotherToolsProfileGoesByItsOwnRules) {
+  Profile profile = profile_of({region("MPI_Mrecv", "mpi"), region("MPI_Send_c", "mpi")},
+                               {{0, kNone}, {1, kNone}});
+  const auto bytes = [&] {
+    std::vector<std::uint64_t> result;
+    for (const ScoreRecord& one : score(profile, 0, nullptr).regions) {
+      result.push_back(one.bytes.front());
+    }
+    return result;
+  };
+  EXPECT_EQ(bytes(), (std::vector<std::uint64_t>{24, 24}));
+  profile.ours = true;
+  EXPECT_EQ(bytes(), (std::vector<std::uint64_t>{59, 59}));
 }
 
 TEST(RegionTypes, FollowFromTheParadigm) {
