@@ -52,7 +52,11 @@ void end_of_thread(void* recorder) {
   t_recorder = &g_kept_off;
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  std::erase_if(s.attached, [&](const Attached& a) { return a.recorder == own.get(); });
+  std::erase_if(s.attached, [&](const Attached& a) {
+    const bool ends = a.recorder == own.get();
+    if (ends) s.cpu.add_ended(a.cpu);
+    return ends;
+  });
   if (!own->attached()) return;
   own->close_all();
   s.finished_events += own->events();
@@ -130,7 +134,7 @@ void sample_metrics(State& s, ThreadRecorder& recorder) {
 
 // Puts the recorder of a thread on the list, with a location of its own.
 void put_on_list(State& s, ThreadRecorder& recorder, std::uintptr_t thread) {
-  s.attached.push_back({&recorder, thread});
+  s.attached.push_back({&recorder, thread, ThreadCpu(static_cast<pthread_t>(thread))});
   recorder.attach(s.writer.get(), s.next_location++);
   if (s.max_depth != 0) recorder.limit_recorded_depth(s.max_depth);
   recorder.limit_profile_levels(s.profile_depth);

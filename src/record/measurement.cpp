@@ -92,6 +92,13 @@ std::uint64_t profile_bytes(const State& s) {
   return bytes;
 }
 
+// Called by the drain. Who holds the mutex may wait for the drain to end.
+void note_cpu_times() noexcept {
+  State& s = state();
+  const std::unique_lock lock(s.mutex, std::try_to_lock);
+  if (lock && g_active) s.writer->note(s.cpu.times(s.attached, s.writer->drain_cpu_ns()));
+}
+
 Totals totals_locked(const State& s) {
   Totals result;
   result.events = s.finished_events + (s.profile ? 0 : s.begins_and_ends);
@@ -124,6 +131,7 @@ void start(const StartOptions& options) {
     if (g_active) throw Error("a measurement is already running in this process; stop it first");
     os::choose_clock(options.system_clock);
     s.writer = spool::Writer::create(options.spool_directory, options.writer);
+    s.writer->on_comparison(note_cpu_times);
     g_ending = &s.writer->ending();
     g_measured_process = os::process_id();
     s.filters.watch();
@@ -152,6 +160,7 @@ void start(const StartOptions& options) {
     s.finished_samples = 0;
     s.finished_bytes = 0;
     s.unmatched_leaves = 0;
+    s.cpu.begin();
     detail::g_number.fetch_add(1);
     g_active = true;
     g_recording.store(true, std::memory_order_release);
@@ -216,6 +225,7 @@ Totals stop(Ending ending) noexcept {
   if (!g_active) return {};
   g_recording = false;
   g_active = false;
+  s.writer->define_property(kCpuTimes, to_text(s.cpu.times(s.attached, s.writer->drain_cpu_ns())));
   for (const Attached& a : s.attached) a.recorder->close_all();
   Totals result = totals_locked(s);
   const std::uint64_t folded = profile_bytes(s);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "os/call_filters.hpp"
+#include "record/cpu_account.hpp"
 #include "record/definition_table.hpp"
 #include "record/measurement.hpp"
 
@@ -20,6 +21,7 @@ namespace timeloom::record {
 struct Attached {
   ThreadRecorder* recorder;
   std::uintptr_t thread;  // pthread id
+  ThreadCpu cpu;
 };
 
 // The recorder of a thread that another one has brought in, until it records something itself.
@@ -49,6 +51,7 @@ struct State {
   std::uint64_t finished_samples = 0;
   std::uint64_t finished_bytes = 0;  // of their profiles
   std::uint64_t unmatched_leaves = 0;
+  CpuAccount cpu;
   std::atomic<ThreadNamer> namer = nullptr;  // called without the mutex
   LocationGroup process;
   std::string parent;

@@ -101,10 +101,13 @@ struct RingHeader {
   std::atomic<std::uint64_t> ending;       // to_word(Ending); noted at the last moment
   // Recorded by whichever process of the run, and dropped by this one for the size limit.
   std::atomic<std::uint64_t> dropped_events;
+  // CpuTimes at the last comparison of the clocks; zeros: there was none.
+  std::atomic<std::uint64_t> process_cpu_ns;
+  std::atomic<std::uint64_t> other_cpu_ns;
 };
 // The largest page of the machines we run on, so that segments can be mapped.
 inline constexpr std::size_t kRingHeaderSize = 64 << 10;
-static_assert(sizeof(RingHeader) == 48);
+static_assert(sizeof(RingHeader) == 64);
 
 // kFree -> kActive (a thread writes) -> kFull (waits for the drain) ->
 // kDrained (in the log; its records are being zeroed) -> kFree.

@@ -163,6 +163,7 @@ void Reader::add_definitions(const os::File& defs) {
   definitions_.lost_events = before.lost_events;
   definitions_.ending = before.ending;
   definitions_.dropped_events = before.dropped_events;
+  definitions_.cpu = before.cpu;
 }
 
 bool Reader::complete() const noexcept {
@@ -219,7 +220,7 @@ void Reader::index_ring(bool in_use) {
   struct {
     std::uint64_t magic;
     std::uint32_t version, segment_size, segment_count, check;
-    std::uint64_t lost_events, ending, dropped_events;
+    std::uint64_t lost_events, ending, dropped_events, process_cpu_ns, other_cpu_ns;
   } header{};
   static_assert(sizeof header == sizeof(RingHeader));
   if (!ring_.is_open() || !read_object(ring_, 0, header) || header.magic == 0) {
@@ -238,6 +239,8 @@ void Reader::index_ring(bool in_use) {
     definitions_.lost_events = header.lost_events;
     definitions_.ending = to_ending(header.ending);
     definitions_.dropped_events = header.dropped_events;
+    definitions_.cpu = {header.process_cpu_ns,
+                        std::min(header.other_cpu_ns, header.process_cpu_ns)};
   }
   int error = 0;
   const std::uint64_t end = ring_.size(&error);

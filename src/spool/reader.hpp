@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cpu_times.hpp"
 #include "core/definitions.hpp"
 #include "core/event.hpp"
 #include "os/clock.hpp"
@@ -64,6 +65,7 @@ struct ProcessDefinitions {
   Ending ending;       // as far as known, also of a process that was killed
   std::uint64_t lost_events = 0;
   std::uint64_t dropped_events = 0;  // of this process and others, by this one
+  CpuTimes cpu;                      // of a process that has not ended the measurement
   std::uint64_t log_size = 0;        // bytes of the last file of the log when it ended
   std::uint32_t last_log = 0;        // the number of that file
 };

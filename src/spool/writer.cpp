@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/event_word.hpp"
@@ -248,8 +249,11 @@ void Writer::drain_loop() noexcept {
   begin_to_beat(life_);
   auto last_beat = Clock::now(), last_sync = last_beat;
   bool expects = false;
+  std::uint64_t told = 0;
   std::unique_lock lock(mutex_);
   while (true) {
+    const std::uint64_t cpu = os::thread_cpu_ns();
+    drain_cpu_ns_.fetch_add(cpu - std::exchange(told, cpu), std::memory_order_relaxed);
     work_.wait_for(lock, expects ? kShortPause : pause, [&] {
       return stopping_ || expects_last_thread_ != expects || (!full_.empty() && !stuck());
     });
@@ -266,6 +270,7 @@ void Writer::drain_loop() noexcept {
       pause = std::min(pause * 10, kLongestPause);
       lock.unlock();
       define_clock_sync(os::sync_clocks());
+      if (auto* const function = on_comparison_.load()) function();
       lock.lock();
     }
     if (expects) {
@@ -283,6 +288,11 @@ void Writer::drain_loop() noexcept {
     lock.lock();
     if (emptied != nullptr) set_free(emptied);
   }
+}
+
+void Writer::note(const CpuTimes& times) noexcept {
+  ring_header().process_cpu_ns.store(times.process, std::memory_order_relaxed);
+  ring_header().other_cpu_ns.store(times.other, std::memory_order_relaxed);
 }
 
 void Writer::count_lost(std::uint64_t events) noexcept {

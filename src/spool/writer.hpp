@@ -28,6 +28,7 @@
 #include <string>
 #include <vector>
 
+#include "core/cpu_times.hpp"
 #include "core/definitions.hpp"
 #include "os/clock.hpp"
 #include "os/file.hpp"
@@ -160,6 +161,15 @@ class Writer {
   // Where to note what ends the process; one store, also of a signal handler.
   std::atomic<std::uint64_t>& ending() const noexcept { return ring_header().ending; }
 
+  // Where a process that is killed leaves the times that it has noted last.
+  void note(const CpuTimes& times) noexcept;
+  // Sets the function that the drain calls whenever it compares the clocks.
+  void on_comparison(void (*function)() noexcept) noexcept { on_comparison_ = function; }
+  // CPU time of the drain, up to its last pause.
+  std::uint64_t drain_cpu_ns() const noexcept {
+    return drain_cpu_ns_.load(std::memory_order_relaxed);
+  }
+
   // Ends our thread: the program is about to fork.
   void pause_drain() noexcept;
   // The main thread has ended, and the process ends with its last thread, which ours is not to be:
@@ -241,6 +251,8 @@ class Writer {
   std::atomic<bool> at_limit_ = false;
   std::atomic<std::uint64_t> bytes_ = 0;
   std::atomic<std::uint64_t> cpu_ns_ = 0;
+  std::atomic<std::uint64_t> drain_cpu_ns_ = 0;
+  std::atomic<void (*)() noexcept> on_comparison_ = nullptr;
   os::HelperThread drain_thread_;
 };
 

@@ -260,6 +260,7 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
   const std::string shown = shorten_right(program, left, terminal);
   output.write(terminal.paint(shown, Ink::kBold) +
                shorten_right(rest, room - std::min(room, columns(shown)), terminal) + "\n");
+  write_other_cpu(facts.cpu, terminal, output);
   write_losses(facts.losses, terminal, output);
 }
 
@@ -270,7 +271,7 @@ void write_answer(const Answer& answer, const RunFacts& facts, const std::string
     output.write("\nNo region was entered: there is nothing to show.\n");
     return;
   }
-  std::size_t taken = 1;
+  std::size_t taken = other_cpu_text(facts.cpu, terminal).empty() ? 1 : 2;
   for (const std::string& loss : facts.losses) {
     taken += (columns("! " + printable(loss)) + terminal.width - 1) / terminal.width;
   }

@@ -6,6 +6,7 @@
 #include "core/measuring_cost.hpp"
 #include "core/metric_unit.hpp"
 #include "tools/format.hpp"
+#include "tools/report_text.hpp"
 #include "tools/text.hpp"
 
 namespace timeloom::tools {
@@ -82,10 +83,15 @@ class InfoWriter {
     line("regions", count(all_.regions.size()));
     line("clock", formatted("{} ticks a second", count(all_.clock.ticks_per_second)));
     line("written by", all_.creator);
+    cpu(facts.cpu);
     overhead();
-    for (const std::string& loss : facts.losses) {
-      output_.write(terminal_.paint("! " + printable(loss), Ink::kWarning) + "\n");
-    }
+    write_losses(facts.losses, terminal_, output_);
+  }
+
+  void cpu(const CpuTimes& times) {
+    if (!times.known()) return;
+    line("CPU time", duration(static_cast<double>(times.process) * 1e-9, terminal_, " "));
+    line("", other_cpu_text(times, terminal_));
   }
 
   void overhead() {

@@ -26,6 +26,10 @@ void add_facts(ordered_json& object, const RunFacts& facts, const std::string& r
     object["observed_share"] =
         facts.observed_share ? ordered_json(*facts.observed_share) : ordered_json();
   }
+  if (facts.cpu.known()) {
+    object["cpu_s"] = static_cast<double>(facts.cpu.process) * 1e-9;
+    object["other_cpu_s"] = static_cast<double>(facts.cpu.other) * 1e-9;
+  }
   object["losses"] = facts.losses;
 }
 

@@ -7,7 +7,9 @@
 #include "core/run_properties.hpp"
 #include "core/shell_word.hpp"
 #include "profile/call_tree.hpp"
+#include "tools/format.hpp"
 #include "tools/run_losses.hpp"
+#include "tools/text.hpp"
 
 namespace timeloom::tools {
 
@@ -22,6 +24,16 @@ std::string program_of(const LocationGroup& group) {
 }
 
 }  // namespace
+
+std::string other_cpu_text(const CpuTimes& cpu, const Terminal& terminal) {
+  // Below it is what the clocks of threads and processes differ by, and the end of the program.
+  constexpr double kLeastSeconds = 0.02, kLeastShare = 0.01;
+  const double other = static_cast<double>(cpu.other) * 1e-9;
+  const double share = cpu.known() ? other / (static_cast<double>(cpu.process) * 1e-9) : 0;
+  if (other < kLeastSeconds || share < kLeastShare) return {};
+  return formatted("{} of CPU time ({} of all) in threads that recorded nothing",
+                   duration(other, terminal, " "), percent(share));
+}
 
 double seconds(std::uint64_t ticks, const Definitions& definitions) {
   return static_cast<double>(profile::signed_value(ticks)) /
@@ -55,6 +67,10 @@ RunFacts facts_of(const Definitions& definitions) {
   facts.task_lanes = std::min(counted(definitions, kTaskLanes), facts.threads);
   if (facts.task_lanes == 0) facts.tasks = std::min(facts.tasks, facts.threads);
   facts.threads -= facts.task_lanes > 0 ? facts.task_lanes : facts.tasks;
+  if (const auto cpu = definitions.properties.find(kCpuTimes);
+      cpu != definitions.properties.end()) {
+    facts.cpu = cpu_times_of(cpu->second);
+  }
   const GivenUp given_up(definitions.properties);
   facts.given_up.assign(given_up.entries().begin(), given_up.entries().end());
   facts.cut_short.assign(given_up.cut_short().begin(), given_up.cut_short().end());

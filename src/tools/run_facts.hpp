@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "core/cpu_times.hpp"
 #include "core/definitions.hpp"
+#include "tools/terminal.hpp"
 
 namespace timeloom::tools {
 
@@ -26,10 +28,15 @@ struct RunFacts {
   std::vector<std::string> cut_short;    // regions that ended with a visit of one, the same
   bool rested = false;                   // functions were not seen all the time
   std::optional<double> observed_share;  // of the CPU time; none: all of it, or not known
+  CpuTimes cpu;                          // of all processes; zeros: not known
   std::vector<std::string> losses;       // lost and cut-off parts, one sentence each
 };
 
 RunFacts facts_of(const Definitions& definitions);
+
+// "1.52 s of CPU time (31.2%) in threads that recorded nothing"; empty: none that matters, or not
+// known.
+std::string other_cpu_text(const CpuTimes& cpu, const Terminal& terminal);
 
 double seconds(std::uint64_t ticks, const Definitions& definitions);
 

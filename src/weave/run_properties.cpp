@@ -100,6 +100,7 @@ void SpoolSource::add_properties() {
   if (std::string share = observed_share_text(observed_cpu_); !share.empty()) {
     definitions_.properties[kObservedShare] = std::move(share);
   }
+  if (cpu_.known()) definitions_.properties[kCpuTimes] = to_text(cpu_);
   if (const std::string text = ending(); !text.empty()) {
     definitions_.properties["timeloom::ending"] = text;
   }

@@ -118,6 +118,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   group.ending = ending_of(from, process.running);
   definitions_.groups.push_back(std::move(group));
   if (!from.properties.contains(kProcessCost)) cost_.add_unknown();
+  if (!from.ended) add_cpu(from.cpu);
   for (const auto& [key, value] : from.properties) {
     if (key == kProcessCost)
       add_cost_of(process, value);
@@ -131,9 +132,16 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
       events_left_out_ += number_of(from.properties, kEventsLeftOut).value_or(0);
     else if (key == kObservedCpu)
       observed_cpu_.push_back(observed_cpu_of(value));
+    else if (key == kCpuTimes)
+      add_cpu(cpu_times_of(value));
     else if (key != kRank && key != kSpawn)
       definitions_.properties.try_emplace(key, value);
   }
+}
+
+void SpoolSource::add_cpu(const CpuTimes& times) {
+  cpu_.process += times.process;
+  cpu_.other += times.other;
 }
 
 // Of each process the files of Omnitrace say what it took.

@@ -148,6 +148,7 @@ class SpoolSource : public RunSource {
   void add_aliases();
   bool is_whole() const;
   void add_cost();
+  void add_cpu(const CpuTimes& times);
   void add_cost_of(const Process& process, const std::string& text);
   void note_regions(const Process& process, const std::string& ids, std::set<std::uint32_t>& noted);
   std::uint64_t tasks_of_threads() const;
@@ -167,6 +168,7 @@ class SpoolSource : public RunSource {
   std::set<std::uint32_t> given_up_;       // regions that some process has not timed to its end
   std::set<std::uint32_t> cut_short_;      // the same of single visits
   std::vector<ObservedCpu> observed_cpu_;  // of processes with a limit whose instrumenter rests
+  CpuTimes cpu_;                           // of all processes, as far as they are known
   CostSum cost_;                           // of measuring, over all processes
   std::optional<std::uint64_t> windows_;   // that came; none: no process says it
   std::uint64_t folded_events_ = 0;        // of threads that have others, too

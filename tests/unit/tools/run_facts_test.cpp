@@ -20,6 +20,23 @@ TEST(RunFacts, SayEveryLoss) {
   }
 }
 
+TEST(RunFacts, SayHowMuchCpuTimeIsInNoTable) {
+  Definitions definitions;
+  const auto text = [&](const char* times) {
+    definitions.properties[kCpuTimes] = times;
+    return other_cpu_text(facts_of(definitions).cpu, Terminal{});
+  };
+  EXPECT_EQ(text("4000000000 1000000000"),
+            "1.00 s of CPU time (25.0% of all) in threads that recorded nothing");
+  EXPECT_EQ(text("4000000000 30000000"), "");  // below a hundredth
+  EXPECT_EQ(text("100000000 19000000"), "");   // and below what clocks differ by
+  EXPECT_EQ(text("0 0"), "");
+  for (const char* wrong : {"", "5", "5 6", "5 x", "x 5", "5 5 5", "-5 5"}) {
+    EXPECT_EQ(text(wrong), "") << wrong;
+    EXPECT_FALSE(facts_of(definitions).cpu.known()) << wrong;
+  }
+}
+
 TEST(RunFacts, NameAParameterOfSeveralTypesOnce) {
   Definitions definitions;
   definitions.parameters = {{"n", ParameterType::kInt64},

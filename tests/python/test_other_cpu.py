@@ -1,0 +1,104 @@
+"""CPU time in threads that record nothing: how much, against what the kernel told the program."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from streams import environment
+
+pytestmark = [pytest.mark.any_python, pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")]
+
+BURN = """
+import ctypes, json, os, resource, sys, time
+burn = ctypes.CDLL(os.environ["OTHER_CPU"]).burn_in_threads
+burn.restype, burn.argtypes = ctypes.c_double, [ctypes.c_double]
+
+def used():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_utime + resource.getrusage(resource.RUSAGE_SELF).ru_stime
+
+def work():
+    end = time.thread_time() + 0.1
+    while time.thread_time() < end: pass
+
+def tell(**more):
+    with open("told.json", "w") as file:
+        json.dump({"process": used() - before, "main": time.thread_time() - own, **more}, file)
+
+before, own = used(), time.thread_time()
+work()
+other = burn(0.1)
+"""
+ENDINGS = {
+    "tell(other=other)": 0,
+    # As long as it takes the recorder to look at the clocks once more.
+    "tell(other=other); time.sleep(1.5); os.kill(os.getpid(), 9)": -signal.SIGKILL,
+    # A child's time is not the program's, and what the child burns is that of the child.
+    "child = os.fork()\nif not child:\n    burn(0.1); os._exit(0)\nos.waitpid(child, 0)\ntell(other=other)": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    made = tmp_path_factory.mktemp("burn") / "burn.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-pthread", "-O1", "-o", made, Path(__file__).with_name("other_cpu.c")], check=True)
+    return str(made)
+
+
+def recorded(directory, library, text, *options, status=0):
+    (directory / "app.py").write_text(text)
+    done = subprocess.run([sys.executable, "-m", "timeloom", "--quiet", "-o", "run", *options, "app.py"], cwd=directory, capture_output=True, text=True,
+                          env=environment({"OTHER_CPU": library}))  # fmt: skip
+    assert done.returncode == status, done.stderr
+    return directory / "run"
+
+
+ENDS, KILLED, FORKS = ENDINGS
+
+
+@pytest.mark.parametrize(("ending", "mode"), [(ENDS, []), (ENDS, ["--profile"]), (KILLED, []), (FORKS, [])], ids=["ends", "profile", "killed", "forks"])
+def test_time_of_threads_that_run_no_python(tmp_path, library, timeloom, mode, ending):
+    run = recorded(tmp_path, library, BURN + ending, *mode, status=ENDINGS[ending])
+    told = json.loads((tmp_path / "told.json").read_text())
+    report = json.loads(timeloom("report", "--json", run).stdout)
+    burnt = told["other"] + (0.2 if ending == FORKS else 0)
+    # What the recorder itself and the end of the program take is little; the kernel's clocks agree.
+    assert burnt - 0.005 <= report["other_cpu_s"] <= burnt + 0.1
+    assert report["cpu_s"] >= told["process"] - 0.01 and report["cpu_s"] - report["other_cpu_s"] >= told["main"] - 0.01
+    share = 100 * report["other_cpu_s"] / report["cpu_s"]
+    shown = f"ms of CPU time ({share:.1f}% of all) in threads that recorded nothing"
+    for words in (["report"], ["report", "--full"], ["info"]):
+        (line,) = [line for line in timeloom(*words, run).stdout.splitlines() if "threads that recorded nothing" in line]
+        assert line.endswith(shown) and f"{1000 * report['other_cpu_s']:.0f}" in line
+
+
+THREADS = """
+import threading, time
+def work():
+    end = time.thread_time() + 0.1
+    while time.thread_time() < end: pass
+threads = [threading.Thread(target=work) for _ in range(3)]
+for one in threads: one.start()
+for one in threads: one.join()
+work()
+"""
+
+
+def test_recorded_threads_are_no_others(tmp_path, library, timeloom):
+    run = recorded(tmp_path, library, THREADS)
+    report = json.loads(timeloom("report", "--json", run).stdout)
+    assert report["cpu_s"] >= 0.4 and report["other_cpu_s"] < 0.02
+    assert "recorded nothing" not in timeloom("report", run).stdout
+
+
+def test_a_recording_of_a_part_has_the_time_of_that_part(tmp_path, library, timeloom):
+    text = f"{BURN}import timeloom\nwith timeloom.Measurement(output='part'):\n    inside = burn(0.1)\ntell(other=inside)\n"
+    (tmp_path / "app.py").write_text(text)
+    subprocess.run([sys.executable, "app.py"], cwd=tmp_path, check=True, env=environment({"OTHER_CPU": library}), capture_output=True)
+    told = json.loads((tmp_path / "told.json").read_text())
+    report = json.loads(timeloom("report", "--json", tmp_path / "part").stdout)
+    assert told["other"] - 0.005 <= report["other_cpu_s"] <= told["other"] + 0.05 and os.path.isdir(tmp_path / "part")
