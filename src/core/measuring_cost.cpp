@@ -19,8 +19,9 @@ constexpr std::pair<std::string_view, double ProcessCost::*> kProcessFields[] = 
     {"inside", &ProcessCost::inside},       {"ignored", &ProcessCost::ignored},
     {"functions", &ProcessCost::functions}, {"start", &ProcessCost::start},
     {"recorder", &ProcessCost::recorder},   {"cpu", &ProcessCost::cpu},
-    {"wall", &ProcessCost::wall},           {"peak", &ProcessCost::peak},
-    {"resident", &ProcessCost::resident},   {"timed", &ProcessCost::timed},
+    {"wall", &ProcessCost::wall},           {"running", &ProcessCost::running},
+    {"peak", &ProcessCost::peak},           {"resident", &ProcessCost::resident},
+    {"timed", &ProcessCost::timed},
 };
 constexpr std::pair<std::string_view, double MeasuringCost::*> kRunFields[] = {
     {"events", &MeasuringCost::events},   {"functions", &MeasuringCost::functions},
@@ -77,7 +78,9 @@ std::optional<MeasuringCost> measuring_cost_of(
     const std::map<std::string, std::string>& properties) {
   const auto found = properties.find(kRunCost);
   if (found == properties.end()) return std::nullopt;
-  return cost_of<MeasuringCost>(found->second, kRunFields);
+  const auto cost = cost_of<MeasuringCost>(found->second, kRunFields);
+  if (cost.cpu > 0 && cost.total() >= cost.cpu) return std::nullopt;
+  return cost;
 }
 
 CallCost MeasuringCost::call() const noexcept {

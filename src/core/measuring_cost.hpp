@@ -34,6 +34,7 @@ struct ProcessCost {
   double recorder = 0;   // seconds of the drain, and for new segments
   double cpu = 0;        // user and system time of the process, with all of this
   double wall = 0;       // seconds from begin to end
+  double running = 0;    // CPU time within these; 0: not known
   double peak = 0;       // bytes of memory that it had at most; 0: not known
   double resident = 0;   // and those at its end
 
@@ -73,8 +74,8 @@ struct MeasuringCost {
 std::string to_text(const ProcessCost& cost);
 std::string to_text(const MeasuringCost& cost);
 ProcessCost process_cost_of(std::string_view text);
-// The cost that the properties of a run state; none: it was not calibrated, or the run is of
-// another tool.
+// The cost that the properties of a run state; none: it was not calibrated, the run is too short
+// for an estimate, which comes to more than all that it took, or it is of another tool.
 std::optional<MeasuringCost> measuring_cost_of(
     const std::map<std::string, std::string>& properties);
 

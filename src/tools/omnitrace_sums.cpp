@@ -105,8 +105,9 @@ std::string line_of(const std::string& name, const ProcessCost& process, const S
   Line line(style);
   line.time(process.wall > 0 ? process.wall : span.seconds(), "wall_clock");
   line.memory(process.peak, "peak_rss").memory(process.resident, "page_rss");
-  if (process.cpu > 0) {
-    line.time(process.cpu, "cpu_clock").share(process.cpu, process.wall, "cpu_util");
+  // What the interpreter took to start is not in the wall time.
+  if (process.running > 0) {
+    line.time(process.running, "cpu_clock").share(process.running, process.wall, "cpu_util");
   }
   return labelled(name, line);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 
 #include "core/waiting_metric.hpp"
@@ -62,6 +63,15 @@ void add_measured(const profile::CallTree& tree, const profile::LocationFilter& 
   }
 }
 
+// The clocks by which waiting is told from work differ by more than such a rest.
+void drop_noise(WorkTimes& times) {
+  constexpr double kLeastWork = 1e-6;
+  if (!times.measured || std::abs(times.all_working) >= kLeastWork) return;
+  times.all_working = 0;
+  std::ranges::fill(times.working, 0);
+  std::ranges::fill(times.measured_working, 0);
+}
+
 }  // namespace
 
 bool waits_by_name(const std::string& name) {
@@ -103,6 +113,7 @@ WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilte
     times.all_working += times.working.back();
     times.all_waiting += waiting;
   }
+  drop_noise(times);
   return times;
 }
 

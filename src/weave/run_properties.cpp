@@ -121,7 +121,9 @@ void SpoolSource::add_cost() {
   if (!cost) return;
   cost->weave = static_cast<double>(os::process_cpu_ns() + conversions_cpu_ns_) * 1e-9;
   definitions_.properties[kRunCost] = to_text(*cost);
-  definitions_.properties[kOverhead] = std::to_string(shares_of(*cost).cpu);
+  if (const auto sound = measuring_cost_of(definitions_.properties)) {
+    definitions_.properties[kOverhead] = std::to_string(shares_of(*sound).cpu);
+  }
 }
 
 // How the run ended, in words, from what its processes say; empty: normally.

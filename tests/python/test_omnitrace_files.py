@@ -282,6 +282,14 @@ def test_what_a_process_took(tmp_path):
     assert 102.4 < resident <= peak < 1000 and cpu > 0 and share == pytest.approx(100 * cpu / wall, rel=0.01)
 
 
+def test_the_start_of_python_is_not_in_the_time_of_a_process(tmp_path):
+    """Of a program that does nothing: it cannot run more than its threads, itself and the recorder's, have time for."""
+    (tmp_path / "app.py").write_text("pass\n")
+    lines = run_omnitrace(tmp_path, "app.py", OMNITRACE_VERBOSE="0").stderr.splitlines()
+    (share,) = [float(re.search(r"([\d.]+) % cpu_util", line).group(1)) for line in lines if line.startswith("omnitrace/process/") and "cpu_util" in line]
+    assert share <= 200
+
+
 def test_processes_are_one_report(program, files):
     run = recorded("pool", program)
     variables = {"OMNITRACE_PROFILE": "ON", "OMNITRACE_FLAT_PROFILE": "ON"}

@@ -30,6 +30,7 @@ ProcessCost cost_of(const SessionCpuTimes& times, const record::Totals& totals,
   cost.recorder = seconds(totals.cpu_ns);
   cost.cpu = seconds(now - (times.launched_ns ? 0 : begin));
   cost.wall = wall_seconds;
+  cost.running = seconds(times.end_ns - times.started_ns);
   const record::ResidentMemory memory = record::resident_memory();
   cost.peak = static_cast<double>(memory.peak);
   cost.resident = static_cast<double>(memory.now);

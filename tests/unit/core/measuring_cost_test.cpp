@@ -53,6 +53,15 @@ TEST(MeasuringCost, EventsOfAnUncalibratedProcessCostWhatThoseOfAnotherDo) {
   EXPECT_FALSE(measuring_cost_of({}));
 }
 
+TEST(MeasuringCost, AnEstimateOfMoreThanAllIsNone) {
+  const auto of = [](const char* text) { return measuring_cost_of({{kRunCost, text}}); };
+  EXPECT_FALSE(of("events=0.02 start=0.01 cpu=0.025 wall=0.1"));
+  EXPECT_FALSE(of("events=0.02 cpu=0.02"));
+  ASSERT_TRUE(of("events=0.02 cpu=0.021"));
+  EXPECT_LT(shares_of(*of("events=0.02 cpu=0.021")).cpu, 1);
+  EXPECT_TRUE(of("events=0.02"));  // nothing to hold it against
+}
+
 TEST(MeasuringCost, SharesOfAProgramThatWaitsAndOfOneThatUsesManyCores) {
   const Shares waits = shares_of({.events = 1, .recorder = 1, .weave = 50, .cpu = 10, .wall = 100});
   EXPECT_DOUBLE_EQ(waits.cpu, 0.2);

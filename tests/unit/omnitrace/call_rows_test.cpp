@@ -212,6 +212,17 @@ TEST(CallRows, HaveTheIncreaseOfCounters) {
             "|0>>> |_g 1 12288 12288 12288 0 100 20480 20480 20480 0 100\n");
 }
 
+TEST(CallRows, HaveNoShareAboveTheWhole) {
+  Story story;
+  story.thread("MainThread", "ru_utime#0 ru_stime#0 f +1000 ru_utime#8 ru_stime#0 )");
+  for (timeloom::Metric& metric : story.definitions().metrics) {
+    metric.set = "rusage";
+    metric.unit = "s";
+    metric.exponent = -6;
+  }
+  EXPECT_EQ(rows(story, "thread_cpu_util"), "|0>>> f 1 100 100 100 0 100\n");
+}
+
 TEST(CallRows, SayWhichMetricsARunLacks) {
   Story story = counted();
   const auto missing =

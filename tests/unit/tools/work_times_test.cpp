@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
+#include "core/waiting_metric.hpp"
 #include "profile/story.hpp"
 
 namespace timeloom::tools {
@@ -26,6 +30,23 @@ TEST(WorkTimes, TheTimeOfATaskCountsOnItsOwnLocation) {
     const WorkTimes times = work_times(tree_of_tasks(), {}, cost);
     EXPECT_DOUBLE_EQ(times.all_working, 0.06);
     EXPECT_DOUBLE_EQ(times.all_waiting, 0.02);
+  }
+}
+
+// What the clocks differ by is no work; where waiting was not measured, there is nothing to differ.
+TEST(WorkTimes, ARestOfWaitingIsNoWork) {
+  for (const auto& [rest, work] :
+       {std::pair{1u, 0.0}, std::pair{900u, 0.0}, std::pair{5000u, 5e-6}}) {
+    profile::Story story;
+    story.thread("main",
+                 "waiting#0 sleep +1000000 waiting#" + std::to_string(1000000 - rest) + " )");
+    Metric& metric = story.definitions().metrics.front();
+    EXPECT_NEAR(work_times(story.fold(), {}).all_working, 1e-3, 1e-12);
+    metric = waiting_metric();
+    const WorkTimes times = work_times(story.fold(), {});
+    EXPECT_NEAR(times.all_working, work, 1e-12);
+    EXPECT_NEAR(times.working.front(), work, 1e-12);
+    EXPECT_NEAR(times.all_waiting, 1e-3 - rest * 1e-9, 1e-12);
   }
 }
 
