@@ -85,7 +85,7 @@ def test_calls_through_method_objects(instrumenter, program, tmp_path):
     assert (process.returncode, process.stderr) == (0, "")
     got, right = of_program_and_c(got), expected(program)
     if instrumenter == "profile" and sys.version_info >= (3, 12):
-        depth = {name: 0 for name in THROUGH_METHODS}
+        depth = dict.fromkeys(THROUGH_METHODS, 0)
         for kind, name in got:
             bare = name.removeprefix("builtins.")
             if bare in depth:
