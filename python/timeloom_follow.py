@@ -28,8 +28,8 @@ _noted: list[str] = []  # in a sub-interpreter: it has been counted in this run
 
 def _is_own_door(words: list[str]) -> bool:
     """Whether a door is started by its name, or by the path of its package as ``timeloom run`` does."""
-    named = [(before, word) for before, word in zip(words, words[1:]) if word[:1] != "-" and before not in _TAKE_VALUES]
-    before, word = named[0] if named else ("", "")
+    places = [at for at in range(1, len(words)) if words[at][:1] != "-" and words[at - 1] not in _TAKE_VALUES]
+    before, word = words[places[0] - 1 : places[0] + 1] if places else ("", "")
     if before[:1] == "-" and before[-1:] == "m":  # -m, also glued to other flags
         return word.partition(".")[0] in _OWN_DOORS
     packages = os.path.realpath(os.path.dirname(__file__))
