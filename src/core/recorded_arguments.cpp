@@ -3,134 +3,97 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
+
+#include "core/masked_word.hpp"
 
 namespace timeloom {
 namespace {
 
-// At the end of any name: PGPASSWORD.
-constexpr std::array<std::string_view, 3> kEndings = {"password", "passwd", "passphrase"};
-// Of options, also as the last part of a longer name: --github-token.
-constexpr std::array<std::string_view, 14> kNames = {
-    "pwd",    "token",      "secret",      "credential", "credentials", "api-key",        "jwt",
-    "apikey", "access-key", "private-key", "secret-key", "auth-key",    "encryption-key", "bearer"};
-// Only as the whole name: --sort-key is no secret.
-constexpr std::array<std::string_view, 5> kWholeNames = {"key", "pass", "auth", "authorization",
-                                                         "pin"};
+// Of curl, wget and others: their value is user:password.
+constexpr std::array<std::string_view, 4> kUserOptions = {"-u", "-U", "--user", "--proxy-user"};
+constexpr std::array<std::string_view, 2> kHeaderOptions = {"-H", "--header"};
+// Between the name of a header and its secret.
+constexpr std::array<std::string_view, 4> kSchemes = {"Bearer", "Basic", "Token", "Digest"};
 
-// In lower case, without dashes before it; `_`, `.` and a capital separate words as `-` does.
-std::string plain_name(std::string_view option) {
-  option.remove_prefix(std::min(option.find_first_not_of("-/"), option.size()));
-  std::string name;
-  bool after_small = false;  // dbPassword is two words
-  for (const char character : option) {
-    const auto c = static_cast<unsigned char>(character);
-    if (after_small && std::isupper(c) != 0) name += '-';
-    after_small = std::islower(c) != 0;
-    name += c == '_' || c == '.' ? '-' : static_cast<char>(std::tolower(c));
+template <typename Words>
+bool has(const Words& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+// Not the number of a user and of a group, nor a URL.
+bool is_user_and_password(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos || colon + 1 == text.size() || text.front() == '-')
+    return false;
+  if (text.substr(colon).starts_with("://")) return false;
+  return text.find_first_not_of("0123456789:") != std::string_view::npos;
+}
+
+// Where the value of the option that `word` begins with begins in it; npos: it has none there.
+std::size_t value_in(std::string_view word, std::span<const std::string_view> options) {
+  for (const std::string_view option : options) {
+    if (!word.starts_with(option) || word.size() == option.size()) continue;
+    const bool whole = option.starts_with("--");
+    if (!whole) return option.size();
+    if (word[option.size()] == '=') return option.size() + 1;
   }
-  return name;
+  return std::string_view::npos;
 }
 
-bool is_last_part(const std::string& name, std::string_view part) {
-  if (!name.ends_with(part)) return false;
-  return name.size() == part.size() || name[name.size() - part.size() - 1] == '-';
+bool names_secret_header(std::string_view value) {
+  const std::size_t colon = value.find(':');
+  return colon != std::string_view::npos && is_name_of_secret(value.substr(0, colon));
 }
 
-// user:password@ behind the :// of every URL in a word.
-void mask_urls(std::string& word) {
-  for (std::size_t at = word.find("://"); at != std::string::npos; at = word.find("://", at)) {
-    at += 3;
-    const std::size_t end = std::min(word.find_first_of("/?#\"' \t\n", at), word.size());
-    const std::size_t host = word.substr(0, end).rfind('@');
-    const std::size_t colon = word.find(':', at);
-    if (host == std::string::npos || host < at || colon > host) continue;
-    word.replace(colon + 1, host - colon - 1, kMask);
+// The value of an option for a user or a header; true: there is nothing else in it.
+bool mask_value(Masker& masker, std::string_view option, std::string& word, std::size_t at) {
+  const std::string_view value = std::string_view(word).substr(at);
+  const bool user = has(kUserOptions, option) && is_user_and_password(value);
+  if (!user && !(has(kHeaderOptions, option) && names_secret_header(value))) return false;
+  std::string rest(value);
+  masker.mask_after_colon(rest);
+  word.replace(at, std::string::npos, rest);
+  return true;
+}
+
+bool mask_glued_value(Masker& masker, std::string& word) {
+  for (const std::span<const std::string_view> options :
+       {std::span<const std::string_view>(kUserOptions),
+        std::span<const std::string_view>(kHeaderOptions)}) {
+    const std::size_t at = value_in(word, options);
+    if (at == std::string_view::npos) continue;
+    if (mask_value(masker, options.front(), word, at)) return true;
   }
-}
-
-// The values of parameters in the query of a URL: ?token=abc&key=abc.
-void mask_queries(std::string& word) {
-  for (std::size_t at = word.find('?'); at != std::string::npos;
-       at = word.find_first_of("?&", at)) {
-    const std::size_t name = ++at;
-    const std::size_t end = std::min(word.find_first_of("&#\"' \t\n", name), word.size());
-    const std::size_t equals = word.find('=', name);
-    if (equals > end || !is_name_of_secret(std::string_view(word).substr(name, equals - name))) {
-      continue;
-    }
-    word.replace(equals + 1, end - equals - 1, kMask);
-    at = equals;
-  }
-}
-
-// The value of a header of HTTP: Authorization: Bearer abc.
-void mask_header(std::string& word) {
-  const std::size_t colon = word.find(": ");
-  if (colon == std::string::npos || colon == 0) return;
-  const std::size_t before = word.find_last_of("= \t\n\"'", colon - 1);
-  const std::size_t name = before == std::string::npos ? 0 : before + 1;
-  if (!is_name_of_secret(std::string_view(word).substr(name, colon - name))) return;
-  word.replace(colon + 2, std::string::npos, kMask);
-}
-
-// The end of the value in JSON, without its quotes, that begins at `at`.
-std::size_t end_of_value(const std::string& word, std::size_t at, bool quoted) {
-  if (!quoted) return std::min(word.find_first_of(",}] \t\n", at), word.size());
-  for (; at < word.size() && word[at] != '"'; ++at) {
-    if (word[at] == '\\') ++at;
-  }
-  return std::min(at, word.size());
-}
-
-// Members of objects in JSON: {"token": "abc"}.
-void mask_members(std::string& word) {
-  constexpr char kBlanks[] = " \t\n";
-  for (std::size_t quote = word.find('"'); quote != std::string::npos;) {
-    const std::size_t name = quote + 1;
-    const std::size_t end = end_of_value(word, name, true);
-    const std::size_t colon = word.find_first_not_of(kBlanks, end + 1);
-    if (colon == std::string::npos) return;
-    if (word[colon] != ':') {
-      quote = word.find('"', end + 1);
-      continue;
-    }
-    std::size_t value = word.find_first_not_of(kBlanks, colon + 1);
-    if (value == std::string::npos) return;
-    const bool quoted = word[value] == '"';
-    if (quoted) ++value;
-    const std::size_t after = end_of_value(word, value, quoted);
-    if (is_name_of_secret(std::string_view(word).substr(name, end - name)) && after > value) {
-      word.replace(value, after - value, kMask);
-      value += sizeof kMask - 1;
-    } else {
-      value = quoted ? after : value;
-    }
-    quote = word.find('"', quoted ? value + 1 : value);
-  }
-}
-
-// The end of the name of the option or variable that `word` begins with: --token=x, /token:x.
-std::size_t end_of_name(const std::string& word) {
-  return word.find(word.starts_with('/') ? ':' : '=');
-}
-
-// Java's and CMake's definitions have no blank before the name: -Dtoken=x.
-bool names_secret(std::string_view option) {
-  if (is_name_of_secret(option)) return true;
-  return option.starts_with("-D") && is_name_of_secret(option.substr(2));
-}
-
-// Masks the secrets in `word`; true: the next word is one.
-bool mask_word(std::string& word) {
-  mask_urls(word);
-  mask_queries(word);
-  mask_header(word);
-  mask_members(word);
-  const std::size_t equals = end_of_name(word);
-  if (!names_secret(std::string_view(word).substr(0, equals))) return false;
-  if (equals == std::string::npos) return word.starts_with('-');
-  word.replace(equals + 1, std::string::npos, kMask);
   return false;
+}
+
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+bool is_part_of_word(const std::string& text, std::size_t at, std::size_t size) {
+  const auto goes_on = [&](std::size_t place) {
+    const auto c = static_cast<unsigned char>(text[place]);
+    return std::isalnum(c) != 0 || c == '_' || c == '.';
+  };
+  return (at > 0 && goes_on(at - 1)) || (at + size < text.size() && goes_on(at + size));
+}
+
+void mask_words(Masker& masker, std::vector<std::string>& words) {
+  bool secret = false;
+  std::string_view before;
+  for (std::string& word : words) {
+    const std::string option(before);
+    if (secret && has(kSchemes, word)) continue;
+    if (secret && !word.starts_with("--")) {
+      masker.mask_all(word);
+      secret = false;
+    } else if (mask_value(masker, option, word, 0) || mask_glued_value(masker, word)) {
+      secret = false;
+    } else {
+      secret = masker.mask_word(word);
+    }
+    before = word;
+  }
 }
 
 }  // namespace
@@ -140,27 +103,37 @@ RecordArguments record_arguments_of(std::string_view value) noexcept {
   return value == "none" ? RecordArguments::kNone : RecordArguments::kMasked;
 }
 
-bool is_name_of_secret(std::string_view option) {
-  const std::string name = plain_name(option);
-  return std::ranges::find(kWholeNames, name) != kWholeNames.end() ||
-         std::ranges::any_of(kEndings, [&](std::string_view one) { return name.ends_with(one); }) ||
-         std::ranges::any_of(kNames, [&](std::string_view one) { return is_last_part(name, one); });
-}
-
 std::vector<std::string> recorded_arguments(std::vector<std::string> words, RecordArguments which,
                                             std::size_t named) {
   if (which == RecordArguments::kAll) return words;
   if (which == RecordArguments::kNone) words.resize(std::min(words.size(), named));
-  bool secret = false;
-  for (std::string& word : words) {
-    if (secret && !word.starts_with("--")) {
-      word = kMask;
-      secret = false;
-    } else {
-      secret = mask_word(word);
+  Masker masker;
+  mask_words(masker, words);
+  return words;
+}
+
+std::vector<std::string> secrets_in(std::vector<std::string> words) {
+  Masker masker;
+  mask_words(masker, words);
+  std::vector<std::string> secrets = masker.secrets();
+  // The longest first, as one may be a part of another.
+  std::ranges::sort(secrets, [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  return secrets;
+}
+
+std::string without_secrets(std::string text, std::span<const std::string> secrets) {
+  for (const std::string& secret : secrets) {
+    const bool letters = std::ranges::all_of(secret, is_letter);
+    for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
+      if (letters && is_part_of_word(text, at, secret.size())) {
+        ++at;
+        continue;
+      }
+      text.replace(at, secret.size(), kMask);
+      at += sizeof kMask - 1;
     }
   }
-  return words;
+  return text;
 }
 
 }  // namespace timeloom

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,17 +14,19 @@ namespace timeloom {
 
 enum class RecordArguments : std::uint8_t { kAll, kMasked, kNone };
 
-inline constexpr char kMask[] = "***";
-
 // Of a value of the setting; everything but "all" and "none" masks.
 RecordArguments record_arguments_of(std::string_view value) noexcept;
-
-// Whether the value of an option with this name, with or without its dashes, is a secret.
-bool is_name_of_secret(std::string_view option);
 
 // The words of a command line as they are to be recorded. Of kNone the first `named` words
 // remain, which name the program.
 std::vector<std::string> recorded_arguments(std::vector<std::string> words, RecordArguments which,
                                             std::size_t named);
+
+// The secrets of a command line that are long enough to be found again in other texts, the longest
+// first.
+std::vector<std::string> secrets_in(std::vector<std::string> words);
+
+// The text without them. One of letters alone is masked where it is a word, not within one.
+std::string without_secrets(std::string text, std::span<const std::string> secrets);
 
 }  // namespace timeloom

@@ -44,10 +44,20 @@ std::string executable() {
   return error ? std::string() : path.string();
 }
 
-std::vector<std::string> command_line() {
-  const std::string text = read_file("/proc/self/cmdline");
+namespace {
+
+std::vector<std::string> words_in(const std::string& path) {
+  const std::string text = read_file(path.c_str());
   const std::vector<std::string_view> words = pieces_of(text, '\0');
   return {words.begin(), words.end()};
+}
+
+}  // namespace
+
+std::vector<std::string> command_line() { return words_in("/proc/self/cmdline"); }
+
+std::vector<std::string> command_line_of_parent() {
+  return words_in("/proc/" + std::to_string(parent_process_id()) + "/cmdline");
 }
 
 std::string thread_name() {

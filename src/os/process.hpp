@@ -17,6 +17,7 @@ std::string executable();                 // its path; empty: unknown
 std::vector<std::string> command_line();  // with the name that it was started by; empty: unknown
 std::string thread_name();                // of the calling thread
 std::uint64_t parent_process_id() noexcept;
+std::vector<std::string> command_line_of_parent();
 // Whether all other threads of this process have ended, the main thread among them: it waits for
 // the last one. Allocates nothing.
 bool is_last_thread() noexcept;

@@ -120,7 +120,9 @@ StartOptions start_options(const std::string& settings_file, const std::string& 
   options.profile = settings.flag("PROFILE");
   options.writer = writer_options(settings.number("BUFFER_SIZE"), settings.number("MAX_SIZE"),
                                   at_limit_of(settings.text("AT_MAX_SIZE")), options.profile);
-  options.process = this_process(record_arguments_of(settings.text("RECORD_ARGUMENTS")));
+  const RecordArguments which = record_arguments_of(settings.text("RECORD_ARGUMENTS"));
+  options.writer.secrets = known_secrets(which);
+  options.process = this_process(which);
   options.parent = parent_spool(spools);
   options.max_depth = settings.number("MAX_DEPTH");
   options.profile_depth = static_cast<std::uint32_t>(

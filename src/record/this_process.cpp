@@ -52,6 +52,13 @@ LocationGroup this_process(RecordArguments which) {
 
 std::string signal_name(int signal) { return os::signal_name(signal); }
 
+std::vector<std::string> known_secrets(RecordArguments which) {
+  if (which == RecordArguments::kAll) return {};
+  std::vector<std::string> words = os::command_line_of_parent();
+  words.emplace_back();  // an option that ends there has no value in ours
+  for (std::string& word : os::command_line()) words.push_back(std::move(word));
+  return secrets_in(std::move(words));
+
 ResidentMemory resident_memory() noexcept {
   const os::ResidentMemory memory = os::resident_memory();
   return {memory.now, memory.peak};

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/definitions.hpp"
 #include "core/recorded_arguments.hpp"
@@ -23,6 +24,10 @@ std::string parent_spool(const std::string& spools);
 
 // Named and described by what the system knows of it, with those arguments.
 LocationGroup this_process(RecordArguments which);
+
+// What its command line, or the one of the process that started it, has of secrets that are not to
+// be recorded, wherever the program repeats them.
+std::vector<std::string> known_secrets(RecordArguments which);
 
 // Bytes of this process that lie in memory, and how many did at most; 0: not known.
 struct ResidentMemory {

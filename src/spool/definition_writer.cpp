@@ -6,6 +6,7 @@
 #include <new>
 #include <vector>
 
+#include "core/recorded_arguments.hpp"
 #include "spool/writer.hpp"
 
 namespace timeloom::spool {
@@ -29,6 +30,17 @@ class Payload {
     };
     for (int i = 0; i < 3 && inside_character(size); ++i) --size;
     return number(static_cast<std::uint32_t>(size)).add(value.data(), size);
+  }
+  // A text in which the program may repeat a secret of its command line.
+  Payload& label(const std::string& value, const std::vector<std::string>& secrets) noexcept {
+    if (secrets.empty()) return text(value);
+    try {
+      return text(without_secrets(value, secrets));
+    } catch (const std::bad_alloc&) {
+      failed_ = true;
+      bytes_.clear();
+      return *this;
+    }
   }
   // Empty if there was no memory for it.
   std::span<const std::byte> bytes() const noexcept { return bytes_; }
@@ -116,7 +128,7 @@ void Writer::release_definitions() noexcept {
 
 void Writer::define_process(const LocationGroup& process, const std::string& parent) noexcept {
   Payload payload;
-  payload.number(process.process_id).text(process.hostname).text(process.name);
+  payload.number(process.process_id).text(process.hostname).label(process.name, options_.secrets);
   // An endless command line is cut rather than lost as a whole.
   constexpr std::size_t kMaxArguments = 4096;
   constexpr std::size_t kMaxBytes = kMaxDefinitionSize / 2;
@@ -126,7 +138,7 @@ void Writer::define_process(const LocationGroup& process, const std::string& par
     if (bytes > kMaxBytes) break;
   }
   payload.text(process.executable).number(static_cast<std::uint32_t>(count));
-  for (std::size_t i = 0; i < count; ++i) payload.text(process.arguments[i]);
+  for (std::size_t i = 0; i < count; ++i) payload.label(process.arguments[i], options_.secrets);
   payload.text(parent);
   append(DefinitionKind::kProcess, payload.bytes());
 }
@@ -134,8 +146,8 @@ void Writer::define_process(const LocationGroup& process, const std::string& par
 void Writer::define_region(RegionId id, const Region& region) noexcept {
   append(DefinitionKind::kRegion, Payload{}
                                       .number(id.value())
-                                      .text(region.name)
-                                      .text(region.canonical_name)
+                                      .label(region.name, options_.secrets)
+                                      .label(region.canonical_name, options_.secrets)
                                       .text(region.file)
                                       .text(region.group)
                                       .number(region.first_line)
@@ -147,7 +159,8 @@ void Writer::define_region(RegionId id, const Region& region) noexcept {
 
 void Writer::define_location(std::uint32_t index, std::uint64_t thread_id,
                              const std::string& name) noexcept {
-  append(DefinitionKind::kLocation, Payload{}.number(index).number(thread_id).text(name).bytes());
+  append(DefinitionKind::kLocation,
+         Payload{}.number(index).number(thread_id).label(name, options_.secrets).bytes());
 }
 
 void Writer::define_track(std::uint32_t index, std::uint32_t owner) noexcept {
@@ -163,7 +176,8 @@ void Writer::define_last(std::uint32_t index, std::uint64_t ticks) noexcept {
 }
 
 void Writer::define_string(StringId id, const std::string& text) noexcept {
-  append(DefinitionKind::kString, Payload{}.number(id.value()).text(text).bytes());
+  append(DefinitionKind::kString,
+         Payload{}.number(id.value()).label(text, options_.secrets).bytes());
 }
 
 void Writer::define_parameter(ParameterId id, const Parameter& parameter) noexcept {
@@ -212,7 +226,8 @@ void Writer::define_clock_offset(std::uint64_t monotonic_ns, std::int64_t offset
 
 void Writer::define_marker(std::uint32_t location, std::uint64_t ticks,
                            const std::string& text) noexcept {
-  append(DefinitionKind::kMarker, Payload{}.number(location).number(ticks).text(text).bytes());
+  append(DefinitionKind::kMarker,
+         Payload{}.number(location).number(ticks).label(text, options_.secrets).bytes());
 }
 
 void Writer::define_io_handle(IoHandleId id, const IoHandle& handle) noexcept {

@@ -147,7 +147,9 @@ record::StartOptions start_options(const Settings& settings, const SessionContex
   result.writer = record::writer_options(
       settings.number("buffer-size"), settings.number("max-size"),
       record::at_limit_of(settings.text("at-max-size")), settings.flag("profile"));
-  result.process = this_python(record_arguments_of(settings.text("record-arguments")), context);
+  const RecordArguments which = record_arguments_of(settings.text("record-arguments"));
+  result.writer.secrets = record::known_secrets(which);
+  result.process = this_python(which, context);
   if (!description.executable.empty()) result.process.executable = description.executable;
   result.parent = context.parent;
   result.properties = properties_of(settings, context, plan);

@@ -87,6 +87,86 @@ TEST(RecordedArguments, PasswordsInUrlsAreMasked) {
                    "https://u@h/x", "http://a:***@c http://d:***@f", "://", "x://:***@", "a@b:c"}));
 }
 
+TEST(RecordedArguments, SecretsInListsOfPairsAreMasked) {
+  EXPECT_EQ(masked({"Server=db;User Id=me;Password=x y;Timeout=3", "host=h password='a b' user=me",
+                    "--dsn=AccountName=a;AccountKey=k==;X=1", "f(x, key=len, sort_key=2)",
+                    "a;tokenizer=fast;passes=3"}),
+            (Words{"Server=db;User Id=me;Password=*** y;Timeout=3", "host=h password='***' user=me",
+                   "--dsn=AccountName=a;AccountKey=***;X=1", "f(x, key=len, sort_key=2)",
+                   "a;tokenizer=fast;passes=3"}));
+}
+
+TEST(RecordedArguments, SecretsOfOptionsForHeadersAndUsersAreMasked) {
+  EXPECT_EQ(masked({"--header", "X-Api-Key:k", "-H", "Authorization: Bearer abc", "-H", "Accept: a",
+                    "--header=Key:k", "-HCookie: a=b", "X-Auth-Token:abc",
+                    "Authorization:", "Bearer", "abc", "rest"}),
+            (Words{"--header", "X-Api-Key:***", "-H", "Authorization: ***", "-H", "Accept: a",
+                   "--header=Key:***", "-HCookie: ***", "X-Auth-Token:***",
+                   "Authorization:", "Bearer", "***", "rest"}));
+  EXPECT_EQ(masked({"-u", "me:pw", "--user=me:pw", "-ume:pw", "--proxy-user", "me:p:w", "-u",
+                    "1000:1000", "-u", "http://h:80", "-u", "app.py", "-u", "me:"}),
+            (Words{"-u", "me:***", "--user=me:***", "-ume:***", "--proxy-user", "me:***", "-u",
+                   "1000:1000", "-u", "http://h:80", "-u", "app.py", "-u", "me:"}));
+}
+
+TEST(RecordedArguments, FurtherNamesOfSecrets) {
+  EXPECT_EQ(
+      masked({"--cookie", "a=b", "--otp", "1", "--passcode", "1", "--secretkey=x", "--signature=x",
+              "--pw", "x", "--db-pw=x", "/x?sig=1&X-Amz-Signature=2&v=3", "--no-cookie", "x"}),
+      (Words{"--cookie", "***", "--otp", "***", "--passcode", "***", "--secretkey=***",
+             "--signature=***", "--pw", "***", "--db-pw=***", "/x?sig=***&X-Amz-Signature=***&v=3",
+             "--no-cookie", "x"}));
+}
+
+TEST(RecordedArguments, SecretsAreKnownByTheirForm) {
+  const std::string github = "ghp_" + std::string(36, 'a'),
+                    openai = "sk-proj-" + std::string(20, 'A') + "b1";
+  const std::string web = "eyJhbGciOi.eyJzdWIi.c2lnbmF0";
+  EXPECT_EQ(masked({github, "x=" + github + "!", "https://" + github + "@github.com/a", openai,
+                    "github_pat_" + std::string(30, 'a'), "xoxb-1234567890-a",
+                    "AKIA" + std::string(16, 'A'), "glpat-" + std::string(20, 'x'),
+                    "hf_" + std::string(17, 'a') + "BCD", "a " + web,
+                    "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\n",
+                    "https://0123456789abcdef0123@sentry.io/1"}),
+            (Words{"***", "x=***!", "https://***@github.com/a", "***", "***", "***", "***", "***",
+                   "***", "a ***", "***\n", "https://***@sentry.io/1"}));
+}
+
+TEST(RecordedArguments, OrdinaryArgumentsStay) {
+  const Words words{"--tokenizer",
+                    "fast",
+                    "--passes",
+                    "3",
+                    "--key-size",
+                    "2048",
+                    "--max-tokens",
+                    "5",
+                    "--signature-version=v4",
+                    "--cookie-jar",
+                    "file",
+                    "-u",
+                    "app.py",
+                    "risk-assessment-of-A-long-Name-1",
+                    "sk-learn-pipelines-and-more",
+                    "hf_model_name",
+                    "eyJust.a.name",
+                    "https://someone@host/x",
+                    "xoxb",
+                    "a:b",
+                    "12:30",
+                    "C:\\x"};
+  EXPECT_EQ(masked(words), words);
+}
+
+TEST(RecordedArguments, AMaskedValueIsFoundAgain) {
+  const Words secrets = secrets_in({"app.py", "--password", "hunter22", "--token=process",
+                                    "--pin=1", "https://u:hunter22-long@h"});
+  EXPECT_EQ(secrets, (Words{"hunter22-long", "hunter22", "process"}));
+  EXPECT_EQ(without_secrets("f('hunter22-long', hunter22x) process process_all", secrets),
+            "f('***', ***x) *** process_all");
+  EXPECT_EQ(without_secrets("plain", secrets), "plain");
+}
+
 TEST(RecordedArguments, AllAndNone) {
   const Words words{"-X", "dev", "-m", "app", "--token", "x"};
   EXPECT_EQ(recorded_arguments(words, record_arguments_of("all"), 4), words);
