@@ -58,6 +58,7 @@ std::vector<std::string> known_secrets(RecordArguments which) {
   words.emplace_back();  // an option that ends there has no value in ours
   for (std::string& word : os::command_line()) words.push_back(std::move(word));
   return secrets_in(std::move(words));
+}
 
 ResidentMemory resident_memory() noexcept {
   const os::ResidentMemory memory = os::resident_memory();

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/given_up.hpp"
+#include "core/name_pattern.hpp"
 #include "core/run_properties.hpp"
 #include "tools/answer_text.hpp"
 #include "tools/format.hpp"
@@ -97,13 +98,19 @@ std::string joined(const std::vector<std::string>& names) {
   throw Error(text);
 }
 
-void check_unique(const Definitions& definitions, const std::string& name,
-                  const std::vector<RegionId>& found) {
+std::vector<std::string> names_of(const Definitions& definitions,
+                                  const std::vector<RegionId>& regions) {
   std::vector<std::string> names;
-  for (const RegionId id : found) names.push_back(definitions.regions[id.value()].name);
+  for (const RegionId id : regions) names.push_back(definitions.regions[id.value()].name);
   std::ranges::sort(names);
   const auto same = std::ranges::unique(names);
   names.erase(same.begin(), same.end());
+  return names;
+}
+
+void check_unique(const Definitions& definitions, const std::string& name,
+                  const std::vector<RegionId>& found) {
+  std::vector<std::string> names = names_of(definitions, found);
   if (names.size() < 2) return;
   const std::size_t all = names.size();
   names.resize(std::min(all, kMostSuggestions));
@@ -145,9 +152,11 @@ class FactsOfFunction {
       : tree_(tree),
         totals_(profile::sum_locations(tree, filter)),
         times_(work_times(tree, filter)),
-        regions_(regions),
+        wanted_(tree.definitions.regions.size()),
         places_(tree.nodes.size()) {
     facts_.region = regions.front();
+    facts_.names = names_of(tree.definitions, regions);
+    for (const RegionId one : regions) wanted_[one.value()] = true;
     const GivenUp given_up(tree.definitions.properties);
     facts_.at_least = std::ranges::any_of(regions, [&](RegionId one) {
       return given_up.holds(tree.definitions.regions[one.value()]);
@@ -181,7 +190,7 @@ class FactsOfFunction {
     if (!node.parent.defined()) return {node.region, {}, nullptr};
     return {node.region, tree_.nodes[node.parent.value()].region, &places_[node.parent.value()]};
   }
-  bool is_wanted(RegionId id) const { return std::ranges::find(regions_, id) != regions_.end(); }
+  bool is_wanted(RegionId id) const { return id.defined() && wanted_[id.value()]; }
   double time(std::uint64_t ticks) const { return seconds(ticks, tree_.definitions); }
 
   Place place(const NodeView& node) const {
@@ -235,7 +244,7 @@ class FactsOfFunction {
   const profile::CallTree& tree_;
   const std::vector<profile::Totals> totals_;
   const WorkTimes times_;
-  const std::vector<RegionId>& regions_;
+  std::vector<bool> wanted_;   // by region
   std::vector<Place> places_;  // by node
   FunctionFacts facts_;
   Neighbours callers_, callees_;
@@ -245,6 +254,16 @@ class FactsOfFunction {
 std::string neighbour_name(const Definitions& definitions, const Neighbour& one) {
   if (one.region.defined() || one.beyond) return name_of(definitions, one.region);
   return "(the thread itself)";
+}
+
+// "3 functions: a, b, c"
+std::string title_of(const FunctionFacts& facts) {
+  if (facts.names.size() == 1) return facts.names.front();
+  std::vector<std::string> shown = facts.names;
+  shown.resize(std::min(shown.size(), kMostSuggestions));
+  const std::size_t more = facts.names.size() - shown.size();
+  return plural(facts.names.size(), "function") + ": " + joined(shown) +
+         (more > 0 ? " and " + plural(more, "other") : "");
 }
 
 }  // namespace
@@ -266,6 +285,12 @@ std::vector<RegionId> find_function(const Definitions& definitions, const std::s
   if (found.empty()) {
     found = those([&](const std::string& one) { return lower(one).ends_with(lower(name)); });
   }
+  if (found.empty() && name.find_first_of("*?") != std::string::npos) {
+    const NamePattern pattern(name);
+    for (std::uint32_t i = 0; i < definitions.regions.size(); ++i) {
+      if (pattern.matches(definitions.regions[i].name)) found.emplace_back(i);
+    }
+  }
   if (found.empty()) refuse(definitions, name);
   return found;
 }
@@ -281,8 +306,9 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
   const CodeOwner owner(tree.definitions);
   const GivenUp given_up(tree.definitions.properties);
   write_losses(facts_of(tree.definitions).losses, terminal, output);
-  output.write(terminal.paint(printable(name_of(tree.definitions, facts.region)), Ink::kBold));
-  if (const std::string place = place_of(region); !place.empty()) output.write("  " + place);
+  output.write(terminal.paint(printable(title_of(facts)), Ink::kBold));
+  const std::string place = facts.names.size() > 1 ? std::string() : place_of(region);
+  if (!place.empty()) output.write("  " + place);
   output.write(formatted("\n{}{}own {}",
                          (facts.at_least ? std::string(terminal.at_least()) : "") +
                              plural(static_cast<std::uint64_t>(facts.visits), "visit"),
@@ -340,22 +366,26 @@ void write_function_json(const FunctionFacts& facts, const profile::CallTree& tr
     }
     return rows;
   };
+  // Of several functions together there is no one place.
+  const bool one_alone = facts.names.size() == 1;
   const Region& region = tree.definitions.regions[facts.region.value()];
-  const ordered_json all = {{"format", "timeloom-report-function"},
-                            {"version", 1},
-                            {"name", name_of(tree.definitions, facts.region)},
-                            {"file", region.file},
-                            {"line", region.first_line},
-                            {"visits", facts.visits},
-                            {"given_up", facts.at_least},
-                            {"own_s", facts.own},
-                            {"waiting_s", facts.waiting},
-                            {"total_s", facts.total},
-                            {"min_s", facts.shortest},
-                            {"max_s", facts.longest},
-                            {"losses", facts_of(tree.definitions).losses},
-                            {"callers", list(facts.callers)},
-                            {"callees", list(facts.callees)}};
+  const ordered_json all = {
+      {"format", "timeloom-report-function"},
+      {"version", 1},
+      {"name", one_alone ? ordered_json(facts.names.front()) : ordered_json()},
+      {"names", facts.names},
+      {"file", one_alone ? region.file : std::string()},
+      {"line", one_alone ? region.first_line : 0},
+      {"visits", facts.visits},
+      {"given_up", facts.at_least},
+      {"own_s", facts.own},
+      {"waiting_s", facts.waiting},
+      {"total_s", facts.total},
+      {"min_s", facts.shortest},
+      {"max_s", facts.longest},
+      {"losses", facts_of(tree.definitions).losses},
+      {"callers", list(facts.callers)},
+      {"callees", list(facts.callees)}};
   output.write(json_text(all, 2) + "\n");
 }
 

@@ -1,4 +1,5 @@
-// `timeloom report --function NAME`: one function, its callers and what it calls.
+// `timeloom report --function NAME`: one function, its callers and what it calls; by a pattern the
+// same of several together.
 //
 // Plain values made from a CallTree. Used by one thread; throws Error as noted.
 #pragma once
@@ -14,9 +15,9 @@
 namespace timeloom::tools {
 
 // The regions that `name` means: those of this name, else those whose name ends so after a dot
-// or colon, else those that differ in case only, else those whose name ends so anywhere. Throws
-// Error with suggestions when there is none, and with the candidates when there are several of
-// different names.
+// or colon, else those that differ in case only, else those whose name ends so anywhere, else, if
+// it has a * or ?, those that it matches as a pattern. Throws Error with suggestions when there is
+// none, and with the candidates when there are several of different names that no pattern matches.
 std::vector<RegionId> find_function(const Definitions& definitions, const std::string& name);
 
 struct Neighbour {
@@ -31,7 +32,8 @@ struct Neighbour {
 // function itself lie between it and the outermost visit. `own_outside` and the callees are
 // together `total`.
 struct FunctionFacts {
-  RegionId region;
+  RegionId region;                 // the first
+  std::vector<std::string> names;  // of all, in order
   double own = 0;
   double own_outside = 0;  // without that of visits inside what it calls
   double waiting = 0;      // of the own time

@@ -38,7 +38,8 @@ void add_options(CommandOptions& known, ReportOptions& options) {
                                                           {"process", GroupKey::kProcess}};
   known.choice("--by", options.by, kGroups, "The time by module, package, file, thread or process");
   known.text("--function", "NAME", options.function,
-             "One function, its callers and what it calls; the end of its name will do");
+             "One function, its callers and what it calls; the end of its name will do, and a "
+             "pattern (shop.*) takes several together");
   known.flag("--slowest", options.slowest,
              "The slowest single visits with their parameters (of --function), from the trace");
   known.flag("--mpi", options.mpi,

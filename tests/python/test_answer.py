@@ -257,6 +257,19 @@ def test_recursion_counts_no_time_twice(timeloom, tmp_path):
     assert [(row["name"], row["visits"], round(row["total_s"], 6)) for row in one["callers"]] == [("main", 1, 0.05), ("f", 1, 0)]
 
 
+def test_a_pattern_shows_several_functions_as_one(timeloom, tmp_path):
+    events = [(0, "main"), (10, "a.f"), (20, "a.g"), (22, "b.h"), (25, None), (30, None), (40, None),
+              (50, "a.g"), (60, None), (100, None)]  # fmt: skip
+    run = make_archive(tmp_path / "run", {"main": events})
+    all = json.loads(timeloom("report", "--function", "a.?", "--json", run).stdout)
+    assert (all["name"], all["names"], all["visits"], all["file"]) == (None, ["a.f", "a.g"], 3, "")
+    assert (round(all["own_s"], 6), round(all["total_s"], 6)) == (0.037, 0.04)
+    rows = [[(row["name"], row["visits"], round(row["total_s"], 6)) for row in all[key]] for key in ("callers", "callees")]
+    assert rows == [[("main", 2, 0.04), ("a.f", 1, 0)], [("b.h", 1, 0.003), ("a.g", 1, 0)]]
+    assert timeloom("report", "--function", "a.*", run).stdout.startswith("2 functions: a.f, a.g\n3 visits")
+    assert "no function 'c.*'" in one_line(timeloom("report", "--function", "c.*", run, status=1))
+
+
 def test_slowest_visits_with_their_parameters(timeloom, recorded):
     answer = json.loads(timeloom("report", "--slowest", "--json", recorded / "run").stdout)
     assert {"__main__.wait", "__main__.work"} <= {visit["name"] for visit in answer["visits"][:6]}

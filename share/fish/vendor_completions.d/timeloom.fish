@@ -91,7 +91,7 @@ complete -c timeloom -n '__fish_seen_subcommand_from report' -l from -r -d 'Leav
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l to -r -d 'Leave out what was after that time'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l metric -r -d 'Also what this sampled metric came to, such as ru_utime'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l by -x -a 'file module package process thread' -d 'The time by module, package, file, thread or process'
-complete -c timeloom -n '__fish_seen_subcommand_from report' -l function -r -d 'One function, its callers and what it calls; the end of its name will do'
+complete -c timeloom -n '__fish_seen_subcommand_from report' -l function -r -d 'One function, its callers and what it calls; the end of its name will do, and a pattern (shop.*) takes several together'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l slowest -d 'The slowest single visits with their parameters (of --function), from the trace'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l mpi -d 'Time in MPI, messages between processes, waiting for each other, load balance'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l io -d 'Input and output by file and call path, where it was recorded (run --io posix)'
