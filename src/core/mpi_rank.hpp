@@ -1,5 +1,5 @@
-// The name of a rank of a job of MPI, by which every reader of a run knows it: ours, Score-P's and
-// the tools that read its files. Pure functions, for any thread.
+// The name of a rank of a job, by which every reader of a run knows it: ours, Score-P's and the
+// tools that read its files. Pure functions, for any thread.
 #pragma once
 
 #include <charconv>
@@ -15,6 +15,8 @@ namespace timeloom {
 
 // The property of the spool of a rank: its number in the job of a launcher.
 inline constexpr char kRank[] = "timeloom::rank";
+// Another one of a rank whose launcher is none of MPI's, such as torchrun.
+inline constexpr char kPlainRank[] = "timeloom::plain_rank";
 
 // Bytes of records from which on a rank converts its own events, see weave/convert.hpp: for less,
 // a process of its own takes longer than the weave of the run does.
@@ -23,6 +25,8 @@ inline constexpr std::uint64_t kWorthConverting = 64 << 10;
 inline std::string name_of_mpi_rank(std::uint32_t rank) {
   return "MPI Rank " + std::to_string(rank);
 }
+
+inline std::string name_of_plain_rank(std::uint32_t rank) { return "Rank " + std::to_string(rank); }
 
 // None: the text is no number, or too large a one.
 inline std::optional<std::uint32_t> rank_in(std::string_view text) {
@@ -33,12 +37,13 @@ inline std::optional<std::uint32_t> rank_in(std::string_view text) {
   return rank;
 }
 
-// None: the process is no rank.
-inline std::optional<std::uint32_t> mpi_rank_of(const LocationGroup& process) {
-  constexpr std::string_view kName = "MPI Rank ";
-  std::string_view name = process.alias.empty() ? process.name : process.alias;
-  if (!name.starts_with(kName)) return std::nullopt;
-  return rank_in(name.substr(kName.size()));
+// Of a job of any launcher. None: the process is no rank.
+inline std::optional<std::uint32_t> job_rank_of(const LocationGroup& process) {
+  const std::string_view name = process.alias.empty() ? process.name : process.alias;
+  for (const std::string_view begin : {std::string_view("MPI Rank "), std::string_view("Rank ")}) {
+    if (name.starts_with(begin)) return rank_in(name.substr(begin.size()));
+  }
+  return std::nullopt;
 }
 
 }  // namespace timeloom

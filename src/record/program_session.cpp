@@ -137,6 +137,7 @@ StartOptions start_options(const std::string& settings_file, const std::string& 
   options.properties["timeloom::instrumenter"] = "native";
   if (const std::string rank = rank_of(spools); !rank.empty()) {
     options.properties[kRank] = rank;
+    if (::secure_getenv(kNativePlainRankVariable) != nullptr) options.properties[kPlainRank] = "1";
     describe_spawn(options, spools);
   }
   if (!settings.text("THREAD_LOCKS").empty()) record_locks(1000 * settings.number("THREAD_LOCKS"));
@@ -168,6 +169,7 @@ void go_on_in_child() {
     options.parent = fs::path(options.spool_directory).filename().string();
     options.spool_directory = free_spool(g_session->spools);
     options.properties.erase(kRank);
+    options.properties.erase(kPlainRank);
     options.properties.erase(kSpawn);
     options.writer = writer_options_of_child(options.writer);
     options.writer.drain_at_once = true;  // nobody starts it later

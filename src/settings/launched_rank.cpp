@@ -244,7 +244,6 @@ std::optional<LaunchedRank> launched_rank_of_this_process(const char* const* env
   if (const auto launcher = rank->on_one_host() ? launching_process(*rank) : std::nullopt) {
     rank->job +=
         (rank->job.empty() ? std::string(rank->launcher) : "") + text_of(launcher->process);
-    rank->directory = launcher->directory;
   }
   if (const std::string named = variables(kJobVariable); !named.empty()) {
     rank->job += (rank->job.empty() ? "named " : " named ") + short_name(named);

@@ -27,12 +27,12 @@ struct LaunchedRank {
   // ranks were not started anew. ".requeue-1.restart-2": by Slurm and by torchrun, each time as
   // another job.
   std::string restart_suffix;
-  // The directory of the launcher, on a single host; empty: not known.
-  std::string directory;
   // A name and a value that the launcher gives to its ranks and does not have itself.
   std::string_view variable;
   std::string value;
   bool on_one_host() const noexcept { return size != 0 && local_size == size; }
+  // Whether the launcher is one of MPI's: torchrun is none.
+  bool of_mpi() const noexcept { return launcher.find("torch") == std::string_view::npos; }
 };
 
 // In the environment of a rank that is measured, and of all that it starts: job and rank, so that a

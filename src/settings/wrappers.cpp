@@ -52,7 +52,7 @@ std::span<const Wrapper> all_wrappers() noexcept { return kWrappers; }
 void ask_for_mpi(Settings& settings, const char* const* environment) {
   if (settings.given("mpi")) return;
   const auto rank = launched_rank_of_this_process(environment);
-  if (rank && rank->launcher.find("torch") == std::string_view::npos) {
+  if (rank && rank->of_mpi()) {
     settings.set("mpi", "on", "the launcher");
   }
 }

@@ -46,7 +46,7 @@ void finish(DiffRows& rows, const Diff& diff, const DiffRowOptions& options) {
 
 std::uint64_t ranks_of(const Definitions& definitions) {
   return static_cast<std::uint64_t>(std::ranges::count_if(
-      definitions.groups, [](const LocationGroup& one) { return mpi_rank_of(one).has_value(); }));
+      definitions.groups, [](const LocationGroup& one) { return job_rank_of(one).has_value(); }));
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ class FilesWriter {
   std::optional<std::uint32_t> rank_of(std::size_t group) const {
     const auto& groups = definitions_->groups;
     for (std::size_t steps = 0; group < groups.size() && steps < groups.size(); ++steps) {
-      if (const auto rank = mpi_rank_of(groups[group])) return rank;
+      if (const auto rank = job_rank_of(groups[group])) return rank;
       if (!groups[group].creator.defined()) break;
       group = groups[group].creator.value();
     }
@@ -144,7 +144,7 @@ class FilesWriter {
     const std::string first = "-" + std::to_string(process_id(0));
     if (const auto rank = rank_of(group)) {
       place.suffix = "-" + std::to_string(*rank);
-      if (!mpi_rank_of(definitions_->groups[group])) place.suffix += number;
+      if (!job_rank_of(definitions_->groups[group])) place.suffix += number;
     } else if (group != 0) {
       place.suffix = place.suffix == first ? number : place.suffix + number;
     }

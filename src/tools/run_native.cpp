@@ -138,6 +138,7 @@ int run_program(const CommandLine& line, const std::string& program, const Nativ
   if (!wrappers.empty()) ::setenv(kPreloadVariable, wrappers.c_str(), 1);
   if (run.rank) {
     ::setenv(kNativeSpoolsVariable, spools_of(run).c_str(), 1);
+    if (!run.rank->of_mpi()) ::setenv(kNativePlainRankVariable, "1", 1);
     ::setenv(kRankVariable, rank_mark(*run.rank).c_str(), 1);
   }
   std::vector<std::string> words = line.arguments;

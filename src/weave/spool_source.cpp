@@ -114,7 +114,11 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   damaged_segments_ += reader.damage().segments + reader.damage().missing_segments;
   LocationGroup group = from.process;
   if (group.name.empty()) group.name = "Process";
-  if (process.rank) group.name = name_of_mpi_rank(*process.rank, process.spawn);
+  if (process.rank) {
+    group.name = from.properties.contains(kPlainRank)
+                     ? name_of_plain_rank(*process.rank)
+                     : name_of_mpi_rank(*process.rank, process.spawn);
+  }
   group.ending = ending_of(from, process.running);
   definitions_.groups.push_back(std::move(group));
   if (!from.properties.contains(kProcessCost)) cost_.add_unknown();
@@ -134,7 +138,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
       observed_cpu_.push_back(observed_cpu_of(value));
     else if (key == kCpuTimes)
       add_cpu(cpu_times_of(value));
-    else if (key != kRank && key != kSpawn)
+    else if (key != kRank && key != kPlainRank && key != kSpawn)
       definitions_.properties.try_emplace(key, value);
   }
 }

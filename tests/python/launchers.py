@@ -39,8 +39,8 @@ def door(name, *options):
     return [sys.executable, "-m", name, *options]
 
 
-def names_of_ranks(number):
-    return [f"MPI Rank {rank}" for rank in range(number)]
+def names_of_ranks(number, kind="MPI Rank"):
+    return [f"{kind} {rank}" for rank in range(number)]
 
 
 def summaries(text):

@@ -127,6 +127,7 @@ def test_omnitrace_has_files_of_each_rank(work):
     assert [process.wait(100) for process in processes] == [0, 0]
     names = {path.name for path in (work / "o").iterdir()}
     assert {"wall_clock-0.txt", "wall_clock-1.txt"} <= names
+    assert [name for name in names if name.startswith("timeloom-run")] == ["timeloom-run"]
     counts = [
         int(re.search(r"step.*?\|\s*(\d+)", (work / f"o/wall_clock-{rank}.txt").read_text())[1]) for rank in range(2)
     ]
@@ -331,7 +332,7 @@ def test_workers_that_torchrun_starts_anew(work, kind, timeloom_program):
         ]  # fmt: skip
         assert finish(processes) == ["", ""]
     for run in ("run", "run.restart-1", "run.restart-2"):
-        assert Run(work / run, timeloom_program).names == names_of_ranks(2)
+        assert Run(work / run, timeloom_program).names == names_of_ranks(2, "Rank")
 
 
 @pytest.mark.parametrize("kind", ["timeloom", "native"])

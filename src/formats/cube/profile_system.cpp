@@ -73,10 +73,10 @@ class SystemWriter {
   // Ranks of MPI have theirs, other processes the numbers after these.
   void number_processes() {
     for (const LocationGroup& process : all_.groups) {
-      if (const auto rank = mpi_rank_of(process)) next_rank_ = std::max(next_rank_, *rank + 1);
+      if (const auto rank = job_rank_of(process)) next_rank_ = std::max(next_rank_, *rank + 1);
     }
     for (const LocationGroup& process : all_.groups) {
-      const auto rank = mpi_rank_of(process);
+      const auto rank = job_rank_of(process);
       ranks_.push_back(rank ? *rank : next_rank_++);
     }
   }
@@ -96,7 +96,9 @@ class SystemWriter {
     groups_[index] = static_cast<std::uint32_t>(cube_.groups.size());
     // CUBE's tools join or subtract profiles only if processes of a rank have the same name.
     const std::uint32_t rank = ranks_[index];
-    const std::string name = mpi_rank_of(process) ? name_of_mpi_rank(rank) : name_of_rank(rank);
+    const std::string name = !job_rank_of(process)   ? name_of_rank(rank)
+                             : process.alias.empty() ? process.name
+                                                     : process.alias;
     Group group{host(process.hostname, nodes), name, rank, "process", {}};
     group.attributes.push_back({kName, process.name});
     group.attributes.push_back({kProcessId, std::to_string(process.process_id)});

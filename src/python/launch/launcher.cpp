@@ -182,6 +182,7 @@ void start_measuring(const Settings& settings, const Program& program, const Fil
         .spools = rank ? rank->spools : std::string(),
         .program = {.filter = filter, .description = description_of(*place, program)},
         .rank = rank ? std::optional(rank->rank) : std::nullopt,
+        .rank_of_mpi = rank && rank->of_mpi,
         .launched_cpu_ns = launched_cpu_ns};
     if (registered && start_measurement(settings, context)) return;
     say(kNothingMeasured + take_exception_text());

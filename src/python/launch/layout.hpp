@@ -22,6 +22,7 @@ struct RankInRun {
   std::uint32_t rank = 0;
   std::uint32_t size = 0;  // 0: not known
   std::string spools;      // the directory of its spools
+  bool of_mpi = true;      // its launcher is one of MPI's
 };
 
 struct RankMeeting {

@@ -118,7 +118,7 @@ std::optional<RankInRun> RankPlace::rank() const {
   const std::string run = own_->path();
   const std::string spools =
       shared_ ? run::spools_of_rank(run, launched_.rank).string() : std::string();
-  return RankInRun{launched_.rank, launched_.size, spools};
+  return RankInRun{launched_.rank, launched_.size, spools, launched_.of_mpi()};
 }
 
 bool RankPlace::is_last() {

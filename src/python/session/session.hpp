@@ -22,6 +22,7 @@ struct SessionContext {
   ProgramFacts program;  // the same for all processes of the program
   std::string parent{};  // name of the spool of the process that started this one; or empty
   std::optional<std::uint32_t> rank{};  // of this process in the job of a launcher
+  bool rank_of_mpi = true;              // the launcher is one of MPI's
   // CPU time of the process when a launcher began to prepare it; none: it measures a part of
   // itself, from start_session() on.
   std::optional<std::uint64_t> launched_cpu_ns{};

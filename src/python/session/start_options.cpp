@@ -128,6 +128,7 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
   add("timeloom::results", results, results != "all");
   add(kCFunctions, "1", settings.flag("c-functions"));
   add(kRank, std::to_string(context.rank.value_or(0)), context.rank.has_value());
+  add(kPlainRank, "1", context.rank && !context.rank_of_mpi);
   const std::string directory = current_directory(), libraries = library_directories();
   add(kProgramDirectory, directory, !directory.empty());
   add(kLibraryDirectories, libraries, !libraries.empty());
