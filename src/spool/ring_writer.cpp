@@ -111,6 +111,7 @@ bool Writer::extend(Segment* segment) noexcept {
 }
 
 void Writer::set_free(Segment* segment) noexcept {
+  used_up_.store(false, std::memory_order_relaxed);
   // The one used last is the one still in the caches.
   (segment->space_ == options_.segment_size ? free_ : partial_).push_front(segment);
 }
@@ -147,11 +148,14 @@ Segment* Writer::find_segment(bool idle) noexcept {
   Segment* const segment = find_partial(&error);
   // At its limit the ring waits for the drain.
   if (segment == nullptr && error != 0 && error != ENOBUFS) fail(error);
+  if (segment == nullptr && stuck()) used_up_.store(true, std::memory_order_relaxed);
   return segment;
 }
 
 Segment* Writer::acquire(std::uint32_t location, std::uint64_t sequence,
                          std::uint64_t base) noexcept {
+  // Every event that is lost from now on comes here.
+  if (used_up_.load(std::memory_order_relaxed)) return nullptr;
   // The first location is that of the thread that starts the measurement, which has events.
   const bool idle = sequence == 0 && location != 0 && options_.segment_size > first_space();
   const std::uint64_t before = os::thread_cpu_ns();

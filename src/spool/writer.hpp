@@ -250,6 +250,7 @@ class Writer {
 
   std::atomic<int> error_ = 0;
   std::atomic<bool> at_limit_ = false;
+  std::atomic<bool> used_up_ = false;  // stuck(), and no segment is free
   std::atomic<std::uint64_t> bytes_ = 0;
   std::atomic<std::uint64_t> cpu_ns_ = 0;
   std::atomic<std::uint64_t> drain_cpu_ns_ = 0;

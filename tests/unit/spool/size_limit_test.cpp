@@ -58,6 +58,7 @@ TEST_F(SizeLimitTest, RecordingEndsAtTheLimit) {
   for (; !pen.out_of_space(); ++put) pen.enter(put, static_cast<std::uint32_t>(put));
   EXPECT_TRUE(writer->at_limit());
   EXPECT_EQ(writer->error(), 0);
+  expect_no_more_looks(*writer);
   EXPECT_LE(bytes_on_disk(), kLimit);
   EXPECT_GT(bytes_on_disk(), kLimit * 9 / 10);
   writer->close();

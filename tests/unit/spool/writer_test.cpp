@@ -141,6 +141,7 @@ TEST_F(WriterTest, OnAFullDiskWhatIsInTheRingStays) {
     for (std::uint32_t i = 0; !pen.out_of_space(); ++i) pen.enter(i, i);
     writer.count_lost(3);
     EXPECT_EQ(writer.error(), EFBIG);
+    expect_no_more_looks(writer);
     const Found killed = read_as_if_killed();
     EXPECT_EQ(killed.lost, 3u);
     EXPECT_EQ(killed.events.at(0), pen.lines());
