@@ -26,6 +26,21 @@ inline bool is_suspension(const Region& region) noexcept {
   return region.paradigm == Paradigm::kMeasurement && region.name == kSuspended;
 }
 
+// The region at the end of a location for the time in which nobody has looked at the clocks of its
+// thread: neither work nor waiting.
+inline constexpr char kUnmeasured[] = "unmeasured";
+inline Region unmeasured_region() {
+  Region region;
+  region.name = region.canonical_name = kUnmeasured;
+  region.group = "measurement";
+  region.paradigm = Paradigm::kMeasurement;
+  region.role = RegionRole::kArtificial;
+  return region;
+}
+inline bool is_unmeasured(const Region& region) noexcept {
+  return region.paradigm == Paradigm::kMeasurement && region.name == kUnmeasured;
+}
+
 // The region that a thread is in, on its own location, while it runs a task: what it works and
 // waits then is on the location of the task. A lane has the region of a function, with its file.
 inline constexpr char kTaskRun[] = "task";

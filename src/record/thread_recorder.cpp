@@ -41,6 +41,7 @@ void ThreadRecorder::detach() noexcept {
   if (profile_ != nullptr) profile_->seal();
   profile_ = nullptr;
   sampler_ = nullptr;
+  if (waiting_ != nullptr) writer_->clock_watch().remove(waiting_->place());
   waiting_ = nullptr;
   if (segment_ != nullptr) {
     const auto words = static_cast<std::size_t>(cursor_ - segment_->words());

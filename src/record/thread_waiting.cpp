@@ -11,6 +11,7 @@ namespace timeloom::record {
 
 void ThreadRecorder::watch_waiting(MetricId metric, std::uintptr_t thread) noexcept {
   waiting_.reset(new (std::nothrow) WaitingClock(static_cast<pthread_t>(thread)));
+  if (waiting_ != nullptr) waiting_->note_in(writer_->clock_watch(), location_);
   waiting_metric_ = metric.value();
   move_horizon(os::now());
 }

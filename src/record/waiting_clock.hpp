@@ -17,6 +17,7 @@
 #include <cstdint>
 
 #include "os/clock.hpp"
+#include "spool/clock_watch.hpp"
 
 namespace timeloom::record {
 
@@ -31,6 +32,14 @@ class WaitingClock {
     first_wall_ = wall_;
     first_ticks_ = ticks_;
   }
+
+  // From here on the reading at the end of the last gap is noted where others find it.
+  void note_in(spool::ClockWatch& watch, std::uint32_t location) noexcept {
+    place_ = known_ ? watch.add(location, clock_) : nullptr;
+    note();
+  }
+  // nullptr: there was none.
+  spool::ThreadClocks* place() const noexcept { return place_; }
 
   // kGap in ticks: at first less, until the rate of the ticks is known.
   std::uint64_t gap() const noexcept { return gap_; }
@@ -57,12 +66,17 @@ class WaitingClock {
     ticks_ = now;
     wall_ = wall - since;
     cpu_ = cpu - (since - waited_since);
+    note();
     const std::uint64_t waiting = std::min(passed - ran - waited_since, in_nanoseconds(gap, rate));
     // A thread that runs all the time has been kept from it by interrupts and by these readings.
     return waiting < kLeast ? 0 : waiting;
   }
 
  private:
+  void note() noexcept {
+    if (place_ != nullptr) spool::put_reading(place_->at_event, ticks_, wall_, cpu_);
+  }
+
   static constexpr std::uint64_t kLeast = 10'000;  // nanoseconds
 
   static std::uint64_t in_nanoseconds(std::uint64_t ticks, double rate) noexcept {
@@ -84,6 +98,7 @@ class WaitingClock {
   std::uint64_t wall_ = 0;
   std::uint64_t cpu_ = 0;
   std::uint64_t gap_ = kGap;
+  spool::ThreadClocks* place_ = nullptr;
 };
 
 }  // namespace timeloom::record

@@ -109,6 +109,27 @@ struct RingHeader {
 inline constexpr std::size_t kRingHeaderSize = 64 << 10;
 static_assert(sizeof(RingHeader) == 64);
 
+// The clocks of a thread at one moment.
+struct ClockReading {
+  std::atomic<std::uint64_t> ticks;  // stored last, and 0 while the others change: no reading
+  std::atomic<std::uint64_t> wall;   // nanoseconds of CLOCK_MONOTONIC
+  std::atomic<std::uint64_t> cpu;    // nanoseconds in which the thread ran
+};
+
+// The clocks of a thread whose waiting is measured: where a process that is killed leaves what was
+// waited for since the last event. They follow the head of `ring`, all zero where there is none.
+struct ThreadClocks {
+  std::atomic<std::uint32_t> thread;  // 1 + index of its location; 0: of no thread
+  std::uint32_t reserved;
+  ClockReading at_event;  // an event after which the thread has waited for nothing that is not told
+  ClockReading seen;      // the last look at it
+  std::uint64_t unused;
+};
+static_assert(sizeof(ThreadClocks) == 64);
+inline constexpr std::size_t kFirstThreadClocks = 64;  // the offset in `ring`
+inline constexpr std::size_t kMostThreadClocks =
+    (kRingHeaderSize - kFirstThreadClocks) / sizeof(ThreadClocks);
+
 // kFree -> kActive (a thread writes) -> kFull (waits for the drain) ->
 // kDrained (in the log; its records are being zeroed) -> kFree.
 enum class SegmentState : std::uint32_t { kFree = 0, kActive = 1, kFull = 2, kDrained = 3 };

@@ -241,6 +241,7 @@ void Reader::index_ring(bool in_use) {
     definitions_.dropped_events = header.dropped_events;
     definitions_.cpu = {header.process_cpu_ns,
                         std::min(header.other_cpu_ns, header.process_cpu_ns)};
+    read_clocks();
   }
   int error = 0;
   const std::uint64_t end = ring_.size(&error);

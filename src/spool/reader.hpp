@@ -70,6 +70,15 @@ struct ProcessDefinitions {
   std::uint32_t last_log = 0;        // the number of that file
 };
 
+// What is known of the clocks of a thread that may have recorded nothing for a while; see
+// ThreadClocks. Ticks of 0: there is no reading.
+struct LastClocks {
+  struct Reading {
+    std::uint64_t ticks = 0, wall = 0, cpu = 0;
+  };
+  Reading at_event, seen;
+};
+
 struct Damage {
   std::uint64_t definitions = 0;       // places of `defs` that were not sound
   std::uint64_t segments = 0;          // places of `log` and `ring` that were not sound
@@ -123,12 +132,15 @@ class Reader {
   // The ticks of the first event of all locations; nothing where there are none.
   std::optional<std::uint64_t> first_ticks() const;
   LocationReader read(std::uint32_t location) const;
+  // Of a process that was killed or still runs.
+  LastClocks last_clocks(std::uint32_t location) const;
 
  private:
   friend class LocationReader;
   void index_logs();
   void index_log(std::uint32_t number);
   void index_ring(bool in_use);
+  void read_clocks();
   struct Place {  // of the ring
     std::uint64_t offset;
     std::uint32_t size;
@@ -152,6 +164,7 @@ class Reader {
   ProcessDefinitions definitions_;
   Damage damage_;
   std::map<std::uint32_t, std::vector<SegmentRef>> segments_;
+  std::map<std::uint32_t, LastClocks> clocks_;
   struct Torn {  // a segment whose end is not in the log
     std::uint32_t location;
     std::uint64_t sequence;

@@ -86,6 +86,7 @@ void Writer::write_heads() {
   if (error == 0) ring_header_ = os::Mapping::map(ring_, 0, kRingHeaderSize, &error);
   if (error != 0) cannot("map", directory_ + "/" + kRingName, error);
   auto* ring = new (ring_header_.data()) RingHeader{};
+  clock_watch_.use(ring_header_.data());
   ring->magic = kRingMagic;
   ring->version = kVersion;
   ring->segment_size = options_.segment_size;
@@ -271,6 +272,7 @@ void Writer::drain_loop() noexcept {
       lock.unlock();
       define_clock_sync(os::sync_clocks());
       if (auto* const function = on_comparison_.load()) function();
+      clock_watch_.look();  // after it, so that no thread has a time that nobody has seen
       lock.lock();
     }
     if (expects) {

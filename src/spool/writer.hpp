@@ -33,6 +33,7 @@
 #include "os/clock.hpp"
 #include "os/file.hpp"
 #include "os/thread.hpp"
+#include "spool/clock_watch.hpp"
 #include "spool/format.hpp"
 #include "spool/size_limit.hpp"
 
@@ -159,6 +160,9 @@ class Writer {
   // error() is ENOENT when the spool has been removed.
   void close(Ending ending = {}) noexcept;
 
+  // The clocks of threads, which the drain looks at whenever it compares the clocks.
+  ClockWatch& clock_watch() noexcept { return clock_watch_; }
+
   // Where to note what ends the process; one store, also of a signal handler.
   std::atomic<std::uint64_t>& ending() const noexcept { return ring_header().ending; }
 
@@ -225,6 +229,7 @@ class Writer {
   os::File log_;
   os::File ring_;
   os::Mapping ring_header_;
+  ClockWatch clock_watch_;
 
   std::mutex defs_mutex_;
   std::uint64_t defs_end_ = 0;

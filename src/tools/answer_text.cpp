@@ -176,6 +176,11 @@ class AnswerWriter {
           "{:.0f}% where Python calls are 5 {} or more apart: loops, or C (run --c-functions)",
           share * 100, terminal_.micro()));
     }
+    if (const WorkTimes& times = answer_.times(); times.all_unmeasured > 0) {
+      const std::string time = duration(times.all_unmeasured, terminal_, " ");
+      lines.push_back(time +
+                      " unmeasured: after the last event of threads that were killed or run still");
+    }
     if (given_up_.rested()) {
       lines.push_back(at_least_sign() + seen_text(given_up_.observed_share()) + " (--overhead)");
     } else if (given_up_.any()) {

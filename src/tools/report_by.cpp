@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/given_up.hpp"
+#include "core/waiting_metric.hpp"
 #include "tools/answer_text.hpp"
 #include "tools/format.hpp"
 #include "tools/json_text.hpp"
@@ -60,11 +61,15 @@ std::vector<GroupRow> rows_of_regions(const profile::CallTree& tree, GroupKey ke
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     const profile::Node& node = tree.nodes[i];
     for (; way.size() > node.depth; way.pop_back()) --open[way.back()];
+    if (node.region.defined() && is_unmeasured(tree.definitions.regions[node.region.value()])) {
+      continue;  // counts where it was called
+    }
     const std::size_t place =
         node.region.defined() ? place_of_region[node.region.value()] : rows.size() - 1;
     GroupRow& row = rows[place];
     row.working += times.working[i];
     row.waiting += times.waiting[i];
+    row.unmeasured += times.unmeasured[i];
     row.visits += times.visits[i];
     if (open[place]++ == 0) row.total += total[i];
     way.push_back(place);
@@ -103,7 +108,8 @@ std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey 
     GroupRow& row = rows[place];
     row.working += times.all_working;
     row.waiting += times.all_waiting;
-    row.total = row.working + row.waiting;
+    row.unmeasured += times.all_unmeasured;
+    row.total = row.working + row.waiting + row.unmeasured;
     for (std::size_t i = 0; i < times.visits.size(); ++i) {
       row.visits += times.visits[i];
       const RegionId region = tree.nodes[i].region;
@@ -135,18 +141,23 @@ void write_by(const std::vector<GroupRow>& rows, GroupKey key,
   write_losses(losses, terminal, output);
   double working = 0;
   for (const GroupRow& row : rows) working += row.working;
+  const bool unmeasured =
+      std::ranges::any_of(rows, [](const auto& row) { return row.unmeasured > 0; });
   const std::size_t width = std::ranges::any_of(rows, &GroupRow::at_least) ? 10 : 7;
-  output.write(terminal.paint(formatted(" share    own  total waited {} functions  {}\n",
-                                        pad_left("visits", width), word_of(key)),
-                              Ink::kDim));
+  output.write(terminal.paint(
+      formatted(" share    own  total waited{} {} functions  {}\n", unmeasured ? " unmeasured" : "",
+                pad_left("visits", width), word_of(key)),
+      Ink::kDim));
   for (const GroupRow& row : rows) {
     if (output.closed()) return;
     const double share = working == 0 ? 0 : row.working / std::abs(working);
     AnswerLine line;
-    line.numbers = formatted("{} {} {} {} {} {}", pad_left(percent(share), 6),
+    const std::string gap =
+        unmeasured ? " " + pad_left(duration(row.unmeasured, terminal), 10) : std::string();
+    line.numbers = formatted("{} {} {} {}{} {} {}", pad_left(percent(share), 6),
                              pad_left(duration(row.working, terminal), 6),
                              pad_left(duration(row.total, terminal), 6),
-                             pad_left(duration(row.waiting, terminal), 6),
+                             pad_left(duration(row.waiting, terminal), 6), gap,
                              pad_left(visits_text(row.visits, row.at_least, terminal), width),
                              pad_left(count(row.functions), 9));
     line.name = printable(row.name);
@@ -172,6 +183,7 @@ void write_by_json(const std::vector<GroupRow>& rows, GroupKey key,
     all["rows"].push_back({{"name", row.name},
                            {"working_s", row.working},
                            {"waiting_s", row.waiting},
+                           {"unmeasured_s", row.unmeasured},
                            {"total_s", row.total},
                            {"visits", row.visits},
                            {"given_up", row.at_least},

@@ -19,12 +19,13 @@ namespace timeloom::tools {
 
 enum class GroupKey : std::uint8_t { kModule, kPackage, kFile, kThread, kProcess };
 
-// Times in seconds. Of threads and processes `total` is working and waiting together, else the
-// working time with all that was called, which in a recursion counts once.
+// Times in seconds. Of threads and processes `total` is working, waiting and unmeasured
+// together, else the working time with all that was called, which in a recursion counts once.
 struct GroupRow {
   std::string name;
   double working = 0;
   double waiting = 0;
+  double unmeasured = 0;
   double total = 0;
   std::int64_t visits = 0;
   std::uint64_t functions = 0;  // each once, on however many threads

@@ -10,6 +10,7 @@
 #include "core/given_up.hpp"
 #include "core/name_pattern.hpp"
 #include "core/run_properties.hpp"
+#include "core/waiting_metric.hpp"
 #include "tools/answer_text.hpp"
 #include "tools/format.hpp"
 #include "tools/json_text.hpp"
@@ -168,6 +169,9 @@ class FactsOfFunction {
       const NodeView node = view(i);
       places_[i] = place(node);
       if (totals_[i].visits == 0 && totals_[i].inclusive == 0) continue;
+      if (node.region.defined() && is_unmeasured(tree_.definitions.regions[node.region.value()])) {
+        continue;  // a part of its caller's own time
+      }
       if (node.parent) add_callee(node, i);
       if (is_wanted(node.region)) add_visits(node, i);
     }
@@ -231,9 +235,11 @@ class FactsOfFunction {
     Neighbour& caller = neighbour(callers_, node.above, beyond);
     caller.visits += profile::signed_value(totals.visits);
     facts_.visits += profile::signed_value(totals.visits);
-    facts_.own += time(totals.exclusive);
-    if (places_[i].function) facts_.own_outside += time(totals.exclusive);
+    const double own = time(totals.exclusive) + times_.unmeasured[i];
+    facts_.own += own;
+    if (places_[i].function) facts_.own_outside += own;
     facts_.waiting += times_.waiting[i];
+    facts_.unmeasured += times_.unmeasured[i];
     least_ = std::min(least_, totals.min);
     most_ = std::max(most_, totals.max);
     if (places_[i].inside) return;
@@ -315,6 +321,8 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
                          terminal.dot(), duration(facts.own, terminal, " ")));
   if (facts.waiting > 0)
     output.write(formatted(", {} of it waiting", duration(facts.waiting, terminal, " ")));
+  if (facts.unmeasured > 0)
+    output.write(formatted(", {} of it unmeasured", duration(facts.unmeasured, terminal, " ")));
   output.write(formatted("{}total {}", terminal.dot(), duration(facts.total, terminal, " ")));
   if (facts.visits > 0 && facts.shortest == facts.shortest) {
     output.write(formatted("{}a visit {} to {}", terminal.dot(),
@@ -380,6 +388,7 @@ void write_function_json(const FunctionFacts& facts, const profile::CallTree& tr
       {"given_up", facts.at_least},
       {"own_s", facts.own},
       {"waiting_s", facts.waiting},
+      {"unmeasured_s", facts.unmeasured},
       {"total_s", facts.total},
       {"min_s", facts.shortest},
       {"max_s", facts.longest},

@@ -37,6 +37,7 @@ struct FunctionFacts {
   double own = 0;
   double own_outside = 0;  // without that of visits inside what it calls
   double waiting = 0;      // of the own time
+  double unmeasured = 0;   // of the own time, too
   double total = 0;
   double shortest = 0, longest = 0;
   std::int64_t visits = 0;

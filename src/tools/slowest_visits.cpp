@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/waiting_metric.hpp"
 #include "core/wakes.hpp"
 #include "tools/answer_text.hpp"
 #include "tools/format.hpp"
@@ -56,6 +57,8 @@ class SlowestVisits::OneLocation final : public LocationSink {
     const std::uint64_t total = time - std::min(time, last.begin);
     if (!open_.empty()) open_.back().inside += total;
     if (!wanted_.empty() && !wanted_.contains(last.region.value())) return;
+    const Region& region = all_.definitions_->regions[last.region.value()];
+    if (is_unmeasured(region)) return;  // nobody has called it
     const std::uint64_t own = total - std::min(total, last.inside);
     visits_.push_back({last.region, location_, last.begin, total, own, std::move(last.parameters),
                        !all_.is_possible(last.begin, time)});

@@ -91,7 +91,7 @@ Json regions_of(const Definitions& definitions) {
                        {"line", region.first_line},
                        {"last_line", region.last_line},
                        {"group", region.group},
-                       {"waits", waits_by_name(region.name)},
+                       {"waits", waits_by_name(region.name) || is_unmeasured(region)},
                        {"suspended", is_suspension(region)},
                        {"kind", kind_of(region)}});
   }

@@ -91,6 +91,7 @@ WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilte
   const std::vector<profile::Totals> less =
       cost ? profile::compensate(tree, totals, *cost) : std::vector<profile::Totals>();
   times.waiting.resize(totals.size());
+  times.unmeasured.resize(totals.size());
   const MetricId metric = waiting_metric(tree.definitions);
   times.measured = metric.defined();
   if (times.measured) add_measured(tree, filter, metric, times);
@@ -100,7 +101,16 @@ WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilte
   }
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const RegionId region = tree.nodes[i].region;
-    const bool counts = !region.defined() || !is_task_run(tree.definitions.regions[region.value()]);
+    const Region* const known =
+        region.defined() ? &tree.definitions.regions[region.value()] : nullptr;
+    const bool unmeasured = known != nullptr && is_unmeasured(*known);
+    if (unmeasured) {
+      const double time = seconds(totals[i].exclusive, tree.definitions);
+      const profile::NodeId caller = tree.nodes[i].parent;
+      times.unmeasured[caller.defined() ? caller.value() : i] += time;
+      times.all_unmeasured += time;
+    }
+    const bool counts = known == nullptr || !(unmeasured || is_task_run(*known));
     const double own = counts ? seconds(totals[i].exclusive, tree.definitions) : 0;
     double& waiting = times.waiting[i];
     waiting =
@@ -109,7 +119,7 @@ WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilte
     times.working.push_back(
         cost && counts ? std::max(seconds(less[i].exclusive, tree.definitions) - waiting, 0.0)
                        : own - waiting);
-    times.visits.push_back(profile::signed_value(totals[i].visits));
+    times.visits.push_back(unmeasured ? 0 : profile::signed_value(totals[i].visits));
     times.all_working += times.working.back();
     times.all_waiting += waiting;
   }

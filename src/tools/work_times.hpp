@@ -1,10 +1,12 @@
-// The time of each call path, divided into working and waiting.
+// The time of each call path, divided into working, waiting and what nobody has measured.
 //
 // Plain values made from a CallTree. Nothing throws.
 //
 // A run of Timeloom has measured the waiting (wall time less CPU time). In runs without it, the
-// functions that are known to wait are taken to do nothing else. While a thread runs a task, its
-// time is that of the task, whose location has it (is_task_run()).
+// functions that are known to wait are taken to do nothing else. The time in which nobody has
+// looked at the clocks of a thread is neither: its region (is_unmeasured()) lies below the function
+// that was innermost, and counts there. While a thread runs a task, its time is that of the task,
+// whose location has it (is_task_run()).
 #pragma once
 
 #include <cstdint>
@@ -22,10 +24,12 @@ struct WorkTimes {
   // By node, in seconds, without the regions entered inside.
   std::vector<double> working;
   std::vector<double> waiting;
+  std::vector<double> unmeasured;
   std::vector<double> measured_working;  // before what measuring cost was taken from `working`
   std::vector<std::int64_t> visits;      // by node
   double all_working = 0;
   double all_waiting = 0;
+  double all_unmeasured = 0;
 };
 
 // `cost`: taken from the working times.

@@ -192,9 +192,19 @@ void EventTranslator::translate(std::vector<Event>& batch) {
   rewinder_.pass(batch);
 }
 
-void EventTranslator::close(Timestamp end, std::vector<Event>& batch) {
+void EventTranslator::put_gap(const LastGap& gap, Timestamp end, std::vector<Event>& batch) const {
+  const Timestamp until = std::max(gap.measured_until, last_);
+  if (gap.waited != 0) batch.push_back({until, EventKind::kWaiting, 0, gap.waited});
+  if (!gap.unmeasured) return;
+  batch.push_back({until, EventKind::kEnter, ids_.unmeasured, 0});
+  batch.push_back({end, EventKind::kLeave, ids_.unmeasured, 0});
+}
+
+void EventTranslator::close(Timestamp end, const std::optional<LastGap>& gap,
+                            std::vector<Event>& batch) {
   batch = rewinder_.take();
   const Timestamp time = std::max(end, last_);
+  if (gap && depth_ > 0 && ids_.unmeasured != IdMap::kNone) put_gap(*gap, time, batch);
   for (; depth_ > 0; --depth_, ++closed_) {
     batch.push_back({time, EventKind::kLeave, open_[depth_ - 1], 0});
   }

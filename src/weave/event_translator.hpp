@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/event.hpp"
+#include "weave/last_gap.hpp"
 #include "weave/process_clock.hpp"
 #include "weave/rewind.hpp"
 #include "weave/unify.hpp"
@@ -24,7 +26,8 @@ class EventTranslator {
   void translate(std::vector<Event>& batch);
   // Replaces the batch by the events held back and the leaves of the open regions, at `end`
   // or at the last event if that is later.
-  void close(Timestamp end, std::vector<Event>& batch);
+  // `gap`: before that end, in the innermost of them.
+  void close(Timestamp end, const std::optional<LastGap>& gap, std::vector<Event>& batch);
 
   std::uint64_t closed_regions() const noexcept { return closed_; }
   // Events that could not be kept: leaves of nothing, ids without a definition.
@@ -50,6 +53,7 @@ class EventTranslator {
   bool translate(Event& event);
   bool thread_event(Event& event);
   bool io_event(Event& event);
+  void put_gap(const LastGap& gap, Timestamp end, std::vector<Event>& batch) const;
   void end_waits(Timestamp time);
   bool leave(std::uint32_t region, Timestamp time);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "weave/last_gap.hpp"
+
 namespace timeloom::weave {
 namespace {
 
@@ -31,6 +33,7 @@ class Folder {
         case PlaceKind::kSamples: add_samples(place_as<spool::ProfileSamples>(i)); break;
       }
     }
+    add_last_gap();
     contain_children();
     return std::move(result_);
   }
@@ -107,6 +110,46 @@ class Folder {
       const std::uint32_t metric = process_.ids.metrics[some.metric + i];
       if (metric == IdMap::kNone || some.values[i] == 0) continue;
       result_.samples.push_back({nodes_[some.node], MetricId{metric}, some.values[i]});
+    }
+  }
+
+  // The innermost visit that a kill left open; 0: there is none.
+  std::uint32_t innermost() const {
+    std::uint32_t found = 0;
+    for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
+      const bool path = place(i).kind <= PlaceKind::kContinued && place(i).entered != 0;
+      if (path && (found == 0 || place(i).entered >= place(found).entered)) found = i;
+    }
+    return found;
+  }
+
+  // The time since the last event of a thread that was killed, or that still runs.
+  void add_last_gap() {
+    const std::uint32_t open = innermost();
+    if (open == 0 || process_.ids.unmeasured == IdMap::kNone) return;
+    const std::uint64_t last = std::max({data_.first, data_.last, place(open).entered});
+    const Timestamp end = std::max(process_.end, process_.clock.to_time(last));
+    const auto gap =
+        last_gap(process_.reader->last_clocks(data_.location), last, process_.clock, end);
+    if (!gap) return;
+    if (gap->waited != 0) add_waiting(nodes_[open], gap->waited);
+    if (!gap->unmeasured) return;
+    const std::uint64_t time = ticks(end) - ticks(gap->measured_until);
+    result_.nodes.push_back({{1, time, time, time}, process_.ids.unmeasured, nodes_[open], 0});
+    result_.events += 2;
+  }
+
+  void add_waiting(std::uint32_t node, std::uint64_t waited) {
+    const auto& metrics = process_.reader->definitions().metrics;
+    const auto metric =
+        std::ranges::find_if(metrics, [](const auto& one) { return one.second.is_waiting(); });
+    const MetricId id{process_.ids.metrics[metric->first]};
+    const auto found = std::ranges::find_if(
+        result_.samples, [&](const auto& one) { return one.node == node && one.metric == id; });
+    if (found != result_.samples.end()) {
+      found->value += waited;
+    } else {
+      result_.samples.push_back({node, id, waited});
     }
   }
 

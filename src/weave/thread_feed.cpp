@@ -37,6 +37,7 @@ void ThreadFeed::read_once(const std::function<void(std::uint64_t)>& done) {
   first_ = done_.empty();
   postponed_.clear();
   current_ = thread_;
+  last_ticks_ = 0;
   spool::LocationReader reader = process_.reader->read(thread_);
   std::vector<Event> batch;
   while (reader.next(batch)) {
@@ -49,6 +50,7 @@ void ThreadFeed::read_once(const std::function<void(std::uint64_t)>& done) {
 }
 
 void ThreadFeed::feed(std::vector<Event>& batch) {
+  if (!batch.empty()) last_ticks_ = std::max(last_ticks_, ticks(batch.back().time));
   auto next = std::find_if(batch.begin(), batch.end(), is_switch);
   if (next == batch.end()) return feed_part(current_, batch);  // nearly always
   for (auto begin = batch.begin();;) {
@@ -112,7 +114,9 @@ void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
     ended = true;
   }
   std::vector<Event> rest;
-  output.translator.close(std::min(end, life_end), rest);
+  const Timestamp open_until = std::min(end, life_end);
+  const auto gap = ended ? std::nullopt : gap_before(index, open_until);
+  output.translator.close(open_until, gap, rest);
   const Timestamp last = std::max({output.translator.last_time(), process_.begin, life_end});
   if (ended && life != nullptr && life->number != 0) {
     rest.push_back({last, EventKind::kThreadEnd, 0, process_.ids.threads.in_run(life->number)});
@@ -149,6 +153,12 @@ Timestamp ThreadFeed::end_of(Timestamp last) const {
   if (cut == cuts.end()) return process_.end;
   const Timestamp time = process_.clock.to_time(cut->second);
   return time < last ? process_.end : time;
+}
+
+// The time after the last event of the thread belongs to the location that it was in.
+std::optional<LastGap> ThreadFeed::gap_before(std::uint32_t index, Timestamp end) const {
+  if (index != current_) return {};
+  return last_gap(process_.reader->last_clocks(thread_), last_ticks_, process_.clock, end);
 }
 
 // Of the tracks whose events wait, the one with the most is fed from now on; or left

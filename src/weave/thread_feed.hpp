@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -74,6 +75,7 @@ class ThreadFeed {
   void close(std::uint32_t index, Timestamp end, bool ended);
   void close_all();
   Timestamp end_of(Timestamp last) const;
+  std::optional<LastGap> gap_before(std::uint32_t index, Timestamp end) const;
   void hand_on(Output& output, std::span<const Event> events);
   void open_sinks(Output& output);
   void make_room();
@@ -91,7 +93,8 @@ class ThreadFeed {
   std::set<std::uint32_t> done_;
   std::set<std::uint32_t> postponed_;  // to the next reading
   std::uint32_t current_ = 0;
-  bool first_ = true;  // the stream is read for the first time
+  std::uint64_t last_ticks_ = 0;  // of the last event of the stream
+  bool first_ = true;             // the stream is read for the first time
   std::vector<Event> part_;
   std::uint64_t events_ = 0;
   std::uint64_t closed_ = 0;

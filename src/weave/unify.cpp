@@ -1,6 +1,9 @@
 #include "weave/unify.hpp"
 
+#include <algorithm>
+
 #include "core/communicator_groups.hpp"
+#include "core/waiting_metric.hpp"
 #include "core/wakes.hpp"
 
 namespace timeloom::weave {
@@ -54,6 +57,12 @@ ProcessIds Unifier::add(const spool::ProcessDefinitions& process, bool complete)
   ids.metrics.expect(process.metrics.size());
   for (const auto& [id, region] : process.regions) {
     ids.regions.set(id, unify(regions_, key_of(region), run_.regions, region));
+  }
+  const bool measured = std::ranges::any_of(
+      process.metrics, [](const auto& entry) { return entry.second.is_waiting(); });
+  if (measured && (!process.ended || !process.cuts.empty())) {
+    const Region region = unmeasured_region();
+    ids.unmeasured = unify(regions_, key_of(region), run_.regions, region);
   }
   if (!complete) {
     Region unknown;

@@ -58,6 +58,8 @@ struct CreatedThreads {
 struct ProcessIds {
   CreatedThreads threads;
   IdMap regions;
+  // In the run, where some time may not have been measured; else IdMap::kNone.
+  std::uint32_t unmeasured = IdMap::kNone;
   IdMap strings;
   IdMap parameters;
   std::uint32_t task_parameter = IdMap::kNone;  // of these: the one that names tasks, in the run

@@ -50,6 +50,23 @@ TEST(WorkTimes, ARestOfWaitingIsNoWork) {
   }
 }
 
+TEST(WorkTimes, WhatNobodyHasMeasuredCountsWhereItWasCalled) {
+  profile::Story story;
+  story.thread("main", "main +5 f +10 unmeasured +50 ) ) )");
+  story.definitions().clock.ticks_per_second = 1000;
+  for (Region& region : story.definitions().regions) {
+    if (region.name == "unmeasured") region.paradigm = Paradigm::kMeasurement;
+  }
+  for (const auto& cost : {std::optional<CallCost>(), std::optional<CallCost>(CallCost())}) {
+    const WorkTimes times = work_times(story.fold(), {}, cost);
+    EXPECT_DOUBLE_EQ(times.all_working, 0.015);
+    EXPECT_DOUBLE_EQ(times.all_waiting, 0);
+    EXPECT_DOUBLE_EQ(times.all_unmeasured, 0.05);
+    EXPECT_EQ(times.unmeasured, (std::vector<double>{0, 0.05, 0}));
+    EXPECT_EQ(times.visits, (std::vector<std::int64_t>{1, 1, 0}));
+  }
+}
+
 TEST(WorkTimes, AFunctionOnALaneMayBeCalledTask) {
   EXPECT_DOUBLE_EQ(work_times(tree_of_tasks("app.py"), {}).all_working, 0.11);
 }

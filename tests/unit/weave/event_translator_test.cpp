@@ -37,7 +37,7 @@ class StreamTest : public ::testing::Test {
   }
   std::string close(std::uint64_t end) {
     std::vector<Event> batch;
-    translator_.close(Timestamp{end}, batch);
+    translator_.close(Timestamp{end}, {}, batch);
     return text(batch);
   }
 

@@ -1,0 +1,55 @@
+// Reads the clocks of threads whose waiting is measured, now and then, into the head of the ring.
+//
+// A thread reads its own CPU clock when its next event ends a gap. Of a thread that never records
+// again nobody would know whether it worked or waited; so the drain looks at the clocks of all of
+// them, and the kernel keeps what it has seen, however the process ends. A thread notes where its
+// own last reading was, with plain stores.
+//
+// Owned by spool::Writer. Any thread may call these functions; nothing throws.
+#pragma once
+
+#include <time.h>
+
+#include <mutex>
+#include <vector>
+
+#include "spool/format.hpp"
+
+namespace timeloom::spool {
+
+// `ticks` first and last: a reader, or a kill, between two stores finds no reading.
+inline void put_reading(ClockReading& place, std::uint64_t ticks, std::uint64_t wall,
+                        std::uint64_t cpu) noexcept {
+  place.ticks.store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  place.wall.store(wall, std::memory_order_relaxed);
+  place.cpu.store(cpu, std::memory_order_relaxed);
+  place.ticks.store(ticks, std::memory_order_release);
+}
+
+class ClockWatch {
+ public:
+  // `ring`: the mapped head of the ring, which is zero.
+  void use(std::byte* ring) noexcept { ring_ = ring; }
+
+  // A place for the clocks of a thread, whose CPU clock is `clock`, until remove(); nullptr: all
+  // places are taken, or memory has run out.
+  ThreadClocks* add(std::uint32_t location, clockid_t clock) noexcept;
+  void remove(ThreadClocks* place) noexcept;
+  // Reads the clocks of all threads. Those of one that has ended, which cannot be read, stay as
+  // they are from then on: its id may be that of another one soon.
+  void look() noexcept;
+
+ private:
+  struct Watched {
+    ThreadClocks* place;
+    clockid_t clock;
+  };
+  std::byte* ring_ = nullptr;
+  std::mutex mutex_;  // guards what follows
+  std::vector<Watched> watched_;
+  std::vector<ThreadClocks*> free_;
+  std::size_t used_ = 0;  // places that have had a thread
+};
+
+}  // namespace timeloom::spool
