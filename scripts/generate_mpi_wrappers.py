@@ -98,6 +98,7 @@ BETWEEN_NEIGHBOURS = words("allgather allgatherv alltoall alltoallv alltoallw")
 ALWAYS = {
     "initialise": "Init Init_thread",
     "finalize": "Finalize",
+    "abort_job": "Abort",
     "made": "Comm_dup Comm_dup_with_info Comm_split Comm_split_type Comm_create Cart_create "
     "Cart_sub Graph_create Dist_graph_create Dist_graph_create_adjacent Intercomm_merge",
     "made_by_group": "Comm_create_group",

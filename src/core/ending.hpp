@@ -11,11 +11,16 @@ enum class EndingKind : std::uint32_t {
   kExit = 1,
   kSignal = 2,
   kExec = 3,
-  kRestricted = 4  // it had forbidden itself calls of the system
+  kRestricted = 4,  // it had forbidden itself calls of the system
+  // By functions of C, beside the measurement.
+  kCExit = 5,      // _exit(), _Exit()
+  kQuickExit = 6,  // quick_exit()
+  kMpiAbort = 7    // MPI_Abort()
 };
 struct Ending {
   EndingKind kind = EndingKind::kNone;
-  std::uint32_t value = 0;  // kExit: exit status; kSignal: its number
+  // kExit, kCExit, kQuickExit: exit status; kSignal: its number; kMpiAbort: the code it was given
+  std::uint32_t value = 0;
 };
 constexpr std::uint64_t to_word(Ending ending) noexcept {
   return static_cast<std::uint64_t>(ending.kind) << 32 | ending.value;

@@ -3,6 +3,9 @@
 
 namespace timeloom {
 
+// Of a process, with a process id behind it: the wait status of a child, which has ended.
+inline constexpr char kReaped[] = "timeloom::reaped_";
+
 // Levels of call paths that its profile keeps apart.
 inline constexpr char kProfileDepth[] = "timeloom::profile_depth";
 // The deepest level of calls, where that is more.

@@ -26,8 +26,8 @@ void note(Ending ending) noexcept {
   if (!record::in_child_of_vfork()) record::note_own_ending(ending);
 }
 
-void note_exit(int status) noexcept {
-  note({EndingKind::kExit, static_cast<std::uint32_t>(status) & 0xff});
+void note_exit(EndingKind kind, int status) noexcept {
+  note({kind, static_cast<std::uint32_t>(status) & 0xff});
 }
 
 // Returns only when the program could not be replaced.
@@ -58,17 +58,17 @@ void take_words(char** words, std::size_t count, const char* first, va_list* val
 using namespace timeloom::preload;
 
 TIMELOOM_WRAPPER(void, _exit, int status) {
-  note_exit(status);
+  note_exit(timeloom::EndingKind::kCExit, status);
   next__exit(status);
 }
 TIMELOOM_WRAPPER(void, _Exit, int status) {
-  note_exit(status);
+  note_exit(timeloom::EndingKind::kCExit, status);
   next__Exit(status);
 }
 
 // Functions that at_quick_exit() has registered are still called.
 TIMELOOM_WRAPPER(void, quick_exit, int status) {
-  note_exit(status);
+  note_exit(timeloom::EndingKind::kQuickExit, status);
   next_quick_exit(status);
 }
 

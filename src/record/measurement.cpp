@@ -185,7 +185,11 @@ void rename_process(const std::string& name) noexcept {
 
 void note_own_ending(Ending ending) noexcept {
   std::atomic<std::uint64_t>* const place = g_ending.load(std::memory_order_relaxed);
-  if (place != nullptr) place->store(to_word(ending), std::memory_order_relaxed);
+  if (place == nullptr) return;
+  // What MPI does then is no cause of its own.
+  const bool aborted =
+      to_ending(place->load(std::memory_order_relaxed)).kind == EndingKind::kMpiAbort;
+  if (!aborted) place->store(to_word(ending), std::memory_order_relaxed);
 }
 
 void note_ending(Ending ending) noexcept {

@@ -1,5 +1,10 @@
 // The part of SpoolSource that says in properties how the run went: losses, endings, costs.
+#include <sys/wait.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
 
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
@@ -12,15 +17,43 @@ namespace timeloom::weave {
 namespace {
 
 constexpr char kStillRunning[] = "still running";
+constexpr char kWaited[] = "ended while it waited";
 constexpr char kCutOff[] = "ended before the measurement could be finished";
 
-// So shells end when all is well.
-std::string ending_by_exit(const spool::ProcessDefinitions& process) {
+std::string by_exit(const std::string& function, const spool::ProcessDefinitions& process) {
+  return "ended by " + function + "(" + std::to_string(process.ending.value) + ")";
+}
+
+bool is_native(const spool::ProcessDefinitions& process) {
   const auto instrumenter = process.properties.find("timeloom::instrumenter");
-  const bool native = instrumenter != process.properties.end() && instrumenter->second == "native";
-  if (native && process.ending.value == 0) return {};
-  return (native ? "ended by _exit(" : "ended by os._exit(") +
-         std::to_string(process.ending.value) + ")";
+  return instrumenter != process.properties.end() && instrumenter->second == "native";
+}
+
+// So shells end when all is well.
+std::string ending_by_c(const std::string& function, const spool::ProcessDefinitions& process) {
+  return is_native(process) && process.ending.value == 0 ? "" : by_exit(function, process);
+}
+
+// In runs of earlier versions kExit is also what C called.
+std::string ending_by_exit(const spool::ProcessDefinitions& process) {
+  return is_native(process) ? ending_by_c("_exit", process) : by_exit("os._exit", process);
+}
+
+std::string ending_by_status(int status) {
+  if (WIFSIGNALED(status)) return "ended by " + os::signal_name(WTERMSIG(status));
+  return "ended with exit status " + std::to_string(WEXITSTATUS(status));
+}
+
+// Whether the main thread waited when it was last looked at, and has recorded nothing since: an
+// event after such a time would have been noted. So workers end that others end by C when all is
+// done.
+bool waited_at_last(const spool::Reader& reader) {
+  constexpr std::uint64_t kLeast = 100'000'000;  // nanoseconds
+  const auto [at_event, seen] = reader.last_clocks(0);
+  if (at_event.ticks == 0 || seen.ticks <= at_event.ticks || seen.wall <= at_event.wall)
+    return false;
+  const std::uint64_t passed = seen.wall - at_event.wall;
+  return passed >= kLeast && seen.cpu - std::min(seen.cpu, at_event.cpu) < passed / 20;
 }
 
 }  // namespace
@@ -29,6 +62,11 @@ std::string SpoolSource::ending_of(const spool::ProcessDefinitions& process, boo
   switch (process.ending.kind) {
     case EndingKind::kNone: break;
     case EndingKind::kExit: return ending_by_exit(process);
+    case EndingKind::kCExit: return ending_by_c("_exit", process);
+    case EndingKind::kQuickExit: return ending_by_c("quick_exit", process);
+    case EndingKind::kMpiAbort:
+      return "ended by MPI_Abort(" +
+             std::to_string(static_cast<std::int32_t>(process.ending.value)) + ")";
     case EndingKind::kSignal:
       return "ended by " + os::signal_name(static_cast<int>(process.ending.value));
     case EndingKind::kRestricted:
@@ -37,6 +75,27 @@ std::string SpoolSource::ending_of(const spool::ProcessDefinitions& process, boo
   }
   if (process.ended) return {};
   return running ? kStillRunning : kCutOff;
+}
+
+// Of ends that only the parent has seen: it could be _exit() of C, or another program by then.
+void SpoolSource::add_reaped() {
+  std::map<std::pair<std::uint32_t, std::uint64_t>, int> statuses;  // by parent and process id
+  for (const Process& process : processes_) {
+    for (const auto& [key, value] : process.reader->definitions().properties) {
+      if (!key.starts_with(kReaped)) continue;
+      const auto id = std::strtoull(key.c_str() + std::strlen(kReaped), nullptr, 10);
+      statuses[{process.group.value(), id}] = std::atoi(value.c_str());
+    }
+  }
+  for (LocationGroup& group : definitions_.groups) {
+    if (group.ending != kCutOff || !group.creator.defined()) continue;
+    const auto found = statuses.find({group.creator.value(), group.process_id});
+    if (found != statuses.end()) {
+      group.ending = ending_by_status(found->second);
+    } else if (waited_at_last(*processes_[&group - definitions_.groups.data()].reader)) {
+      group.ending = kWaited;
+    }
+  }
 }
 
 // The locations that are no threads.

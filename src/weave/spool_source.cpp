@@ -48,6 +48,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   for (Process& process : processes_) add_process(process, unifier);
   add_bytes_metrics();
   add_creators();
+  add_reaped();
   take_names();
   set_clock();
   add_locations();
@@ -138,7 +139,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
       observed_cpu_.push_back(observed_cpu_of(value));
     else if (key == kCpuTimes)
       add_cpu(cpu_times_of(value));
-    else if (key != kRank && key != kPlainRank && key != kSpawn)
+    else if (key != kRank && key != kPlainRank && key != kSpawn && !key.starts_with(kReaped))
       definitions_.properties.try_emplace(key, value);
   }
 }

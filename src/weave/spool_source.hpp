@@ -133,6 +133,7 @@ class SpoolSource : public RunSource {
   bool fits(const Conversion& conversion, const Process& process) const;
   void add_conversion(Conversion& conversion, Process& process);
   void add_creators();
+  void add_reaped();
   void add_bytes_metrics();
   void add_bytes_metric(const char* name);
   void take_names();

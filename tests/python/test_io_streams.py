@@ -130,7 +130,7 @@ def test_children_that_become_programs_or_end_quickly(recorded, tmp_path, timelo
     command = [timeloom_program, "info", "--json", tmp_path / "run"]
     groups = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)["groups"]
     ends = sorted(one["ending"] for one in groups if one["name"].endswith("(fork)"))
-    assert ends == [*3 * ["became another program (exec)"], "ended by _exit(5)", "ended by _exit(6)"]
+    assert ends == [*3 * ["became another program (exec)"], "ended by _exit(5)", "ended by quick_exit(6)"]
 
 
 ACROSS = """

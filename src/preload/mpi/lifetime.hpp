@@ -30,6 +30,15 @@ int finalize(Call&, Real real) {
   return real();
 }
 
+// It may not return.
+template <typename Real>
+int abort_job(Call&, Real real, Handle comm, int code) {
+  if (!record::in_child_of_vfork()) {
+    record::note_own_ending({EndingKind::kMpiAbort, static_cast<std::uint32_t>(code)});
+  }
+  return real(comm, code);
+}
+
 // `parent`, `made`: which of the arguments.
 template <typename Real, typename... Arguments>
 int made(Call&, Real real, Handle parent, void* made, Arguments... arguments) {

@@ -1,7 +1,15 @@
 #include "python/session/process_end.hpp"
 
+#include <pthread.h>
 #include <sched.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <atomic>
+#include <new>
+#include <string>
+
+#include "core/run_properties.hpp"
 
 #include "python/interpreter/compat.hpp"
 #include "python/interpreter/free_threading.hpp"
@@ -27,6 +35,16 @@ Diverted<FastKeywords> g_execve;
 Diverted<Fast> g_signal;
 Diverted<FastKeywords> g_unshare;
 Diverted<FastKeywords> g_setns;
+Diverted<Fast> g_waitpid;
+Diverted<PyCFunction> g_wait;
+// 3.11 takes its arguments as a tuple.
+Diverted<Fast> g_fork_exec;
+Diverted<PyCFunction> g_fork_exec_of_tuple;
+
+// The thread that is about to fork for another program; its child has the same one.
+std::atomic<pthread_t> g_forks_for_exec{};
+constexpr Py_ssize_t kPreexecFn = 21;  // the argument of fork_exec()
+std::atomic<bool> g_preexec_in_c = false;
 
 // Ends the measurement of a process that is about to exit. All interpreters share the method
 // table; in those that are not the main one nothing of ours may be touched.
@@ -78,6 +96,52 @@ PyObject* execv_process(PyObject* module, PyObject* const* arguments, Py_ssize_t
 PyObject* execve_process(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
                          PyObject* names) {
   return replace_process(g_execve.original, module, arguments, count, names);
+}
+
+// A child that has run its preexec_fn becomes another program, or ends, without a word.
+template <typename Function, typename... Arguments>
+PyObject* fork_and_replace(PyObject* preexec, Function original, Arguments... arguments) {
+  g_preexec_in_c = preexec != nullptr && PyCFunction_CheckExact(preexec);
+  g_forks_for_exec = pthread_self();
+  PyObject* result = original(arguments...);
+  g_forks_for_exec = pthread_t{};
+  return result;
+}
+
+PyObject* fork_exec(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  PyObject* const preexec = count > kPreexecFn ? arguments[kPreexecFn] : nullptr;
+  return fork_and_replace(preexec, g_fork_exec.original, module, arguments, count);
+}
+
+PyObject* fork_exec_of_tuple(PyObject* module, PyObject* arguments) {
+  const bool given = PyTuple_Check(arguments) && PyTuple_GET_SIZE(arguments) > kPreexecFn;
+  PyObject* const preexec = given ? PyTuple_GET_ITEM(arguments, kPreexecFn) : nullptr;
+  return fork_and_replace(preexec, g_fork_exec_of_tuple.original, module, arguments);
+}
+
+// A child that ended without a word is known by what its parent has seen of it. `result`: of a
+// wait.
+PyObject* note_reaped(PyObject* result) {
+  if (result == nullptr || !PyTuple_Check(result) || PyTuple_GET_SIZE(result) != 2) return result;
+  const long process = PyLong_AsLong(PyTuple_GET_ITEM(result, 0));
+  const long status = PyLong_AsLong(PyTuple_GET_ITEM(result, 1));
+  if (PyErr_Occurred() != nullptr) PyErr_Clear();
+  const bool ended = process > 0 && (WIFEXITED(status) || WIFSIGNALED(status));
+  if (!ended || !in_main_interpreter()) return result;
+  try {
+    record::note_property(kReaped + std::to_string(process), std::to_string(status));
+  } catch (const std::bad_alloc&) {
+    return result;
+  }
+  return result;
+}
+
+PyObject* wait_for_process(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return note_reaped(g_waitpid.original(module, arguments, count));
+}
+
+PyObject* wait_for_any(PyObject* module, PyObject* none) {
+  return note_reaped(g_wait.original(module, none));
 }
 
 // A program that gives a signal its default action back, as servers do before they send it to
@@ -146,6 +210,12 @@ void put_back(const Diverted<Function>& diverted, Function ours) noexcept {
 
 }  // namespace
 
+bool note_fork_for_exec() noexcept {
+  if (pthread_equal(g_forks_for_exec, pthread_self()) == 0) return false;
+  record::note_ending({EndingKind::kExec, 0});
+  return g_preexec_in_c;
+}
+
 void watch_process_end() noexcept {
   const ErrorGuard guard;
   record::watch_signals();
@@ -156,6 +226,13 @@ void watch_process_end() noexcept {
     divert(posix.get(), "execve", METH_FASTCALL | METH_KEYWORDS, execve_process, g_execve);
     divert(posix.get(), "unshare", METH_FASTCALL | METH_KEYWORDS, unshare, g_unshare);
     divert(posix.get(), "setns", METH_FASTCALL | METH_KEYWORDS, enter_namespace, g_setns);
+    divert(posix.get(), "waitpid", METH_FASTCALL, wait_for_process, g_waitpid);
+    divert(posix.get(), "wait", METH_NOARGS, wait_for_any, g_wait);
+  }
+  const Ref subprocesses(PyImport_ImportModule("_posixsubprocess"));
+  if (subprocesses) {
+    divert(subprocesses.get(), "fork_exec", METH_FASTCALL, fork_exec, g_fork_exec);
+    divert(subprocesses.get(), "fork_exec", METH_VARARGS, fork_exec_of_tuple, g_fork_exec_of_tuple);
   }
   const Ref signals(PyImport_ImportModule("_signal"));
   if (signals) divert(signals.get(), "signal", METH_FASTCALL, set_handler, g_signal);
@@ -171,6 +248,10 @@ void unwatch_process_end() noexcept {
     put_back(g_unshare, unshare);
     put_back(g_setns, enter_namespace);
     put_back(g_signal, set_handler);
+    put_back(g_waitpid, wait_for_process);
+    put_back(g_wait, wait_for_any);
+    put_back(g_fork_exec, fork_exec);
+    put_back(g_fork_exec_of_tuple, fork_exec_of_tuple);
   });
 }
 

@@ -396,6 +396,7 @@ void start_after_fork() {
   s.cpu = {.begin_ns = cpu_ns, .started_ns = cpu_ns};
   s.process = this_process_id();
   s.left_out_before = events_left_out();
+  (void)note_fork_for_exec();
 }
 
 }  // namespace

@@ -1,0 +1,85 @@
+"""Ends of processes of which Python runs no code: named where a wrapper or the parent has seen them."""
+
+import pytest
+from process_runs import measure  # noqa: F401
+
+pytestmark = pytest.mark.any_python
+
+ENDS = {
+    "_exit": ("c._exit(3)", "ended with exit status 3", "ended by _exit(3)"),
+    "quick_exit": ("c.quick_exit(4)", "ended with exit status 4", "ended by quick_exit(4)"),
+    "execv": (
+        "c.execvp(b'true', (ctypes.c_char_p * 2)(b'true', None))",
+        "ended with exit status 0",
+        "became another program (exec)",
+    ),
+    "kill": ("c.kill(os.getpid(), 9)", "ended by SIGKILL", "ended by SIGKILL"),
+}
+FORKS = """
+import ctypes, multiprocessing, subprocess
+c = ctypes.CDLL(None)
+
+def end():
+    work(1)
+    {end}
+
+def forked():
+    pid = os.fork()
+    if pid == 0: end()
+    return pid
+
+os.waitpid(forked(), 0)
+forked()
+os.wait()
+child = multiprocessing.get_context("fork").Process(target=end)
+child.start(); child.join()
+"""
+
+
+@pytest.mark.parametrize("io", [False, True], ids=["seen by the parent", "seen by a wrapper"])
+@pytest.mark.parametrize("how", ENDS)
+def test_children_that_end_by_c(measure, how, io):
+    text, seen, wrapped = ENDS[how]
+    run, _ = measure(FORKS.format(end=text), *(("--io", "posix") if io else ()))
+    assert [group["ending"] for group in run.groups] == ["", *3 * [wrapped if io else seen]]
+    assert run.ending == ""
+    assert run.visits("__main__.end") == [0, 1, 1, 1]
+
+
+def test_a_preexec_fn_comes_before_another_program(measure):
+    """As the launcher of a JVM is started; nobody has waited for the last one when the run ends."""
+    run, _ = measure("""
+        import subprocess
+        def prepare(): os.setsid()
+        subprocess.run(["true"], preexec_fn=prepare, check=True)
+        left = subprocess.Popen(["true"], preexec_fn=prepare)
+        os.waitid(os.P_PID, left.pid, os.WEXITED | os.WNOWAIT)
+        """)
+    assert [group["ending"] for group in run.groups] == ["", *2 * ["became another program (exec)"]]
+    assert run.ending == "" and run.visits("__main__.prepare") == [0, 1, 1]
+
+
+def test_a_child_that_waited_is_no_alarm(measure):
+    """As the workers of Ray, which others end by C when all is done. It is seen 10 ms and 100 ms after its start."""
+    run, _ = measure("""
+        pid = os.fork()
+        if pid == 0:
+            work(1)
+            signal.pause()
+        time.sleep(1.5)
+        os.kill(pid, signal.SIGKILL)
+        os.waitid(os.P_PID, pid, os.WEXITED)
+        """)
+    assert run.groups[1]["ending"] == "ended while it waited" and run.ending == ""
+
+
+def test_a_child_that_nobody_saw_is_said(measure):
+    run, _ = measure("""
+        pid = os.fork()
+        if pid == 0:
+            work(1)
+            os.kill(os.getpid(), signal.SIGKILL)
+        os.waitid(os.P_PID, pid, os.WEXITED)
+        """)
+    assert run.groups[1]["ending"] == "ended before the measurement could be finished"
+    assert run.ending == "1 child process ended before the measurement could be finished"
