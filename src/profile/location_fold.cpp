@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/forked_region.hpp"
 #include "core/io.hpp"
 #include "core/wakes.hpp"
 
@@ -352,6 +353,12 @@ FoldedLocation LocationFold::finish() {
   if (depth_ > 0)
     fail("ends inside region " + std::to_string(folded_.nodes[innermost().node].region));
   folded_.events -= together_;
+  for (FoldedNode& node : folded_.nodes) {
+    if (node.region < definitions_->regions.size() &&
+        is_forked(definitions_->regions[node.region])) {
+      node.statistics = {.inclusive = node.statistics.inclusive};
+    }
+  }
   return std::move(folded_);
 }
 

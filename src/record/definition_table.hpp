@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/definitions.hpp"
+#include "core/forked_region.hpp"
 #include "spool/writer.hpp"
 
 namespace timeloom::record {
@@ -25,6 +26,8 @@ class DefinitionTable {
 
   // The id of an equal region, or a new one. Writes nothing.
   RegionId region(const Region& region);
+  // The region that a forked child has in place of one that was open. REQUIRES: as below.
+  RegionId forked(RegionId id) { return region(forked_region(regions_[id.value()])); }
   // REQUIRES: region() has returned `id`.
   void write_region(RegionId id, spool::Writer& writer) const noexcept {
     writer.define_region(id, regions_[id.value()]);

@@ -65,8 +65,12 @@ void forget_after_fork() {
   State& s = state();
   g_ending = nullptr;
   s.filters = {};
-  const auto open = t_recorder->own_regions();
-  s.inherited.assign(open.begin(), open.end());
+  const auto own = t_recorder->own_regions();
+  s.inherited.assign(own.begin(), own.end());
+  if (t_recorder->track() != nullptr) {  // the child has one sequence of calls
+    const auto of_track = t_recorder->open_regions();
+    s.inherited.insert(s.inherited.end(), of_track.begin(), of_track.end());
+  }
   s.inherited_recording = g_recording;
   for (const Attached& a : s.attached) a.recorder->abandon();
   new (&s.mutex) std::mutex;
@@ -169,10 +173,16 @@ void start(const StartOptions& options) {
 }
 
 void start_in_child(const StartOptions& options) {
-  const std::vector<OpenRegion> inherited = std::exchange(state().inherited, {});
+  State& s = state();
+  std::vector<OpenRegion> inherited = std::exchange(s.inherited, {});
+  for (OpenRegion& open : inherited) {
+    if ((open.token & kUnrecorded) != 0 || open.token == kEndedUnseen) continue;
+    const std::lock_guard lock(s.mutex);
+    open.enter = enter_word(s.definitions.forked(RegionId{payload_of(open.enter)}));
+  }
   start(options);
   t_recorder->enter_again(inherited);
-  if (!state().inherited_recording) set_recording(false);
+  if (!s.inherited_recording) set_recording(false);
 }
 
 void rename_process(const std::string& name) noexcept {

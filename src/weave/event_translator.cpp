@@ -205,8 +205,10 @@ void EventTranslator::close(Timestamp end, const std::optional<LastGap>& gap,
   batch = rewinder_.take();
   const Timestamp time = std::max(end, last_);
   if (gap && depth_ > 0 && ids_.unmeasured != IdMap::kNone) put_gap(*gap, time, batch);
-  for (; depth_ > 0; --depth_, ++closed_) {
-    batch.push_back({time, EventKind::kLeave, open_[depth_ - 1], 0});
+  for (; depth_ > 0; --depth_) {
+    const std::uint32_t region = open_[depth_ - 1];
+    if (!ids_.forked.contains(region)) ++closed_;
+    batch.push_back({time, EventKind::kLeave, region, 0});
   }
   last_ = time;
 }

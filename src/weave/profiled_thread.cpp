@@ -53,6 +53,11 @@ class Folder {
     folded.statistics = statistics_of(node, closed);
     folded.region = region == IdMap::kNone ? profile::kNoRegion : region;
     folded.parent = nodes_[node.parent];
+    const bool forked = process_.ids.forked.contains(region);
+    if (forked) {
+      folded.statistics = {.inclusive = folded.statistics.inclusive};
+      if (node.entered != 0) --closed;  // opened by nobody here
+    }
     nodes_[index] = static_cast<std::uint32_t>(result_.nodes.size());
     if (node.kind == PlaceKind::kContinued) {
       result_.parts.push_back({nodes_[index], folded.statistics.inclusive});
@@ -63,7 +68,7 @@ class Folder {
       add_parameter(nodes_[index], place_as<spool::ProfileParameter>(node.parameter));
     }
     result_.nodes.push_back(folded);
-    result_.events += 2 * node.visits;
+    if (!forked) result_.events += 2 * node.visits;
   }
 
   // Visits that a kill left open end with the process.

@@ -6,6 +6,7 @@
 
 #include "core/communicator_groups.hpp"
 #include "core/error.hpp"
+#include "core/fork_handlers_property.hpp"
 #include "core/given_up.hpp"
 #include "core/io.hpp"
 #include "core/measuring_cost.hpp"
@@ -14,6 +15,7 @@
 #include "core/run_properties.hpp"
 #include "core/spawned.hpp"
 #include "run/layout.hpp"
+#include "weave/bare_fork.hpp"
 #include "weave/message_balance.hpp"
 #include "weave/metric_totals.hpp"
 #include "weave/process_order.hpp"
@@ -41,6 +43,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   if (processes_.empty() && failure) std::rethrow_exception(failure);
   if (processes_.empty()) throw Error("the run holds no spool to weave");
   leave_out_unborn();
+  leave_out_forks();
   set_process_clocks();
   sort_processes();
   has_ranks_ = std::ranges::any_of(processes_, &Process::is_rank);
@@ -84,6 +87,28 @@ void SpoolSource::leave_out_unborn() {
            process.reader->locations().empty();
   };
   if (!std::ranges::all_of(processes_, unborn)) std::erase_if(processes_, unborn);
+}
+
+// Forks that came to nothing here: they became another program or ended before they called
+// anything, such as those of subprocess with preexec_fn. What they have started was started by
+// their parents.
+void SpoolSource::leave_out_forks() {
+  const auto came_to_nothing = [](const Process& process) {
+    return !process.parent.empty() && !process.running && !process.rank &&
+           is_bare_fork(*process.reader, process.profiles);
+  };
+  std::map<std::string, std::string> parents;
+  for (const Process& process : processes_) {
+    if (came_to_nothing(process)) parents[process.spool] = process.parent;
+  }
+  if (parents.empty() || parents.size() == processes_.size()) return;
+  std::erase_if(processes_, [&](const Process& one) { return parents.contains(one.spool); });
+  for (Process& process : processes_) {
+    for (auto found = parents.find(process.parent); found != parents.end();
+         found = parents.find(process.parent)) {
+      process.parent = found->second;
+    }
+  }
 }
 
 void SpoolSource::sort_processes() {
@@ -139,7 +164,8 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
       observed_cpu_.push_back(observed_cpu_of(value));
     else if (key == kCpuTimes)
       add_cpu(cpu_times_of(value));
-    else if (key != kRank && key != kPlainRank && key != kSpawn && !key.starts_with(kReaped))
+    else if (key != kRank && key != kPlainRank && key != kSpawn && !key.starts_with(kReaped) &&
+             key != kForkHandlers)
       definitions_.properties.try_emplace(key, value);
   }
 }

@@ -122,6 +122,7 @@ class SpoolSource : public RunSource {
   void open_process(const spool::SpoolDirectory& directory);
   void add_process(Process& process, Unifier& unifier);
   void leave_out_unborn();
+  void leave_out_forks();
   void set_process_clocks();
   void sort_processes();
   static void set_lifetime(Process& process);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/communicator_groups.hpp"
+#include "core/forked_region.hpp"
 #include "core/waiting_metric.hpp"
 #include "core/wakes.hpp"
 
@@ -56,7 +57,9 @@ ProcessIds Unifier::add(const spool::ProcessDefinitions& process, bool complete)
   ids.parameters.expect(process.parameters.size());
   ids.metrics.expect(process.metrics.size());
   for (const auto& [id, region] : process.regions) {
-    ids.regions.set(id, unify(regions_, key_of(region), run_.regions, region));
+    const std::uint32_t to = unify(regions_, key_of(region), run_.regions, region);
+    ids.regions.set(id, to);
+    if (is_forked(region)) ids.forked.insert(to);
   }
   const bool measured = std::ranges::any_of(
       process.metrics, [](const auto& entry) { return entry.second.is_waiting(); });

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,7 @@ struct CreatedThreads {
 struct ProcessIds {
   CreatedThreads threads;
   IdMap regions;
+  std::set<std::uint32_t> forked;  // in the run: see is_forked()
   // In the run, where some time may not have been measured; else IdMap::kNone.
   std::uint32_t unmeasured = IdMap::kNone;
   IdMap strings;

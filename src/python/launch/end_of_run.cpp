@@ -171,6 +171,8 @@ void weave_and_report(SessionResult& result, RunEnd& end, bool ranks) {
     const std::string of_all = count_all_processes(result, *woven->counts);
     if (woven->counts->processes > 1) others = of_all;
   }
+  // Forks that have called nothing have spools, and are no processes of the run.
+  if (!ranks && woven && woven->counts && woven->counts->processes == 1) others.clear();
   if (woven && !woven->printed.empty()) write_all(STDOUT_FILENO, woven->printed);
   const std::string final_path = end.finish();
   if (!final_path.empty()) result.run = final_path;

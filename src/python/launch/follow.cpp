@@ -21,6 +21,7 @@
 #include "python/observe/code_regions.hpp"
 #include "python/session/session.hpp"
 #include "python/session/window.hpp"
+#include "record/fork_handlers.hpp"
 #include "record/measurement.hpp"
 #include "settings/inheritance.hpp"
 #include "settings/launched_rank.hpp"
@@ -226,6 +227,15 @@ void resume_helpers_soon() noexcept {
   if (session_running()) call_after_fork<record::resume_helpers>();
 }
 
+namespace {
+
+void begin_in_child() noexcept {
+  record::resume_helpers();
+  record::fork_handlers_ran();
+}
+
+}  // namespace
+
 void prepare_fork(PyObject* core) noexcept {
   note_fork();
   record::pause_helpers();
@@ -246,7 +256,7 @@ void follow_fork() noexcept {
     (void)set_variable(spool);
   }
   PyErr_Clear();
-  resume_helpers_soon();
+  if (session_running()) call_after_fork<begin_in_child>();
 }
 
 PyMethodDef kFollowMethods[] = {

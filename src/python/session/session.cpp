@@ -31,6 +31,7 @@
 #include "python/session/session_plan.hpp"
 #include "python/session/start_options.hpp"
 #include "python/session/window.hpp"
+#include "record/fork_handlers.hpp"
 #include "record/measurement.hpp"
 #include "record/program_session.hpp"
 #include "record/this_process.hpp"
@@ -396,7 +397,7 @@ void start_after_fork() {
   s.cpu = {.begin_ns = cpu_ns, .started_ns = cpu_ns};
   s.process = this_process_id();
   s.left_out_before = events_left_out();
-  (void)note_fork_for_exec();
+  record::fork_handlers_run(note_fork_for_exec());
 }
 
 }  // namespace

@@ -1,0 +1,82 @@
+#include "weave/bare_fork.hpp"
+
+#include <algorithm>
+
+#include "core/fork_handlers_property.hpp"
+#include "core/forked_region.hpp"
+#include "core/measuring_cost.hpp"
+#include "core/run_properties.hpp"
+
+namespace timeloom::weave {
+namespace {
+
+// A loop is work without a call. This is more than it takes to come to an exec or an exit.
+constexpr double kLeastWork = 0.02;  // seconds of CPU time
+
+// As far as known: of a process that became another program up to the last look at its clocks.
+double cpu_seconds(const spool::Reader& reader) {
+  const auto& properties = reader.definitions().properties;
+  if (const auto cost = properties.find(kProcessCost); cost != properties.end()) {
+    return process_cost_of(cost->second).cpu;
+  }
+  const spool::LastClocks clocks = reader.last_clocks(0);
+  const std::uint64_t cpu = std::max(clocks.seen.cpu, clocks.at_event.cpu) - clocks.at_event.cpu;
+  return static_cast<double>(cpu) * 1e-9;
+}
+
+bool ended_by_itself(EndingKind kind) {
+  return kind != EndingKind::kSignal && kind != EndingKind::kMpiAbort;
+}
+
+bool is_own(const spool::ProcessDefinitions& all, std::uint32_t region) {
+  const auto found = all.regions.find(region);
+  return found == all.regions.end() || !is_forked(found->second);
+}
+
+bool enters_later(const spool::Reader& reader, std::uint64_t ticks) {
+  spool::LocationReader stream = reader.read(0);
+  for (std::vector<Event> batch; stream.next(batch);) {
+    const bool own = std::ranges::any_of(batch, [&](const Event& event) {
+      return event.kind == EventKind::kEnter && event.time > Timestamp{ticks} &&
+             is_own(reader.definitions(), event.ref);
+    });
+    if (own) return true;
+  }
+  return false;
+}
+
+std::uint64_t visits(const spool::Profiles& profiles) {
+  std::uint64_t sum = 0;
+  for (const spool::ProfileData& data : profiles.profiles) {
+    for (const spool::ProfileNode& place : data.places) {
+      if (place.kind <= spool::PlaceKind::kContinued) sum += place.visits;
+    }
+  }
+  return sum;
+}
+
+bool calls(const spool::Reader& reader, const spool::Profiles& profiles) {
+  const spool::ProcessDefinitions& all = reader.definitions();
+  if (std::ranges::all_of(all.regions, [](const auto& one) { return is_forked(one.second); })) {
+    return false;
+  }
+  const auto handlers = all.properties.find(kForkHandlers);
+  if (handlers == all.properties.end()) return true;
+  if (handlers->second.empty()) return false;
+  const ForkHandlers end = ForkHandlers::of(handlers->second);
+  return profiles.profiles.empty() ? enters_later(reader, end.ticks)
+                                   : visits(profiles) > end.visits;
+}
+
+}  // namespace
+
+bool is_bare_fork(const spool::Reader& reader, const spool::Profiles& profiles) {
+  const spool::ProcessDefinitions& all = reader.definitions();
+  const bool forked =
+      std::ranges::any_of(all.regions, [](const auto& entry) { return is_forked(entry.second); });
+  const bool told = !all.markers.empty() || !all.parameters.empty() || all.threads.size() > 1;
+  return forked && !told && ended_by_itself(all.ending.kind) && cpu_seconds(reader) < kLeastWork &&
+         !calls(reader, profiles);
+}
+
+}  // namespace timeloom::weave
