@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     _Role = Literal["worker", "server", "rank", "program"]
 
-_VARIABLE = "TIMELOOM_PARENT"
+_VARIABLE, _RUN_ID = "TIMELOOM_PARENT", "TIMELOOM_RUN_ID"
+_BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _SPAWN, _RANK = "TIMELOOM_SPAWN", "TIMELOOM_RANK"
 _HELPERS = ("resource_tracker import main", "backend.resource_tracker")
 _SERVERS = ("multiprocessing.forkserver import main",)
@@ -89,27 +90,55 @@ def in_sub_interpreter() -> bool:
     return False
 
 
+def _is_run(status: os.stat_result) -> bool:
+    """Whether a directory is the run that the parent has told of: as src/core/known_directory.hpp."""
+    told = os.environ.get(_RUN_ID)
+    if not told:
+        return True
+    device, number, *boot = (int(part, 16) for part in told.split("-"))
+    with open(_BOOT_ID, "rb") as file:
+        here = int(file.read().replace(b"-", b""), 16)
+    return number == status.st_ino and (device == status.st_dev or here != boot[0] << 64 | boot[1])
+
+
+def _open_spools(spools: str, opened: list[int]) -> None:
+    """Open the run and what is below it down to this directory, the last one, without following a link there."""
+    run, _, below = (spools + "/").rpartition("/spool/")
+    flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+    opened.append(os.open(run, flags))
+    if not _is_run(os.fstat(opened[-1])):
+        raise ValueError(run)
+    for name in ["spool", *filter(None, below.split("/"))]:
+        opened.append(os.open(name, flags | os.O_NOFOLLOW, dir_fd=opened[-1]))
+
+
 def note_unmeasured(parent: str, mark: bytes = b".") -> None:
     """Count what is not measured, a process (.) or a sub-interpreter (i): a byte each in a file of the run."""
     if not os.path.isdir(parent):
         return
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     flags |= os.O_NOFOLLOW | os.O_NONBLOCK  # somebody may have put a link or a FIFO in its place
+    opened: list[int] = []
     try:
-        file = os.open(os.path.join(os.path.dirname(parent), "unmeasured"), flags, 0o666)
-    except OSError:  # the run is gone, or its disk is full
-        return
-    try:
-        os.write(file, mark)
-    except OSError:
+        _open_spools(os.path.dirname(parent), opened)
+        opened.append(os.open("unmeasured", flags, 0o666, dir_fd=opened[-1]))
+        if os.fstat(opened[-1]).st_nlink == 1:  # else it may be any file of the user
+            os.write(opened[-1], mark)
+    except (OSError, ValueError):  # the run is gone, or another one, or its disk is full
         pass
     finally:
-        os.close(file)
+        for descriptor in opened:
+            os.close(descriptor)
 
 
 def is_spool_of_this_process(spool: str) -> bool:
     """Whether its name, HOST-PID-START-NUMBER, says so."""
     return os.path.basename(spool).split("-")[-3:-2] == [str(os.getpid())]
+
+
+def _forget_parent() -> None:
+    del os.environ[_VARIABLE]
+    os.environ.pop(_RUN_ID, None)
 
 
 def follow() -> None:
@@ -129,13 +158,13 @@ def follow() -> None:
     if records is None or (role == "program" and b"TIMELOOM_FOLLOW=all" not in records):
         if records is not None:
             note_unmeasured(parent)
-        del os.environ[_VARIABLE]  # what this process starts has no measured parent either
+        _forget_parent()  # what this process starts has none either
     elif role is not None:
         try:
             from timeloom import _core
 
             _core.follow(parent, role)
         except Exception as error:  # the program must run all the same
-            del os.environ[_VARIABLE]
+            _forget_parent()
             sys.stderr.write(f"timeloom: process {os.getpid()} is not recorded: {error}\n")
     sys.modules.pop(__name__, None)

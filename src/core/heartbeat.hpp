@@ -6,7 +6,8 @@
 
 #include <chrono>
 #include <ctime>
-#include <string>
+
+#include "os/file.hpp"
 
 namespace timeloom {
 
@@ -14,10 +15,9 @@ inline constexpr std::chrono::seconds kBeatPeriod{10};
 // After that many seconds a process is taken for dead.
 inline constexpr std::time_t kLongestSilence = 60;
 
-// The path of the file; a thread that beats allocates nothing, which would take address space.
-std::string life_path(const std::string& spool);
-// Failures are ignored: nobody can tell then whether the process lives.
-void begin_to_beat(const std::string& life) noexcept;
-void beat(const std::string& life) noexcept;
+// `life`: the file that write_life() has made. A thread that beats allocates nothing, which would
+// take address space. Failures are ignored: nobody can tell then whether the process lives.
+void begin_to_beat(os::File& life) noexcept;
+void beat(os::File& life) noexcept;
 
 }  // namespace timeloom

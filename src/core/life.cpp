@@ -1,6 +1,5 @@
 #include "core/life.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -8,6 +7,7 @@
 #include <ctime>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "core/checksum.hpp"
 #include "core/heartbeat.hpp"
@@ -63,27 +63,27 @@ Alive alive_by_beats(const os::File& life) {
 
 }  // namespace
 
-std::string life_path(const std::string& spool) { return spool + "/" + kLifeName; }
-
-void begin_to_beat(const std::string& life) noexcept {
-  int error = 0;
-  os::File file = os::File::open_write(life, &error);
-  if (error == 0) file.write_at(kSize, std::as_bytes(std::span(kBeats)));
+// Opened for each beat, so that a process has a descriptor less.
+void begin_to_beat(os::File& life) noexcept {
+  life.write_at(kSize, std::as_bytes(std::span(kBeats)));
+  life.close();
 }
 
-// By its path: a descriptor may have become a file of the program.
-void beat(const std::string& life) noexcept {
-  ::utimensat(AT_FDCWD, life.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+void beat(os::File& life) noexcept {
+  life.touch();
+  life.close();
 }
 
-int write_life(const std::string& spool) {
+int write_life(const KnownDirectory& spool, os::File* made) {
   Life life;
   life.process = os::this_process();
   life.check = check_of(life);
   int error = 0;
-  os::File file = os::File::create_exclusive(spool + "/" + kLifeName, &error);
+  os::File file = spool.create_file(kLifeName, &error);
   if (error != 0) return error;
-  return file.write_at(0, std::as_bytes(std::span(&life, 1)).first(kSize));
+  error = file.write_at(0, std::as_bytes(std::span(&life, 1)).first(kSize));
+  if (made != nullptr) *made = std::move(file);
+  return error;
 }
 
 Alive alive(const std::string& spool) {

@@ -17,6 +17,7 @@
 #include <functional>
 #include <string>
 
+#include "core/known_directory.hpp"
 #include "os/file.hpp"
 
 namespace timeloom {
@@ -32,9 +33,9 @@ enum class Alive : std::uint8_t {
   kUnknown,  // the process is on another machine or in another container
 };
 
-// Writes `life` of the calling process into the spool, or the directory of a rank. Returns an errno
-// value; 0: success.
-int write_life(const std::string& spool);
+// Writes `life` of the calling process into the spool, or the directory of a rank, and hands the
+// file on to who wants it. Returns an errno value; 0: success.
+int write_life(const KnownDirectory& spool, os::File* made = nullptr);
 
 // Opens a file of a spool for reading, or gives an errno value.
 using OpenPart = std::function<os::File(const std::string& name, int* error)>;

@@ -63,6 +63,19 @@ class LastStep {
   std::array<char, NAME_MAX + 1> name_{};
 };
 
+// What is known of a file that this process makes and removes again; its inode is 0 where it
+// cannot.
+struct stat probe(int directory) noexcept {
+  constexpr char kProbe[] = "probe";
+  struct stat made {};
+  const int file = ::openat(directory, kProbe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) return made;
+  if (::fstat(file, &made) != 0) made = {};
+  ::close(file);
+  ::unlinkat(directory, kProbe, 0);
+  return made;
+}
+
 struct CloseStream {
   void operator()(DIR* stream) const noexcept { ::closedir(stream); }
 };
@@ -105,21 +118,35 @@ std::string Directory::path_of_descriptor() const {
   return path;
 }
 
+DirectoryId Directory::id() const noexcept {
+  struct stat status {};
+  if (::fstat(fd_, &status) != 0) return {};
+  return {status.st_dev, status.st_ino};
+}
+
 // A file system may give all that is made to one user, or every mode to all of it; so the
 // directory is compared to a file.
 bool Directory::is_new_and_private() const {
   int error = 0;
   if (!names(&error).empty() || error != 0) return false;
-  constexpr char kProbe[] = "probe";
-  const int file = ::openat(fd_, kProbe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file < 0) return false;
-  struct stat made {
-  }, own{};
-  const bool known = ::fstat(file, &made) == 0 && ::fstat(fd_, &own) == 0;
-  ::close(file);
-  ::unlinkat(fd_, kProbe, 0);
+  const struct stat made = probe(fd_);
+  struct stat own {};
+  const bool known = made.st_ino != 0 && ::fstat(fd_, &own) == 0;
   constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
   return known && own.st_uid == made.st_uid && (own.st_mode & ~made.st_mode & kOthers) == 0;
+}
+
+bool Directory::is_of_another_user() const {
+  struct stat own {};
+  if (::fstat(fd_, &own) != 0) return true;
+  if (own.st_uid == 0 || own.st_uid == ::geteuid()) return false;
+  const struct stat made = probe(fd_);
+  return made.st_ino == 0 || made.st_uid != own.st_uid;
+}
+
+bool Directory::is_open_to_all() const noexcept {
+  struct stat own {};
+  return ::fstat(fd_, &own) == 0 && (own.st_mode & S_IWOTH) != 0 && (own.st_mode & S_ISVTX) == 0;
 }
 
 unsigned Directory::owner(int* error) const noexcept {
@@ -140,6 +167,12 @@ int Directory::let_through() const noexcept {
   if (::fstat(fd_, &status) != 0) return errno;
   const mode_t mode = (status.st_mode & 07777) | S_IXGRP | S_IXOTH;
   return ::fchmod(fd_, mode) == 0 ? 0 : errno;
+}
+
+int Directory::take_mode_of(const Directory& other) const noexcept {
+  struct stat status {};
+  if (::fstat(other.fd_, &status) != 0) return errno;
+  return ::fchmod(fd_, status.st_mode & 07777) == 0 ? 0 : errno;
 }
 
 int Directory::give_to(unsigned user) const noexcept {
@@ -166,6 +199,17 @@ std::vector<std::string> Directory::names(int* error) const {
   return result;
 }
 
+std::optional<FileFacts> Directory::facts(const std::string& way) const noexcept {
+  struct stat status {};
+  const LastStep step(fd_, way);
+  if (step.error() != 0 ||
+      ::fstatat(step.directory(), step.name(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    return std::nullopt;
+  }
+  return FileFacts{static_cast<std::uint64_t>(status.st_size),
+                   std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
 EntryKind Directory::kind(const std::string& way, int* error) const noexcept {
   struct stat status {};
   const LastStep step(fd_, way);
@@ -177,6 +221,14 @@ EntryKind Directory::kind(const std::string& way, int* error) const noexcept {
   if (status.st_mode == 0) return EntryKind::kNone;
   if (S_ISREG(status.st_mode)) return EntryKind::kFile;
   return S_ISDIR(status.st_mode) ? EntryKind::kDirectory : EntryKind::kOther;
+}
+
+bool Directory::holds(const std::string& name, const File& file) const noexcept {
+  struct stat own {
+  }, there{};
+  return ::fstat(file.fd(), &own) == 0 &&
+         ::fstatat(fd_, name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+         own.st_dev == there.st_dev && own.st_ino == there.st_ino;
 }
 
 int Directory::make_directory(const std::string& name, unsigned mode) const noexcept {
@@ -193,6 +245,14 @@ File Directory::open_file(const std::string& way, int* error) const noexcept {
   return *error == 0 ? File::open_read_at(step.directory(), step.name(), error) : File();
 }
 
+File Directory::open_to_write(const std::string& name, int* error) const noexcept {
+  File file = File::open_write_at(fd_, name, error);
+  struct stat status {};
+  if (*error == 0 && ::fstat(file.fd(), &status) != 0) *error = errno;
+  if (*error == 0 && (!S_ISREG(status.st_mode) || status.st_nlink != 1)) *error = EINVAL;
+  return *error == 0 ? std::move(file) : File();
+}
+
 int Directory::rename(const std::string& from, const Directory& to,
                       const std::string& name) const noexcept {
   return ::renameat(fd_, from.c_str(), to.fd_, name.c_str()) == 0 ? 0 : errno;
@@ -206,6 +266,10 @@ int Directory::rename_to_new(const std::string& from, const std::string& name) c
   int error = 0;
   if (kind(name, &error) != EntryKind::kNone) return EEXIST;
   return error != 0 ? error : rename(from, *this, name);
+}
+
+int Directory::link(const std::string& from, const std::string& name) const noexcept {
+  return ::linkat(fd_, from.c_str(), fd_, name.c_str(), 0) == 0 ? 0 : errno;
 }
 
 int Directory::remove_directory(const std::string& name) const noexcept {

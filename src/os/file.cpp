@@ -21,6 +21,9 @@ namespace {
 // the lowest free number being given out; stay out of their way.
 constexpr int kLowestDescriptor = 512;
 
+// Nothing else than a file keeps us waiting, becomes our terminal, or is found by a link.
+constexpr int kOpenToWrite = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+
 // The same as `fd`, with a larger number where there is one. -1: it cannot be copied.
 int copy_above(int fd) noexcept { return ::fcntl(fd, F_DUPFD_CLOEXEC, kLowestDescriptor); }
 
@@ -98,6 +101,7 @@ void File::close() noexcept {
   const NotCancelled whole;
   if (fd_ >= 0 && is_ours()) ::close(fd_);
   fd_ = -1;
+  marked_ = false;
 }
 
 bool File::is_ours() const noexcept {
@@ -106,20 +110,18 @@ bool File::is_ours() const noexcept {
          (::fstat(fd_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_);
 }
 
+// Without memory, of which a helper thread that needs none for anything else takes none.
 int File::open_again() noexcept {
   if (is_ours()) return 0;
   if (path_.empty()) return EBADF;
   int error = 0;
-  const bool marked = marked_;
-  File again = open_file(path_, O_RDWR, &error);
+  File again = open_file(path_, kOpenToWrite, &error);
   if (error != 0) return error;
-  again.path_ = path_;
   again.device_ = device_;
   again.inode_ = inode_;
   if (!again.is_ours()) return ENOENT;  // another file has its name by now
-  fd_ = -1;                             // not ours to close; the new one may even have its number
-  *this = std::move(again);
-  return marked ? mark_in_use() : 0;
+  fd_ = std::exchange(again.fd_, -1);   // what had the number is not ours to close
+  return marked_ ? mark_in_use() : 0;
 }
 
 File File::create_exclusive(const std::string& path, int* error) noexcept {
@@ -159,8 +161,8 @@ File File::open_read_at(int directory, const std::string& name, int* error) noex
   return open_file(directory, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, error);
 }
 
-File File::open_write(const std::string& path, int* error) noexcept {
-  return open_file(path, O_RDWR | O_NONBLOCK, error);
+File File::open_write_at(int directory, const std::string& name, int* error) noexcept {
+  return open_file(directory, name, kOpenToWrite, error);
 }
 
 std::uint64_t File::size(int* error) const noexcept {
@@ -234,6 +236,11 @@ int File::truncate(std::uint64_t size) noexcept {
     result = ::ftruncate(fd_, static_cast<off_t>(size)) == 0 ? 0 : errno;
   } while (result == EINTR);
   return result;
+}
+
+int File::touch() noexcept {
+  if (const int error = open_again(); error != 0) return error;
+  return ::futimens(fd_, nullptr) == 0 ? 0 : errno;
 }
 
 int File::give_to(unsigned user) noexcept {

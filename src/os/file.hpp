@@ -17,7 +17,8 @@ namespace timeloom::os {
 // An owned file descriptor. Movable; not synchronised. Descriptors are moved
 // above the range that daemonising programs close one by one when possible. One that was created
 // or copied here, was closed all the same, and may be a file of the program by now, is never
-// written to or closed: a file that was created here by its path is opened again by it.
+// written to or closed: a file that was created here by its path is opened again by it, if it is
+// still there.
 class File {
  public:
   File() noexcept = default;
@@ -29,12 +30,14 @@ class File {
   // Opens with O_CLOEXEC; `error` gets the errno value, 0 on success.
   static File create_exclusive(const std::string& path, int* error) noexcept;
   static File open_read(const std::string& path, int* error) noexcept;
-  static File open_write(const std::string& path, int* error) noexcept;  // it has to exist
   // Another descriptor of what `fd` is one of, be it a file, a pipe or a socket.
   static File copy_of(int fd, int* error) noexcept;
   // The same for a name in an open directory; os::Directory calls them. A link is not followed.
   static File create_exclusive_at(int directory, const std::string& name, int* error) noexcept;
   static File open_read_at(int directory, const std::string& name, int* error) noexcept;
+  static File open_write_at(int directory, const std::string& name, int* error) noexcept;
+  // Of a file that was created here: the path by which it is opened again.
+  void found_again_at(std::string path) noexcept { path_ = std::move(path); }
 
   bool is_open() const noexcept { return fd_ >= 0; }
   int fd() const noexcept { return fd_; }
@@ -61,12 +64,19 @@ class File {
   int extend(std::uint64_t size) noexcept;
   // Cuts the file to `size` bytes.
   int truncate(std::uint64_t size) noexcept;
+  // Sets the times of its last change and its last use to now.
+  int touch() noexcept;
   int give_to(unsigned user) noexcept;
   // Gives the file another name as well, which nothing has yet; where that is not possible, makes a
   // copy of that name, of which a part is left when that fails. EINVAL: it is no plain file.
   int link_to(const std::string& path) const;
   bool is_plain() const noexcept;
   void close() noexcept;
+  // Hands the descriptor over to who closes it.
+  int release() noexcept { return std::exchange(fd_, -1); }
+  // Opens what was created here by its path and closed by whomever; those that write do so
+  // themselves. ENOENT: another file has its name.
+  int open_again() noexcept;
 
   // Marks the file, which is open for reading, as in use until it is closed, or the process ends in
   // whatever way; several may do so. A forked child inherits the mark with the descriptor and has
@@ -79,11 +89,8 @@ class File {
 
  private:
   void remember() noexcept;
-  int open_again() noexcept;  // where it has to be; 0: the descriptor is ours
-
   int fd_ = -1;
-  // Of what was created or copied here; else empty and 0. No path: it was copied, or made by a
-  // name in a directory.
+  // Of what was created or copied here; else empty and 0. No path: it is not opened again.
   std::string path_;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;

@@ -134,7 +134,7 @@ void start(const StartOptions& options) {
     const std::lock_guard lock(s.mutex);
     if (g_active) throw Error("a measurement is already running in this process; stop it first");
     os::choose_clock(options.system_clock);
-    s.writer = spool::Writer::create(options.spool_directory, options.writer);
+    s.writer = spool::Writer::create(options.spool_directory, options.writer, options.above);
     s.writer->on_comparison(note_cpu_times);
     g_ending = &s.writer->ending();
     g_measured_process = os::process_id();
@@ -255,6 +255,7 @@ Totals stop(Ending ending) noexcept {
   g_ending = nullptr;
   result.error = s.writer->error();
   result.cpu_ns = s.writer->cpu_ns();
+  s.stopped = s.writer->take_definitions();
   s.writer.reset();
   s.filters = {};
   return result;
@@ -271,9 +272,8 @@ void note_property(const std::string& key, const std::string& value) noexcept {
   if (g_active) s.writer->define_property(key, value);
 }
 
-void add_property(const std::string& spool, const std::string& key,
-                  const std::string& value) noexcept {
-  spool::add_property(spool, key, value);
+void add_property(const std::string& key, const std::string& value) noexcept {
+  spool::add_property(state().stopped, key, value);
 }
 
 bool set_recording(bool on) noexcept {

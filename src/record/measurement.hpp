@@ -24,6 +24,7 @@ namespace timeloom::record {
 
 struct StartOptions {
   std::string spool_directory;  // does not exist, its parent does
+  os::DirectoryId above;        // what the parent is, if that is known
   spool::WriterOptions writer;
   LocationGroup process;
   std::string parent;  // name of the spool of the process that started this one; or empty
@@ -91,9 +92,9 @@ Totals totals() noexcept;
 // the process.
 void note_property(const std::string& key, const std::string& value) noexcept;
 
-// Adds a property to the spool of a measurement that has been stopped. A failure is ignored.
-void add_property(const std::string& spool, const std::string& key,
-                  const std::string& value) noexcept;
+// Adds a property to the spool of the measurement that was stopped last, by the thread that has
+// stopped it. A failure is ignored.
+void add_property(const std::string& key, const std::string& value) noexcept;
 
 namespace detail {
 extern constinit std::atomic<bool> g_active;

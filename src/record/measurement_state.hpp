@@ -35,7 +35,8 @@ struct State {
   std::atomic<int> halting = 0;  // objects of class Halted; read without the mutex
   DefinitionTable definitions;
   std::unique_ptr<spool::Writer> writer;
-  std::vector<Attached> attached;             // the recorders that take part, one a thread
+  os::File stopped;                // definitions of the measurement before, which is closed
+  std::vector<Attached> attached;  // the recorders that take part, one a thread
   std::map<std::uintptr_t, Brought> brought;  // by pthread id
   std::set<std::uint64_t> kept_off;           // threads that take no part in any measurement
   std::uint32_t next_location = 0;

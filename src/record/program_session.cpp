@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/known_directory.hpp"
 #include "core/mpi_rank.hpp"
 #include "core/native_run.hpp"
 #include "core/recorded_arguments.hpp"
@@ -188,10 +189,22 @@ void watch_end_of_main_thread() noexcept {
   pthread_setspecific(key, g_session);
 }
 
+// The directory of the spools in the run that the launcher has made.
+os::DirectoryId id_of(const std::string& spools, const fs::path& run) {
+  const char* const id = ::secure_getenv(kRunIdVariable);
+  const std::string way = fs::path(spools).lexically_relative(run).string();
+  int error = 0;
+  const KnownDirectory place =
+      KnownDirectory(run, directory_id_in(id == nullptr ? "" : id)).below(way, &error);
+  if (error != 0) throw Error("cannot open " + spools + ": " + reason_of(error));
+  return place.id();
+}
+
 void begin(const std::string& settings_file) {
   const std::string spools = spools_of(settings_file);
   auto session = std::make_unique<Session>(Session{spools, start_options(settings_file, spools)});
   if (!takes_events(spools)) return;
+  session->options.above = id_of(spools, fs::path(settings_file).parent_path());
   set_thread_namer(name_this_thread);
   start(session->options);
   g_session = session.release();
@@ -233,8 +246,7 @@ void end_program_session() noexcept {
   if (interrupts_recorder()) return;
   const Totals totals = stop();
   if (totals.unmatched_leaves == 0) return;
-  add_property(session->options.spool_directory, "timeloom::unmatched_leaves",
-               std::to_string(totals.unmatched_leaves));
+  add_property("timeloom::unmatched_leaves", std::to_string(totals.unmatched_leaves));
 }
 
 }  // namespace timeloom::record

@@ -15,7 +15,7 @@ namespace {
   throw fs::filesystem_error(what, path, std::error_code(error, std::generic_category()));
 }
 
-os::Directory open(const fs::path& path) {
+os::Directory open_path(const fs::path& path) {
   int error = 0;
   os::Directory directory = os::Directory::open(path.string(), &error);
   if (error != 0) fail("cannot open", path, error);
@@ -24,7 +24,15 @@ os::Directory open(const fs::path& path) {
 
 }  // namespace
 
-Directory::Directory(const fs::path& path) : Directory(open(path), path) {}
+Directory::Directory(const fs::path& path) : Directory(open_path(path), path) {}
+
+Directory Directory::open(const KnownDirectory& known) {
+  int error = 0;
+  os::Directory directory = known.open_to_list(&error);
+  if (error == ESTALE) throw Error(known.path() + ": " + reason_of(error));
+  if (error != 0) fail("cannot open", known.path(), error);
+  return Directory(std::move(directory), known.path());
+}
 
 void Directory::check(int error, const char* what, Item item) const {
   if (error != 0) fail(what, path_ / entry(item).name, error);

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/known_directory.hpp"
 #include "os/directory.hpp"
 #include "run/contents.hpp"
 #include "run/profile_name.hpp"
@@ -23,6 +24,8 @@ class Directory {
  public:
   // Opens the directory, which exists.
   explicit Directory(const std::filesystem::path& path);
+  // The same, if it is still the one that is known. Throws Error where another is in its place.
+  static Directory open(const KnownDirectory& known);
   // Takes an open one; `path` says where it is.
   Directory(os::Directory directory, std::filesystem::path path)
       : directory_(std::move(directory)), path_(std::move(path)) {}
@@ -37,8 +40,12 @@ class Directory {
   bool empty() const { return names().empty(); }
   // The number of the user to whom it belongs.
   unsigned owner() const;
+  // What it is, for who comes back to it.
+  KnownDirectory known() const { return {path_, directory_.id()}; }
   // Whether the path leads to it still, other than by a link that its last name stands for.
   bool is_at_its_path() const;
+  bool is_of_another_user() const { return directory_.is_of_another_user(); }
+  bool is_open_to_all() const noexcept { return directory_.is_open_to_all(); }
   // Everybody may open by its name what is in the run and lets him, but not list it.
   void let_through() const;
   // Whether an entry has the name, be it a link that leads nowhere.

@@ -47,13 +47,6 @@ bool being_written(const fs::path& directory) {
   return (manifest.is_open() && manifest.in_use()) || being_woven(directory);
 }
 
-// None: there is nothing at the path.
-std::optional<std::pair<std::uint64_t, std::uint64_t>> identity_of(const fs::path& path) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
-  return std::pair<std::uint64_t, std::uint64_t>(status.st_dev, status.st_ino);
-}
-
 // Of canonical paths: whether the one is the other or lies in it.
 bool holds(const fs::path& outer, const fs::path& inner) {
   return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
@@ -68,13 +61,15 @@ fs::path ExperimentDirectory::path_of(const ExperimentOptions& options) {
   return path += options.suffix;
 }
 
-ExperimentDirectory ExperimentDirectory::joined(ExperimentOptions options, fs::path path) {
-  ExperimentDirectory directory(std::move(options), std::move(path));
-  directory.identity_ = identity_of(directory.path_);
+ExperimentDirectory ExperimentDirectory::joined(ExperimentOptions options,
+                                                const KnownDirectory& run) {
+  ExperimentDirectory directory(std::move(options), run.path());
+  directory.id_ = run.id();
   // The process that has made it may end before this one.
   int error = 0;
+  const os::Directory open = run.open(&error);
   const os::File manifest =
-      os::File::open_read((directory.path_ / name_of(Item::kManifest)).string(), &error);
+      error == 0 ? open.open_file(name_of(Item::kManifest), &error) : os::File();
   if (error == 0) directory.manifest_ = os::File::copy_of(manifest.fd(), &error);
   if (error == 0) static_cast<void>(directory.manifest_.mark_in_use());
   return directory;
@@ -216,7 +211,9 @@ void ExperimentDirectory::make_room(const os::Directory& parent) {
 void ExperimentDirectory::fill(const os::Directory& parent, const std::string& hidden) try {
   int error = 0;
   const Directory directory(parent.open_below(hidden, &error), path_.parent_path() / hidden);
+  if (error == 0 && directory.is_of_another_user()) error = EEXIST;
   if (error != 0) fail(path_, error);
+  id_ = directory.known().id();
   manifest_ = directory.create(Item::kManifest);
   error = manifest_.mark_in_use();
   const std::string manifest =
@@ -246,23 +243,21 @@ void ExperimentDirectory::create() {
   const std::string hidden = make_hidden_directory(parent);
   try {
     fill(parent, hidden);
-    identity_ = identity_of(path_.parent_path() / hidden);
     int error = 0;
     while ((error = parent.rename_to_new(hidden, path_.filename().string())) == EEXIST) {
       make_room(parent);
     }
     if (error != 0) fail(path_, error);
   } catch (...) {
-    parent.remove_all(hidden);
+    remove_prepared(parent, hidden);
     throw;
   }
 }
 
 // Takes the words about an unfinished run away. Where that fails it says "if", and is right.
-void ExperimentDirectory::shorten_manifest() {
+void ExperimentDirectory::shorten_manifest(const os::Directory& directory) const {
   int error = 0;
-  const fs::path path = path_ / name_of(Item::kManifest);
-  os::File manifest = os::File::open_write(path.string(), &error);
+  os::File manifest = directory.open_to_write(name_of(Item::kManifest), &error);
   const std::uint64_t size = manifest.is_open() ? manifest.size(&error) : 0;
   const std::string_view end = unfinished_experiment_text();
   if (error != 0 || size < end.size()) return;
@@ -273,15 +268,16 @@ void ExperimentDirectory::shorten_manifest() {
 
 void ExperimentDirectory::finish() {
   const os::File marked = std::move(manifest_);  // until it has its name
-  const auto present = identity_of(path_);
-  if (present && present != identity_) {
+  int error = 0;
+  const os::Directory directory = KnownDirectory(path_, id_).open(&error);
+  if (error == ESTALE) {
     throw Error(path_.string() + " is that of another run by now; this one was renamed meanwhile");
   }
-  shorten_manifest();
+  if (error == 0) shorten_manifest(directory);
   // Another rank may have named it, when it found nobody else.
   if (named() || !path_.filename().string().starts_with(kWorkName)) return;
   const std::string name = "scorep-" + stamp(std::time(nullptr)) + options_.suffix;
-  const int error = open_parent().rename_to_new(path_.filename().string(), name);
+  error = open_parent().rename_to_new(path_.filename().string(), name);
   if (error != 0) {
     throw Error("cannot rename " + path_.string() + ": " + std::strerror(error) +
                 "; the results are in it");

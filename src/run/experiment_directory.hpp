@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/known_directory.hpp"
 #include "os/directory.hpp"
 #include "run/profile_name.hpp"
 
@@ -65,7 +66,7 @@ class ExperimentDirectory {
   // there is no directory to make it in. Changes nothing.
   explicit ExperimentDirectory(ExperimentOptions options);
   // One that another process of the same job has made, to be finished by this one.
-  static ExperimentDirectory joined(ExperimentOptions options, std::filesystem::path path);
+  static ExperimentDirectory joined(ExperimentOptions options, const KnownDirectory& run);
   // The path that options stand for. Throws when the current directory is gone.
   static std::filesystem::path path_of(const ExperimentOptions& options);
 
@@ -76,6 +77,8 @@ class ExperimentDirectory {
   void finish();
 
   const std::filesystem::path& path() const noexcept { return path_; }
+  // What it is, which others may have renamed; not known before create().
+  const os::DirectoryId& id() const noexcept { return id_; }
   // The new name of the directory that had the name before; empty: there was none.
   const std::filesystem::path& previous() const noexcept { return previous_; }
   // Another process writes the directory of that name; path() is beside it.
@@ -104,7 +107,7 @@ class ExperimentDirectory {
   void fill(const os::Directory& parent, const std::string& hidden);
   void make_room(const os::Directory& parent);
   void evade();
-  void shorten_manifest();
+  void shorten_manifest(const os::Directory& directory) const;
 
   ExperimentOptions options_;
   std::filesystem::path path_;
@@ -112,8 +115,7 @@ class ExperimentDirectory {
   std::vector<Home> homes_;
   bool evaded_ = false;
   os::File manifest_;  // marked as in use while the directory is being written
-  // The device and the number of the directory, which may be renamed by others; none: not made.
-  std::optional<std::pair<std::uint64_t, std::uint64_t>> identity_;
+  os::DirectoryId id_;
 };
 
 }  // namespace timeloom::run

@@ -66,7 +66,7 @@ void refresh(const fs::path& directory) {
 
 fs::path spools_of(const fs::path& run) { return run / name_of(Item::kSpool); }
 
-bool is_own(const fs::path& path) {
+bool is_own_link(const fs::path& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid();
 }
@@ -128,7 +128,7 @@ std::optional<fs::path> JobPointer::wait() const {
     if (target.empty()) return std::nullopt;
     if (target.starts_with(kReady)) {
       const fs::path run = run_at(meeting_, target);
-      const bool usable = !run.empty() && is_own(meeting_ / name_);
+      const bool usable = !run.empty() && is_own_link(meeting_ / name_);
       return usable ? std::optional(run.lexically_normal()) : std::nullopt;
     }
     std::this_thread::sleep_for(pause);
@@ -139,12 +139,12 @@ std::optional<fs::path> JobPointer::wait() const {
 
 namespace {
 
-using MakeRun = std::function<fs::path(unsigned program)>;
+using MakeRun = std::function<KnownDirectory(unsigned program)>;
 
 using Undo = std::function<void()>;
 
 // Of a run that `make` has made. Not where another process has put its own there meanwhile.
-void share_made(const fs::path& run, const JobRank& rank, const Undo& undo) {
+void share_made(const KnownDirectory& run, const JobRank& rank, const Undo& undo) {
   try {
     mark_job(run, rank.job, rank.wish);
     if (take_rank(run, rank.rank)) return;
@@ -152,15 +152,15 @@ void share_made(const fs::path& run, const JobRank& rank, const Undo& undo) {
     if (error.code() != std::errc::file_exists) undo();
     throw;
   }
-  throw Error("another process records into " + run.string());
+  throw Error("another process records into " + run.path());
 }
 
-fs::path make_shared(const JobPointer& pointer, const JobRank& rank, unsigned program,
-                     const MakeRun& make, const Undo& undo) {
+KnownDirectory make_shared(const JobPointer& pointer, const JobRank& rank, unsigned program,
+                           const MakeRun& make, const Undo& undo) {
   try {
-    const fs::path run = make(program);
+    KnownDirectory run = make(program);
     share_made(run, rank, undo);  // before others may claim it: what is left would be in their way
-    pointer.publish(run);
+    pointer.publish(run.path());
     return run;
   } catch (...) {
     pointer.withdraw();
@@ -176,10 +176,11 @@ std::optional<SharedRun> share_one(const fs::path& meeting, const JobRank& rank,
   for (int i = 0; i < kMostTries; ++i) {
     if (pointer.claim())
       return SharedRun{make_shared(pointer, rank, program, make, undo), true, {}};
-    const std::optional<fs::path> run = pointer.wait();
-    if (!run && !pointer.exists()) continue;
-    if (run && !is_of_job(*run, rank.job) && pointer.wait() != run) continue;  // it was renamed
-    if (!run || !is_of_job(*run, rank.job)) {
+    const std::optional<fs::path> path = pointer.wait();
+    if (!path && !pointer.exists()) continue;
+    const auto run = path ? run_of_job(*path, rank.job) : std::nullopt;
+    if (path && !run && pointer.wait() != path) continue;  // it was renamed
+    if (!run) {
       return SharedRun{{}, false, "the run of its job is not there"};
     }
     if (!take_rank(*run, rank.rank)) return std::nullopt;
@@ -222,32 +223,34 @@ SharedRun share_run(const fs::path& meeting, const JobRank& rank, const MakeRun&
   return {{}, false, "the runs of too many programs before are not finished"};
 }
 
-void mark_job(const fs::path& run, const std::string& job, const std::string& wish) {
+void mark_job(const KnownDirectory& run, const std::string& job, const std::string& wish) {
   int error = 0;
-  const os::Directory directory = os::Directory::open(run.string(), &error);
+  const os::Directory directory = run.open(&error);
   if (error == 0) error = make_in_group(directory, name_of(Item::kSpool));
   const os::Directory spools = error == 0 ? open_spools(run, &error) : os::Directory{};
-  if (error != 0) fail_to_make(spools_of(run), error);
+  if (error != 0) fail_to_make(spools_of(run.path()), error);
   os::File file = spools.create_file(kJobName, &error);
   const std::string text = marker_text(job, wish);
   if (error == 0) error = file.write_at(0, std::as_bytes(std::span(text)));
-  if (error != 0) fail_to_make(spools_of(run) / kJobName, error);
+  if (error != 0) fail_to_make(spools_of(run.path()) / kJobName, error);
 }
 
-bool is_of_job(const fs::path& run, const std::string& job) {
-  std::error_code error;
-  return fs::is_directory(run, error) && is_own(run) &&
-         marker_of(Directory(run)).starts_with(job + '\n');
+std::optional<KnownDirectory> run_of_job(const fs::path& path, const std::string& job) try {
+  const Directory run(path);
+  const bool own = run.owner() == ::geteuid() && run.is_at_its_path();
+  return own && marker_of(run).starts_with(job + '\n') ? std::optional(run.known()) : std::nullopt;
+} catch (const std::system_error&) {
+  return std::nullopt;
 }
 
-bool take_rank(const fs::path& run, std::uint32_t rank) {
+bool take_rank(const KnownDirectory& run, std::uint32_t rank) {
   int error = 0;
   const os::Directory spools = open_spools(run, &error);
-  if (!spools.is_open()) fail_to_make(spools_of_rank(run, rank), error);
-  return take_rank_in(spools, spools_of(run), rank);
+  if (!spools.is_open()) fail_to_make(spools_of_rank(run.path(), rank), error);
+  return take_rank_in(spools, spools_of(run.path()), rank);
 }
 
-Others end_rank(const fs::path& run, std::uint32_t rank, std::uint32_t size,
+Others end_rank(const KnownDirectory& run, std::uint32_t rank, std::uint32_t size,
                 std::chrono::milliseconds patience) {
   int ignored = 0;
   return end_rank_in(open_spools(run, &ignored), rank, size, patience);

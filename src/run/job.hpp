@@ -31,6 +31,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/known_directory.hpp"
+
 namespace timeloom::run {
 
 class Directory;
@@ -67,32 +69,32 @@ bool has_run(const std::filesystem::path& meeting, const JobRank& rank);
 
 // The run that a rank shares with others.
 struct SharedRun {
-  std::filesystem::path path;
+  KnownDirectory run;
   bool made = false;    // by this rank; otherwise it has joined
   std::string refused;  // why the rank shares none; empty: it does
 };
 
-// Joins the run of the job, or makes it by `make`, which returns its path; what that throws is
+// Joins the run of the job, or makes it by `make`, which returns it; what that throws is
 // passed on. `undo` removes what it has made where the run cannot be shared after all. A program
 // that a rank begins while the run of its first is not finished shares another one with the second
 // programs of the other ranks, and so on; `make` is told the number, from 1 on. The rank has its
 // directory of spools then. Throws Error and std::system_error.
 SharedRun share_run(
     const std::filesystem::path& meeting, const JobRank& rank,
-    const std::function<std::filesystem::path(unsigned program)>& make,
+    const std::function<KnownDirectory(unsigned program)>& make,
     const std::function<void()>& undo = [] {});
 
 // Makes the run that of the job, and the directory of its spools. Throws std::system_error.
-void mark_job(const std::filesystem::path& run, const std::string& job, const std::string& wish);
-// Whether it is.
-bool is_of_job(const std::filesystem::path& run, const std::string& job);
+void mark_job(const KnownDirectory& run, const std::string& job, const std::string& wish);
+// The run at the path, if it is that of the job, and of this user; a link is none.
+std::optional<KnownDirectory> run_of_job(const std::filesystem::path& run, const std::string& job);
 
 // The directory of the spools of a rank.
 std::filesystem::path spools_of_rank(const std::filesystem::path& run, std::uint32_t rank);
 // The rank whose spools lie in the directory of that name; none: it is that of a spool.
 std::optional<std::uint32_t> rank_of_directory(const std::string& name);
 // Makes it. False: another process has been that rank. Throws std::system_error.
-bool take_rank(const std::filesystem::path& run, std::uint32_t rank);
+bool take_rank(const KnownDirectory& run, std::uint32_t rank);
 
 enum class Others : std::uint8_t {
   kEnded,    // all: this rank is the last
@@ -101,7 +103,7 @@ enum class Others : std::uint8_t {
 };
 // Called when a rank has ended. Waits up to `patience` for one that has not begun. REQUIRES: size >
 // rank.
-Others end_rank(const std::filesystem::path& run, std::uint32_t rank, std::uint32_t size,
+Others end_rank(const KnownDirectory& run, std::uint32_t rank, std::uint32_t size,
                 std::chrono::milliseconds patience = {});
 
 // The patience of a rank: some may have ended before others begin, on another host above all.

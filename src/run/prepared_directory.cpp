@@ -24,9 +24,9 @@ bool is_prepared(const os::Directory& directory, const std::string& name) {
          directory.kind(name, &error) == os::EntryKind::kFile;
 }
 
-void remove_if_abandoned(const os::Directory& parent, const std::string& name) {
-  const auto preparer = preparer_of(name);
-  if (!preparer || os::look_for(*preparer) != os::Found::kNo) return;
+}  // namespace
+
+void remove_prepared(const os::Directory& parent, const std::string& name) {
   int error = 0;
   const os::Directory directory = parent.open_below(name, &error);
   if (error != 0 || directory.owner(&error) != ::geteuid() || error != 0) return;
@@ -36,8 +36,6 @@ void remove_if_abandoned(const os::Directory& parent, const std::string& name) {
   for (const std::string& one : names) static_cast<void>(directory.remove_file(one));
   static_cast<void>(parent.remove_directory(name));
 }
-
-}  // namespace
 
 std::string prepared_name() {
   const os::ProcessIdentity maker = os::this_process();
@@ -69,7 +67,10 @@ std::optional<os::ProcessIdentity> preparer_of(std::string_view name) {
 
 void remove_abandoned(const os::Directory& parent) {
   int error = 0;
-  for (const std::string& name : parent.names(&error)) remove_if_abandoned(parent, name);
+  for (const std::string& name : parent.names(&error)) {
+    const auto preparer = preparer_of(name);
+    if (preparer && os::look_for(*preparer) == os::Found::kNo) remove_prepared(parent, name);
+  }
 }
 
 }  // namespace timeloom::run

@@ -18,6 +18,9 @@ std::string prepared_name();
 // The process that made the directory of that name; none: the name is another one.
 std::optional<os::ProcessIdentity> preparer_of(std::string_view name);
 
+// Removes the directory of that name, if it is of this user and holds nothing but what is written
+// before a program begins. It stays where it cannot be removed.
+void remove_prepared(const os::Directory& parent, const std::string& name);
 // Removes the directories in `parent` that ended processes of this user on this machine have left
 // so, and that hold nothing but what is written before a program begins. All others stay, and so
 // does what cannot be removed.

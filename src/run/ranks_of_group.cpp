@@ -46,8 +46,8 @@ std::optional<std::uint32_t> rank_of_directory(const std::string& name) {
   return rank_in(std::string_view(name).substr(kRankDirectory.size()));
 }
 
-os::Directory open_spools(const fs::path& run, int* error) {
-  const os::Directory directory = os::Directory::open(run.string(), error);
+os::Directory open_spools(const KnownDirectory& run, int* error) {
+  const os::Directory directory = run.open_to_list(error);
   if (!directory.is_open()) return {};
   return directory.open_below(name_of(Item::kSpool), error);
 }

@@ -13,7 +13,7 @@ namespace timeloom::run {
 
 // The directory of the spools of the job. A closed one: there is none, or a link to one; `error` is
 // the errno value.
-os::Directory open_spools(const std::filesystem::path& run, int* error);
+os::Directory open_spools(const KnownDirectory& run, int* error);
 // Whether anything has the name, be it a link.
 bool is_there(const os::Directory& directory, const std::string& name);
 // For a directory, or a file, that cannot be made; `error` is an errno value.

@@ -80,9 +80,35 @@ fs::path free_name(const fs::path& directory, const std::string& name) {
                  "; choose another directory with --output");
 }
 
-void refuse_unusable(const Directory& directory, bool force) {
+// Who may change the run besides this user, for the user; empty: nobody.
+std::string others_in(const Directory& directory) {
   const std::string path = directory.path().string();
-  if (directory.empty() || is_husk(directory)) return;
+  if (directory.is_of_another_user()) {
+    return path + " belongs to user " + std::to_string(directory.owner()) +
+           ", who can change the run";
+  }
+  return directory.is_open_to_all() ? path + " lets every user change the run" : std::string();
+}
+
+// A link of another user may lead to anything of this one. Whoever may put a directory in the place
+// of the link later could not have this one opened.
+void refuse_link_of_another(const Directory& directory) {
+  const fs::path& path = directory.path();
+  struct stat status {};
+  if (directory.is_at_its_path() || ::lstat(path.c_str(), &status) != 0) return;
+  if (S_ISLNK(status.st_mode) && (status.st_uid == 0 || status.st_uid == ::geteuid())) return;
+  throw Error(path.string() + " is a link of another user; choose another with --output");
+}
+
+// `own`: this process has just made it; others may have been faster to put something into it.
+void refuse_unusable(const Directory& directory, bool force, bool own = false) {
+  refuse_link_of_another(directory);
+  const std::string path = directory.path().string();
+  if (directory.empty() || is_husk(directory)) {
+    const std::string others = force || own ? std::string() : others_in(directory);
+    if (others.empty()) return;
+    throw Error(others + "; allow it with --force or choose another with --output");
+  }
   if (!is_run(directory)) {
     throw Error(path + " exists and is no run of Timeloom; choose another with --output");
   }
@@ -100,6 +126,13 @@ void refuse_unusable(const Directory& directory, bool force) {
                 " is being woven; wait until that has ended or choose another with --output");
   }
   directory.check_removable();
+}
+
+// Of one that this process has just made.
+void refuse_replaced(const Directory& directory) {
+  if (directory.is_at_its_path() && !directory.is_of_another_user()) return;
+  throw Error(directory.path().string() +
+              " was replaced by another directory when it was made; choose another with --output");
 }
 
 }  // namespace
@@ -167,11 +200,13 @@ void check_directory(const fs::path& path, bool force) try {
   fail(path, error.code());
 }
 
-void make_directory(const fs::path& path, bool force, const std::string& settings) try {
-  check_directory(path, force);
-  const bool made = fs::create_directories(path);
+MadeRun make_directory(const fs::path& path, bool force, const std::string& settings,
+                       bool claimed) try {
+  check_directory(path, force || claimed);
+  const bool made = fs::create_directories(path) || claimed;
   const Directory directory(path);
-  refuse_unusable(directory, force);  // it may be another one by now
+  if (made) refuse_replaced(directory);
+  refuse_unusable(directory, force, made);  // it may be another one by now
   directory.remove_run();
   try {
     directory.write(Item::kSettings, std::string(kFirstLine) + settings);
@@ -182,6 +217,7 @@ void make_directory(const fs::path& path, bool force, const std::string& setting
     if (made) ::rmdir(path.c_str());
     throw;
   }
+  return {directory.known(), made ? std::string() : others_in(directory)};
 } catch (const std::system_error& error) {
   fail(path, error.code());
 }
@@ -202,11 +238,11 @@ std::string read_settings(const fs::path& path) try {
   fail(path, error.code());
 }
 
-void forget_directory(const fs::path& path, bool existed) noexcept try {
-  const Directory directory(path);
+void forget_directory(const KnownDirectory& run, bool existed) noexcept try {
+  const Directory directory = Directory::open(run);
   if (!is_run(directory)) return;
   directory.remove_run();
-  if (!existed) ::rmdir(path.c_str());  // only if nothing else is in it
+  if (!existed) ::rmdir(run.path().c_str());  // only if nothing is in it
 } catch (const std::exception&) {
 }
 

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/known_directory.hpp"
+
 namespace timeloom::run {
 
 class Directory;
@@ -28,7 +30,9 @@ std::filesystem::path choose_directory(const std::string& output, std::string_vi
 std::filesystem::path claim_directory(const std::string& output, std::string_view program);
 
 // Throws if `path` exists and may not be used: it is no empty directory, and
-// either `force` is off, or it is no run of Timeloom, or one being recorded or woven.
+// either `force` is off, or it is no run of Timeloom, or one being recorded or woven. Nor is
+// without `force` one that others may change: it belongs to another user, or everybody may rename
+// what is in it. A link of another user, which may lead to anything of this one, is never used.
 void check_directory(const std::filesystem::path& path, bool force);
 
 // Whether a start that failed left it: nothing is in it but settings of which not even the
@@ -40,11 +44,18 @@ bool being_recorded(const std::filesystem::path& run);
 // Whether a weave of it goes on.
 bool being_woven(const std::filesystem::path& run);
 
+// A run that make_directory() has made.
+struct MadeRun {
+  KnownDirectory directory;
+  std::string remark;  // for the user: who else may change it; empty: nobody
+};
+
 // Makes the directory with its parents, after removing the run that is in it
 // (with `force`; checked as above), and writes `settings` to scorep.cfg and a MANIFEST.md that says
 // what to do with a run that nobody has woven. On failure nothing
-// that it has made is left.
-void make_directory(const std::filesystem::path& path, bool force, const std::string& settings);
+// that it has made is left. `claimed`: claim_directory() has just made it.
+MadeRun make_directory(const std::filesystem::path& path, bool force, const std::string& settings,
+                       bool claimed = false);
 
 // The settings that make_directory() has written. Throws Error where `path` is no run of ours, or
 // its settings are larger than any can be; a link or a FIFO in their place is not read.
@@ -52,6 +63,6 @@ std::string read_settings(const std::filesystem::path& path);
 
 // Undoes make_directory() when nothing could be recorded; `existed`: the
 // directory did before, and stays.
-void forget_directory(const std::filesystem::path& path, bool existed) noexcept;
+void forget_directory(const KnownDirectory& run, bool existed) noexcept;
 
 }  // namespace timeloom::run

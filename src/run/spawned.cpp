@@ -20,7 +20,7 @@ fs::path spools_of_group(const fs::path& run, std::uint32_t spawn) {
 }
 
 // 0: the ranks of the job.
-os::Directory open_group(const fs::path& run, std::uint32_t spawn, int* error) {
+os::Directory open_group(const KnownDirectory& run, std::uint32_t spawn, int* error) {
   os::Directory spools = open_spools(run, error);
   if (!spools.is_open() || spawn == 0) return spools;
   return spools.open_below(std::string(kSpawnedName) + "/" + std::to_string(spawn), error);
@@ -65,8 +65,8 @@ fs::path spools_of_spawned(const fs::path& run, std::uint32_t spawn, std::uint32
   return spools_of_group(run, spawn) / spools_of_rank({}, rank).filename();
 }
 
-bool join_spawn(const fs::path& run, std::uint32_t spawn, std::uint32_t rank) {
-  const fs::path spools = spools_of_group(run, spawn);
+bool join_spawn(const KnownDirectory& run, std::uint32_t spawn, std::uint32_t rank) {
+  const fs::path spools = spools_of_group(run.path(), spawn);
   int error = 0;
   const os::Directory group = open_group(run, spawn, &error);
   if (error == 0) error = make_in_group(group, kEndedName);
@@ -74,13 +74,13 @@ bool join_spawn(const fs::path& run, std::uint32_t spawn, std::uint32_t rank) {
   return take_rank_in(group, spools, rank);
 }
 
-Others end_spawned(const fs::path& run, std::uint32_t spawn, std::uint32_t rank,
+Others end_spawned(const KnownDirectory& run, std::uint32_t spawn, std::uint32_t rank,
                    std::uint32_t size) {
   int ignored = 0;
   return end_rank_in(open_group(run, spawn, &ignored), rank, size);
 }
 
-bool end_group(const fs::path& run, std::uint32_t spawn) {
+bool end_group(const KnownDirectory& run, std::uint32_t spawn) {
   int error = 0;
   const os::Directory spools = open_spools(run, &error);
   if (!spools.is_open()) return is_none(error);

@@ -23,16 +23,16 @@ namespace timeloom::run {
 std::filesystem::path spools_of_spawned(const std::filesystem::path& run, std::uint32_t spawn,
                                         std::uint32_t rank);
 // Makes it. False: another process has been that rank. Throws std::system_error.
-bool join_spawn(const std::filesystem::path& run, std::uint32_t spawn, std::uint32_t rank);
+bool join_spawn(const KnownDirectory& run, std::uint32_t spawn, std::uint32_t rank);
 
 // As end_rank(), of a rank of a spawn.
-Others end_spawned(const std::filesystem::path& run, std::uint32_t spawn, std::uint32_t rank,
+Others end_spawned(const KnownDirectory& run, std::uint32_t spawn, std::uint32_t rank,
                    std::uint32_t size);
 
 // Called when all processes of a spawn have ended, or with 0 all ranks of the job: whether all
 // other groups have ended, too, so that this process is the last of the run. Groups of which no
 // process is left have. Asked once of each group. False where it cannot be marked: then the next
 // command weaves.
-bool end_group(const std::filesystem::path& run, std::uint32_t spawn);
+bool end_group(const KnownDirectory& run, std::uint32_t spawn);
 
 }  // namespace timeloom::run

@@ -20,10 +20,10 @@ void check(int error, const Directory& run, const char* name) {
 
 }  // namespace
 
-Directory open_for_other(const std::filesystem::path& run, std::optional<unsigned> user) try {
-  Directory directory(run);
+Directory open_for_other(const KnownDirectory& run, std::optional<unsigned> user) try {
+  Directory directory = Directory::open(run);
   if (user && (!directory.is_at_its_path() || directory.owner() != ::geteuid())) {
-    throw Error(run.string() +
+    throw Error(run.path() +
                 " is a link, or of another user; choose a directory of your own with --output");
   }
   return directory;

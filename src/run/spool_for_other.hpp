@@ -15,7 +15,7 @@ namespace timeloom::run {
 
 // Opens a run that this process has just made. `user`: another one is to record into it: then the
 // run has to belong to us, and to lie at its path itself.
-Directory open_for_other(const std::filesystem::path& run, std::optional<unsigned> user);
+Directory open_for_other(const KnownDirectory& run, std::optional<unsigned> user);
 
 // Makes RUN/spool, and `settings` in it. The user gets both, and nothing else of the run.
 void make_spool_for_other(const Directory& run, std::string_view settings,

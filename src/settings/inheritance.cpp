@@ -1,21 +1,19 @@
 #include "settings/inheritance.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
 #include <span>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "os/file.hpp"
+#include "os/thread.hpp"
 
 namespace timeloom {
 namespace {
 
+constexpr char kName[] = "settings";
 constexpr std::string_view kCheck = "check=";
 constexpr std::string_view kVersion = "version=";
 constexpr std::string_view kStart = "start=";
@@ -129,25 +127,32 @@ std::string as_file(const Inheritance& inheritance) {
   return check_of(records) + records;
 }
 
-void save(const Inheritance& inheritance, const std::string& path) {
+// A name of this process alone; what it has left there when it was killed is in nobody's way.
+void save(const Inheritance& inheritance, const KnownDirectory& spools) {
   const std::string text = as_file(inheritance);
-  std::FILE* const file = std::fopen(path.c_str(), "wbe");
-  bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file != nullptr && std::fclose(file) != 0) written = false;
-  if (!written) throw Error("cannot write " + path + ": " + std::strerror(errno));
+  const std::string making = std::string(".") + kName + "-" + std::to_string(os::process_id());
+  int error = 0;
+  const os::Directory directory = spools.open(&error);
+  if (error == 0) error = directory.remove_file(making);
+  os::File file = error == 0 ? directory.create_file(making, &error) : os::File();
+  if (error == 0) error = file.write_at(0, std::as_bytes(std::span(text)));
+  if (error == 0) error = directory.rename(making, directory, kName);
+  if (error != 0) {
+    throw Error("cannot write " + spools.path() + "/" + kName + ": " + reason_of(error));
+  }
 }
 
-Inheritance load_inheritance(const std::string& path) {
+Inheritance load_inheritance(const KnownDirectory& spools) {
+  const std::string path = spools.path() + "/" + kName;
   int error = 0;
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) error = errno;
-  if (error == 0 && !S_ISREG(status.st_mode)) error = EINVAL;  // a FIFO would wait for a writer
-  const os::File file = error == 0 ? os::File::open_read(path, &error) : os::File();
+  const os::Directory directory = spools.open(&error);
+  const os::File file = error == 0 ? directory.open_file(kName, &error) : os::File();
+  if (error == 0 && !file.is_plain()) error = EINVAL;
   const std::uint64_t size = error == 0 ? file.size(&error) : 0;
   if (error == 0 && size > kLargest) error = EFBIG;
   std::string text(error == 0 ? size : 0, '\0');
   if (error == 0) text.resize(file.read_at(0, std::as_writable_bytes(std::span(text)), &error));
-  if (error != 0) throw Error("cannot read " + path + ": " + std::strerror(error));
+  if (error != 0) throw Error("cannot read " + path + ": " + reason_of(error));
   const std::size_t begin = text.find('\0') + 1;  // 0: there is no record at all
   std::string_view records = std::string_view(text).substr(begin);
   if (std::string_view(text).substr(0, begin) != check_of(records)) {

@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/known_directory.hpp"
 #include "settings/settings.hpp"
 
 namespace timeloom {
@@ -57,9 +58,10 @@ Inheritance inheritance_of(std::string_view text);
 
 // The content of a file of settings: the version of Timeloom, then as_text().
 std::string as_file(const Inheritance& inheritance);
-// Both throw Error; load_inheritance() does for a file of another version, and for one that is no
-// regular file or too large.
-void save(const Inheritance& inheritance, const std::string& path);
-Inheritance load_inheritance(const std::string& path);
+// The file of the settings in the directory of the spools. It is written beside its place and put
+// there whole. Both throw Error; load_inheritance() does for a file of another version, and for one
+// that is no regular file or too large, or a link.
+void save(const Inheritance& inheritance, const KnownDirectory& spools);
+Inheritance load_inheritance(const KnownDirectory& spools);
 
 }  // namespace timeloom

@@ -247,18 +247,18 @@ void Writer::define_property(const std::string& key, const std::string& value) n
   append(DefinitionKind::kProperty, property_of(key, value).bytes());
 }
 
-bool add_property(const std::string& directory, const std::string& key,
+bool add_property(os::File& definitions, const std::string& key,
                   const std::string& value) noexcept {
   const Payload payload = property_of(key, value);
   if (payload.bytes().empty()) return false;
   const std::vector<std::byte> record = record_of(DefinitionKind::kProperty, payload.bytes());
-  int error = 0;
-  os::File defs = os::File::open_write(directory + "/" + kDefsName, &error);
-  const std::uint64_t end = error == 0 ? defs.size(&error) : 0;
-  if (record.empty() || error != 0) return false;
-  if (defs.write_at(end, record) == 0) return true;
-  defs.truncate(end);
-  return false;
+  if (record.empty()) return false;
+  int error = definitions.open_again();
+  const std::uint64_t end = error == 0 ? definitions.size(&error) : 0;
+  const bool written = error == 0 && definitions.write_at(end, record) == 0;
+  if (error == 0 && !written) definitions.truncate(end);
+  definitions.close();
+  return written;
 }
 
 // Without the heap: the drain thread, which needs it for nothing else, would get one of

@@ -1,7 +1,5 @@
 #include "spool/profile_file.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -13,17 +11,17 @@
 
 namespace timeloom::spool {
 
-std::unique_ptr<ProfileWriter> ProfileWriter::create(const std::string& directory,
+std::unique_ptr<ProfileWriter> ProfileWriter::create(const KnownDirectory& spool,
                                                      std::uint32_t location, std::uint64_t now,
                                                      int* error) noexcept {
   try {
     auto writer = std::make_unique<ProfileWriter>();
-    const std::string path = directory + "/" + kProfilePrefix + std::to_string(location);
-    writer->file_ = os::File::create_exclusive(path, error);
+    const std::string name = kProfilePrefix + std::to_string(location);
+    writer->file_ = spool.create_file(name, error);
     if (*error != 0) return nullptr;
     if (!writer->grow()) {
       *error = writer->error_;
-      ::unlink(path.c_str());
+      spool.remove_file(name);
       return nullptr;
     }
     ProfileHeader& header = writer->header();

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "core/known_directory.hpp"
 #include "os/file.hpp"
 #include "spool/spool_directory.hpp"
 
@@ -125,8 +126,8 @@ std::uint32_t place_check(std::uint32_t index, const ProfileNode& place) noexcep
 // Owned and used by the thread that records. Nothing here throws.
 class ProfileWriter {
  public:
-  // Creates the file in the spool `directory`; nullptr, with an errno value, on failure.
-  static std::unique_ptr<ProfileWriter> create(const std::string& directory, std::uint32_t location,
+  // Creates the file in a spool; nullptr, with an errno value, on failure.
+  static std::unique_ptr<ProfileWriter> create(const KnownDirectory& spool, std::uint32_t location,
                                                std::uint64_t now, int* error) noexcept;
 
   ProfileNode& node(std::uint32_t index) noexcept {

@@ -1,25 +1,23 @@
 #include "spool/size_limit.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <filesystem>
-#include <new>
+#include <exception>
+#include <span>
 #include <system_error>
 #include <vector>
 
+#include "core/life.hpp"
+#include "os/directory.hpp"
 #include "os/file.hpp"
 #include "spool/format.hpp"
 
 namespace timeloom::spool {
-namespace fs = std::filesystem;
 namespace {
 
 struct LogFile {
-  std::string path;
+  std::string spool;
   std::uint32_t number = 0;
   std::uint64_t bytes = 0;
   std::int64_t time = 0;  // of the last append, in ns
@@ -31,22 +29,17 @@ struct Usage {
   std::vector<LogFile> files;  // that hold anything; all of them finished
 };
 
-std::int64_t time_of(const struct stat& status) {
-  return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
-}
-
 // The files of one log in the order in which they were written.
-std::vector<LogFile> log_files(const fs::path& spool, std::uint64_t& ring) {
+std::vector<LogFile> log_files(const os::Directory& directory, const std::string& spool,
+                               std::uint64_t& ring) {
   std::vector<LogFile> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(spool, error)) {
-    const std::string name = entry.path().filename().string();
-    struct stat status {};
-    if (::stat(entry.path().c_str(), &status) != 0) continue;
-    const auto bytes = static_cast<std::uint64_t>(status.st_size);
-    if (name == kRingName) ring += bytes;
+  int error = 0;
+  for (const std::string& name : directory.names(&error)) {
+    const auto facts = directory.facts(name);
+    if (!facts) continue;
+    if (name == kRingName) ring += facts->bytes;
     if (const auto number = log_number(name)) {
-      files.push_back({entry.path().string(), *number, bytes, time_of(status)});
+      files.push_back({spool, *number, facts->bytes, facts->changed_ns});
     }
   }
   std::ranges::sort(files, {}, &LogFile::number);
@@ -60,16 +53,21 @@ void put_in_order(std::vector<LogFile>& files) {
   }
 }
 
+bool is_alive(const os::Directory& spool) {
+  return alive([&](const std::string& name, int* error) { return spool.open_file(name, error); }) !=
+         Alive::kNo;
+}
+
 // `own`: the spool that is about to begin a new file.
-Usage usage_of(const fs::path& spools, const fs::path& own, std::uint64_t file_size) {
+Usage usage_of(const os::Directory& spools, const std::string& own, std::uint64_t file_size) {
   Usage usage;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(spools, error)) {
-    if (!entry.is_directory(error)) continue;
-    std::vector<LogFile> files = log_files(entry.path(), usage.bytes);
+  int error = 0;
+  for (const std::string& name : spools.names(&error)) {
+    const os::Directory spool = spools.open_below(name, &error);
+    if (!spool.is_open()) continue;
+    std::vector<LogFile> files = log_files(spool, name, usage.bytes);
     if (files.empty()) continue;
-    files.back().growing =
-        entry.path().filename() != own.filename() && alive(entry.path().string()) != Alive::kNo;
+    files.back().growing = name != own && is_alive(spool);
     put_in_order(files);
     for (LogFile& file : files) {
       usage.bytes += file.growing ? std::max(file.bytes, file_size) : file.bytes;
@@ -80,10 +78,9 @@ Usage usage_of(const fs::path& spools, const fs::path& own, std::uint64_t file_s
   return usage;
 }
 
-std::uint64_t events_in(const std::string& path) {
-  int error = 0;
-  const os::File file = os::File::open_read(path, &error);
+std::uint64_t events_in(const os::File& file) {
   std::uint64_t events = 0;
+  int error = 0;
   SegmentHeader header{};
   const auto bytes = std::as_writable_bytes(std::span(&header, 1));
   for (std::uint64_t offset = 0; file.is_open();) {
@@ -96,22 +93,30 @@ std::uint64_t events_in(const std::string& path) {
 }
 
 // Counted first: killed between the two steps, we have said too much rather than
-// too little.
-bool remove_file(const std::string& path, std::atomic<std::uint64_t>& dropped) {
-  const std::uint64_t events = events_in(path);
+// too little. True also where somebody else was faster.
+bool remove_file(const os::Directory& spools, const LogFile& file,
+                 std::atomic<std::uint64_t>& dropped) {
+  int error = 0;
+  const os::Directory spool = spools.open_below(file.spool, &error);
+  if (!spool.is_open()) return error == ENOENT;
+  const std::string name = log_name(file.number);
+  const std::uint64_t events = events_in(spool.open_file(name, &error));
   dropped.fetch_add(events, std::memory_order_relaxed);
-  if (::unlink(path.c_str()) == 0) return true;
+  if (spool.remove_file(name) == 0) return true;
   dropped.fetch_sub(events, std::memory_order_relaxed);
-  return errno == ENOENT;  // somebody else did
+  return false;
 }
 
-bool take(const SizeLimit& limit, const fs::path& spool, std::uint64_t bytes,
-          std::uint64_t file_size, std::atomic<std::uint64_t>& dropped) {
-  Usage usage = usage_of(spool.parent_path(), spool, file_size);
+bool take(const SizeLimit& limit, const KnownDirectory& place, const std::string& own,
+          std::uint64_t bytes, std::uint64_t file_size, std::atomic<std::uint64_t>& dropped) {
+  int error = 0;
+  const os::Directory spools = place.open(&error);
+  if (!spools.is_open()) return true;  // as where they are gone
+  Usage usage = usage_of(spools, own, file_size);
   if (limit.at_limit != AtLimit::kKeepNewest) return usage.bytes + bytes <= limit.bytes;
   for (const LogFile& file : usage.files) {
     if (usage.bytes + bytes <= limit.bytes) break;
-    if (remove_file(file.path, dropped)) usage.bytes -= std::min(usage.bytes, file.bytes);
+    if (remove_file(spools, file, dropped)) usage.bytes -= std::min(usage.bytes, file.bytes);
   }
   return true;
 }
@@ -137,10 +142,11 @@ std::uint64_t log_file_size(const SizeLimit& limit, std::uint32_t segment_size) 
   return std::max<std::uint64_t>(limit.bytes / kFiles, segment_size);
 }
 
-bool take_space(const SizeLimit& limit, const std::string& spool, std::uint64_t bytes,
-                std::uint64_t file_size, std::atomic<std::uint64_t>& dropped) noexcept {
+bool take_space(const SizeLimit& limit, const KnownDirectory& spools, const std::string& own,
+                std::uint64_t bytes, std::uint64_t file_size,
+                std::atomic<std::uint64_t>& dropped) noexcept {
   try {
-    return take(limit, spool, bytes, file_size, dropped);
+    return take(limit, spools, own, bytes, file_size, dropped);
   } catch (const std::exception&) {
     return true;  // no memory to look; the next file will
   }

@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/known_directory.hpp"
+
 namespace timeloom {
 
 // The policy of a run that has reached its size limit (--at-max-size).
@@ -39,10 +41,11 @@ std::optional<std::uint32_t> log_number(std::string_view name) noexcept;
 // The size in bytes at which a log file is followed by the next one.
 std::uint64_t log_file_size(const SizeLimit& limit, std::uint32_t segment_size) noexcept;
 
-// Whether the process of `spool` (its directory, beside those of the other
-// processes) may take `bytes` more for a new file. Makes room where the newest
-// events are kept, and adds the events in the files that it removes to `dropped`.
-bool take_space(const SizeLimit& limit, const std::string& spool, std::uint64_t bytes,
-                std::uint64_t file_size, std::atomic<std::uint64_t>& dropped) noexcept;
+// Whether the process of the spool that is called `own` in the directory of all spools may take
+// `bytes` more for a new file. Makes room where the newest events are kept, and adds the events in
+// the files that it removes to `dropped`.
+bool take_space(const SizeLimit& limit, const KnownDirectory& spools, const std::string& own,
+                std::uint64_t bytes, std::uint64_t file_size,
+                std::atomic<std::uint64_t>& dropped) noexcept;
 
 }  // namespace timeloom::spool

@@ -22,6 +22,9 @@ class SpoolDirectory {
     auto own = std::make_shared<os::Directory>(os::Directory::open(path, &error_));
     above_ = std::move(own);
   }
+  // An open one, which lies at `path`.
+  SpoolDirectory(std::shared_ptr<const os::Directory> own, std::string path)
+      : above_(std::move(own)), path_(std::move(path)) {}
   SpoolDirectory(const char* path) : SpoolDirectory(std::string(path)) {}
   // The one with that name in `above`, whose path is `path`.
   SpoolDirectory(std::shared_ptr<const os::Directory> above, const std::filesystem::path& path,

@@ -20,7 +20,7 @@ namespace {
 
 [[noreturn]] void cannot(const std::string& what, const std::string& path, int error,
                          const char* remedy = "; choose another directory with --output") {
-  throw Error("cannot " + what + " " + path + ": " + std::strerror(error) + remedy);
+  throw Error("cannot " + what + " " + path + ": " + reason_of(error) + remedy);
 }
 
 template <typename T>
@@ -30,14 +30,15 @@ std::span<const std::byte> bytes_of(const T& value) noexcept {
 
 }  // namespace
 
-Writer::Writer(std::string directory, const WriterOptions& options)
-    : directory_(std::move(directory)),
-      life_(life_path(directory_)),
+Writer::Writer(KnownDirectory spools, KnownDirectory directory, const WriterOptions& options)
+    : spools_(std::move(spools)),
+      directory_(std::move(directory)),
       options_(options),
       log_file_size_(
           log_file_size(options.size_limit, static_cast<std::uint32_t>(options.segment_size))) {}
 
-std::unique_ptr<Writer> Writer::create(const std::string& directory, const WriterOptions& options) {
+std::unique_ptr<Writer> Writer::create(const std::filesystem::path& path,
+                                       const WriterOptions& options, os::DirectoryId above) {
   const auto page = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
   if (options.segment_size < kMinSegmentSize || options.segment_size > kMaxSegmentSize ||
       options.segment_size % page != 0) {
@@ -45,13 +46,16 @@ std::unique_ptr<Writer> Writer::create(const std::string& directory, const Write
                 " bytes; take a multiple of " + std::to_string(page) + " up to " +
                 std::to_string(kMaxSegmentSize));
   }
-  if (::mkdir(directory.c_str(), 0777) != 0) cannot("create", directory, errno);
-  std::unique_ptr<Writer> writer(new Writer(directory, options));
+  int error = 0;
+  KnownDirectory spools(path.parent_path(), above);
+  KnownDirectory directory = spools.make_new(path.filename(), &error);
+  if (error != 0) cannot("create", path, error);
+  std::unique_ptr<Writer> writer(new Writer(std::move(spools), std::move(directory), options));
   try {
     writer->open_files();
     writer->write_heads();
-    const int error = options.drain_at_once ? writer->start_drain() : 0;
-    if (error != 0) cannot("start a thread for", directory, error);
+    error = options.drain_at_once ? writer->start_drain() : 0;
+    if (error != 0) cannot("start a thread for", path, error);
   } catch (...) {
     writer->remove_files();
     throw;
@@ -62,12 +66,13 @@ std::unique_ptr<Writer> Writer::create(const std::string& directory, const Write
 void Writer::open_files() {
   const auto create = [this](const char* name) {
     int error = 0;
-    os::File file = os::File::create_exclusive(directory_ + "/" + name, &error);
-    if (error != 0) cannot("create", directory_ + "/" + name, error);
+    os::File file = directory_.create_file(name, &error);
+    if (error != 0) cannot("create", directory_.path() + "/" + name, error);
     return file;
   };
-  const int error = write_life(directory_);  // first: a spool that has definitions has it
-  if (error != 0) cannot("write", directory_ + "/" + kLifeName, error);
+  const int error = write_life(directory_, &life_);  // first: a spool that has definitions has it
+  if (error != 0) cannot("write", directory_.path() + "/" + kLifeName, error);
+  life_.close();
   defs_ = create(kDefsName);
   defs_.mark_in_use();  // where there are no locks, nobody can tell whether we live
   log_ = create(kLogName);
@@ -78,13 +83,13 @@ void Writer::write_heads() {
   DefsHeader header{kDefsMagic, kVersion, static_cast<std::uint16_t>(os::clock_source()), 0};
   header.check = checksum(bytes_of(header).data(), offsetof(DefsHeader, check));
   int error = defs_.write_at(0, bytes_of(header));
-  if (error != 0) cannot("write to", directory_ + "/" + kDefsName, error);
+  if (error != 0) cannot("write to", directory_.path() + "/" + kDefsName, error);
   defs_end_ = sizeof header;
   if (options_.size_limit.bytes != 0) define_limit();
 
   error = ring_.allocate(0, kRingHeaderSize);
   if (error == 0) ring_header_ = os::Mapping::map(ring_, 0, kRingHeaderSize, &error);
-  if (error != 0) cannot("map", directory_ + "/" + kRingName, error);
+  if (error != 0) cannot("map", directory_.path() + "/" + kRingName, error);
   auto* ring = new (ring_header_.data()) RingHeader{};
   clock_watch_.use(ring_header_.data());
   ring->magic = kRingMagic;
@@ -99,17 +104,21 @@ void Writer::write_heads() {
       "; choose a smaller buffer with --buffer-size, or another directory with --output";
   if (error != 0) {
     cannot("allocate " + std::to_string(options_.ring_size >> 10) + " KiB for the buffer of",
-           directory_, error, kSmaller);
+           directory_.path(), error, kSmaller);
   }
 }
 
 // After a failed start: nothing was recorded, and nobody is to take it for a run.
 void Writer::remove_files() noexcept {
   closed_ = true;
-  for (const char* name : {kDefsName, kLogName, kRingName, kLifeName}) {
-    ::unlink((directory_ + "/" + name).c_str());
-  }
-  ::rmdir(directory_.c_str());
+  for (const char* name : {kDefsName, kLogName, kRingName, kLifeName}) directory_.remove_file(name);
+  int error = 0;
+  const os::Directory spools = spools_.open(&error);
+  if (error == 0) spools.remove_directory(name_of_spool());
+}
+
+std::string Writer::name_of_spool() const {
+  return std::filesystem::path(directory_.path()).filename();
 }
 
 Writer::~Writer() { close(); }
@@ -150,15 +159,15 @@ bool Writer::make_room_in_log(std::uint64_t bytes) noexcept {
 }
 
 bool Writer::space_for(std::uint64_t bytes) noexcept {
-  return options_.size_limit.bytes == 0 || take_space(options_.size_limit, directory_, bytes,
-                                                      log_file_size_, ring_header().dropped_events);
+  return options_.size_limit.bytes == 0 ||
+         take_space(options_.size_limit, spools_, name_of_spool(), bytes, log_file_size_,
+                    ring_header().dropped_events);
 }
 
 bool Writer::begin_log_file() noexcept {
   int error = ENOMEM;
   try {
-    os::File next =
-        os::File::create_exclusive(directory_ + "/" + log_name(log_number_ + 1), &error);
+    os::File next = directory_.create_file(log_name(log_number_ + 1), &error);
     if (error == 0) log_ = std::move(next);
   } catch (const std::bad_alloc&) {
   }
@@ -324,15 +333,16 @@ void Writer::close(Ending ending) noexcept {
   while (const Segment* segment = take_full()) seal(segment->header(), segment->words());
   if (removed()) fail(ENOENT);
   define_end(ending);
-  if (error() == 0) ::unlink((directory_ + "/" + kRingName).c_str());
-  ::unlink((directory_ + "/" + kLifeName).c_str());
+  if (error() == 0) directory_.remove_file(kRingName);
+  directory_.remove_file(kLifeName);
   defs_.close();  // no longer in use
 }
 
 void Writer::abandon() noexcept {
   closed_ = true;
   drain_thread_.abandon();
-  for (os::File* file : {&defs_, &log_, &ring_}) file->close();  // or we would keep it in use
+  for (os::File* file : {&life_, &defs_, &log_, &ring_})
+    file->close();  // or we would keep it in use
 }
 
 }  // namespace timeloom::spool

@@ -22,6 +22,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -30,6 +31,7 @@
 
 #include "core/cpu_times.hpp"
 #include "core/definitions.hpp"
+#include "core/known_directory.hpp"
 #include "os/clock.hpp"
 #include "os/file.hpp"
 #include "os/thread.hpp"
@@ -88,8 +90,11 @@ struct WriterOptions {
 
 class Writer {
  public:
-  // Creates `directory` (its parent exists) and starts the drain. Throws Error.
-  static std::unique_ptr<Writer> create(const std::string& directory, const WriterOptions& options);
+  // Creates `directory` and starts the drain. `above`: what its parent is, if that is known;
+  // another one at its place is an error. All files of the spool are made, looked for and removed
+  // in the directories that were met here: see core/known_directory.hpp. Throws Error.
+  static std::unique_ptr<Writer> create(const std::filesystem::path& directory,
+                                        const WriterOptions& options, os::DirectoryId above = {});
   ~Writer();
 
   // Definitions made between the two calls are written together by the second.
@@ -141,7 +146,7 @@ class Writer {
     return at_limit() && options_.size_limit.at_limit == AtLimit::kFold;
   }
 
-  const std::string& directory() const noexcept { return directory_; }
+  const KnownDirectory& directory() const noexcept { return directory_; }
   void count_lost(std::uint64_t events) noexcept;
   std::uint64_t lost() const noexcept;
   // Events that this process has dropped, its own and those of others, for newer ones.
@@ -184,14 +189,18 @@ class Writer {
   // for other machines (core/heartbeat.hpp).
   void resume_drain() noexcept;
 
+  // REQUIRES: closed. The file of the definitions, for add_property().
+  os::File take_definitions() noexcept { return std::move(defs_); }
+
   // In the child of a fork: forgets everything and closes the files, which are the parent's.
   void abandon() noexcept;
 
  private:
-  Writer(std::string directory, const WriterOptions& options);
+  Writer(KnownDirectory spools, KnownDirectory directory, const WriterOptions& options);
   void open_files();
   void write_heads();
   void remove_files() noexcept;
+  std::string name_of_spool() const;
   // With mutex_ held; those with an int return an errno value.
   int add_block(std::uint64_t bytes, bool whole) noexcept;
   void add_segments(os::Mapping block, std::uint64_t offset, bool whole);
@@ -222,9 +231,10 @@ class Writer {
   void fail(int error) noexcept;
   RingHeader& ring_header() const noexcept;
 
-  const std::string directory_;
-  const std::string life_;
+  const KnownDirectory spools_;  // with those of the other processes
+  const KnownDirectory directory_;
   const WriterOptions options_;
+  os::File life_;  // of the drain, from its first beat on
   os::File defs_;
   os::File log_;
   os::File ring_;
@@ -263,9 +273,8 @@ class Writer {
   os::HelperThread drain_thread_;
 };
 
-// Adds a property to the spool of a closed measurement. False: the write failed, and the
+// Adds a property to the definitions of a closed spool. False: the write failed, and the
 // spool is unchanged.
-bool add_property(const std::string& directory, const std::string& key,
-                  const std::string& value) noexcept;
+bool add_property(os::File& definitions, const std::string& key, const std::string& value) noexcept;
 
 }  // namespace timeloom::spool

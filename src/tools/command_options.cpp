@@ -74,6 +74,10 @@ void CommandOptions::hidden_flag(const std::string& name, bool& value) {
   app_->add_flag(name, value)->group("");
 }
 
+void CommandOptions::hidden_text(const std::string& name, std::string& value) {
+  app_->add_option(name, value)->group("");
+}
+
 void CommandOptions::hidden_count(const std::string& name, std::optional<std::uint32_t>& value) {
   app_->add_option(name, value)->group("");
 }

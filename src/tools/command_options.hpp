@@ -44,6 +44,7 @@ class CommandOptions {
   void flag(const std::string& name, bool& value, const std::string& help);
   // For other programs: it is left out of the help.
   void hidden_flag(const std::string& name, bool& value);
+  void hidden_text(const std::string& name, std::string& value);
   void hidden_count(const std::string& name, std::optional<std::uint32_t>& value);
   // Refuses a command line with both. REQUIRES: both are known already.
   void exclude(const std::string& flag, const std::string& other);

@@ -17,6 +17,7 @@
 
 #include "core/error.hpp"
 #include "core/executable.hpp"
+#include "core/known_directory.hpp"
 #include "core/life.hpp"
 #include "core/mpi_rank.hpp"
 #include "core/native_run.hpp"
@@ -115,14 +116,23 @@ Settings settings_of_run(const fs::path& directory) {
 // The run that the program records.
 struct NativeRun {
   fs::path directory;                     // empty: it records none
+  os::DirectoryId id = {};                // what it is
   bool existed = false;                   // the directory did before
   std::optional<LaunchedRank> rank = {};  // that shares the run with others
   std::uint32_t spawn = 0;                // that it is a rank of; 0: of the job
+
+  KnownDirectory known() const { return {directory, id}; }
 };
 
+// The directory of the spools of a rank.
 fs::path spools_of(const NativeRun& run) {
   return run.spawn == 0 ? run::spools_of_rank(run.directory, run.rank->rank)
                         : run::spools_of_spawned(run.directory, run.spawn, run.rank->rank);
+}
+
+// The same, in the run that was made or joined. An error: it is not there any more.
+KnownDirectory open_spools(const NativeRun& run, int* error) {
+  return run.known().below(spools_of(run).lexically_relative(run.directory), error);
 }
 
 // `wrappers`: the value of LD_PRELOAD; empty: as it is.
@@ -132,6 +142,7 @@ int run_program(const CommandLine& line, const std::string& program, const Nativ
   const fs::path settings =
       directory.empty() ? directory : directory / run::entry(run::Item::kSettings).name;
   ::setenv(kNativeSettingsVariable, settings.c_str(), 1);
+  ::setenv(kRunIdVariable, text_of(run.id).c_str(), 1);
   ::setenv(kNativeLauncherVariable, own_executable().c_str(), 1);
   if (run.spawn != 0) ::setenv(kNativeParentVariable, variable(kParentVariable).c_str(), 1);
   ::unsetenv(kParentVariable);
@@ -165,7 +176,7 @@ std::string word_of(const fs::path& directory) {
 }
 
 // Says what was lost; the program's status stays what it is. `more_ranks`: may still join the run.
-std::string weave_run(const fs::path& directory, const Settings& settings, bool more_ranks) try {
+std::string weave_run(const NativeRun& run, const Settings& settings, bool more_ranks) try {
   if (!settings.flag("weave")) return "not woven yet; the next command does it";
   weave::WeaveOptions options;
   options.keep_spool = settings.flag("keep-spool");
@@ -173,7 +184,8 @@ std::string weave_run(const fs::path& directory, const Settings& settings, bool 
   options.patience = weave::kPatienceAtEnd;
   options.just_ended = true;
   options.more_ranks = more_ranks;
-  const weave::WeaveSummary summary = weave::weave(directory, options);
+  options.run = run.id;
+  const weave::WeaveSummary summary = weave::weave(run.directory, options);
   warn_of_depth(summary);
   return describe(summary);
 } catch (const std::exception& error) {
@@ -185,19 +197,22 @@ run::Others end_in_group(const NativeRun& run) {
   const LaunchedRank& rank = *run.rank;
   if (rank.size == 0) return run::Others::kGoOn;
   if (run.spawn != 0) {
-    return run::end_spawned(run.directory, run.spawn, rank.rank, rank.size);
+    return run::end_spawned(run.known(), run.spawn, rank.rank, rank.size);
   }
-  return run::end_rank(run.directory, rank.rank, rank.size, run::kPatienceWithLate);
+  return run::end_rank(run.known(), rank.rank, rank.size, run::kPatienceWithLate);
 }
 
 // Its part of the weave. What fails is left to the weave of the run.
 void convert_as_rank(const NativeRun& run) {
   if (!run.rank || run.rank->size < 2 || run.spawn != 0) return;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(spools_of(run), ignored)) {
-    if (!fs::is_regular_file(entry.path() / kDefsName, ignored)) continue;
+  int error = 0;
+  const KnownDirectory spools = open_spools(run, &error);
+  const auto names = error == 0 ? spools.open(&error).names(&error) : std::vector<std::string>();
+  for (const std::string& name : names) {
+    const KnownDirectory spool = spools.below(name, &error);
+    if (error != 0) continue;
     try {
-      weave::convert(entry.path(), run.rank->size, kWorthConverting);
+      weave::convert(spool, run.rank->size, kWorthConverting);
     } catch (const std::exception&) {  // also for want of memory: the program has ended well
     }
   }
@@ -205,11 +220,11 @@ void convert_as_rank(const NativeRun& run) {
 
 // Other ranks, and spawned processes: while they go on, the last one of them weaves the run.
 run::Others end_of(const NativeRun& run) {
-  std::error_code ignored;
-  if (run.rank) fs::remove(spools_of(run) / kLifeName, ignored);
+  int ignored = 0;
+  if (run.rank) open_spools(run, &ignored).remove_file(kLifeName);
   const run::Others others = end_in_group(run);
   if (others == run::Others::kGoOn) return others;
-  return run::end_group(run.directory, run.spawn) ? others : run::Others::kGoOn;
+  return run::end_group(run.known(), run.spawn) ? others : run::Others::kGoOn;
 }
 
 // Nobody else says it.
@@ -235,12 +250,12 @@ void finish(const NativeRun& run, const std::string& program, const Settings& se
   const bool missing = others == run::Others::kNotHere;
   if (run::count_spools(directory) == 0) {
     if (!missing) {
-      run::forget_job(run::Directory(directory));
-      run::forget_directory(directory, run.existed);
+      run::forget_job(run::Directory::open(run.known()));
+      run::forget_directory(run.known(), run.existed);
     }
     return say_nothing_recorded(program);
   }
-  const std::string text = weave_run(directory, settings, missing);
+  const std::string text = weave_run(run, settings, missing);
   const bool failed = text.starts_with("not woven: ");
   if (settings.flag("quiet")) {
     if (failed) say(text);
@@ -258,10 +273,15 @@ NativeRun make_directory(const CommandLine& line, const Settings& settings,
   NativeRun run{suffix.empty() ? run::claim_directory(output, line.target)
                                : run::choose_directory(output, line.target) += suffix};
   std::error_code ignored;
+  const bool claimed = output.empty() && suffix.empty();
   run.existed = !output.empty() && fs::exists(run.directory, ignored);
-  run::make_directory(run.directory, settings.flag("force"), settings.as_variables());
+  const run::MadeRun made =
+      run::make_directory(run.directory, settings.flag("force"), settings.as_variables(), claimed);
+  run.id = made.directory.id();
+  if (!made.remark.empty()) say(made.remark);
   // What records says so where there is none.
-  fs::create_directory(run.directory / run::entry(run::Item::kSpool).name, ignored);
+  int error = 0;
+  (void)made.directory.make_below(run::name_of(run::Item::kSpool), &error);
   return run;
 }
 
@@ -291,13 +311,13 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
   const auto make = [&](unsigned program) {
     const std::string suffix = program > 1 ? fmt::format(".program-{}", program) : "";
     made = make_directory(line, settings, apart + suffix);
-    return made.directory;
+    return made.known();
   };
   const run::SharedRun shared =
       run::share_run(meeting, {rank.job, wish, rank.rank, rank.size}, make,
-                     [&] { run::forget_directory(made.directory, made.existed); });
+                     [&] { run::forget_directory(made.known(), made.existed); });
   if (!shared.refused.empty()) return make_apart(line, settings, rank, apart, shared.refused);
-  return {shared.path, made.existed, rank};
+  return {shared.run.path(), shared.run.id(), made.existed, rank};
 }
 
 // A rank of those that MPI_Comm_spawn has started, whose run is that of its parents.
@@ -308,11 +328,12 @@ NativeRun join_spawned(const Spawn& spawn) {
   }
   const fs::path directory = run_of_spool(variable(kParentVariable));
   if (directory.empty()) throw Obstacle(formatted("{} is no spool", variable(kParentVariable)));
-  if (!run::join_spawn(directory, spawn.number, rank->rank)) {
+  const KnownDirectory run(directory, directory_id_in(variable(kRunIdVariable)));
+  if (!run::join_spawn(run, spawn.number, rank->rank)) {
     throw Obstacle(
         formatted("another process has been rank {} of spawn {}", rank->rank, spawn.number));
   }
-  return {directory, true, rank, spawn.number};
+  return {directory, run.id(), true, rank, spawn.number};
 }
 
 // No directory: the machine is in the way, which is said.
@@ -349,13 +370,14 @@ int run_native(const CommandLine& line) {
   const NativeRun run = make_run(line, settings);
   if (run.directory.empty()) return run_program(line, program, run);
   const auto begin = std::chrono::steady_clock::now();
-  if (run.rank) (void)write_life(spools_of(run).string());  // others are not to end it meanwhile
+  int ignored = 0;
+  if (run.rank) (void)write_life(open_spools(run, &ignored));  // others do not end it meanwhile
   int status = 0;
   try {
     status = run_program(line, program, run, preload_value(settings));
   } catch (const Error&) {
     if (end_of(run) == run::Others::kEnded && run::count_spools(run.directory) == 0) {
-      run::forget_directory(run.directory, run.existed);
+      run::forget_directory(run.known(), run.existed);
     }
     throw;
   }

@@ -2,10 +2,14 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <memory>
 
 #include "core/error.hpp"
+#include "core/known_directory.hpp"
+#include "core/spawned.hpp"
+#include "run/directory.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/omnitrace_files.hpp"
@@ -21,6 +25,7 @@ struct WeaveCommandOptions {
   std::string run;
   bool numbers = false;                  // asked for by the end of a program
   std::optional<std::uint32_t> convert;  // the same, of so many ranks: `run` is the spool of one
+  std::string run_id;                    // the same: text_of() what the directory of the run is
   weave::WeaveOptions weave;
   std::optional<std::uint32_t> threads;
 };
@@ -65,18 +70,30 @@ void end_within_limit() {
   ::alarm(kLongestSeconds);
 }
 
+void convert_spool(const std::string& spool, const os::DirectoryId& id, std::uint32_t ranks) {
+  const std::string run = run_of_spool(spool);
+  int error = run.empty() ? ENOENT : 0;
+  KnownDirectory known;
+  if (error == 0) known = KnownDirectory(run, id).below(spool.substr(run.size() + 1), &error);
+  if (error != 0) throw Error("cannot open " + spool + ": " + reason_of(error));
+  weave::convert(known, ranks);
+}
+
 int run_weave(WeaveCommandOptions options) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not become so large is an error like others
+  options.weave.run = directory_id_in(options.run_id);
   if (options.convert) {
     end_within_limit();
-    weave::convert(options.run, *options.convert);
+    convert_spool(options.run, options.weave.run, *options.convert);
     return kDone;
   }
+  // No other directory that lies there by now is looked into.
+  if (options.weave.run.known()) run::Directory::open({options.run, options.weave.run});
   const auto unfinished = weave::unfinished_run_of(options.run);
   const std::filesystem::path run = unfinished ? *unfinished : weave::find_run(options.run);
   Output output;
   if (!weave::unfinished(run)) {
-    weave::remove_leftovers(run);
+    if (!options.numbers) weave::remove_leftovers(run);
     if (!options.numbers) output.write(run.string() + " is woven already: nothing to do\n");
   } else {
     options.weave.progress = isatty(STDERR_FILENO) == 1;
@@ -104,6 +121,7 @@ Command register_weave(CLI::App& program) {
              "Do not remove the recorded data afterwards");
   known.hidden_flag("--numbers", options->numbers);
   known.hidden_count("--convert", options->convert);
+  known.hidden_text("--run-id", options->run_id);
   known.hidden_flag("--more-ranks", options->weave.more_ranks);
   known.count("--threads", "N", options->threads, {1, 65536, "a number of threads, 1 or more"},
               "Threads that weave (default: one a core)");

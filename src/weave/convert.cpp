@@ -1,6 +1,7 @@
 #include "weave/convert.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -18,23 +19,32 @@ namespace {
 
 constexpr char kEvents[] = "events";  // of event_file()
 
-// Gone at the end, unless it was kept.
+// The directory of a conversion, into which nobody else can put anything while it is written: OTF2
+// writes to whatever a path leads to. Gone at the end, unless it was kept.
 class NewDirectory {
  public:
-  explicit NewDirectory(fs::path path) : path_(std::move(path)) {
-    if (!fs::create_directory(path_)) throw Error(path_.string() + " is there already");
+  explicit NewDirectory(const os::Directory& spool) : spool_(spool) {
+    int error = spool.make_directory(kConvertedName, 0700);
+    if (error == EEXIST) throw Error("there is a conversion already");
+    if (error == 0) own_ = spool.open_below(kConvertedName, &error);
+    if (error == 0 && !own_.is_new_and_private()) error = EEXIST;
+    if (error != 0) throw std::system_error(error, std::generic_category());
+    path_ = own_.path_of_descriptor();
+    if (path_.empty()) throw Error("there is no /proc");
   }
   ~NewDirectory() {
-    std::error_code ignored;
-    if (!kept_) fs::remove_all(path_, ignored);
+    if (!kept_) spool_.remove_all(kConvertedName);
   }
   NewDirectory(const NewDirectory&) = delete;
   NewDirectory& operator=(const NewDirectory&) = delete;
   const fs::path& path() const noexcept { return path_; }
-  void keep() noexcept { kept_ = true; }
+  // It may be read by who may read the spool.
+  void keep() noexcept { kept_ = own_.take_mode_of(spool_) == 0; }
 
  private:
-  const fs::path path_;
+  const os::Directory& spool_;
+  os::Directory own_;
+  fs::path path_;
   bool kept_ = false;
 };
 
@@ -56,11 +66,14 @@ profile::CallTreeOptions share_of_rank(std::uint32_t ranks) {
 
 }  // namespace
 
-void convert(const fs::path& spool, std::uint32_t ranks, std::uint64_t least) try {
-  const spool::SpoolDirectory directory(spool);
+void convert(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t least) try {
+  int failed = 0;
+  const auto open = std::make_shared<const os::Directory>(spool.open_to_list(&failed));
+  if (failed != 0) throw Error("cannot open " + spool.path() + ": " + reason_of(failed));
+  const spool::SpoolDirectory directory(open, spool.path());
   SpoolSource source({directory}, SpoolSource::Conversions::kIgnored);
   if (!source.can_be_converted() || source.bytes() < least) return;
-  NewDirectory converted(spool / kConvertedName);
+  NewDirectory converted(*open);
   profile::LocationFolds folds(share_of_rank(ranks));
   std::unique_ptr<otf2::Archive> trace;
   std::vector<RunSink*> sinks;
@@ -93,7 +106,7 @@ void convert(const fs::path& spool, std::uint32_t ranks, std::uint64_t least) tr
   write_conversion(result, converted.path());
   converted.keep();
 } catch (const std::system_error& error) {
-  throw Error("cannot convert " + spool.string() + ": " + error.code().message());
+  throw Error("cannot convert " + spool.path() + ": " + error.code().message());
 }
 
 }  // namespace timeloom::weave

@@ -4,7 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+
+#include "core/known_directory.hpp"
 
 namespace timeloom::weave {
 
@@ -13,6 +14,6 @@ namespace timeloom::weave {
 // ranks, what a process folded while it ran, what is damaged, and less than `least` bytes of
 // records. `ranks`: of the job, which share the call paths that a profile may have. Once for each
 // spool, by one thread. Throws Error and std::bad_alloc.
-void convert(const std::filesystem::path& spool, std::uint32_t ranks, std::uint64_t least = 0);
+void convert(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t least = 0);
 
 }  // namespace timeloom::weave

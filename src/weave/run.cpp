@@ -41,20 +41,20 @@ namespace {
 
 using run::Item;
 
-run::Directory open(const fs::path& run) try {
-  return run::Directory(run);
+run::Directory open(const KnownDirectory& run) try {
+  return run::Directory::open(run);
 } catch (const std::system_error& error) {
-  throw Error("cannot open " + run.string() + ": " + error.code().message());
+  throw Error("cannot open " + run.path() + ": " + error.code().message());
 }
 
 // One weave of a run at a time; the lock goes with the process.
-run::Directory open_and_lock(const fs::path& path, std::chrono::milliseconds patience) {
+run::Directory open_and_lock(const KnownDirectory& known, std::chrono::milliseconds patience) {
   using namespace std::chrono_literals;
-  run::Directory run = open(path);
+  run::Directory run = open(known);
   for (const auto end = std::chrono::steady_clock::now() + patience; !run.try_lock();
        std::this_thread::sleep_for(20ms)) {
     if (std::chrono::steady_clock::now() < end) continue;
-    throw Error(path.string() + " is being woven by another process; wait until it has finished");
+    throw Error(known.path() + " is being woven by another process; wait until it has finished");
   }
   return run;
 }
@@ -362,7 +362,7 @@ std::unique_ptr<Attempt> make_results(const run::Directory& run,
 }  // namespace
 
 WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
-  const run::Directory run = open_and_lock(path, options.patience);
+  const run::Directory run = open_and_lock({path, options.run}, options.patience);
   run.remove(Item::kWoven);  // left by a weave that was interrupted at its end
   const std::vector<spool::SpoolDirectory> spools = spools_of(run);
   if (spools.empty()) refuse_without_spools(path);

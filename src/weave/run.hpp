@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/known_directory.hpp"
 #include "core/measuring_cost.hpp"
 #include "run/layout.hpp"
 
@@ -57,6 +58,7 @@ struct WeaveOptions {
   // How long to wait for another weave of the run; then, this one is refused.
   std::chrono::milliseconds patience{};
   bool more_ranks = false;  // of the job may join the run: it is not finished
+  os::DirectoryId run{};    // what the directory has to be; not known: any
   bool just_ended = false;  // what its ranks have converted, if so, they have converted now
 };
 

@@ -1,9 +1,5 @@
 #include "spawn.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -12,6 +8,7 @@
 #include <string_view>
 
 #include "core/executable.hpp"
+#include "core/known_directory.hpp"
 #include "core/native_run.hpp"
 #include "record/program_session.hpp"
 
@@ -59,50 +56,20 @@ bool can_be_followed(const SpawnedCommand& given) {
   return !find_executable(command).empty();
 }
 
-// A directory below an open one, made if there is none; no link in its place is followed. -1: it
-// cannot be had.
-int open_directory(int above, const char* name) noexcept {
-  if (::mkdirat(above, name, 0777) != 0 && errno != EEXIST) return -1;
-  return ::openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-// The open directory of the spawns of the run.
-class Spawns {
- public:
-  explicit Spawns(const std::string& run) noexcept {
-    const int directory = ::open(run.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const int spool = directory < 0 ? -1 : open_directory(directory, "spool");
-    spawns_ = spool < 0 ? -1 : open_directory(spool, kSpawnedName);
-    for (const int one : {directory, spool}) {
-      if (one >= 0) ::close(one);
-    }
-  }
-  ~Spawns() {
-    if (spawns_ >= 0) ::close(spawns_);
-  }
-  Spawns(const Spawns&) = delete;
-  Spawns& operator=(const Spawns&) = delete;
-
-  // An errno value; 0: nobody had that number before.
-  int take(std::uint32_t number) const {
-    return ::mkdirat(spawns_, std::to_string(number).c_str(), 0777) == 0 ? 0 : errno;
-  }
-
- private:
-  int spawns_ = -1;
-};
-
 // 0: none can be had.
 std::uint32_t new_number() {
   constexpr std::uint32_t kMost = 1 << 20;
   static std::atomic<std::uint32_t> next = 1;  // other processes have had those before
   const std::string run = run_of_spool(own_spool());
   if (run.empty()) return 0;
-  const Spawns spawns(run);
-  for (std::uint32_t number = next; number < kMost; ++number) {
-    const int error = spawns.take(number);
-    if (error == 0) next = number + 1;
-    if (error != EEXIST) return error == 0 ? number : 0;
+  int error = 0;
+  const KnownDirectory spawns = KnownDirectory(run, directory_id_in(variable(kRunIdVariable)))
+                                    .make_below(std::string("spool/") + kSpawnedName, &error);
+  const os::Directory directory = error == 0 ? spawns.open(&error) : os::Directory();
+  for (std::uint32_t number = next; error == 0 && number < kMost; ++number) {
+    const int taken = directory.make_directory(std::to_string(number));
+    if (taken == 0) next = number + 1;
+    if (taken != EEXIST) return taken == 0 ? number : 0;
   }
   return 0;
 }
@@ -139,6 +106,7 @@ SpawnedCommand SpawnedCommands::followed(const SpawnedCommand& given) noexcept t
   if (number_ == 0) return given;
   auto line = std::make_unique<Line>();
   line->words = {std::string(kParentVariable) + "=" + own_spool(),
+                 std::string(kRunIdVariable) + "=" + variable(kRunIdVariable),
                  std::string(kSpawnVariable) + "=" + text_of(Spawn{number_, identity_})};
   for (std::string& word : launcher()) line->words.push_back(std::move(word));
   line->words.emplace_back(given.command);

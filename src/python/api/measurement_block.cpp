@@ -30,6 +30,7 @@ struct Block {
   bool weave = true;
   bool keep_spool = false;
   std::filesystem::path directory = {};  // of the run
+  os::DirectoryId id = {};               // what it is
   bool existed = false;                  // it did before
   bool running = false;                  // begun by start_block()
 };
@@ -78,7 +79,10 @@ void make_run(const Settings& settings, const std::string& program, Block& block
   if (rank && rank->size != 1) block.directory += ".rank-" + std::to_string(rank->rank);
   std::error_code ignored;
   block.existed = std::filesystem::exists(block.directory, ignored);
-  run::make_directory(block.directory, settings.flag("force"), settings.as_variables());
+  const run::MadeRun made =
+      run::make_directory(block.directory, settings.flag("force"), settings.as_variables());
+  block.id = made.directory.id();
+  if (!made.remark.empty()) say(made.remark);
 }
 
 // Ends what a parent process has begun in this one: what the process wants itself goes first.
@@ -96,12 +100,13 @@ PyObject* start_new_block(const Settings& settings, const std::string& program) 
   make_run(settings, program, block);
   // Before it runs: another thread would take it for a run that it can join.
   g_block.running = true;
-  const SessionContext context{.run = block.directory.string(), .program = {.filter = filter}};
+  const SessionContext context{
+      .run = block.directory.string(), .id = block.id, .program = {.filter = filter}};
   if (start_measurement(settings, context)) {
     g_block = std::move(block);
     Py_RETURN_NONE;
   }
-  run::forget_directory(block.directory, block.existed);
+  run::forget_directory({block.directory, block.id}, block.existed);
   const ErrorGuard guard;
   g_block.running = session_running();  // another thread was faster
   return nullptr;
@@ -145,9 +150,10 @@ PyObject* finish_block(PyObject*, PyObject*) {
     return PyErr_Occurred() == nullptr ? Py_NewRef(Py_None) : nullptr;
   }
   const bool removed = result.error == ENOENT;
-  const bool woven = block.weave && !removed &&
-                     weave_in_child(result.run, block.package, {block.keep_spool, true}).outcome ==
-                         WeaveOutcome::kDone;
+  const bool woven =
+      block.weave && !removed &&
+      weave_in_child(result.run, block.package, {block.keep_spool, true, false, result.id})
+              .outcome == WeaveOutcome::kDone;
   Ref totals(totals_dict(result));
   return totals && mark(totals.get(), woven, false) ? totals.release() : nullptr;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <bit>
+#include <cerrno>
 #include <charconv>
 #include <concepts>
 #include <new>
@@ -111,8 +112,12 @@ void refuse_measured() {
 
 // False with a Python exception set.
 bool start(const std::string& run, PyObject* innermost) {
-  const Inheritance inheritance = load_inheritance(run + "/spool/settings");
-  SessionContext context{.run = run, .program = inheritance.program};
+  int error = 0;
+  const os::Directory directory = KnownDirectory(run).open(&error);
+  if (error == 0 && directory.is_of_another_user()) error = ESTALE;
+  if (error != 0) throw Error("cannot open " + run + ": " + reason_of(error));
+  const Inheritance inheritance = load_inheritance(run + "/spool");
+  SessionContext context{.run = run, .id = directory.id(), .program = inheritance.program};
   context.enters_open_calls = true;
   if (PyFrame_Check(innermost)) context.innermost = reinterpret_cast<PyFrameObject*>(innermost);
   return start_session(inheritance.settings, context);

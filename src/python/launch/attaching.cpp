@@ -64,7 +64,7 @@ PyObject* plan_attach(PyObject*, PyObject* arguments) {
 
 // The directory of the spools, which the other process writes to.
 void make_spool(const std::string& process) {
-  g_plan->run = run::open_for_other(g_plan->place->path(), g_plan->user);
+  g_plan->run = run::open_for_other(g_plan->place->directory(), g_plan->user);
   Inheritance inheritance{g_plan->settings, {.filter = g_plan->filter}};
   inheritance.program.description.properties["timeloom::attached"] = process;
   run::make_spool_for_other(*g_plan->run, as_file(inheritance), g_plan->user);
@@ -117,6 +117,7 @@ PyObject* finish_attached_run(PyObject*, PyObject* arguments) {
   SessionResult result;
   if (!read_answer(bytes_of(answer), result)) result = {.wall_seconds = seconds};
   result.run = g_plan->place->path();
+  result.id = g_plan->place->id();
   result.window = describe(window_of(g_plan->settings));
   if (result.events == 0) result.profile = g_plan->settings.flag("profile");
   report_run_of_other(g_plan->settings, result);

@@ -87,8 +87,9 @@ std::string word_of_run(const std::string& run) {
 std::optional<WeaveResult> weave_run(const SessionResult& result, bool more_ranks) {
   if (result.error == ENOENT || !g_start->weave) return std::nullopt;
   const bool silent = g_start->quiet && !g_start->losses_are_said;
-  return weave_in_child(result.run, g_start->package,
-                        {g_start->keep_spool, silent || !error_output_unchanged(), more_ranks});
+  return weave_in_child(
+      result.run, g_start->package,
+      {g_start->keep_spool, silent || !error_output_unchanged(), more_ranks, result.id});
 }
 
 // Paths of the run lead elsewhere then.
@@ -152,7 +153,7 @@ class RunEnd {
 bool others_go_on() {
   RunPlace* const place = g_start->place.get();
   if (place == nullptr) return false;
-  if (place->is_last() && (place->rank() || run::end_group(place->path(), 0))) return false;
+  if (place->is_last() && (place->rank() || run::end_group(place->directory(), 0))) return false;
   if (const std::string word = place->farewell(); !word.empty() && !g_start->quiet) {
     write_error_output(line_start() + word + ": timeloom report " + word_of_run(place->path()) +
                        "\n");
@@ -207,7 +208,7 @@ void convert_as_rank(const SessionResult& result) {
   const std::optional<RankInRun> rank = g_start->place->rank();
   const bool shared = rank && !rank->spools.empty() && rank->size > 1;
   if (!shared || result.bytes < kWorthConverting) return;
-  convert_in_child(result.spool, rank->size, g_start->package);
+  convert_in_child(result.spool, rank->size, g_start->package, result.id);
 }
 
 void finish_weave_and_report() {

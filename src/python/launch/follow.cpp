@@ -44,13 +44,19 @@ std::string variable(const char* name) {
 // RUN/spool of the spool RUN/spool/NAME; of one of a rank, RUN/spool/rank-N.
 std::string directory_of(const std::string& spool) { return spool.substr(0, spool.rfind('/')); }
 
-std::string settings_file(const std::string& spool) { return directory_of(spool) + "/settings"; }
-
-// RUN; throws Error for a path that is none of a spool.
-std::string run_of(const std::string& spool) {
-  std::string run = run_of_spool(spool);
+// RUN, which is to be what its process has told; throws Error for a path that is none of a spool.
+KnownDirectory run_of(const std::string& spool) {
+  const std::string run = run_of_spool(spool);
   if (run.empty()) throw Error("'" + spool + "' is no spool of a run");
-  return run;
+  return {run, directory_id_in(variable(kRunIdVariable))};
+}
+
+// The directory of spools at that path, in the run.
+KnownDirectory spools_at(const std::string& path, const KnownDirectory& run) {
+  int error = 0;
+  KnownDirectory spools = run.below(path.substr(run.path().size() + 1), &error);
+  if (error != 0) throw Error("cannot open " + path + ": " + reason_of(error));
+  return spools;
 }
 
 bool has_os() { return PyDict_GetItemString(PyImport_GetModuleDict(), "os") != nullptr; }
@@ -67,7 +73,10 @@ Ref text_for_environment(const std::string& text) {
   return Ref(PyBytes_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
 }
 
-bool set_variable(const std::string& value) { return set_for_children(kParentVariable, value); }
+bool set_variables(const std::string& spool) {
+  return set_for_children(kRunIdVariable, timeloom::text_of(session_run().id())) &&
+         set_for_children(kParentVariable, spool);
+}
 
 // PYTHONPATH for children whose Python does not read our timeloom.pth.
 bool set_path_of_children() {
@@ -78,7 +87,9 @@ bool set_path_of_children() {
 
 // `parent`: the spool of the process that started this one. False with a Python exception set.
 bool start_followed(const Inheritance& inheritance, const std::string& parent) {
-  return start_measurement(inheritance.settings, {.run = run_of(parent),
+  const KnownDirectory run = run_of(parent);
+  return start_measurement(inheritance.settings, {.run = run.path(),
+                                                  .id = run.id(),
                                                   .spools = directory_of(parent),
                                                   .program = inheritance.program,
                                                   .parent = parent.substr(parent.rfind('/') + 1)});
@@ -97,10 +108,11 @@ bool start_spawned(Inheritance inheritance, const std::string& parent) {
   place->make();
   const std::string spools = place->rank()->spools;
   inheritance.program.description.properties[kSpawn] = std::to_string(spawn.number);
-  save(inheritance, spools + "/settings");
+  save(inheritance, spools_at(spools, place->directory()));
   const fs::path way = fs::path(parent).lexically_relative(spools);
   return finish_run_at_exit(inheritance.settings, place) &&
          start_measurement(inheritance.settings, {.run = place->path(),
+                                                  .id = place->id(),
                                                   .spools = spools,
                                                   .program = inheritance.program,
                                                   .parent = way.string(),
@@ -159,7 +171,7 @@ PyObject* follow(PyObject* core, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "Us", &parent, &role)) return nullptr;
   if (session_running()) Py_RETURN_NONE;  // timeloom.pth was read twice
   const std::string spool = bytes_of(parent);
-  const Inheritance inheritance = load_inheritance(settings_file(spool));
+  const Inheritance inheritance = load_inheritance(spools_at(directory_of(spool), run_of(spool)));
   load_wrappers(inheritance.settings);
   g_core = core;
   if (std::strcmp(role, "rank") == 0) {
@@ -203,8 +215,8 @@ void announce_to_children() noexcept try {
   if (inheritance.settings.text("follow") == "none" || spool.empty()) return;
   const record::KeepOff nothing_of_this;
   const bool root = !session_followed();
-  if (root) save(inheritance, settings_file(spool));
-  if (!set_variable(spool) || (root && !set_path_of_children())) PyErr_Clear();
+  if (root) save(inheritance, spools_at(directory_of(spool), session_run()));
+  if (!set_variables(spool) || (root && !set_path_of_children())) PyErr_Clear();
 } catch (const std::exception&) {
   return;  // they are not measured
 } catch (const PythonError&) {
@@ -215,10 +227,12 @@ void withdraw_from_children() noexcept {
   const record::KeepOff nothing_of_this;
   const ErrorGuard guard;
   const Ref variables = environment();
-  const Ref name = text_for_environment(kParentVariable);
-  ::unsetenv(kParentVariable);
-  if (variables && name && PyMapping_HasKey(variables.get(), name.get())) {
-    (void)PyObject_DelItem(variables.get(), name.get());
+  for (const char* one : {kParentVariable, kRunIdVariable}) {
+    const Ref name = text_for_environment(one);
+    ::unsetenv(one);
+    if (variables && name && PyMapping_HasKey(variables.get(), name.get())) {
+      (void)PyObject_DelItem(variables.get(), name.get());
+    }
   }
   PyErr_Clear();
 }
@@ -253,7 +267,7 @@ void follow_fork() noexcept {
     start_in_child_of_server();
   } else if (const std::string spool = session_spool(); !spool.empty()) {
     const record::KeepOff nothing_of_this;
-    (void)set_variable(spool);
+    (void)set_variables(spool);
   }
   PyErr_Clear();
   if (session_running()) call_after_fork<begin_in_child>();

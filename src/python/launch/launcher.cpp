@@ -179,6 +179,7 @@ void start_measuring(const Settings& settings, const Program& program, const Fil
     const std::optional<RankInRun> rank = place->rank();
     const SessionContext context{
         .run = place->path(),
+        .id = place->id(),
         .spools = rank ? rank->spools : std::string(),
         .program = {.filter = filter, .description = description_of(*place, program)},
         .rank = rank ? std::optional(rank->rank) : std::nullopt,

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "core/known_directory.hpp"
 #include "python/launch/door.hpp"
 #include "python/launch/main_module.hpp"
 #include "run/layout.hpp"
@@ -46,6 +47,9 @@ class RunPlace {
   // Nothing writes to it any more: it gets its final name. Throws Error.
   virtual void finish() = 0;
   virtual std::string path() const = 0;
+  // What its directory is, when it is made or joined.
+  virtual os::DirectoryId id() const = 0;
+  KnownDirectory directory() const { return {path(), id()}; }
   virtual RunDescription description() const { return {}; }
   // The process among those of its job; see rank_place.hpp.
   virtual std::optional<RankInRun> rank() const { return std::nullopt; }
@@ -63,7 +67,7 @@ class RunPlace {
   // for each rank.
   virtual std::optional<RankMeeting> meeting() const { return std::nullopt; }
   // In place of make(): another rank has made it. Throws Error.
-  virtual void join(const std::string& path) = 0;
+  virtual void join(const KnownDirectory& run) = 0;
   // This rank has a run of its own, whose name ends so.
   virtual void set_apart(const std::string& suffix) = 0;
 };

@@ -63,11 +63,15 @@ class OmnitraceRun : public RunPlace {
 
   void make() override;
   std::optional<RankMeeting> meeting() const override;
-  void join(const std::string& path) override { path_ = path; }
+  void join(const KnownDirectory& run) override {
+    path_ = run.path();
+    id_ = run.id();
+  }
   void set_apart(const std::string&) override { apart_ = true; }  // the rank is in the name
-  void forget() noexcept override { run::forget_directory(path_, existed_); }
+  void forget() noexcept override { run::forget_directory(directory(), existed_); }
   void finish() override {}
   std::string path() const override { return path_.string(); }
+  os::DirectoryId id() const override { return id_; }
   RunDescription description() const override { return describe(omnitrace_, place_); }
 
  private:
@@ -79,6 +83,7 @@ class OmnitraceRun : public RunPlace {
   OmnitracePlace place_;
   std::vector<std::string> unmet_;
   fs::path path_;
+  os::DirectoryId id_;
   bool existed_ = false;
   bool apart_ = false;  // the ranks do not share it
 };
@@ -118,7 +123,9 @@ void OmnitraceRun::make() {
   const std::string remark = make_place(place_);
   if (!remark.empty()) say(remark);
   choose_path();
-  run::make_directory(path_, true, settings_.as_variables());
+  const run::MadeRun made = run::make_directory(path_, true, settings_.as_variables());
+  id_ = made.directory.id();
+  if (!made.remark.empty()) say(made.remark);
 }
 
 std::shared_ptr<RunPlace> plan(const Settings& settings, const Program& program, const Door&) {

@@ -76,12 +76,12 @@ std::string RankPlace::share() {
     if (program > 1) own_->set_apart(".program-" + std::to_string(program));
     own_->check();
     own_->make();
-    return fs::path(path());
+    return directory();
   };
   const run::SharedRun run =
       run::share_run(meeting_.directory, *job_, make, [this] { own_->forget(); });
   if (!run.refused.empty()) return run.refused;
-  if (!run.made) own_->join(run.path.string());
+  if (!run.made) own_->join(run.run);
   shared_ = true;
   made_ = run.made;
   return {};
@@ -100,7 +100,7 @@ void RankPlace::forget() noexcept try {
   if (!shared_) return own_->forget();
   if (!is_last()) return;
   if (!made_ || run::count_spools(path()) > 0) return finish();
-  run::forget_job(run::Directory(path()));
+  run::forget_job(run::Directory::open(directory()));
   own_->forget();
 } catch (const std::exception&) {  // then it keeps the name that it has
 }
@@ -122,7 +122,7 @@ std::optional<RankInRun> RankPlace::rank() const {
 }
 
 bool RankPlace::is_last() {
-  last_ = last_ || (ranks_have_ended() && run::end_group(path(), 0));
+  last_ = last_ || (ranks_have_ended() && run::end_group(directory(), 0));
   return last_;
 }
 
@@ -130,7 +130,7 @@ bool RankPlace::ranks_have_ended() {
   if (!shared_) return true;
   if (launched_.size == 0) return false;
   if (!others_) {
-    others_ = run::end_rank(path(), launched_.rank, launched_.size, run::kPatienceWithLate);
+    others_ = run::end_rank(directory(), launched_.rank, launched_.size, run::kPatienceWithLate);
   }
   return *others_ != run::Others::kGoOn;
 }

@@ -23,12 +23,13 @@ class RankPlace : public RunPlace {
   void forget() noexcept override;
   void finish() override;
   std::string path() const override { return own_->path(); }
+  os::DirectoryId id() const override { return own_->id(); }
   RunDescription description() const override { return own_->description(); }
   std::optional<RankInRun> rank() const override;
   bool is_last() override;
   std::string missing() const override;
   std::string farewell() const override;
-  void join(const std::string& path) override { own_->join(path); }
+  void join(const KnownDirectory& run) override { own_->join(run); }
   void set_apart(const std::string& suffix) override { own_->set_apart(suffix); }
 
  private:

@@ -77,10 +77,11 @@ class Experiment : public RunPlace {
   void forget() noexcept override {}  // Score-P leaves it, too
   void finish() override;
   std::string path() const override { return directory_ ? directory_->path().string() : ""; }
+  os::DirectoryId id() const override { return directory_ ? directory_->id() : os::DirectoryId(); }
   RunDescription description() const override { return describe(scorep_); }
 
   std::optional<RankMeeting> meeting() const override;
-  void join(const std::string& path) override;
+  void join(const KnownDirectory& run) override;
   void set_apart(const std::string& suffix) override { options_.suffix += suffix; }
 
  private:
@@ -119,8 +120,8 @@ std::optional<RankMeeting> Experiment::meeting() const {
                      options_.in_the_way == run::InTheWay::kRefused};
 }
 
-void Experiment::join(const std::string& path) {
-  directory_.emplace(run::ExperimentDirectory::joined(options_, path));
+void Experiment::join(const KnownDirectory& run) {
+  directory_.emplace(run::ExperimentDirectory::joined(options_, run));
 }
 
 void Experiment::finish() {

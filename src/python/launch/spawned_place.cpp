@@ -8,7 +8,7 @@
 
 namespace timeloom::python {
 
-SpawnedPlace::SpawnedPlace(const Settings& settings, std::string run, std::uint32_t spawn,
+SpawnedPlace::SpawnedPlace(const Settings& settings, KnownDirectory run, std::uint32_t spawn,
                            LaunchedRank launched)
     // By the door of who has begun the run, which knows its own directory rules.
     : own_(layout_of(settings).plan(settings, {}, layout_of(settings).door)),
@@ -27,7 +27,7 @@ void SpawnedPlace::make() {
 
 std::optional<RankInRun> SpawnedPlace::rank() const {
   return RankInRun{launched_.rank, launched_.size,
-                   run::spools_of_spawned(run_, spawn_, launched_.rank).string()};
+                   run::spools_of_spawned(run_.path(), spawn_, launched_.rank).string()};
 }
 
 bool SpawnedPlace::is_last() {

@@ -17,21 +17,22 @@ class SpawnedPlace : public RunPlace {
  public:
   // `settings`: those of the run; `launched`: the rank among those that were spawned together.
   // REQUIRES: its size is known. Throws Error.
-  SpawnedPlace(const Settings& settings, std::string run, std::uint32_t spawn,
+  SpawnedPlace(const Settings& settings, KnownDirectory run, std::uint32_t spawn,
                LaunchedRank launched);
 
   void make() override;  // joins the run
   void forget() noexcept override {}
   void finish() override { own_->finish(); }
   std::string path() const override { return own_->path(); }
+  os::DirectoryId id() const override { return own_->id(); }
   std::optional<RankInRun> rank() const override;
   bool is_last() override;
-  void join(const std::string& path) override { own_->join(path); }
+  void join(const KnownDirectory& run) override { own_->join(run); }
   void set_apart(const std::string&) override {}
 
  private:
   std::shared_ptr<RunPlace> own_;
-  std::string run_;
+  KnownDirectory run_;
   std::uint32_t spawn_;
   LaunchedRank launched_;
 };

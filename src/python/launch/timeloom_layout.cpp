@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "python/interpreter/say.hpp"
 #include "python/launch/layout.hpp"
 #include "run/run_directory.hpp"
 
@@ -38,18 +39,25 @@ class PlainRun : public RunPlace {
     std::error_code ignored;
     if (is_claimed()) path_ = run::claim_directory(output, program_);
     existed_ = !output.empty() && std::filesystem::exists(path_, ignored);
-    run::make_directory(path_, settings_.flag("force"), settings_.as_variables());
+    const run::MadeRun made =
+        run::make_directory(path_, settings_.flag("force"), settings_.as_variables(), is_claimed());
+    id_ = made.directory.id();
+    if (!made.remark.empty()) say(made.remark);
   }
-  void forget() noexcept override { run::forget_directory(path_, existed_); }
+  void forget() noexcept override { run::forget_directory(directory(), existed_); }
   void finish() override {}
   std::string path() const override { return path_.string(); }
+  os::DirectoryId id() const override { return id_; }
 
   std::optional<RankMeeting> meeting() const override {
     const std::string& output = settings_.text("output");
     if (output.empty()) return RankMeeting{path_.parent_path(), output};
     return RankMeeting{path_.parent_path(), path_.filename().string(), !settings_.flag("force")};
   }
-  void join(const std::string& path) override { path_ = path; }
+  void join(const KnownDirectory& run) override {
+    path_ = run.path();
+    id_ = run.id();
+  }
   void set_apart(const std::string& suffix) override {
     suffix_ = suffix;
     path_ += suffix;
@@ -61,6 +69,7 @@ class PlainRun : public RunPlace {
   Settings settings_;
   std::string program_;
   std::filesystem::path path_;
+  os::DirectoryId id_;
   std::string suffix_;  // of a rank that has a run of its own
   bool existed_ = false;
 };

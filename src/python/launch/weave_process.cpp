@@ -213,6 +213,12 @@ ChildEnd run_weave(const std::string& program, std::vector<std::string> words, b
   return wait_for(child);
 }
 
+// The program weaves no other directory that lies at the path by now.
+void add_id(std::vector<std::string>& words, const os::DirectoryId& run) {
+  const std::string id = text_of(run);
+  if (!id.empty()) words.insert(words.end(), {"--run-id", id});
+}
+
 }  // namespace
 
 std::string extension_directory() {
@@ -229,6 +235,7 @@ WeaveResult weave_in_child(const std::string& run, const std::string& package,
   std::vector<std::string> words = {"--numbers"};
   if (how.keep_spool) words.push_back("--keep-spool");
   if (how.more_ranks) words.push_back("--more-ranks");
+  add_id(words, how.run);
   words.push_back(run);
   const Answer answer;
   ChildEnd end = run_weave(program, std::move(words), how.silent, answer);
@@ -237,10 +244,14 @@ WeaveResult weave_in_child(const std::string& run, const std::string& package,
   return answer.result();
 }
 
-void convert_in_child(const std::string& spool, std::uint32_t ranks, const std::string& package) {
+void convert_in_child(const std::string& spool, std::uint32_t ranks, const std::string& package,
+                      const os::DirectoryId& run) {
   const std::string program = find_program(package);
   if (program.empty()) return;
-  run_weave(program, {"--convert", std::to_string(ranks), spool}, true, Answer());
+  std::vector<std::string> words = {"--convert", std::to_string(ranks)};
+  add_id(words, run);
+  words.push_back(spool);
+  run_weave(program, std::move(words), true, Answer());
 }
 
 }  // namespace timeloom::python

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "core/known_directory.hpp"
+
 namespace timeloom::python {
 
 enum class WeaveOutcome { kDone, kFailed, kNoProgram };
@@ -29,6 +31,7 @@ struct ChildWeave {
   bool keep_spool = false;
   bool silent = false;      // it writes nowhere
   bool more_ranks = false;  // may still join the run
+  os::DirectoryId run{};    // what its directory is
 };
 
 // The directory of this extension, beside which the program is installed; absolute. The package
@@ -43,6 +46,7 @@ WeaveResult weave_in_child(const std::string& run, const std::string& package,
 
 // The same for what one rank has recorded, before the run is woven: see weave/convert.hpp. What
 // fails is left to the weave of the run. `spool`: that of the rank, which is one of `ranks`.
-void convert_in_child(const std::string& spool, std::uint32_t ranks, const std::string& package);
+void convert_in_child(const std::string& spool, std::uint32_t ranks, const std::string& package,
+                      const os::DirectoryId& run);
 
 }  // namespace timeloom::python

@@ -86,6 +86,7 @@ bool watch(bool on) {
 void fill(SessionResult& result, std::uint64_t end_ns) {
   const Session& s = g_session;
   result.run = s.context.run;
+  result.id = s.context.id;
   result.spool = s.spool;
   result.instrumenter = s.plan.instrumenter->name;
   result.profile = s.settings.flag("profile");
@@ -97,9 +98,9 @@ void fill(SessionResult& result, std::uint64_t end_ns) {
 
 // For who reads the run.
 void note_end(SessionResult& result) {
-  record::add_property(g_session.spool, kProcessCost, to_text(result.cost));
+  record::add_property(kProcessCost, to_text(result.cost));
   if (!result.window.empty()) {
-    record::add_property(g_session.spool, kWindows, std::to_string(result.windows));
+    record::add_property(kWindows, std::to_string(result.windows));
   }
   if (result.left_out_events > 0) {
     record::add_property(g_session.spool, kEventsLeftOut, std::to_string(result.left_out_events));
@@ -359,6 +360,11 @@ bool session_followed() noexcept {
 std::string session_spool() {
   const CriticalSection critical;
   return runs() ? g_session.spool : std::string();
+}
+
+KnownDirectory session_run() {
+  const CriticalSection critical;
+  return {g_session.context.run, g_session.context.id};
 }
 
 Inheritance session_inheritance() {

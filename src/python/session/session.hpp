@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/ending.hpp"
+#include "core/known_directory.hpp"
 #include "python/interpreter/compat.hpp"
 #include "python/session/session_result.hpp"
 #include "settings/inheritance.hpp"
@@ -17,7 +18,8 @@ namespace timeloom::python {
 
 // The inputs of a measurement besides its settings.
 struct SessionContext {
-  std::string run;       // the run directory; made if it is not there
+  std::string run;       // the run directory
+  os::DirectoryId id{};  // what it is, if that is known
   std::string spools{};  // where in it the spools go; empty: into RUN/spool
   ProgramFacts program;  // the same for all processes of the program
   std::string parent{};  // name of the spool of the process that started this one; or empty
@@ -53,6 +55,8 @@ bool session_followed() noexcept;
 bool session_so_far(SessionResult& result);
 // The spool of the running session, RUN/spool/NAME; empty: none runs.
 std::string session_spool();
+// The directory of its run. REQUIRES: a running session.
+KnownDirectory session_run();
 // The settings and facts for processes that this one starts. REQUIRES: a running session.
 Inheritance session_inheritance();
 

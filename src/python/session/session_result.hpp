@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "core/known_directory.hpp"
 #include "core/measuring_cost.hpp"
 #include "record/measurement.hpp"
 
@@ -12,7 +13,8 @@ namespace timeloom::python {
 
 struct SessionResult {
   std::string run;
-  std::string spool;  // of this process in it
+  os::DirectoryId id{};  // what its directory is, if that is known
+  std::string spool;     // of this process in it
   std::string instrumenter;
   std::uint64_t events = 0;
   std::uint64_t folded_events = 0;  // of these: only call paths have been kept of them

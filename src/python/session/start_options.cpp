@@ -1,12 +1,10 @@
 #include "python/session/start_options.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/known_directory.hpp"
 #include "core/mpi_rank.hpp"
 #include "core/recorded_arguments.hpp"
 #include "core/run_properties.hpp"
@@ -69,15 +68,20 @@ LocationGroup this_python(RecordArguments which, const SessionContext& context) 
   return process;
 }
 
-void make_directories(const std::string& path) {
-  for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
-    const std::string part = path.substr(0, end);
-    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST) {
-      throw Error("cannot create the run directory " + part + ": " + std::strerror(errno) +
-                  "; choose another with --output");
-    }
-    if (end == std::string::npos) return;
+// The directory of the spools. A process that was started by a measured one finds it, or the run
+// has been woven without it.
+KnownDirectory place_of_spools(const SessionContext& context) {
+  const KnownDirectory run(context.run, context.id);
+  const std::string spools = context.spools.empty() ? context.run + "/spool" : context.spools;
+  int error = spools.starts_with(context.run + "/") ? 0 : ENOTDIR;
+  KnownDirectory place;
+  if (error == 0) {
+    const std::string way = spools.substr(context.run.size() + 1);
+    place = context.parent.empty() ? run.make_below(way, &error) : run.below(way, &error);
   }
+  if (error == 0) return place;
+  throw Error("cannot open the directory " + spools + " of the run: " + reason_of(error) +
+              "; choose another with --output");
 }
 
 // The paths under which Python keeps its own library and installed packages, as `sysconfig` and
@@ -139,12 +143,11 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
 
 record::StartOptions start_options(const Settings& settings, const SessionContext& context,
                                    const SessionPlan& plan) {
-  const std::string spools = context.spools.empty() ? context.run + "/spool" : context.spools;
-  // A process that was started by a measured one finds them, or the run has been woven without it.
-  if (context.parent.empty()) make_directories(spools);
+  const KnownDirectory spools = place_of_spools(context);
   const RunDescription& description = context.program.description;
   record::StartOptions result;
-  result.spool_directory = record::free_spool(spools);
+  result.spool_directory = record::free_spool(spools.path());
+  result.above = spools.id();
   result.writer = record::writer_options(
       settings.number("buffer-size"), settings.number("max-size"),
       record::at_limit_of(settings.text("at-max-size")), settings.flag("profile"));

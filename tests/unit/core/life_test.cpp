@@ -102,8 +102,9 @@ TEST_F(LifeTest, IsNotKnownOfAnotherMachineOrContainer) {
 
 // As seen from another machine, which has another boot id.
 TEST_F(LifeTest, OnAnotherMachineIsKnownByTheHeartbeat) {
-  ASSERT_EQ(write_life(spool()), 0);
-  begin_to_beat(life_path(spool()));
+  os::File file;
+  ASSERT_EQ(write_life(spool(), &file), 0);
+  begin_to_beat(file);
   std::string bytes = test::read_bytes(life());
   ASSERT_EQ(bytes.substr(52), "beat");
   constexpr std::size_t kBoot = 32, kCheck = 48;
@@ -122,10 +123,32 @@ TEST_F(LifeTest, OnAnotherMachineIsKnownByTheHeartbeat) {
   EXPECT_EQ(alive(spool()), Alive::kYes);
   silent_for(kLongestSilence + 30);
   EXPECT_EQ(alive(spool()), Alive::kNo);
-  beat(life_path(spool()));
+  beat(file);
   EXPECT_EQ(alive(spool()), Alive::kYes);
   test::write_bytes(life(), bytes.substr(0, 52));  // one that does not beat
   EXPECT_EQ(alive(spool()), Alive::kUnknown);
+}
+
+// Whoever may write into the spool puts a file of the user in the place of the heart.
+TEST_F(LifeTest, BeatsInNoOtherFile) {
+  os::File file;
+  ASSERT_EQ(write_life(spool(), &file), 0);
+  file.close();
+  const std::string victim = directory_ / "victim";
+  test::write_bytes(victim, "text");
+  const timespec times[] = {{1, 0}, {1, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, victim.c_str(), times, 0), 0);
+  for (const bool hard : {true, false}) {
+    std::filesystem::remove(life());
+    hard ? std::filesystem::create_hard_link(victim, life())
+         : std::filesystem::create_symlink(victim, life());
+    begin_to_beat(file);
+    beat(file);
+    struct stat status {};
+    ASSERT_EQ(::stat(victim.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mtim.tv_sec, 1);
+    EXPECT_EQ(test::read_bytes(victim), "text");
+  }
 }
 
 }  // namespace

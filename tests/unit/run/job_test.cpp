@@ -102,13 +102,13 @@ TEST_F(JobTest, JobsAndWishesHavePointersOfTheirOwn) {
 
 TEST_F(JobTest, ARunIsOfOneJob) {
   make_run("a");
-  EXPECT_TRUE(is_of_job(run(), "a"));
-  for (const char* other : {"", "b", "a\n", "aa"}) EXPECT_FALSE(is_of_job(run(), other)) << other;
-  EXPECT_FALSE(is_of_job(base_ / "none", "a"));
+  EXPECT_TRUE(run_of_job(run(), "a"));
+  for (const char* other : {"", "b", "a\n", "aa"}) EXPECT_FALSE(run_of_job(run(), other)) << other;
+  EXPECT_FALSE(run_of_job(base_ / "none", "a"));
   fs::remove(run() / "spool" / "job");
   fs::create_symlink(base_ / "elsewhere", run() / "spool" / "job");
   std::ofstream(base_ / "elsewhere") << "a\nrun";
-  EXPECT_FALSE(is_of_job(run(), "a"));  // no link inside a run is followed
+  EXPECT_FALSE(run_of_job(run(), "a"));  // no link inside a run is followed
 }
 
 TEST_F(JobTest, ARankIsTakenOnce) {
@@ -216,9 +216,9 @@ TEST_F(JobTest, RanksShareARun) {
     });
   };
   const SharedRun first = share("a", 1), second = share("a", 0);
-  EXPECT_EQ(first.path, run());
+  EXPECT_EQ(first.run.path(), run());
   EXPECT_TRUE(first.made && !second.made);
-  EXPECT_EQ(second.path, run());
+  EXPECT_EQ(second.run.path(), run());
   EXPECT_THROW(share("b", 0), Error);  // and the next rank finds that out itself
   EXPECT_THROW(share("b", 1), Error);
   fs::remove_all(run());
@@ -233,13 +233,13 @@ TEST_F(JobTest, RanksShareARunOfEachOfTheirPrograms) {
       return path;
     });
   };
-  EXPECT_EQ(share(0).path.filename(), "run1");
-  EXPECT_EQ(share(0).path.filename(), "run2");  // rank 1 is still to join the first
-  EXPECT_EQ(share(1).path.filename(), "run1");
+  EXPECT_EQ(fs::path(share(0).run.path()).filename(), "run1");
+  EXPECT_EQ(fs::path(share(0).run.path()).filename(), "run2");  // rank 1 is still to join the first
+  EXPECT_EQ(fs::path(share(1).run.path()).filename(), "run1");
   forget_job(Directory(base_ / "run1"));  // as it is woven
-  EXPECT_EQ(share(1).path.filename(), "run2");
-  EXPECT_EQ(share(1).path.filename(), "run3");
-  EXPECT_EQ(share(0).path.filename(), "run3");
+  EXPECT_EQ(fs::path(share(1).run.path()).filename(), "run2");
+  EXPECT_EQ(fs::path(share(1).run.path()).filename(), "run3");
+  EXPECT_EQ(fs::path(share(0).run.path()).filename(), "run3");
 }
 
 // Its program has ended, and the process that has started it has still to end the rank.

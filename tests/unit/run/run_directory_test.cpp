@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -289,6 +290,61 @@ TEST_F(RunDirectory, MayBeAskedAboutBySeveralAtOnce) {
   EXPECT_EQ(check(root_ / "run", true), "");
   make_directory(root_ / "run", true, kSettings);
   ::close(other);
+}
+
+TEST_F(RunDirectory, OneThatOthersMayChangeIsForcedAndSaid) {
+  const fs::path run = root_ / "run";
+  fs::create_directory(run);
+  fs::permissions(run, fs::perms::all);
+  const std::string all = run.string() + " lets every user change the run";
+  const std::string remedy = "; allow it with --force or choose another with --output";
+  EXPECT_EQ(check(run, false), all + remedy);
+  EXPECT_EQ(check(run, true), "");
+  EXPECT_EQ(make_directory(run, true, kSettings).remark, all);
+  fs::permissions(run, fs::perms::sticky_bit, fs::perm_options::add);
+  EXPECT_EQ(make_directory(run, true, kSettings).remark, "");
+  if (::geteuid() != 0) GTEST_SKIP() << "only the superuser can give a directory away";
+  const fs::path other = root_ / "other";
+  fs::create_directory(other);
+  ASSERT_EQ(::chown(other.c_str(), 54321, 54321), 0);
+  const std::string stranger = other.string() + " belongs to user 54321, who can change the run";
+  EXPECT_EQ(check(other, false), stranger + remedy);
+  EXPECT_TRUE(fs::is_empty(other));
+  EXPECT_EQ(make_directory(other, true, kSettings).remark, stranger);
+}
+
+TEST_F(RunDirectory, OneThatIsMadeHereIsUsedWhateverItsMode) {
+  const mode_t before = ::umask(0);
+  const MadeRun made = make_directory(root_ / "run", false, kSettings);
+  const fs::path claimed = claim_directory("", "app.py");
+  EXPECT_EQ(make_directory(claimed, false, kSettings, true).remark, "");
+  ::umask(before);
+  EXPECT_EQ(made.remark, "");
+  int error = 0;
+  EXPECT_TRUE(made.directory.open(&error).is_open());
+}
+
+TEST_F(RunDirectory, ALinkOfAnotherUserIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only the superuser can give a link away";
+  const fs::path link = root_ / "link";
+  fs::create_directory(root_ / "own");
+  fs::create_symlink("own", link);
+  EXPECT_EQ(check(link, false), "");
+  ASSERT_EQ(::lchown(link.c_str(), 54321, 54321), 0);
+  for (const bool force : {false, true}) {
+    EXPECT_EQ(check(link, force),
+              link.string() + " is a link of another user; choose another with --output");
+    EXPECT_THROW(make_directory(link, force, kSettings), Error);
+  }
+  EXPECT_TRUE(fs::is_empty(root_ / "own"));
+}
+
+TEST_F(RunDirectory, OnlyTheOneThatWasMadeIsForgotten) {
+  const MadeRun made = make_directory(root_ / "run", false, kSettings);
+  fs::rename(root_ / "run", root_ / "moved");
+  make_directory(root_ / "run", false, kSettings);  // of somebody else
+  forget_directory(made.directory, false);
+  EXPECT_TRUE(fs::exists(root_ / "run" / "scorep.cfg"));
 }
 
 }  // namespace

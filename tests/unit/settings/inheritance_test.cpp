@@ -88,16 +88,41 @@ TEST(Inheritance, GoesThroughAFile) {
       std::filesystem::path(testing::TempDir()) / ("inheritance." + std::to_string(::getpid()));
   std::filesystem::create_directory(directory);
   const std::string path = directory / "settings";
-  save(example(), path);
-  EXPECT_EQ(as_text(load_inheritance(path)), as_text(example()));
+  save(example(), directory);
+  EXPECT_EQ(as_text(load_inheritance(directory)), as_text(example()));
   EXPECT_THROW(load_inheritance(directory / "missing"), Error);
-  EXPECT_THROW(load_inheritance(directory), Error);
-  const std::string fifo = directory / "fifo";
-  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  EXPECT_THROW(load_inheritance(fifo), Error);
   std::filesystem::resize_file(path, std::uintmax_t{1} << 40);  // holes
-  EXPECT_THROW(load_inheritance(path), Error);
-  EXPECT_THROW(save(example(), directory / "missing" / "settings"), Error);
+  EXPECT_THROW(load_inheritance(directory), Error);
+  EXPECT_THROW(save(example(), directory / "missing"), Error);
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  EXPECT_THROW(load_inheritance(directory), Error);
+  EXPECT_THROW(save(example(), directory), Error);
+  std::filesystem::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THROW(load_inheritance(directory), Error);
+  std::filesystem::remove_all(directory);
+}
+
+// Whoever may write into the run puts a link to a file of the user in its place.
+TEST(Inheritance, GoesToNoOtherFile) {
+  const std::filesystem::path directory =
+      std::filesystem::path(testing::TempDir()) / ("links." + std::to_string(::getpid()));
+  std::filesystem::create_directory(directory);
+  const std::filesystem::path path = directory / "settings", victim = directory / "victim";
+  std::ofstream(victim) << "text";
+  for (const bool hard : {true, false}) {
+    std::filesystem::remove(path);
+    hard ? std::filesystem::create_hard_link(victim, path)
+         : std::filesystem::create_symlink(victim, path);
+    save(example(), directory);
+    EXPECT_EQ(std::filesystem::file_size(victim), 4u);
+    EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(path)));
+    EXPECT_EQ(as_text(load_inheritance(directory)), as_text(example()));
+  }
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink(victim, path);
+  EXPECT_THROW(load_inheritance(directory), Error);
   std::filesystem::remove_all(directory);
 }
 
@@ -111,7 +136,7 @@ TEST(Inheritance, OfAnotherVersionIsRefused) {
     std::ofstream(path, std::ios::binary)
         << "check=" << checksum(bytes, records.size()) << '\0' << records;
     try {
-      (void)load_inheritance(path);
+      (void)load_inheritance(directory);
       ADD_FAILURE() << records;
     } catch (const Error& error) {
       const std::string version = records.starts_with("version") ? "9.8.7," : "of another version,";

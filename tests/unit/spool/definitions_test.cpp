@@ -44,13 +44,19 @@ TEST_F(DefinitionsTest, ALaterNameOfTheProcessCounts) {
 TEST_F(DefinitionsTest, APropertyMayFollowTheEnd) {
   create().define_property("a", "1");
   writer_->close();
-  EXPECT_TRUE(add_property(path(), "b", "2"));
+  os::File definitions = writer_->take_definitions();
+  EXPECT_TRUE(add_property(definitions, "b", "2"));
   const auto reader = Reader::open(path());
   EXPECT_EQ(reader->definitions().properties,
             (std::map<std::string, std::string>{{"a", "1"}, {"b", "2"}}));
   EXPECT_TRUE(reader->complete());
   EXPECT_EQ(reader->damage().definitions, 0u);
-  EXPECT_FALSE(add_property(path() + "-gone", "b", "2"));
+  // Not to another file under its name.
+  std::filesystem::rename(path() + "/defs", path() + "/other");
+  EXPECT_FALSE(add_property(definitions, "c", "3"));
+  std::ofstream(path() + "/defs") << "of somebody else";
+  EXPECT_FALSE(add_property(definitions, "c", "3"));
+  EXPECT_EQ(test::read_bytes(path() + "/defs"), "of somebody else");
 }
 
 TEST_F(DefinitionsTest, HeldBackTheyComeInOrderAndWhole) {
