@@ -9,6 +9,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -19,6 +20,7 @@
 #include "convert/leftovers.hpp"
 #include "convert/text.hpp"
 #include "core/error.hpp"
+#include "os/file.hpp"
 #include "os/signals.hpp"
 
 namespace timeloom::convert {
@@ -31,7 +33,8 @@ namespace {
 // a name is written before it counts.
 struct Partial {
   std::atomic<bool> noted = false;
-  std::array<char, 4096> path{};
+  int directory = -1;
+  std::array<char, NAME_MAX + 1> name{};
 };
 constinit std::array<Partial, 8> g_partials{};
 constinit std::mutex g_noting;
@@ -40,26 +43,54 @@ bool is_noted(const Partial& partial) noexcept { return partial.noted; }
 
 void remove_partials(int) {
   for (const Partial& partial : g_partials)
-    if (partial.noted) ::unlink(partial.path.data());
+    if (partial.noted) ::unlinkat(partial.directory, partial.name.data(), 0);
 }
 
-// A path that is longer, or one too many, stays when a signal ends the program.
-void note_partial(const std::string& path) {
+// A name that is longer, or one too many, stays when a signal ends the program.
+void note_partial(const os::Directory& directory, const std::string& name) {
   const std::lock_guard lock(g_noting);
   const auto free = std::ranges::find_if_not(g_partials, is_noted);
-  if (free == g_partials.end() || path.size() >= free->path.size()) return;
-  std::memcpy(free->path.data(), path.c_str(), path.size() + 1);
+  if (free == g_partials.end() || name.size() >= free->name.size()) return;
+  std::memcpy(free->name.data(), name.c_str(), name.size() + 1);
+  free->directory = directory.fd();
   free->noted = true;
   os::watch_fatal_signals(remove_partials);
 }
 
-void forget_partial(const std::string& path) {
+void forget_partial(const os::Directory& directory, const std::string& name) {
   const std::lock_guard lock(g_noting);
   const auto noted = std::ranges::find_if(g_partials, [&](const Partial& partial) {
-    return partial.noted && path == partial.path.data();
+    return partial.noted && partial.directory == directory.fd() && name == partial.name.data();
   });
   if (noted != g_partials.end()) noted->noted = false;
   if (std::ranges::none_of(g_partials, is_noted)) os::unwatch_fatal_signals();
+}
+
+// What the link leads to; empty: it is none. One of another user, in a directory that is shared,
+// may lead to any file of this one. Throws Error. The owner and the text are those of one link,
+// whatever is put in its place meanwhile.
+fs::path target_of(const fs::path& path, const std::string& shown) {
+  const os::File link(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  if (!link.is_open() || ::fstat(link.fd(), &status) != 0 || !S_ISLNK(status.st_mode)) return {};
+  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
+    throw Error(shown + " is a link of another user; name another file with -o FILE");
+  }
+  std::array<char, PATH_MAX> text{};
+  const ssize_t size = ::readlinkat(link.fd(), "", text.data(), text.size());
+  if (size <= 0) return {};
+  return path.parent_path() / std::string(text.data(), static_cast<std::size_t>(size));
+}
+
+// A link is not replaced by a file: what it leads to is.
+fs::path without_links(fs::path path, const std::string& shown) {
+  constexpr int kMost = 40;  // as the kernel follows
+  for (int i = 0; i < kMost; ++i) {
+    fs::path target = target_of(path, shown);
+    if (target.empty()) break;
+    path = std::move(target);
+  }
+  return path;
 }
 
 }  // namespace
@@ -73,36 +104,44 @@ Destination::Destination(const std::string& name, bool force)
   if (name.ends_with(".gz")) compress();
 }
 
+// Somebody may put a file in the place of what was no file.
+void Destination::open_device() {
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail(errno);
+  struct stat opened {};
+  if (::fstat(descriptor_, &opened) != 0 || S_ISREG(opened.st_mode)) {
+    throw Error(shown_ + " was replaced meanwhile; it was not written to");
+  }
+}
+
 void Destination::open_file(bool force) {
   struct stat present {};
   const bool there = ::stat(path_.c_str(), &present) == 0;
   if (there && S_ISDIR(present.st_mode)) {
     throw Error(shown_ + " is a directory; name a file with -o FILE");
   }
-  if (there && !S_ISREG(present.st_mode)) {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor_ < 0) fail(errno);
-    return;
-  }
+  if (there && !S_ISREG(present.st_mode)) return open_device();
   std::error_code unknown;
   replaces_ = force;
   if (!force && (there || fs::is_symlink(path_, unknown))) {
     throw Error(shown_ + " exists; name another file with -o FILE, or replace it with --force");
   }
-  // A link is not replaced by a file: what it leads to is.
-  if (there && fs::is_symlink(path_, unknown)) path_ = fs::canonical(path_, unknown);
-  const std::string hidden =
+  if (there) path_ = without_links(path_, shown_);
+  const fs::path parent = path_.parent_path();
+  const std::string partial =
       "." + path_.filename().string() + "." + std::to_string(::getpid()) + ".part";
-  partial_ = (path_.parent_path() / hidden).string();
+  int error = 0;
+  directory_ = os::Directory::open_unlisted(parent.empty() ? "." : parent.string(), &error);
+  if (error != 0) fail(error);
   remove_leftovers(path_);
-  note_partial(partial_);  // first: a signal may come at any time
-  descriptor_ = ::open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) {
-    const int error = errno;
-    forget_partial(partial_);
-    partial_.clear();
+  note_partial(directory_, partial);  // first: a signal may come at any time
+  os::File file = directory_.create_file(partial, &error);
+  if (error != 0) {
+    forget_partial(directory_, partial);
     fail(error);
   }
+  descriptor_ = file.release();
+  partial_ = partial;
   // For as long as it is written: another process can tell that it has not been left behind.
   static_cast<void>(::flock(descriptor_, LOCK_SH));
   is_file_ = true;
@@ -111,8 +150,8 @@ void Destination::open_file(bool force) {
 Destination::~Destination() {
   if (descriptor_ > 1) ::close(descriptor_);
   if (!partial_.empty()) {
-    ::unlink(partial_.c_str());
-    forget_partial(partial_);
+    directory_.remove_file(partial_);
+    forget_partial(directory_, partial_);
   }
 }
 
@@ -156,14 +195,19 @@ void Destination::finish() {
   if (!is_file_) return;
   // Some file systems say only now that there is no space.
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
+  const std::string name = path_.filename();
   // A link, other than a rename, never replaces what has got the name meanwhile.
-  if (!replaces_ && ::link(partial_.c_str(), path_.c_str()) != 0) {
-    if (errno == EEXIST) throw Error(shown_ + " exists meanwhile; it was not replaced");
-    replaces_ = true;  // a file system without links
+  if (!replaces_) {
+    if (const int error = directory_.link(partial_, name); error == EEXIST) {
+      throw Error(shown_ + " exists meanwhile; it was not replaced");
+    } else if (error != 0) {
+      replaces_ = true;  // a file system without links
+    }
   }
-  if (replaces_ && ::rename(partial_.c_str(), path_.c_str()) != 0) fail(errno);
-  if (!replaces_) ::unlink(partial_.c_str());
-  forget_partial(partial_);
+  const int error = replaces_ ? directory_.rename(partial_, directory_, name) : 0;
+  if (error != 0) fail(error);
+  if (!replaces_) directory_.remove_file(partial_);
+  forget_partial(directory_, partial_);
   partial_.clear();
 }
 

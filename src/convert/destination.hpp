@@ -2,7 +2,8 @@
 //
 // A file is written beside its place under another name and gets its name in finish(): nobody
 // sees half of it, and without finish() nothing is left. What is a pipe or a device is written
-// as it comes. A name that ends with .gz is written with gzip.
+// as it comes. A name that ends with .gz is written with gzip. A link is followed, unless it is of
+// another user, who would then have chosen what is replaced.
 //
 // write() may be called from any thread, the rest from one. Throws Error with one line when
 // the place is taken or cannot be written.
@@ -14,6 +15,8 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+
+#include "os/directory.hpp"
 
 namespace timeloom::convert {
 
@@ -46,12 +49,14 @@ class Destination {
 
  private:
   void open_file(bool force);
+  void open_device();
   void put(std::string_view bytes);
   [[noreturn]] void fail(int error) const;
 
   std::filesystem::path path_;
-  std::string shown_;    // the name in messages
-  std::string partial_;  // the other name, while there is one
+  std::string shown_;        // the name in messages
+  os::Directory directory_;  // of the file; its entries are made and renamed in it, never by a path
+  std::string partial_;      // the other name, while there is one
   bool is_file_ = false;
   int descriptor_ = 1;
   bool replaces_ = false;

@@ -9,11 +9,15 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
+#include "os/directory.hpp"
+#include "os/file.hpp"
 
 namespace timeloom::view {
 
@@ -62,33 +66,36 @@ std::shared_ptr<const Index> open_at(const fs::path& path, std::uint64_t identit
   }
 }
 
-// A file that is being made: locked, and without its name until it is complete.
+// A file that is being made: locked, and without its name until it is complete. Only a file that
+// was made here is ever written to: another one may be any file of the user under a second name.
 struct Making {
-  int descriptor = -1;
-  fs::path path;  // that it has now; empty: none
-  fs::path name;  // that it gets; empty: none
+  os::File file;
+  os::Directory directory;  // of both names; closed: it has none
+  std::string making;       // its name now
+  fs::path name;            // that it gets; empty: none
 };
 
-// -1 in the result: it cannot be made here.
-Making make_at(const fs::path& name) {
-  std::error_code error;
-  if (name.empty() || fs::is_directory(fs::symlink_status(name, error))) return {};
-  const fs::path path = name.parent_path() / ("." + name.filename().string());
-  const int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-  const int descriptor = ::open(path.c_str(), flags, 0666);
-  if (descriptor < 0) return {};
+bool try_lock(const os::File& file) { return ::flock(file.fd(), LOCK_EX | LOCK_NB) == 0; }
+
+// What a process that is gone has left. Of one that lives it stays, and is in the way.
+void remove_abandoned(const os::Directory& directory, const std::string& name) {
+  int error = 0;
+  const os::File left = directory.open_file(name, &error);
   // Another process that was at it may have given it its name meanwhile.
-  struct stat status {
-  }, there{};
-  const bool ours = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 &&
-                    ::fstat(descriptor, &status) == 0 && ::lstat(path.c_str(), &there) == 0 &&
-                    S_ISREG(status.st_mode) && status.st_nlink == 1 &&
-                    there.st_ino == status.st_ino && there.st_dev == status.st_dev;
-  if (!ours || ::ftruncate(descriptor, 0) != 0) {
-    ::close(descriptor);
-    return {};
-  }
-  return {descriptor, path, name};
+  if (left.is_open() && try_lock(left) && directory.holds(name, left)) directory.remove_file(name);
+}
+
+// No file in the result: it cannot be made here.
+Making make_at(const fs::path& name) {
+  int error = 0;
+  if (name.empty()) return {};
+  os::Directory directory = os::Directory::open_unlisted(name.parent_path().string(), &error);
+  if (error != 0 || directory.kind(name.filename(), &error) == os::EntryKind::kDirectory) return {};
+  const std::string making = "." + name.filename().string();
+  remove_abandoned(directory, making);
+  os::File file = directory.create_file(making, &error);
+  if (error != 0 || !try_lock(file) || !directory.holds(making, file)) return {};
+  return {std::move(file), std::move(directory), making, name};
 }
 
 Making make_unnamed() {
@@ -100,34 +107,35 @@ Making make_unnamed() {
     throw Error("no place for the index of the viewer: neither beside the run nor in " +
                 directory.string() + ": " + std::generic_category().message(errno));
   }
-  return {descriptor, {}, {}};
+  return {os::File(descriptor), {}, {}, {}};
 }
 
 Making make_somewhere(const fs::path& anchor) {
-  if (const Making beside = make_at(place_beside(anchor)); beside.descriptor >= 0) return beside;
+  if (Making beside = make_at(place_beside(anchor)); beside.file.is_open()) return beside;
   const fs::path in_cache = place_in_cache(anchor);
   if (!in_cache.empty()) {
     std::error_code ignored;
     fs::create_directories(in_cache.parent_path(), ignored);
     fs::permissions(in_cache.parent_path(), fs::perms::owner_all, ignored);
   }
-  if (const Making cached = make_at(in_cache); cached.descriptor >= 0) return cached;
+  if (Making cached = make_at(in_cache); cached.file.is_open()) return cached;
   return make_unnamed();
 }
 
 // Removes the file again if it does not become complete.
 class Guard {
  public:
-  explicit Guard(const Making& making) : path_(making.path) {}
+  explicit Guard(const Making& making) : making_(making) {}
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
   ~Guard() {
-    if (!path_.empty()) ::unlink(path_.c_str());
+    if (removes_ && making_.directory.is_open()) making_.directory.remove_file(making_.making);
   }
-  void keep() { path_.clear(); }
+  void keep() { removes_ = false; }
 
  private:
-  fs::path path_;
+  const Making& making_;
+  bool removes_ = true;
 };
 
 }  // namespace
@@ -171,8 +179,8 @@ std::shared_ptr<const Index> find_index(const fs::path& anchor, std::uint64_t id
 std::shared_ptr<const Index> make_index(RunSource& run, const fs::path& anchor,
                                         std::uint64_t identity, Progress& progress,
                                         unsigned threads, const Index* earlier) {
-  const Making making = make_somewhere(anchor);
-  auto file = std::make_unique<IndexFile>(making.descriptor,
+  Making making = make_somewhere(anchor);
+  auto file = std::make_unique<IndexFile>(making.file.release(),
                                           making.name.empty() ? place_beside(anchor) : making.name);
   Guard guard(making);  // after the file, whose lock has to be there still when the name goes
   IndexWriter writer(*file, identity, progress);
@@ -180,9 +188,11 @@ std::shared_ptr<const Index> make_index(RunSource& run, const fs::path& anchor,
   const std::array<RunSink*, 1> sinks = {&writer};
   run.feed(sinks, threads);
   if (!making.name.empty()) {
-    if (::rename(making.path.c_str(), making.name.c_str()) != 0) {
-      throw Error("cannot rename " + making.path.string() + ": " +
-                  std::generic_category().message(errno));
+    const int error =
+        making.directory.rename(making.making, making.directory, making.name.filename());
+    if (error != 0) {
+      throw Error("cannot write " + making.name.string() + ": " +
+                  std::generic_category().message(error));
     }
     guard.keep();
   }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "../support/bytes.hpp"
 #include "../support/temp_directory.hpp"
 #include "convert/leftovers.hpp"
+#include "core/error.hpp"
 
 namespace timeloom::convert {
 namespace {
@@ -93,6 +95,67 @@ TEST(Destination, RemovesWhatKilledConversionsOfThisFileHaveLeft) {
   std::ranges::sort(kept);
   EXPECT_EQ(names_in(directory), kept);
   ::close(other);
+}
+
+TEST(Destination, ALinkOfThisUserIsFollowedAndStays) {
+  const test::TempDirectory directory;
+  std::filesystem::create_directory(directory / "below");
+  test::write_bytes(directory / "below/file", "old");
+  std::filesystem::create_symlink("below/file", directory / "link");
+  EXPECT_THROW(Destination(directory / "link", false), Error);
+  Destination out(directory / "link", true);
+  out.write("new");
+  out.finish();
+  EXPECT_EQ(test::read_bytes(directory / "below/file"), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(directory / "link"));
+}
+
+TEST(Destination, ALinkOfAnotherUserIsNotFollowed) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only the superuser can give a link away";
+  const test::TempDirectory directory;
+  test::write_bytes(directory / "victim", "text");
+  const std::filesystem::path link = directory / "link";
+  std::filesystem::create_symlink("victim", link);
+  ASSERT_EQ(::lchown(link.c_str(), 54321, 54321), 0);
+  EXPECT_THROW(Destination(link, true), Error);
+  EXPECT_EQ(test::read_bytes(directory / "victim"), "text");
+}
+
+// Both the name that it has while it is written and the one that it gets.
+TEST(Destination, LinksThatAreSwappedInAreReplacedAndNotFollowed) {
+  const test::TempDirectory directory;
+  test::write_bytes(directory / "victim", "text");
+  const auto put_link = [&](const std::filesystem::path& path, bool hard) {
+    std::filesystem::remove(path);
+    hard ? std::filesystem::create_hard_link(directory / "victim", path)
+         : std::filesystem::create_symlink("victim", path);
+  };
+  const std::string part = ".file." + std::to_string(::getpid()) + ".part";
+  for (const bool hard : {true, false}) {
+    Destination out(directory / "file", true);
+    put_link(directory / "file", hard);
+    out.write("new");
+    out.finish();
+    EXPECT_EQ(test::read_bytes(directory / "file"), "new");
+    std::filesystem::remove(directory / "file");
+    put_link(directory / part, hard);
+    EXPECT_THROW(Destination(directory / "file", true), Error);
+    std::filesystem::remove(directory / part);
+    EXPECT_EQ(test::read_bytes(directory / "victim"), "text");
+  }
+}
+
+TEST(Destination, ItsDirectoryMayBeMovedMeanwhile) {
+  const test::TempDirectory directory;
+  std::filesystem::create_directories(directory / "place");
+  std::filesystem::create_directories(directory / "other");
+  Destination out(directory / "place/file", false);
+  out.write("new");
+  std::filesystem::rename(directory / "place", directory / "moved");
+  std::filesystem::create_symlink("other", directory / "place");
+  out.finish();
+  EXPECT_TRUE(std::filesystem::is_empty(directory / "other"));
+  EXPECT_EQ(test::read_bytes(directory / "moved/file"), "new");
 }
 
 }  // namespace

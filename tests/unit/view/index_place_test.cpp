@@ -7,9 +7,13 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <string>
 
 #include "core/error.hpp"
+#include "support/bytes.hpp"
 #include "support/temp_directory.hpp"
 #include "view/index_place.hpp"
 #include "view/one_location.hpp"
@@ -59,6 +63,26 @@ TEST(IndexPlace, AFileThatIsGivenUpKeepsItsLockUntilItsNameIsGone) {
   EXPECT_THROW(make_index(run, directory / "traces.otf2", 1, progress, 1), Error);
   EXPECT_EQ(watched.happened(), (std::vector<std::uint32_t>{IN_DELETE, IN_CLOSE_WRITE}));
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+// Whoever may write beside the archive puts a file of the user there under the name of the index.
+TEST(IndexPlace, WritesToNoFileThatIsThere) {
+  const test::TempDirectory directory;
+  ::setenv("XDG_CACHE_HOME", (directory / "cache").c_str(), 1);  // the second place
+  const std::filesystem::path victim = directory / "victim";
+  for (const std::string name : {".view.timeloom", "view.timeloom"}) {
+    for (const bool hard : {true, false}) {
+      test::write_bytes(victim, "text");
+      hard ? std::filesystem::create_hard_link(victim, directory / name)
+           : std::filesystem::create_symlink("victim", directory / name);
+      OneLocation run;
+      Progress progress;
+      EXPECT_NE(make_index(run, directory / "traces.otf2", 1, progress, 1), nullptr);
+      EXPECT_EQ(test::read_bytes(victim), "text");
+      for (const char* one : {".view.timeloom", "view.timeloom"})
+        std::filesystem::remove(directory / one);
+    }
+  }
 }
 
 }  // namespace
