@@ -1,0 +1,247 @@
+"""Whoever may write in or above the directory of a run leads nothing that is written to a file of the user."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytestmark = pytest.mark.any_python
+
+STRANGER = 54321  # the number of another user
+NAMES = [
+    "settings", "defs", "log", "log-1", "ring", "life", "unmeasured", "profile-0", "job", "running", "result",
+    "scorep.cfg", "MANIFEST.md", "traces.otf2", "traces.def", "profile.cubex", "view.timeloom", ".view.timeloom",
+    "view.json", "probe", "scorep.filter", "spool/settings", "spool/defs", "spool/unmeasured", "spool/job",
+    "spool/1-0/defs", "spool/1-0/life", "converted/result", "traces/0.evt",
+]  # fmt: skip
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser gives directories to another user")
+
+
+class Outside:
+    """Files of the user with the names that runs have, outside of any run."""
+
+    def __init__(self, directory):
+        self.path = directory
+        for name in NAMES:
+            file = directory / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"{name} of the user")
+            os.utime(file, (1, 1))
+        self.before = self.state()
+
+    def state(self):
+        return {
+            (path.relative_to(self.path).as_posix(), path.is_dir() or (path.read_bytes(), path.stat().st_mtime))
+            for path in self.path.rglob("*")
+        }
+
+    def check(self, what=""):
+        assert self.state() == self.before, what
+
+
+@pytest.fixture
+def outside(tmp_path):
+    return Outside(tmp_path / "outside")
+
+
+# The program itself is the attacker, so that each swap is at one moment of the run.
+PROGRAM = """
+import os, subprocess, sys
+
+kind, outside = sys.argv[1:]
+spool = os.environ["TIMELOOM_PARENT"]
+spools = os.path.dirname(spool)
+run = os.path.dirname(spools)
+
+def make_link(target, path):
+    if os.path.lexists(path):
+        os.rename(path, path + ".away")
+    (os.link if kind == "hard" else os.symlink)(target, path)
+
+if kind in ("hard", "soft"):
+    for directory in (spool, spools, run):
+        for name in ("settings", "defs", "log", "log-1", "ring", "life", "unmeasured", "profile-0", "probe",
+                     "running", "MANIFEST.md", "scorep.cfg", "traces.otf2", "profile.cubex", "traces.def"):
+            make_link(os.path.join(outside, name), os.path.join(directory, name))
+else:
+    make_link(os.path.join(outside, "spool" if kind == "spools" else ""), {"own": spool, "spools": spools, "run": run}[kind])
+
+def work():
+    return sum(range(1000))
+
+work()
+child = os.fork()
+if child == 0:
+    work()
+    sys.exit(0)
+os.waitpid(child, 0)
+for words in (["-c", "pass"], ["-c", "pass", "--multiprocessing-fork"]):
+    subprocess.run([sys.executable, *words], check=True)
+print("done")
+"""
+
+
+@pytest.mark.parametrize("kind", ["hard", "soft", "own", "spools", "run"])
+def test_links_in_the_place_of_files_and_directories_lead_nowhere(kind, timeloom, tmp_path, outside):
+    (tmp_path / "app.py").write_text(PROGRAM)
+    for options in ([], ["--profile", "--max-size", "16M"]):
+        run = tmp_path / f"run{len(options)}"
+        done = timeloom("run", "-o", run, *options, "app.py", kind, outside.path, cwd=tmp_path)
+        assert done.stdout == "done\n", done.stderr
+        outside.check(done.stderr)
+
+
+# Puts links in the place of what is in the run, and of the run, and takes them away again, at any time.
+ATTACKER = """
+import os, random, sys, time
+
+base, outside, seed = sys.argv[1:]
+chance = random.Random(int(seed))
+names = [os.path.relpath(os.path.join(path, name), outside) for path, _, files in os.walk(outside) for name in files]
+
+def swap(path):
+    hidden = os.path.join(base, f"away-{chance.random()}")
+    target = os.path.join(outside, os.path.basename(path))
+    if not os.path.lexists(target):
+        target = os.path.join(outside, chance.choice(names))
+    try:
+        is_directory = os.path.isdir(path) and not os.path.islink(path)
+        if os.path.lexists(path):
+            os.rename(path, hidden)
+        if is_directory:
+            os.symlink(chance.choice([outside, os.path.join(outside, "spool")]), path)
+        else:
+            chance.choice([os.symlink, os.link])(target, path)
+        time.sleep(chance.choice([0, 0, 0.0005, 0.005]))
+        if chance.random() < 0.9:
+            os.unlink(path)
+            os.rename(hidden, path)
+    except OSError:
+        pass
+
+print("ready", flush=True)
+run = os.path.join(base, "run")
+while True:
+    paths = [run]
+    for path, directories, files in os.walk(run):
+        paths += [os.path.join(path, name) for name in directories + files + ["settings", "life", "defs", "log-1"]]
+    swap(chance.choice(paths))
+"""
+
+TARGET = """
+import os, subprocess, sys, time
+for i in range(3):
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    time.sleep(0.01)
+subprocess.run([sys.executable, "-c", "pass", "--multiprocessing-fork"], check=True)
+print("done")
+"""
+
+
+@pytest.mark.race
+def test_races_for_links_are_lost(program, tmp_path, outside):
+    """An attacker who may do everything in the directory of the run, and above it."""
+    (tmp_path / "app.py").write_text(TARGET)
+    (tmp_path / "attacker.py").write_text(ATTACKER)
+    shared = tmp_path / "shared"
+    seed = int(time.time())
+    for number in range(4):
+        base = shared / str(number)
+        (base / "run").mkdir(parents=True)
+        if os.geteuid() == 0 and number % 2 == 0:
+            for directory in (base, base / "run"):
+                os.chown(directory, STRANGER, STRANGER)
+        words = [sys.executable, "attacker.py", str(base), str(outside.path), str(seed + number)]
+        with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE) as attacker:
+            assert attacker.stdout.readline() == b"ready\n"
+            try:
+                done = subprocess.run([program, "run", "--force", "-o", base / "run", "app.py"], cwd=tmp_path,
+                                      capture_output=True, text=True, timeout=60)  # fmt: skip
+            finally:
+                attacker.kill()
+        assert done.returncode in (0, 1, 2), done.stderr  # the attacker may have it refused
+        outside.check(f"seed {seed + number}: {done.stderr}")
+
+
+def run_in(timeloom, run, *options, status=0, **more):
+    return timeloom("run", "-o", run, *options, "app.py", status=status, **more)
+
+
+@as_root
+@pytest.mark.parametrize("door", ["run", "program", "block"])
+def test_a_directory_of_another_user_needs_force(door, timeloom, timeloom_program, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    os.chown(run, STRANGER, STRANGER)
+    (tmp_path / "app.py").write_text("print('done')\n")
+    block = "import timeloom, sys\nwith timeloom.Measurement(output='run', force=sys.argv[1:] == ['--force']): pass\nprint('done')\n"
+    (tmp_path / "block.py").write_text(block)
+
+    def start(*options):
+        command = {
+            "run": [timeloom_program, "run", "-q", "-o", "run", *options, "app.py"],
+            "program": [timeloom_program, "run", "-q", "-o", "run", *options, "--program", "/bin/echo", "done"],
+            "block": [sys.executable, "block.py", *options],
+        }[door]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+
+    who = f"{run} belongs to user {STRANGER}, who can change the run"
+    refused = start()
+    assert refused.returncode != 0
+    assert refused.stderr.splitlines()[-1].endswith(f"{who}; allow it with --force or choose another with --output")
+    assert list(run.iterdir()) == []
+    allowed = start("--force")
+    assert (allowed.returncode, allowed.stdout) == (0, "done\n"), allowed.stderr
+    assert f"timeloom: {who}" in allowed.stderr.splitlines()
+    assert run.stat().st_uid == STRANGER
+
+
+def test_a_directory_that_all_may_change_needs_force(timeloom, tmp_path):
+    (tmp_path / "app.py").write_text("print('done')\n")
+    run = tmp_path / "run"
+    run.mkdir()
+    run.chmod(0o777)
+    refused = run_in(timeloom, run, "-q", status=2, cwd=tmp_path)
+    who = f"{run} lets every user change the run"
+    assert refused.stderr == f"timeloom: {who}; allow it with --force or choose another with --output\n"
+    allowed = run_in(timeloom, run, "-q", "--force", cwd=tmp_path)
+    assert (allowed.stdout, allowed.stderr) == ("done\n", f"timeloom: {who}\n")
+    # One of which all may change their own entries only, and one that is made here.
+    sticky, made = tmp_path / "sticky", tmp_path / "made"
+    sticky.mkdir()
+    sticky.chmod(0o1777)
+    before = os.umask(0)
+    try:
+        for directory in (sticky, made):
+            assert run_in(timeloom, directory, "-q", cwd=tmp_path).stderr == ""
+        assert timeloom("run", "-q", "app.py", cwd=tmp_path).stderr == ""
+    finally:
+        os.umask(before)
+
+
+@as_root
+def test_a_link_of_another_user_is_not_followed(timeloom, tmp_path, outside):
+    (tmp_path / "app.py").write_text("print('done')\n")
+    (tmp_path / "own").mkdir()
+    link = tmp_path / "run"
+    link.symlink_to("own")
+    assert run_in(timeloom, link, "-q", cwd=tmp_path).stderr == ""  # one of this user is
+    link.unlink()
+    link.symlink_to("own")
+    os.chown(link, STRANGER, STRANGER, follow_symlinks=False)
+    before = Outside.state(type("Own", (), {"path": tmp_path / "own"}))
+    refused = run_in(timeloom, link, "-q", "--force", status=2, cwd=tmp_path)
+    assert refused.stderr == f"timeloom: {link} is a link of another user; choose another with --output\n"
+    assert Outside.state(type("Own", (), {"path": tmp_path / "own"})) == before
+    table = tmp_path / "table.csv"
+    table.symlink_to(outside.path / "settings")
+    os.chown(table, STRANGER, STRANGER, follow_symlinks=False)
+    refused = timeloom("convert", tmp_path / "own", "--to", "csv", "-o", table, "--force", status=2)
+    assert f"{table} is a link of another user; name another file with -o FILE" in refused.stderr
+    outside.check()
