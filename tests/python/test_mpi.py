@@ -286,6 +286,17 @@ def test_score_p_is_told_of_threads_that_call_mpi(mpi, level, tmp_path):
 
 @pytest.mark.many_ranks
 @each_library
+def test_mpi_abort_is_named(mpi, tmp_path, timeloom):
+    """Of the rank that has called it; the launcher ends the others."""
+    text = "from mpi4py import MPI\nworld = MPI.COMM_WORLD\nworld.barrier()\nif world.rank == 1: world.Abort(7)\nworld.recv(source=1)\n"
+    (tmp_path / "app.py").write_text(text)
+    mpi_runs.run(mpi, 2, tmp_path, "app.py", status=None)
+    groups = json.loads(timeloom("info", "--json", tmp_path / "run").stdout)["groups"]
+    assert groups[1]["ending"] == "ended by MPI_Abort(7)"
+
+
+@pytest.mark.many_ranks
+@each_library
 def test_a_rank_that_is_killed_leaves_what_it_has_sent(mpi, tmp_path, timeloom):
     mpi_runs.run(mpi, 2, tmp_path, PATTERNS, "killed", status=None)
     timeloom("info", tmp_path / "run")  # weaves what is left
