@@ -163,7 +163,7 @@ def test_tests_with_limits_have_runs_of_their_own(session):
     assert "5 tests measured as regions of the run" in done.text
 
 
-def test_the_workers_of_xdist_make_one_run(session):
+def test_the_workers_of_xdist_make_one_run(session, timeloom):
     pytest.importorskip("xdist")
     done = session(PLAIN, "--timeloom", "-p", "xdist", "-n", "2")
     assert (done.status, done.counts) == (0, {"passed": 5})
@@ -171,6 +171,9 @@ def test_the_workers_of_xdist_make_one_run(session):
     assert visits_of(directory)["shop.load"] == 6
     assert visits_of(directory)["test_shop.py::test_slow"] == 1
     assert not (directory / "spool").exists()
+    groups = json.loads(timeloom("info", "--json", directory).stdout)["groups"]
+    assert sorted(group["name"] for group in groups) == ["gw0", "gw1"]
+    assert [group["arguments"] for group in groups] == [["-m", "pytest"]] * 2
     assert "slowest tests:" in done.text and "5 tests measured as regions of the run" in done.text
 
 
@@ -500,8 +503,9 @@ def test_kills():
 def test_the_newest_run_is_one_of_a_session_of_traces(session, timeloom, tmp_path):
     session("def test_it():\n    shop.load(0)\n", "--timeloom", variables={"TIMELOOM_OUTPUT": "older"})
     done = session("def test_it():\n    shop.load(0)\n", "--timeloom-traces")
-    run = f"{done.runs['test_shop.py-test_it'].parent.name}/test_shop.py-test_it"
+    directory = done.runs["test_shop.py-test_it"].parent.name
+    run = f"{directory}/test_shop.py-test_it"
     assert json.loads(timeloom("report", "--json", cwd=tmp_path).stdout)["run"] == run
-    refused = timeloom("info", run.split("/")[0], status=1, cwd=tmp_path)
+    refused = timeloom("info", directory, status=1, cwd=tmp_path)
     assert refused.stderr == (
-        f"timeloom: {run.split('/')[0]} holds runs and is none; name one of them, such as {run}\n")
+        f"timeloom: {directory} holds runs and is none; name one of them, such as {run}\n")

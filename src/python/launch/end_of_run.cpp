@@ -14,6 +14,7 @@
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/launch/at_exit.hpp"
+#include "python/launch/follow.hpp"
 #include "python/launch/main_module.hpp"
 #include "python/launch/measure.hpp"
 #include "python/launch/mpi_remarks.hpp"
@@ -235,6 +236,7 @@ void finish_weave_and_report() {
 // The process that started it sees to everything else.
 void finish_child() {
   if (record::is_restricted()) return leave_session();
+  look_for_name_at_end();
   SessionResult ignored;
   finish_session(ignored);
   PyErr_Clear();

@@ -21,6 +21,7 @@
 #include "python/observe/code_regions.hpp"
 #include "python/session/session.hpp"
 #include "python/session/window.hpp"
+#include "python/session/worker_name.hpp"
 #include "record/fork_handlers.hpp"
 #include "record/measurement.hpp"
 #include "settings/inheritance.hpp"
@@ -35,6 +36,8 @@ namespace fs = std::filesystem;
 // of multiprocessing's method "forkserver"); null: there is none.
 const Inheritance* g_of_children = nullptr;
 PyObject* g_core = nullptr;
+bool g_forked = false;
+bool g_has_name_of_process = false;  // that multiprocessing has given
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -131,12 +134,21 @@ bool take_name_of_process() {
   return true;
 }
 
-// A spawned process is told its name by its parent, without a word to anybody else:
-// it is looked for until it is there.
+// A process is told its name by its parent or by an engine, without a word to anybody else: it is
+// looked for until it is there. The name that an engine has goes over that of multiprocessing.
 void look_for_name() noexcept {
+  thread_local bool looking = false;  // engines answer by code of Python, which is new, too
+  if (looking || !session_running()) return;
+  looking = true;
   const ErrorGuard guard;
-  if (session_running() && take_name_of_process()) g_on_new_code = nullptr;
+  if (!g_has_name_of_process && !g_forked) g_has_name_of_process = take_name_of_process();
   PyErr_Clear();
+  if (const std::optional<WorkerName> found = worker_name(g_forked)) {
+    static std::string* const given = new std::string;
+    if (*given != found->name) record::rename_process(*given = found->name);
+    if (found->last) g_on_new_code = nullptr;
+  }
+  looking = false;
 }
 
 PyObject* name_process(PyObject*, PyObject*) {
@@ -157,6 +169,16 @@ void ask_for_names(PyObject* core) {
                      ? PyObject_CallMethod(util, "register_after_fork", "OO", core, function.get())
                      : nullptr);
   asked = static_cast<bool>(done);
+}
+
+// The start of a worker of execnet, which pytest-xdist uses.
+bool is_command_of_execnet() {
+  PyObject* const words = PySys_GetObject("orig_argv");  // borrowed
+  if (words == nullptr || !PyList_Check(words)) return false;
+  for (const std::string& word : words_of(words)) {
+    if (word.find("exec(eval(sys.stdin.readline()))") != std::string::npos) return true;
+  }
+  return false;
 }
 
 // follow(parent, role): `parent` is the path of the spool of the process that started this one;
@@ -185,8 +207,11 @@ PyObject* follow(PyObject* core, PyObject* arguments) {
   if (std::strcmp(role, "worker") == 0) {
     if (!Ref(PyImport_ImportModule("multiprocessing.util"))) return nullptr;
     ask_for_names(core);
-    g_on_new_code = look_for_name;
+    name_command("multiprocessing");
+  } else if (is_command_of_execnet()) {
+    name_command("execnet");
   }
+  g_on_new_code = look_for_name;
   if (!start_followed(inheritance, spool) || !finish_child_at_exit()) return nullptr;
   Py_RETURN_NONE;
 }
@@ -259,8 +284,14 @@ void prepare_fork(PyObject* core) noexcept {
   PyErr_Clear();
 }
 
+void look_for_name_at_end() noexcept {
+  if (g_on_new_code != nullptr) g_on_new_code();
+}
+
 void follow_fork() noexcept {
+  g_forked = true;
   continue_after_fork();
+  if (session_running()) g_on_new_code = look_for_name;
   if (session_running()) resume_windows();
   const ErrorGuard guard;
   if (g_of_children != nullptr) {

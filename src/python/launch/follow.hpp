@@ -28,6 +28,9 @@ void withdraw_from_children() noexcept;
 // Around a fork of this process.
 void prepare_fork(PyObject* core) noexcept;
 void follow_fork() noexcept;
+// Of a process that a measured one has started, at its end: the last look for the name that an
+// engine has given it.
+void look_for_name_at_end() noexcept;
 // In both processes: our own threads run again when the handlers of the fork have run.
 void resume_helpers_soon() noexcept;
 

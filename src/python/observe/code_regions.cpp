@@ -10,6 +10,7 @@
 
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/say.hpp"
+#include "python/interpreter/text.hpp"
 #include "python/observe/greenlets.hpp"
 #include "python/observe/module_of_file.hpp"
 #include "python/observe/watched.hpp"
@@ -85,14 +86,34 @@ std::string module_of(PyObject* globals) {
   return name != nullptr && PyUnicode_Check(name) ? text_of(name) : std::string{};
 }
 
+const char* g_command_of = nullptr;  // see name_command(); until that has been seen
+
+// cloudpickle ships code without its file, and the file with the globals.
+std::string shipped_file(std::string file, PyObject* globals) {
+  if (file != "<dynamic-code>" || globals == nullptr || !PyDict_Check(globals)) return file;
+  PyObject* const of_module = PyDict_GetItemString(globals, "__file__");  // borrowed
+  if (of_module == nullptr || !PyUnicode_Check(of_module)) return file;
+  return rules().style->absolute_files ? absolute_file(file_text_of(of_module))
+                                       : file_text_of(of_module);
+}
+
+bool is_command(PyCodeObject* code, const std::string& module) {
+  return g_command_of != nullptr && module == "__main__" &&
+         is_text(code->co_filename, "<string>") && is_text(code->co_qualname, "<module>");
+}
+
 Region region_of(PyCodeObject* code, PyObject* globals) {
   Region region;
   region.group =
       globals == nullptr ? module_of_file(text_of(code->co_filename)) : module_of(globals);
-  const std::string qualified = text_of(code->co_qualname);
+  std::string qualified = text_of(code->co_qualname);
+  if (is_command(code, region.group)) {
+    region.group = std::exchange(g_command_of, nullptr);
+    qualified = "<command>";
+  }
   region.canonical_name = region.group.empty() ? qualified : region.group + "." + qualified;
   region.name = rules().style->function_name(region.group, qualified);
-  region.file = file_of(code);
+  region.file = shipped_file(file_of(code), globals);
   region.first_line =
       code->co_firstlineno > 0 ? static_cast<std::uint32_t>(code->co_firstlineno) : 0;
   region.paradigm = rules().style->functions;
@@ -128,7 +149,7 @@ std::string absolute_file(std::string file) {
 }
 
 std::string file_of(PyCodeObject* code) {
-  std::string file = text_of(code->co_filename);
+  std::string file = file_text_of(code->co_filename);
   return rules().style->absolute_files ? absolute_file(std::move(file)) : file;
 }
 
@@ -167,7 +188,18 @@ std::string text_of(PyObject* object) {
       {PyBytes_AS_STRING(bytes.get()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.get()))});
 }
 
+std::string file_text_of(PyObject* name) {
+  if (PyUnicode_AsUTF8(name) != nullptr) return text_of(name);
+  PyErr_Clear();
+  const Ref bytes(PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape"));
+  if (bytes) return PyBytes_AS_STRING(bytes.get());
+  PyErr_Clear();
+  return text_of(name);
+}
+
 void (*g_on_new_code)() noexcept = nullptr;
+
+void name_command(const char* library) noexcept { g_command_of = library; }
 
 namespace {
 

@@ -90,6 +90,11 @@ inline record::Token token_of(PyCodeObject* code) noexcept {
   return reinterpret_cast<record::Token>(code);
 }
 
+// The text of -c by which this process was started is that of a library, and so is the first body
+// of
+// __main__ that comes from a text. REQUIRES: the program has not begun.
+void name_command(const char* library) noexcept;
+
 // Called on every decision for a code object, if it is set.
 extern void (*g_on_new_code)() noexcept;
 
@@ -146,5 +151,8 @@ std::uint32_t last_line_of(PyCodeObject* code);
 
 // The text of a str object; characters that UTF-8 cannot hold are escaped.
 std::string text_of(PyObject* object);
+// The same of names of files and words of command lines: what the locale could not decode is the
+// bytes that the system has.
+std::string file_text_of(PyObject* name);
 
 }  // namespace timeloom::python

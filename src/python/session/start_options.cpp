@@ -18,6 +18,7 @@
 #include "core/recorded_arguments.hpp"
 #include "core/run_properties.hpp"
 #include "python/observe/code_regions.hpp"
+#include "python/session/worker_name.hpp"
 #include "record/this_process.hpp"
 #include "record/writer_options.hpp"
 #include "settings/command_line.hpp"
@@ -31,7 +32,7 @@ std::vector<std::string> strings_of(PyObject* list) {
   if (list == nullptr || !PyList_Check(list)) return result;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
     PyObject* item = PyList_GET_ITEM(list, i);
-    if (PyUnicode_Check(item)) result.push_back(text_of(item));
+    if (PyUnicode_Check(item)) result.push_back(file_text_of(item));
   }
   return result;
 }
@@ -57,7 +58,7 @@ LocationGroup this_python(RecordArguments which, const SessionContext& context) 
   LocationGroup process = record::this_process(which);
   PyObject* executable = PySys_GetObject("executable");  // borrowed
   if (executable != nullptr && PyUnicode_Check(executable))
-    process.executable = text_of(executable);
+    process.executable = file_text_of(executable);
   std::vector<std::string> words = command_words();
   const auto [flags, program] = split_interpreter_start(words);
   const bool module = program.size() > 1 && program.front() == "-m";
@@ -65,6 +66,10 @@ LocationGroup this_python(RecordArguments which, const SessionContext& context) 
   process.arguments = recorded_arguments(std::move(words), which, named);
   process.name = program.empty() ? "Process" : program[module ? 1 : 0];
   if (!context.parent.empty()) process.name += rank_of_process();
+  if (const std::string worker = xdist_worker(); !worker.empty()) {
+    process.name = worker;
+    process.arguments = {"-m", "pytest"};  // its own words are how execnet has started it
+  }
   return process;
 }
 

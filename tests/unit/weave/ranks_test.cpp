@@ -66,10 +66,19 @@ TEST_F(RanksTest, AreInTheirOrderEachWithItsChildren) {
   EXPECT_EQ(definitions.groups[2].creator, LocationGroupId{1});
   EXPECT_EQ(definitions.groups[4].creator, LocationGroupId{3});
   EXPECT_FALSE(definitions.groups[3].creator.defined());
-  EXPECT_EQ(mpi_rank_of(definitions.groups[3]), 10u);
-  EXPECT_EQ(mpi_rank_of(definitions.groups[4]), std::nullopt);
+  EXPECT_EQ(job_rank_of(definitions.groups[3]), 10u);
+  EXPECT_EQ(job_rank_of(definitions.groups[4]), std::nullopt);
   EXPECT_FALSE(definitions.properties.contains(kRank));
   EXPECT_FALSE(fs::exists(run() / "spool"));
+}
+
+TEST_F(RanksTest, OfALauncherThatIsNoneOfMpiAreCalledSo) {
+  rank(1, "a").define_property(kPlainRank, "1");
+  rank(0, "a").define_property(kPlainRank, "1");
+  const Definitions definitions = woven();
+  EXPECT_EQ(groups(definitions), (Lines{"Rank 0 on a", "Rank 1 on a"}));
+  EXPECT_EQ(job_rank_of(definitions.groups[1]), 1u);
+  EXPECT_FALSE(definitions.properties.contains(kPlainRank));
 }
 
 TEST_F(RanksTest, ComeFirstWhereIdsBeginWithTheRank) {

@@ -1,0 +1,113 @@
+#include "python/session/worker_name.hpp"
+
+#include <cstdlib>
+#include <exception>
+
+#include "python/interpreter/compat.hpp"
+#include "python/interpreter/errors.hpp"
+#include "python/interpreter/text.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+// Borrowed; null: the program has not imported it.
+PyObject* imported(const char* module) {
+  PyObject* const found = PyDict_GetItemString(PyImport_GetModuleDict(), module);
+  return found != nullptr && PyModule_Check(found) ? found : nullptr;
+}
+
+// Null: there is none, or it is None. No exception is left.
+Ref attribute(PyObject* object, const char* name) {
+  Ref value(object == nullptr ? nullptr : PyObject_GetAttrString(object, name));
+  if (!value) PyErr_Clear();
+  return value && value.get() != Py_None ? std::move(value) : Ref();
+}
+
+// As str() has it; empty: there is none.
+std::string text(const Ref& object) {
+  const Ref written(object ? PyObject_Str(object.get()) : nullptr);
+  if (written) return bytes_of(written.get());
+  PyErr_Clear();
+  return {};
+}
+
+// The first element; null: there is none.
+Ref first_of(PyObject* iterable) {
+  const Ref iterator(iterable == nullptr ? nullptr : PyObject_GetIter(iterable));
+  Ref first(iterator ? PyIter_Next(iterator.get()) : nullptr);
+  PyErr_Clear();
+  return first;
+}
+
+std::string data_loader_worker() {
+  const Ref info = attribute(imported("torch.utils.data._utils.worker"), "_worker_info");
+  const std::string id = text(attribute(info.get(), "id"));
+  return id.empty() ? id : "DataLoader worker " + id;
+}
+
+// The pools of Celery are those of billiard.
+std::string celery_worker() {
+  const Ref process = attribute(imported("billiard.process"), "_current_process");
+  const std::string name = text(attribute(process.get(), "_name"));
+  return name == "MainProcess" ? std::string() : name;
+}
+
+// Not before it has an address. Several in one process are no workers of their own.
+std::string dask_worker() {
+  const Ref type = attribute(imported("distributed.worker"), "Worker");
+  const Ref all = attribute(type.get(), "_instances");
+  if (!all || PyObject_Size(all.get()) != 1) return PyErr_Clear(), std::string();
+  const Ref worker = first_of(all.get());
+  const std::string address = text(attribute(worker.get(), "address"));
+  if (address.empty()) return address;
+  return "Dask worker " + text(attribute(worker.get(), "name")) + " " + address;
+}
+
+std::optional<WorkerName> ray_worker() {
+  constexpr std::size_t kShown = 8;
+  constexpr long kWorkerMode = 1;
+  const Ref worker = attribute(imported("ray._private.worker"), "global_worker");
+  const Ref mode = attribute(worker.get(), "mode");
+  if (!mode || !PyLong_Check(mode.get()) || PyLong_AsLong(mode.get()) != kWorkerMode) return {};
+  const Ref id = attribute(worker.get(), "worker_id");
+  const Ref hexadecimal(id ? PyObject_CallMethod(id.get(), "hex", nullptr) : nullptr);
+  if (!hexadecimal) return PyErr_Clear(), std::nullopt;
+  const std::string shown = text(hexadecimal).substr(0, kShown);
+  const Ref actors = attribute(worker.get(), "actors");
+  const Ref key = first_of(actors.get());
+  const Ref actor(key ? PyObject_GetItem(actors.get(), key.get()) : nullptr);
+  PyErr_Clear();
+  if (!actor) return WorkerName{"Ray worker " + shown, false};
+  const std::string type = Py_TYPE(actor.get())->tp_name;
+  return WorkerName{"Ray actor " + type.substr(type.rfind('.') + 1) + " " + shown};
+}
+
+}  // namespace
+
+// Of what a worker starts, the variable is inherited; execnet's own process has its module.
+std::string xdist_worker() {
+  const char* const value = std::getenv("PYTEST_XDIST_WORKER");
+  return value != nullptr && imported("execnet.gateway_base") != nullptr ? value : std::string();
+}
+
+std::optional<WorkerName> worker_name(bool forked) noexcept {
+  const record::KeepOff nothing_of_this;
+  const ErrorGuard guard;
+  try {
+    if (const std::string name = forked ? std::string() : xdist_worker(); !name.empty()) {
+      return WorkerName{name};
+    }
+    for (const auto ask : {data_loader_worker, celery_worker, dask_worker}) {
+      if (const std::string name = ask(); !name.empty()) return WorkerName{name};
+    }
+    return ray_worker();
+  } catch (const std::exception&) {
+    return std::nullopt;
+  } catch (const PythonError&) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+}
+
+}  // namespace timeloom::python
