@@ -53,6 +53,7 @@ def steps(found: list[pythons.Python]) -> list[Step]:
         Step("CPython's tests of threads", python_tests("--only", newest.tag, "-m", "cpython_threads")),
         Step("random damage to runs", [interpreter, "scripts/fuzz_runs.py", "--inputs", "1000"]),
         Step("readers of PyPI and Debian", ["make", "real-readers"]),
+        Step("records of CUPTI in NVIDIA's headers", [interpreter, "scripts/check_cupti.py"]),
         Step("the viewer's page in Chromium and Firefox", ["make", "test-viewer"]),
         Step("notebooks with other versions, and in JupyterLab", ["make", "test-notebooks"]),
         Step("random programs", [interpreter, "scripts/soak.py", "--minutes", "5"]),

@@ -20,6 +20,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "weave": ("run", "spool", "profile", "formats", "core", "os"),
     "python": ("record", "settings", "run", "core"),
     "preload": ("record", "core", "os"),
+    "gpu": ("record", "spool", "core", "os"),
     "view": ("convert", "formats", "profile", "core", "os"),
     "tools": ("weave", "view", "convert", "formats", "profile", "settings", "run", "core"),
 }

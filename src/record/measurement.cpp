@@ -14,6 +14,7 @@
 #include "os/thread.hpp"
 #include "record/measurement_state.hpp"
 #include "record/region_marks.hpp"
+#include "record/side_file.hpp"
 
 namespace timeloom::record {
 
@@ -43,6 +44,7 @@ constinit std::atomic<void (*)(Ending)> g_hears_ending = nullptr;
 constinit std::atomic<std::uint64_t> g_measured_process = 0;
 constinit std::atomic<void (*)(bool on) noexcept> g_on_switch = nullptr;
 constinit std::atomic<void (*)() noexcept> g_on_new_space = nullptr;
+constinit std::atomic<void (*)() noexcept> g_before_stop = nullptr;
 
 void define_metrics(State& s, const MetricPlan& metrics) {
   s.metrics = metrics;
@@ -233,8 +235,11 @@ void watch_signal_again(int signal) noexcept { os::watch_fatal_signal_again(sign
 
 void unwatch_signals() noexcept { os::unwatch_fatal_signals(); }
 
+void before_stop(void (*function)() noexcept) noexcept { g_before_stop = function; }
+
 Totals stop(Ending ending) noexcept {
   State& s = state();
+  if (void (*const before)() noexcept = g_before_stop; before != nullptr && g_active) before();
   const Halted halted;
   if (!g_active) return {};
   g_recording = false;

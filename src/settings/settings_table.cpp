@@ -131,6 +131,8 @@ constexpr std::array kTable = {
             0,
             1'000'000'000},
     Setting{"mpi", kBool, "off", kRecording, "", "record calls of MPI"},
+    Setting{"gpu", kBool, "off", kRecording, "",
+            "record what runs on NVIDIA's GPUs, and the calls of CUDA that start it (docs/gpu.md)"},
     Setting{"follow", kChoice, "workers", kRecording, "CHILDREN",
             "which child processes are recorded, too: workers are those that are forked or "
             "started by multiprocessing, concurrent.futures or joblib; all adds every other "

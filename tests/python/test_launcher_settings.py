@@ -201,6 +201,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "FOLLOW": "workers",
         "IO": "none",
         "MPI": "off",
+        "GPU": "off",
         "THREAD": "none",
         "THREAD_LOCKS": "",
         "FROM": "",

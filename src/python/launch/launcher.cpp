@@ -19,6 +19,7 @@
 #include "python/launch/console_script.hpp"
 #include "python/launch/door.hpp"
 #include "python/launch/end_of_run.hpp"
+#include "python/launch/gpu.hpp"
 #include "python/launch/layout.hpp"
 #include "python/launch/measure.hpp"
 #include "python/launch/mpi_remarks.hpp"
@@ -199,6 +200,7 @@ void start_measuring(const Settings& settings, const Program& program, const Fil
 PyObject* measure_program(const Door& door, const Settings& settings, Program program,
                           PyObject* brought, PyObject* before) {
   load_wrappers(settings);
+  load_gpu_recorder(settings);
   say_of_launcher(door, settings);
   std::FILE* file = nullptr;
   open_program(program, door.no_such_word, file);
@@ -293,6 +295,7 @@ PyObject* begin_run(PyObject*, PyObject* arguments) {
   speak_as(door.name);
   const Settings settings = settings_of_door(door, values, pyproject);
   say_missing_wrappers(settings);
+  load_gpu_recorder(settings);
   Program program = program_of(words);
   program.path = absolute_path(program.target);
   const std::shared_ptr<RunPlace> place = plan_run(settings, program, door);

@@ -24,15 +24,6 @@ namespace fs = std::filesystem;
   record::add_own_code(reinterpret_cast<const void*>(&add_extension));
 }
 
-// The file of the wrapper, beside libtimeloom.so; empty: it is not installed.
-std::string file_of(const Wrapper& wrapper) {
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<void*>(&record::stop), &info) == 0) return {};
-  std::error_code error;
-  const fs::path file = fs::absolute(info.dli_fname, error).parent_path() / wrapper.library;
-  return fs::exists(file, error) ? file.string() : std::string();
-}
-
 std::string variable() {
   const char* const value = std::getenv(kPreloadVariable);
   return value == nullptr ? std::string() : value;
@@ -98,6 +89,14 @@ bool is_loaded(const Wrapper& wrapper) {
   return library != nullptr;
 }
 
+std::string beside_recorder(std::string_view library) {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<void*>(&record::stop), &info) == 0) return {};
+  std::error_code error;
+  const fs::path file = fs::absolute(info.dli_fname, error).parent_path() / library;
+  return fs::exists(file, error) ? file.string() : std::string();
+}
+
 void load_wrappers(const Settings& given) {
   Settings settings = given;
   ask_for_mpi(settings, environ);
@@ -106,7 +105,7 @@ void load_wrappers(const Settings& given) {
   std::vector<Wrapper> missing;
   for (const Wrapper& wrapper : wanted_wrappers(settings)) {
     if (is_loaded(wrapper)) continue;
-    const std::string file = file_of(wrapper);
+    const std::string file = beside_recorder(wrapper.library);
     if (file.empty()) {
       say_not_recorded(wrapper, "this Timeloom has no wrapper for it");
     } else if (preloads(present, wrapper.library)) {

@@ -5,6 +5,9 @@
 // it. A user may have set it by hand: then nothing begins again. Main thread, with the GIL.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "settings/settings.hpp"
 #include "settings/wrappers.hpp"
 
@@ -19,5 +22,8 @@ void load_wrappers(const Settings& settings);
 void say_missing_wrappers(const Settings& settings);
 
 bool is_loaded(const Wrapper& wrapper);
+
+// The path of a library that is installed beside libtimeloom.so; empty: there is none of that name.
+std::string beside_recorder(std::string_view library);
 
 }  // namespace timeloom::python

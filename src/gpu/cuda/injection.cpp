@@ -1,0 +1,209 @@
+// The library that the driver of NVIDIA loads where CUDA_INJECTION64_PATH names it: at the first
+// call of cuInit it calls InitializeInjection(). From then on CUPTI hands us, in buffers, records
+// of what the process does with its GPUs.
+//
+// A guest: no subscriber of CUPTI is held, of which a process has one, and when the program itself
+// registers for the records (torch.profiler), ours are taken out first and it has CUPTI for itself.
+#include <time.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gpu/cuda/library.hpp"
+#include "gpu/cuda/records.hpp"
+#include "os/references.hpp"
+#include "os/thread.hpp"
+#include "record/measurement.hpp"
+#include "record/side_file.hpp"
+
+namespace timeloom::cuda {
+namespace {
+
+constexpr std::size_t kBufferSize = 1 << 20;
+constexpr std::uint32_t kFlushMilliseconds = 250;
+constexpr ActivityKind kKinds[] = {ActivityKind::kDevice, ActivityKind::kRuntime,
+                                   ActivityKind::kDriver, ActivityKind::kConcurrentKernel,
+                                   ActivityKind::kMemcpy, ActivityKind::kMemcpyPeer,
+                                   ActivityKind::kMemset};
+
+struct Session {
+  Functions functions;
+  Clock clock;
+  HostThreads threads;
+  Records records{functions, clock, threads};
+  std::mutex mutex;  // guards what follows, and `records`
+  std::vector<std::uint8_t*> free_buffers;
+  std::uint64_t objects = 0;  // loaded when references were redirected
+};
+
+// Lives as long as the process, since CUPTI calls from threads of its own.
+Session* g_session = nullptr;
+std::atomic<bool> g_ours = false;  // CUPTI calls us
+
+void say(const std::string& text) { std::fprintf(stderr, "timeloom: %s\n", text.c_str()); }
+
+std::uint64_t timestamp() {
+  if (!g_ours.load(std::memory_order_relaxed)) {  // whoever has CUPTI now expects its own clock
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+           static_cast<std::uint64_t>(now.tv_nsec);
+  }
+  const std::uint64_t now = g_session->clock.now();
+  g_session->threads.note(now);
+  return now;
+}
+
+void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  Session& s = *g_session;
+  *most_records = 0;  // any number
+  *size = kBufferSize;
+  {
+    const std::lock_guard lock(s.mutex);
+    if (!s.free_buffers.empty()) {
+      *buffer = s.free_buffers.back();
+      s.free_buffers.pop_back();
+      return;
+    }
+  }
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferSize));
+  if (*buffer == nullptr) *size = 0;
+}
+
+Result register_timestamp(Timestamp* clock);
+Result register_callbacks(RequestBuffer* request, CompleteBuffer* complete);
+
+// The first functions of CUPTI by which others change what we get.
+void redirect_if_due(Session& s) {
+  const std::uint64_t objects = os::loaded_objects();
+  if (objects == s.objects) return;
+  s.objects = objects;
+  os::redirect_references("libcupti.so", "cuptiActivityRegisterTimestampCallback",
+                          reinterpret_cast<const void*>(&register_timestamp));
+  os::redirect_references("libcupti.so", "cuptiActivityRegisterCallbacks",
+                          reinterpret_cast<const void*>(&register_callbacks));
+}
+
+void complete_buffer(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
+                     std::size_t valid) {
+  Session& s = *g_session;
+  std::size_t dropped = 0;
+  (void)s.functions.dropped_records(context, stream, &dropped);
+  const os::NotCancelled not_cancelled;
+  const std::lock_guard lock(s.mutex);
+  try {
+    s.records.take(buffer, valid, dropped);
+    s.free_buffers.push_back(buffer);
+  } catch (const std::exception&) {  // no memory
+    std::free(buffer);
+  }
+  redirect_if_due(s);
+}
+
+bool enable(const Functions& functions, std::string& reason) {
+  const auto failed = [&](const char* what, Result result) {
+    if (result == kSuccess) return false;
+    reason = "CUPTI refuses " + std::string(what) + " (" + std::to_string(result) + ")";
+    return true;
+  };
+  if (failed("our clock", functions.register_timestamp(timestamp))) return false;
+  if (failed("our buffers", functions.register_callbacks(request_buffer, complete_buffer)))
+    return false;
+  for (const ActivityKind kind : kKinds) {
+    const Result result = functions.enable(kind);
+    if (kind == ActivityKind::kConcurrentKernel && failed("to record kernels", result))
+      return false;
+  }
+  (void)functions.flush_period(kFlushMilliseconds);
+  return true;
+}
+
+void disable(const Functions& functions) {
+  for (const ActivityKind kind : kKinds) (void)functions.disable(kind);
+}
+
+// The program itself begins to use CUPTI: what we have is taken out while the clock is still ours,
+// by which CUPTI computes the times of the GPU at this moment.
+void step_aside() {
+  if (!g_ours) return;
+  Session& s = *g_session;
+  // First: what a kind has not handed out when it is disabled is gone. Again, for what was
+  // recorded meanwhile: no buffer of ours is to be handed to somebody else.
+  (void)s.functions.flush_all(kFlushForced);
+  disable(s.functions);
+  (void)s.functions.flush_all(kFlushForced);
+  (void)s.functions.flush_period(0);
+  if (!g_ours.exchange(false)) return;
+  const std::lock_guard lock(s.mutex);
+  try {
+    s.records.leave();
+  } catch (const std::exception&) {  // no memory
+  }
+  say("the GPU is recorded no longer: the program has begun to trace it itself "
+      "(torch.profiler or another user of CUPTI)");
+}
+
+// In the place of the functions of CUPTI, when another object of this process calls them.
+Result register_timestamp(Timestamp* clock) {
+  step_aside();
+  return g_session->functions.register_timestamp(clock);
+}
+Result register_callbacks(RequestBuffer* request, CompleteBuffer* complete) {
+  step_aside();
+  return g_session->functions.register_callbacks(request, complete);
+}
+
+void end_measurement() noexcept {
+  Session& s = *g_session;
+  if (g_ours) (void)s.functions.flush_all(kFlushForced);
+  const std::lock_guard lock(s.mutex);
+  s.records.end();
+}
+
+// CUDA does not work in the child of a process that uses it, nor do the threads of CUPTI live
+// there.
+void forget_in_child() {
+  g_ours = false;
+  record::before_stop(nullptr);
+}
+
+void start() {
+  if (g_session != nullptr || !record::active()) return;
+  auto* const session = new Session;
+  std::string reason;
+  g_session = session;
+  session->clock.start();
+  bool works = load_cupti(session->functions, reason);
+  if (works) {
+    g_ours = true;
+    works = enable(session->functions, reason);
+  }
+  if (!works) {
+    g_ours = false;
+    say("the GPU is not recorded: " + reason);
+    return;
+  }
+  os::at_fork_in_child(forget_in_child);
+  record::before_stop(end_measurement);
+  const std::lock_guard lock(session->mutex);
+  redirect_if_due(*session);
+}
+
+}  // namespace
+}  // namespace timeloom::cuda
+
+// Called by the driver; 1: all is well, and so it is for the program in any case.
+// NOLINTNEXTLINE(readability-identifier-naming): the driver has chosen the name
+extern "C" [[gnu::visibility("default")]] int InitializeInjection() {
+  try {
+    timeloom::cuda::start();
+  } catch (const std::exception& error) {
+    timeloom::cuda::say(std::string("the GPU is not recorded: ") + error.what());
+  }
+  return 1;
+}

@@ -1,0 +1,166 @@
+#include "gpu/cuda/records.hpp"
+
+#include <cstdio>
+#include <cstring>
+
+#include "gpu/cuda/call_names.hpp"
+#include "record/measurement.hpp"
+#include "record/side_file.hpp"
+
+namespace timeloom::cuda {
+namespace {
+
+using spool::GpuCopy;
+using spool::GpuRecord;
+using spool::GpuRecordKind;
+
+constexpr std::size_t kMostFunctions = 1 << 16;
+
+GpuCopy direction_of(MemcpyKind kind) noexcept {
+  switch (kind) {
+    case MemcpyKind::kHostToDevice: return GpuCopy::kHostToDevice;
+    case MemcpyKind::kDeviceToHost: return GpuCopy::kDeviceToHost;
+    case MemcpyKind::kDeviceToDevice: return GpuCopy::kDeviceToDevice;
+    case MemcpyKind::kHostToHost: return GpuCopy::kHostToHost;
+    case MemcpyKind::kPeerToPeer: return GpuCopy::kPeerToPeer;
+  }
+  return GpuCopy::kOther;
+}
+
+}  // namespace
+
+// A writer for the measurement that runs now; false: none does.
+bool Records::open() {
+  const std::uint32_t number = record::measurement_number();
+  if (writer_ != nullptr && measurement_ == number) return true;
+  if (ended_ && measurement_ == number) return false;
+  writer_.reset();
+  for (auto& calls : calls_) calls.clear();
+  last_queue_place_ = last_thread_place_ = UINT32_MAX;
+  const std::string directory = record::running_spool();
+  if (directory.empty()) return false;
+  int error = 0;
+  writer_ = spool::GpuWriter::create(directory, &error);
+  measurement_ = number;
+  ended_ = writer_ == nullptr;
+  if (ended_) std::fprintf(stderr, "timeloom: the GPU is not recorded: %s\n", std::strerror(error));
+  return !ended_;
+}
+
+void Records::take(std::uint8_t* buffer, std::size_t valid, std::uint64_t dropped) {
+  if (!open()) return;
+  writer_->add_lost(dropped);
+  Activity* record = nullptr;
+  while (functions_.next_record(buffer, valid, &record) == kSuccess) add(*record);
+  writer_->flush();
+}
+
+void Records::leave() {
+  if (!open()) return;
+  writer_->leave(os::now());
+  writer_->flush();
+}
+
+void Records::end() noexcept {
+  writer_.reset();
+  measurement_ = record::measurement_number();
+  ended_ = true;
+}
+
+void Records::add(const Activity& record) {
+  switch (record.kind) {
+    case ActivityKind::kDriver:
+    case ActivityKind::kRuntime: return add(reinterpret_cast<const ActivityApi&>(record));
+    case ActivityKind::kKernel:
+    case ActivityKind::kConcurrentKernel:
+      return add(reinterpret_cast<const ActivityKernel&>(record));
+    case ActivityKind::kMemcpy: return add_copy(reinterpret_cast<const ActivityMemcpy&>(record));
+    case ActivityKind::kMemcpyPeer:
+      return add_copy(reinterpret_cast<const ActivityMemcpyPeer&>(record));
+    case ActivityKind::kMemset: return add(reinterpret_cast<const ActivityMemset&>(record));
+    case ActivityKind::kDevice: {
+      const auto& device = reinterpret_cast<const ActivityDevice&>(record);
+      const char* const name = device.name == nullptr ? "" : device.name;
+      return writer_->device(device.id, name, device.memory);
+    }
+  }
+}
+
+const Records::Call& Records::call_of(const ActivityApi& call) {
+  static constexpr Call kNone{true, false, 0};
+  const bool driver = call.kind == ActivityKind::kDriver;
+  std::vector<Call>& calls = calls_[driver ? 0 : 1];
+  if (call.function >= kMostFunctions) return kNone;
+  if (call.function >= calls.size()) calls.resize(call.function + 1);
+  Call& known = calls[call.function];
+  if (known.known) return known;
+  known.known = true;
+  const char* name = nullptr;
+  const CallbackDomain domain = driver ? CallbackDomain::kDriver : CallbackDomain::kRuntime;
+  if (functions_.call_name(domain, call.function, &name) != kSuccess || name == nullptr) {
+    return known;
+  }
+  known.wanted = is_recorded(name);
+  if (known.wanted) known.text = writer_->text(call_name(name));
+  return known;
+}
+
+std::uint32_t Records::place_of(const ActivityApi& call) {
+  if (last_thread_place_ != UINT32_MAX && call.thread == last_thread_ &&
+      call.start >= last_thread_since_ && call.start - last_thread_since_ < 1'000'000) {
+    return last_thread_place_;
+  }
+  last_thread_ = call.thread;
+  last_thread_since_ = call.start;
+  return last_thread_place_ = writer_->thread(threads_.find(call.thread, call.start));
+}
+
+void Records::add(const ActivityApi& call) {
+  const Call& known = call_of(call);
+  if (!known.wanted || call.end == 0) return;
+  writer_->add({clock_.ticks(call.start), clock_.ticks(call.end), place_of(call), call.correlation,
+                GpuRecord::word(GpuRecordKind::kCall, known.text)});
+}
+
+std::uint32_t Records::place_of(const Queue& queue) {
+  if (last_queue_place_ == UINT32_MAX || queue != last_queue_) {
+    last_queue_ = queue;
+    last_queue_place_ = writer_->queue(queue.device, queue.context, queue.stream);
+  }
+  return last_queue_place_;
+}
+
+template <typename Work>
+void Records::add_work(const Work& work, std::uint64_t what) {
+  if (work.start == 0) return writer_->add_lost(1);  // handed out before it began
+  const Queue queue{work.device, work.context, work.stream};
+  writer_->add(
+      {clock_.ticks(work.start), clock_.ticks(work.end), place_of(queue), work.correlation, what});
+}
+
+void Records::add(const ActivityKernel& kernel) {
+  const spool::GpuLaunch launch{0,
+                                0,
+                                {kernel.grid[0], kernel.grid[1], kernel.grid[2]},
+                                {kernel.block[0], kernel.block[1], kernel.block[2]},
+                                kernel.registers,
+                                kernel.static_shared,
+                                kernel.dynamic_shared,
+                                0};
+  const std::uint32_t id = writer_->launch(kernel.name == nullptr ? "" : kernel.name, launch);
+  add_work(kernel, GpuRecord::word(GpuRecordKind::kKernel, id));
+}
+
+template <typename Copy>
+void Records::add_copy(const Copy& copy) {
+  auto detail = static_cast<std::uint8_t>(direction_of(copy.copy));
+  const bool pageable = copy.source == kPageableMemory || copy.target == kPageableMemory;
+  if (pageable) detail |= spool::kGpuPageable;
+  add_work(copy, GpuRecord::word(GpuRecordKind::kCopy, copy.bytes, detail));
+}
+
+void Records::add(const ActivityMemset& set) {
+  add_work(set, GpuRecord::word(GpuRecordKind::kSet, set.bytes));
+}
+
+}  // namespace timeloom::cuda

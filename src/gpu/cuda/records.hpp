@@ -1,0 +1,70 @@
+// Turns the records of CUPTI into those of the spool of the running measurement. Records that come
+// while nothing is measured are none of a run.
+//
+// One thread at a time. Throws std::bad_alloc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gpu/cuda/clock.hpp"
+#include "gpu/cuda/cupti_interface.hpp"
+#include "gpu/cuda/host_threads.hpp"
+#include "spool/gpu_writer.hpp"
+
+namespace timeloom::cuda {
+
+class Records {
+ public:
+  Records(const Functions& functions, const Clock& clock, HostThreads& threads)
+      : functions_(functions), clock_(clock), threads_(threads) {}
+
+  // The records of a buffer. They are in the file when it returns.
+  void take(std::uint8_t* buffer, std::size_t valid, std::uint64_t dropped);
+  // Another tool has CUPTI from now on.
+  void leave();
+  // The running measurement is about to end: what comes later is not part of it.
+  void end() noexcept;
+
+ private:
+  struct Call {
+    bool known = false;
+    bool wanted = false;
+    std::uint32_t text = 0;
+  };
+  struct Queue {
+    std::uint32_t device, context, stream;
+    bool operator==(const Queue&) const = default;
+  };
+
+  bool open();
+  void add(const Activity& record);
+  void add(const ActivityApi& call);
+  void add(const ActivityKernel& kernel);
+  template <typename Copy>
+  void add_copy(const Copy& copy);
+  void add(const ActivityMemset& set);
+  template <typename Work>
+  void add_work(const Work& work, std::uint64_t what);
+  const Call& call_of(const ActivityApi& call);
+  std::uint32_t place_of(const ActivityApi& call);
+  std::uint32_t place_of(const Queue& queue);
+
+  const Functions& functions_;
+  const Clock& clock_;
+  HostThreads& threads_;
+  std::unique_ptr<spool::GpuWriter> writer_;
+  std::uint32_t measurement_ = 0;  // of the writer
+  bool ended_ = false;             // that measurement
+  std::vector<Call> calls_[2];     // by domain and number
+  // Of the record before, as most are of the same.
+  Queue last_queue_{};
+  std::uint32_t last_queue_place_ = UINT32_MAX;
+  std::uint32_t last_thread_ = 0;
+  std::uint64_t last_thread_since_ = 0;
+  std::uint32_t last_thread_place_ = UINT32_MAX;
+};
+
+}  // namespace timeloom::cuda

@@ -1,0 +1,15 @@
+#include "record/side_file.hpp"
+
+#include <mutex>
+
+#include "record/measurement_state.hpp"
+
+namespace timeloom::record {
+
+std::string running_spool() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return active() ? s.writer->directory() : std::string();
+}
+
+}  // namespace timeloom::record

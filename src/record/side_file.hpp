@@ -1,0 +1,16 @@
+// For what records beside the threads of the program, into a file of its own in the spool: the
+// GPU (src/gpu). Any thread.
+#pragma once
+
+#include <string>
+
+namespace timeloom::record {
+
+// The directory of the spool of the running measurement; empty: none runs. Throws std::bad_alloc.
+std::string running_spool();
+
+// Sets the function that stop() calls first, on its thread and while the measurement runs, so that
+// the file is complete when it ends; nullptr: none. Nothing is held meanwhile.
+void before_stop(void (*function)() noexcept) noexcept;
+
+}  // namespace timeloom::record

@@ -1,0 +1,128 @@
+#include "spool/gpu_reader.hpp"
+
+#include <cstring>
+#include <span>
+
+#include "os/file.hpp"
+
+namespace timeloom::spool {
+namespace {
+
+using Payload = std::vector<std::uint64_t>;
+
+// The value at the beginning of a payload; false: that is too short.
+template <typename Value>
+bool take(const Payload& payload, Value& value) {
+  if (payload.size() * 8 < sizeof value) return false;
+  std::memcpy(&value, payload.data(), sizeof value);
+  return true;
+}
+
+// Definitions come in the order of their ids.
+template <typename Value>
+bool add(std::vector<Value>& table, const Payload& payload) {
+  Value value{};
+  if (!take(payload, value) || value.id != table.size()) return false;
+  table.push_back(value);
+  return true;
+}
+
+bool add_text(GpuData& data, const Payload& payload) {
+  GpuId id{};
+  if (!take(payload, id) || id.id != data.texts.size()) return false;
+  if (id.length > payload.size() * 8 - sizeof id) return false;
+  data.texts.emplace_back(reinterpret_cast<const char*>(payload.data()) + sizeof id, id.length);
+  return true;
+}
+
+bool add_launch(GpuData& data, const Payload& payload) {
+  return add(data.launches, payload) && data.launches.back().name < data.texts.size();
+}
+
+bool add_device(GpuData& data, const Payload& payload) {
+  GpuDevice device{};
+  if (!take(payload, device) || device.name >= data.texts.size()) return false;
+  data.devices.push_back({device.id, data.texts[device.name], device.memory});
+  return true;
+}
+
+bool is_defined(const GpuData& data, const GpuRecord& record) {
+  if (record.place >= data.places.size()) return false;
+  const bool on_thread = data.places[record.place].kind == GpuPlaceKind::kThread;
+  switch (record.kind()) {
+    case GpuRecordKind::kCall: return on_thread && record.value() < data.texts.size();
+    case GpuRecordKind::kKernel: return !on_thread && record.value() < data.launches.size();
+    case GpuRecordKind::kCopy:
+    case GpuRecordKind::kSet: return !on_thread;
+  }
+  return false;
+}
+
+bool add_records(GpuData& data, const Payload& payload) {
+  const std::size_t count = payload.size() * 8 / sizeof(GpuRecord);
+  for (std::size_t i = 0; i < count; ++i) {
+    GpuRecord record{};
+    std::memcpy(&record, payload.data() + i * sizeof record / 8, sizeof record);
+    if (is_defined(data, record)) {
+      data.records.push_back(record);
+    } else {
+      ++data.lost;
+    }
+  }
+  return true;
+}
+
+bool add_block(GpuData& data, GpuBlockKind kind, const Payload& payload) {
+  switch (kind) {
+    case GpuBlockKind::kText: return add_text(data, payload);
+    case GpuBlockKind::kPlace: return add(data.places, payload);
+    case GpuBlockKind::kLaunch: return add_launch(data, payload);
+    case GpuBlockKind::kDevice: return add_device(data, payload);
+    case GpuBlockKind::kLost: return take(payload, data.lost);
+    case GpuBlockKind::kRecords: return add_records(data, payload);
+    case GpuBlockKind::kLeft: data.left = true; return true;
+  }
+  return true;  // of a later version
+}
+
+template <typename Value>
+bool read_value(const os::File& file, std::uint64_t offset, std::span<Value> to) {
+  int error = 0;
+  const auto bytes = std::as_writable_bytes(to);
+  return file.read_at(offset, bytes, &error) == bytes.size() && error == 0;
+}
+
+bool has_head(const os::File& file) {
+  GpuHeader header{};
+  if (!read_value(file, 0, std::span(&header, 1))) return false;
+  const std::uint32_t check =
+      checksum(reinterpret_cast<const std::byte*>(&header), sizeof header - sizeof header.check);
+  return header.magic == kGpuMagic && header.version == kGpuVersion && header.check == check;
+}
+
+}  // namespace
+
+GpuData read_gpu(const SpoolDirectory& directory) {
+  GpuData data;
+  int error = 0;
+  const os::File file = directory.open(kGpuFile, &error);
+  if (error != 0) return data;
+  std::uint64_t offset = sizeof(GpuHeader);
+  const std::uint64_t size = file.size(&error);
+  data.damaged = !has_head(file);
+  Payload payload;
+  while (!data.damaged && offset < size) {
+    GpuBlock block{};
+    data.damaged = true;  // until the block is sound
+    if (!read_value(file, offset, std::span(&block, 1))) break;
+    if (block.size % 8 != 0 || block.size > kLargestGpuBlock) break;
+    payload.resize(block.size / 8);
+    if (!read_value(file, offset + sizeof block, std::span(payload))) break;
+    if (block.check != gpu_check(block.kind, payload)) break;
+    data.damaged = !add_block(data, block.kind, payload);
+    offset += sizeof block + block.size;
+  }
+  return data;
+}
+
+}  // namespace timeloom::spool

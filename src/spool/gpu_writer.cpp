@@ -1,0 +1,137 @@
+#include "spool/gpu_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <utility>
+
+namespace timeloom::spool {
+namespace {
+
+constexpr std::size_t words_for(std::size_t bytes) { return (bytes + 7) / 8; }
+
+template <typename Value>
+std::string bytes_of(const Value& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+}  // namespace
+
+std::size_t GpuWriter::LaunchHash::operator()(const GpuLaunch& launch) const noexcept {
+  std::uint64_t words[sizeof(GpuLaunch) / 8];
+  std::memcpy(words, &launch, sizeof words);
+  return words_check(words);
+}
+
+bool GpuWriter::SameLaunch::operator()(const GpuLaunch& a, const GpuLaunch& b) const noexcept {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+std::unique_ptr<GpuWriter> GpuWriter::create(const std::string& directory, int* error) {
+  os::File file = os::File::create_exclusive(directory + "/" + kGpuFile, error);
+  if (*error != 0) return nullptr;
+  GpuHeader header{kGpuMagic, kGpuVersion, 0, 0};
+  header.check = checksum(reinterpret_cast<const std::byte*>(&header), sizeof header - 4);
+  *error = file.write_at(0, std::as_bytes(std::span(&header, 1)));
+  if (*error != 0) return nullptr;
+  std::unique_ptr<GpuWriter> writer(new GpuWriter(std::move(file)));
+  writer->size_ = sizeof header;
+  return writer;
+}
+
+void GpuWriter::put(GpuBlockKind kind, const void* payload, std::size_t size) {
+  const std::size_t words = words_for(size);
+  const std::size_t head = pending_.size();
+  pending_.resize(head + sizeof(GpuBlock) / 8 + words);
+  std::uint64_t* const to = pending_.data() + head + sizeof(GpuBlock) / 8;
+  std::memcpy(to, payload, size);
+  const GpuBlock block{kind, static_cast<std::uint32_t>(8 * words), gpu_check(kind, {to, words})};
+  std::memcpy(pending_.data() + head, &block, sizeof block);
+}
+
+std::uint32_t GpuWriter::text(std::string_view text) {
+  constexpr std::size_t kLongest = 65536;
+  const auto next = static_cast<std::uint32_t>(texts_.size());
+  const auto [known, is_new] = texts_.try_emplace(std::string(text.substr(0, kLongest)), next);
+  if (is_new) {
+    const GpuId id{next, static_cast<std::uint32_t>(known->first.size())};
+    const std::string payload = bytes_of(id) + known->first;
+    put(GpuBlockKind::kText, payload.data(), payload.size());
+  }
+  return known->second;
+}
+
+std::uint32_t GpuWriter::place(GpuPlace place) {
+  const auto next = static_cast<std::uint32_t>(places_.size());
+  const auto [known, is_new] = places_.try_emplace(bytes_of(place), next);
+  if (is_new) {
+    place.id = next;
+    put(GpuBlockKind::kPlace, &place, sizeof place);
+  }
+  return known->second;
+}
+
+std::uint32_t GpuWriter::thread(std::uint64_t id) {
+  return place({0, GpuPlaceKind::kThread, id, 0, 0, 0});
+}
+
+std::uint32_t GpuWriter::queue(std::uint32_t device, std::uint32_t context, std::uint64_t queue) {
+  return place({0, GpuPlaceKind::kQueue, 0, device, context, queue});
+}
+
+// By its address, since names are long: a look at the text costs less than its hash.
+std::uint32_t GpuWriter::name_at(const char* name) {
+  const auto known = names_.find(name);
+  if (known != names_.end() && known->second.text == name) return known->second.id;
+  const std::uint32_t id = text(name);
+  names_[name] = {name, id};
+  return id;
+}
+
+std::uint32_t GpuWriter::launch(const char* name, const GpuLaunch& launch) {
+  GpuLaunch whole = launch;
+  whole.id = 0;
+  whole.name = name_at(name);
+  const auto next = static_cast<std::uint32_t>(launches_.size());
+  const auto [known, is_new] = launches_.try_emplace(whole, next);
+  if (is_new) {
+    whole.id = next;
+    put(GpuBlockKind::kLaunch, &whole, sizeof whole);
+  }
+  return known->second;
+}
+
+void GpuWriter::device(std::uint32_t id, std::string_view name, std::uint64_t memory) {
+  const GpuDevice device{id, text(name), memory};
+  if (devices_.try_emplace(id, device.name).second) {
+    put(GpuBlockKind::kDevice, &device, sizeof device);
+  }
+}
+
+void GpuWriter::leave(std::uint64_t ticks) { put(GpuBlockKind::kLeft, &ticks, sizeof ticks); }
+
+void GpuWriter::put_records() {
+  constexpr std::size_t kMost = kLargestGpuBlock / sizeof(GpuRecord);
+  for (std::size_t i = 0; i < records_.size(); i += kMost) {
+    put(GpuBlockKind::kRecords, records_.data() + i,
+        std::min(kMost, records_.size() - i) * sizeof(GpuRecord));
+  }
+}
+
+void GpuWriter::flush() {
+  put_records();
+  if (lost_ != written_lost_) {
+    written_lost_ = lost_;
+    put(GpuBlockKind::kLost, &lost_, sizeof lost_);
+  }
+  if (error_ == 0 && !pending_.empty()) {
+    const auto bytes = std::as_bytes(std::span(pending_));
+    error_ = file_.write_at(size_, bytes);
+    if (error_ == 0) size_ += bytes.size();
+  }
+  if (error_ != 0) lost_ += records_.size();
+  records_.clear();
+  pending_.clear();
+}
+
+}  // namespace timeloom::spool

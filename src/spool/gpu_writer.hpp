@@ -1,0 +1,76 @@
+// Appends to the file `gpu` of a spool: the definitions that records need, then the records, in one
+// write for each batch.
+//
+// One object a measurement. Not synchronised; its user guards it. Nothing throws but
+// std::bad_alloc; a write that fails ends the file there, and what follows counts as lost.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "os/file.hpp"
+#include "spool/gpu_format.hpp"
+
+namespace timeloom::spool {
+
+class GpuWriter {
+ public:
+  // Creates the file in the spool of that directory; nullptr when that fails, with an errno value.
+  static std::unique_ptr<GpuWriter> create(const std::string& directory, int* error);
+
+  // Ids of definitions, made when they are asked for the first time.
+  std::uint32_t text(std::string_view text);
+  std::uint32_t thread(std::uint64_t id);
+  std::uint32_t queue(std::uint32_t device, std::uint32_t context, std::uint64_t queue);
+  // `launch`: without id and name, whose text is at `name` as long as the process lives, or until
+  // another text is there.
+  std::uint32_t launch(const char* name, const GpuLaunch& launch);
+  void device(std::uint32_t id, std::string_view name, std::uint64_t memory);
+
+  void add(const GpuRecord& record) { records_.push_back(record); }
+  // That many more records than those added were lost.
+  void add_lost(std::uint64_t records) noexcept { lost_ += records; }
+  void leave(std::uint64_t ticks);
+  // Writes what has come since the last call.
+  void flush();
+
+  std::uint64_t lost() const noexcept { return lost_; }
+  int error() const noexcept { return error_; }
+
+ private:
+  struct LaunchHash {
+    std::size_t operator()(const GpuLaunch& launch) const noexcept;
+  };
+  struct SameLaunch {
+    bool operator()(const GpuLaunch& a, const GpuLaunch& b) const noexcept;
+  };
+  struct KnownName {
+    std::string text;
+    std::uint32_t id;
+  };
+
+  explicit GpuWriter(os::File file) : file_(std::move(file)) {}
+  std::uint32_t place(GpuPlace place);
+  std::uint32_t name_at(const char* name);
+  void put(GpuBlockKind kind, const void* payload, std::size_t size);
+  void put_records();
+
+  os::File file_;
+  std::uint64_t size_ = 0;  // of the file
+  int error_ = 0;
+  std::vector<std::uint64_t> pending_;  // blocks that are to be written
+  std::vector<GpuRecord> records_;
+  std::uint64_t lost_ = 0;
+  std::uint64_t written_lost_ = 0;
+  std::unordered_map<std::string, std::uint32_t> texts_;
+  std::unordered_map<std::string, std::uint32_t> places_;  // by their bytes
+  std::unordered_map<const char*, KnownName> names_;
+  std::unordered_map<GpuLaunch, std::uint32_t, LaunchHash, SameLaunch> launches_;
+  std::unordered_map<std::uint32_t, std::uint32_t> devices_;
+};
+
+}  // namespace timeloom::spool

@@ -1,0 +1,312 @@
+// Stands for NVIDIA's driver and CUPTI where there is neither: libcuda.so.1 and libcupti.so.13 in
+// one file each (STAND_IN_DRIVER, STAND_IN_CUPTI), and for another tool that uses CUPTI
+// (STAND_IN_OTHER). A test plays its script by the functions play_*
+// of the second: calls and what they start, with times of the clock that CUPTI was given. The
+// records are laid out as in CUPTI 13, whole, with bytes that no reader is to read.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+#ifdef STAND_IN_DRIVER
+
+EXPORTED int cuDriverGetVersion(int* version) {
+  *version = 13000;
+  return 0;
+}
+
+// As the driver does at the first call in a process.
+EXPORTED int cuInit(unsigned flags) {
+  static int done = 0;
+  const char* const path = getenv("CUDA_INJECTION64_PATH");
+  (void)flags;
+  if (done++ || path == NULL) return 0;
+  void* const library = dlopen(path, RTLD_NOW);
+  if (library == NULL) {
+    fprintf(stderr, "stand-in: %s\n", dlerror());
+    return 0;
+  }
+  int (*const begin)(void) = (int (*)(void))dlsym(library, "InitializeInjection");
+  return begin != NULL && begin() == 1 ? 0 : 999;
+}
+
+#elif defined(STAND_IN_OTHER)
+
+typedef void Request(uint8_t**, size_t*, size_t*);
+typedef void Complete(void*, uint32_t, uint8_t*, size_t, size_t);
+int cuptiActivityRegisterTimestampCallback(uint64_t (*)(void));
+int cuptiActivityRegisterCallbacks(Request*, Complete*);
+int cuptiActivityEnable(uint32_t kind);
+
+static uint8_t g_own[4096];
+static size_t g_bytes;
+
+static void request(uint8_t** buffer, size_t* size, size_t* most) {
+  *buffer = g_own;
+  *size = sizeof g_own;
+  *most = 0;
+}
+static void complete(void* context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid) {
+  (void)context, (void)stream, (void)size;
+  if (buffer == g_own) g_bytes += valid;
+}
+
+static uint64_t clock_of_its_own(void) { return 1000; }
+
+EXPORTED int other_begin(int with_clock) {
+  if (with_clock) cuptiActivityRegisterTimestampCallback(clock_of_its_own);
+  const int result = cuptiActivityRegisterCallbacks(request, complete);
+  return result == 0 ? cuptiActivityEnable(10) : result;
+}
+EXPORTED size_t other_bytes(void) { return g_bytes; }
+
+#else
+
+enum { kMemcpy = 1, kMemset = 2, kDriver = 4, kRuntime = 5, kDevice = 8, kKernel = 10, kPeer = 22 };
+
+typedef void Request(uint8_t**, size_t*, size_t*);
+typedef void Complete(void*, uint32_t, uint8_t*, size_t, size_t);
+
+static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t (*g_clock)(void);
+static Request* g_request;
+static Complete* g_complete;
+static uint8_t* g_buffer;
+static size_t g_size, g_used;
+static unsigned char g_enabled[64];
+static size_t g_dropped;
+static uint32_t g_period;
+
+EXPORTED int cuptiGetVersion(uint32_t* version) {
+  *version = 130001;
+  return 0;
+}
+EXPORTED int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)(void)) {
+  g_clock = clock;
+  return clock == NULL;
+}
+EXPORTED int cuptiActivityRegisterCallbacks(Request* request, Complete* complete) {
+  g_request = request;
+  g_complete = complete;
+  return 0;
+}
+EXPORTED int cuptiActivityEnable(uint32_t kind) {
+  if (getenv("STAND_IN_REFUSES") != NULL) return 39;
+  g_enabled[kind] = 1;
+  return 0;
+}
+EXPORTED int cuptiActivityDisable(uint32_t kind) {
+  g_enabled[kind] = 0;
+  return 0;
+}
+EXPORTED int cuptiActivityGetNumDroppedRecords(void* context, uint32_t stream, size_t* dropped) {
+  (void)context, (void)stream;
+  *dropped = g_dropped;
+  g_dropped = 0;
+  return 0;
+}
+EXPORTED int cuptiActivityFlushPeriod(uint32_t milliseconds) {
+  g_period = milliseconds;
+  return 0;
+}
+
+static size_t size_of(uint32_t kind) {
+  switch (kind) {
+    case kMemcpy: return 96;
+    case kMemset: return 88;
+    case kDriver:
+    case kRuntime: return 40;
+    case kDevice: return 184;
+    case kKernel: return 216;
+    case kPeer: return 96;
+    default: return 24;  // of a kind that nobody knows
+  }
+}
+
+EXPORTED int cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, uint8_t** record) {
+  uint8_t* const next = *record == NULL ? buffer : *record + size_of(*(uint32_t*)*record);
+  if (next >= buffer + valid) return 12;  // as of the last
+  *record = next;
+  return 0;
+}
+
+EXPORTED int cuptiGetCallbackName(uint32_t domain, uint32_t function, const char** name) {
+  static const char* const kRuntimeNames[] = {"cudaLaunchKernel_v7000", "cudaMemcpyAsync_v3020",
+                                              "cudaMemsetAsync_v3020",
+                                              "cudaDeviceSynchronize_v3020", "cudaGetDevice_v3020"};
+  if (domain == 1 && function == 0) return *name = "cuLaunchKernel", 0;
+  if (domain == 2 && function < 5) return *name = kRuntimeNames[function], 0;
+  return 1;
+}
+
+static void hand_out(void) {
+  uint8_t* const buffer = g_buffer;
+  const size_t size = g_size, used = g_used;
+  g_buffer = NULL;
+  g_used = 0;
+  if (buffer == NULL) return;
+  pthread_mutex_unlock(&g_mutex);
+  g_complete(NULL, 0, buffer, size, used);
+  pthread_mutex_lock(&g_mutex);
+}
+
+EXPORTED int cuptiActivityFlushAll(uint32_t flags) {
+  (void)flags;
+  pthread_mutex_lock(&g_mutex);
+  hand_out();
+  pthread_mutex_unlock(&g_mutex);
+  return 0;
+}
+
+// ---- The script
+
+// A zeroed record of the kind, filled with bytes that mean nothing; NULL: it is not wanted.
+static uint8_t* record_of(uint32_t kind) {
+  if (!g_enabled[kind] || g_request == NULL) return NULL;
+  const size_t size = size_of(kind);
+  if (g_buffer != NULL && g_used + size > g_size) hand_out();
+  if (g_buffer == NULL) {
+    size_t most = 0;
+    g_request(&g_buffer, &g_size, &most);
+  }
+  uint8_t* const record = g_buffer + g_used;
+  memset(record, 0xa5, size);
+  memcpy(record, &kind, 4);
+  g_used += size;
+  return record;
+}
+
+#define PUT(offset, type, value)                         \
+  do {                                                   \
+    const type put_value = (type)(value);                \
+    memcpy(record + (offset), &put_value, sizeof(type)); \
+  } while (0)
+
+EXPORTED uint64_t play_now(void) { return g_clock == NULL ? 0 : g_clock(); }
+
+EXPORTED void play_call(uint32_t domain, uint32_t function, uint64_t start, uint64_t end,
+                        uint32_t correlation) {
+  pthread_mutex_lock(&g_mutex);
+  uint8_t* const record = record_of(domain == 1 ? kDriver : kRuntime);
+  if (record != NULL) {
+    PUT(4, uint32_t, function);
+    PUT(8, uint64_t, start);
+    PUT(16, uint64_t, end);
+    PUT(28, uint32_t, pthread_self());
+    PUT(32, uint32_t, correlation);
+  }
+  pthread_mutex_unlock(&g_mutex);
+}
+
+// A call that takes so long; its start.
+EXPORTED uint64_t play_long_call(uint32_t domain, uint32_t function, uint64_t nanoseconds,
+                                 uint32_t correlation) {
+  const struct timespec pause = {0, (long)nanoseconds};
+  const uint64_t start = play_now();
+  nanosleep(&pause, NULL);
+  play_call(domain, function, start, play_now(), correlation);
+  return start;
+}
+
+EXPORTED void play_kernel(const char* name, uint32_t device, uint32_t context, uint32_t stream,
+                          uint64_t start, uint64_t end, uint32_t correlation, uint32_t blocks) {
+  pthread_mutex_lock(&g_mutex);
+  uint8_t* const record = record_of(kKernel);
+  if (record != NULL) {
+    PUT(6, uint16_t, 32);
+    PUT(16, uint64_t, start);
+    PUT(24, uint64_t, end);
+    PUT(40, uint32_t, device);
+    PUT(44, uint32_t, context);
+    PUT(48, uint32_t, stream);
+    for (int i = 0; i < 3; ++i) {
+      PUT(52 + 4 * i, uint32_t, i == 0 ? blocks : 1);
+      PUT(64 + 4 * i, uint32_t, i == 0 ? 128 : 1);
+    }
+    PUT(76, uint32_t, 1024);
+    PUT(80, uint32_t, 0);
+    PUT(92, uint32_t, correlation);
+    PUT(104, const char*, strdup(name));
+  }
+  pthread_mutex_unlock(&g_mutex);
+}
+
+// `kinds`: of the memory, source and target.
+EXPORTED void play_copy(uint32_t direction, uint32_t source, uint32_t target, uint64_t bytes,
+                        uint32_t device, uint32_t context, uint32_t stream, uint64_t start,
+                        uint64_t end, uint32_t correlation) {
+  pthread_mutex_lock(&g_mutex);
+  uint8_t* const record = record_of(direction == 10 ? kPeer : kMemcpy);
+  if (record != NULL) {
+    PUT(4, uint8_t, direction);
+    PUT(5, uint8_t, source);
+    PUT(6, uint8_t, target);
+    PUT(8, uint64_t, bytes);
+    PUT(16, uint64_t, start);
+    PUT(24, uint64_t, end);
+    PUT(32, uint32_t, device);
+    PUT(36, uint32_t, context);
+    PUT(40, uint32_t, stream);
+    PUT(direction == 10 ? 60 : 44, uint32_t, correlation);
+  }
+  pthread_mutex_unlock(&g_mutex);
+}
+
+EXPORTED void play_set(uint64_t bytes, uint32_t device, uint32_t context, uint32_t stream,
+                       uint64_t start, uint64_t end, uint32_t correlation) {
+  pthread_mutex_lock(&g_mutex);
+  uint8_t* const record = record_of(kMemset);
+  if (record != NULL) {
+    PUT(8, uint64_t, bytes);
+    PUT(16, uint64_t, start);
+    PUT(24, uint64_t, end);
+    PUT(32, uint32_t, device);
+    PUT(36, uint32_t, context);
+    PUT(40, uint32_t, stream);
+    PUT(44, uint32_t, correlation);
+  }
+  pthread_mutex_unlock(&g_mutex);
+}
+
+EXPORTED void play_device(uint32_t id, const char* name, uint64_t memory) {
+  pthread_mutex_lock(&g_mutex);
+  uint8_t* const record = record_of(kDevice);
+  if (record != NULL) {
+    PUT(16, uint64_t, memory);
+    PUT(112, uint32_t, id);
+    PUT(136, const char*, strdup(name));
+  }
+  pthread_mutex_unlock(&g_mutex);
+}
+
+// A thread that Python knows nothing of starts a kernel.
+static void* native_thread(void* nothing) {
+  const uint64_t start = play_now();
+  play_call(2, 0, start, start + 1000, 77);
+  play_kernel("native", 0, 1, 7, start + 2000, start + 1002000, 77, 1);
+  return nothing;
+}
+EXPORTED void play_native_thread(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, native_thread, NULL);
+  pthread_join(thread, NULL);
+}
+
+EXPORTED void play_unknown(void) {
+  pthread_mutex_lock(&g_mutex);
+  g_enabled[60] = 1;
+  (void)record_of(60);
+  pthread_mutex_unlock(&g_mutex);
+}
+
+EXPORTED void play_dropped(size_t records) { g_dropped = records; }
+EXPORTED int play_enabled(uint32_t kind) { return g_enabled[kind]; }
+EXPORTED uint32_t play_period(void) { return g_period; }
+
+#endif

@@ -1,0 +1,115 @@
+// The file `gpu` of a spool: written, read, cut and damaged.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "../support/temp_directory.hpp"
+#include "spool/gpu_reader.hpp"
+#include "spool/gpu_writer.hpp"
+
+namespace timeloom::spool {
+namespace {
+
+GpuLaunch launch_of(std::uint32_t blocks) {
+  return {0, 0, {blocks, 1, 1}, {64, 1, 1}, 32, 0, 0, 0};
+}
+
+// Two batches: a call, two kernels in two queues and one more after a loss, and a copy.
+std::string written(const std::filesystem::path& directory) {
+  int error = 0;
+  const auto writer = GpuWriter::create(directory.string(), &error);
+  EXPECT_EQ(error, 0);
+  writer->device(0, "H100", 80);
+  const std::uint32_t thread = writer->thread(41);
+  const std::uint32_t call = writer->text("cudaLaunchKernel");
+  const std::uint32_t queue = writer->queue(0, 1, 7);
+  std::string name = "plain";
+  const std::uint32_t small = writer->launch(name.c_str(), launch_of(4));
+  EXPECT_EQ(writer->launch(name.c_str(), launch_of(4)), small);
+  EXPECT_NE(writer->launch(name.c_str(), launch_of(8)), small);
+  writer->add({10, 20, thread, 1, GpuRecord::word(GpuRecordKind::kCall, call)});
+  writer->add({30, 40, queue, 1, GpuRecord::word(GpuRecordKind::kKernel, small)});
+  writer->flush();
+  name = "other";  // at the address of a module that was unloaded
+  const std::uint32_t other = writer->launch(name.c_str(), launch_of(4));
+  EXPECT_NE(other, small);
+  writer->add({50, 60, writer->queue(0, 1, 8), 2, GpuRecord::word(GpuRecordKind::kKernel, other)});
+  writer->add({70, 0, queue, 3, GpuRecord::word(GpuRecordKind::kCopy, 4096, 0x11)});
+  writer->add_lost(5);
+  writer->leave(99);
+  writer->flush();
+  EXPECT_EQ(writer->error(), 0);
+  std::ifstream file(directory / kGpuFile, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+GpuData read_bytes(const std::filesystem::path& directory, const std::string& bytes) {
+  std::ofstream(directory / kGpuFile, std::ios::binary) << bytes;
+  return read_gpu(SpoolDirectory(directory));
+}
+
+TEST(GpuFile, HasWhatWasWritten) {
+  const test::TempDirectory directory;
+  (void)written(directory.path());
+  const GpuData data = read_gpu(SpoolDirectory(directory.path()));
+  EXPECT_FALSE(data.damaged);
+  EXPECT_TRUE(data.left);
+  EXPECT_EQ(data.lost, 5u);
+  ASSERT_EQ(data.devices.size(), 1u);
+  EXPECT_EQ(data.devices[0].name, "H100");
+  EXPECT_EQ(data.texts, (std::vector<std::string>{"H100", "cudaLaunchKernel", "plain", "other"}));
+  ASSERT_EQ(data.places.size(), 3u);
+  EXPECT_EQ(data.places[0].thread, 41u);
+  EXPECT_EQ(data.places[2].queue, 8u);
+  ASSERT_EQ(data.launches.size(), 3u);
+  EXPECT_EQ(data.launches[1].grid[0], 8u);
+  ASSERT_EQ(data.records.size(), 4u);
+  EXPECT_EQ(data.texts[data.launches[data.records[2].value()].name], "other");
+  EXPECT_EQ(data.records[3].kind(), GpuRecordKind::kCopy);
+  EXPECT_EQ(data.records[3].detail(), 0x11);
+  EXPECT_EQ(data.records[3].value(), 4096u);
+  EXPECT_EQ(data.records[3].end, 0u);
+}
+
+TEST(GpuFile, IsReadUpToWhereItIsCut) {
+  const test::TempDirectory directory;
+  const std::string whole = written(directory.path());
+  std::size_t records = 0;
+  for (std::size_t length = 0; length < whole.size(); length += 5) {
+    const GpuData data = read_bytes(directory.path(), whole.substr(0, length));
+    EXPECT_GE(data.records.size(), records) << length;
+    records = data.records.size();
+  }
+  EXPECT_EQ(records, 4u);
+}
+
+// A block with a changed byte and all that follows is left out: what is before it stays.
+TEST(GpuFile, GivesNoRecordThatWasChanged) {
+  const test::TempDirectory directory;
+  const std::string whole = written(directory.path());
+  const GpuData sound = read_bytes(directory.path(), whole);
+  for (std::size_t i = 0; i < whole.size(); i += 3) {
+    std::string changed = whole;
+    changed[i] = static_cast<char>(changed[i] ^ 0x10);
+    const GpuData data = read_bytes(directory.path(), changed);
+    EXPECT_TRUE(data.damaged) << i;
+    ASSERT_LE(data.records.size(), sound.records.size());
+    for (std::size_t r = 0; r < data.records.size(); ++r) {
+      EXPECT_EQ(data.records[r].start, sound.records[r].start) << i;
+      EXPECT_EQ(data.records[r].what, sound.records[r].what) << i;
+    }
+  }
+}
+
+TEST(GpuFile, IsMissedByNobody) {
+  const test::TempDirectory directory;
+  const GpuData data = read_gpu(SpoolDirectory(directory.path()));
+  EXPECT_FALSE(data.damaged);
+  EXPECT_TRUE(data.records.empty());
+}
+
+}  // namespace
+}  // namespace timeloom::spool
