@@ -19,6 +19,7 @@
 #include "tools/report_csv.hpp"
 #include "tools/report_data.hpp"
 #include "tools/report_function.hpp"
+#include "tools/report_gpu.hpp"
 #include "tools/report_io.hpp"
 #include "tools/report_mpi.hpp"
 #include "tools/report_options.hpp"
@@ -43,6 +44,9 @@ std::set<LocationId> selected(const ReportOptions& options, const Definitions& d
   };
   std::set<LocationId> ids;
   for (const Location& location : definitions.locations) {
+    // The time of queues of a GPU is none of the program's threads.
+    const bool queue = location.type == LocationType::kAcceleratorStream;
+    if (queue && options.threads.empty()) continue;
     const std::uint32_t group = location.group.value();
     const bool known = group < definitions.groups.size();
     const std::string& process = known ? definitions.groups[group].name : definitions.machine_name;
@@ -65,7 +69,9 @@ std::set<LocationId> selected(const ReportOptions& options, const Definitions& d
 
 std::string scope_of(const std::set<LocationId>& ids, const Definitions& definitions) {
   const RunFacts facts = facts_of(definitions);
-  const bool all = ids.size() == definitions.locations.size();
+  const auto queues =
+      std::ranges::count(definitions.locations, LocationType::kAcceleratorStream, &Location::type);
+  const bool all = ids.size() + static_cast<std::size_t>(queues) == definitions.locations.size();
   if (facts.tasks > 0 && all) {
     return threads_and_tasks(facts.threads, facts.tasks, facts.task_lanes);
   }
@@ -202,6 +208,22 @@ int print_io(const ReportOptions& options, const std::filesystem::path& run) {
   return kDone;
 }
 
+int print_gpu(const ReportOptions& options, const profile::CallTree& tree,
+              const std::filesystem::path& run) {
+  const GpuFacts facts = gpu_facts(tree);
+  if (!facts.any()) {
+    throw Error(run.string() + " has nothing of a GPU; timeloom run --gpu records it");
+  }
+  Output output;
+  if (options.json) {
+    write_gpu_json(facts, tree.definitions, output);
+  } else {
+    write_gpu(facts, tree.definitions, Terminal::detect(options.colour), output);
+  }
+  output.flush();
+  return kDone;
+}
+
 void limit(RowOptions& rows, const ReportOptions& options) {
   rows.sort = options.sort;
   if (options.min_percent) rows.min_percent = *options.min_percent;
@@ -291,8 +313,9 @@ int run_report(ReportOptions options) {
     say(wrong + "; see 'timeloom report --help'");
     return kWrongUsage;
   }
-  if (of_a_part(options) && (options.slowest || options.io || !options.metric.empty())) {
-    say("--from and --to do not go with --slowest, --io and --metric; see 'timeloom report "
+  if (of_a_part(options) &&
+      (options.slowest || options.io || options.gpu || !options.metric.empty())) {
+    say("--from and --to do not go with --slowest, --io, --gpu and --metric; see 'timeloom report "
         "--help'");
     return kWrongUsage;
   }
@@ -304,6 +327,7 @@ int run_report(ReportOptions options) {
   if (options.slowest) return print_slowest(options, run);
   if (options.mpi) return print_mpi(options, run);
   if (options.io) return print_io(options, run);
+  if (options.gpu) return print_gpu(options, call_tree_of(run), run);
   const profile::CallTree tree = chosen_tree(options, run);
   const std::set<LocationId> ids = selected(options, tree.definitions);
   if (options.by) return print_by(options, tree, ids);

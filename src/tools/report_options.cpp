@@ -46,6 +46,8 @@ void add_options(CommandOptions& known, ReportOptions& options) {
              "Time in MPI, messages between processes, waiting for each other, load balance");
   known.flag("--io", options.io,
              "Input and output by file and call path, where it was recorded (run --io posix)");
+  known.flag("--gpu", options.gpu,
+             "What ran on GPUs, by kernel, copy and calling function (run --gpu)");
   known.flag("--compensate", options.compensate,
              "Take from the times what measuring cost, as far as it is known");
   known.exclude("--compensate", "--function");
@@ -66,7 +68,8 @@ std::string without_effect(const ReportOptions& options) {
       {!options.function.empty() && !options.slowest, "--function"},
       {options.slowest, "--slowest"},
       {options.mpi, "--mpi"},
-      {options.io, "--io"}};
+      {options.io, "--io"},
+      {options.gpu, "--gpu"}};
   const std::pair<bool, const char*> others[] = {{options.full, "--full"},
                                                  {options.tree, "--tree"},
                                                  {options.flat, "--flat"},

@@ -31,6 +31,7 @@ struct ReportOptions {
   bool slowest = false;
   bool mpi = false;
   bool io = false;
+  bool gpu = false;
   bool compensate = false;
   std::string from;
   std::string to;

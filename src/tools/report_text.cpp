@@ -156,6 +156,7 @@ void write_headline(const RunFacts& facts, const std::string& run, const Termina
   if (facts.processes > 1) parts.back() += " in " + plural(facts.processes, "process");
   // A profile of another tool does not say of how many it was made.
   if (facts.events > 0) parts.push_back(plural(facts.events, "event"));
+  if (facts.gpu_busy) parts.push_back("GPU busy " + percent(*facts.gpu_busy));
   if (facts.start) parts.push_back(local_time(*facts.start));
   if (!facts.host.empty()) parts.push_back(printable(facts.host));
   std::string line;

@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "core/given_up.hpp"
+#include "core/gpu.hpp"
 #include "core/run_properties.hpp"
 #include "core/shell_word.hpp"
 #include "profile/call_tree.hpp"
 #include "tools/format.hpp"
+#include "tools/report_gpu.hpp"
 #include "tools/run_losses.hpp"
 #include "tools/text.hpp"
 
@@ -61,7 +63,7 @@ RunFacts facts_of(const Definitions& definitions) {
   facts.processes = definitions.groups.size();
   for (const Location& location : definitions.locations) {
     facts.events += location.event_count;
-    if (location.type != LocationType::kMetric) ++facts.threads;
+    if (location.type == LocationType::kCpuThread) ++facts.threads;
   }
   facts.tasks = counted(definitions, kTasks);
   facts.task_lanes = std::min(counted(definitions, kTaskLanes), facts.threads);
@@ -71,6 +73,7 @@ RunFacts facts_of(const Definitions& definitions) {
       cpu != definitions.properties.end()) {
     facts.cpu = cpu_times_of(cpu->second);
   }
+  facts.gpu_busy = gpu_busy(definitions);
   const GivenUp given_up(definitions.properties);
   facts.given_up.assign(given_up.entries().begin(), given_up.entries().end());
   facts.cut_short.assign(given_up.cut_short().begin(), given_up.cut_short().end());

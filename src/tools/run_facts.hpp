@@ -27,6 +27,7 @@ struct RunFacts {
   std::vector<std::string> given_up;  // functions that were not timed to the end, with their places
   std::vector<std::string> cut_short;    // regions that ended with a visit of one, the same
   bool rested = false;                   // functions were not seen all the time
+  std::optional<double> gpu_busy;        // share of the wall time; none: no GPU was recorded
   std::optional<double> observed_share;  // of the CPU time; none: all of it, or not known
   CpuTimes cpu;                          // of all processes; zeros: not known
   std::vector<std::string> losses;       // lost and cut-off parts, one sentence each

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/gpu.hpp"
 #include "core/run_properties.hpp"
 #include "tools/text.hpp"
 
@@ -56,6 +57,12 @@ class Losses {
     }
     if (const auto older = number("timeloom::older_events")) {
       add(plural(older, "older event") + " dropped at the size limit of the run", kTimes);
+    }
+    if (const auto lost = number(kGpuLost)) {
+      add(plural(lost, "record") + " of the GPU lost or without an end", kTimes);
+    }
+    if (definitions_.properties.contains(kGpuLeft)) {
+      add("the GPU was recorded until another tool began to trace it", kMore);
     }
     if (const auto folded = number(kFoldedEvents)) {
       add(plural(folded, "event") + " after the size limit of the run, in the profile only", kNone);

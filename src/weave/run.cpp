@@ -271,10 +271,9 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.tasks = number_in(source.definitions(), kTasks);
   summary.task_lanes = number_in(source.definitions(), kTaskLanes);
   const std::uint64_t of_tasks = summary.task_lanes > 0 ? summary.task_lanes : summary.tasks;
-  const auto with_metrics_only =
-      std::ranges::count(source.definitions().locations, LocationType::kMetric, &Location::type);
-  summary.threads = source.definitions().locations.size() - of_tasks -
-                    static_cast<std::uint64_t>(with_metrics_only);
+  const auto threads =
+      std::ranges::count(source.definitions().locations, LocationType::kCpuThread, &Location::type);
+  summary.threads = static_cast<std::uint64_t>(threads) - of_tasks;
   summary.bytes = source.bytes();
   summary.processes = source.definitions().groups.size();
   summary.lost_events = source.lost_events() + source.dropped_events();

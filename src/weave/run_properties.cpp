@@ -144,6 +144,7 @@ void SpoolSource::add_properties() {
   put(kEventsLeftOut, events_left_out_);
   put("timeloom::damaged_definitions", bad_definitions);
   put("timeloom::damaged_segments", damaged_segments_);
+  add_gpu_properties();
   put(kUnnamedVisits, unnamed_visits_);
   put("timeloom::dropped_events", dropped_events_);
   put("timeloom::kept_rewinds", kept_rewinds_);

@@ -190,7 +190,8 @@ bool SpoolSource::is_whole_rank(const Process& process) const {
 }
 
 bool SpoolSource::can_be_converted() const {
-  return !profile_mode_ && !members_unknown_ && is_whole_rank(processes_.front());
+  return !profile_mode_ && !members_unknown_ && !processes_.front().gpu &&
+         is_whole_rank(processes_.front());
 }
 
 Conversion SpoolSource::conversion() const {

@@ -54,6 +54,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   add_reaped();
   take_names();
   set_clock();
+  add_gpus();
   add_locations();
   if (has_aliases_) add_aliases();
   add_profiles();
@@ -77,6 +78,7 @@ void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   if (process.reader->alive() == Alive::kUnknown) ++out_of_sight_;
   process.profiles = spool::read_profiles(directory);
   process.reader->catch_up();  // with the regions that the profiles refer to
+  process.gpu_data = spool::read_gpu(directory);
   processes_.push_back(std::move(process));
 }
 
@@ -287,6 +289,7 @@ void SpoolSource::add_locations() {
     if (process.locations.empty()) process.locations.push_back(0);
     if (dense) process.first_location = LocationId{definitions_.locations.size()};
     for (const std::uint32_t index : process.locations) add_location(process, index);
+    add_gpu_locations(process);
     add_members(process, room);
     add_markers(process);
   }
@@ -314,6 +317,7 @@ void SpoolSource::add_aliases() {
     const auto& threads = process.reader->definitions().threads;
     const bool pthreads = has_pthreads(process.reader->definitions());
     for (const std::uint32_t index : process.locations) {
+      if (index >= process.first_gpu_location) break;
       const auto thread = threads.find(index);
       if (thread != threads.end() && thread->second.owner) continue;
       const auto found = std::ranges::lower_bound(definitions_.locations,
@@ -355,6 +359,7 @@ void SpoolSource::add_tasks() {
     if (process.is_converted()) continue;
     const auto& threads = process.reader->definitions().threads;
     for (const std::uint32_t index : process.locations) {
+      if (index >= process.first_gpu_location) break;
       const auto thread = threads.find(index);
       if (thread != threads.end() && thread->second.owner) continue;  // comes with its thread
       const std::uint64_t bytes = process.reader->bytes(index);
@@ -396,6 +401,8 @@ void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
   for (RunSink* sink : all) sink->begin(definitions_);
   if (with_metrics) totals.add(folded_samples_);
   for_each_in_parallel(tasks_.size(), threads, [&](std::size_t i) { feed_thread(tasks_[i], all); });
+  for_each_in_parallel(processes_.size(), threads,
+                       [&](std::size_t i) { feed_gpu(processes_[i], all); });
   add_properties();
   if (with_metrics) totals.add_to(definitions_.properties);
   messages.add(messages_);

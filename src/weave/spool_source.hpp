@@ -18,6 +18,7 @@
 #include "core/measuring_cost.hpp"
 #include "formats/otf2/event_files.hpp"
 #include "profile/location_fold.hpp"
+#include "spool/gpu_reader.hpp"
 #include "spool/profile_file.hpp"
 #include "spool/reader.hpp"
 #include "weave/conversion.hpp"
@@ -108,6 +109,7 @@ class SpoolSource : public RunSource {
     std::uint64_t first_ticks = 0;  // of these two
     std::uint64_t last_ticks = 0;
     spool::Profiles profiles;
+    spool::GpuData gpu_data{};
     // Of one that has converted its events.
     std::vector<otf2::EventFiles::File> files{};
     Conversion::Moment converted_begin{}, converted_end{};
@@ -135,6 +137,10 @@ class SpoolSource : public RunSource {
   void add_conversion(Conversion& conversion, Process& process);
   void add_creators();
   void add_reaped();
+  void add_gpus();
+  void add_gpu_locations(Process& process);
+  void add_gpu_properties();
+  void feed_gpu(const Process& process, std::span<RunSink* const> sinks);
   void add_bytes_metrics();
   void add_bytes_metric(const char* name);
   void take_names();

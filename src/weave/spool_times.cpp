@@ -54,6 +54,10 @@ void SpoolSource::set_lifetime(Process& process) {
       }
     }
   }
+  for (const spool::GpuRecord& record : process.gpu_data.records) {
+    // Without a time of its own the process has no clock by which to judge this one.
+    if (!known.empty()) known.push_back(std::max(record.start, record.end));
+  }
   if (known.empty()) return;
   const auto [first, last] = std::minmax_element(known.begin(), known.end());
   process.timed = true;

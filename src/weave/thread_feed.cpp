@@ -75,6 +75,7 @@ void ThreadFeed::feed_part(std::uint32_t index, std::vector<Event>& events) {
     return;
   }
   output->translator.translate(events);
+  output->gpu.merge(gpu_calls_, events);
   hand_on(*output, events);
   if (waiting_ > kMostWaiting) make_room();
 }
@@ -117,7 +118,10 @@ void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
   const Timestamp open_until = std::min(end, life_end);
   const auto gap = ended ? std::nullopt : gap_before(index, open_until);
   output.translator.close(open_until, gap, rest);
-  const Timestamp last = std::max({output.translator.last_time(), process_.begin, life_end});
+  output.gpu.merge(gpu_calls_, rest);
+  output.gpu.close(gpu_calls_, index == thread_, rest);
+  const Timestamp last =
+      std::max({output.translator.last_time(), output.gpu.last_time(), process_.begin, life_end});
   if (ended && life != nullptr && life->number != 0) {
     rest.push_back({last, EventKind::kThreadEnd, 0, process_.ids.threads.in_run(life->number)});
   }

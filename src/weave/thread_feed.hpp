@@ -19,6 +19,8 @@
 #include "core/event.hpp"
 #include "spool/reader.hpp"
 #include "weave/event_translator.hpp"
+#include "weave/gpu_calls.hpp"
+#include "weave/gpu_timeline.hpp"
 #include "weave/process_clock.hpp"
 #include "weave/unify.hpp"
 
@@ -32,8 +34,12 @@ struct WovenProcess {
   ProcessClock clock{os::ClockSource::kMonotonic, {}};
   Timestamp begin{};
   Timestamp end{};  // the last time at which the process is known to have lived
-  std::vector<std::uint32_t> locations{};  // the indices of its threads and tracks, ascending
-  LocationId first_location{};             // where ids of the run are dense
+  std::vector<std::uint32_t> locations{};    // the indices of its threads and tracks, ascending
+  LocationId first_location{};               // where ids of the run are dense
+  std::unique_ptr<const GpuTimeline> gpu{};  // null: it used none
+  // Behind the indices of threads and tracks: those of the queues of `gpu`, then of its native
+  // threads.
+  std::uint32_t first_gpu_location = UINT32_MAX;
 };
 
 // The id in the run of a thread or track of the process; undefined: there is none of that index.
@@ -44,7 +50,9 @@ class ThreadFeed {
   // `locations`: those of the run, in order of their ids.
   ThreadFeed(const WovenProcess& process, std::uint32_t thread, std::span<const Location> locations,
              std::span<RunSink* const> sinks)
-      : process_(process), thread_(thread), locations_(locations), sinks_(sinks) {}
+      : process_(process), thread_(thread), locations_(locations), sinks_(sinks) {
+    if (process.gpu) gpu_calls_ = {process.gpu->calls_of(thread), process.gpu->call_ids()};
+  }
 
   // Reports the bytes that have been fed to `done`, each once.
   void run(const std::function<void(std::uint64_t)>& done);
@@ -62,6 +70,7 @@ class ThreadFeed {
     Output(const WovenProcess& process, const Location& where)
         : translator(process.ids, process.clock, process.begin), location(where) {}
     EventTranslator translator;
+    GpuStream gpu{};
     const Location& location;
     std::vector<std::unique_ptr<LocationSink>> sinks;  // none: its events wait
     std::vector<Event> waiting;
@@ -93,6 +102,7 @@ class ThreadFeed {
   std::set<std::uint32_t> done_;
   std::set<std::uint32_t> postponed_;  // to the next reading
   std::uint32_t current_ = 0;
+  PendingGpuCalls gpu_calls_{};
   std::uint64_t last_ticks_ = 0;  // of the last event of the stream
   bool first_ = true;             // the stream is read for the first time
   std::vector<Event> part_;

@@ -26,7 +26,9 @@ bool is_by_process(const Definitions& definitions) {
 std::vector<const Location*> threads_of(const Definitions& definitions) {
   std::vector<const Location*> threads;
   for (const Location& location : definitions.locations) {
-    if (location.type != LocationType::kMetric) threads.push_back(&location);
+    const bool thread =
+        location.type != LocationType::kMetric && location.type != LocationType::kAcceleratorStream;
+    if (thread) threads.push_back(&location);
   }
   return threads;
 }

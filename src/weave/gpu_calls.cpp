@@ -1,0 +1,92 @@
+#include "weave/gpu_calls.hpp"
+
+#include <algorithm>
+
+namespace timeloom::weave {
+
+void GpuStream::put(Event event) {
+  event.time = last_ = std::max(event.time, last_);
+  output_.push_back(event);
+}
+
+void GpuStream::enter(const GpuCall& call, const GpuCallIds& ids) {
+  put({call.start, EventKind::kEnter, call.region, 0});
+  if (call.started != GpuCall::kNone) {
+    put({call.start, EventKind::kParameterString, ids.started, call.started});
+  }
+  if (call.works != 0) put({call.start, EventKind::kMetric, ids.gpu_time, call.gpu_ns});
+  open_.push_back({call.region, call.end});
+  entered_.push_back(last_);
+}
+
+void GpuStream::leave_call(Timestamp time) {
+  put({time, EventKind::kLeave, open_.back().call_region, 0});
+  const std::uint64_t ns = ticks(last_) - ticks(entered_.back());
+  if (ns >= longest_ns_) {
+    longest_ns_ = ns;
+    longest_ = output_.size() - 1;
+  }
+  open_.pop_back();
+  entered_.pop_back();
+}
+
+// Calls that begin before `until`, and the ends of calls that are over by then.
+void GpuStream::pass(PendingGpuCalls& pending, Timestamp until) {
+  for (;;) {
+    const GpuCall* const next = pending.calls.empty() ? nullptr : &pending.calls.front();
+    const bool in_call = !open_.empty() && open_.back().call_region != GpuCall::kNone;
+    if (in_call && open_.back().end <= until &&
+        (next == nullptr || next->start >= open_.back().end)) {
+      leave_call(open_.back().end);
+    } else if (next != nullptr && next->start < until) {
+      enter(*next, pending.ids);
+      pending.calls = pending.calls.subspan(1);
+    } else {
+      return;
+    }
+  }
+}
+
+// The time in which a thread did not run belongs to the call in which it was, if to any.
+void GpuStream::add_waiting(const Event& event) {
+  if (longest_ == SIZE_MAX) return put(event);
+  Event waiting = event;
+  waiting.value = std::min(event.value, longest_ns_);
+  waiting.time = output_[longest_].time;
+  output_.insert(output_.begin() + static_cast<std::ptrdiff_t>(longest_), waiting);
+  longest_ = SIZE_MAX;
+}
+
+void GpuStream::merge(PendingGpuCalls& pending, std::vector<Event>& batch) {
+  if (pending.calls.empty() && open_.empty()) return;
+  output_.clear();
+  longest_ = SIZE_MAX;
+  longest_ns_ = 0;
+  for (const Event& event : batch) {
+    pass(pending, event.time);
+    if (event.kind == EventKind::kWaiting) {
+      add_waiting(event);
+      continue;
+    }
+    if (event.kind == EventKind::kEnter && !open_.empty()) {
+      open_.push_back({GpuCall::kNone, {}});
+    } else if (event.kind == EventKind::kLeave && !open_.empty()) {
+      while (!open_.empty() && open_.back().call_region != GpuCall::kNone) leave_call(event.time);
+      if (!open_.empty()) open_.pop_back();
+    }
+    put(event);
+    longest_ = SIZE_MAX;
+    longest_ns_ = 0;
+  }
+  batch.swap(output_);
+}
+
+void GpuStream::close(PendingGpuCalls& pending, bool all, std::vector<Event>& batch) {
+  output_.swap(batch);
+  if (!output_.empty()) last_ = std::max(last_, output_.back().time);
+  if (all) pass(pending, Timestamp{UINT64_MAX});
+  while (!open_.empty() && open_.back().call_region != GpuCall::kNone) leave_call(last_);
+  output_.swap(batch);
+}
+
+}  // namespace timeloom::weave

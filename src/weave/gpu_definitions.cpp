@@ -1,0 +1,50 @@
+#include <algorithm>
+
+#include "core/gpu.hpp"
+#include "weave/gpu_timeline.hpp"
+
+namespace timeloom::weave {
+
+std::uint32_t GpuDefinitions::region(const std::string& name, const char* group, RegionRole role,
+                                     const std::string& canonical) {
+  const auto next = static_cast<std::uint32_t>(run_.regions.size());
+  const auto [known, is_new] = regions_.try_emplace(group + ('\0' + canonical), next);
+  if (!is_new) return known->second;
+  Region& region = run_.regions.emplace_back();
+  region.name = name;
+  region.canonical_name = canonical;
+  region.group = group;
+  region.paradigm = Paradigm::kOther;
+  region.role = role;
+  return next;
+}
+
+std::uint32_t GpuDefinitions::string(const std::string& text) {
+  const auto next = static_cast<std::uint32_t>(run_.strings.size());
+  const auto [known, is_new] = strings_.try_emplace(text, next);
+  if (is_new) run_.strings.push_back(text);
+  return known->second;
+}
+
+std::uint32_t GpuDefinitions::metric(const char* name, const char* unit) {
+  auto& metrics = run_.metrics;
+  const auto known = std::ranges::find(metrics, name, &Metric::name);
+  if (known != metrics.end()) return static_cast<std::uint32_t>(known - metrics.begin());
+  Metric metric;
+  metric.name = name;
+  metric.unit = unit;
+  metric.type = MetricValueType::kUint64;
+  metric.source = MetricSource::kOther;
+  metrics.push_back(std::move(metric));
+  return static_cast<std::uint32_t>(metrics.size() - 1);
+}
+
+GpuCallIds GpuDefinitions::call_ids() {
+  if (!call_ids_) {
+    call_ids_ = {static_cast<std::uint32_t>(run_.parameters.size()), metric(kGpuTime, "ns")};
+    run_.parameters.push_back({kGpuStarted, ParameterType::kString});
+  }
+  return *call_ids_;
+}
+
+}  // namespace timeloom::weave

@@ -1,0 +1,103 @@
+// The part of SpoolSource for what ran on GPUs: a location for each queue, and for each thread of
+// which nothing is known but its calls.
+#include <algorithm>
+
+#include "core/gpu.hpp"
+#include "weave/spool_source.hpp"
+
+namespace timeloom::weave {
+namespace {
+
+std::vector<Event> events_of(const GpuTimeline::Queue& queue, const GpuTimeline& gpu) {
+  std::vector<Event> events;
+  events.reserve(4 * queue.works.size());
+  for (const GpuWork& work : queue.works) {
+    events.push_back({work.start, EventKind::kEnter, work.region, 0});
+    if (work.queue_ns) {
+      events.push_back({work.start, EventKind::kMetric, gpu.queue_metric(), *work.queue_ns});
+    }
+    if (work.bytes) {
+      events.push_back({work.start, EventKind::kMetric, gpu.bytes_metric(), *work.bytes});
+    }
+    events.push_back({work.end, EventKind::kLeave, work.region, 0});
+  }
+  return events;
+}
+
+std::vector<Event> events_of(const GpuTimeline::NativeThread& thread, const GpuTimeline& gpu) {
+  std::vector<Event> events;
+  PendingGpuCalls calls{thread.calls, gpu.call_ids()};
+  GpuStream().close(calls, true, events);
+  return events;
+}
+
+}  // namespace
+
+void SpoolSource::add_gpus() {
+  GpuDefinitions definitions(definitions_);
+  for (Process& process : processes_) {
+    const spool::GpuData data = std::move(process.gpu_data);
+    if (data.damaged && process.reader->definitions().ended) ++damaged_segments_;
+    if (data.records.empty() && data.lost == 0) continue;
+    process.gpu = std::make_unique<const GpuTimeline>(
+        data, process.reader->definitions(), process.clock,
+        GpuTimeline::Life{process.begin, process.end}, definitions);
+  }
+}
+
+void SpoolSource::add_gpu_locations(Process& process) {
+  if (!process.gpu) return;
+  process.first_gpu_location = process.locations.back() + 1;
+  const auto add = [&](const std::string& name, LocationType type, std::uint64_t thread) {
+    const std::uint32_t index = process.locations.back() + 1;
+    process.locations.push_back(index);
+    Location location;
+    location.id = location_id(process, index);
+    location.group = process.group;
+    location.name = name;
+    location.type = type;
+    location.thread_id = thread;
+    definitions_.locations.push_back(std::move(location));
+  };
+  for (const auto& queue : process.gpu->queues())
+    add(queue.name, LocationType::kAcceleratorStream, 0);
+  for (const auto& thread : process.gpu->native_threads()) {
+    add(thread.name, LocationType::kCpuThread, thread.id);
+  }
+}
+
+void SpoolSource::feed_gpu(const Process& process, std::span<RunSink* const> sinks) {
+  if (!process.gpu) return;
+  std::uint32_t index = process.first_gpu_location;
+  const auto feed = [&](const std::vector<Event>& events) {
+    const LocationId id = location_id(process, index++);
+    const auto location = std::ranges::lower_bound(definitions_.locations, id, {}, &Location::id);
+    for (RunSink* const sink : sinks) {
+      const std::unique_ptr<LocationSink> into = sink->open_location(*location);
+      into->consume(events);
+      into->finish();
+    }
+    events_ += events.size();
+  };
+  for (const auto& queue : process.gpu->queues()) feed(events_of(queue, *process.gpu));
+  for (const auto& thread : process.gpu->native_threads()) feed(events_of(thread, *process.gpu));
+}
+
+void SpoolSource::add_gpu_properties() {
+  std::uint64_t busy = 0, devices = 0, lost = 0;
+  bool any = false;
+  for (const Process& process : processes_) {
+    if (!process.gpu) continue;
+    any = true;
+    busy += process.gpu->busy_ns();
+    devices = std::max(devices, process.gpu->devices());
+    lost += process.gpu->lost();
+    if (process.gpu->left()) definitions_.properties[kGpuLeft] = "true";
+  }
+  if (!any) return;
+  definitions_.properties[kGpuBusy] = std::to_string(busy);
+  definitions_.properties[kGpuDevices] = std::to_string(devices);
+  if (lost != 0) definitions_.properties[kGpuLost] = std::to_string(lost);
+}
+
+}  // namespace timeloom::weave

@@ -1,0 +1,116 @@
+// Calls of a GPU's library among the events of the thread that made them.
+#include "weave/gpu_calls.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace timeloom::weave {
+namespace {
+
+using Events = std::vector<Event>;
+
+Event enter(std::uint64_t time, std::uint32_t region) {
+  return {Timestamp{time}, EventKind::kEnter, region, 0};
+}
+Event leave(std::uint64_t time, std::uint32_t region) {
+  return {Timestamp{time}, EventKind::kLeave, region, 0};
+}
+Event waiting(std::uint64_t time, std::uint64_t ns) {
+  return {Timestamp{time}, EventKind::kWaiting, 0, ns};
+}
+GpuCall call(std::uint64_t start, std::uint64_t end, std::uint32_t region) {
+  return {Timestamp{start}, Timestamp{end}, region};
+}
+
+std::string text_of(const Events& events) {
+  std::string text;
+  for (const Event& event : events) {
+    const std::string time = std::to_string(ticks(event.time));
+    const char* kind = event.kind == EventKind::kEnter             ? "+"
+                       : event.kind == EventKind::kLeave           ? "-"
+                       : event.kind == EventKind::kWaiting         ? "w"
+                       : event.kind == EventKind::kParameterString ? "p"
+                                                                   : "m";
+    text += time + kind + std::to_string(event.ref);
+    if (event.value != 0) text += "=" + std::to_string(event.value);
+    text += " ";
+  }
+  return text;
+}
+
+// All in one batch, then what is left at the end.
+std::string merged(const std::vector<GpuCall>& calls, Events events) {
+  PendingGpuCalls pending{calls, {7, 8}};
+  GpuStream stream;
+  stream.merge(pending, events);
+  Events rest;
+  stream.close(pending, true, rest);
+  events.insert(events.end(), rest.begin(), rest.end());
+  return text_of(events);
+}
+
+TEST(GpuCalls, LieInsideTheRegionThatMadeThem) {
+  EXPECT_EQ(merged({call(10, 20, 50), call(30, 40, 51)},
+                   {enter(5, 1), enter(25, 2), leave(45, 2), leave(60, 1)}),
+            "5+1 10+50 20-50 25+2 30+51 40-51 45-2 60-1 ");
+}
+
+TEST(GpuCalls, BringWhatTheyStarted) {
+  GpuCall one = call(10, 20, 50);
+  one.started = 3;
+  one.works = 2;
+  one.gpu_ns = 900;
+  EXPECT_EQ(merged({one}, {enter(5, 1), leave(60, 1)}), "5+1 10+50 10p7=3 10m8=900 20-50 60-1 ");
+}
+
+TEST(GpuCalls, Nest) {
+  EXPECT_EQ(merged({call(10, 40, 50), call(20, 30, 51)}, {enter(5, 1), leave(60, 1)}),
+            "5+1 10+50 20+51 30-51 40-50 60-1 ");
+}
+
+// Of a call that calls the program back.
+TEST(GpuCalls, HoldWhatIsEnteredInsideThem) {
+  EXPECT_EQ(merged({call(10, 40, 50)}, {enter(5, 1), enter(20, 2), leave(30, 2), leave(60, 1)}),
+            "5+1 10+50 20+2 30-2 40-50 60-1 ");
+}
+
+// Clocks, or what is left of a killed program.
+TEST(GpuCalls, EndWithTheRegionAroundThem) {
+  EXPECT_EQ(merged({call(10, 70, 50)}, {enter(5, 1), leave(60, 1), enter(65, 1), leave(80, 1)}),
+            "5+1 10+50 60-50 60-1 65+1 80-1 ");
+  EXPECT_EQ(merged({call(10, 25, 50)}, {enter(5, 1), enter(20, 2), leave(30, 2), leave(60, 1)}),
+            "5+1 10+50 20+2 30-2 30-50 60-1 ");
+}
+
+TEST(GpuCalls, GoOnBehindTheLastEvent) {
+  EXPECT_EQ(merged({call(10, 70, 50), call(80, 90, 51)}, {enter(5, 1)}),
+            "5+1 10+50 70-50 80+51 90-51 ");
+}
+
+TEST(GpuCalls, GetTheWaitingThatWasInThem) {
+  EXPECT_EQ(
+      merged({call(10, 20, 50), call(30, 50, 51)}, {enter(5, 1), waiting(60, 100), leave(60, 1)}),
+      "5+1 10+50 20-50 30+51 50w0=20 50-51 60-1 ");
+  EXPECT_EQ(merged({call(10, 20, 50)},
+                   {enter(5, 1), enter(25, 2), waiting(60, 30), leave(60, 2), leave(70, 1)}),
+            "5+1 10+50 20-50 25+2 60w0=30 60-2 70-1 ");
+}
+
+// Two locations of a thread take turns; each call lies in the one that was on.
+TEST(GpuCalls, GoToTheLocationThatWasOn) {
+  const std::vector<GpuCall> calls{call(10, 20, 50), call(40, 45, 51), call(65, 68, 52)};
+  PendingGpuCalls pending{calls, {7, 8}};
+  GpuStream first, second;
+  Events a{enter(5, 1), leave(30, 1)}, b{enter(35, 2), leave(50, 2)}, c{enter(60, 1), leave(70, 1)};
+  first.merge(pending, a);
+  second.merge(pending, b);
+  first.merge(pending, c);
+  EXPECT_EQ(text_of(a), "5+1 10+50 20-50 30-1 ");
+  EXPECT_EQ(text_of(b), "35+2 40+51 45-51 50-2 ");
+  EXPECT_EQ(text_of(c), "60+1 65+52 68-52 70-1 ");
+}
+
+}  // namespace
+}  // namespace timeloom::weave
