@@ -16,7 +16,11 @@ WITH_FLAGS = [case for case in CASES if case.flags]
 OTHERS = [
     "state",
     "state_module",
+    "state_command",
     "state_stdin",
+    "state_directory",
+    "state_zip",
+    "safe_path_variable",
     "exit_2",
     "killed_by_SIGTERM",
     "keyboard_interrupt",
