@@ -124,7 +124,7 @@ def test_keep_files(app):
 
 def test_info_and_config(timeloom):
     names = timeloom("scorep-info", "config-vars").stdout.splitlines()
-    assert names[0] == "SCOREP_ENABLE_PROFILING" and len(names) == len(set(names)) == 59
+    assert names[0] == "SCOREP_ENABLE_PROFILING" and len(names) == len(set(names)) == 62
     full = timeloom("scorep-info", "config-vars", "--full").stdout
     assert full.startswith(
         "SCOREP_ENABLE_PROFILING\n"
