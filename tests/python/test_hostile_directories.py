@@ -103,6 +103,8 @@ chance = random.Random(int(seed))
 names = [os.path.relpath(os.path.join(path, name), outside) for path, _, files in os.walk(outside) for name in files]
 
 def swap(path):
+    if not os.path.realpath(os.path.dirname(path)).startswith(base):
+        return  # a link of this attack leads there
     hidden = os.path.join(base, f"away-{chance.random()}")
     target = os.path.join(outside, os.path.basename(path))
     if not os.path.lexists(target):
@@ -116,19 +118,24 @@ def swap(path):
         else:
             chance.choice([os.symlink, os.link])(target, path)
         time.sleep(chance.choice([0, 0, 0.0005, 0.005]))
-        if chance.random() < 0.9:
+        if path == run or chance.random() < 0.9:
             os.unlink(path)
             os.rename(hidden, path)
     except OSError:
         pass
 
-print("ready", flush=True)
+base = os.path.realpath(base)
 run = os.path.join(base, "run")
+print("ready", flush=True)
+while int(seed) % 4 and not os.path.exists(os.path.join(run, "spool")):
+    pass  # mostly when the program is about to begin
 while True:
     paths = [run]
     for path, directories, files in os.walk(run):
-        paths += [os.path.join(path, name) for name in directories + files + ["settings", "life", "defs", "log-1"]]
+        planted = ["settings", "life", "defs", "log-1"] if path != run else []
+        paths += [os.path.join(path, name) for name in directories + files + planted]
     swap(chance.choice(paths))
+    time.sleep(chance.choice([0, 0.001, 0.01]))
 """
 
 TARGET = """
@@ -185,8 +192,8 @@ def test_a_directory_of_another_user_needs_force(door, timeloom, timeloom_progra
 
     def start(*options):
         command = {
-            "run": [timeloom_program, "run", "-q", "-o", "run", *options, "app.py"],
-            "program": [timeloom_program, "run", "-q", "-o", "run", *options, "--program", "/bin/echo", "done"],
+            "run": [timeloom_program, "run", "--quiet", "-o", "run", *options, "app.py"],
+            "program": [timeloom_program, "run", "--quiet", "-o", "run", *options, "--program", "/bin/echo", "done"],
             "block": [sys.executable, "block.py", *options],
         }[door]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
@@ -207,10 +214,10 @@ def test_a_directory_that_all_may_change_needs_force(timeloom, tmp_path):
     run = tmp_path / "run"
     run.mkdir()
     run.chmod(0o777)
-    refused = run_in(timeloom, run, "-q", status=2, cwd=tmp_path)
+    refused = run_in(timeloom, run, "--quiet", status=2, cwd=tmp_path)
     who = f"{run} lets every user change the run"
     assert refused.stderr == f"timeloom: {who}; allow it with --force or choose another with --output\n"
-    allowed = run_in(timeloom, run, "-q", "--force", cwd=tmp_path)
+    allowed = run_in(timeloom, run, "--quiet", "--force", cwd=tmp_path)
     assert (allowed.stdout, allowed.stderr) == ("done\n", f"timeloom: {who}\n")
     # One of which all may change their own entries only, and one that is made here.
     sticky, made = tmp_path / "sticky", tmp_path / "made"
@@ -219,8 +226,8 @@ def test_a_directory_that_all_may_change_needs_force(timeloom, tmp_path):
     before = os.umask(0)
     try:
         for directory in (sticky, made):
-            assert run_in(timeloom, directory, "-q", cwd=tmp_path).stderr == ""
-        assert timeloom("run", "-q", "app.py", cwd=tmp_path).stderr == ""
+            assert run_in(timeloom, directory, "--quiet", cwd=tmp_path).stderr == ""
+        assert timeloom("run", "--quiet", "app.py", cwd=tmp_path).stderr == ""
     finally:
         os.umask(before)
 
@@ -231,17 +238,17 @@ def test_a_link_of_another_user_is_not_followed(timeloom, tmp_path, outside):
     (tmp_path / "own").mkdir()
     link = tmp_path / "run"
     link.symlink_to("own")
-    assert run_in(timeloom, link, "-q", cwd=tmp_path).stderr == ""  # one of this user is
+    assert run_in(timeloom, link, "--quiet", cwd=tmp_path).stderr == ""  # one of this user is
     link.unlink()
     link.symlink_to("own")
     os.chown(link, STRANGER, STRANGER, follow_symlinks=False)
     before = Outside.state(type("Own", (), {"path": tmp_path / "own"}))
-    refused = run_in(timeloom, link, "-q", "--force", status=2, cwd=tmp_path)
+    refused = run_in(timeloom, link, "--quiet", "--force", status=2, cwd=tmp_path)
     assert refused.stderr == f"timeloom: {link} is a link of another user; choose another with --output\n"
     assert Outside.state(type("Own", (), {"path": tmp_path / "own"})) == before
     table = tmp_path / "table.csv"
     table.symlink_to(outside.path / "settings")
     os.chown(table, STRANGER, STRANGER, follow_symlinks=False)
-    refused = timeloom("convert", tmp_path / "own", "--to", "csv", "-o", table, "--force", status=2)
+    refused = timeloom("convert", tmp_path / "own", "--to", "csv", "-o", table, "--force", status=1)
     assert f"{table} is a link of another user; name another file with -o FILE" in refused.stderr
     outside.check()
