@@ -143,12 +143,6 @@ struct Metric {  // one counter
   }
 };
 
-// "10^-6 s"
-inline std::string unit_text(const Metric& metric) {
-  if (metric.exponent == 0) return metric.unit;
-  return (metric.binary ? "2^" : "10^") + std::to_string(metric.exponent) + " " + metric.unit;
-}
-
 // A communicator of MPI: processes, by their ranks in it.
 struct Communicator {
   std::string name;         // empty: none

@@ -18,6 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace timeloom::spool;
 
+constexpr std::size_t kStoredHead = 48;  // bytes of the head of a ring in an input
+
 // The fields of a head, to be read and written in a string at any offset.
 template <typename T>
 T get(const std::string& bytes, std::size_t offset) {
@@ -124,8 +126,8 @@ const std::string& write_spool(std::span<const std::uint8_t> input) {
   head.resize(5);
   std::string defs = take(get<std::uint16_t>(head, 1));
   std::string log = take(get<std::uint16_t>(head, 3));
-  std::string ring = take(sizeof(RingHeader));
-  if (!rest.empty()) ring.resize(kRingHeaderSize);
+  std::string ring = take(kStoredHead);
+  ring.resize(rest.empty() ? sizeof(RingHeader) : kRingHeaderSize);
   ring += take(rest.size());
   if ((head[0] & 1) != 0) {
     repair_defs(defs);

@@ -58,14 +58,15 @@ def write_scaled(directory):
         def member(name, unit, base, exponent, mode):
             return definitions.metric_member(name, unit=unit, metric_mode=mode, value_type=Type.UINT64, base=Base.__dict__[base], exponent=exponent)
 
-        counted = [member(name, *words[:3], MetricMode.ABSOLUTE_NEXT if name == "ru_maxrss" else MetricMode.ACCUMULATED_START) for name, words in SAMPLED.items()]
+        counted = [member(name, unit, base, exponent, MetricMode.ABSOLUTE_NEXT if name == "ru_maxrss" else MetricMode.ACCUMULATED_START)
+                   for name, (unit, base, exponent, _) in SAMPLED.items()]  # fmt: skip
         sampled = definitions.metric_class(counted, MetricOccurrence.SYNCHRONOUS_STRICT)
         region = definitions.region("work")
         first = trace.event_writer("first", group=process)
         first.metric(0, sampled, [values[0] for *_, values in SAMPLED.values()])
         first.enter(0, region)
-        for name, (*words, value) in ALONE.items():
-            first.metric(5, definitions.metric_class([member(name, *words, MetricMode.ABSOLUTE_POINT)]), [value])
+        for name, (unit, base, exponent, value) in ALONE.items():
+            first.metric(5, definitions.metric_class([member(name, unit, base, exponent, MetricMode.ABSOLUTE_POINT)]), [value])
         first.metric(10, sampled, [values[1] for *_, values in SAMPLED.values()])
         first.leave(10, region)
 

@@ -114,7 +114,7 @@ def test_json(timeloom, measured):
     done = timeloom("check", "--json", "run0", "any visits(*.load) > 4", "wall > 10min", "min(x) < 2s",
                     cwd=measured, status=3)
     said = json.loads(done.stdout)
-    assert list(said) == ["format", "version", "run", "holds", "rules"]
+    assert list(said) == ["format", "version", "run", "holds", "losses", "rules"]
     assert (said["format"], said["version"], said["run"], said["holds"]) == (
         "timeloom-check", 1, "run0", False)
     first, wall, unknown = said["rules"]

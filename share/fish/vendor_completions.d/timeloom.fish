@@ -146,7 +146,7 @@ complete -c timeloom -n '__fish_seen_subcommand_from diff' -l help -d 'Print thi
 complete -c timeloom -n '__fish_seen_subcommand_from diff' -l tree -d 'Only the call paths'
 complete -c timeloom -n '__fish_seen_subcommand_from diff' -l flat -d 'Only the regions'
 complete -c timeloom -n '__fish_seen_subcommand_from diff' -l min-percent -r -d 'Hide what changed by less of the longer run (default: 1)'
-complete -c timeloom -n '__fish_seen_subcommand_from diff' -l fail-above -r -d 'Exit status 1 if the whole, or a region with 1% of it, takes P% longer'
+complete -c timeloom -n '__fish_seen_subcommand_from diff' -l fail-above -r -d 'Exit status 1 if the whole, or a region with 1% of it, takes P% longer, 4 if a run lost too much to tell'
 complete -c timeloom -n '__fish_seen_subcommand_from diff' -l json -d 'Print JSON, complete unless limited'
 complete -c timeloom -n '__fish_seen_subcommand_from diff' -l color -x -a 'always auto never' -d 'auto (default), always or never'
 complete -c timeloom -n __fish_use_subcommand -f -a check -d 'Hold a run against rules: times, visits, cost'
