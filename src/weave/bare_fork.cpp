@@ -1,11 +1,17 @@
-#include "weave/bare_fork.hpp"
+// The part of SpoolSource that leaves out forks that came to nothing: they have recorded no call of
+// their own, and have not worked either. Calls of the handlers that Python has for forks are not
+// their own.
+#include <sys/wait.h>
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "core/fork_handlers_property.hpp"
 #include "core/forked_region.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/run_properties.hpp"
+#include "weave/spool_source.hpp"
 
 namespace timeloom::weave {
 namespace {
@@ -68,8 +74,6 @@ bool calls(const spool::Reader& reader, const spool::Profiles& profiles) {
                                    : visits(profiles) > end.visits;
 }
 
-}  // namespace
-
 bool is_bare_fork(const spool::Reader& reader, const spool::Profiles& profiles) {
   const spool::ProcessDefinitions& all = reader.definitions();
   const bool forked =
@@ -77,6 +81,37 @@ bool is_bare_fork(const spool::Reader& reader, const spool::Profiles& profiles) 
   const bool told = !all.markers.empty() || !all.parameters.empty() || all.threads.size() > 1;
   return forked && !told && ended_by_itself(all.ending.kind) && cpu_seconds(reader) < kLeastWork &&
          !calls(reader, profiles);
+}
+
+}  // namespace
+
+// Forks that came to nothing here: they became another program or ended before they called
+// anything, such as those of subprocess with preexec_fn. What they have started was started by
+// their parents.
+void SpoolSource::leave_out_forks() {
+  std::map<std::string, const Process*> by_spool;
+  for (const Process& process : processes_) by_spool[process.spool] = &process;
+  const auto was_killed = [&](const Process& process) {
+    const auto parent = by_spool.find(process.parent);
+    const std::uint64_t id = process.reader->definitions().process.process_id;
+    return parent != by_spool.end() && WIFSIGNALED(reaped_status(*parent->second, id).value_or(0));
+  };
+  const auto came_to_nothing = [&](const Process& process) {
+    return !process.parent.empty() && !process.running && !process.rank &&
+           is_bare_fork(*process.reader, process.profiles) && !was_killed(process);
+  };
+  std::map<std::string, std::string> parents;
+  for (const Process& process : processes_) {
+    if (came_to_nothing(process)) parents[process.spool] = process.parent;
+  }
+  if (parents.empty() || parents.size() == processes_.size()) return;
+  std::erase_if(processes_, [&](const Process& one) { return parents.contains(one.spool); });
+  for (Process& process : processes_) {
+    for (auto found = parents.find(process.parent); found != parents.end();
+         found = parents.find(process.parent)) {
+      process.parent = found->second;
+    }
+  }
 }
 
 }  // namespace timeloom::weave

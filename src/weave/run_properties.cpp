@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
-#include <map>
 
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
@@ -77,22 +75,21 @@ std::string SpoolSource::ending_of(const spool::ProcessDefinitions& process, boo
   return running ? kStillRunning : kCutOff;
 }
 
+std::optional<int> SpoolSource::reaped_status(const Process& parent, std::uint64_t child) {
+  const auto& properties = parent.reader->definitions().properties;
+  const auto found = properties.find(kReaped + std::to_string(child));
+  if (found == properties.end()) return std::nullopt;
+  return std::atoi(found->second.c_str());
+}
+
 // Of ends that only the parent has seen: it could be _exit() of C, or another program by then.
 void SpoolSource::add_reaped() {
-  std::map<std::pair<std::uint32_t, std::uint64_t>, int> statuses;  // by parent and process id
-  for (const Process& process : processes_) {
-    for (const auto& [key, value] : process.reader->definitions().properties) {
-      if (!key.starts_with(kReaped)) continue;
-      const auto id = std::strtoull(key.c_str() + std::strlen(kReaped), nullptr, 10);
-      statuses[{process.group.value(), id}] = std::atoi(value.c_str());
-    }
-  }
-  for (LocationGroup& group : definitions_.groups) {
+  for (std::size_t i = 0; i < processes_.size(); ++i) {
+    LocationGroup& group = definitions_.groups[i];
     if (group.ending != kCutOff || !group.creator.defined()) continue;
-    const auto found = statuses.find({group.creator.value(), group.process_id});
-    if (found != statuses.end()) {
-      group.ending = ending_by_status(found->second);
-    } else if (waited_at_last(*processes_[&group - definitions_.groups.data()].reader)) {
+    if (const auto status = reaped_status(processes_[group.creator.value()], group.process_id)) {
+      group.ending = ending_by_status(*status);
+    } else if (waited_at_last(*processes_[i].reader)) {
       group.ending = kWaited;
     }
   }

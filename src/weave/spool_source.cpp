@@ -15,7 +15,6 @@
 #include "core/run_properties.hpp"
 #include "core/spawned.hpp"
 #include "run/layout.hpp"
-#include "weave/bare_fork.hpp"
 #include "weave/message_balance.hpp"
 #include "weave/metric_totals.hpp"
 #include "weave/process_order.hpp"
@@ -89,28 +88,6 @@ void SpoolSource::leave_out_unborn() {
            process.reader->locations().empty();
   };
   if (!std::ranges::all_of(processes_, unborn)) std::erase_if(processes_, unborn);
-}
-
-// Forks that came to nothing here: they became another program or ended before they called
-// anything, such as those of subprocess with preexec_fn. What they have started was started by
-// their parents.
-void SpoolSource::leave_out_forks() {
-  const auto came_to_nothing = [](const Process& process) {
-    return !process.parent.empty() && !process.running && !process.rank &&
-           is_bare_fork(*process.reader, process.profiles);
-  };
-  std::map<std::string, std::string> parents;
-  for (const Process& process : processes_) {
-    if (came_to_nothing(process)) parents[process.spool] = process.parent;
-  }
-  if (parents.empty() || parents.size() == processes_.size()) return;
-  std::erase_if(processes_, [&](const Process& one) { return parents.contains(one.spool); });
-  for (Process& process : processes_) {
-    for (auto found = parents.find(process.parent); found != parents.end();
-         found = parents.find(process.parent)) {
-      process.parent = found->second;
-    }
-  }
 }
 
 void SpoolSource::sort_processes() {

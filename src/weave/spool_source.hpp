@@ -141,6 +141,8 @@ class SpoolSource : public RunSource {
   void add_gpu_locations(Process& process);
   void add_gpu_properties();
   void feed_gpu(const Process& process, std::span<RunSink* const> sinks);
+  // How a child ended that the process has waited for.
+  static std::optional<int> reaped_status(const Process& parent, std::uint64_t child);
   void add_bytes_metrics();
   void add_bytes_metric(const char* name);
   void take_names();

@@ -229,13 +229,14 @@ def test_a_forked_child_of_a_later_measurement(tmp_path, instrumenter):
             outer()
     """
     output_of(program, tmp_path)
+    context = ("__main__.outer (forked)", "around (forked)")
     for number in range(3):
         child, parent = sorted(spools_of(tmp_path / f"run-{number}"), key=lambda one: len(one.events(0)))
         assert {region["name"] for region in parent.regions.values()} == entered(parent)
-        events = [(kind, name) for kind, name, *_ in child.events(0) if name in ("__main__.outer", "around", "__main__.g")]
+        events = [(kind, name) for kind, name, *_ in child.events(0) if name in (*context, "__main__.g")]
         assert events[:5] == [
-            ("enter", "__main__.outer"), ("enter", "around"), ("enter", "__main__.g"), ("leave", "__main__.g"),
-            ("leave", "around"),
+            ("enter", context[0]), ("enter", context[1]), ("enter", "__main__.g"), ("leave", "__main__.g"),
+            ("leave", context[1]),
         ]  # fmt: skip
         assert {region["name"] for region in child.regions.values()} == entered(child)
         assert "__main__.f" not in entered(child) and "__main__.f" in entered(parent)
