@@ -6,10 +6,10 @@
 
 namespace timeloom::record {
 
-std::string running_spool() {
+KnownDirectory running_spool() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
-  return active() ? s.writer->directory() : std::string();
+  return active() ? s.writer->directory() : KnownDirectory();
 }
 
 }  // namespace timeloom::record

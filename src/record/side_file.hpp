@@ -2,12 +2,12 @@
 // GPU (src/gpu). Any thread.
 #pragma once
 
-#include <string>
+#include "core/known_directory.hpp"
 
 namespace timeloom::record {
 
-// The directory of the spool of the running measurement; empty: none runs. Throws std::bad_alloc.
-std::string running_spool();
+// The spool of the running measurement; an empty path: none runs. Throws std::bad_alloc.
+KnownDirectory running_spool();
 
 // Sets the function that stop() calls first, on its thread and while the measurement runs, so that
 // the file is complete when it ends; nullptr: none. Nothing is held meanwhile.

@@ -27,8 +27,8 @@ bool GpuWriter::SameLaunch::operator()(const GpuLaunch& a, const GpuLaunch& b) c
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-std::unique_ptr<GpuWriter> GpuWriter::create(const std::string& directory, int* error) {
-  os::File file = os::File::create_exclusive(directory + "/" + kGpuFile, error);
+std::unique_ptr<GpuWriter> GpuWriter::create(const KnownDirectory& spool, int* error) {
+  os::File file = spool.create_file(kGpuFile, error);
   if (*error != 0) return nullptr;
   GpuHeader header{kGpuMagic, kGpuVersion, 0, 0};
   header.check = checksum(reinterpret_cast<const std::byte*>(&header), sizeof header - 4);

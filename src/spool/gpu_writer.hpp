@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/known_directory.hpp"
 #include "os/file.hpp"
 #include "spool/gpu_format.hpp"
 
@@ -19,8 +20,8 @@ namespace timeloom::spool {
 
 class GpuWriter {
  public:
-  // Creates the file in the spool of that directory; nullptr when that fails, with an errno value.
-  static std::unique_ptr<GpuWriter> create(const std::string& directory, int* error);
+  // Creates the file in the spool; nullptr when that fails, with an errno value.
+  static std::unique_ptr<GpuWriter> create(const KnownDirectory& spool, int* error);
 
   // Ids of definitions, made when they are asked for the first time.
   std::uint32_t text(std::string_view text);

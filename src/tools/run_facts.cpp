@@ -63,7 +63,8 @@ RunFacts facts_of(const Definitions& definitions) {
   facts.processes = definitions.groups.size();
   for (const Location& location : definitions.locations) {
     facts.events += location.event_count;
-    if (location.type == LocationType::kCpuThread) ++facts.threads;
+    const bool measures = location.type == LocationType::kMetric;
+    if (!measures && location.type != LocationType::kAcceleratorStream) ++facts.threads;
   }
   facts.tasks = counted(definitions, kTasks);
   facts.task_lanes = std::min(counted(definitions, kTaskLanes), facts.threads);

@@ -37,10 +37,10 @@ bool Records::open() {
   writer_.reset();
   for (auto& calls : calls_) calls.clear();
   last_queue_place_ = last_thread_place_ = UINT32_MAX;
-  const std::string directory = record::running_spool();
-  if (directory.empty()) return false;
+  const KnownDirectory spool = record::running_spool();
+  if (spool.path().empty()) return false;
   int error = 0;
-  writer_ = spool::GpuWriter::create(directory, &error);
+  writer_ = spool::GpuWriter::create(spool, &error);
   measurement_ = number;
   ended_ = writer_ == nullptr;
   if (ended_) std::fprintf(stderr, "timeloom: the GPU is not recorded: %s\n", std::strerror(error));
