@@ -26,8 +26,11 @@ os::Directory open_group(const KnownDirectory& run, std::uint32_t spawn, int* er
   return spools.open_below(std::string(kSpawnedName) + "/" + std::to_string(spawn), error);
 }
 
-// Whether the error of opening says that there is no such directory; a link in its place is none.
-bool is_none(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
+// Whether the error of opening says that there is no such directory; a link, or another directory,
+// in its place is none.
+bool is_none(int error) {
+  return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ESTALE;
+}
 
 // A closed one: none of the group has ended, nor joined, if it is that of a spawn.
 os::Directory ended_of(const os::Directory& group, int* error) {

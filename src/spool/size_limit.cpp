@@ -1,5 +1,8 @@
 #include "spool/size_limit.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -93,7 +96,7 @@ std::uint64_t events_in(const os::File& file) {
 }
 
 // Counted first: killed between the two steps, we have said too much rather than
-// too little. True also where somebody else was faster.
+// too little. True also where somebody else was faster, who has counted them then.
 bool remove_file(const os::Directory& spools, const LogFile& file,
                  std::atomic<std::uint64_t>& dropped) {
   int error = 0;
@@ -102,9 +105,9 @@ bool remove_file(const os::Directory& spools, const LogFile& file,
   const std::string name = log_name(file.number);
   const std::uint64_t events = events_in(spool.open_file(name, &error));
   dropped.fetch_add(events, std::memory_order_relaxed);
-  if (spool.remove_file(name) == 0) return true;
+  if (::unlinkat(spool.fd(), name.c_str(), 0) == 0) return true;
   dropped.fetch_sub(events, std::memory_order_relaxed);
-  return false;
+  return errno == ENOENT;
 }
 
 bool take(const SizeLimit& limit, const KnownDirectory& place, const std::string& own,

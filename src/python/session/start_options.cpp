@@ -85,7 +85,7 @@ KnownDirectory place_of_spools(const SessionContext& context) {
     place = context.parent.empty() ? run.make_below(way, &error) : run.below(way, &error);
   }
   if (error == 0) return place;
-  throw Error("cannot open the directory " + spools + " of the run: " + reason_of(error) +
+  throw Error("cannot create a spool in " + spools + ": " + reason_of(error) +
               "; choose another with --output");
 }
 
