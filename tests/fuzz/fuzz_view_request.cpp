@@ -2,6 +2,7 @@
 // or the connection ends.
 //
 // The token is "token".
+#include <fcntl.h>
 #include <sys/socket.h>
 
 #include "view/connection.hpp"
@@ -45,21 +46,27 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace timeloom::view;
   static Served served;
   int sockets[2];
-  int stop[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0 || ::pipe(stop) != 0) std::abort();
+  if (::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) std::abort();
   send_all(sockets[1], {reinterpret_cast<const char*>(data), size});
   ::shutdown(sockets[1], SHUT_WR);
+  if (::fcntl(sockets[0], F_SETFL, O_NONBLOCK) != 0) std::abort();
+  const std::string& headers = served.handler.headers();
   {
-    Connection connection(sockets[0], stop[0]);
-    while (connection.read_request(served.handler.headers())) {
-      const Request request = connection.request();
-      Answer answer = served.handler.handle(request);
-      if (answer.status != 200 && answer.body.empty()) std::abort();
-      if (answer.body.size() > 1000) answer.body.resize(1000);
-      if (!connection.answer(answer, served.handler.headers())) break;
+    Connection connection(sockets[0]);
+    while (connection.state() != Connection::State::kOver) {
+      if (connection.state() == Connection::State::kReading) {
+        connection.receive(headers);
+      } else if (connection.state() == Connection::State::kAsked) {
+        Answer answer = served.handler.handle(connection.request());
+        if (answer.status != 200 && answer.body.empty()) std::abort();
+        if (answer.body.size() > 1000) answer.body.resize(1000);
+        connection.answer(answer, headers);
+      } else {
+        connection.send(headers);
+      }
       drain(sockets[1]);
     }
   }
-  for (const int descriptor : {sockets[1], stop[0], stop[1]}) ::close(descriptor);
+  ::close(sockets[1]);
   return 0;
 }

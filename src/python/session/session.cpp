@@ -103,7 +103,7 @@ void note_end(SessionResult& result) {
     record::add_property(kWindows, std::to_string(result.windows));
   }
   if (result.left_out_events > 0) {
-    record::add_property(g_session.spool, kEventsLeftOut, std::to_string(result.left_out_events));
+    record::add_property(kEventsLeftOut, std::to_string(result.left_out_events));
   }
   CostSum sum;
   sum.add(result.cost);
