@@ -88,15 +88,18 @@ class Object {
         reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(slot) & ~(page - 1));
     if (*slot == to || ::mprotect(begin, page, PROT_READ | PROT_WRITE) != 0) return;
     __atomic_store_n(slot, to, __ATOMIC_RELEASE);
-    if (is_read_only(slot)) (void)::mprotect(begin, page, PROT_READ);
+    if (is_read_only(slot, page)) (void)::mprotect(begin, page, PROT_READ);
   }
 
-  bool is_read_only(const void** slot) const {
-    const ElfW(Addr) at = reinterpret_cast<std::uintptr_t>(slot) - info_.dlpi_addr;
+  // The linker rounds both ends down: the page that the range ends in stays writable.
+  bool is_read_only(const void** slot, std::uintptr_t page) const {
+    const auto at = reinterpret_cast<std::uintptr_t>(slot);
     for (unsigned i = 0; i < info_.dlpi_phnum; ++i) {
       const ElfW(Phdr)& part = info_.dlpi_phdr[i];
       if (part.p_type != PT_GNU_RELRO) continue;
-      if (at >= part.p_vaddr && at < part.p_vaddr + part.p_memsz) return true;
+      const std::uintptr_t begin = info_.dlpi_addr + part.p_vaddr;
+      const std::uintptr_t end = begin + part.p_memsz;
+      if (at >= (begin & ~(page - 1)) && at < (end & ~(page - 1))) return true;
     }
     return false;
   }

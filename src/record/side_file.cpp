@@ -12,4 +12,10 @@ KnownDirectory running_spool() {
   return active() ? s.writer->directory() : KnownDirectory();
 }
 
+void count_lost(std::uint64_t events) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (active()) s.writer->count_lost(events);
+}
+
 }  // namespace timeloom::record

@@ -72,13 +72,14 @@ bool add_records(GpuData& data, const Payload& payload) {
   return true;
 }
 
-bool add_block(GpuData& data, GpuBlockKind kind, const Payload& payload) {
+// `lost`: what the writer has counted; the last block of the kind has the sum.
+bool add_block(GpuData& data, std::uint64_t& lost, GpuBlockKind kind, const Payload& payload) {
   switch (kind) {
     case GpuBlockKind::kText: return add_text(data, payload);
     case GpuBlockKind::kPlace: return add(data.places, payload);
     case GpuBlockKind::kLaunch: return add_launch(data, payload);
     case GpuBlockKind::kDevice: return add_device(data, payload);
-    case GpuBlockKind::kLost: return take(payload, data.lost);
+    case GpuBlockKind::kLost: return take(payload, lost);
     case GpuBlockKind::kRecords: return add_records(data, payload);
     case GpuBlockKind::kLeft: data.left = true; return true;
   }
@@ -111,6 +112,7 @@ GpuData read_gpu(const SpoolDirectory& directory) {
   const std::uint64_t size = file.size(&error);
   data.damaged = !has_head(file);
   Payload payload;
+  std::uint64_t lost = 0;
   while (!data.damaged && offset < size) {
     GpuBlock block{};
     data.damaged = true;  // until the block is sound
@@ -119,9 +121,10 @@ GpuData read_gpu(const SpoolDirectory& directory) {
     payload.resize(block.size / 8);
     if (!read_value(file, offset + sizeof block, std::span(payload))) break;
     if (block.check != gpu_check(block.kind, payload)) break;
-    data.damaged = !add_block(data, block.kind, payload);
+    data.damaged = !add_block(data, lost, block.kind, payload);
     offset += sizeof block + block.size;
   }
+  data.lost += lost;
   return data;
 }
 

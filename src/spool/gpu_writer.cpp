@@ -118,20 +118,24 @@ void GpuWriter::put_records() {
   }
 }
 
-void GpuWriter::flush() {
+std::uint64_t GpuWriter::flush() {
   put_records();
-  if (lost_ != written_lost_) {
-    written_lost_ = lost_;
-    put(GpuBlockKind::kLost, &lost_, sizeof lost_);
-  }
+  if (lost_ != told_lost_) put(GpuBlockKind::kLost, &lost_, sizeof lost_);
   if (error_ == 0 && !pending_.empty()) {
     const auto bytes = std::as_bytes(std::span(pending_));
     error_ = file_.write_at(size_, bytes);
-    if (error_ == 0) size_ += bytes.size();
+    if (error_ == 0) {
+      size_ += bytes.size();
+    } else {
+      (void)file_.truncate(size_);  // what is counted as lost is not half there
+    }
   }
   if (error_ != 0) lost_ += records_.size();
+  const std::uint64_t untold = error_ == 0 ? 0 : lost_ - told_lost_;
+  told_lost_ = lost_;
   records_.clear();
   pending_.clear();
+  return untold;
 }
 
 }  // namespace timeloom::spool

@@ -36,8 +36,9 @@ class GpuWriter {
   // That many more records than those added were lost.
   void add_lost(std::uint64_t records) noexcept { lost_ += records; }
   void leave(std::uint64_t ticks);
-  // Writes what has come since the last call.
-  void flush();
+  // Writes what has come since the last call. Returns how many records are lost of which the file
+  // cannot tell, as it has ended.
+  std::uint64_t flush();
 
   std::uint64_t lost() const noexcept { return lost_; }
   int error() const noexcept { return error_; }
@@ -66,7 +67,7 @@ class GpuWriter {
   std::vector<std::uint64_t> pending_;  // blocks that are to be written
   std::vector<GpuRecord> records_;
   std::uint64_t lost_ = 0;
-  std::uint64_t written_lost_ = 0;
+  std::uint64_t told_lost_ = 0;  // in the file, or by flush()
   std::unordered_map<std::string, std::uint32_t> texts_;
   std::unordered_map<std::string, std::uint32_t> places_;  // by their bytes
   std::unordered_map<const char*, KnownName> names_;

@@ -215,6 +215,7 @@ int print_gpu(const ReportOptions& options, const profile::CallTree& tree,
     throw Error(run.string() + " has nothing of a GPU; timeloom run --gpu records it");
   }
   Output output;
+  write_losses_of(tree.definitions, options, output);
   if (options.json) {
     write_gpu_json(facts, tree.definitions, output);
   } else {

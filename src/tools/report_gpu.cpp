@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "convert/names.hpp"
 #include "core/gpu.hpp"
 
 namespace timeloom::tools {
@@ -28,7 +29,8 @@ class Sums {
     for (const profile::Cell& cell : location.cells) add(cell);
     for (const profile::MetricCell& cell : location.metrics) add(cell);
   }
-  GpuFacts facts() const {
+  GpuFacts facts() {
+    find_most();
     GpuFacts facts;
     facts.busy = gpu_busy(tree_.definitions);
     facts.kernels = sorted(kernels_, &GpuWorkRow::ticks);
@@ -39,15 +41,30 @@ class Sums {
   }
 
  private:
+  // By time and, as the order of regions is that of a run, by name.
   template <typename Row>
-  static std::vector<Row> sorted(const std::map<RegionId, Row>& rows, std::uint64_t Row::*by) {
+  std::vector<Row> sorted(const std::map<RegionId, Row>& rows, std::uint64_t Row::*by) const {
     std::vector<Row> all;
     for (const auto& [region, row] : rows) {
       all.push_back(row);
       all.back().region = region;
     }
-    std::ranges::stable_sort(all, std::ranges::greater(), by);
+    std::ranges::stable_sort(all, [&](const Row& a, const Row& b) {
+      return a.*by != b.*by ? a.*by > b.*by : name(a.region) < name(b.region);
+    });
     return all;
+  }
+  std::string name(RegionId region) const {
+    return region.defined() ? convert::region_name(tree_.definitions, region) : std::string();
+  }
+  // Of names with the same time the first one.
+  void find_most() {
+    for (const auto& [row, names] : started_) {
+      const auto most =
+          std::ranges::max_element(names, {}, [](const auto& one) { return one.second; });
+      row->most = most->first;
+      row->most_ns = most->second;
+    }
   }
 
   const Node& node(NodeId id) const { return tree_.nodes[id.value()]; }
@@ -100,18 +117,14 @@ class Sums {
       GpuCallerRow& by = caller(of);
       by.calls += cell.statistics.count;
       by.gpu_ns += sum;
-      std::uint64_t& of_name = started_[&by][started(of)];
-      of_name += sum;
-      if (of_name < by.most_ns) return;
-      by.most = started(of);
-      by.most_ns = of_name;
+      started_[&by][started(of)] += sum;
     }
   }
 
   const CallTree& tree_;
   std::map<RegionId, GpuWorkRow> kernels_, copies_;
   std::map<RegionId, GpuCallerRow> callers_;
-  std::map<const GpuCallerRow*, std::map<std::string, std::uint64_t>> started_;
+  std::map<GpuCallerRow*, std::map<std::string, std::uint64_t>> started_;
   std::uint64_t waiting_ = 0;
 };
 

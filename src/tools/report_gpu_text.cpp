@@ -4,6 +4,7 @@
 #include "tools/format.hpp"
 #include "tools/json_text.hpp"
 #include "tools/report_gpu.hpp"
+#include "tools/run_facts.hpp"
 #include "tools/table.hpp"
 #include "tools/text.hpp"
 
@@ -158,6 +159,7 @@ void write_gpu_json(const GpuFacts& facts, const Definitions& definitions, Outpu
          {"call_seconds", seconds(row.call_ticks, definitions)},
          {"most", row.most.empty() ? ordered_json() : ordered_json(row.most)}});
   }
+  all["losses"] = facts_of(definitions).losses;
   output.write(json_text(all, 2) + "\n");
 }
 

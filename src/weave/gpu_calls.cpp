@@ -4,6 +4,11 @@
 
 namespace timeloom::weave {
 
+void PendingGpuCalls::drop(Timestamp until) {
+  const auto first = std::ranges::lower_bound(calls, until, {}, &GpuCall::start);
+  calls = calls.subspan(static_cast<std::size_t>(first - calls.begin()));
+}
+
 void GpuStream::put(Event event) {
   event.time = last_ = std::max(event.time, last_);
   output_.push_back(event);
@@ -81,10 +86,10 @@ void GpuStream::merge(PendingGpuCalls& pending, std::vector<Event>& batch) {
   batch.swap(output_);
 }
 
-void GpuStream::close(PendingGpuCalls& pending, bool all, std::vector<Event>& batch) {
+void GpuStream::close(PendingGpuCalls& pending, Timestamp until, std::vector<Event>& batch) {
   output_.swap(batch);
   if (!output_.empty()) last_ = std::max(last_, output_.back().time);
-  if (all) pass(pending, Timestamp{UINT64_MAX});
+  pass(pending, until);
   while (!open_.empty() && open_.back().call_region != GpuCall::kNone) leave_call(last_);
   output_.swap(batch);
 }

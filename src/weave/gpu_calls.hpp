@@ -35,14 +35,20 @@ struct GpuCallIds {
 struct PendingGpuCalls {
   std::span<const GpuCall> calls;  // in order of time
   GpuCallIds ids;
+
+  // Those that began before `until` are put nowhere.
+  void drop(Timestamp until);
 };
 
 class GpuStream {
  public:
   // Adds the calls that began before an event of the batch, which is of the run.
   void merge(PendingGpuCalls& pending, std::vector<Event>& batch);
-  // Adds to the batch all calls that are left, if `all`, and the leaves of those that are open.
-  void close(PendingGpuCalls& pending, bool all, std::vector<Event>& batch);
+  // Adds to the batch the calls that began before `until`, and the leaves of those that are open.
+  void close(PendingGpuCalls& pending, Timestamp until, std::vector<Event>& batch);
+  void close(PendingGpuCalls& pending, bool all, std::vector<Event>& batch) {
+    close(pending, Timestamp{all ? UINT64_MAX : 0}, batch);
+  }
   Timestamp last_time() const noexcept { return last_; }
 
  private:

@@ -38,6 +38,7 @@ void ThreadFeed::read_once(const std::function<void(std::uint64_t)>& done) {
   postponed_.clear();
   current_ = thread_;
   last_ticks_ = 0;
+  if (process_.gpu) gpu_calls_ = {process_.gpu->calls_of(thread_), process_.gpu->call_ids()};
   spool::LocationReader reader = process_.reader->read(thread_);
   std::vector<Event> batch;
   while (reader.next(batch)) {
@@ -45,6 +46,7 @@ void ThreadFeed::read_once(const std::function<void(std::uint64_t)>& done) {
     feed(batch);
     done(bytes);
   }
+  if (!first_) gpu_calls_ = {};  // those left are the thread's own, which was fed first
   close_all();
   if (first_) damaged_ += reader.damaged_segments();
 }
@@ -72,7 +74,8 @@ void ThreadFeed::feed_part(std::uint32_t index, std::vector<Event>& events) {
   Output* output = output_of(index);
   if (output == nullptr) {
     if (first_ && location_of(index) == nullptr) dropped_ += events.size();
-    return;
+    // Its calls of the GPU would get into functions of the next location.
+    return gpu_calls_.drop(process_.clock.to_time(ticks(events.back().time)));
   }
   output->translator.translate(events);
   output->gpu.merge(gpu_calls_, events);
@@ -105,8 +108,11 @@ void ThreadFeed::open(std::uint32_t index, const Location& location) {
 
 // `end`: of what is open. `ended`: the location ended then, rather than that we know no more of it.
 void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
+  const Timestamp calls_until = index == thread_ ? Timestamp{UINT64_MAX}
+                                : ended          ? end
+                                                 : Timestamp{};
   const auto found = open_.find(index);
-  if (found == open_.end()) return;
+  if (found == open_.end()) return gpu_calls_.drop(calls_until);
   Output& output = found->second;
   const auto* life = known(index);
   Timestamp life_end = end;
@@ -119,7 +125,7 @@ void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
   const auto gap = ended ? std::nullopt : gap_before(index, open_until);
   output.translator.close(open_until, gap, rest);
   output.gpu.merge(gpu_calls_, rest);
-  output.gpu.close(gpu_calls_, index == thread_, rest);
+  output.gpu.close(gpu_calls_, calls_until, rest);
   const Timestamp last =
       std::max({output.translator.last_time(), output.gpu.last_time(), process_.begin, life_end});
   if (ended && life != nullptr && life->number != 0) {

@@ -50,9 +50,7 @@ class ThreadFeed {
   // `locations`: those of the run, in order of their ids.
   ThreadFeed(const WovenProcess& process, std::uint32_t thread, std::span<const Location> locations,
              std::span<RunSink* const> sinks)
-      : process_(process), thread_(thread), locations_(locations), sinks_(sinks) {
-    if (process.gpu) gpu_calls_ = {process.gpu->calls_of(thread), process.gpu->call_ids()};
-  }
+      : process_(process), thread_(thread), locations_(locations), sinks_(sinks) {}
 
   // Reports the bytes that have been fed to `done`, each once.
   void run(const std::function<void(std::uint64_t)>& done);
@@ -102,7 +100,7 @@ class ThreadFeed {
   std::set<std::uint32_t> done_;
   std::set<std::uint32_t> postponed_;  // to the next reading
   std::uint32_t current_ = 0;
-  PendingGpuCalls gpu_calls_{};
+  PendingGpuCalls gpu_calls_{};   // in this reading
   std::uint64_t last_ticks_ = 0;  // of the last event of the stream
   bool first_ = true;             // the stream is read for the first time
   std::vector<Event> part_;

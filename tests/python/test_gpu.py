@@ -240,6 +240,8 @@ gpu.play_dropped(4)
     assert "! 6 records of the GPU lost or without an end" in timeloom("report", "run", cwd=tmp_path).stdout
     report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
     assert [(k["name"], k["times"]) for k in report["kernels"]] == [("whole", 1)]
+    assert "6 records of the GPU lost or without an end" in report["losses"]
+    assert "! 6 records of the GPU" in timeloom("report", "--gpu", "run", cwd=tmp_path).stdout
 
 
 def test_a_killed_program_keeps_what_was_handed_out(run_gpu, timeloom, tmp_path):

@@ -47,18 +47,27 @@ bool Records::open() {
   return !ended_;
 }
 
+// What a full disk keeps from the file is counted by the measurement.
+void Records::flush() {
+  const bool works = writer_->error() == 0;
+  if (const std::uint64_t lost = writer_->flush(); lost != 0) record::count_lost(lost);
+  if (!works || writer_->error() == 0) return;
+  std::fprintf(stderr, "timeloom: records of the GPU are lost: %s\n",
+               std::strerror(writer_->error()));
+}
+
 void Records::take(std::uint8_t* buffer, std::size_t valid, std::uint64_t dropped) {
   if (!open()) return;
   writer_->add_lost(dropped);
   Activity* record = nullptr;
   while (functions_.next_record(buffer, valid, &record) == kSuccess) add(*record);
-  writer_->flush();
+  flush();
 }
 
 void Records::leave() {
   if (!open()) return;
   writer_->leave(os::now());
-  writer_->flush();
+  flush();
 }
 
 void Records::end() noexcept {

@@ -40,6 +40,7 @@ class Records {
   };
 
   bool open();
+  void flush();
   void add(const Activity& record);
   void add(const ActivityApi& call);
   void add(const ActivityKernel& kernel);

@@ -1,6 +1,8 @@
 // The file `gpu` of a spool: written, read, cut and damaged.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -102,6 +104,49 @@ TEST(GpuFile, GivesNoRecordThatWasChanged) {
       EXPECT_EQ(data.records[r].what, sound.records[r].what) << i;
     }
   }
+}
+
+TEST(GpuFile, CountsWhatHasNoDefinitionBesideWhatWasLost) {
+  const test::TempDirectory directory;
+  int error = 0;
+  const auto writer = GpuWriter::create(directory.path().string(), &error);
+  ASSERT_EQ(error, 0);
+  for (int i = 0; i < 2; ++i) {
+    writer->add({10, 20, 77, 1, GpuRecord::word(GpuRecordKind::kCopy, 1)});
+    writer->add_lost(5);
+    EXPECT_EQ(writer->flush(), 0u);
+  }
+  EXPECT_EQ(read_gpu(SpoolDirectory(directory.path())).lost, 12u);
+}
+
+// The file holds the first batch and nothing of the others, which flush() counts.
+TEST(GpuFile, EndsWhereTheDiskIsFull) {
+  const test::TempDirectory directory;
+  int error = 0;
+  const auto writer = GpuWriter::create(directory.path().string(), &error);
+  ASSERT_EQ(error, 0);
+  const std::uint32_t queue = writer->queue(0, 1, 7);
+  const GpuRecord copy{10, 20, queue, 1, GpuRecord::word(GpuRecordKind::kCopy, 1)};
+  writer->add(copy);
+  EXPECT_EQ(writer->flush(), 0u);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{4096, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  for (int i = 0; i < 200; ++i) writer->add(copy);
+  writer->add_lost(3);
+  const std::uint64_t first = writer->flush();
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(first, 203u);
+  EXPECT_EQ(writer->error(), EFBIG);
+  writer->add(copy);
+  EXPECT_EQ(writer->flush(), 1u);
+  EXPECT_EQ(writer->flush(), 0u);
+  EXPECT_EQ(writer->lost(), 204u);
+  const GpuData data = read_gpu(SpoolDirectory(directory.path()));
+  EXPECT_FALSE(data.damaged);
+  EXPECT_EQ(data.records.size(), 1u);
+  EXPECT_EQ(data.lost, 0u);
 }
 
 TEST(GpuFile, IsMissedByNobody) {

@@ -112,5 +112,32 @@ TEST(GpuCalls, GoToTheLocationThatWasOn) {
   EXPECT_EQ(text_of(c), "60+1 65+52 68-52 70-1 ");
 }
 
+// A location that is read at another time takes its calls with it.
+TEST(GpuCalls, AreLeftOutWithTheirLocation) {
+  const std::vector<GpuCall> calls{call(10, 20, 50), call(40, 45, 51), call(50, 55, 52)};
+  PendingGpuCalls pending{calls, {7, 8}};
+  pending.drop(Timestamp{5});
+  EXPECT_EQ(pending.calls.size(), 3u);
+  pending.drop(Timestamp{50});
+  Events events{enter(46, 1), leave(60, 1)};
+  GpuStream stream;
+  stream.merge(pending, events);
+  EXPECT_EQ(text_of(events), "46+1 50+52 55-52 60-1 ");
+  pending.drop(Timestamp{UINT64_MAX});
+  EXPECT_TRUE(pending.calls.empty());
+}
+
+// A location that ends takes those before its end only.
+TEST(GpuCalls, OfALocationEndWithIt) {
+  const std::vector<GpuCall> calls{call(40, 45, 51), call(65, 68, 52)};
+  PendingGpuCalls pending{calls, {7, 8}};
+  GpuStream stream;
+  Events events{enter(5, 1), leave(30, 1)}, rest;
+  stream.merge(pending, events);
+  stream.close(pending, Timestamp{50}, rest);
+  EXPECT_EQ(text_of(rest), "40+51 45-51 ");
+  EXPECT_EQ(pending.calls.size(), 1u);
+}
+
 }  // namespace
 }  // namespace timeloom::weave

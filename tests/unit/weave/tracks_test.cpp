@@ -1,5 +1,6 @@
 // Threads that create and await each other, and tracks: locations whose events
 // lie in the stream of a thread.
+#include "spool/gpu_writer.hpp"
 #include "weave_fixture.hpp"
 
 namespace timeloom::weave {
@@ -149,16 +150,26 @@ TEST_F(TracksTest, AHundredTracksAtOnceAreAllThere) {
   EXPECT_EQ(source.damaged_segments() + source.dropped_events(), 0u);
 }
 
-// The events of tracks wait for their end; when too many wait, the stream is read again.
+// The events of tracks wait for their end; when too many wait, the stream is read again. Each has
+// its own calls of the GPU, whenever it is read.
 TEST_F(TracksTest, LongTracksAtOnceAreAllThere) {
   constexpr std::uint32_t kTracks = 16;
   constexpr int kVisits = 20'000;
   spool::Writer& writer = spool("p");
+  int error = 0;
+  const auto gpu = spool::GpuWriter::create((run() / "spool" / "p").string(), &error);
+  ASSERT_EQ(error, 0);
   for (std::uint32_t i = 1; i <= kTracks; ++i) define_track(writer, i);
   spool::Pen pen(writer, 0);
   for (int round = 0; round < 2; ++round) {
     for (std::uint32_t i = 1; i <= kTracks; ++i) {
       track(pen, i);
+      pen.enter(os::now(), 0);
+      const std::uint64_t start = os::now();
+      gpu->add({start, os::now(), gpu->thread(1), i,
+                spool::GpuRecord::word(spool::GpuRecordKind::kCall,
+                                       gpu->text("call of task " + std::to_string(i)))});
+      pen.leave(os::now(), 0);
       for (int visit = 0; visit < kVisits; ++visit) {
         pen.enter(os::now(), 1);
         pen.leave(os::now(), 1);
@@ -167,14 +178,17 @@ TEST_F(TracksTest, LongTracksAtOnceAreAllThere) {
     }
   }
   pen.retire();
+  gpu->flush();
   end(writer);
   SpoolSource source = this->source();
   const auto lines = collect(source)->lines;
   ASSERT_EQ(lines.size(), kTracks + 1);
   for (std::uint32_t i = 1; i <= kTracks; ++i) {
-    EXPECT_EQ(lines.at("task " + std::to_string(i)).size(), 4 * kVisits + 2u);
+    const std::string name = "task " + std::to_string(i);
+    EXPECT_EQ(lines.at(name).size(), 4 * kVisits + 10u);
+    EXPECT_EQ(std::ranges::count(lines.at(name), "enter call of " + name), 2);
   }
-  EXPECT_EQ(source.events(), kTracks * (4 * kVisits + 2u) + 2);
+  EXPECT_EQ(source.events(), kTracks * (4 * kVisits + 10u) + 2);
   EXPECT_EQ(source.damaged_segments() + source.dropped_events(), 0u);
 }
 
