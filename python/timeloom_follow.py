@@ -98,7 +98,8 @@ def _is_run(status: os.stat_result) -> bool:
     device, number, *boot = (int(part, 16) for part in told.split("-"))
     with open(_BOOT_ID, "rb") as file:
         here = int(file.read().replace(b"-", b""), 16)
-    return number == status.st_ino and (device == status.st_dev or here != boot[0] << 64 | boot[1])
+    counts = device != 0 and here == boot[0] << 64 | boot[1]  # 0: that of another machine
+    return number == status.st_ino and (device == status.st_dev or not counts)
 
 
 def _open_spools(spools: str, opened: list[int]) -> None:

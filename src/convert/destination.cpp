@@ -136,14 +136,16 @@ void Destination::open_file(bool force) {
   remove_leftovers(path_);
   note_partial(directory_, partial);  // first: a signal may come at any time
   os::File file = directory_.create_file(partial, &error);
+  // For as long as it is written: another process can tell that it has not been left behind. One
+  // that has the same number, in another container, may have thought so before.
+  if (error == 0) static_cast<void>(::flock(file.fd(), LOCK_SH));
+  if (error == 0 && !directory_.holds(partial, file)) error = EEXIST;
   if (error != 0) {
     forget_partial(directory_, partial);
     fail(error);
   }
   descriptor_ = file.release();
   partial_ = partial;
-  // For as long as it is written: another process can tell that it has not been left behind.
-  static_cast<void>(::flock(descriptor_, LOCK_SH));
   is_file_ = true;
 }
 

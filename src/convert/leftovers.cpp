@@ -36,7 +36,11 @@ pid_t process_in(std::string_view entry, std::string_view name) noexcept {
                                                                                           : 0;
 }
 
-bool is_gone(pid_t process) noexcept { return ::kill(process, 0) != 0 && errno == ESRCH; }
+// One that has the number of this process may have had it in another container, or before it; what
+// this process is writing is locked.
+bool may_be_left_by(pid_t process) noexcept {
+  return process == ::getpid() || (::kill(process, 0) != 0 && errno == ESRCH);
+}
 
 void remove_if_left(int directory, const char* entry) noexcept {
   const int file = ::openat(directory, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -64,7 +68,8 @@ void remove_leftovers(const std::filesystem::path& file) noexcept {
     if (!directory) return;
     while (const dirent* entry = ::readdir(directory.get())) {
       const pid_t process = process_in(entry->d_name, name);
-      if (process > 0 && is_gone(process)) remove_if_left(::dirfd(directory.get()), entry->d_name);
+      if (process <= 0 || !may_be_left_by(process)) continue;
+      remove_if_left(::dirfd(directory.get()), entry->d_name);
     }
   } catch (const std::exception&) {
     // Out of memory: they stay.

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -63,16 +64,30 @@ class LastStep {
   std::array<char, NAME_MAX + 1> name_{};
 };
 
+// A name that no other process, on this machine or another one, takes at the same moment.
+std::array<char, 64> name_of_probe() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  std::array<char, 64> name{};
+  ::snprintf(name.data(), name.size(), "probe-%ld-%lld-%09ld", static_cast<long>(::getpid()),
+             static_cast<long long>(now.tv_sec), static_cast<long>(now.tv_nsec));
+  return name;
+}
+
 // What is known of a file that this process makes and removes again; its inode is 0 where it
-// cannot.
+// cannot. The file has no name where the file system has such files.
 struct stat probe(int directory) noexcept {
-  constexpr char kProbe[] = "probe";
   struct stat made {};
-  const int file = ::openat(directory, kProbe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  int file = ::openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  const bool named = file < 0;
+  const auto name = named ? name_of_probe() : std::array<char, 64>{};
+  if (named) {
+    file = ::openat(directory, name.data(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  }
   if (file < 0) return made;
   if (::fstat(file, &made) != 0) made = {};
   ::close(file);
-  ::unlinkat(directory, kProbe, 0);
+  if (named) ::unlinkat(directory, name.data(), 0);
   return made;
 }
 

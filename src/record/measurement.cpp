@@ -195,13 +195,25 @@ void rename_process(const std::string& name) noexcept {
   s.writer->define_process(s.process, s.parent);
 }
 
+namespace {
+
+// Whether an ending that is noted is the cause of the one that follows: what MPI does after
+// MPI_Abort(), the _exit() of C by which os._exit() ends, whatever ends a process that is left as
+// it is.
+bool is_cause_of(EndingKind noted, EndingKind next) noexcept {
+  return noted == EndingKind::kMpiAbort || noted == EndingKind::kRestricted ||
+         (noted == EndingKind::kExit && next == EndingKind::kCExit);
+}
+
+}  // namespace
+
 void note_own_ending(Ending ending) noexcept {
   std::atomic<std::uint64_t>* const place = g_ending.load(std::memory_order_relaxed);
   if (place == nullptr) return;
-  // What MPI does then is no cause of its own.
-  const bool aborted =
-      to_ending(place->load(std::memory_order_relaxed)).kind == EndingKind::kMpiAbort;
-  if (!aborted) place->store(to_word(ending), std::memory_order_relaxed);
+  const EndingKind noted = to_ending(place->load(std::memory_order_relaxed)).kind;
+  if (!is_cause_of(noted, ending.kind)) {
+    place->store(to_word(ending), std::memory_order_relaxed);
+  }
 }
 
 void note_ending(Ending ending) noexcept {

@@ -21,6 +21,11 @@ int first_free_number(const std::string& path) {
   return number;
 }
 
+std::vector<std::string>& remembered_words() {
+  static auto* const kWords = new std::vector<std::string>;  // lives as long as the process
+  return *kWords;
+}
+
 }  // namespace
 
 std::string free_spool(const std::string& spools) {
@@ -54,11 +59,15 @@ std::string signal_name(int signal) { return os::signal_name(signal); }
 
 std::vector<std::string> known_secrets(RecordArguments which) {
   if (which == RecordArguments::kAll) return {};
-  std::vector<std::string> words = os::command_line_of_parent();
-  words.emplace_back();  // an option that ends there has no value in ours
-  for (std::string& word : os::command_line()) words.push_back(std::move(word));
+  std::vector<std::string> words = remembered_words();
+  for (const auto& line : {os::command_line_of_parent(), os::command_line()}) {
+    words.emplace_back();  // an option that ends there has no value in the next one
+    words.insert(words.end(), line.begin(), line.end());
+  }
   return secrets_in(std::move(words));
 }
+
+void remember_parent_for_children() { remembered_words() = os::command_line_of_parent(); }
 
 ResidentMemory resident_memory() noexcept {
   const os::ResidentMemory memory = os::resident_memory();

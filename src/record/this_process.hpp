@@ -28,6 +28,9 @@ LocationGroup this_process(RecordArguments which);
 // What its command line, or the one of the process that started it, has of secrets that are not to
 // be recorded, wherever the program repeats them.
 std::vector<std::string> known_secrets(RecordArguments which);
+// For the forked children of this process: they know the secrets of the one that started it, too,
+// as if it were their own parent. One thread, before it forks.
+void remember_parent_for_children();
 
 // Bytes of this process that lie in memory, and how many did at most; 0: not known.
 struct ResidentMemory {

@@ -256,7 +256,7 @@ Others end_rank(const KnownDirectory& run, std::uint32_t rank, std::uint32_t siz
   return end_rank_in(open_spools(run, &ignored), rank, size, patience);
 }
 
-bool others_record(const fs::path& run, std::uint32_t rank) {
+bool others_record(const KnownDirectory& run, std::uint32_t rank) {
   int error = 0;
   const os::Directory spools = open_spools(run, &error);
   return spools.is_open() && others_record(spools, rank, true);

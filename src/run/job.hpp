@@ -116,7 +116,7 @@ std::string text_of_unknown_size(std::string_view launcher);
 inline constexpr char kEndedName[] = "ended";
 
 // Whether another rank records into the run, or begins to.
-bool others_record(const std::filesystem::path& run, std::uint32_t rank);
+bool others_record(const KnownDirectory& run, std::uint32_t rank);
 // Lets the pointer to a run lead to `run`, as it has been renamed from `before` in its directory.
 void move_job(const Directory& run, const std::filesystem::path& before) noexcept;
 // Removes the pointer to a run whose spools are about to be removed.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/forked_region.hpp"
 #include "core/run_properties.hpp"
 #include "view/range_table.hpp"
 #include "view/waited.hpp"
@@ -76,7 +77,12 @@ profile::CallTree range_tree(const Index& index, const Definitions& definitions,
     location.first = Timestamp{begin + std::clamp(from, record.begin, record.end)};
     location.last = Timestamp{begin + std::clamp(to, record.begin, record.end)};
     for (const auto& [path, sum] : sums[track]) {
-      location.cells.push_back({nodes[path], {sum.visits, sum.inclusive, sum.min, sum.max}});
+      const std::uint32_t region = index.paths()[path].region;
+      const bool forked =
+          region < definitions.regions.size() && is_forked(definitions.regions[region]);
+      profile::Statistics statistics{sum.visits, sum.inclusive, sum.min, sum.max};
+      if (forked) statistics = {.inclusive = sum.inclusive};  // nobody has called it
+      location.cells.push_back({nodes[path], statistics});
       if (sum.waiting == 0 || tree.definitions.metrics.empty()) continue;
       const std::uint64_t waited = scaled(sum.waiting, kNanoseconds, of_ticks);
       location.samples.push_back({MetricId{0}, nodes[path], waited});

@@ -74,13 +74,24 @@ bool calls(const spool::Reader& reader, const spool::Profiles& profiles) {
                                    : visits(profiles) > end.visits;
 }
 
+// What it has lost, or damage has taken, was something; and the run is to say so.
+bool has_losses(const spool::Reader& reader, const spool::Profiles& profiles) {
+  const spool::ProcessDefinitions& all = reader.definitions();
+  const auto is_damaged = [&](const spool::ProfileData& data) {
+    return data.damaged || (all.ended && !data.sealed);
+  };
+  return all.lost_events != 0 || all.dropped_events != 0 || reader.damage().segments != 0 ||
+         reader.damage().missing_segments != 0 || profiles.unreadable != 0 ||
+         (all.ended && profiles.empty != 0) || std::ranges::any_of(profiles.profiles, is_damaged);
+}
+
 bool is_bare_fork(const spool::Reader& reader, const spool::Profiles& profiles) {
   const spool::ProcessDefinitions& all = reader.definitions();
   const bool forked =
       std::ranges::any_of(all.regions, [](const auto& entry) { return is_forked(entry.second); });
   const bool told = !all.markers.empty() || !all.parameters.empty() || all.threads.size() > 1;
-  return forked && !told && ended_by_itself(all.ending.kind) && cpu_seconds(reader) < kLeastWork &&
-         !calls(reader, profiles);
+  return forked && !told && !has_losses(reader, profiles) && ended_by_itself(all.ending.kind) &&
+         cpu_seconds(reader) < kLeastWork && !calls(reader, profiles);
 }
 
 }  // namespace
@@ -107,9 +118,9 @@ void SpoolSource::leave_out_forks() {
   if (parents.empty() || parents.size() == processes_.size()) return;
   std::erase_if(processes_, [&](const Process& one) { return parents.contains(one.spool); });
   for (Process& process : processes_) {
-    for (auto found = parents.find(process.parent); found != parents.end();
-         found = parents.find(process.parent)) {
-      process.parent = found->second;
+    // Damage can make processes each other's parents: then there is none at the end of the way.
+    for (std::size_t steps = 0; parents.contains(process.parent); ++steps) {
+      process.parent = steps < parents.size() ? parents.at(process.parent) : std::string();
     }
   }
 }

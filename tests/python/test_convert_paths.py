@@ -44,7 +44,8 @@ def stacks_of(run, weight):
         above = [process] if len(processes) > 1 else []
         root = [*above, thread] if len(timelines) > 1 else []
         for stack, time in own_times(one):
-            stacks[";".join(map(clean, [*root, *stack]))] += time if weight == "time" else 1
+            visits = 0 if stack[-1].endswith(" (forked)") else 1  # nobody has called it
+            stacks[";".join(map(clean, [*root, *stack]))] += time if weight == "time" else visits
     return stacks
 
 

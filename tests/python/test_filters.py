@@ -207,7 +207,11 @@ else: os.wait()
     done = run_python([*command, "parent.py"], work)
     assert (done.returncode, done.stderr) == (0, "")
     names = [[e[1] for at in spool.locations() for e in stream(spool, at, of_program)] for spool in spools_of(work / "run")]
-    assert sorted(names) == [["__main__.<module>"] * 2] * 2 + [["__main__.<module>", "__main__.other", "__main__.other", "__main__.<module>"]]
+    assert sorted(names) == [
+        ["__main__.<module>"] * 2,
+        ["__main__.<module>", "__main__.other", "__main__.other", "__main__.<module>"],
+        ["__main__.<module> (forked)"] * 2,
+    ]
     assert spools_of(work / "run")[0].properties["timeloom::filter_file"] == str(work / "my.filter")
 
 

@@ -143,7 +143,7 @@ def test_a_quiet_daemon_keeps_its_spool(tmp_path, timeloom, timeloom_program, op
     refused = ended(tmp_path, "", "--force")
     assert refused[0] != 0 and "is still running" in refused[2]
     so_far = Run(run, timeloom_program)
-    assert so_far.visits("__main__.step") == [0, 0, 50] and "1 process still running" in so_far.ending
+    assert so_far.visits("__main__.step") == [0, 50] and "1 process still running" in so_far.ending
     go.mkdir()
     wait_for(tmp_path / "ready-done")
     for _ in range(200):  # its end has been recorded, and it is a process a little longer
@@ -151,7 +151,7 @@ def test_a_quiet_daemon_keeps_its_spool(tmp_path, timeloom, timeloom_program, op
         if woven.ending == "":
             break
         time.sleep(0.01)
-    assert woven.visits("__main__.step") == [0, 0, 57] and woven.ending == ""
+    assert woven.visits("__main__.step") == [0, 57] and woven.ending == ""
     assert not (run / "spool").exists()
 
 
@@ -231,7 +231,9 @@ def test_an_unfinished_run_is_known_by_any_of_its_files(timeloom, killed, name, 
     said = first.stdout if command == "weave" else first.stderr
     assert f"{killed}" in said and "cut off by the end of the program" in said
     assert not (killed / "spool").exists() and (killed / "profile.cubex").exists()
-    assert timeloom(command, killed / name).stderr == ""
+    again = timeloom(command, killed / name).stderr
+    losses = ["timeloom: ended before the measurement could be finished", "timeloom: 1 region still open at the end; closed at the last event"]
+    assert again.splitlines() == (losses if command == "score" else [])
 
 
 @pytest.mark.any_python

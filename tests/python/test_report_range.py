@@ -35,6 +35,9 @@ def converted(timeloom, run, begin, end):
                     "-o", "-").stdout  # fmt: skip
     rows = {}
     for row in csv.DictReader(io.StringIO(text)):
+        if row["name"].endswith(" (forked)"):
+            assert row["visits"] == "0"
+            continue
         visits, own, least, most = rows.get(row["name"], (0, 0, 10**18, 0))
         rows[row["name"]] = (visits + int(row["visits"]), own + int(row["exclusive_ns"]),
                              min(least, int(row["min_ns"])), max(most, int(row["max_ns"])))  # fmt: skip
@@ -46,6 +49,9 @@ def reported(timeloom, run, *arguments):
     report = json.loads(timeloom("report", run, "--json", "--flat", *arguments).stdout)
     for row in report["flat"]["rows"]:
         visits, own, least, most = rows.get(row["name"], (0, 0, 10**18, 0))
+        if row["name"].endswith(" (forked)"):
+            assert row["visits"] == 0
+            continue
         values = [round(row[f"{key}_s"] * 1e9) for key in ("exclusive", "min", "max")]
         rows[row["name"]] = visits + row["visits"], own + values[0], min(least, values[1]), max(most, values[2])
     return without_late_parameters(rows)

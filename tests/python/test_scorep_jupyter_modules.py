@@ -61,6 +61,7 @@ def test_messages_and_logging(tmp_path, monkeypatch):
     assert logging.getLogger("kernel").level == logging.ERROR and os.listdir(tmp_path) == []
 
 
+@pytest.mark.one_python
 def test_errors_of_the_kernel(capsys):
     pytest.importorskip("ipykernel")
     from scorep_jupyter.kernel import scorep_jupyterKernel

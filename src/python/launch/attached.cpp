@@ -116,7 +116,9 @@ bool start(const std::string& run, PyObject* innermost) {
   const os::Directory directory = KnownDirectory(run).open(&error);
   if (error == 0 && directory.is_of_another_user()) error = ESTALE;
   if (error != 0) throw Error("cannot open " + run + ": " + reason_of(error));
-  const Inheritance inheritance = load_inheritance(run + "/spool");
+  const KnownDirectory spools = KnownDirectory(run, directory.id()).below("spool", &error);
+  if (error != 0) throw Error("cannot open " + run + "/spool: " + reason_of(error));
+  const Inheritance inheritance = load_inheritance(spools);
   SessionContext context{.run = run, .id = directory.id(), .program = inheritance.program};
   context.enters_open_calls = true;
   if (PyFrame_Check(innermost)) context.innermost = reinterpret_cast<PyFrameObject*>(innermost);

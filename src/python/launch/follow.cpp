@@ -24,6 +24,7 @@
 #include "python/session/worker_name.hpp"
 #include "record/fork_handlers.hpp"
 #include "record/measurement.hpp"
+#include "record/this_process.hpp"
 #include "settings/inheritance.hpp"
 #include "settings/launched_rank.hpp"
 
@@ -202,6 +203,7 @@ PyObject* follow(PyObject* core, PyObject* arguments) {
   }
   if (std::strcmp(role, "server") == 0) {
     g_of_children = new Inheritance(inheritance);  // lives as long as the process
+    record::remember_parent_for_children();        // which is the program
     Py_RETURN_NONE;
   }
   if (std::strcmp(role, "worker") == 0) {

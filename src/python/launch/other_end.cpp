@@ -44,18 +44,15 @@ void write_line(std::string_view verb, std::string_view name) noexcept {
 void say_line(Ending ending) {
   if (::getpid() != g_line->process || !error_output_is_the_same()) return;
   if (g_line->is_said.exchange(true)) return;
-  const auto write_call = [&](const char* function) {
-    write_line("ended by ",
-               function + ("(" + std::to_string(static_cast<int>(ending.value)) + ")"));
-  };
   switch (ending.kind) {
-    case EndingKind::kExit: return write_call("os._exit");
-    case EndingKind::kCExit: return write_call("_exit");
-    case EndingKind::kQuickExit: return write_call("quick_exit");
-    case EndingKind::kMpiAbort: return write_call("MPI_Abort");
+    case EndingKind::kExit:
+      return write_line("ended by ", "os._exit(" + std::to_string(ending.value) + ")");
     case EndingKind::kSignal:
       return write_line("ended by ", record::signal_name(static_cast<int>(ending.value)));
     case EndingKind::kExec: return write_line("becomes another program ", "(exec)");
+    case EndingKind::kCExit:  // these, noted by wrappers, and the next are told to nobody
+    case EndingKind::kQuickExit:
+    case EndingKind::kMpiAbort:
     case EndingKind::kRestricted:
     case EndingKind::kNone: break;
   }

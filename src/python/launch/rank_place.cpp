@@ -109,9 +109,9 @@ void RankPlace::forget() noexcept try {
 void RankPlace::finish() {
   const fs::path before = path();
   const bool others = others_ == run::Others::kNotHere;
-  if (others && run::others_record(before, launched_.rank)) return;
+  if (others && run::others_record(directory(), launched_.rank)) return;
   own_->finish();
-  if (others && path() != before) run::move_job(run::Directory(path()), before);
+  if (others && path() != before) run::move_job(run::Directory::open(directory()), before);
 }
 
 std::optional<RankInRun> RankPlace::rank() const {

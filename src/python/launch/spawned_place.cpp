@@ -32,7 +32,7 @@ std::optional<RankInRun> SpawnedPlace::rank() const {
 
 bool SpawnedPlace::is_last() {
   const run::Others others = run::end_spawned(run_, spawn_, launched_.rank, launched_.size);
-  return others == run::Others::kEnded && run::end_group(run_, spawn_);
+  return others != run::Others::kGoOn && run::end_group(run_, spawn_);
 }
 
 }  // namespace timeloom::python

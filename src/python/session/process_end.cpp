@@ -208,6 +208,18 @@ void put_back(const Diverted<Function>& diverted, Function ours) noexcept {
   diverted.method->ml_meth = method_of(diverted.original);
 }
 
+// Any module object of it has the same methods, also one that the program loads later. Kept for
+// good; nullptr, without an exception: there is none.
+PyObject* module_of_fork_exec() noexcept {
+  static PyObject* module = nullptr;
+  if (module != nullptr) return module;
+  const Ref ours(PyImport_ImportModule("timeloom._fork_exec"));
+  Ref found(ours ? PyObject_CallMethod(ours.get(), "module_of_fork_exec", nullptr) : nullptr);
+  PyErr_Clear();
+  if (found && found.get() != Py_None) module = found.release();
+  return module;
+}
+
 }  // namespace
 
 bool note_fork_for_exec() noexcept {
@@ -229,10 +241,9 @@ void watch_process_end() noexcept {
     divert(posix.get(), "waitpid", METH_FASTCALL, wait_for_process, g_waitpid);
     divert(posix.get(), "wait", METH_NOARGS, wait_for_any, g_wait);
   }
-  const Ref subprocesses(PyImport_ImportModule("_posixsubprocess"));
-  if (subprocesses) {
-    divert(subprocesses.get(), "fork_exec", METH_FASTCALL, fork_exec, g_fork_exec);
-    divert(subprocesses.get(), "fork_exec", METH_VARARGS, fork_exec_of_tuple, g_fork_exec_of_tuple);
+  if (PyObject* const subprocesses = module_of_fork_exec()) {
+    divert(subprocesses, "fork_exec", METH_FASTCALL, fork_exec, g_fork_exec);
+    divert(subprocesses, "fork_exec", METH_VARARGS, fork_exec_of_tuple, g_fork_exec_of_tuple);
   }
   const Ref signals(PyImport_ImportModule("_signal"));
   if (signals) divert(signals.get(), "signal", METH_FASTCALL, set_handler, g_signal);

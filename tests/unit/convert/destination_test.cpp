@@ -75,6 +75,8 @@ TEST(Destination, RemovesWhatKilledConversionsOfThisFileHaveLeft) {
                                    ".file." + locked + ".part"};
   for (const std::string& name : kept) test::write_bytes(directory / name, "");
   test::write_bytes(directory / ".file." + pid + ".part", "half of it");
+  // Of a process that had our number, in another container.
+  test::write_bytes(directory / ".file." + mine + ".part", "half of it");
   // Of a process that lives where its id is not known.
   const int other = ::open((directory / ".file." + locked + ".part").c_str(), O_RDONLY);
   ASSERT_EQ(::flock(other, LOCK_SH), 0);
@@ -87,8 +89,9 @@ TEST(Destination, RemovesWhatKilledConversionsOfThisFileHaveLeft) {
   {
     Destination file(directory / "file", false);
     file.write("all of it");
-    // This one is not taken away by another process.
+    // This one is not taken away, neither by another process nor by this one.
     remove_leftovers(directory / "file");
+    EXPECT_TRUE(std::filesystem::exists(directory / ".file." + mine + ".part"));
     file.finish();
   }
   kept.push_back("file");

@@ -300,6 +300,26 @@ TEST_F(MeasurementTest, AForkedChildMayMeasureItself) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+TEST_F(MeasurementTest, TheCauseOfAnEndIsNotedAndNotWhatFollowsFromIt) {
+  using enum EndingKind;
+  const auto noted_of = [this](EndingKind first, EndingKind next) {
+    begin();
+    note_own_ending({first, 1});
+    note_own_ending({next, 1});
+    const EndingKind noted = spool::Reader::open(path())->definitions().ending.kind;
+    stop();
+    next_spool();
+    return noted;
+  };
+  EXPECT_EQ(noted_of(kMpiAbort, kCExit), kMpiAbort);
+  EXPECT_EQ(noted_of(kMpiAbort, kSignal), kMpiAbort);
+  EXPECT_EQ(noted_of(kRestricted, kCExit), kRestricted);
+  EXPECT_EQ(noted_of(kExit, kCExit), kExit);
+  EXPECT_EQ(noted_of(kExit, kRestricted), kRestricted);
+  EXPECT_EQ(noted_of(kQuickExit, kCExit), kCExit);
+  EXPECT_EQ(noted_of(kExec, kNone), kNone);
+}
+
 TEST_F(MeasurementTest, IsInUseForOthersUntilItEnds) {
   begin();
   const auto seen_by_child = [this] {

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/forked_region.hpp"
 #include "core/life.hpp"
 
 namespace timeloom::weave {
@@ -137,6 +138,53 @@ TEST_F(SourceTest, TheClockOfTheRunSpansAllProcesses) {
     EXPECT_LE(clock.begin, syncs.front().monotonic_ns);
     EXPECT_GE(clock.begin + clock.length + 1, syncs.back().monotonic_ns);  // rounded
   }
+}
+
+class ForksTest : public WeaveTest {
+ protected:
+  void bare_fork(const std::string& name, const std::string& parent) {
+    spool::Writer& child = spool(name, {});
+    child.define_process({name, "", 10, "", {}, {}, ""}, parent);
+    Region region;
+    region.name = region.canonical_name = "f";
+    child.define_region(RegionId{0}, forked_region(region));
+    end(child);
+  }
+  Lines groups() {
+    const SpoolSource source = this->source();
+    Lines names;
+    for (const LocationGroup& group : source.definitions().groups) names.push_back(group.name);
+    return names;
+  }
+};
+
+TEST_F(ForksTest, ThoseThatCameToNothingAreLeftOut) {
+  simple_run();
+  bare_fork("q", "p");
+  EXPECT_EQ(groups(), Lines{"p"});
+}
+
+TEST_F(ForksTest, ThoseThatHaveLostSomethingAreNotLeftOut) {
+  simple_run();
+  bare_fork("q", "p");
+  test::write_bytes(run() / "spool" / "q" / "profile-0", "no profile");
+  EXPECT_EQ(groups(), (Lines{"p", "q"}));
+}
+
+// As damage can make them.
+TEST_F(ForksTest, ParentsInACircleAreNone) {
+  simple_run();
+  bare_fork("a", "b");
+  bare_fork("b", "a");
+  bare_fork("c", "c");
+  for (const std::string parent : {"a", "c"}) {
+    spool::Writer& child = spool("of-" + parent);
+    child.define_process({"of-" + parent, "", 10, "", {}, {}, ""}, parent);
+    end(child);
+  }
+  Lines names = groups();
+  std::ranges::sort(names);
+  EXPECT_EQ(names, (Lines{"of-a", "of-c", "p"}));
 }
 
 TEST_F(SourceTest, ProcessesComeInTheOrderOfTheirStartsAndKnowTheirParents) {
