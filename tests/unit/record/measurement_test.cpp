@@ -201,7 +201,7 @@ TEST_F(MeasurementTest, AForkedChildNamesWhatItInheritsAndWhatItEnters) {
     start_in_child(options);
     enter_region(user_token(later), later);
     const Recorded found = end();
-    const bool good = names_of(found.definitions.regions) == Lines{"outer (forked)", "later"} &&
+    const bool good = names_of(found.definitions.regions) == Lines{"later", "outer (forked)"} &&
                       found.threads.at(0) == Lines{"enter outer (forked)", "enter later",
                                                    "leave later", "leave outer (forked)"};
     ::_exit(good ? 0 : 1);
