@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 
 import pytest
 from process_runs import measure  # noqa: F401
@@ -40,8 +41,10 @@ def paths(run, process):
 @pytest.mark.parametrize("options", MODES, ids=" ".join)
 def test_a_fork_that_calls_nothing_is_no_process(measure, options):
     run, _ = measure(SHORT, *options)
+    assert [sum(run.visits(f"__main__.{name}")) for name in ("tool", "replaced", "gone")] == [5] * 3
+    if sys.version_info < (3, 12):  # threading's handler of forks counts as a call of the child
+        return
     assert len(run.groups) == 1 and run.ending == ""
-    assert [run.visits(f"__main__.{name}") for name in ("tool", "replaced", "gone")] == [[5]] * 3
     assert "timeloom::closed_regions" not in run.info["properties"]
 
 

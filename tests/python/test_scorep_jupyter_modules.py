@@ -75,7 +75,8 @@ def test_errors_of_the_kernel(capsys):
     Kernel.log.setLevel(logging.CRITICAL)
     Kernel().log_error(KernelErrorCode.PERSISTENCE_DUMP_FAIL, direction="there")
     Kernel().log_error(-1)
-    assert capsys.readouterr().err == (
+    # Importing ipykernel for the first time may warn before it.
+    assert capsys.readouterr().err.endswith(
         "KernelError: pickle cannot write the state (there, mode disk)"
         "KernelError: Unknown error. Mode: disk, Marshaller: pickle")
     assert "scorep_jupyter.kernel" in sys.modules

@@ -17,6 +17,8 @@
 #include "python/launch/read_settings.hpp"
 #include "python/launch/weave_process.hpp"
 #include "python/observe/filter_choices.hpp"
+#include "python/observe/instrumenter.hpp"
+#include "python/session/process_end.hpp"
 #include "python/session/session.hpp"
 #include "run/run_directory.hpp"
 #include "settings/launched_rank.hpp"
@@ -119,6 +121,9 @@ PyObject* start_block(PyObject*, PyObject* arguments) {
   }
   if (is_part_of_run()) return join_run();
   const Settings settings = settings_of_block(values, pyproject);
+  // In Python code other threads come on, which must not be between the checks and the begin.
+  run_code_of_start(settings);
+  prepare_watch_of_process_end();
   const ControlLock control;
   end_followed();
   if (is_part_of_run()) return join_run();

@@ -1,5 +1,8 @@
 #include "python/observe/hook_probe.hpp"
 
+#include <pthread.h>
+#include <unistd.h>
+
 #include <atomic>
 
 #include "python/interpreter/frame_hook.hpp"
@@ -93,8 +96,18 @@ std::string try_calls() {
 
 const std::string& calls_kept_from_hook() {
   static auto* const kKept = new std::string;
-  static constinit std::atomic<bool> tried = false;
-  if (tried.exchange(true)) return *kKept;  // other threads may run meanwhile
+  static constinit std::atomic<bool> tried = false, known = false;
+  static constinit std::atomic<pthread_t> trying{};
+  if (tried.exchange(true)) {
+    // Other threads run meanwhile, and have to wait; a signal handler of the program cannot.
+    while (!known && trying != pthread_self()) {
+      Py_BEGIN_ALLOW_THREADS;
+      ::usleep(100);
+      Py_END_ALLOW_THREADS;
+    }
+    return *kKept;
+  }
+  trying = pthread_self();
   const ErrorGuard guard;
   const Unobserved nothing_of_this;
   *kKept = try_calls();
@@ -102,6 +115,7 @@ const std::string& calls_kept_from_hook() {
     PyErr_SetInterrupt();
   }
   PyErr_Clear();
+  known = true;
   return *kKept;
 }
 

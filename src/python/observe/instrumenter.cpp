@@ -76,6 +76,10 @@ const Instrumenter& instrumenter_of(const Settings& settings) {
   return instrumenter;
 }
 
+void run_code_of_start(const Settings& settings) {
+  if (&instrumenter_of(settings) == &kFrame || !kHasMonitoring) (void)calls_kept_from_hook();
+}
+
 void say_of_calls_kept_from_hook(const Settings& settings, const Instrumenter& used) {
   if (&used != &kFrame && (kHasMonitoring || settings.text("instrumenter") != "auto")) return;
   const std::string& kept = calls_kept_from_hook();

@@ -51,6 +51,9 @@ InstrumentOptions instrument_options(const Settings& settings);
 // The instrumenter that the settings name; "auto" chooses. Throws Error when this Python lacks
 // it or it cannot do what is asked.
 const Instrumenter& instrumenter_of(const Settings& settings);
+// Runs the Python code that a start with these settings runs, for which other threads may run.
+// Throws Error as above.
+void run_code_of_start(const Settings& settings);
 // One line where the interpreter does not ask the frame hook for every call: which calls are
 // missing with `used`, or that it is used for that reason.
 void say_of_calls_kept_from_hook(const Settings& settings, const Instrumenter& used);

@@ -222,6 +222,11 @@ PyObject* module_of_fork_exec() noexcept {
 
 }  // namespace
 
+void prepare_watch_of_process_end() noexcept {
+  const ErrorGuard guard;
+  (void)module_of_fork_exec();
+}
+
 bool note_fork_for_exec() noexcept {
   if (pthread_equal(g_forks_for_exec, pthread_self()) == 0) return false;
   record::note_ending({EndingKind::kExec, 0});

@@ -9,6 +9,8 @@ namespace timeloom::python {
 // a child for which Python has waited, and for calls that want the process to have one thread ours
 // ends. Code that has taken a reference to these functions before is served as well.
 void watch_process_end() noexcept;
+// Runs what of that is Python code, for which other threads may run: before anything has begun.
+void prepare_watch_of_process_end() noexcept;
 // In a forked child that is measured: one of _posixsubprocess.fork_exec(), which runs preexec_fn,
 // has nothing before it but to become another program, and that is noted. Whether nothing but
 // handlers of the fork runs before it: preexec_fn is a function of C.
