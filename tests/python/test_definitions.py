@@ -23,10 +23,9 @@ def assert_names_what_was_entered(spool, expected):
 
 
 def size_of_definitions(spool):
-    """The bytes of the file, but for the cost of measuring, whose digits differ, and for what takes time."""
-    key = "timeloom::process_cost"
-    record = 12 + 4 + len(key) + 4 + len(spool.properties[key])
-    return len((spool.directory / "defs").read_bytes()) - record - spool.sync_bytes
+    """The bytes of the file, but for the costs and CPU times, whose digits differ, and for what takes time."""
+    digits = sum(len(spool.properties[key]) for key in ("timeloom::process_cost", "timeloom::cpu_times"))
+    return len((spool.directory / "defs").read_bytes()) - digits - spool.sync_bytes
 
 
 @each_instrumenter
