@@ -12,6 +12,7 @@
 #include "core/run_properties.hpp"
 #include "settings/omnitrace_choices.hpp"
 #include "settings/omnitrace_config.hpp"
+#include "settings/omnitrace_units.hpp"
 #include "settings/settings.hpp"
 #include "settings/words.hpp"
 
@@ -257,6 +258,7 @@ std::vector<std::string> unmet_wishes(const OmnitraceSettings& omnitrace) {
                     std::string(variable.no_effect));
   }
   for (std::string& line : unmet_choices(omnitrace)) lines.push_back(std::move(line));
+  for (std::string& line : unknown_units(omnitrace)) lines.push_back(std::move(line));
   for (const std::string& name : omnitrace.components()) {
     const OmnitraceComponent* component = find_omnitrace_component(name);
     if (component == nullptr) {

@@ -15,6 +15,7 @@
 #include "formats/otf2/otf2.hpp"
 #include "formats/perfetto/perfetto.hpp"
 #include "settings/omnitrace_choices.hpp"
+#include "settings/omnitrace_units.hpp"
 #include "tools/omnitrace_difference.hpp"
 #include "tools/omnitrace_metadata.hpp"
 #include "tools/omnitrace_sums.hpp"
@@ -63,27 +64,15 @@ omnitrace::ReportStyle style_of(const OmnitraceSettings& settings) {
   style.max_depth = whole("OMNITRACE_MAX_DEPTH");
   style.max_width = std::max<std::uint64_t>(1, whole("OMNITRACE_MAX_WIDTH"));
   style.separator_freq = whole("OMNITRACE_SEPARATOR_FREQ");
-  style.time = omnitrace::time_unit(settings.text("OMNITRACE_TIMING_UNITS"));
-  style.memory = omnitrace::memory_unit(settings.text("OMNITRACE_MEMORY_UNITS"));
+  const OmnitraceUnit time = time_unit(settings), memory = memory_unit(settings);
+  style.time = {time.name, time.value};
+  style.memory = {memory.name, memory.value};
   style.of_times = numbers_of(settings, "TIMING", 6);
   style.of_memory = numbers_of(settings, "MEMORY", 3);
   style.of_others = numbers_of(settings, "", -1);
   style.flat_json = settings.flag("OMNITRACE_JSON_OUTPUT");
   style.tree_json = settings.flag("OMNITRACE_TREE_OUTPUT");
   return style;
-}
-
-// A line for each unit that nobody knows.
-std::vector<std::string> unknown_units(const OmnitraceSettings& settings) {
-  std::vector<std::string> lines;
-  const auto add = [&](const std::string& name, bool known, const char* what) {
-    if (!known)
-      lines.push_back(name + "=" + settings.text(name) + ": there is no such unit; " + what);
-  };
-  const std::string time = "OMNITRACE_TIMING_UNITS", memory = "OMNITRACE_MEMORY_UNITS";
-  add(time, omnitrace::find_time_unit(settings.text(time)).has_value(), "times are in sec");
-  add(memory, omnitrace::find_memory_unit(settings.text(memory)).has_value(), "memory is in MB");
-  return lines;
 }
 
 // What the user has chosen, without the categories that a variable leaves out.
@@ -185,7 +174,6 @@ class FilesWriter {
   }
 
   void write_reports(RunSource& run) {
-    losses_ = unknown_units(settings_);
     const Calls calls =
         omnitrace::fold_calls(run, {metrics(), style_.flat, style_.timeline}, job_.threads);
     std::set<std::size_t> groups = {0};

@@ -1,10 +1,11 @@
 """Every option, property and variable has its row in docs/omnitrace.md, and every row is so."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
-from omnitrace_runs import run_omnitrace
+from omnitrace_runs import COMMAND, run_omnitrace
 
 from omnitrace import _command_line, _config
 
@@ -78,6 +79,22 @@ def test_wrong_values_are_one_line_before_the_program(tmp_path, variable, value,
     done = run_omnitrace(tmp_path, "app.py", status=2, **{variable: value})
     assert done.stdout == "" and done.stderr.startswith("omnitrace: ") and done.stderr.count("\n") == 1
     assert line in done.stderr
+
+
+@pytest.mark.parametrize("command, program", [
+    (COMMAND, "import sys\nprint('here', file=sys.stderr)\n"),
+    ((sys.executable,), "import omnitrace, sys\nwith omnitrace.profile(): print('here', file=sys.stderr)\n"),
+], ids=["command", "import"])  # fmt: skip
+def test_units_that_nobody_knows_are_lines_before_the_program(tmp_path, command, program):
+    """And none after it, where the reports have them."""
+    (tmp_path / "app.py").write_text(program)
+    done = run_omnitrace(tmp_path, "app.py", command=command, OMNITRACE_PROFILE="ON", OMNITRACE_TIMING_UNITS="parsec",
+                         ROCPROFSYS_MEMORY_UNITS="acre")  # fmt: skip
+    assert done.stderr.splitlines() == ["omnitrace: OMNITRACE_TIMING_UNITS=parsec: there is no such unit; times are in sec",
+                                        "omnitrace: OMNITRACE_MEMORY_UNITS=acre: there is no such unit; memory is in MB",
+                                        "here"]  # fmt: skip
+    (report,) = tmp_path.rglob("wall_clock-*.txt")
+    assert "| sec " in report.read_text()
 
 
 def test_a_configuration_file_of_the_command_line(tmp_path):

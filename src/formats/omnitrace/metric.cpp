@@ -1,7 +1,6 @@
 #include "formats/omnitrace/metric.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace timeloom::omnitrace {
@@ -129,49 +128,6 @@ const std::vector<Metric> kMetrics = {
      {"ru_oublock"}},
 };
 
-struct NamedUnit {
-  std::vector<std::string_view> names;  // the first is shown
-  double value;
-};
-
-const std::vector<NamedUnit> kTimeUnits = {
-    {{"nsec", "ns", "nanosecond", "nanoseconds"}, 1},
-    {{"usec", "us", "microsecond", "microseconds"}, 1e3},
-    {{"msec", "ms", "millisecond", "milliseconds"}, 1e6},
-    {{"csec", "centisecond", "centiseconds"}, 1e7},
-    {{"dsec", "decisecond", "deciseconds"}, 1e8},
-    {{"sec", "s", "second", "seconds"}, 1e9},
-    {{"min", "minute", "minutes"}, 60e9},
-    {{"hr", "hour", "hours"}, 3600e9},
-};
-
-const std::vector<NamedUnit> kMemoryUnits = {
-    {{"B", "byte", "bytes"}, 1},
-    {{"KB", "kilobyte", "kilobytes"}, 1e3},
-    {{"MB", "megabyte", "megabytes"}, 1e6},
-    {{"GB", "gigabyte", "gigabytes"}, 1e9},
-    {{"TB", "terabyte", "terabytes"}, 1e12},
-    {{"KiB", "kibibyte", "kibibytes"}, 1024.0},
-    {{"MiB", "mebibyte", "mebibytes"}, 1024.0 * 1024},
-    {{"GiB", "gibibyte", "gibibytes"}, 1024.0 * 1024 * 1024},
-    {{"TiB", "tebibyte", "tebibytes"}, 1024.0 * 1024 * 1024 * 1024},
-};
-
-bool is_same_word(std::string_view a, std::string_view b) {
-  return std::ranges::equal(
-      a, b, {}, [](unsigned char c) { return std::tolower(c); },
-      [](unsigned char c) { return std::tolower(c); });
-}
-
-std::optional<Unit> find_unit(const std::vector<NamedUnit>& units, std::string_view name) {
-  for (const NamedUnit& unit : units) {
-    const bool named = std::ranges::any_of(
-        unit.names, [name](std::string_view one) { return is_same_word(one, name); });
-    if (named) return Unit{std::string(unit.names.front()), unit.value};
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::span<const Metric> all_metrics() { return kMetrics; }
@@ -184,13 +140,5 @@ const Metric* find_metric(std::string_view name) {
   }
   return nullptr;
 }
-
-std::optional<Unit> find_time_unit(std::string_view name) { return find_unit(kTimeUnits, name); }
-std::optional<Unit> find_memory_unit(std::string_view name) {
-  return find_unit(kMemoryUnits, name);
-}
-
-Unit time_unit(std::string_view name) { return find_time_unit(name).value_or(Unit{"sec", 1e9}); }
-Unit memory_unit(std::string_view name) { return find_memory_unit(name).value_or(Unit{"MB", 1e6}); }
 
 }  // namespace timeloom::omnitrace

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,11 +51,5 @@ struct Unit {
   std::string name;
   double value = 1;
 };
-// "sec", "msec", ...; "MB", "KiB", ... None: the name is not known.
-std::optional<Unit> find_time_unit(std::string_view name);
-std::optional<Unit> find_memory_unit(std::string_view name);
-// The same; of a name that is not known: the default (sec, MB).
-Unit time_unit(std::string_view name);
-Unit memory_unit(std::string_view name);
 
 }  // namespace timeloom::omnitrace

@@ -12,6 +12,7 @@
 #include "settings/omnitrace_choices.hpp"
 #include "settings/omnitrace_config.hpp"
 #include "settings/omnitrace_names.hpp"
+#include "settings/omnitrace_units.hpp"
 #include "settings/omnitrace_xml.hpp"
 #include "support/temp_directory.hpp"
 
@@ -118,6 +119,21 @@ TEST(OmnitraceSettings, SayWhatIsNotDone) {
                 "OMNITRACE_TIMEMORY_COMPONENTS: cpu_clock is not measured: it counts in steps of "
                 "10 ms; take thread_cpu_clock, user_mode_time, kernel_mode_time"}));
   EXPECT_THROW(unmet_wishes(read({"OMNITRACE_TIMEMORY_COMPONENTS=wallclock"})), Error);
+}
+
+TEST(OmnitraceSettings, NameUnits) {
+  const OmnitraceSettings known = read({"OMNITRACE_TIMING_UNITS=MS", "OMNITRACE_MEMORY_UNITS=kib"});
+  EXPECT_EQ(time_unit(known), (OmnitraceUnit{"msec", 1e6}));
+  EXPECT_EQ(memory_unit(known), (OmnitraceUnit{"KiB", 1024}));
+  EXPECT_TRUE(unmet_wishes(known).empty());
+  const OmnitraceSettings unknown =
+      read({"OMNITRACE_TIMING_UNITS=parsec", "ROCPROFSYS_MEMORY_UNITS=acre"});
+  EXPECT_EQ(time_unit(unknown), (OmnitraceUnit{"sec", 1e9}));
+  EXPECT_EQ(memory_unit(unknown), (OmnitraceUnit{"MB", 1e6}));
+  EXPECT_EQ(unmet_wishes(unknown),
+            (std::vector<std::string>{
+                "OMNITRACE_TIMING_UNITS=parsec: there is no such unit; times are in sec",
+                "OMNITRACE_MEMORY_UNITS=acre: there is no such unit; memory is in MB"}));
 }
 
 TEST(OmnitraceSettings, ChooseAWindow) {
