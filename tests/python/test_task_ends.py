@@ -39,16 +39,29 @@ asyncio.run(main())
 EAGER = """
 import asyncio
 async def plain(): await asyncio.sleep(0)
+async def done(): pass
+async def renames(): asyncio.current_task().set_name("inside")
 async def main():
     asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)
     task = asyncio.create_task(plain(), name="eager")
-    async with asyncio.TaskGroup() as group: group.create_task(plain(), name="in a group")
+    async with asyncio.TaskGroup() as group:
+        group.create_task(plain(), name="in a group")
+        group.create_task(done(), name="done in a group")
+    asyncio.create_task(done(), name="done at once")
+    asyncio.get_running_loop().create_task(done(), name="of the loop")
+    asyncio.create_task(renames(), name="replaced")
+    asyncio.get_running_loop().set_task_factory(lambda loop, coroutine, **options: asyncio.Task(
+        coroutine, loop=loop, eager_start=True, **options))
+    asyncio.create_task(done(), name="of my factory")
+    create_task("of nobody")
     await task
+def create_task(name): return asyncio.Task(done(), name="own", eager_start=True, loop=asyncio.get_running_loop())
 asyncio.run(main())
 """
 NAMES = {
     NAMED: ["named (plain)", "inside (inner)", "afterwards (late)", "before its first step (outside)", "by another (outside)"],
-    EAGER: ["eager (plain)", "in a group (plain)"],
+    EAGER: ["eager (plain)", "in a group (plain)", "done in a group (done)", "done at once (done)", "of the loop (done)",
+            "inside (renames)", "of my factory (done)", "own (done)"],
 }  # fmt: skip
 
 
@@ -58,7 +71,7 @@ def test_the_name_at_the_end_of_a_task_counts(tmp_path, instrumenter, program):
     if program is EAGER and sys.version_info < (3, 12):
         pytest.skip("eager tasks came with 3.12")
     spool = record(tmp_path, program, instrumenter, "--task-layout", "locations")
-    kept = ("plain", "inner", "late", "outside")
+    kept = ("plain", "done", "renames", "inner", "late", "outside")
     names = [name for name in spool.threads.values() if name.endswith(tuple(f"({end})" for end in kept))]
     assert names == NAMES[program]
 

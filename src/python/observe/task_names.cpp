@@ -82,6 +82,22 @@ std::string name_of_asyncio_task(PyObject* task) {
   return name.empty() || function.empty() ? std::string{} : name + " (" + function + ")";
 }
 
+// Borrowed; null: the frame has no such variable, or it has no value yet.
+PyObject* variable_of(InterpreterFrame* frame, const char* name) {
+  PyObject* const names = code_of(frame)->co_localsplusnames;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+    if (is_text(PyTuple_GET_ITEM(names, i), name)) return local_of(frame, static_cast<int>(i));
+  }
+  return nullptr;
+}
+
+// One of asyncio's: of the module, a loop, or a group.
+bool is_create_task(InterpreterFrame* frame) {
+  if (!is_text(code_of(frame)->co_name, "create_task")) return false;
+  PyObject* const module = PyDict_GetItemString(globals_of(frame), "__name__");
+  return module != nullptr && PyUnicode_Check(module) && text_of(module).starts_with("asyncio.");
+}
+
 // The task of asyncio that runs now, if the coroutine is its own.
 Ref asyncio_task_of(PyObject* coroutine) {
   PyObject* asyncio = imported(g_asyncio);
@@ -118,6 +134,20 @@ std::string own_name_of_task(PyObject* coroutine) {
   const Unobserved nothing_of_this;
   const Ref task = asyncio_task_of(coroutine);
   return task ? own_name_of_asyncio_task(task.get()) : name_of_trio_task(coroutine);
+}
+
+// The factory of the task is called by its loop, that by the module or a group, and each of them
+// may name the task: the outermost last.
+std::string later_name_of_task(PyObject* coroutine, InterpreterFrame* outer, bool own) {
+  constexpr int kFrames = 3;
+  const Unobserved nothing_of_this;
+  std::string name;
+  for (int i = 0; i < kFrames && outer != nullptr; ++i, outer = outer_frame_of(outer)) {
+    if (!is_create_task(outer)) continue;
+    PyObject* const given = variable_of(outer, "name");
+    if (given != nullptr && PyUnicode_Check(given)) name = text_of(given);
+  }
+  return own || name.empty() ? name : name + " (" + function_of(coroutine) + ")";
 }
 
 std::string name_of_awaited(PyObject* value, bool by_function) {

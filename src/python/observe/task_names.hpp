@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "python/interpreter/compat.hpp"
+#include "python/interpreter/compat_frame.hpp"
 
 namespace timeloom::python {
 
@@ -16,6 +16,11 @@ std::string name_of_task(PyObject* coroutine);
 std::string given_name_of_task(PyObject* coroutine);
 // The same without the function; empty: it has no name of its own.
 std::string own_name_of_task(PyObject* coroutine);
+
+// Of an eager task that begins: the name that asyncio gives it after its first step, as the
+// create_task() above `outer`, the frame that runs it, was told; of the same form as the name of a
+// task, with its function or (`own`) without. Empty: it has its name already.
+std::string later_name_of_task(PyObject* coroutine, InterpreterFrame* outer, bool own);
 
 // The object that a suspended task waits for, as far as it has a name: another task, by its name or
 // (`by_function`) that of its function; a future; empty: nothing in particular.

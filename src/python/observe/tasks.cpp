@@ -26,8 +26,9 @@ namespace {
 struct Task {
   PyObject* root;  // its outermost coroutine; not owned, compared only
   std::unique_ptr<record::Track> track;
-  std::uint32_t thread;  // location of the thread whose stream the track is in
-  std::string name;      // as it was when the task began, with its function or (lanes) without
+  std::uint32_t thread;    // location of the thread whose stream the track is in
+  std::string name;        // with its function or (lanes) without, as far as it is known
+  std::string first_name;  // the same, as it was when the task began
   bool suspended = false;
   std::uint64_t woken = 0;  // the number of its wake, while it is suspended; 0: not known
   // The coroutines that wait for each other, innermost first: they are open on
@@ -93,9 +94,7 @@ void leave(EventWord word) noexcept { record::t_recorder->leave(record::user_tok
 // A coroutine of this address is known, but it is another one or on another thread.
 void replace(Task& task) {
   State& s = state();
-  const auto known = s.tasks.find(task.root);
-  s.replaced.push_back(std::move(known->second));
-  s.tasks.erase(known);
+  s.replaced.push_back(std::move(s.tasks.extract(task.root).mapped()));
 }
 
 // The number that the coroutine was made a task under; 0: none. Asked once.
@@ -108,12 +107,14 @@ std::uint64_t number_of(PyObject* root) {
   return referent_of(known.coroutine.get()).get() == root ? known.number : 0;
 }
 
-Task* new_task(PyObject* root) {
+Task* new_task(PyObject* root, InterpreterFrame* outer) {
   State& s = state();
   const std::uint64_t number = number_of(root);
   auto task = std::make_unique<Task>();
   task->root = root;
-  task->name = uses_lanes() ? own_name_of_task(root) : name_of_task(root);
+  task->first_name = uses_lanes() ? own_name_of_task(root) : name_of_task(root);
+  task->name = later_name_of_task(root, outer, uses_lanes());
+  if (task->name.empty()) task->name = task->first_name;
   task->track = uses_lanes() ? take_lane() : record::make_track(task->name, number);
   if (task->track == nullptr) return nullptr;
   task->thread = record::t_recorder->location();
@@ -128,8 +129,8 @@ EventWord region_of(PyObject* root) {
   return task_region(code_of_generator(root), reinterpret_cast<PyGenObject*>(root)->gi_qualname);
 }
 
-// From here on the thread runs `root`.
-Task* activate(Running& running, PyObject* root, bool starts) {
+// From here on the thread runs `root`, which `outer` has called.
+Task* activate(Running& running, PyObject* root, InterpreterFrame* outer, bool starts) {
   State& s = state();
   const auto known = s.tasks.find(root);
   Task* task = known == s.tasks.end() ? nullptr : known->second.get();
@@ -139,7 +140,7 @@ Task* activate(Running& running, PyObject* root, bool starts) {
     task = nullptr;
   }
   const bool is_new = task == nullptr;
-  if (is_new) task = new_task(root);
+  if (is_new) task = new_task(root, outer);
   if (task == nullptr) return nullptr;
   running.yielding.clear();
   enter(s.task_word);
@@ -203,7 +204,7 @@ void find_running(Running& running, InterpreterFrame* outer) {
       PyObject* root = root_of(generator_of(*frame), driver);
       if (running.nest.empty() || running.nest.back()->root != root) {
         is_new = !state().tasks.contains(root);
-        if (activate(running, root, false) == nullptr) return;
+        if (activate(running, root, nullptr, false) == nullptr) return;
         running.nest.back()->chain.clear();
       }
     }
@@ -227,7 +228,7 @@ bool step_begins(PyObject* generator, InterpreterFrame* outer, bool starts) {
     PyObject* root = root_of(generator, outer);
     if (task == nullptr || task->root != root) {
       drop_stale(running, outer);
-      task = activate(running, root, starts && root == generator);
+      task = activate(running, root, outer, starts && root == generator);
       if (task == nullptr) return true;
     }
   }
@@ -254,12 +255,11 @@ bool step_yields(PyObject* generator, InterpreterFrame* outer, PyObject* value) 
   return false;
 }
 
-// A task may be named at any time: asyncio itself names eager ones after their first step, and
-// those of a group on 3.12. REQUIRES: the thread is on its track.
+// A task may be named at any time. REQUIRES: the thread is on its track.
 void name_as_it_ends(const Task& task) noexcept try {
   const std::string name =
       uses_lanes() ? own_name_of_task(task.root) : given_name_of_task(task.root);
-  if (name.empty() || name == task.name) return;
+  if (name.empty() || name == task.name || name == task.first_name) return;
   if (uses_lanes()) {
     name_on_lane(name);
   } else {
