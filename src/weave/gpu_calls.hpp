@@ -46,9 +46,6 @@ class GpuStream {
   void merge(PendingGpuCalls& pending, std::vector<Event>& batch);
   // Adds to the batch the calls that began before `until`, and the leaves of those that are open.
   void close(PendingGpuCalls& pending, Timestamp until, std::vector<Event>& batch);
-  void close(PendingGpuCalls& pending, bool all, std::vector<Event>& batch) {
-    close(pending, Timestamp{all ? UINT64_MAX : 0}, batch);
-  }
   Timestamp last_time() const noexcept { return last_; }
 
  private:

@@ -27,7 +27,7 @@ std::vector<Event> events_of(const GpuTimeline::Queue& queue, const GpuTimeline&
 std::vector<Event> events_of(const GpuTimeline::NativeThread& thread, const GpuTimeline& gpu) {
   std::vector<Event> events;
   PendingGpuCalls calls{thread.calls, gpu.call_ids()};
-  GpuStream().close(calls, true, events);
+  GpuStream().close(calls, Timestamp{UINT64_MAX}, events);
   return events;
 }
 

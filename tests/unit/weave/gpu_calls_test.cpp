@@ -46,7 +46,7 @@ std::string merged(const std::vector<GpuCall>& calls, Events events) {
   GpuStream stream;
   stream.merge(pending, events);
   Events rest;
-  stream.close(pending, true, rest);
+  stream.close(pending, Timestamp{UINT64_MAX}, rest);
   events.insert(events.end(), rest.begin(), rest.end());
   return text_of(events);
 }
