@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/fork_handlers_property.hpp"
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
+#include "core/mpi_rank.hpp"
 #include "core/run_properties.hpp"
+#include "core/spawned.hpp"
 #include "os/process.hpp"
 #include "os/signal_name.hpp"
 #include "weave/spool_source.hpp"
@@ -104,6 +107,45 @@ std::uint64_t SpoolSource::tasks_of_threads() const {
     }
   }
   return count;
+}
+
+// What processes have under these keys is added up; what nobody takes is of the process alone. A
+// key that ends with _ is the beginning of others. All else is of the run.
+void SpoolSource::take_property(const Process& process, const std::string& key,
+                                const std::string& value) {
+  struct Row {
+    std::string_view key;
+    void (*take)(SpoolSource& run, const Process& from, const std::string& text);
+  };
+  static constexpr Row kRows[] = {
+      {kProcessCost, [](auto& run, auto& from, auto& text) { run.add_cost_of(from, text); }},
+      {kGivenUpIds,
+       [](auto& run, auto& from, auto& text) { run.note_regions(from, text, run.given_up_); }},
+      {kCutShortIds,
+       [](auto& run, auto& from, auto& text) { run.note_regions(from, text, run.cut_short_); }},
+      {kWindows,
+       [](auto& run, auto&, auto& text) {
+         run.windows_ = run.windows_.value_or(0) + rank_in(text).value_or(0);
+       }},
+      {kEventsLeftOut,
+       [](auto& run, auto&, auto& text) { run.events_left_out_ += rank_in(text).value_or(0); }},
+      {kObservedCpu,
+       [](auto& run, auto&, auto& text) { run.observed_cpu_.push_back(observed_cpu_of(text)); }},
+      {kCpuTimes, [](auto& run, auto&, auto& text) { run.add_cpu(cpu_times_of(text)); }},
+      {kRank, nullptr},
+      {kPlainRank, nullptr},
+      {kSpawn, nullptr},
+      {kReaped, nullptr},
+      {kForkHandlers, nullptr},
+  };
+  const auto row = std::ranges::find_if(kRows, [&](const Row& one) {
+    return one.key.ends_with('_') ? key.starts_with(one.key) : key == one.key;
+  });
+  if (row == std::end(kRows)) {
+    definitions_.properties.try_emplace(key, value);
+  } else if (row->take != nullptr) {
+    row->take(*this, process, value);
+  }
 }
 
 void SpoolSource::take_names() {

@@ -6,7 +6,6 @@
 
 #include "core/communicator_groups.hpp"
 #include "core/error.hpp"
-#include "core/fork_handlers_property.hpp"
 #include "core/given_up.hpp"
 #include "core/io.hpp"
 #include "core/measuring_cost.hpp"
@@ -128,25 +127,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier) {
   definitions_.groups.push_back(std::move(group));
   if (!from.properties.contains(kProcessCost)) cost_.add_unknown();
   if (!from.ended) add_cpu(from.cpu);
-  for (const auto& [key, value] : from.properties) {
-    if (key == kProcessCost)
-      add_cost_of(process, value);
-    else if (key.starts_with(kGivenUpIds))
-      note_regions(process, value, given_up_);
-    else if (key.starts_with(kCutShortIds))
-      note_regions(process, value, cut_short_);
-    else if (key == kWindows)
-      windows_ = windows_.value_or(0) + number_of(from.properties, kWindows).value_or(0);
-    else if (key == kEventsLeftOut)
-      events_left_out_ += number_of(from.properties, kEventsLeftOut).value_or(0);
-    else if (key == kObservedCpu)
-      observed_cpu_.push_back(observed_cpu_of(value));
-    else if (key == kCpuTimes)
-      add_cpu(cpu_times_of(value));
-    else if (key != kRank && key != kPlainRank && key != kSpawn && !key.starts_with(kReaped) &&
-             key != kForkHandlers)
-      definitions_.properties.try_emplace(key, value);
-  }
+  for (const auto& [key, value] : from.properties) take_property(process, key, value);
 }
 
 void SpoolSource::add_cpu(const CpuTimes& times) {

@@ -123,6 +123,7 @@ class SpoolSource : public RunSource {
 
   void open_process(const spool::SpoolDirectory& directory);
   void add_process(Process& process, Unifier& unifier);
+  void take_property(const Process& process, const std::string& key, const std::string& value);
   void leave_out_unborn();
   void leave_out_forks();
   void set_process_clocks();
