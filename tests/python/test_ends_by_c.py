@@ -15,35 +15,37 @@ ENDS = {
     ),
     "kill": ("c.kill(os.getpid(), 9)", "ended by SIGKILL", "ended by SIGKILL"),
 }
-FORKS = """
+FORKS = f"""
 import ctypes, multiprocessing, subprocess
 c = ctypes.CDLL(None)
 
-def end():
+def end(how):
     work(1)
-    {end}
+    how()
 
-def forked():
+def forked(how):
     pid = os.fork()
-    if pid == 0: end()
+    if pid == 0: end(how)
+    print(pid)
     return pid
 
-os.waitpid(forked(), 0)
-forked()
-os.wait()
-child = multiprocessing.get_context("fork").Process(target=end)
-child.start(); child.join()
+for how in ({" ".join(f"lambda: {text}," for text, _, _ in ENDS.values())}):
+    os.waitpid(forked(how), 0)
+    forked(how)
+    os.wait()
+    child = multiprocessing.get_context("fork").Process(target=end, args=(how,))
+    child.start(); child.join()
+    print(child.pid)
 """
 
 
 @pytest.mark.parametrize("io", [False, True], ids=["seen by the parent", "seen by a wrapper"])
-@pytest.mark.parametrize("how", ENDS)
-def test_children_that_end_by_c(measure, how, io):
-    text, seen, wrapped = ENDS[how]
-    run, _ = measure(FORKS.format(end=text), *(("--io", "posix") if io else ()))
-    assert [group["ending"] for group in run.groups] == ["", *3 * [wrapped if io else seen]]
+def test_children_that_end_by_c(measure, io):
+    run, output = measure(FORKS, *(("--io", "posix") if io else ()))
+    endings = [wrapped if io else seen for _, seen, wrapped in ENDS.values() for _ in range(3)]
+    assert {group["process_id"]: group["ending"] for group in run.groups[1:]} == dict(zip(map(int, output.split()), endings, strict=True))
     assert run.ending == ""
-    assert run.visits("__main__.end") == [0, 1, 1, 1]
+    assert run.visits("__main__.end") == [0, *[1] * len(endings)]
 
 
 def test_a_preexec_fn_comes_before_another_program(measure):

@@ -132,58 +132,54 @@ def test_what_a_fork_that_calls_nothing_has_started_was_started_by_its_parent(me
     assert [group["creator"] for group in run.groups] == [None, 0]
 
 
-WAYS = {
-    "thread": """
-        import threading, warnings
-        warnings.simplefilter("ignore", DeprecationWarning)
-        def fork():
-            pid = os.fork()
-            if pid == 0:
-                work(2)
-                os._exit(0)
-            os.waitpid(pid, 0)
-        thread = threading.Thread(target=fork)
-        thread.start(); thread.join()
-        """,
-    "task": """
-        import asyncio
-        async def fork():
-            pid = os.fork()
-            if pid == 0:
-                work(2)
-                os._exit(0)
-            os.waitpid(pid, 0)
-        asyncio.run(fork())
-        """,
-    "pty": """
-        import pty
-        def fork():
-            pid, terminal = pty.fork()
-            if pid == 0:
-                work(2)
-                os._exit(0)
-            os.waitpid(pid, 0)
-        fork()
-        """,
-    "multiprocessing": """
-        import multiprocessing
-        def fork():
-            process = multiprocessing.get_context("fork").Process(target=work, args=(2,))
-            process.start(); process.join()
-        fork()
-        """,
-}
+WAYS = """
+import asyncio, multiprocessing, pty, threading, warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+
+def in_a_thread():
+    pid = os.fork()
+    if pid == 0:
+        work(2)
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+async def in_a_task():
+    pid = os.fork()
+    if pid == 0:
+        work(2)
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+def in_a_terminal():
+    pid, terminal = pty.fork()
+    if pid == 0:
+        work(2)
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+def by_multiprocessing():
+    process = multiprocessing.get_context("fork").Process(target=work, args=(2,))
+    process.start(); process.join()
+
+thread = threading.Thread(target=in_a_thread)
+thread.start(); thread.join()
+asyncio.run(in_a_task())
+in_a_terminal()
+by_multiprocessing()
+"""
 
 
 @pytest.mark.any_python
 @pytest.mark.parametrize("options", [(), ("--async-tasks",), ("--profile",)], ids=" ".join)
-@pytest.mark.parametrize("way", WAYS)
-def test_ways_to_fork(measure, way, options):
-    run, _ = measure(WAYS[way], *options)
-    assert run.visits("__main__.fork") == [1, 0] and run.visits("__main__.step") == [0, 2]
-    (above,) = [path[:path.index("__main__.work")] for path in paths(run, 1) if path and path[-1] == "__main__.work"]
-    assert "__main__.fork (forked)" in above
-    assert not [name for name in above if name.startswith("__main__.") and not name.endswith(" (forked)")]
+def test_ways_to_fork(measure, options):
+    run, _ = measure(WAYS, *options)
+    assert run.visits("__main__.step") == [0, 2, 2, 2, 2]
+    ways = ("in_a_thread", "in_a_task", "in_a_terminal", "by_multiprocessing")
+    for process, way in enumerate(ways, start=1):
+        assert run.visits(f"__main__.{way}") == [1, 0, 0, 0, 0]
+        (above,) = [path[:path.index("__main__.work")] for path in paths(run, process) if path and path[-1] == "__main__.work"]
+        assert f"__main__.{way} (forked)" in above
+        assert not [name for name in above if name.startswith("__main__.") and not name.endswith(" (forked)")]
 
 
 @pytest.mark.any_python

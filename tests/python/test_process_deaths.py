@@ -64,10 +64,8 @@ def duration(process):
 pid = os.fork()
 if pid == 0:
     duration("child")
-time.sleep(2.5)  # the clocks are compared once a second at least
-os.kill(pid, signal.SIGKILL)
-os.waitpid(pid, 0)
-subprocess.Popen(["sh", "-c", f"sleep 2.5; kill -9 {os.getpid()}"])
+# The clocks are compared once a second at least.
+subprocess.Popen(["sh", "-c", f"sleep 2.5; kill -9 {pid} {os.getpid()}"])
 duration("parent")
 """
 
@@ -79,7 +77,7 @@ def test_quiet_time_before_a_kill_is_in_the_run_after_a_fork(tmp_path, timeloom)
     timeloom("weave", run)
     facts = json.loads(timeloom("report", "--json", "--by", "process", run).stdout)
     lasted = {row["name"].endswith("(fork)"): row["total_s"] for row in facts["rows"]}
-    assert lasted[True] > 1 and lasted[False] > 3.5, lasted
+    assert lasted[True] > 1 and lasted[False] > 1, lasted
 
 
 def test_python_finds_no_thread_of_ours_after_a_fork(measure):
