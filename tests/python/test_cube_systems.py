@@ -68,6 +68,7 @@ def test_the_rule():
     assert not compatible(machine(1), machine(1, name="script"))
 
 
+@pytest.mark.any_python
 @pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
 def test_six_runs_of_a_pool(tmp_path, start):
     runs = []
