@@ -23,6 +23,7 @@ class Mpi:
     def __init__(self, name, launcher, options, library, **variables):
         self.name, self.launcher, self.options, self.library = name, launcher, options, library
         self.variables = {"MPI4PY_LIBMPI": str(library), **variables}
+        self.quiet = {}  # with these variables, too, it makes few calls of the system while it begins
 
     def command(self, ranks):
         return [str(self.launcher), *self.options, "-n", str(ranks)]
@@ -54,7 +55,10 @@ def open_mpi_of_pypi():
     if not library.exists():
         return None
     allowed = {f"{what}_ALLOW_RUN_AS_ROOT{more}": "1" for what in ("OMPI", "PRTE") for more in ("", "_CONFIRM")}
-    return Mpi("Open MPI of PyPI", launcher, ["--oversubscribe"], library, **allowed)
+    mpi = Mpi("Open MPI of PyPI", launcher, ["--oversubscribe"], library, **allowed)
+    # UCX, which it would choose, reads 120,000 lines of /proc/kallsyms in each rank.
+    mpi.quiet = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm"}
+    return mpi
 
 
 @functools.cache
