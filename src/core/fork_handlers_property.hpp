@@ -8,10 +8,10 @@
 
 namespace timeloom {
 
-// Empty where all calls are those of handlers; else a text of ForkHandlers. A later one holds.
+// A text of ForkHandlers; a later one holds. All calls of a child without one are its own.
 inline constexpr char kForkHandlers[] = "timeloom::fork_handlers";
 
-// What was recorded from here on is the program's own. All of it where both are 0.
+// What was recorded from here on is the program's own.
 struct ForkHandlers {
   std::uint64_t ticks = 0;
   std::uint64_t visits = 0;  // of a profile

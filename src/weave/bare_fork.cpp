@@ -68,7 +68,6 @@ bool calls(const spool::Reader& reader, const spool::Profiles& profiles) {
   }
   const auto handlers = all.properties.find(kForkHandlers);
   if (handlers == all.properties.end()) return true;
-  if (handlers->second.empty()) return false;
   const ForkHandlers end = ForkHandlers::of(handlers->second);
   return profiles.profiles.empty() ? enters_later(reader, end.ticks)
                                    : visits(profiles) > end.visits;

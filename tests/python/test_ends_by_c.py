@@ -31,8 +31,10 @@ def forked(how):
 
 for how in ({" ".join(f"lambda: {text}," for text, _, _ in ENDS.values())}):
     os.waitpid(forked(how), 0)
-    forked(how)
-    os.wait()
+    forked(how); os.wait()
+    forked(how); os.wait3(0)
+    os.wait4(forked(how), options=0)
+    os.waitid(os.P_PID, forked(how), os.WEXITED)
     child = multiprocessing.get_context("fork").Process(target=end, args=(how,))
     child.start(); child.join()
     print(child.pid)
@@ -42,7 +44,7 @@ for how in ({" ".join(f"lambda: {text}," for text, _, _ in ENDS.values())}):
 @pytest.mark.parametrize("io", [False, True], ids=["seen by the parent", "seen by a wrapper"])
 def test_children_that_end_by_c(measure, io):
     run, output = measure(FORKS, *(("--io", "posix") if io else ()))
-    endings = [wrapped if io else seen for _, seen, wrapped in ENDS.values() for _ in range(3)]
+    endings = [wrapped if io else seen for _, seen, wrapped in ENDS.values() for _ in range(6)]
     assert {group["process_id"]: group["ending"] for group in run.groups[1:]} == dict(zip(map(int, output.split()), endings, strict=True))
     assert run.ending == ""
     assert run.visits("__main__.end") == [0, *[1] * len(endings)]
@@ -51,11 +53,12 @@ def test_children_that_end_by_c(measure, io):
 def test_a_preexec_fn_comes_before_another_program(measure):
     """As the launcher of a JVM is started; nobody has waited for the last one when the run ends."""
     run, _ = measure("""
-        import subprocess
+        import ctypes, subprocess
         def prepare(): os.setsid()
         subprocess.run(["true"], preexec_fn=prepare, check=True)
         left = subprocess.Popen(["true"], preexec_fn=prepare)
-        os.waitid(os.P_PID, left.pid, os.WEXITED | os.WNOWAIT)
+        assert ctypes.CDLL(None).waitpid(left.pid, None, 0) == left.pid
+        left.returncode = 0
         """)
     assert [group["ending"] for group in run.groups] == ["", *2 * ["became another program (exec)"]]
     assert run.ending == "" and run.visits("__main__.prepare") == [0, 1, 1]
@@ -64,24 +67,26 @@ def test_a_preexec_fn_comes_before_another_program(measure):
 def test_a_child_that_waited_is_no_alarm(measure):
     """As the workers of Ray, which others end by C when all is done. It is seen 10 ms and 100 ms after its start."""
     run, _ = measure("""
+        import ctypes
         pid = os.fork()
         if pid == 0:
             work(1)
             signal.pause()
         time.sleep(1.5)
         os.kill(pid, signal.SIGKILL)
-        os.waitid(os.P_PID, pid, os.WEXITED)
+        assert ctypes.CDLL(None).waitpid(pid, None, 0) == pid
         """)
     assert run.groups[1]["ending"] == "ended while it waited" and run.ending == ""
 
 
 def test_a_child_that_nobody_saw_is_said(measure):
     run, _ = measure("""
+        import ctypes
         pid = os.fork()
         if pid == 0:
             work(1)
             os.kill(os.getpid(), signal.SIGKILL)
-        os.waitid(os.P_PID, pid, os.WEXITED)
+        assert ctypes.CDLL(None).waitpid(pid, None, 0) == pid
         """)
     assert run.groups[1]["ending"] == "ended before the measurement could be finished"
     assert run.ending == "1 child process ended before the measurement could be finished"

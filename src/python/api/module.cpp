@@ -72,6 +72,11 @@ PyObject* after_fork_in_parent(PyObject*, PyObject*) {
   return Py_NewRef(Py_None);
 }
 
+PyObject* after_fork_handlers(PyObject*, PyObject*) {
+  end_fork_handlers();
+  Py_RETURN_NONE;
+}
+
 PyObject* finish_now(PyObject*, PyObject*) {
   finish_run_now();
   Py_RETURN_NONE;
@@ -97,6 +102,7 @@ PyMethodDef kSessionMethods[] = {
      "Finish it before the exit handlers that are registered now."},
     {"_before_fork", before_fork, METH_NOARGS, "Called before a fork."},
     {"_after_fork", after_fork, METH_NOARGS, "Called in the child of a fork."},
+    {"_after_fork_handlers", after_fork_handlers, METH_NOARGS, "Called after all others."},
     {"_after_fork_in_parent", after_fork_in_parent, METH_NOARGS, "Called in its parent."},
     {nullptr, nullptr, 0, nullptr}};
 

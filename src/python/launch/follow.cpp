@@ -19,6 +19,7 @@
 #include "python/launch/preload.hpp"
 #include "python/launch/spawned_place.hpp"
 #include "python/observe/code_regions.hpp"
+#include "python/session/last_fork_handler.hpp"
 #include "python/session/session.hpp"
 #include "python/session/window.hpp"
 #include "python/session/worker_name.hpp"
@@ -268,22 +269,19 @@ void resume_helpers_soon() noexcept {
   if (session_running()) call_after_fork<record::resume_helpers>();
 }
 
-namespace {
-
-void begin_in_child() noexcept {
-  record::resume_helpers();
-  record::fork_handlers_ran();
-}
-
-}  // namespace
-
 void prepare_fork(PyObject* core) noexcept {
   note_fork();
   record::pause_helpers();
   pause_windows();
   const ErrorGuard guard;
   if (session_running() || g_of_children != nullptr) ask_for_names(core);
+  const Ref handler(PyObject_GetAttrString(core, "_after_fork_handlers"));
+  if (session_running() && handler) call_after_fork_handlers(handler.get());
   PyErr_Clear();
+}
+
+void end_fork_handlers() noexcept {
+  if (session_running()) record::fork_handlers_ran();
 }
 
 void look_for_name_at_end() noexcept {
@@ -303,7 +301,7 @@ void follow_fork() noexcept {
     (void)set_variables(spool);
   }
   PyErr_Clear();
-  if (session_running()) call_after_fork<begin_in_child>();
+  resume_helpers_soon();
 }
 
 PyMethodDef kFollowMethods[] = {

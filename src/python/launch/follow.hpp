@@ -28,6 +28,8 @@ void withdraw_from_children() noexcept;
 // Around a fork of this process.
 void prepare_fork(PyObject* core) noexcept;
 void follow_fork() noexcept;
+// In the child, when all other handlers of the fork have run.
+void end_fork_handlers() noexcept;
 // Of a process that a measured one has started, at its end: the last look for the name that an
 // engine has given it.
 void look_for_name_at_end() noexcept;

@@ -12,22 +12,13 @@
 #include "core/run_properties.hpp"
 
 #include "python/interpreter/compat.hpp"
-#include "python/interpreter/free_threading.hpp"
+#include "python/session/diverted_method.hpp"
+#include "python/session/last_fork_handler.hpp"
 #include "python/session/session.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
 namespace {
-
-using Fast = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t);
-using FastKeywords = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
-
-// A function of Python behind which, in its method table, ours has been put.
-template <typename Function>
-struct Diverted {
-  PyMethodDef* method = nullptr;
-  Function original = nullptr;  // stays: a call may be under way while it is put back
-};
 
 Diverted<FastKeywords> g_exit;
 Diverted<Fast> g_execv;
@@ -36,6 +27,9 @@ Diverted<Fast> g_signal;
 Diverted<FastKeywords> g_unshare;
 Diverted<FastKeywords> g_setns;
 Diverted<Fast> g_waitpid;
+Diverted<Fast> g_waitid;
+Diverted<FastKeywords> g_wait3;
+Diverted<FastKeywords> g_wait4;
 Diverted<PyCFunction> g_wait;
 // 3.11 takes its arguments as a tuple.
 Diverted<Fast> g_fork_exec;
@@ -43,8 +37,6 @@ Diverted<PyCFunction> g_fork_exec_of_tuple;
 
 // The thread that is about to fork for another program; its child has the same one.
 std::atomic<pthread_t> g_forks_for_exec{};
-constexpr Py_ssize_t kPreexecFn = 21;  // the argument of fork_exec()
-std::atomic<bool> g_preexec_in_c = false;
 
 // Ends the measurement of a process that is about to exit. All interpreters share the method
 // table; in those that are not the main one nothing of ours may be touched.
@@ -100,8 +92,7 @@ PyObject* execve_process(PyObject* module, PyObject* const* arguments, Py_ssize_
 
 // A child that has run its preexec_fn becomes another program, or ends, without a word.
 template <typename Function, typename... Arguments>
-PyObject* fork_and_replace(PyObject* preexec, Function original, Arguments... arguments) {
-  g_preexec_in_c = preexec != nullptr && PyCFunction_CheckExact(preexec);
+PyObject* fork_and_replace(Function original, Arguments... arguments) {
   g_forks_for_exec = pthread_self();
   PyObject* result = original(arguments...);
   g_forks_for_exec = pthread_t{};
@@ -109,30 +100,47 @@ PyObject* fork_and_replace(PyObject* preexec, Function original, Arguments... ar
 }
 
 PyObject* fork_exec(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  PyObject* const preexec = count > kPreexecFn ? arguments[kPreexecFn] : nullptr;
-  return fork_and_replace(preexec, g_fork_exec.original, module, arguments, count);
+  return fork_and_replace(g_fork_exec.original, module, arguments, count);
 }
 
 PyObject* fork_exec_of_tuple(PyObject* module, PyObject* arguments) {
-  const bool given = PyTuple_Check(arguments) && PyTuple_GET_SIZE(arguments) > kPreexecFn;
-  PyObject* const preexec = given ? PyTuple_GET_ITEM(arguments, kPreexecFn) : nullptr;
-  return fork_and_replace(preexec, g_fork_exec_of_tuple.original, module, arguments);
+  return fork_and_replace(g_fork_exec_of_tuple.original, module, arguments);
 }
 
-// A child that ended without a word is known by what its parent has seen of it. `result`: of a
-// wait.
-PyObject* note_reaped(PyObject* result) {
-  if (result == nullptr || !PyTuple_Check(result) || PyTuple_GET_SIZE(result) != 2) return result;
-  const long process = PyLong_AsLong(PyTuple_GET_ITEM(result, 0));
-  const long status = PyLong_AsLong(PyTuple_GET_ITEM(result, 1));
+// The number at a place of a result of Python; 0: there is none.
+long number_at(PyObject* numbers, Py_ssize_t place) noexcept {
+  const long number = PyLong_AsLong(PyTuple_GET_ITEM(numbers, place));
   if (PyErr_Occurred() != nullptr) PyErr_Clear();
+  return number;
+}
+
+void note_end_of_child(long process, long status) noexcept {
   const bool ended = process > 0 && (WIFEXITED(status) || WIFSIGNALED(status));
-  if (!ended || !in_main_interpreter()) return result;
+  if (!ended || !in_main_interpreter()) return;
   try {
     record::note_property(kReaped + std::to_string(process), std::to_string(status));
   } catch (const std::bad_alloc&) {
-    return result;
+    return;
   }
+}
+
+// A child that ended without a word is known by what its parent has seen of it. `result`: of a
+// wait; process and status, and what it has used.
+PyObject* note_reaped(PyObject* result) noexcept {
+  if (result != nullptr && PyTuple_Check(result) && PyTuple_GET_SIZE(result) >= 2) {
+    note_end_of_child(number_at(result, 0), number_at(result, 1));
+  }
+  return result;
+}
+
+// `result`: process, user, signal, status, code.
+PyObject* note_seen(PyObject* result) noexcept {
+  if (result == nullptr || !PyTuple_Check(result) || PyTuple_GET_SIZE(result) < 5) return result;
+  const long process = number_at(result, 0);
+  const long status = number_at(result, 3);
+  const long code = number_at(result, 4);
+  if (code == CLD_EXITED) note_end_of_child(process, (status & 0xff) << 8);
+  if (code == CLD_KILLED || code == CLD_DUMPED) note_end_of_child(process, status);
   return result;
 }
 
@@ -142,6 +150,20 @@ PyObject* wait_for_process(PyObject* module, PyObject* const* arguments, Py_ssiz
 
 PyObject* wait_for_any(PyObject* module, PyObject* none) {
   return note_reaped(g_wait.original(module, none));
+}
+
+PyObject* wait3_for_any(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
+                        PyObject* names) {
+  return note_reaped(g_wait3.original(module, arguments, count, names));
+}
+
+PyObject* wait4_for_process(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
+                            PyObject* names) {
+  return note_reaped(g_wait4.original(module, arguments, count, names));
+}
+
+PyObject* look_at_process(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+  return note_seen(g_waitid.original(module, arguments, count));
 }
 
 // A program that gives a signal its default action back, as servers do before they send it to
@@ -180,34 +202,6 @@ PyObject* enter_namespace(PyObject* module, PyObject* const* arguments, Py_ssize
   return call_alone(g_setns.original, 1, module, arguments, count, names);
 }
 
-template <typename Function>
-PyCFunction method_of(Function function) noexcept {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
-}
-
-// Puts `ours` behind the function <module>.<name>: into its method table, so that
-// every name and reference it has leads to us. A function that is not of the
-// expected kind is left alone; its end of the process is then not noted.
-template <typename Function>
-void divert(PyObject* module, const char* name, int flags, Function ours,
-            Diverted<Function>& diverted) {
-  const Ref function(PyObject_GetAttrString(module, name));
-  if (!function || !PyCFunction_CheckExact(function.get())) return PyErr_Clear();
-  PyMethodDef* method = reinterpret_cast<PyCFunctionObject*>(function.get())->m_ml;
-  if (method->ml_flags != flags || method->ml_meth == method_of(ours)) return;
-  with_world_stopped([&] {  // others may be calling it
-    diverted = {method, reinterpret_cast<Function>(reinterpret_cast<void*>(method->ml_meth))};
-    method->ml_meth = method_of(ours);
-  });
-}
-
-// Unless somebody else has put his own there since.
-template <typename Function>
-void put_back(const Diverted<Function>& diverted, Function ours) noexcept {
-  if (diverted.method == nullptr || diverted.method->ml_meth != method_of(ours)) return;
-  diverted.method->ml_meth = method_of(diverted.original);
-}
-
 // Any module object of it has the same methods, also one that the program loads later. Kept for
 // good; nullptr, without an exception: there is none.
 PyObject* module_of_fork_exec() noexcept {
@@ -227,10 +221,9 @@ void prepare_watch_of_process_end() noexcept {
   (void)module_of_fork_exec();
 }
 
-bool note_fork_for_exec() noexcept {
-  if (pthread_equal(g_forks_for_exec, pthread_self()) == 0) return false;
+void note_fork_for_exec() noexcept {
+  if (pthread_equal(g_forks_for_exec, pthread_self()) == 0) return;
   record::note_ending({EndingKind::kExec, 0});
-  return g_preexec_in_c;
 }
 
 void watch_process_end() noexcept {
@@ -245,6 +238,10 @@ void watch_process_end() noexcept {
     divert(posix.get(), "setns", METH_FASTCALL | METH_KEYWORDS, enter_namespace, g_setns);
     divert(posix.get(), "waitpid", METH_FASTCALL, wait_for_process, g_waitpid);
     divert(posix.get(), "wait", METH_NOARGS, wait_for_any, g_wait);
+    divert(posix.get(), "waitid", METH_FASTCALL, look_at_process, g_waitid);
+    divert(posix.get(), "wait3", METH_FASTCALL | METH_KEYWORDS, wait3_for_any, g_wait3);
+    divert(posix.get(), "wait4", METH_FASTCALL | METH_KEYWORDS, wait4_for_process, g_wait4);
+    watch_fork_handlers(posix.get());
   }
   if (PyObject* const subprocesses = module_of_fork_exec()) {
     divert(subprocesses, "fork_exec", METH_FASTCALL, fork_exec, g_fork_exec);
@@ -266,6 +263,10 @@ void unwatch_process_end() noexcept {
     put_back(g_signal, set_handler);
     put_back(g_waitpid, wait_for_process);
     put_back(g_wait, wait_for_any);
+    put_back(g_waitid, look_at_process);
+    put_back(g_wait3, wait3_for_any);
+    put_back(g_wait4, wait4_for_process);
+    unwatch_fork_handlers();
     put_back(g_fork_exec, fork_exec);
     put_back(g_fork_exec_of_tuple, fork_exec_of_tuple);
   });

@@ -12,9 +12,8 @@ void watch_process_end() noexcept;
 // Runs what of that is Python code, for which other threads may run: before anything has begun.
 void prepare_watch_of_process_end() noexcept;
 // In a forked child that is measured: one of _posixsubprocess.fork_exec(), which runs preexec_fn,
-// has nothing before it but to become another program, and that is noted. Whether nothing but
-// handlers of the fork runs before it: preexec_fn is a function of C.
-bool note_fork_for_exec() noexcept;
+// has nothing before it but to become another program, and that is noted.
+void note_fork_for_exec() noexcept;
 // Takes back the signal handlers that are still ours, and puts those functions back.
 void unwatch_process_end() noexcept;
 

@@ -1,0 +1,36 @@
+#include "python/session/last_fork_handler.hpp"
+
+#include <atomic>
+
+#include "python/session/diverted_method.hpp"
+
+namespace timeloom::python {
+namespace {
+
+Diverted<FastKeywords> g_register;
+// Handlers may have been registered since ours was. They are called in that order.
+std::atomic<bool> g_others = true;
+
+PyObject* register_handler(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
+                           PyObject* names) {
+  g_others = true;
+  return g_register.original(module, arguments, count, names);
+}
+
+}  // namespace
+
+void watch_fork_handlers(PyObject* posix) noexcept {
+  g_others = true;
+  divert(posix, "register_at_fork", METH_FASTCALL | METH_KEYWORDS, register_handler, g_register);
+}
+
+void unwatch_fork_handlers() noexcept { put_back(g_register, register_handler); }
+
+void call_after_fork_handlers(PyObject* handler) noexcept {
+  if (g_register.original == nullptr || !g_others.exchange(false)) return;
+  const Ref names(Py_BuildValue("(s)", "after_in_child"));
+  const Ref none(names ? g_register.original(nullptr, &handler, 0, names.get()) : nullptr);
+  if (!none) PyErr_Clear();
+}
+
+}  // namespace timeloom::python
