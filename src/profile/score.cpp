@@ -158,9 +158,9 @@ class Scorer {
     ScoreRecord& record = result_.regions[region];
     for (std::size_t process = 0; process < profile_.processes; ++process) {
       const ScoreProfile::Values& values = profile_.values[index * profile_.processes + process];
-      if (values.visits == 0 && values.hits == 0) continue;
+      if (values.visits == 0 && values.hits == 0 && values.drawn == 0) continue;
       record.evaluated = true;
-      record.bytes[process] += values.visits * per_visit + values.hits * per_hit;
+      record.bytes[process] += (values.visits + values.drawn) * per_visit + values.hits * per_hit;
       record.visits += values.visits;
       record.hits += execution ? 0 : values.hits;
       record.time += values.time;

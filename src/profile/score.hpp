@@ -65,7 +65,8 @@ struct ScoreProfile {
   struct Values {
     std::uint64_t visits = 0;
     std::uint64_t hits = 0;
-    double time = 0;  // seconds
+    double time = 0;          // seconds
+    std::uint64_t drawn = 0;  // enters that count no visit
   };
 
   std::vector<Region> regions;

@@ -204,8 +204,9 @@ std::string_view without_count_type(std::string_view name) {
   return name;
 }
 
-bool has_enter_and_leave(const ScoreProfile::Region& region) {
-  if (region.paradigm == "measurement") return false;
+// `ours`: then only the program itself is no region of the trace.
+bool has_enter_and_leave(const ScoreProfile::Region& region, bool ours) {
+  if (region.paradigm == "measurement") return ours && !region.arguments;
   const bool of_user = region.paradigm.starts_with("user");
   return !(of_user && (region.name == kOff || is_execution(region)));
 }
@@ -224,7 +225,7 @@ std::uint64_t bytes_per_visit(const ScoreProfile::Region& region, const EventSiz
     bytes += sizes.of(event, values) + (stamped ? kTimestampSize : 0);
   };
   const bool execution = is_execution(region);
-  if (!sampled && has_enter_and_leave(region)) {
+  if (!sampled && has_enter_and_leave(region, ours)) {
     add("Enter", true);
     add("Leave", true);
   }

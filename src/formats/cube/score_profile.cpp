@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "core/error.hpp"
+#include "core/forked_region.hpp"
 #include "formats/cube/profile_names.hpp"
 #include "profile/call_tree.hpp"
 
@@ -115,7 +116,27 @@ class ValueAdder {
     }
   }
 
+  // Regions that a trace enters and leaves though nobody has called them.
+  void add_drawn() {
+    const CubeMetricId id = find_metric(cube_, kTime);
+    const Values values = reader_.values(id);
+    for (std::uint32_t i = 0; i < cube_.cnodes.size(); ++i) {
+      const Region& region = cube_.regions[cube_.cnodes[i].region.value()];
+      if (!is_forked(region) || !values.has_row(CnodeId{i})) continue;
+      for (std::uint32_t j = 0; j < process_of_.size(); ++j) {
+        const std::byte* time = values.at(CnodeId{i}, CubeLocationId{j});
+        if (process_of_[j] != kNone && to_double(values.type(), time) > 0) {
+          ++at(CnodeId{i}, j).drawn;
+        }
+      }
+    }
+  }
+
  private:
+  static bool is_forked(const Region& region) {
+    return region.role == kArtificialRole && region.name.ends_with(kForked);
+  }
+
   ScoreProfile::Values& at(CnodeId cnode, std::uint32_t location) {
     return profile_.values[cnode.value() * profile_.processes + process_of_[location]];
   }
@@ -151,6 +172,7 @@ ScoreProfile score_profile(const Reader& reader) {
               const double time = to_double(type, value);
               to.time += subtract ? -time : time;
             });
+  if (profile.ours) adder.add_drawn();
   const CubeMetricId hits = find_metric(cube, kHits);
   profile.sampled = hits.defined();
   if (hits.defined() && reader.has_values(hits)) {

@@ -207,6 +207,14 @@ TEST(BytesPerVisit, OfOurRunsAreOfAllThatIsRecorded) {
   EXPECT_EQ(per_visit_of_ours("MPI_Allreduce_c"), 66u);
 }
 
+TEST(BytesPerVisit, OfOurRunsIncludeRegionsOfTheMeasurement) {
+  const EventSizes sizes({{"Region", 100}, {"Metric", 8}});
+  Profile::Region one = region("unmeasured", "measurement");
+  EXPECT_EQ(bytes_per_visit(one, sizes, false, 0, true), 24u);
+  one.arguments = 0;  // the program, which no event enters
+  EXPECT_EQ(bytes_per_visit(one, sizes, false, 0, true), 0u);
+}
+
 TEST(BytesPerVisit, CountTheProgramAtTheRoot) {
   Profile::Region program = region("python", "measurement");
   EXPECT_EQ(per_visit(program), 0u);
@@ -256,6 +264,16 @@ TEST(Score, OfAnotherToolsProfileGoesByItsOwnRules) {
   EXPECT_EQ(bytes(), (std::vector<std::uint64_t>{24, 24}));
   profile.ours = true;
   EXPECT_EQ(bytes(), (std::vector<std::uint64_t>{59, 59}));
+}
+
+TEST(Score, CountsTheEventsOfRegionsWithoutVisits) {
+  Profile profile = profile_of({region("f (forked)"), region("g")}, {{0, kNone}, {1, 0}});
+  profile.processes = 2;  // the second one was forked twice in f
+  profile.values = {{0, 0, 0, 0}, {0, 0, 2.0, 2}, {1, 0, 1.0}, {0, 0, 0}};
+  const Score result = score(profile, 0, nullptr);
+  EXPECT_EQ(result.regions[0].bytes, (std::vector<std::uint64_t>{0, 48}));
+  EXPECT_EQ(result.regions[0].visits, 0u);
+  EXPECT_EQ(result.types[0].bytes, (std::vector<std::uint64_t>{24, 48}));
 }
 
 TEST(RegionTypes, FollowFromTheParadigm) {
