@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "core/forked_region.hpp"
-#include "core/waiting_metric.hpp"
+#include "core/called_region.hpp"
 #include "core/wakes.hpp"
 #include "tools/answer_text.hpp"
 #include "tools/format.hpp"
@@ -59,7 +58,7 @@ class SlowestVisits::OneLocation final : public LocationSink {
     if (!open_.empty()) open_.back().inside += total;
     if (!wanted_.empty() && !wanted_.contains(last.region.value())) return;
     const Region& region = all_.definitions_->regions[last.region.value()];
-    if (is_forked(region) || is_unmeasured(region)) return;  // nobody has called it
+    if (!is_called(region)) return;
     const std::uint64_t own = total - std::min(total, last.inside);
     visits_.push_back({last.region, location_, last.begin, total, own, std::move(last.parameters),
                        !all_.is_possible(last.begin, time)});

@@ -1,6 +1,7 @@
 #include "tools/view_describe.hpp"
 
 #include "convert/tracks.hpp"
+#include "core/called_region.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/metric_unit.hpp"
 #include "core/waiting_metric.hpp"
@@ -93,6 +94,7 @@ Json regions_of(const Definitions& definitions) {
                        {"group", region.group},
                        {"waits", waits_by_name(region.name) || is_unmeasured(region)},
                        {"suspended", is_suspension(region)},
+                       {"called", is_called(region)},
                        {"kind", kind_of(region)}});
   }
   return regions;

@@ -149,7 +149,7 @@ std::string calls(const Index& index, QuestionReader in) {
   });
 }
 
-std::string table(const Index& index, QuestionReader in) {
+std::string table(const Definitions& definitions, const Index& index, QuestionReader in) {
   const std::uint64_t from = in.time(), to = in.time();
   const std::uint32_t count = in.u32();
   static_cast<void>(in.u32());
@@ -161,7 +161,7 @@ std::string table(const Index& index, QuestionReader in) {
   for (std::uint32_t path = 0; path < found.sums.size(); ++path) {
     if (found.sums[path].visits == 0) continue;
     paths.push_back(path);
-    sums.push_back(found.sums[path]);
+    sums.push_back(counted(found.sums[path], definitions, index.paths()[path].region));
   }
   AnswerWriter out;
   out.u32(static_cast<std::uint32_t>(paths.size()));
@@ -348,7 +348,7 @@ Answer answer_of(const Content& content, std::string_view route, std::string_vie
   if (route == "paths") return in.end(), Answer{200, kBytes, paths_answer(*index)};
   if (route == "tiles") return {200, kBytes, tiles(content, *index, in)};
   if (route == "calls") return {200, kBytes, calls(*index, in)};
-  if (route == "table") return {200, kBytes, table(*index, in)};
+  if (route == "table") return {200, kBytes, table(content.definitions(), *index, in)};
   if (route == "side") return in.end(), Answer{200, kJson, side(content)};
   if (route == "values") return {200, kBytes, values(content, *index, in)};
   if (route == "links") return {200, kBytes, links(content, *index, in)};

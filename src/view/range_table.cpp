@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/called_region.hpp"
 #include "view/calls.hpp"
 #include "view/cursor.hpp"
 #include "view/waited.hpp"
@@ -135,6 +136,11 @@ bool add_range(const Track& track, std::uint64_t from, std::uint64_t to,
   TrackRange range(track, from, to, sums);
   range.add();
   return range.found();
+}
+
+RangeSum counted(RangeSum sum, const Definitions& definitions, std::uint32_t region) {
+  if (region >= definitions.regions.size() || is_called(definitions.regions[region])) return sum;
+  return {.own = sum.own, .waiting = sum.waiting, .inclusive = sum.inclusive, .min = 0};
 }
 
 RangeTable range_table(const Index& index, std::span<const std::uint32_t> tracks,

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/definitions.hpp"
 #include "view/index.hpp"
 
 namespace timeloom::view {
@@ -25,6 +26,10 @@ struct RangeSum {
   std::uint64_t max = 0;
   friend bool operator==(const RangeSum&, const RangeSum&) = default;
 };
+
+// The sums of a path that ends in this region: without visits, and with times only, where nobody
+// has called it.
+RangeSum counted(RangeSum sum, const Definitions& definitions, std::uint32_t region);
 
 struct RangeTable {
   std::vector<RangeSum> sums;  // by path of the run; without visits: not in the range

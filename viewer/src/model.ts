@@ -13,6 +13,8 @@ export interface Region {
   readonly waits: boolean;
   /** In which a task is while it does not run. */
   readonly suspended: boolean;
+  /** Entered by a call: others have times, but no visits. */
+  readonly called: boolean;
 }
 
 export interface Process {

@@ -1,7 +1,7 @@
 // The outline inside a page answers as all calls in memory do, for whole steps and its levels.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { COLUMNS, FIRST_PROCESS, type Tile, WHOLE_RUN } from "../src/model";
+import { COLUMNS, FIRST_PROCESS, type Run, type Tile, WHOLE_RUN } from "../src/model";
 import { decode } from "../src/source/embedded";
 import type { Lane } from "../src/source/lane";
 import { MemorySource } from "../src/source/memory";
@@ -88,11 +88,11 @@ async function sums(made: Made, track: number): Promise<Uint8Array> {
   return new Uint8Array(new Bytes().u32(track, nodes.length, ...nodes).raw(Uint8Array.from(bytes)).buffer);
 }
 
-async function packed(made: Made): Promise<ArrayBuffer> {
+async function packed(made: Made, run: Run = made.run): Promise<ArrayBuffer> {
   const json = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
   const out = new Bytes();
   const section = (tag: number, content: Uint8Array) => out.raw(new Uint8Array(new Bytes().u32(tag, content.length).raw(content).pad().buffer));
-  section(1, json(description(made)));
+  section(1, json(description({ ...made, run })));
   section(2, new Uint8Array(pathsBytes(made.paths)));
   for (const track of [...made.lanes.keys(), FIRST_PROCESS, WHOLE_RUN]) section(9, await tiles(made, track));
   for (const track of made.lanes.keys()) section(10, await sums(made, track));
@@ -103,8 +103,8 @@ async function packed(made: Made): Promise<ArrayBuffer> {
   return out.buffer;
 }
 
-async function outlineOf(made: Made): Promise<Source> {
-  return decode(await packed(made));
+async function outlineOf(made: Made, run?: Run): Promise<Source> {
+  return decode(await packed(made, run));
 }
 
 test("profiles of whole steps are those of all calls", async () => {
@@ -122,6 +122,19 @@ test("profiles of whole steps are those of all calls", async () => {
       }
     }
   }
+});
+
+test("regions that nobody has called have times, but no visits", async () => {
+  const made = randomRun(1, 3, 60), run = { ...made.run, regions: made.run.regions.map((region) => ({ ...region, called: region.id !== 0 })) };
+  const all = { begin: 0, end: made.run.length, tracks: null };
+  const called = await inMemory(made).profile(all);
+  const isCalled = (path: number) => made.paths.region[path] !== 0;
+  const expected = { ...called };
+  for (const name of ["visits", "cutBegin", "cutEnd", "min", "max"] as const) expected[name] = called[name].map((value, i) => (isCalled(called.path[i]) ? value : 0));
+  assert.ok(expected.visits.includes(0) && expected.visits.some((visits) => visits > 0));
+  const [outline, memory] = [await outlineOf(made, run), inMemory({ ...made, run })];
+  assert.deepEqual(await memory.profile(all), expected);
+  assert.deepEqual(await outline.profile(all, never), expected);
 });
 
 test("tiles of its levels are those of all calls, and others are made of them", async () => {

@@ -42,7 +42,7 @@ export function description({ run }: Made): unknown {
   return {
     version: 1, title: run.title, program: null, host: null, creator: "", start_ns: null, ticks_per_second: run.ticksPerSecond, length: run.length,
     events: run.events, losses: run.losses, cost: null, waiting: run.waiting, processes: run.processes, tracks: run.locations, markers: run.markers, communicators: run.communicators,
-    regions: run.regions.map((region) => ({ name: region.name, file: region.file, line: region.line, group: region.module })),
+    regions: run.regions.map((region) => ({ name: region.name, file: region.file, line: region.line, group: region.module, called: region.called })),
   };
 }
 

@@ -44,7 +44,7 @@ function Sandwich({ data, func }: { data: Profiled; func: number }) {
 }
 
 function Sums({ row }: { row: Row }) {
-  return <>{count(row.visits)} visits · total {duration(row.total)} · own {duration(row.own)}{row.waiting > 0 && <>, of it waiting {duration(row.waiting)}</>} · mean {duration(row.total / row.visits)}</>;
+  return <>{count(row.visits)} visits · total {duration(row.total)} · own {duration(row.own)}{row.waiting > 0 && <>, of it waiting {duration(row.waiting)}</>}{row.visits > 0 && <> · mean {duration(row.total / row.visits)}</>}</>;
 }
 
 /** The sums of a function in each of two runs. */

@@ -9,6 +9,7 @@ import { eachIn, eachWait, type Happening, type Lane, lowerBound, openAt } from 
 import { bundlesIn, gatheringsIn, matrixOf, SILENCE, type Talk } from "./messages";
 import { MetricValues } from "./series";
 import { type Source, sourceInside } from "./source";
+import { profileOf } from "./sums";
 
 /** As the server has. */
 const MOST_COUNTERS = 512;
@@ -59,9 +60,7 @@ export class MemorySource implements Source {
       });
       eachWait(lane, from, to, (wait, ticks) => (all.waiting[lane.path[wait.call]] += ticks));
     }
-    const path = Int32Array.from({ length: size }, (_, i) => i).filter((i) => all.visits[i] > 0);
-    const picked = Object.fromEntries(Object.entries(all).map(([name, values]) => [name, Float64Array.from(path, (i) => values[i])]));
-    return { count: path.length, path, ...(picked as Record<Name, Float64Array>) };
+    return profileOf(all, this.callPaths, this.description.regions);
   }
 
   async call(track: number, depth: number, time: number): Promise<CallDetails | null> {

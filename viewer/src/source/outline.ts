@@ -91,7 +91,7 @@ export class OutlineSource implements Source {
   /** Of whole steps: those that the selection touches. */
   async profile({ begin, end, tracks }: Selection): Promise<Profile> {
     const mine = this.sums.filter(({ track }) => !tracks?.length || tracks.includes(track));
-    return Sums.profile(mine, this.callPaths, begin, end);
+    return Sums.profile(mine, this.callPaths, this.description.regions, begin, end);
   }
 
   async call(): Promise<CallDetails | null> {

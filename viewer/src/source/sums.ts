@@ -1,11 +1,23 @@
 // The sums of a location by steps of time, from which any range of whole steps has its exact table: section 10 of
 // docs/formats/view-http.md.
-import type { Paths, Profile } from "../model";
+import type { Paths, Profile, Region } from "../model";
 import { NONE } from "../model";
 import { damaged, Varints } from "./varints";
 
 type Column = Exclude<keyof Profile, "count" | "path">;
-type Columns = Record<Column, Float64Array>;
+/** Of each call path of a run. */
+export type Columns = Record<Column, Float64Array>;
+
+/** The columns that are 0 of a region that nobody has called. */
+const NO_VISITS = ["visits", "cutBegin", "cutEnd", "min", "max"] as const;
+
+/** The call paths that were entered. */
+export function profileOf(columns: Columns, paths: Paths, regions: readonly Region[]): Profile {
+  const path = Int32Array.from(columns.visits.keys()).filter((i) => columns.visits[i] > 0);
+  for (const i of path) if (regions[paths.region[i]]?.called === false) for (const name of NO_VISITS) columns[name][i] = 0;
+  const picked = Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, Float64Array.from(path, (i) => values[i])]));
+  return { count: path.length, path, ...(picked as Columns) };
+}
 
 export class Sums {
   readonly track: number;
@@ -26,7 +38,7 @@ export class Sums {
   }
 
   /** The table of the steps that [begin, end) touches. */
-  static profile(all: readonly Sums[], paths: Paths, begin: number, end: number): Profile {
+  static profile(all: readonly Sums[], paths: Paths, regions: readonly Region[], begin: number, end: number): Profile {
     const size = paths.parent.length, zeros = () => new Float64Array(size);
     const columns: Columns = { visits: zeros(), cutBegin: zeros(), cutEnd: zeros(), own: zeros(), waiting: zeros(), inclusive: zeros(), min: zeros().fill(Infinity), max: zeros() };
     if (begin < end) for (const sums of all) sums.add(columns, Math.floor(begin / sums.step), Math.ceil(end / sums.step));
@@ -34,9 +46,7 @@ export class Sums {
       columns.inclusive[path] += columns.own[path];
       if (paths.parent[path] !== NONE) columns.inclusive[paths.parent[path]] += columns.inclusive[path];
     }
-    const path = Int32Array.from({ length: size }, (_, i) => i).filter((i) => columns.visits[i] > 0);
-    const picked = Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, Float64Array.from(path, (i) => values[i])]));
-    return { count: path.length, path, ...(picked as Columns) };
+    return profileOf(columns, paths, regions);
   }
 
   private add(columns: Columns, first: number, end: number): void {
