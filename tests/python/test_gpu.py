@@ -245,6 +245,27 @@ gpu.play_dropped(4)
     assert "! 6 records of the GPU" in timeloom("report", "--gpu", "run", cwd=tmp_path).stdout
 
 
+def test_a_file_that_cannot_be_written(run_gpu, timeloom, tmp_path):
+    """As on a full disk, from the first failure on; a call and what it started are two records."""
+    done = run_gpu("""\
+begin()
+launch(b"kept", 1, 500)
+gpu.cuptiActivityFlushAll(0)
+files = {int(name): os.path.realpath("/proc/self/fd/" + name) for name in os.listdir("/proc/self/fd")}
+((file, path),) = [(file, path) for file, path in files.items() if path.endswith("/gpu")]
+os.dup2(2, file)
+os.rename(path, path + "-away")
+for correlation in (2, 3, 4): launch(b"lost", correlation, 500)
+gpu.cuptiActivityFlushAll(0)
+os.rename(path + "-away", path)
+launch(b"later", 5, 500)
+""")
+    assert done.stderr.splitlines().count("timeloom: records of the GPU are lost: No such file or directory") == 1
+    assert "! 8 events could not be recorded" in timeloom("report", "run", cwd=tmp_path).stdout
+    report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
+    assert [(k["name"], k["times"]) for k in report["kernels"]] == [("kept", 1)]
+
+
 def test_a_killed_program_keeps_what_was_handed_out(run_gpu, timeloom, tmp_path):
     run_gpu(
         """\

@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+import timeloom_follow
+
 pytestmark = pytest.mark.any_python
 
 STRANGER = 54321  # the number of another user
@@ -252,3 +254,22 @@ def test_a_link_of_another_user_is_not_followed(timeloom, tmp_path, outside):
     refused = timeloom("convert", tmp_path / "own", "--to", "csv", "-o", table, "--force", status=1)
     assert f"{table} is a link of another user; name another file with -o FILE" in refused.stderr
     outside.check()
+
+
+@pytest.mark.parametrize("device, number, boot, counted", [
+    (0, 0, 0, True), (0, 1, 0, False), (1, 0, 0, False), (1, 0, 1, True), (0, 0, 1, True), (1, 1, 1, False),
+])
+def test_the_device_of_a_run_counts_where_it_was_told(monkeypatch, tmp_path, device, number, boot, counted):
+    """Given: the difference to the real one; a device that is 0 was told by another machine."""
+    spool = tmp_path / "spool" / "host-1-2-0"
+    spool.mkdir(parents=True)
+    status = os.stat(tmp_path)
+    with open("/proc/sys/kernel/random/boot_id") as file:
+        here = int(file.read().replace("-", ""), 16)
+    told = (status.st_dev + device, status.st_ino + number, here >> 64, (here & ((1 << 64) - 1)) ^ boot)
+    for numbers in (told, (0, *told[1:])) if device == 0 else (told,):
+        monkeypatch.setenv("TIMELOOM_RUN_ID", "-".join(f"{part:x}" for part in numbers))
+        timeloom_follow.note_unmeasured(str(spool))
+    written = b"." * (2 if device == 0 else 1) if counted else b""
+    file = tmp_path / "spool" / "unmeasured"
+    assert (file.read_bytes() if file.exists() else b"") == written

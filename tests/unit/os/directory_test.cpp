@@ -1,11 +1,19 @@
 #include "os/directory.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 
@@ -180,6 +188,53 @@ TEST_F(DirectoryTest, ThatMayNotBeListedCanBeChanged) {
   EXPECT_EQ(directory.make_directory("made"), 0);
   EXPECT_EQ(directory.rename_to_new("file", "renamed"), 0);
   for (const char* name : {"made", "renamed"}) EXPECT_EQ(directory.remove_all(name), 0);
+  EXPECT_TRUE(fs::is_empty(path_));
+}
+
+// From now on this process makes no file without a name, as on file systems that know none.
+bool refuse_files_without_names() {
+  constexpr auto kCall = static_cast<std::uint32_t>(offsetof(seccomp_data, nr));
+  constexpr auto kFlags = static_cast<std::uint32_t>(offsetof(seccomp_data, args[2]));
+  constexpr std::uint32_t kFlag = O_TMPFILE & ~O_DIRECTORY;
+  sock_filter code[] = {
+      {BPF_LD | BPF_W | BPF_ABS, 0, 0, kCall},
+      {BPF_JMP | BPF_JEQ | BPF_K, 0, 3, SYS_openat},
+      {BPF_LD | BPF_W | BPF_ABS, 0, 0, kFlags},
+      {BPF_JMP | BPF_JSET | BPF_K, 0, 1, kFlag},
+      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EOPNOTSUPP},
+      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
+  };
+  const sock_fprog program = {std::size(code), code};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// What a process finds that makes files as `user`, where files without names are refused.
+enum Found : int { kOurs, kOfAnother, kFilesHaveNoNames };
+int found_in_child(const fs::path& path, uid_t user) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int error = -1;
+    const Directory directory = Directory::open(path.string(), &error);
+    ::setfsuid(user);
+    if (!refuse_files_without_names() || ::open(path.c_str(), O_TMPFILE | O_WRONLY, 0600) >= 0) {
+      ::_exit(kFilesHaveNoNames);
+    }
+    ::_exit(directory.is_of_another_user() ? kOfAnother : kOurs);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+// Servers of files may give all files of a client to one user, who is then the one that asks.
+TEST_F(DirectoryTest, IsOfTheUserWhoseFilesAreMadeThereAlsoWhereTheyNeedNames) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only the superuser can give a directory away";
+  constexpr uid_t kOther = 12345;
+  fs::permissions(path_, fs::perms::all);
+  ASSERT_EQ(::chown(path_.c_str(), kOther, kOther), 0);
+  EXPECT_EQ(found_in_child(path_, 0), kOfAnother);
+  EXPECT_EQ(found_in_child(path_, kOther), kOurs);
   EXPECT_TRUE(fs::is_empty(path_));
 }
 
