@@ -56,10 +56,6 @@ std::vector<std::string> words_in(const std::string& path) {
 
 std::vector<std::string> command_line() { return words_in("/proc/self/cmdline"); }
 
-std::vector<std::string> command_line_of_parent() {
-  return words_in("/proc/" + std::to_string(parent_process_id()) + "/cmdline");
-}
-
 std::string thread_name() {
   char name[16] = "";
   return pthread_getname_np(pthread_self(), name, sizeof name) == 0 ? name : std::string();
@@ -200,19 +196,29 @@ std::uint64_t start_of(std::uint64_t process) {
   return status ? status->start : 0;
 }
 
+std::vector<std::vector<std::string>> command_lines_of_ancestors() {
+  constexpr std::size_t kMost = 32;
+  std::vector<std::vector<std::string>> lines;
+  for (std::uint64_t id = parent_process_id(); id != 0 && lines.size() < kMost;) {
+    const std::string process = std::to_string(id);
+    lines.push_back(words_in(file_of(process, "cmdline")));
+    const std::optional<Status> status = status_of(process);
+    id = status ? status->parent : 0;
+  }
+  return lines;
+}
+
 std::optional<Ancestor> parent_of(const ProcessIdentity& process) {
   const std::optional<Status> status = status_of(std::to_string(process.id));
   if (!status || status->parent == 0) return std::nullopt;
   const std::string parent = std::to_string(status->parent);
   const std::optional<Status> found = status_of(parent);
   if (!found) return std::nullopt;
-  Ancestor ancestor{process, {}, {}, {}};
+  Ancestor ancestor{process, {}, {}};
   ancestor.process.id = status->parent;
   ancestor.process.start = found->start;
   ancestor.name = read_file(file_of(parent, "comm"));
   if (ancestor.name.ends_with('\n')) ancestor.name.pop_back();
-  std::error_code ignored;
-  ancestor.directory = std::filesystem::read_symlink(file_of(parent, "cwd"), ignored).string();
   const std::string environment = read_file(file_of(parent, "environ"));
   for (const std::string_view one : pieces_of(environment, '\0')) {
     ancestor.environment.emplace_back(one);

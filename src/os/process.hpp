@@ -17,7 +17,8 @@ std::string executable();                 // its path; empty: unknown
 std::vector<std::string> command_line();  // with the name that it was started by; empty: unknown
 std::string thread_name();                // of the calling thread
 std::uint64_t parent_process_id() noexcept;
-std::vector<std::string> command_line_of_parent();
+// The nearest first.
+std::vector<std::vector<std::string>> command_lines_of_ancestors();
 // Whether all other threads of this process have ended, the main thread among them: it waits for
 // the last one. Allocates nothing.
 bool is_last_thread() noexcept;
@@ -46,7 +47,6 @@ std::uint64_t start_of(std::uint64_t process);
 struct Ancestor {
   ProcessIdentity process;
   std::string name;                      // of its program, cut off after 15 bytes; empty: unknown
-  std::string directory;                 // its current one; empty: unknown
   std::vector<std::string> environment;  // NAME=VALUE, as it was started; empty: unknown
 };
 // The parent of a process of this machine and this namespace of ids. None: it is out of sight.

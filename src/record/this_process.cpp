@@ -21,9 +21,14 @@ int first_free_number(const std::string& path) {
   return number;
 }
 
-std::vector<std::string>& remembered_words() {
-  static auto* const kWords = new std::vector<std::string>;  // lives as long as the process
-  return *kWords;
+using Words = std::vector<std::string>;
+
+// Read once: those of a forked child are those of the process that has forked, whose own command
+// line it has.
+const std::vector<Words>& lines_of_ancestors() {
+  static const auto* const kLines =  // live as long as the process
+      new std::vector<Words>(os::command_lines_of_ancestors());
+  return *kLines;
 }
 
 }  // namespace
@@ -59,15 +64,15 @@ std::string signal_name(int signal) { return os::signal_name(signal); }
 
 std::vector<std::string> known_secrets(RecordArguments which) {
   if (which == RecordArguments::kAll) return {};
-  std::vector<std::string> words = remembered_words();
-  for (const auto& line : {os::command_line_of_parent(), os::command_line()}) {
+  Words words = os::command_line();
+  for (const Words& line : lines_of_ancestors()) {
     words.emplace_back();  // an option that ends there has no value in the next one
     words.insert(words.end(), line.begin(), line.end());
   }
   return secrets_in(std::move(words));
 }
 
-void remember_parent_for_children() { remembered_words() = os::command_line_of_parent(); }
+void remember_ancestors_for_children() { static_cast<void>(lines_of_ancestors()); }
 
 ResidentMemory resident_memory() noexcept {
   const os::ResidentMemory memory = os::resident_memory();

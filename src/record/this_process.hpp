@@ -25,12 +25,12 @@ std::string parent_spool(const std::string& spools);
 // Named and described by what the system knows of it, with those arguments.
 LocationGroup this_process(RecordArguments which);
 
-// What its command line, or the one of the process that started it, has of secrets that are not to
+// What its command line, or one of the processes that it comes from, has of secrets that are not to
 // be recorded, wherever the program repeats them.
 std::vector<std::string> known_secrets(RecordArguments which);
-// For the forked children of this process: they know the secrets of the one that started it, too,
-// as if it were their own parent. One thread, before it forks.
-void remember_parent_for_children();
+// For the forked children of this process: they know its ancestors, though these may have ended by
+// then. One thread, before it forks.
+void remember_ancestors_for_children();
 
 // Bytes of this process that lie in memory, and how many did at most; 0: not known.
 struct ResidentMemory {

@@ -31,10 +31,13 @@ if __name__ == "__main__":
     thread = threading.Thread(target=work, name="for " + secret)
     thread.start()
     thread.join()
-    child = multiprocessing.get_context("fork").Process(target=login, args=(secret,), name="child " + secret)
-    child.start()
-    child.join()
+    for way in ("fork", "forkserver"):
+        child = multiprocessing.get_context(way).Process(target=login, args=(secret,), name=f"{way} {secret}")
+        child.start()
+        child.join()
+        assert child.exitcode == 0
     subprocess.run([sys.executable, "child.py", secret], check=True)
+    subprocess.run([sys.executable, "between.py"], input=secret, text=True, check=True)
 """
 
 
@@ -52,6 +55,9 @@ def texts(run):
 def test_a_secret_is_nowhere_in_a_run(tmp_path):
     (tmp_path / "app.py").write_text(PROGRAM)
     (tmp_path / "child.py").write_text("import sys\ndef child(text): pass\nchild(sys.argv[1])\n")
+    # The grandchild has the secret of neither its own command line nor its parent's.
+    (tmp_path / "between.py").write_text("import subprocess, sys\nsubprocess.run([sys.executable, 'below.py'], check=True)\n")
+    (tmp_path / "below.py").write_text("import timeloom\nwith timeloom.region('below ' + input()): pass\n")
     options = ["--quiet", "--follow=all", "--label=args", "--keep-spool", "--record-arguments"]
     counts = {}
     for which in ("masked", "all"):
@@ -60,5 +66,6 @@ def test_a_secret_is_nowhere_in_a_run(tmp_path):
         assert (done.returncode, done.stderr) == (0, "")
         found = texts(tmp_path / which)
         counts[which] = found.count(SECRET.encode())
-        assert (b"session of ***" in found) == (b"for ***" in found) == (b"child ***" in found) == (which == "masked")
+        for text in (b"session of ***", b"for ***", b"fork ***", b"forkserver ***", b"below ***"):
+            assert (text in found) == (which == "masked"), text
     assert counts["masked"] == 0 and counts["all"] > 10

@@ -204,7 +204,7 @@ PyObject* follow(PyObject* core, PyObject* arguments) {
   }
   if (std::strcmp(role, "server") == 0) {
     g_of_children = new Inheritance(inheritance);  // lives as long as the process
-    record::remember_parent_for_children();        // which is the program
+    record::remember_ancestors_for_children();     // the program is one
     Py_RETURN_NONE;
   }
   if (std::strcmp(role, "worker") == 0) {
