@@ -26,7 +26,7 @@ profile::CallTree call_tree_of(const std::filesystem::path& run);
 Definitions definitions_of(const std::filesystem::path& run);
 
 // The definitions of a CUBE profile in that directory, and whether files of the trace beside it, if
-// they were woven together, are missing or cut off.
+// they were woven together, are missing, cut off or damaged.
 Definitions definitions_beside(const cube::Reader& profile, const std::filesystem::path& directory);
 
 // One line about a weave: its counts, losses and cut-off regions.

@@ -112,7 +112,8 @@ class Losses {
   // The repairs that the reader of the trace made.
   void add_trace() {
     if (const auto files = number(kUnsoundTraceFiles)) {
-      add(plural(files, "file") + " of the trace missing or cut off; its profile is read", kMore);
+      add(plural(files, "file") + " of the trace missing, cut off or damaged; its profile is read",
+          kMore);
     }
     if (const auto damaged = number("timeloom::otf2_damaged_files")) {
       add(plural(damaged, "file") + " of the trace damaged or cut off, and read up to there",

@@ -12,8 +12,8 @@
 
 namespace timeloom::tools {
 
-// A property that opening a run leaves: files of the trace that are missing or cut off, beside a
-// profile that is sound.
+// A property that opening a run leaves: files of the trace that are missing, cut off or damaged,
+// beside a profile that is sound.
 inline constexpr char kUnsoundTraceFiles[] = "timeloom::unsound_trace_files";
 
 // From the mildest on.

@@ -182,16 +182,19 @@ def test_lost_events_leave_a_comparison_undecided(timeloom, short_of_events):
     timeloom("diff", "--fail-above", "0", "whole", "whole", cwd=short_of_events)
 
 
-@pytest.mark.parametrize("harm", ["cut off", "missing"])
+@pytest.mark.parametrize("harm", ["cut off", "missing", "damaged"])
 def test_files_that_are_not_whole_are_told_beside_a_sound_profile(timeloom, short_of_events, tmp_path, harm):
     run = shutil.copytree(short_of_events / "whole", tmp_path / "run")
     assert timeloom("check", run, "visits(__main__.f) <= 1000").stdout.splitlines()[-1] == "1 of 1 rule holds"
     (file,) = (run / "traces").glob("*.evt")
     if harm == "missing":
         file.unlink()
+    elif harm == "damaged":
+        content = file.read_bytes()
+        file.write_bytes(content[:2] + b"\7" + content[3:])  # the number of its first event
     else:
         file.write_bytes(file.read_bytes()[:-1])
-    loss = "1 file of the trace missing or cut off; its profile is read"
+    loss = "1 file of the trace missing, cut off or damaged; its profile is read"
     done = timeloom("check", run, "visits(__main__.f) <= 1000", "visits(__main__.f) >= 1000", status=4)
     assert done.stdout.splitlines()[0] == f"! {loss}" and done.stdout.splitlines()[2].startswith("PASS")
     assert report_json(timeloom, run)["losses"] == [loss]

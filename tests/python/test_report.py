@@ -233,7 +233,7 @@ def test_the_profile_that_was_woven_with_the_trace_is_read(timeloom, recorded, t
     expected = timeloom("report", "--csv", run).stdout
     shutil.rmtree(run / "traces")
     done = timeloom("report", "--csv", run)
-    assert (done.stdout, done.stderr) == (expected, "timeloom: 2 files of the trace missing or cut off; its profile is read\n")
+    assert (done.stdout, done.stderr) == (expected, "timeloom: 2 files of the trace missing, cut off or damaged; its profile is read\n")
 
 
 def test_the_profile_of_another_trace_is_not_read(timeloom, recorded, tmp_path):

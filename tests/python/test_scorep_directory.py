@@ -162,7 +162,7 @@ def test_report_reads_the_profile_in_place_of_the_trace(app, timeloom):
     assert (app / "run" / "mine.cubex").exists()
     shutil.rmtree(app / "run" / "traces")
     done = timeloom("report", "--csv", app / "run")
-    assert (done.stdout, done.stderr) == (expected, "timeloom: 2 files of the trace missing or cut off; its profile is read\n")
+    assert (done.stdout, done.stderr) == (expected, "timeloom: 2 files of the trace missing, cut off or damaged; its profile is read\n")
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,9 @@ std::unique_ptr<RunSource> open(const std::filesystem::path& anchor);
 // Reads nothing but the anchor file; throws Error when that is damaged.
 std::uint64_t trace_id(const std::filesystem::path& anchor);
 
-// The number of files of an archive that this program has written and that are missing now, or
-// cut off: their last bytes are looked at, no more. Throws Error when the anchor is damaged.
+// The number of files of an archive that this program has written and that are missing now, cut off
+// or without some of their chunks: their last bytes and the heads of chunks of events are looked
+// at, no more. Throws Error when the anchor is damaged.
 std::size_t unsound_files(const std::filesystem::path& anchor, std::span<const Location> locations);
 
 }  // namespace timeloom::otf2

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <span>
 
 #include "core/error.hpp"
 #include "sample_run.hpp"
@@ -159,6 +163,21 @@ TEST(RoundTrip, PropertiesAreThoseAtFinish) {
   EXPECT_FALSE(found->definitions().properties.contains("timeloom::ending"));
 }
 
+// The head of the first chunk in the place of the head of the second.
+void expect_chunks_to_be_missed(const std::filesystem::path& run,
+                                std::span<const Location> locations) {
+  const std::filesystem::path anchor = run / "traces.otf2";
+  EXPECT_EQ(unsound_files(anchor, locations), 0u);
+  std::fstream file(run / "traces" / "0.evt", std::ios::in | std::ios::out | std::ios::binary);
+  constexpr std::streamoff kChunk = 4 << 20;
+  std::array<char, 64> head{};
+  file.read(head.data(), head.size());
+  file.seekp(kChunk);
+  file.write(head.data(), head.size());
+  file.close();
+  EXPECT_EQ(unsound_files(anchor, locations), 1u);
+}
+
 // Several MiB of events, so that chunks are written while others are filled.
 TEST(RoundTrip, ManyChunksFromSeveralThreads) {
   const TemporaryDirectory directory;
@@ -187,6 +206,7 @@ TEST(RoundTrip, ManyChunksFromSeveralThreads) {
     }
     expect_same_events(found, written);
   }
+  expect_chunks_to_be_missed(directory.path(), written.definitions.locations);
 }
 
 TEST(RoundTrip, FeedsSeveralSinksAndMoreThanOnce) {
