@@ -64,6 +64,31 @@ def test_a_preexec_fn_comes_before_another_program(measure):
     assert run.ending == "" and run.visits("__main__.prepare") == [0, 1, 1]
 
 
+def test_a_child_that_its_parent_ends_by_a_signal_is_no_alarm(measure, timeloom):
+    """As launchers and workers end: one in Python, and one in which C has taken the signal."""
+    run, _ = measure("""
+        import ctypes, subprocess
+        def launcher():
+            words = [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)"]
+            process = subprocess.Popen(words, stdout=subprocess.PIPE)
+            process.stdout.read(1); process.terminate(); process.wait()
+        def worker():
+            read, write = os.pipe()
+            pid = os.fork()
+            if pid == 0:
+                ctypes.CDLL(None).signal(signal.SIGTERM, None)
+                work(1)
+                os.write(write, b".")
+                signal.pause()
+            os.read(read, 1)
+            os.kill(pid, signal.SIGTERM); os.waitpid(pid, 0)
+        launcher(); worker()
+        """, "--follow", "all")
+    assert sorted(group["ending"] for group in run.groups) == ["", *2 * ["ended by SIGTERM"]]
+    assert run.ending == "" and run.info["losses"] == []
+    timeloom("check", run.directory, "visits(__main__.step) <= 1", "processes <= 3")
+
+
 def test_a_child_that_waited_is_no_alarm(measure):
     """As the workers of Ray, which others end by C when all is done. It is seen 10 ms and 100 ms after its start."""
     run, _ = measure("""
