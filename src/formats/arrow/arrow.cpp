@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "convert/in_order.hpp"
-#include "messages.hpp"
+#include "formats/arrow/messages.hpp"
 
 namespace timeloom::arrow {
 

@@ -1,4 +1,4 @@
-#include "flat.hpp"
+#include "formats/arrow/flat.hpp"
 
 #include <algorithm>
 

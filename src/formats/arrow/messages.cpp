@@ -1,10 +1,10 @@
-#include "messages.hpp"
+#include "formats/arrow/messages.hpp"
 
 #include <cstdint>
 #include <utility>
 
 #include "core/error.hpp"
-#include "flat.hpp"
+#include "formats/arrow/flat.hpp"
 
 namespace timeloom::arrow {
 

@@ -1,4 +1,4 @@
-#include "column.hpp"
+#include "formats/firefox/column.hpp"
 
 #include <array>
 #include <cerrno>

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "convert/text.hpp"
-#include "thread.hpp"
+#include "formats/firefox/thread.hpp"
 
 namespace timeloom::firefox {
 

@@ -1,4 +1,4 @@
-#include "thread.hpp"
+#include "formats/firefox/thread.hpp"
 
 #include "convert/text.hpp"
 #include "core/metric_unit.hpp"

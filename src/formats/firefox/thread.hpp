@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "column.hpp"
 #include "convert/call_sink.hpp"
 #include "convert/names.hpp"
 #include "convert/tracks.hpp"
 #include "core/child_table.hpp"
+#include "formats/firefox/column.hpp"
 
 namespace timeloom::firefox {
 

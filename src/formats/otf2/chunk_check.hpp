@@ -10,9 +10,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "anchor.hpp"
-#include "event_digest.hpp"
-#include "record_layout.hpp"
+#include "formats/otf2/anchor.hpp"
+#include "formats/otf2/event_digest.hpp"
+#include "formats/otf2/record_layout.hpp"
 
 namespace timeloom::otf2 {
 

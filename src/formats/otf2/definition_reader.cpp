@@ -1,12 +1,12 @@
-#include "definition_reader.hpp"
+#include "formats/otf2/definition_reader.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <exception>
 
-#include "chunk_check.hpp"
 #include "core/error.hpp"
-#include "raw_definitions.hpp"
+#include "formats/otf2/chunk_check.hpp"
+#include "formats/otf2/raw_definitions.hpp"
 
 namespace timeloom::otf2 {
 

@@ -4,9 +4,9 @@
 // the former to the latter. Filled once, then only read, by any thread.
 #pragma once
 
-#include "anchor.hpp"
 #include "core/definitions.hpp"
-#include "library.hpp"
+#include "formats/otf2/anchor.hpp"
+#include "formats/otf2/library.hpp"
 
 #include <memory>
 #include <unordered_map>

@@ -1,4 +1,4 @@
-#include "definition_writer.hpp"
+#include "formats/otf2/definition_writer.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -7,8 +7,8 @@
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
-#include "global_definitions.hpp"
-#include "local_definitions.hpp"
+#include "formats/otf2/global_definitions.hpp"
+#include "formats/otf2/local_definitions.hpp"
 
 namespace timeloom::otf2 {
 

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "location_writer.hpp"
+#include "formats/otf2/location_writer.hpp"
 
 namespace timeloom::otf2 {
 

@@ -1,4 +1,4 @@
-#include "enumerations.hpp"
+#include "formats/otf2/enumerations.hpp"
 
 namespace timeloom::otf2 {
 

@@ -7,9 +7,9 @@
 #include <cstdio>
 #include <optional>
 
-#include "anchor.hpp"
 #include "core/error.hpp"
-#include "otf2.hpp"
+#include "formats/otf2/anchor.hpp"
+#include "formats/otf2/otf2.hpp"
 
 namespace timeloom::otf2 {
 

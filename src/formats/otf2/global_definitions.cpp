@@ -1,12 +1,12 @@
-#include "global_definitions.hpp"
+#include "formats/otf2/global_definitions.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "enumerations.hpp"
-#include "io_writer.hpp"
-#include "message_writer.hpp"
-#include "thread_writer.hpp"
+#include "formats/otf2/enumerations.hpp"
+#include "formats/otf2/io_writer.hpp"
+#include "formats/otf2/message_writer.hpp"
+#include "formats/otf2/thread_writer.hpp"
 
 namespace timeloom::otf2 {
 

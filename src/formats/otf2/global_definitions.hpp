@@ -3,7 +3,7 @@
 // Used by the thread that finishes the archive, after all events. Throws Error.
 #pragma once
 
-#include "location_writer.hpp"
+#include "formats/otf2/location_writer.hpp"
 
 namespace timeloom::otf2 {
 

@@ -1,4 +1,4 @@
-#include "io_writer.hpp"
+#include "formats/otf2/io_writer.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "library.hpp"
+#include "formats/otf2/library.hpp"
 
 #include <otf2/OTF2_Pthread_Locks.h>
 

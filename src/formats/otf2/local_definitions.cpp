@@ -1,4 +1,4 @@
-#include "local_definitions.hpp"
+#include "formats/otf2/local_definitions.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -4,8 +4,8 @@
 // Used by the thread that begins and finishes the archive. Throws Error.
 #pragma once
 
-#include "global_definitions.hpp"
-#include "location_writer.hpp"
+#include "formats/otf2/global_definitions.hpp"
+#include "formats/otf2/location_writer.hpp"
 
 namespace timeloom::otf2 {
 

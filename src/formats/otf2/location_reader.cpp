@@ -1,4 +1,4 @@
-#include "location_reader.hpp"
+#include "formats/otf2/location_reader.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -6,9 +6,9 @@
 #include <map>
 #include <new>
 
-#include "chunk_check.hpp"
 #include "core/io.hpp"
-#include "message_reader.hpp"
+#include "formats/otf2/chunk_check.hpp"
+#include "formats/otf2/message_reader.hpp"
 
 namespace timeloom::otf2 {
 

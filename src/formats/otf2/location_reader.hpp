@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "definition_reader.hpp"
-#include "event_balance.hpp"
+#include "formats/otf2/definition_reader.hpp"
+#include "formats/otf2/event_balance.hpp"
 
 namespace timeloom::otf2 {
 

@@ -1,4 +1,4 @@
-#include "location_writer.hpp"
+#include "formats/otf2/location_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,11 +7,11 @@
 #include <optional>
 #include <utility>
 
-#include "chunk_check.hpp"
 #include "core/error.hpp"
-#include "io_writer.hpp"
-#include "message_writer.hpp"
-#include "thread_writer.hpp"
+#include "formats/otf2/chunk_check.hpp"
+#include "formats/otf2/io_writer.hpp"
+#include "formats/otf2/message_writer.hpp"
+#include "formats/otf2/thread_writer.hpp"
 
 namespace timeloom::otf2 {
 

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "core/event.hpp"
-#include "event_files.hpp"
-#include "library.hpp"
-#include "string_table.hpp"
+#include "formats/otf2/event_files.hpp"
+#include "formats/otf2/library.hpp"
+#include "formats/otf2/string_table.hpp"
 
 #include <atomic>
 #include <filesystem>

@@ -1,10 +1,10 @@
-#include "message_writer.hpp"
+#include "formats/otf2/message_writer.hpp"
 
 #include <algorithm>
 #include <map>
 
 #include "core/communicator_groups.hpp"
-#include "global_definitions.hpp"
+#include "formats/otf2/global_definitions.hpp"
 
 namespace timeloom::otf2 {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/mpi_event.hpp"
-#include "location_writer.hpp"
+#include "formats/otf2/location_writer.hpp"
 
 namespace timeloom::otf2 {
 

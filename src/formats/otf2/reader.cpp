@@ -4,11 +4,11 @@
 #include <mutex>
 #include <numeric>
 
-#include "chunk_check.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "location_reader.hpp"
-#include "otf2.hpp"
+#include "formats/otf2/chunk_check.hpp"
+#include "formats/otf2/location_reader.hpp"
+#include "formats/otf2/otf2.hpp"
 
 namespace timeloom::otf2 {
 

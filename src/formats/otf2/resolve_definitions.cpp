@@ -7,9 +7,9 @@
 #include "core/communicator_groups.hpp"
 #include "core/error.hpp"
 #include "core/waiting_metric.hpp"
-#include "enumerations.hpp"
-#include "location_writer.hpp"
-#include "raw_definitions.hpp"
+#include "formats/otf2/enumerations.hpp"
+#include "formats/otf2/location_writer.hpp"
+#include "formats/otf2/raw_definitions.hpp"
 
 namespace timeloom::otf2 {
 

@@ -1,4 +1,4 @@
-#include "string_table.hpp"
+#include "formats/otf2/string_table.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "thread_writer.hpp"
+#include "formats/otf2/thread_writer.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -6,7 +6,7 @@
 #include <span>
 
 #include "core/run_properties.hpp"
-#include "global_definitions.hpp"
+#include "formats/otf2/global_definitions.hpp"
 
 namespace timeloom::otf2 {
 

@@ -7,7 +7,7 @@
 // archive.
 #pragma once
 
-#include "location_writer.hpp"
+#include "formats/otf2/location_writer.hpp"
 
 namespace timeloom::otf2 {
 

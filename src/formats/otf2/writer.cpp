@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "definition_writer.hpp"
-#include "local_definitions.hpp"
-#include "otf2.hpp"
+#include "formats/otf2/definition_writer.hpp"
+#include "formats/otf2/local_definitions.hpp"
+#include "formats/otf2/otf2.hpp"
 
 namespace timeloom::otf2 {
 

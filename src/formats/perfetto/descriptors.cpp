@@ -5,8 +5,8 @@
 
 #include "convert/text.hpp"
 #include "core/metric_unit.hpp"
-#include "schema.hpp"
-#include "shared.hpp"
+#include "formats/perfetto/schema.hpp"
+#include "formats/perfetto/shared.hpp"
 
 namespace timeloom::perfetto {
 

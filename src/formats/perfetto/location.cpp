@@ -8,8 +8,8 @@
 #include "convert/call_sink.hpp"
 #include "convert/text.hpp"
 #include "core/wakes.hpp"
-#include "schema.hpp"
-#include "shared.hpp"
+#include "formats/perfetto/schema.hpp"
+#include "formats/perfetto/shared.hpp"
 
 namespace timeloom::perfetto {
 

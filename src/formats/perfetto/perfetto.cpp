@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "shared.hpp"
+#include "formats/perfetto/shared.hpp"
 
 namespace timeloom::perfetto {
 

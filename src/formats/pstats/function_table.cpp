@@ -1,4 +1,4 @@
-#include "function_table.hpp"
+#include "formats/pstats/function_table.hpp"
 
 #include <vector>
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <limits>
 
-#include "function_table.hpp"
+#include "formats/pstats/function_table.hpp"
 
 namespace timeloom::pstats {
 

@@ -1,8 +1,8 @@
-#include "abi.hpp"
+#include "preload/mpi/abi.hpp"
 
 #include <string_view>
 
-#include "loaded_symbols.hpp"
+#include "preload/mpi/loaded_symbols.hpp"
 
 namespace timeloom::mpi {
 namespace {

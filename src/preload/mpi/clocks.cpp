@@ -1,12 +1,12 @@
-#include "clocks.hpp"
+#include "preload/mpi/clocks.hpp"
 
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
 
-#include "library.hpp"
 #include "os/read_file.hpp"
+#include "preload/mpi/library.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::mpi {

@@ -1,4 +1,4 @@
-#include "collectives.hpp"
+#include "preload/mpi/collectives.hpp"
 
 namespace timeloom::mpi {
 

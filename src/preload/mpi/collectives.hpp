@@ -7,7 +7,7 @@
 #include <climits>
 
 #include "core/communicator_groups.hpp"
-#include "point_to_point.hpp"
+#include "preload/mpi/point_to_point.hpp"
 
 namespace timeloom::mpi {
 

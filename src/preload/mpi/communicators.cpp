@@ -1,4 +1,4 @@
-#include "communicators.hpp"
+#include "preload/mpi/communicators.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "core/checksum.hpp"
+#include "preload/mpi/spawn.hpp"
 #include "record/measurement.hpp"
 #include "record/wrapper_interface.hpp"
-#include "spawn.hpp"
 
 namespace timeloom::mpi {
 namespace {

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-#include "library.hpp"
+#include "preload/mpi/library.hpp"
 
 namespace timeloom::mpi {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <new>
 
-#include "point_to_point.hpp"
+#include "preload/mpi/point_to_point.hpp"
 
 namespace timeloom::mpi {
 

@@ -1,8 +1,8 @@
 // The functions of MPI's files, with what is recorded around each; as point_to_point.hpp.
 #pragma once
 
-#include "files.hpp"
-#include "point_to_point.hpp"
+#include "preload/mpi/files.hpp"
+#include "preload/mpi/point_to_point.hpp"
 
 namespace timeloom::mpi::file_access {
 

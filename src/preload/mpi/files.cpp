@@ -1,4 +1,4 @@
-#include "files.hpp"
+#include "preload/mpi/files.hpp"
 
 #include <cstdlib>
 #include <memory>
@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "point_to_point.hpp"
+#include "preload/mpi/point_to_point.hpp"
 
 namespace timeloom::mpi {
 namespace {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/io.hpp"
-#include "messages.hpp"
+#include "preload/mpi/messages.hpp"
 
 namespace timeloom::mpi {
 

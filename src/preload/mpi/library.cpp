@@ -1,10 +1,10 @@
-#include "library.hpp"
+#include "preload/mpi/library.hpp"
 
 #include <dlfcn.h>
 
 #include <cstdio>
 
-#include "loaded_symbols.hpp"
+#include "preload/mpi/loaded_symbols.hpp"
 
 namespace timeloom::mpi {
 namespace {
@@ -19,7 +19,7 @@ constexpr Names kNames[] = {
 #define TIMELOOM_MPI_LATE TIMELOOM_MPI
 #define TIMELOOM_MPI_ALWAYS TIMELOOM_MPI
 #define TIMELOOM_MPI_LATE_ALWAYS TIMELOOM_MPI
-#include "functions.inc"
+#include "preload/mpi/functions.inc"
 };
 static_assert(sizeof kNames / sizeof kNames[0] == kFunctions);
 

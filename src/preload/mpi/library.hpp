@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "abi.hpp"
+#include "preload/mpi/abi.hpp"
 
 namespace timeloom::mpi {
 
@@ -18,7 +18,7 @@ enum class Function : std::uint16_t {
 #define TIMELOOM_MPI_LATE TIMELOOM_MPI
 #define TIMELOOM_MPI_ALWAYS TIMELOOM_MPI
 #define TIMELOOM_MPI_LATE_ALWAYS TIMELOOM_MPI
-#include "functions.inc"
+#include "preload/mpi/functions.inc"
 #undef TIMELOOM_MPI
 #undef TIMELOOM_MPI_LATE
 #undef TIMELOOM_MPI_ALWAYS

@@ -1,6 +1,6 @@
-#include "lifetime.hpp"
+#include "preload/mpi/lifetime.hpp"
 
-#include "clocks.hpp"
+#include "preload/mpi/clocks.hpp"
 
 namespace timeloom::mpi {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <tuple>
 
-#include "collectives.hpp"
-#include "spawn.hpp"
+#include "preload/mpi/collectives.hpp"
+#include "preload/mpi/spawn.hpp"
 
 namespace timeloom::mpi {
 

@@ -1,4 +1,4 @@
-#include "loaded_symbols.hpp"
+#include "preload/mpi/loaded_symbols.hpp"
 
 #include <link.h>
 

@@ -1,10 +1,10 @@
-#include "messages.hpp"
+#include "preload/mpi/messages.hpp"
 
 #include <mutex>
 #include <new>
 #include <unordered_map>
 
-#include "files.hpp"
+#include "preload/mpi/files.hpp"
 
 namespace timeloom::mpi {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "recording.hpp"
-#include "requests.hpp"
+#include "preload/mpi/recording.hpp"
+#include "preload/mpi/requests.hpp"
 
 namespace timeloom::mpi {
 

@@ -1,4 +1,4 @@
-#include "neighbours.hpp"
+#include "preload/mpi/neighbours.hpp"
 
 namespace timeloom::mpi::neighbours {
 namespace {

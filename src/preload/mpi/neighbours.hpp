@@ -4,7 +4,7 @@
 // receives: docs/mpi.md has the formulas.
 #pragma once
 
-#include "collectives.hpp"
+#include "preload/mpi/collectives.hpp"
 
 namespace timeloom::mpi::neighbours {
 

@@ -1,4 +1,4 @@
-#include "one_sided.hpp"
+#include "preload/mpi/one_sided.hpp"
 
 namespace timeloom::mpi::one_sided {
 

@@ -2,7 +2,7 @@
 // of another one, and gets from there, when the call has begun it; as point_to_point.hpp.
 #pragma once
 
-#include "point_to_point.hpp"
+#include "preload/mpi/point_to_point.hpp"
 
 namespace timeloom::mpi::one_sided {
 

@@ -1,4 +1,4 @@
-#include "recording.hpp"
+#include "preload/mpi/recording.hpp"
 
 #include <iterator>
 
@@ -11,7 +11,7 @@ constinit record::WrappedFunction g_functions[] = {
 #define TIMELOOM_MPI_LATE TIMELOOM_MPI
 #define TIMELOOM_MPI_ALWAYS TIMELOOM_MPI
 #define TIMELOOM_MPI_LATE_ALWAYS TIMELOOM_MPI
-#include "functions.inc"
+#include "preload/mpi/functions.inc"
 };
 static_assert(std::size(g_functions) == kFunctions);
 

@@ -1,4 +1,4 @@
-#include "requests.hpp"
+#include "preload/mpi/requests.hpp"
 
 #include <atomic>
 #include <list>

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "communicators.hpp"
 #include "core/io.hpp"
 #include "core/mpi_event.hpp"
-#include "library.hpp"
+#include "preload/mpi/communicators.hpp"
+#include "preload/mpi/library.hpp"
 
 namespace timeloom::mpi {
 

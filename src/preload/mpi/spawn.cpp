@@ -1,4 +1,4 @@
-#include "spawn.hpp"
+#include "preload/mpi/spawn.hpp"
 
 #include <atomic>
 #include <cerrno>

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/spawned.hpp"
-#include "library.hpp"
+#include "preload/mpi/library.hpp"
 
 namespace timeloom::mpi {
 

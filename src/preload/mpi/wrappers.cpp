@@ -7,11 +7,11 @@
 #include <atomic>
 #include <cstdint>
 
-#include "completion.hpp"
-#include "file_access.hpp"
-#include "lifetime.hpp"
-#include "neighbours.hpp"
-#include "one_sided.hpp"
+#include "preload/mpi/completion.hpp"
+#include "preload/mpi/file_access.hpp"
+#include "preload/mpi/lifetime.hpp"
+#include "preload/mpi/neighbours.hpp"
+#include "preload/mpi/one_sided.hpp"
 
 namespace timeloom::mpi {
 
@@ -71,7 +71,7 @@ struct Next {
 #define TIMELOOM_MPI_LATE_ALWAYS(NAME, ROLE, ...) TIMELOOM_MPI_IF_THERE(NAME, __VA_ARGS__, false)
 
 extern "C" {
-#include "functions.inc"
+#include "preload/mpi/functions.inc"
 }
 
 #undef TIMELOOM_MPI
@@ -84,7 +84,7 @@ void detail::look_again() noexcept {
 #define TIMELOOM_MPI_LATE TIMELOOM_MPI
 #define TIMELOOM_MPI_ALWAYS TIMELOOM_MPI
 #define TIMELOOM_MPI_LATE_ALWAYS TIMELOOM_MPI
-#include "functions.inc"
+#include "preload/mpi/functions.inc"
 }
 
 }  // namespace timeloom::mpi
