@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_profile.hpp"
 #include "formats/cube/score_profile.hpp"
 
 namespace timeloom {

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "profile/call_tree_sink.hpp"
-#include "run/directory.hpp"
+#include "run/open_directory.hpp"
 #include "weave/run_contents.hpp"
 #include "weave/spool_source.hpp"
 

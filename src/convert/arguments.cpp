@@ -1,6 +1,6 @@
 #include "convert/arguments.hpp"
 
-#include "convert/text.hpp"
+#include "convert/format_text.hpp"
 
 namespace timeloom::convert {
 

@@ -16,9 +16,9 @@
 #include <mutex>
 #include <utility>
 
+#include "convert/format_text.hpp"
 #include "convert/gzip.hpp"
 #include "convert/leftovers.hpp"
-#include "convert/text.hpp"
 #include "core/error.hpp"
 #include "os/file.hpp"
 #include "os/signals.hpp"

@@ -5,9 +5,9 @@
 #include <mutex>
 
 #include "convert/arguments.hpp"
+#include "convert/format_text.hpp"
 #include "convert/names.hpp"
 #include "convert/selection.hpp"
-#include "convert/text.hpp"
 #include "convert/tracks.hpp"
 #include "core/error.hpp"
 #include "core/wakes.hpp"

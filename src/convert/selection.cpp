@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "convert/text.hpp"
+#include "convert/format_text.hpp"
 #include "core/error.hpp"
 #include "core/filter.hpp"
 

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "convert/format_text.hpp"
 #include "convert/names.hpp"
-#include "convert/text.hpp"
 
 namespace timeloom::convert {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "convert/table.hpp"
+#include "convert/event_table.hpp"
 #include "profile/call_tree.hpp"
 
 namespace timeloom::convert {

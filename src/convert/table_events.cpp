@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "convert/arguments.hpp"
+#include "convert/event_table.hpp"
 #include "convert/names.hpp"
-#include "convert/table.hpp"
 #include "convert/tracks.hpp"
 #include "core/wakes.hpp"
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "convert/event_table.hpp"
 #include "convert/exclusive_times.hpp"
 #include "convert/names.hpp"
-#include "convert/table.hpp"
 #include "convert/table_columns.hpp"
 #include "convert/tracks.hpp"
 #include "profile/flat_profile.hpp"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "convert/format_text.hpp"
 #include "convert/names.hpp"
-#include "convert/text.hpp"
 #include "core/run_properties.hpp"
 
 namespace timeloom::convert {

@@ -7,7 +7,7 @@
 
 #include "core/io.hpp"
 #include "core/mpi_event.hpp"
-#include "core/one_sided.hpp"
+#include "core/one_sided_metrics.hpp"
 #include "record/measurement_state.hpp"
 
 namespace timeloom::record {

@@ -15,8 +15,8 @@
 #include "core/error.hpp"
 #include "os/clock.hpp"
 #include "os/read_file.hpp"
-#include "run/directory.hpp"
 #include "run/manifest.hpp"
+#include "run/open_directory.hpp"
 #include "run/prepared_directory.hpp"
 #include "run/run_directory.hpp"
 

@@ -18,7 +18,7 @@
 #include "core/error.hpp"
 #include "os/directory.hpp"
 #include "run/contents.hpp"
-#include "run/directory.hpp"
+#include "run/open_directory.hpp"
 #include "run/ranks_of_group.hpp"
 
 namespace timeloom::run {

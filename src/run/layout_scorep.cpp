@@ -1,4 +1,4 @@
-#include "run/layout.hpp"
+#include "run/run_layout.hpp"
 
 #include "core/run_properties.hpp"
 

@@ -1,4 +1,4 @@
-#include "run/layout.hpp"
+#include "run/run_layout.hpp"
 
 namespace timeloom::run {
 

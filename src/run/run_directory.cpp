@@ -15,8 +15,8 @@
 #include "core/error.hpp"
 #include "core/life.hpp"
 #include "os/file.hpp"
-#include "run/directory.hpp"
 #include "run/manifest.hpp"
+#include "run/open_directory.hpp"
 #include "run/spools.hpp"
 
 namespace timeloom::run {

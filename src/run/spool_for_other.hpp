@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "run/directory.hpp"
+#include "run/open_directory.hpp"
 
 namespace timeloom::run {
 

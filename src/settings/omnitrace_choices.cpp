@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "core/error.hpp"
-#include "settings/words.hpp"
+#include "settings/setting_words.hpp"
 
 namespace timeloom {
 

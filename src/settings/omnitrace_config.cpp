@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "os/read_file.hpp"
 #include "settings/omnitrace_xml.hpp"
-#include "settings/words.hpp"
+#include "settings/setting_words.hpp"
 
 namespace timeloom {
 namespace {

@@ -13,8 +13,8 @@
 #include "settings/omnitrace_choices.hpp"
 #include "settings/omnitrace_config.hpp"
 #include "settings/omnitrace_units.hpp"
+#include "settings/setting_words.hpp"
 #include "settings/settings.hpp"
-#include "settings/words.hpp"
 
 namespace timeloom {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "settings/words.hpp"
+#include "settings/setting_words.hpp"
 
 namespace timeloom {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "settings/words.hpp"
+#include "settings/setting_words.hpp"
 
 namespace timeloom {
 namespace {

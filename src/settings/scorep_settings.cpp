@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
-#include "settings/words.hpp"
+#include "settings/setting_words.hpp"
 
 namespace timeloom {
 namespace {

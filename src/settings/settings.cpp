@@ -10,7 +10,7 @@
 #include "core/error.hpp"
 #include "core/spawned.hpp"
 #include "settings/launched_rank.hpp"
-#include "settings/words.hpp"
+#include "settings/setting_words.hpp"
 
 namespace timeloom {
 namespace {

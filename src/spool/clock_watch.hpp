@@ -13,7 +13,7 @@
 #include <mutex>
 #include <vector>
 
-#include "spool/format.hpp"
+#include "spool/spool_format.hpp"
 
 namespace timeloom::spool {
 

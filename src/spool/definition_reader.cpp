@@ -2,8 +2,8 @@
 #include <cstring>
 #include <utility>
 
-#include "spool/format.hpp"
 #include "spool/reader.hpp"
+#include "spool/spool_format.hpp"
 
 namespace timeloom::spool {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "spool/format.hpp"
 #include "spool/reader.hpp"
 #include "spool/size_limit.hpp"
+#include "spool/spool_format.hpp"
 
 namespace timeloom::spool {
 namespace {

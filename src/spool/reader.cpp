@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "spool/format.hpp"
 #include "spool/size_limit.hpp"
+#include "spool/spool_format.hpp"
 
 namespace timeloom::spool {
 namespace {

@@ -19,9 +19,9 @@
 #include "core/event.hpp"
 #include "os/clock.hpp"
 #include "os/file.hpp"
-#include "spool/format.hpp"
 #include "spool/segment_decoder.hpp"
 #include "spool/spool_directory.hpp"
+#include "spool/spool_format.hpp"
 
 namespace timeloom::spool {
 

@@ -14,7 +14,7 @@
 #include "core/life.hpp"
 #include "os/directory.hpp"
 #include "os/file.hpp"
-#include "spool/format.hpp"
+#include "spool/spool_format.hpp"
 
 namespace timeloom::spool {
 namespace {

@@ -36,8 +36,8 @@
 #include "os/file.hpp"
 #include "os/thread.hpp"
 #include "spool/clock_watch.hpp"
-#include "spool/format.hpp"
 #include "spool/size_limit.hpp"
+#include "spool/spool_format.hpp"
 
 namespace timeloom::spool {
 

@@ -5,11 +5,11 @@
 
 #include "core/given_up.hpp"
 #include "core/run_properties.hpp"
-#include "tools/compensation.hpp"
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
+#include "tools/report_compensation.hpp"
 #include "tools/report_text.hpp"
 #include "tools/short_name.hpp"
-#include "tools/text.hpp"
 #include "tools/tree_marks.hpp"
 
 namespace timeloom::tools {

@@ -11,11 +11,11 @@
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "settings/settings.hpp"
+#include "tools/human_text.hpp"
 #include "tools/mpi_efficiency.hpp"
 #include "tools/report_rows.hpp"
 #include "tools/run_facts.hpp"
 #include "tools/run_losses.hpp"
-#include "tools/text.hpp"
 
 namespace timeloom::tools {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
 
 namespace timeloom::tools {
 

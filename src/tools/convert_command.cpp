@@ -11,9 +11,9 @@
 #include "tools/commands.hpp"
 #include "tools/convert_formats.hpp"
 #include "tools/convert_run.hpp"
+#include "tools/human_text.hpp"
 #include "tools/omnitrace_files.hpp"
 #include "tools/open_run.hpp"
-#include "tools/text.hpp"
 #include "tools/wrong_usage.hpp"
 
 namespace timeloom::tools {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "convert/format.hpp"
+#include "convert/export_format.hpp"
 
 namespace timeloom::tools {
 

@@ -8,10 +8,10 @@
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "tools/convert_formats.hpp"
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 #include "tools/open_run.hpp"
 #include "tools/run_facts.hpp"
-#include "tools/text.hpp"
 #include "tools/wrong_usage.hpp"
 
 namespace timeloom::tools {

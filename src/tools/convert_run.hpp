@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "convert/format.hpp"
+#include "convert/export_format.hpp"
 #include "convert/selection.hpp"
 
 namespace timeloom::tools {

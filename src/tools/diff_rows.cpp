@@ -1,12 +1,12 @@
 #include "tools/diff_rows.hpp"
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/mpi_rank.hpp"
+#include "tools/human_text.hpp"
 #include "tools/run_facts.hpp"
-#include "tools/text.hpp"
 
 namespace timeloom::tools {
 

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 #include "tools/json_text.hpp"
 #include "tools/report_text.hpp"
-#include "tools/table.hpp"
-#include "tools/text.hpp"
+#include "tools/text_table.hpp"
 
 namespace timeloom::tools {
 

@@ -5,9 +5,9 @@
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/metric_unit.hpp"
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 #include "tools/report_text.hpp"
-#include "tools/text.hpp"
 
 namespace timeloom::tools {
 

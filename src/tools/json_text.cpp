@@ -1,6 +1,6 @@
 #include "tools/json_text.hpp"
 
-#include "tools/text.hpp"
+#include "tools/human_text.hpp"
 
 namespace timeloom::tools {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tools/run_facts.hpp"
-#include "view/json_text.hpp"
+#include "view/json_strings.hpp"
 
 namespace timeloom::tools {
 

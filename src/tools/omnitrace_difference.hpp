@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/omnitrace/metric_rows.hpp"
+#include "formats/omnitrace/omnitrace_metric_rows.hpp"
 #include "settings/omnitrace_names.hpp"
 
 namespace timeloom::tools {

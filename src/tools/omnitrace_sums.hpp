@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/event.hpp"
-#include "formats/omnitrace/metric_rows.hpp"
+#include "formats/omnitrace/omnitrace_metric_rows.hpp"
 
 namespace timeloom::tools {
 

@@ -12,12 +12,12 @@
 #include "core/error.hpp"
 #include "core/given_up.hpp"
 #include "core/shell_word.hpp"
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_profile.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "settings/omnitrace_settings.hpp"
+#include "tools/human_text.hpp"
 #include "tools/run_losses.hpp"
-#include "tools/text.hpp"
 
 namespace timeloom::tools {
 

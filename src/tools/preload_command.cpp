@@ -10,8 +10,8 @@
 #include "settings/wrappers.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
+#include "tools/human_text.hpp"
 #include "tools/output.hpp"
-#include "tools/text.hpp"
 #include "tools/wrapper_files.hpp"
 #include "tools/wrong_usage.hpp"
 

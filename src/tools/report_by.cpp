@@ -7,11 +7,11 @@
 #include "core/given_up.hpp"
 #include "core/waiting_metric.hpp"
 #include "tools/answer_text.hpp"
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 #include "tools/json_text.hpp"
 #include "tools/report_text.hpp"
 #include "tools/run_facts.hpp"
-#include "tools/text.hpp"
 
 namespace timeloom::tools {
 

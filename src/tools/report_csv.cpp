@@ -7,8 +7,8 @@
 #include "convert/table_columns.hpp"
 #include "convert/tracks.hpp"
 #include "formats/csv/csv.hpp"
-#include "tools/compensation.hpp"
 #include "tools/open_run.hpp"
+#include "tools/report_compensation.hpp"
 
 namespace timeloom::tools {
 

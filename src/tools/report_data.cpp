@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 #include "tools/json_text.hpp"
-#include "tools/text.hpp"
 
 namespace timeloom::tools {
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "convert/names.hpp"
-#include "core/gpu.hpp"
+#include "core/gpu_names.hpp"
 
 namespace timeloom::tools {
 namespace {

@@ -1,12 +1,12 @@
 #include <algorithm>
 
 #include "convert/names.hpp"
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 #include "tools/json_text.hpp"
 #include "tools/report_gpu.hpp"
 #include "tools/run_facts.hpp"
-#include "tools/table.hpp"
-#include "tools/text.hpp"
+#include "tools/text_table.hpp"
 
 namespace timeloom::tools {
 namespace {

@@ -6,10 +6,10 @@
 #include "convert/limited_depth.hpp"
 #include "convert/names.hpp"
 #include "tools/answer_text.hpp"
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 #include "tools/json_text.hpp"
-#include "tools/table.hpp"
-#include "tools/text.hpp"
+#include "tools/text_table.hpp"
 
 namespace timeloom::tools {
 

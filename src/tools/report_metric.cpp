@@ -2,8 +2,8 @@
 
 #include "core/error.hpp"
 #include "profile/flat_profile.hpp"
-#include "tools/format.hpp"
-#include "tools/text.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 
 namespace timeloom::tools {
 

@@ -13,7 +13,7 @@
 
 #include "core/io.hpp"
 #include "core/mpi_event.hpp"
-#include "core/one_sided.hpp"
+#include "core/one_sided_metrics.hpp"
 #include "profile/call_tree.hpp"
 #include "profile/messages.hpp"
 #include "tools/mpi_efficiency.hpp"

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "tools/format.hpp"
-#include "tools/text.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 
 namespace timeloom::tools {
 namespace {

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 #include "tools/json_text.hpp"
 #include "tools/report_mpi.hpp"
 #include "tools/report_mpi_matrix.hpp"
-#include "tools/text.hpp"
 
 namespace timeloom::tools {
 namespace {

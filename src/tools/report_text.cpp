@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "tools/compensation.hpp"
-#include "tools/format.hpp"
-#include "tools/table.hpp"
-#include "tools/text.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
+#include "tools/report_compensation.hpp"
+#include "tools/text_table.hpp"
 #include "tools/tree_marks.hpp"
 
 namespace timeloom::tools {

@@ -4,14 +4,14 @@
 #include <utility>
 
 #include "core/given_up.hpp"
-#include "core/gpu.hpp"
+#include "core/gpu_names.hpp"
 #include "core/run_properties.hpp"
 #include "core/shell_word.hpp"
 #include "profile/call_tree.hpp"
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 #include "tools/report_gpu.hpp"
 #include "tools/run_losses.hpp"
-#include "tools/text.hpp"
 
 namespace timeloom::tools {
 

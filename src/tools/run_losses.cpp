@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/gpu.hpp"
+#include "core/gpu_names.hpp"
 #include "core/run_properties.hpp"
-#include "tools/text.hpp"
+#include "tools/human_text.hpp"
 
 namespace timeloom::tools {
 

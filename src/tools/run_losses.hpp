@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/definitions.hpp"
-#include "run/layout.hpp"
+#include "run/run_layout.hpp"
 
 namespace timeloom::tools {
 

@@ -5,17 +5,17 @@
 #include <optional>
 
 #include "core/error.hpp"
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_profile.hpp"
 #include "formats/cube/score_profile.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 #include "tools/open_run.hpp"
 #include "tools/output.hpp"
 #include "tools/run_losses.hpp"
 #include "tools/score_filter.hpp"
 #include "tools/score_text.hpp"
-#include "tools/text.hpp"
 #include "weave/run.hpp"
 
 namespace timeloom::tools {

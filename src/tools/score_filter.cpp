@@ -9,9 +9,9 @@
 #include <system_error>
 
 #include "core/error.hpp"
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 #include "tools/score_text.hpp"
-#include "tools/text.hpp"
 
 namespace timeloom::tools {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "tools/format.hpp"
-#include "tools/text.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 
 namespace timeloom::tools {
 

@@ -1,6 +1,6 @@
 #include "tools/short_name.hpp"
 
-#include "tools/text.hpp"
+#include "tools/human_text.hpp"
 
 namespace timeloom::tools {
 

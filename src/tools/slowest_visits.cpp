@@ -5,11 +5,11 @@
 #include "core/called_region.hpp"
 #include "core/wakes.hpp"
 #include "tools/answer_text.hpp"
-#include "tools/format.hpp"
+#include "tools/formatted.hpp"
+#include "tools/human_text.hpp"
 #include "tools/json_text.hpp"
 #include "tools/report_text.hpp"
 #include "tools/run_facts.hpp"
-#include "tools/text.hpp"
 
 namespace timeloom::tools {
 

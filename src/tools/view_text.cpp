@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "convert/tracks.hpp"
+#include "tools/human_text.hpp"
 #include "tools/run_facts.hpp"
 #include "tools/short_name.hpp"
-#include "tools/text.hpp"
 #include "view/range_table.hpp"
 #include "view/tile.hpp"
 

@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "core/known_directory.hpp"
 #include "core/spawned.hpp"
-#include "run/directory.hpp"
+#include "run/open_directory.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/omnitrace_files.hpp"

@@ -12,7 +12,7 @@
 #include "view/fields.hpp"
 #include "view/find.hpp"
 #include "view/group_tiles.hpp"
-#include "view/json_text.hpp"
+#include "view/json_strings.hpp"
 #include "view/message_answers.hpp"
 #include "view/range_table.hpp"
 #include "view/tile.hpp"

@@ -16,9 +16,9 @@
 #include "view/index.hpp"
 #include "view/index_writer.hpp"
 #include "view/marks_file.hpp"
-#include "view/messages.hpp"
 #include "view/side_events.hpp"
 #include "view/source_files.hpp"
+#include "view/viewed_messages.hpp"
 
 namespace timeloom::view {
 

@@ -6,7 +6,7 @@
 #include "core/wakes.hpp"
 #include "view/calls.hpp"
 #include "view/cursor.hpp"
-#include "view/json_text.hpp"
+#include "view/json_strings.hpp"
 
 namespace timeloom::view {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "view/format.hpp"
+#include "view/index_format.hpp"
 
 namespace timeloom::view {
 

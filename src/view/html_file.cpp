@@ -9,7 +9,7 @@
 #include "view/api.hpp"
 #include "view/cursor.hpp"
 #include "view/fields.hpp"
-#include "view/json_text.hpp"
+#include "view/json_strings.hpp"
 #include "view/message_answers.hpp"
 #include "view/side_events.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "view/bytes.hpp"
+#include "view/index_bytes.hpp"
 
 namespace timeloom::view {
 

@@ -10,9 +10,9 @@
 #include "convert/destination.hpp"
 #include "core/error.hpp"
 #include "os/file.hpp"
-#include "view/format.hpp"
+#include "view/index_format.hpp"
 #include "view/index_place.hpp"
-#include "view/json_text.hpp"
+#include "view/json_strings.hpp"
 
 namespace timeloom::view {
 

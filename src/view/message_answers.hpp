@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "view/fields.hpp"
-#include "view/messages.hpp"
+#include "view/viewed_messages.hpp"
 
 namespace timeloom::view {
 

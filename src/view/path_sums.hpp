@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "view/bytes.hpp"
+#include "view/index_bytes.hpp"
 
 namespace timeloom::view {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/child_table.hpp"
-#include "view/format.hpp"
+#include "view/index_format.hpp"
 
 namespace timeloom::view {
 

@@ -8,7 +8,7 @@
 #include "core/parallel.hpp"
 #include "core/wakes.hpp"
 #include "view/cursor.hpp"
-#include "view/messages.hpp"
+#include "view/viewed_messages.hpp"
 
 namespace timeloom::view {
 

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "core/error.hpp"
-#include "view/json_text.hpp"
+#include "view/json_strings.hpp"
 
 namespace timeloom::view {
 

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "view/bytes.hpp"
-#include "view/format.hpp"
+#include "view/index_bytes.hpp"
 #include "view/index_file.hpp"
+#include "view/index_format.hpp"
 #include "view/path_sums.hpp"
 
 namespace timeloom::view {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/gpu.hpp"
+#include "core/gpu_names.hpp"
 #include "weave/gpu_timeline.hpp"
 
 namespace timeloom::weave {

@@ -11,7 +11,7 @@
 
 #include "core/known_directory.hpp"
 #include "core/measuring_cost.hpp"
-#include "run/layout.hpp"
+#include "run/run_layout.hpp"
 
 namespace timeloom::weave {
 

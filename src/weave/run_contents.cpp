@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_profile.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "run/contents.hpp"
 #include "run/spools.hpp"
-#include "spool/format.hpp"
 #include "spool/reader.hpp"
+#include "spool/spool_format.hpp"
 #include "weave/run.hpp"
 
 namespace timeloom::weave {

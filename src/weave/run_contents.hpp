@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "run/directory.hpp"
+#include "run/open_directory.hpp"
 #include "spool/spool_directory.hpp"
 
 namespace timeloom::weave {

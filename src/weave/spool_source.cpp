@@ -13,7 +13,7 @@
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
 #include "core/spawned.hpp"
-#include "run/layout.hpp"
+#include "run/run_layout.hpp"
 #include "weave/message_balance.hpp"
 #include "weave/metric_totals.hpp"
 #include "weave/process_order.hpp"

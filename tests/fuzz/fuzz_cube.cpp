@@ -17,7 +17,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_profile.hpp"
 #include "formats/cube/score_profile.hpp"
 #include "profile/flat_profile.hpp"
 

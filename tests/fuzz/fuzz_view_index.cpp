@@ -7,10 +7,10 @@
 #include "view/call_details.hpp"
 #include "view/find.hpp"
 #include "view/group_tiles.hpp"
-#include "view/messages.hpp"
 #include "view/range_table.hpp"
 #include "view/side_events.hpp"
 #include "view/tile.hpp"
+#include "view/viewed_messages.hpp"
 #include "view_run.hpp"
 
 namespace timeloom::view {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spool/format.hpp"
+#include "spool/spool_format.hpp"
 
 namespace timeloom::fuzz {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "convert/in_order.hpp"
-#include "formats/arrow/messages.hpp"
+#include "formats/arrow/arrow_messages.hpp"
 
 namespace timeloom::arrow {
 

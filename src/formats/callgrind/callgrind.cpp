@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "convert/exclusive_times.hpp"
+#include "convert/format_text.hpp"
 #include "convert/names.hpp"
-#include "convert/text.hpp"
 #include "convert/tracks.hpp"
 #include "profile/on_path.hpp"
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "convert/call_sink.hpp"
+#include "convert/format_text.hpp"
 #include "convert/in_order.hpp"
 #include "convert/names.hpp"
-#include "convert/text.hpp"
 #include "convert/tracks.hpp"
 #include "convert/transfers.hpp"
 #include "core/metric_unit.hpp"

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "convert/exclusive_times.hpp"
+#include "convert/format_text.hpp"
 #include "convert/names.hpp"
-#include "convert/text.hpp"
 #include "convert/tracks.hpp"
 #include "profile/diff.hpp"
 

@@ -4,7 +4,7 @@
 // Any thread may use the value.
 #pragma once
 
-#include "convert/format.hpp"
+#include "convert/export_format.hpp"
 
 namespace timeloom::collapsed {
 

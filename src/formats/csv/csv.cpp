@@ -3,8 +3,8 @@
 #include <cmath>
 #include <optional>
 
+#include "convert/format_text.hpp"
 #include "convert/in_order.hpp"
-#include "convert/text.hpp"
 
 namespace timeloom::csv {
 

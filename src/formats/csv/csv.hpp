@@ -5,8 +5,8 @@
 
 #include <memory>
 
-#include "convert/format.hpp"
-#include "convert/table.hpp"
+#include "convert/event_table.hpp"
+#include "convert/export_format.hpp"
 
 namespace timeloom::csv {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "formats/cube/anchor.hpp"
+#include "formats/cube/cube_anchor.hpp"
 
 namespace timeloom::cube {
 

@@ -2,7 +2,7 @@
 // one a line, and want all of them even when they are empty.
 #include <array>
 
-#include "formats/cube/anchor.hpp"
+#include "formats/cube/cube_anchor.hpp"
 #include "formats/cube/xml_text.hpp"
 
 namespace timeloom::cube {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/cube/anchor.hpp"
+#include "formats/cube/cube_anchor.hpp"
 #include "formats/cube/member_check.hpp"
 
 namespace timeloom::cube {

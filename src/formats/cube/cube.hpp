@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "formats/cube/model.hpp"
+#include "formats/cube/cube_model.hpp"
 
 namespace timeloom::cube {
 

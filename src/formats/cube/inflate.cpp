@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "formats/cube/anchor.hpp"
+#include "formats/cube/cube_anchor.hpp"
 
 namespace timeloom::cube {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/metric_unit.hpp"
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_profile.hpp"
 #include "formats/cube/profile_names.hpp"
 #include "formats/cube/profile_regions.hpp"
 

@@ -8,7 +8,7 @@
 #include "core/definitions.hpp"
 #include "core/io.hpp"
 #include "core/mpi_event.hpp"
-#include "core/one_sided.hpp"
+#include "core/one_sided_metrics.hpp"
 
 namespace timeloom::cube {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/child_table.hpp"
-#include "formats/cube/model.hpp"
+#include "formats/cube/cube_model.hpp"
 #include "profile/call_tree.hpp"
 
 namespace timeloom::cube {

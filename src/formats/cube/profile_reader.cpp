@@ -11,7 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_profile.hpp"
 #include "formats/cube/profile_names.hpp"
 #include "formats/cube/profile_paths.hpp"
 #include "formats/cube/value_table.hpp"

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "formats/cube/model.hpp"
+#include "formats/cube/cube_model.hpp"
 #include "formats/cube/profile_names.hpp"
 
 namespace timeloom::cube {

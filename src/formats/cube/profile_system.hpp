@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_profile.hpp"
 
 namespace timeloom::cube {
 

@@ -3,8 +3,8 @@
 #include <cstring>
 
 #include "core/metric_unit.hpp"
-#include "formats/cube/metric_rows.hpp"
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_metric_rows.hpp"
+#include "formats/cube/cube_profile.hpp"
 #include "formats/cube/profile_names.hpp"
 #include "formats/cube/profile_regions.hpp"
 #include "formats/cube/profile_system.hpp"

@@ -11,9 +11,9 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "formats/cube/anchor.hpp"
 #include "formats/cube/archive_reader.hpp"
 #include "formats/cube/cube.hpp"
+#include "formats/cube/cube_anchor.hpp"
 #include "formats/cube/inflate.hpp"
 
 namespace timeloom::cube {

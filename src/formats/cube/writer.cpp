@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "formats/cube/anchor.hpp"
 #include "formats/cube/archive_writer.hpp"
 #include "formats/cube/cube.hpp"
+#include "formats/cube/cube_anchor.hpp"
 
 namespace timeloom::cube {
 

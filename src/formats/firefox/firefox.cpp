@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "convert/text.hpp"
-#include "formats/firefox/thread.hpp"
+#include "convert/format_text.hpp"
+#include "formats/firefox/firefox_thread.hpp"
 
 namespace timeloom::firefox {
 

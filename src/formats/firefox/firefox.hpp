@@ -5,7 +5,7 @@
 // columns of a thread are collected in temporary files. Any thread may use the value.
 #pragma once
 
-#include "convert/format.hpp"
+#include "convert/export_format.hpp"
 
 namespace timeloom::firefox {
 

@@ -2,9 +2,9 @@
 
 #include <optional>
 
+#include "convert/event_table.hpp"
+#include "convert/format_text.hpp"
 #include "convert/in_order.hpp"
-#include "convert/table.hpp"
-#include "convert/text.hpp"
 
 namespace timeloom::json {
 

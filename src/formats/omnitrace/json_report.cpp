@@ -4,7 +4,7 @@
 #include <cmath>
 #include <concepts>
 
-#include "convert/text.hpp"
+#include "convert/format_text.hpp"
 
 namespace timeloom::omnitrace {
 

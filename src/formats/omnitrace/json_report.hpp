@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/omnitrace/metric_rows.hpp"
+#include "formats/omnitrace/omnitrace_metric_rows.hpp"
 
 namespace timeloom::omnitrace {
 

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <cstdio>
 
-#include "convert/text.hpp"
+#include "convert/format_text.hpp"
 
 namespace timeloom::omnitrace {
 

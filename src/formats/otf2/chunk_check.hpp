@@ -10,8 +10,8 @@
 #include <cstdio>
 #include <memory>
 
-#include "formats/otf2/anchor.hpp"
 #include "formats/otf2/event_digest.hpp"
+#include "formats/otf2/otf2_anchor.hpp"
 #include "formats/otf2/record_layout.hpp"
 
 namespace timeloom::otf2 {

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "core/error.hpp"
-#include "formats/otf2/anchor.hpp"
 #include "formats/otf2/otf2.hpp"
+#include "formats/otf2/otf2_anchor.hpp"
 
 namespace timeloom::otf2 {
 

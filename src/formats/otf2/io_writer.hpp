@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "core/event.hpp"
-#include "formats/otf2/library.hpp"
 #include "formats/otf2/location_writer.hpp"
+#include "formats/otf2/otf2_library.hpp"
 
 namespace timeloom::otf2 {
 

@@ -6,7 +6,7 @@
 
 #include "core/event.hpp"
 #include "formats/otf2/event_files.hpp"
-#include "formats/otf2/library.hpp"
+#include "formats/otf2/otf2_library.hpp"
 #include "formats/otf2/string_table.hpp"
 
 #include <atomic>

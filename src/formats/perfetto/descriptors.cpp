@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "convert/text.hpp"
+#include "convert/format_text.hpp"
 #include "core/metric_unit.hpp"
 #include "formats/perfetto/schema.hpp"
 #include "formats/perfetto/shared.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "convert/call_sink.hpp"
-#include "convert/text.hpp"
+#include "convert/format_text.hpp"
 #include "core/wakes.hpp"
 #include "formats/perfetto/schema.hpp"
 #include "formats/perfetto/shared.hpp"

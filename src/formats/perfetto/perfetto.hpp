@@ -4,7 +4,7 @@
 // Streams: memory does not grow with the number of events. Any thread may use the value.
 #pragma once
 
-#include "convert/format.hpp"
+#include "convert/export_format.hpp"
 
 namespace timeloom::perfetto {
 

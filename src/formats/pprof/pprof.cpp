@@ -5,9 +5,9 @@
 #include <unordered_map>
 
 #include "convert/exclusive_times.hpp"
+#include "convert/format_text.hpp"
 #include "convert/names.hpp"
 #include "convert/protobuf.hpp"
-#include "convert/text.hpp"
 #include "convert/tracks.hpp"
 
 namespace timeloom::pprof {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "convert/format_text.hpp"
 #include "convert/names.hpp"
-#include "convert/text.hpp"
 
 namespace timeloom::pstats {
 

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "convert/exclusive_times.hpp"
+#include "convert/format_text.hpp"
 #include "convert/names.hpp"
-#include "convert/text.hpp"
 #include "convert/tracks.hpp"
 
 namespace timeloom::speedscope {

@@ -141,7 +141,7 @@ using CompleteBuffer = void(void* context, std::uint32_t stream, std::uint8_t* b
 using RegisterCallbacks = Result(RequestBuffer*, CompleteBuffer*);
 using Timestamp = std::uint64_t();
 
-// The functions of libcupti that are used; src/gpu/cuda/library.cpp has their names.
+// The functions of libcupti that are used; src/gpu/cuda/cuda_library.cpp has their names.
 struct Functions {
   Result (*register_timestamp)(Timestamp*) = nullptr;
   RegisterCallbacks* register_callbacks = nullptr;

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/cuda/library.hpp"
+#include "gpu/cuda/cuda_library.hpp"
 #include "gpu/cuda/records.hpp"
 #include "os/references.hpp"
 #include "os/thread.hpp"

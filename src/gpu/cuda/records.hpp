@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/cuda/clock.hpp"
+#include "gpu/cuda/cuda_clock.hpp"
 #include "gpu/cuda/cupti_interface.hpp"
 #include "gpu/cuda/host_threads.hpp"
 #include "spool/gpu_writer.hpp"

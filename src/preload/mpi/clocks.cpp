@@ -6,7 +6,7 @@
 #include <string>
 
 #include "os/read_file.hpp"
-#include "preload/mpi/library.hpp"
+#include "preload/mpi/mpi_library.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::mpi {

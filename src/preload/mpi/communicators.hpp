@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-#include "preload/mpi/library.hpp"
+#include "preload/mpi/mpi_library.hpp"
 
 namespace timeloom::mpi {
 

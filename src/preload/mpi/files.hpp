@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/io.hpp"
-#include "preload/mpi/messages.hpp"
+#include "preload/mpi/mpi_messages.hpp"
 
 namespace timeloom::mpi {
 

@@ -4,7 +4,7 @@
 // the variants with int and with MPI_Count alike. They return the result of the real function.
 #pragma once
 
-#include "preload/mpi/messages.hpp"
+#include "preload/mpi/mpi_messages.hpp"
 
 namespace timeloom::mpi {
 

@@ -9,7 +9,7 @@
 
 #include "core/event_word.hpp"
 #include "core/mpi_event.hpp"
-#include "preload/mpi/library.hpp"
+#include "preload/mpi/mpi_library.hpp"
 #include "record/measurement.hpp"
 #include "record/wrapper_interface.hpp"
 

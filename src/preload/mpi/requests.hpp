@@ -9,7 +9,7 @@
 #include "core/io.hpp"
 #include "core/mpi_event.hpp"
 #include "preload/mpi/communicators.hpp"
-#include "preload/mpi/library.hpp"
+#include "preload/mpi/mpi_library.hpp"
 
 namespace timeloom::mpi {
 

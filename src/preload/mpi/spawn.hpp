@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/spawned.hpp"
-#include "preload/mpi/library.hpp"
+#include "preload/mpi/mpi_library.hpp"
 
 namespace timeloom::mpi {
 

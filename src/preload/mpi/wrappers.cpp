@@ -11,7 +11,7 @@
 #include "preload/mpi/file_access.hpp"
 #include "preload/mpi/lifetime.hpp"
 #include "preload/mpi/neighbours.hpp"
-#include "preload/mpi/one_sided.hpp"
+#include "preload/mpi/one_sided_calls.hpp"
 
 namespace timeloom::mpi {
 

@@ -10,8 +10,8 @@
 
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/interpreter/say.hpp"
-#include "python/interpreter/text.hpp"
 #include "python/launch/measure.hpp"
 #include "python/launch/python_values.hpp"
 #include "python/launch/read_settings.hpp"

@@ -15,7 +15,7 @@
 #include "python/launch/launcher.hpp"
 #include "python/launch/measure.hpp"
 #include "python/session/session.hpp"
-#include "python/session/window.hpp"
+#include "python/session/session_window.hpp"
 #include "record/measurement.hpp"
 #include "settings/scorep_settings.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "python/interpreter/text.hpp"
+#include "python/interpreter/python_text.hpp"
 
 namespace timeloom::python {
 

@@ -15,9 +15,9 @@
 
 #include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
-#include "python/interpreter/fork_handlers.hpp"
 #include "python/interpreter/free_threading.hpp"
-#include "python/interpreter/text.hpp"
+#include "python/interpreter/python_fork_handlers.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/launch/at_exit.hpp"
 #include "record/listener.hpp"
 #include "record/measurement.hpp"

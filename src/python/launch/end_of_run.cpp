@@ -23,7 +23,7 @@
 #include "python/launch/weave_process.hpp"
 #include "python/session/session.hpp"
 #include "record/measurement.hpp"
-#include "run/spawned.hpp"
+#include "run/spawned_group.hpp"
 
 namespace timeloom::python {
 namespace {

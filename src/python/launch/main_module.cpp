@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "python/interpreter/text.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "settings/command_line.hpp"
 
 namespace timeloom::python {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/interpreter/say.hpp"
-#include "python/interpreter/text.hpp"
 #include "record/measurement.hpp"
 #include "record/wrapper_interface.hpp"
 #include "settings/launched_rank.hpp"

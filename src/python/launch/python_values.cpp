@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "python/interpreter/text.hpp"
+#include "python/interpreter/python_text.hpp"
 
 namespace timeloom::python {
 namespace {

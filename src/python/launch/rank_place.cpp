@@ -9,10 +9,10 @@
 #include "core/error.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/launch/follow.hpp"
-#include "run/directory.hpp"
 #include "run/job.hpp"
+#include "run/open_directory.hpp"
 #include "run/run_directory.hpp"
-#include "run/spawned.hpp"
+#include "run/spawned_group.hpp"
 #include "run/spools.hpp"
 
 namespace timeloom::python {

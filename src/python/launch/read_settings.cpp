@@ -5,9 +5,9 @@
 #include <string>
 
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/interpreter/say.hpp"
-#include "python/interpreter/text.hpp"
-#include "python/launch/layout.hpp"
+#include "python/launch/layout_choice.hpp"
 #include "python/launch/python_values.hpp"
 #include "python/session/session_plan.hpp"
 

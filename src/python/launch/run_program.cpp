@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "python/interpreter/text.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/launch/end_of_run.hpp"
 #include "record/measurement.hpp"
 #include "record/wrapper_interface.hpp"

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "python/launch/follow.hpp"
-#include "run/spawned.hpp"
+#include "run/spawned_group.hpp"
 
 namespace timeloom::python {
 

@@ -21,8 +21,8 @@
 
 #include "core/executable.hpp"
 #include "python/interpreter/compat.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/interpreter/say.hpp"
-#include "python/interpreter/text.hpp"
 
 namespace timeloom::python {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/interpreter/say.hpp"
-#include "python/interpreter/text.hpp"
 #include "python/observe/greenlets.hpp"
 #include "python/observe/module_of_file.hpp"
 #include "python/observe/watched.hpp"

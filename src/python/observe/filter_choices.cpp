@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "python/interpreter/text.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/observe/code_regions.hpp"
 
 namespace timeloom::python {

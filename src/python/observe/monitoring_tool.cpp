@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/interpreter/say.hpp"
-#include "python/interpreter/text.hpp"
 #include "python/observe/callback_times.hpp"
 #include "record/measurement.hpp"
 

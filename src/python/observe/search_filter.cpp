@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
-#include "python/interpreter/text.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <new>
 
-#include "python/interpreter/text.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/observe/code_regions.hpp"
 #include "python/observe/unobserved.hpp"
 

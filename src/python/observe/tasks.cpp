@@ -15,7 +15,7 @@
 #include "python/observe/code_regions.hpp"
 #include "python/observe/lanes.hpp"
 #include "python/observe/task_names.hpp"
-#include "python/observe/wakes.hpp"
+#include "python/observe/task_wakes.hpp"
 #include "python/observe/watched.hpp"
 #include "record/created_threads.hpp"
 #include "record/measurement.hpp"

@@ -5,7 +5,7 @@
 
 #include "python/interpreter/compat.hpp"
 #include "python/interpreter/errors.hpp"
-#include "python/interpreter/text.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {

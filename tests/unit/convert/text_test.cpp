@@ -1,4 +1,4 @@
-#include "convert/text.hpp"
+#include "convert/format_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "convert/words.hpp"
+#include "convert/cell_texts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include "core/error.hpp"
 #include "cube_text.hpp"
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_profile.hpp"
 #include "support/bytes.hpp"
 #include "support/temp_directory.hpp"
 

@@ -1,4 +1,4 @@
-#include "formats/cube/model.hpp"
+#include "formats/cube/cube_model.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "cube_text.hpp"
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_profile.hpp"
 #include "support/temp_directory.hpp"
 
 namespace timeloom::cube {

@@ -1,4 +1,4 @@
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_profile.hpp"
 
 #include <gtest/gtest.h>
 

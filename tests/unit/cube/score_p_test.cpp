@@ -7,7 +7,7 @@
 #include <regex>
 #include <sstream>
 
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_profile.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "profile/flat_profile.hpp"

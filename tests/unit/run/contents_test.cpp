@@ -6,9 +6,9 @@
 #include <set>
 
 #include "run/experiment_directory.hpp"
-#include "run/layout.hpp"
 #include "run/manifest.hpp"
 #include "run/profile_name.hpp"
+#include "run/run_layout.hpp"
 
 namespace timeloom::run {
 namespace {

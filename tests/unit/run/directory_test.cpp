@@ -1,6 +1,6 @@
 // Removing, renaming and making entries of a run, also where somebody has put a
 // symbolic link in the place of one.
-#include "run/directory.hpp"
+#include "run/open_directory.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

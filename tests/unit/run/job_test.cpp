@@ -16,7 +16,7 @@
 #include "core/spool_name.hpp"
 #include "os/thread.hpp"
 #include "run/contents.hpp"
-#include "run/directory.hpp"
+#include "run/open_directory.hpp"
 #include "run/spools.hpp"
 
 namespace timeloom::run {

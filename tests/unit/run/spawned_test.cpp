@@ -1,5 +1,5 @@
 // Groups of spawned processes in a run: where their spools are, and which group is the last.
-#include "run/spawned.hpp"
+#include "run/spawned_group.hpp"
 
 #include <gtest/gtest.h>
 

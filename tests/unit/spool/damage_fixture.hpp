@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "spool/format.hpp"
+#include "spool/spool_format.hpp"
 #include "spool_fixture.hpp"
 
 namespace timeloom::spool {

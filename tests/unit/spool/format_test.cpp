@@ -1,6 +1,6 @@
 // The layout as docs/formats/spool.md describes it, byte by byte: whoever
 // changes it has to change the version, the page and this.
-#include "spool/format.hpp"
+#include "spool/spool_format.hpp"
 #include "spool_fixture.hpp"
 
 namespace timeloom::spool {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tools/text.hpp"
+#include "tools/human_text.hpp"
 
 namespace timeloom::tools {
 namespace {

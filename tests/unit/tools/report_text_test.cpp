@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "profile/story.hpp"
-#include "tools/text.hpp"
+#include "tools/human_text.hpp"
 #include "tools/tree_marks.hpp"
 
 namespace timeloom::tools {

@@ -1,4 +1,4 @@
-#include "tools/text.hpp"
+#include "tools/human_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "model.hpp"
 #include "view/find.hpp"
+#include "view_model.hpp"
 
 namespace timeloom::view {
 namespace {

@@ -5,11 +5,11 @@
 #include "../support/bytes.hpp"
 #include "core/error.hpp"
 #include "core/mpi_event.hpp"
-#include "model.hpp"
 #include "view/find.hpp"
 #include "view/message_answers.hpp"
 #include "view/side_events.hpp"
 #include "view/tile.hpp"
+#include "view_model.hpp"
 
 namespace timeloom::view {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "model.hpp"
 #include "one_location.hpp"
 #include "view/find.hpp"
 #include "view/tile.hpp"
+#include "view_model.hpp"
 
 namespace timeloom::view {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "model.hpp"
 #include "view/group_tiles.hpp"
 #include "view/tile.hpp"
+#include "view_model.hpp"
 
 namespace timeloom::view {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model.hpp"
+#include "view_model.hpp"
 
 namespace timeloom::view {
 namespace {

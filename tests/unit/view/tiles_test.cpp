@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "model.hpp"
 #include "view/tile.hpp"
+#include "view_model.hpp"
 
 namespace timeloom::view {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <fstream>
 
-#include "model.hpp"
 #include "one_location.hpp"
 #include "view/side_events.hpp"
+#include "view_model.hpp"
 
 namespace timeloom::view {
 namespace {

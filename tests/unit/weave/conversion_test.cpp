@@ -9,7 +9,7 @@
 #include "core/mpi_rank.hpp"
 #include "core/run_properties.hpp"
 #include "core/spawned.hpp"
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_profile.hpp"
 #include "weave/convert.hpp"
 #include "weave_fixture.hpp"
 

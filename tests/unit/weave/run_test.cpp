@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "../support/child.hpp"
-#include "formats/cube/profile_file.hpp"
+#include "formats/cube/cube_profile.hpp"
 #include "weave/run_contents.hpp"
 #include "weave_fixture.hpp"
 
