@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/terminal.hpp"
+#include "tools/text/terminal.hpp"
 
 namespace CLI {
 class App;

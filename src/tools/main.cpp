@@ -13,9 +13,9 @@
 #include "core/shell_word.hpp"
 #include "settings/meant_command.hpp"
 #include "tools/commands.hpp"
-#include "tools/open_run.hpp"
-#include "tools/output.hpp"
-#include "tools/wrong_usage.hpp"
+#include "tools/run/open_run.hpp"
+#include "tools/text/output.hpp"
+#include "tools/text/wrong_usage.hpp"
 
 namespace timeloom::tools {
 

@@ -16,13 +16,13 @@
 #include "formats/perfetto/perfetto.hpp"
 #include "settings/omnitrace_choices.hpp"
 #include "settings/omnitrace_units.hpp"
-#include "tools/human_text.hpp"
 #include "tools/omnitrace_difference.hpp"
 #include "tools/omnitrace_metadata.hpp"
 #include "tools/omnitrace_sums.hpp"
-#include "tools/open_run.hpp"
-#include "tools/output.hpp"
-#include "tools/run_facts.hpp"
+#include "tools/run/open_run.hpp"
+#include "tools/run/run_facts.hpp"
+#include "tools/text/human_text.hpp"
+#include "tools/text/output.hpp"
 
 namespace timeloom::tools {
 

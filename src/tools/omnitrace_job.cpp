@@ -7,10 +7,10 @@
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
 #include "formats/otf2/otf2.hpp"
-#include "tools/human_text.hpp"
 #include "tools/omnitrace_files.hpp"
-#include "tools/open_run.hpp"
-#include "tools/output.hpp"
+#include "tools/run/open_run.hpp"
+#include "tools/text/human_text.hpp"
+#include "tools/text/output.hpp"
 
 namespace timeloom::tools {
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "formats/omnitrace/json_report.hpp"
-#include "tools/json_text.hpp"
+#include "tools/run/json_text.hpp"
 
 namespace timeloom::tools {
 

@@ -9,7 +9,7 @@
 
 #include "convert/names.hpp"
 #include "core/measuring_cost.hpp"
-#include "tools/formatted.hpp"
+#include "tools/text/formatted.hpp"
 
 namespace timeloom::tools {
 

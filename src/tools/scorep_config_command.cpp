@@ -7,8 +7,8 @@
 #include "settings/scorep_settings.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
-#include "tools/open_run.hpp"
-#include "tools/output.hpp"
+#include "tools/run/open_run.hpp"
+#include "tools/text/output.hpp"
 
 namespace timeloom::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/answer.hpp"
+#include "tools/report/answer.hpp"
 
 #include <gtest/gtest.h>
 

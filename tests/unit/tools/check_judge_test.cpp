@@ -1,4 +1,4 @@
-#include "tools/check_judge.hpp"
+#include "tools/check/check_judge.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "profile/story.hpp"
-#include "tools/check_text.hpp"
+#include "tools/check/check_text.hpp"
 
 namespace timeloom::tools {
 namespace {

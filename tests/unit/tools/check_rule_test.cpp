@@ -1,4 +1,4 @@
-#include "tools/check_rule.hpp"
+#include "tools/check/check_rule.hpp"
 
 #include <gtest/gtest.h>
 

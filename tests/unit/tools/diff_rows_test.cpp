@@ -1,4 +1,4 @@
-#include "tools/diff_rows.hpp"
+#include "tools/diff/diff_rows.hpp"
 
 #include <gtest/gtest.h>
 

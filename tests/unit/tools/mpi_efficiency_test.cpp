@@ -1,5 +1,5 @@
 // The factors of the POP project, of cases that are counted by hand.
-#include "tools/mpi_efficiency.hpp"
+#include "tools/report/mpi/mpi_efficiency.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tools/output.hpp"
+#include "tools/text/output.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "tools/report_by.hpp"
+#include "tools/report/report_by.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // The matrix of messages in terminals of different widths.
-#include "tools/report_mpi_matrix.hpp"
+#include "tools/report/mpi/report_mpi_matrix.hpp"
 
 #include <gtest/gtest.h>
 
-#include "tools/human_text.hpp"
+#include "tools/text/human_text.hpp"
 
 namespace timeloom::tools {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/report_rows.hpp"
+#include "tools/report/report_rows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tools/report_text.hpp"
+#include "tools/report/report_text.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <functional>
 
 #include "profile/story.hpp"
-#include "tools/human_text.hpp"
-#include "tools/tree_marks.hpp"
+#include "tools/text/human_text.hpp"
+#include "tools/text/tree_marks.hpp"
 
 namespace timeloom::tools {
 namespace {

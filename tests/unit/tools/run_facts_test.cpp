@@ -1,5 +1,5 @@
 // What was lost or mended is said, whoever found it.
-#include "tools/run_facts.hpp"
+#include "tools/run/run_facts.hpp"
 
 #include <gtest/gtest.h>
 

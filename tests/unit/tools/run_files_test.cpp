@@ -1,4 +1,4 @@
-#include "tools/run_files.hpp"
+#include "tools/run/run_files.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "tools/score_text.hpp"
+#include "tools/score/score_text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "formats/cube/score_profile.hpp"
 #include "support/temp_directory.hpp"
-#include "tools/score_filter.hpp"
+#include "tools/score/score_filter.hpp"
 
 namespace timeloom::tools {
 namespace {

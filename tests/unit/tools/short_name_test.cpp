@@ -1,8 +1,8 @@
-#include "tools/short_name.hpp"
+#include "tools/text/short_name.hpp"
 
 #include <gtest/gtest.h>
 
-#include "tools/human_text.hpp"
+#include "tools/text/human_text.hpp"
 
 namespace timeloom::tools {
 namespace {

@@ -1,10 +1,10 @@
-#include "tools/short_tree.hpp"
+#include "tools/report/short_tree.hpp"
 
 #include <gtest/gtest.h>
 
 #include "core/run_properties.hpp"
 #include "profile/story.hpp"
-#include "tools/answer.hpp"
+#include "tools/report/answer.hpp"
 
 namespace timeloom::tools {
 namespace {

@@ -1,5 +1,5 @@
 // The slowest visits of a trace: their order, and those whose times cannot be.
-#include "tools/slowest_visits.hpp"
+#include "tools/report/slowest_visits.hpp"
 
 #include <gtest/gtest.h>
 

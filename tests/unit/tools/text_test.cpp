@@ -1,4 +1,4 @@
-#include "tools/human_text.hpp"
+#include "tools/text/human_text.hpp"
 
 #include <gtest/gtest.h>
 

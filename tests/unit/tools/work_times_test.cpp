@@ -1,4 +1,4 @@
-#include "tools/work_times.hpp"
+#include "tools/report/work_times.hpp"
 
 #include <gtest/gtest.h>
 

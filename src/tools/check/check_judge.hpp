@@ -1,0 +1,45 @@
+// Verdicts of the rules of `timeloom check` on a run.
+//
+// Plain values and functions. Nothing throws.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/measuring_cost.hpp"
+#include "profile/call_tree.hpp"
+#include "tools/check/check_rule.hpp"
+
+namespace timeloom::tools {
+
+// kUndecided: the measured value is an estimate, and the limit lies within its uncertainty; or
+// parts of the run are lost that could change the answer.
+enum class Outcome : std::uint8_t { kHolds, kBroken, kUnknown, kUndecided };
+
+struct CheckedRegion {
+  std::string name;
+  std::string file;  // empty: unknown
+  std::uint32_t line = 0;
+  double measured = 0;
+  bool holds = false;
+  bool certain = true;  // what is lost of the run cannot change that
+};
+
+struct Verdict {
+  Rule rule;
+  Outcome outcome = Outcome::kUnknown;
+  // The value of the run, or of the deciding region: the one that breaks the rule most, or
+  // with `any` the one that keeps it best.
+  double measured = 0;
+  Band band{};                         // where the truth lies, if it is an estimate
+  bool lacks = false;                  // undecided for the lost parts of the run
+  std::vector<CheckedRegion> regions;  // matched by the rule, the deciding one first
+  std::string problem;                 // the reason for kUnknown
+
+  std::size_t broken() const;  // how many regions do not keep it
+};
+
+std::vector<Verdict> judge(const std::vector<Rule>& rules, const profile::CallTree& tree);
+
+}  // namespace timeloom::tools

@@ -1,0 +1,247 @@
+#include "tools/check/check_rule.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "core/error.hpp"
+#include "tools/text/formatted.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Quantity>, 13> kQuantities = {{
+    {"total", Quantity::kTotal},
+    {"self", Quantity::kSelf},
+    {"visits", Quantity::kVisits},
+    {"min", Quantity::kMin},
+    {"max", Quantity::kMax},
+    {"mean", Quantity::kMean},
+    {"wall", Quantity::kWall},
+    {"overhead", Quantity::kOverhead},
+    {"efficiency", Quantity::kEfficiency},
+    {"balance", Quantity::kBalance},
+    {"communication", Quantity::kCommunication},
+    {"threads", Quantity::kThreads},
+    {"processes", Quantity::kProcesses},
+}};
+
+// The longer ones first.
+constexpr std::array<std::pair<std::string_view, Comparison>, 5> kComparisons = {{
+    {"<=", Comparison::kAtMost},
+    {">=", Comparison::kAtLeast},
+    {"==", Comparison::kEqual},
+    {"<", Comparison::kLess},
+    {">", Comparison::kMore},
+}};
+
+const std::array<Unit, 7> kUnits = {{{"ns", 1, 1e9},
+                                     {"us", 1, 1e6},
+                                     {"\u00b5s", 1, 1e6},
+                                     {"ms", 1, 1e3},
+                                     {"s"},
+                                     {"min", 60},
+                                     {"%", 1, 100}}};
+
+enum class Kind : std::uint8_t { kTime, kCount, kShare };
+
+Kind kind_of(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kVisits:
+    case Quantity::kThreads:
+    case Quantity::kProcesses: return Kind::kCount;
+    case Quantity::kOverhead:
+    case Quantity::kEfficiency:
+    case Quantity::kBalance:
+    case Quantity::kCommunication: return Kind::kShare;
+    default: return Kind::kTime;
+  }
+}
+
+bool may_be_share(Quantity quantity) {
+  return quantity == Quantity::kTotal || quantity == Quantity::kSelf ||
+         kind_of(quantity) == Kind::kShare;
+}
+
+class Parser {
+ public:
+  explicit Parser(const std::string& text) : text_(text), rest_(text) {}
+
+  Rule parse() {
+    Rule rule;
+    rule.text = text_;
+    std::string first = word();
+    const bool chosen = first == "any" || first == "all";
+    if (chosen) {
+      rule.any = first == "any";
+      first = word();
+    }
+    what(first, rule);
+    if (chosen && !is_of_regions(rule.quantity)) fail("'any' and 'all' go with regions only");
+    rule.comparison = comparison();
+    value(rule);
+    skip_blanks();
+    if (!rest_.empty()) fail("nothing may follow the value");
+    return rule;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& problem) const {
+    throw Error("rule '" + text_ + "': " + problem);
+  }
+
+  void skip_blanks() {
+    const std::size_t begin = rest_.find_first_not_of(" \t");
+    rest_.remove_prefix(begin == std::string_view::npos ? rest_.size() : begin);
+  }
+
+  std::string word() {
+    skip_blanks();
+    std::size_t end = 0;
+    while (end < rest_.size() && rest_[end] >= 'a' && rest_[end] <= 'z') ++end;
+    std::string result(rest_.substr(0, end));
+    rest_.remove_prefix(end);
+    return result;
+  }
+
+  // The measured value, and its regions.
+  void what(const std::string& first, Rule& rule) {
+    if (first == "region") {
+      rule.region = name(" \t");
+      rule.quantity = quantity(word());
+    } else {
+      rule.quantity = quantity(first);
+      skip_blanks();
+      if (rest_.starts_with('(')) {
+        rest_.remove_prefix(1);
+        rule.region = name(")");
+        skip_blanks();
+        if (!rest_.starts_with(')')) fail("a ')' is missing");
+        rest_.remove_prefix(1);
+      }
+    }
+    if (is_of_regions(rule.quantity) && rule.region.empty()) {
+      fail(formatted("of which region? Write {}(NAME)", name_of(rule.quantity)));
+    }
+    if (!is_of_regions(rule.quantity) && !rule.region.empty()) {
+      fail(formatted("{} is that of the run, not of a region", name_of(rule.quantity)));
+    }
+  }
+
+  Quantity quantity(const std::string& word) const {
+    std::string all;
+    for (const auto& [name, quantity] : kQuantities) {
+      if (name == word) return quantity;
+      all += (all.empty() ? "" : ", ") + std::string(name);
+    }
+    fail((word.empty() ? "a quantity is missing" : "'" + word + "' is no quantity") +
+         "; there are " + all);
+  }
+
+  // Up to one of `ends`, or in quotes, where \ takes the next character as it is.
+  std::string name(std::string_view ends) {
+    skip_blanks();
+    std::string result;
+    if (rest_.starts_with('"') || rest_.starts_with('\'')) {
+      result = quoted();
+    } else {
+      const std::string_view part = rest_.substr(0, rest_.find_first_of(ends));
+      rest_.remove_prefix(part.size());
+      result = part.substr(0, part.find_last_not_of(" \t") + 1);
+    }
+    if (result.empty()) fail("the name of the region is missing");
+    return result;
+  }
+
+  std::string quoted() {
+    const char quote = rest_.front();
+    std::string result;
+    for (std::size_t i = 1; i < rest_.size(); ++i) {
+      if (rest_[i] == quote) {
+        rest_.remove_prefix(i + 1);
+        return result;
+      }
+      if (rest_[i] == '\\' && i + 1 < rest_.size()) ++i;
+      result += rest_[i];
+    }
+    fail("the name of the region has no closing quote");
+  }
+
+  Comparison comparison() {
+    skip_blanks();
+    for (const auto& [sign, comparison] : kComparisons) {
+      if (!rest_.starts_with(sign)) continue;
+      rest_.remove_prefix(sign.size());
+      return comparison;
+    }
+    fail("a comparison is missing: one of <, <=, >, >=, ==");
+  }
+
+  void value(Rule& rule) {
+    skip_blanks();
+    double number = 0;
+    const auto read = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
+    if (read.ec != std::errc() || !std::isfinite(number) || number < 0) {
+      fail("a value is missing, such as 2s, 3 or 5%");
+    }
+    rest_.remove_prefix(static_cast<std::size_t>(read.ptr - rest_.data()));
+    skip_blanks();
+    const std::string_view unit = rest_.substr(0, rest_.find_first_of(" \t"));
+    rest_.remove_prefix(unit.size());
+    rule.unit = unit_of(rule.quantity, unit);
+    rule.limit = rule.unit.to_base(number);
+    if (kind_of(rule.quantity) == Kind::kCount && number != std::floor(number)) {
+      fail(formatted("{} takes a whole number", name_of(rule.quantity)));
+    }
+  }
+
+  Unit unit_of(Quantity quantity, std::string_view name) const {
+    const Kind kind = kind_of(quantity);
+    if (kind == Kind::kCount) {
+      if (!name.empty()) fail(formatted("{} takes a number without a unit", name_of(quantity)));
+      return {};
+    }
+    for (const Unit& unit : kUnits) {
+      const bool share = unit.name == "%";
+      const bool fits = share ? may_be_share(quantity) : kind == Kind::kTime;
+      if (fits && unit.name == name) return unit;
+    }
+    if (kind == Kind::kShare) {
+      fail(formatted("{} takes a percentage, such as 5%", name_of(quantity)));
+    }
+    fail(formatted("{} takes a time with its unit (ns, us, ms, s, min){}", name_of(quantity),
+                   may_be_share(quantity) ? " or a percentage" : ""));
+  }
+
+  const std::string& text_;
+  std::string_view rest_;
+};
+
+}  // namespace
+
+std::string_view name_of(Quantity quantity) {
+  for (const auto& [name, one] : kQuantities) {
+    if (one == quantity) return name;
+  }
+  return {};
+}
+
+bool holds(double measured, Comparison comparison, double limit) {
+  switch (comparison) {
+    case Comparison::kLess: return measured < limit;
+    case Comparison::kAtMost: return measured <= limit;
+    case Comparison::kMore: return measured > limit;
+    case Comparison::kAtLeast: return measured >= limit;
+    case Comparison::kEqual: return measured == limit;
+  }
+  return false;
+}
+
+bool Rule::forbids() const { return quantity == Quantity::kVisits && holds(0) && !holds(1); }
+
+Rule parse_rule(const std::string& text) { return Parser(text).parse(); }
+
+}  // namespace timeloom::tools

@@ -1,0 +1,158 @@
+#include "tools/check/check_text.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tools/report/report_text.hpp"
+#include "tools/run/json_text.hpp"
+#include "tools/text/formatted.hpp"
+#include "tools/text/human_text.hpp"
+
+namespace timeloom::tools {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+constexpr std::size_t kWidestRule = 60;
+constexpr double kTooSmall = 1e-3;  // of the unit of a rule
+
+std::string_view name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kHolds: return "PASS";
+    case Outcome::kBroken: return "FAIL";
+    case Outcome::kUnknown: return "ERROR";
+    case Outcome::kUndecided: return "UNDECIDED";
+  }
+  return "";
+}
+
+// In the unit of the rule, unless that gives almost nothing. Six digits, or as many as tell it from
+// the limit.
+std::string measured_text(const Verdict& verdict, double measured) {
+  const Rule& rule = verdict.rule;
+  const auto text = [&](double value) { return formatted("{:.6g}", rule.unit.from_base(value)); };
+  const bool whole = rule.unit.name.empty();  // a number of something
+  const double shown = rule.unit.from_base(measured);
+  if (!whole && !rule.is_share() && shown < kTooSmall) return duration(measured, {}, " ");
+  std::string number = text(measured);
+  if (whole || (measured != rule.limit && number == text(rule.limit))) {
+    number = formatted("{}", shown);
+  }
+  const bool space = !rule.unit.name.empty() && !rule.is_share();
+  return number + (space ? " " : "") + rule.unit.name;
+}
+
+std::string band_text(const Verdict& verdict) {
+  if (verdict.outcome != Outcome::kUndecided || verdict.band.most == 0) return {};
+  return " (" + measured_text(verdict, verdict.band.least) + " to " +
+         measured_text(verdict, verdict.band.most) + ")";
+}
+
+std::string place_of(const CheckedRegion& region) {
+  if (region.file.empty() || region.line == 0) return {};
+  return formatted(" ({}:{})", region.file.substr(region.file.rfind('/') + 1), region.line);
+}
+
+// The region that decided, where the rule does not name it.
+std::string deciding_text(const Verdict& verdict) {
+  const std::vector<CheckedRegion>& regions = verdict.regions;
+  if (regions.empty()) return {};
+  const CheckedRegion& first = regions.front();
+  const bool named = first.name == verdict.rule.region;
+  if (regions.size() == 1) return named ? std::string() : ", " + first.name;
+  const std::string name = named ? place_of(first) : ", " + first.name;
+  const std::size_t broken = verdict.broken();
+  if (broken == 0) return name + formatted("; all {} regions hold", regions.size());
+  const bool any = verdict.rule.any;
+  return name + formatted("; {} of {} regions {}", any ? regions.size() - broken : broken,
+                          regions.size(), any ? "hold" : "do not hold");
+}
+
+std::string result_text(const Verdict& verdict) {
+  if (verdict.outcome == Outcome::kUnknown) return verdict.problem;
+  const bool none = is_of_regions(verdict.rule.quantity) && verdict.regions.empty();
+  const std::string text =
+      none ? "not in the run"
+           : measured_text(verdict, verdict.measured) + band_text(verdict) + deciding_text(verdict);
+  return text + (verdict.lacks ? "; the lost parts of the run could change that" : "");
+}
+
+ordered_json region_json(const CheckedRegion& region) {
+  return {{"name", region.name},
+          {"file", region.file},
+          {"line", region.line},
+          {"measured", region.measured},
+          {"holds", region.holds}};
+}
+
+std::string base_of(const Rule& rule) {
+  if (rule.is_share()) return "share";
+  return rule.unit.name.empty() ? "count" : "s";
+}
+
+ordered_json verdict_json(const Verdict& verdict) {
+  ordered_json one;
+  const Rule& rule = verdict.rule;
+  one["rule"] = rule.text;
+  std::string outcome(name_of(verdict.outcome));
+  std::ranges::transform(outcome, outcome.begin(), [](char c) { return c | 0x20; });
+  one["outcome"] = outcome;
+  one["quantity"] = tools::name_of(rule.quantity);
+  one["unit"] = base_of(rule);
+  one["limit"] = rule.limit;
+  one["measured"] =
+      verdict.outcome == Outcome::kUnknown ? ordered_json() : ordered_json(verdict.measured);
+  if (verdict.band.most > 0) {
+    one["least"] = verdict.band.least;
+    one["most"] = verdict.band.most;
+  }
+  one["text"] = result_text(verdict);
+  one["regions"] = ordered_json::array();
+  for (const CheckedRegion& region : verdict.regions) one["regions"].push_back(region_json(region));
+  return one;
+}
+
+}  // namespace
+
+std::string line_of(const Verdict& verdict) {
+  return std::string(name_of(verdict.outcome)) + " " + result_text(verdict);
+}
+
+void write_check(const std::vector<Verdict>& verdicts, const std::vector<std::string>& losses,
+                 const Terminal& terminal, Output& output) {
+  write_losses(losses, terminal, output);
+  std::size_t width = 0;
+  std::size_t outcome_width = 5;
+  for (const Verdict& verdict : verdicts) {
+    outcome_width = std::max(outcome_width, name_of(verdict.outcome).size());
+    const std::size_t columns = tools::columns(printable(verdict.rule.text));
+    if (columns <= kWidestRule) width = std::max(width, columns);
+  }
+  for (const Verdict& verdict : verdicts) {
+    const bool good = verdict.outcome == Outcome::kHolds;
+    const std::string outcome = pad_right(name_of(verdict.outcome), outcome_width);
+    output.write(terminal.paint(outcome, good ? Ink::kAccent : Ink::kWarning) + "  " +
+                 pad_right(printable(verdict.rule.text), width) + "  " +
+                 printable(result_text(verdict)) + "\n");
+  }
+  const auto kept = std::ranges::count(verdicts, Outcome::kHolds, &Verdict::outcome);
+  output.write(formatted("{} of {} {}\n", kept, plural(verdicts.size(), "rule"),
+                         verdicts.size() == 1 ? "holds" : "hold"));
+}
+
+void write_check_json(const std::vector<Verdict>& verdicts, const std::vector<std::string>& losses,
+                      const std::string& run, Output& output) {
+  ordered_json all;
+  all["format"] = "timeloom-check";
+  all["version"] = 1;
+  all["run"] = run;
+  all["holds"] = std::ranges::all_of(
+      verdicts, [](const Verdict& one) { return one.outcome == Outcome::kHolds; });
+  all["losses"] = losses;
+  all["rules"] = ordered_json::array();
+  for (const Verdict& verdict : verdicts) all["rules"].push_back(verdict_json(verdict));
+  output.write(json_text(all, 2) + "\n");
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,188 @@
+// `timeloom convert RUN --to FORMAT`: take a run to another tool.
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "convert/limited_depth.hpp"
+#include "core/error.hpp"
+#include "tools/command_options.hpp"
+#include "tools/commands.hpp"
+#include "tools/convert/convert_formats.hpp"
+#include "tools/convert/convert_run.hpp"
+#include "tools/omnitrace_files.hpp"
+#include "tools/run/open_run.hpp"
+#include "tools/text/human_text.hpp"
+#include "tools/text/wrong_usage.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+struct ConvertOptions {
+  std::optional<std::string> run;
+  std::optional<const convert::Format*> format;
+  std::string output;
+  std::string from;
+  std::string until;
+  std::string before;
+  bool force = false;
+  bool events = false;
+  bool paths = false;
+  bool flat = false;
+  std::optional<convert::Weight> weight;
+  convert::Selection selection;
+};
+
+// Empty: the command line makes sense.
+std::string wrong_usage(const ConvertOptions& options) {
+  if (!options.format) return "--to FORMAT is missing";
+  if (options.events + options.paths + options.flat > 1) {
+    return "--events, --paths and --flat are different tables; choose one";
+  }
+  if (options.weight && !(*options.format)->weights) {
+    return "--weight goes with collapsed; others hold both time and visits";
+  }
+  return {};
+}
+
+Content content_of(const ConvertOptions& options) {
+  if (options.events) return Content::kEvents;
+  if (options.paths) return Content::kPaths;
+  return options.flat ? Content::kFlat : Content::kAny;
+}
+
+// In the current directory, by the name of the run.
+std::string default_name(const std::filesystem::path& run, const convert::Format& format) {
+  const std::filesystem::path full = std::filesystem::absolute(run).lexically_normal();
+  std::filesystem::path name =
+      full.has_filename() ? full.filename() : full.parent_path().filename();
+  // The name of a bare archive or profile says more without what it ends with.
+  if (name.extension() == ".otf2" || name.extension() == ".cubex") name = name.stem();
+  return name.string() + "." + std::string(format.suffix);
+}
+
+void refuse_backwards(const Window& window) {
+  using Kind = WindowPoint::Kind;
+  const bool both = window.from.kind == Kind::kTime && window.until.kind == Kind::kTime;
+  if (both && window.until.ns < window.from.ns) throw WrongUsage("--until is before --from");
+}
+
+ConvertJob job_of(const ConvertOptions& options, const std::filesystem::path& run) {
+  ConvertJob job;
+  job.format = *options.format;
+  job.run = run;
+  job.content = content_of(options);
+  job.selection = options.selection;
+  job.selection.window.from = window_point_of(options.from, "--from");
+  job.selection.window.until = window_point_of(options.until, "--until");
+  refuse_backwards(job.selection.window);
+  job.options.title = run.string();
+  job.options.creator = "timeloom " TIMELOOM_VERSION;
+  job.options.threads = std::max(1u, std::thread::hardware_concurrency());
+  job.options.flat = job.content == Content::kFlat;
+  job.options.weight = options.weight.value_or(convert::Weight::kTime);
+  return job;
+}
+
+void tell(const ConvertJob& job, const std::string& name, const convert::Destination& out,
+          const std::vector<std::string>& losses) {
+  for (const std::string& loss : losses) say(job.run.string() + ": " + loss);
+  if (!out.is_file()) return;
+  std::string line = "wrote " + name + ", " + bytes(out.size());
+  if (!job.format->opened_by.empty()) line += ", opened by " + std::string(job.format->opened_by);
+  say(line);
+}
+
+// Several files in a directory, named as the OMNITRACE_ variables say.
+int fill_directory(const ConvertOptions& options, const ConvertJob& made) {
+  if (options.events || options.paths || options.flat || !options.before.empty()) {
+    throw WrongUsage(std::string(made.format->name) +
+                     " holds both; leave out --events, --paths, --flat and --before");
+  }
+  OmnitraceJob job = omnitrace_job(
+      made.run, options.output.empty() ? std::nullopt : std::optional(options.output));
+  job.selection = made.selection;
+  job.threads = made.options.threads;
+  if (const std::string remark = make_place(job.place); !remark.empty()) say(remark);
+  for (const std::string& loss : write_omnitrace_files(job)) say(made.run.string() + ": " + loss);
+  return kDone;
+}
+
+int run_convert(const ConvertOptions& options) {
+  if (const std::string wrong = wrong_usage(options); !wrong.empty()) {
+    say(wrong + "; see 'timeloom convert --help'");
+    return kWrongUsage;
+  }
+  const std::filesystem::path run = open_run(options.run);
+  ConvertJob job = job_of(options, run);
+  if (job.format->directory) return fill_directory(options, job);
+  check_job(job, !options.before.empty());
+  const std::string name = options.output.empty() ? default_name(run, *job.format) : options.output;
+  convert::Destination out(name, options.force);
+  if (!job.format->text && out.is_terminal()) {
+    throw Error(std::string(job.format->name) + " is not for a terminal; name a file with -o FILE");
+  }
+  profile::CallTree before;
+  if (!options.before.empty()) {
+    before = chosen_paths(open_run(options.before), job.selection, job.options.threads);
+    if (job.format->whole_stacks) convert::limit_depth(before);
+    job.options.before = &before;
+  }
+  try {
+    const std::vector<std::string> losses = convert_run(job, out);
+    out.finish();
+    tell(job, name, out, losses);
+  } catch (const convert::ReaderGone&) {
+    // It has seen enough.
+  }
+  return kDone;
+}
+
+std::map<std::string, const convert::Format*> formats_by_name() {
+  std::map<std::string, const convert::Format*> formats;
+  for (const convert::Format* format : convert_formats())
+    formats[std::string(format->name)] = format;
+  return formats;
+}
+
+std::string help_of_formats() {
+  std::string text;
+  for (const convert::Format* format : convert_formats()) {
+    text += (text.empty() ? "" : ", ") + std::string(format->name);
+  }
+  return text;
+}
+
+}  // namespace
+
+Command register_convert(CLI::App& program) {
+  const auto options = std::make_shared<ConvertOptions>();
+  CommandOptions known(program, "convert", "Write a run in the format of another tool");
+  known.run(options->run);
+  static const std::map<std::string, const convert::Format*> kNames = formats_by_name();
+  known.choice("--to", options->format, kNames, help_of_formats());
+  known.text(
+      "-o,--output", "FILE", options->output,
+      "File to write, - for standard output, NAME.gz for gzip (default: by the run's name); of "
+      "omnitrace a directory");
+  known.flag("--force", options->force, "Replace a file that exists");
+  known.text("--from", "WHEN", options->from,
+             "Leave out what was before: a time such as 2.5s, or a region");
+  known.text("--until", "WHEN", options->until, "Leave out what was after: a time, or a region");
+  known.texts("--thread", "NAME", options->selection.threads,
+              "Only this thread: its name or id; can be repeated");
+  known.flag("--only-my-code", options->selection.only_my_code,
+             "Leave out Python's library and installed packages");
+  known.flag("--events", options->events, "Every event, of formats that can hold call paths");
+  known.flag("--paths", options->paths, "Call paths, of formats that can hold events");
+  known.flag("--flat", options->flat, "A row a region (csv, json, arrow)");
+  static const std::map<std::string, convert::Weight> kWeights = {
+      {"time", convert::Weight::kTime}, {"visits", convert::Weight::kVisits}};
+  known.choice("--weight", options->weight, kWeights, "time (default) or visits (collapsed)");
+  known.text("--before", "RUN", options->before, "Compare with an earlier run (collapsed)");
+  return {known.app(), [options] { return run_convert(*options); }};
+}
+
+}  // namespace timeloom::tools

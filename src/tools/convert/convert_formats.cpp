@@ -1,0 +1,34 @@
+#include "tools/convert/convert_formats.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "formats/arrow/arrow.hpp"
+#include "formats/callgrind/callgrind.hpp"
+#include "formats/chrome/chrome.hpp"
+#include "formats/collapsed/collapsed.hpp"
+#include "formats/csv/csv.hpp"
+#include "formats/firefox/firefox.hpp"
+#include "formats/json/json.hpp"
+#include "formats/omnitrace/omnitrace.hpp"
+#include "formats/perfetto/perfetto.hpp"
+#include "formats/pprof/pprof.hpp"
+#include "formats/pstats/pstats.hpp"
+#include "formats/speedscope/speedscope.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+// A new format is its folder, its line here and its name in USES of CMakeLists.txt.
+const std::array kFormats = {
+    &perfetto::kFormat, &chrome::kFormat,    &speedscope::kFormat, &collapsed::kFormat,
+    &pprof::kFormat,    &pstats::kFormat,    &csv::kFormat,        &json::kFormat,
+    &arrow::kFormat,    &callgrind::kFormat, &firefox::kFormat,    &omnitrace::kFormat,
+};
+
+}  // namespace
+
+std::span<const convert::Format* const> convert_formats() { return kFormats; }
+
+}  // namespace timeloom::tools

@@ -1,0 +1,107 @@
+#include "tools/convert/convert_run.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "convert/limited_depth.hpp"
+#include "core/error.hpp"
+#include "formats/otf2/otf2.hpp"
+#include "profile/call_tree_sink.hpp"
+#include "tools/convert/convert_formats.hpp"
+#include "tools/run/open_run.hpp"
+#include "tools/run/run_facts.hpp"
+#include "tools/text/formatted.hpp"
+#include "tools/text/human_text.hpp"
+#include "tools/text/wrong_usage.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+// The names of the formats that hold call paths, for whoever has nothing else.
+std::string formats_of_paths() {
+  std::string names;
+  for (const convert::Format* format : convert_formats()) {
+    if (format->of_paths == nullptr) continue;
+    names += (names.empty() ? "" : ", ") + std::string(format->name);
+  }
+  return names;
+}
+
+bool takes_events(const ConvertJob& job) {
+  const convert::Format& format = *job.format;
+  if (job.content == Content::kEvents) return true;
+  if (job.content != Content::kAny || format.of_events == nullptr) return false;
+  if (format.of_paths == nullptr) return true;
+  return !format.paths_first && weave::has_trace(job.run);
+}
+
+profile::CallTree folded(RunSource& source, unsigned threads) {
+  profile::CallTreeSink sink;
+  const std::array<RunSink*, 1> sinks = {&sink};
+  source.feed(sinks, threads);
+  return sink.take();
+}
+
+}  // namespace
+
+void check_job(const ConvertJob& job, bool compared) {
+  const convert::Format& format = *job.format;
+  const std::string name(format.name);
+  if (job.content == Content::kEvents && format.of_events == nullptr) {
+    throw WrongUsage(name + " holds call paths, not events; leave out --events");
+  }
+  if (job.content == Content::kPaths && format.of_paths == nullptr) {
+    throw WrongUsage(name + " holds events, not call paths; leave out --paths");
+  }
+  if (job.content == Content::kFlat && !format.flat_table) {
+    throw WrongUsage(name + " has no table of regions; --flat goes with csv, json and arrow");
+  }
+  if (compared && !format.differences) {
+    throw WrongUsage(name + " holds one run; --before goes with collapsed");
+  }
+  const bool profile_only = !weave::has_trace(job.run);
+  if (profile_only && takes_events(job)) {
+    throw Error(job.run.string() + " is a profile, which has no times of events, and " + name +
+                (job.content == Content::kEvents ? " --events" : "") +
+                " needs a trace; a profile becomes " + formats_of_paths());
+  }
+  if (profile_only && job.selection.window.any()) {
+    throw Error(job.run.string() +
+                " is a profile, which has no times of events: --from and --until need a trace");
+  }
+}
+
+profile::CallTree chosen_paths(const std::filesystem::path& run,
+                               const convert::Selection& selection, unsigned threads) {
+  if (!selection.window.any()) {
+    profile::CallTree tree = call_tree_of(run);
+    return selection.everything() ? std::move(tree) : convert::select(std::move(tree), selection);
+  }
+  const std::unique_ptr<RunSource> trace = otf2::open(weave::trace_of(run));
+  const std::unique_ptr<RunSource> chosen = convert::select(*trace, selection, threads);
+  return folded(*chosen, threads);
+}
+
+std::vector<std::string> convert_run(const ConvertJob& job, convert::Destination& out) {
+  if (!takes_events(job)) {
+    profile::CallTree tree = chosen_paths(job.run, job.selection, job.options.threads);
+    std::vector<std::string> remarks = facts_of(tree.definitions).losses;
+    if (job.format->whole_stacks && convert::limit_depth(tree)) {
+      remarks.push_back(formatted("stacks of {} end after {} calls with '(deeper calls)'",
+                                  job.format->name, count(convert::kMostFrames)));
+    }
+    job.format->of_paths(tree, job.options, out);
+    return remarks;
+  }
+  const std::unique_ptr<RunSource> trace = otf2::open(weave::trace_of(job.run));
+  if (job.selection.everything()) {
+    job.format->of_events(*trace, job.options, out);
+  } else {
+    job.format->of_events(*convert::select(*trace, job.selection, job.options.threads), job.options,
+                          out);
+  }
+  return facts_of(trace->definitions()).losses;
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,165 @@
+#include "tools/diff/diff_rows.hpp"
+#include "tools/text/formatted.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/mpi_rank.hpp"
+#include "tools/run/run_facts.hpp"
+#include "tools/text/human_text.hpp"
+
+namespace timeloom::tools {
+
+using profile::Diff;
+using profile::DiffNode;
+using profile::DiffRegion;
+using profile::DiffSide;
+using profile::NodeId;
+
+namespace {
+
+constexpr double kLeastShare = 0.01;  // of the run, for a region to be too slow
+
+constexpr std::size_t kMostNamed = 5;
+
+bool is_not_timed(const DiffRegion& region) {
+  return region.before.at_least || region.after.at_least;
+}
+
+std::string name_of_region(const DiffRegion& region) {
+  return region.name.empty() ? "(more call paths)" : region.name;
+}
+
+DiffRow row_of(const DiffRegion& region, const DiffSide& before, const DiffSide& after) {
+  return {name_of_region(region), NodeId{}, region.file, region.line, before, after};
+}
+
+void finish(DiffRows& rows, const Diff& diff, const DiffRowOptions& options) {
+  const double least = longer(diff) * options.min_percent / 100;
+  const std::size_t all = rows.rows.size();
+  std::erase_if(rows.rows, [&](const DiffRow& row) { return std::abs(row.difference()) < least; });
+  rows.hidden = all - rows.rows.size();
+  std::ranges::stable_sort(rows.rows, [](const DiffRow& a, const DiffRow& b) {
+    return std::abs(a.difference()) > std::abs(b.difference());
+  });
+}
+
+std::uint64_t ranks_of(const Definitions& definitions) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      definitions.groups, [](const LocationGroup& one) { return job_rank_of(one).has_value(); }));
+}
+
+}  // namespace
+
+std::optional<DiffParts> differing_parts(const Definitions& before, const Definitions& after) {
+  const RunFacts facts_before = facts_of(before), facts_after = facts_of(after);
+  const std::uint64_t ranks_before = ranks_of(before), ranks_after = ranks_of(after);
+  const bool both_have_ranks = ranks_before > 0 && ranks_after > 0;
+  for (const DiffParts& parts :
+       {DiffParts{"rank", both_have_ranks ? ranks_before : 0, both_have_ranks ? ranks_after : 0},
+        DiffParts{"process", facts_before.processes, facts_after.processes},
+        DiffParts{"thread", facts_before.threads, facts_after.threads}}) {
+    if (parts.before != parts.after && parts.before > 0 && parts.after > 0) return parts;
+  }
+  return std::nullopt;
+}
+
+std::string_view name_of(Change change) {
+  switch (change) {
+    case Change::kSame: return "same";
+    case Change::kSlower: return "slower";
+    case Change::kFaster: return "faster";
+    case Change::kNew: return "new";
+    case Change::kGone: return "gone";
+  }
+  return "";
+}
+
+Change DiffRow::change() const {
+  if (!before.there) return Change::kNew;
+  if (!after.there) return Change::kGone;
+  if (difference() == 0) return Change::kSame;
+  return difference() > 0 ? Change::kSlower : Change::kFaster;
+}
+
+DiffRows region_rows(const Diff& diff, const DiffRowOptions& options) {
+  DiffRows rows;
+  for (const DiffRegion& region : diff.regions) {
+    if (!region.before.there && !region.after.there) continue;
+    rows.rows.push_back(row_of(region, region.before, region.after));
+  }
+  finish(rows, diff, options);
+  return rows;
+}
+
+DiffRows call_path_rows(const Diff& diff, const DiffRowOptions& options) {
+  DiffRows rows;
+  std::vector<std::size_t> nodes;
+  const double least = longer(diff) * options.min_percent / 100;
+  for (std::size_t i = 0; i < diff.nodes.size(); ++i) {
+    const DiffNode& node = diff.nodes[i];
+    if (!node.before.there && !node.after.there) continue;
+    DiffRow row = row_of(diff.regions[node.region], node.before, node.after);
+    if (std::abs(row.difference()) < least) {
+      ++rows.hidden;
+      continue;
+    }
+    row.node = NodeId{static_cast<std::uint32_t>(i)};
+    rows.rows.push_back(std::move(row));
+  }
+  const std::uint64_t hidden = rows.hidden;
+  finish(rows, diff, options);
+  rows.hidden += hidden;
+  return rows;
+}
+
+std::string name_of_node(const Diff& diff, NodeId node) {
+  const DiffNode& one = diff.nodes[node.value()];
+  return name_of_region(diff.regions[one.region]) +
+         (one.parameters.empty() ? "" : " {" + one.parameters + "}");
+}
+
+std::vector<std::string> path_of(const Diff& diff, NodeId node, std::size_t most) {
+  std::vector<std::string> path;
+  for (; node.defined() && path.size() < most; node = diff.nodes[node.value()].parent) {
+    path.push_back(name_of_node(diff, node));
+  }
+  std::ranges::reverse(path);
+  return path;
+}
+
+double longer(const Diff& diff) { return std::max(std::abs(diff.before), std::abs(diff.after)); }
+
+std::vector<std::string> too_slow(const Diff& diff, double percent) {
+  std::vector<std::string> result;
+  const auto check = [&](const std::string& what, double before, double after) {
+    if (after - before <= std::abs(before) * percent / 100) return;
+    result.push_back(formatted("{} takes {:.3g} s instead of {:.3g} s", what, after, before));
+  };
+  check("the whole", diff.before, diff.after);
+  for (const DiffRegion& region : diff.regions) {
+    const bool counts = region.after.inclusive >= kLeastShare * std::abs(diff.after);
+    if (region.before.there && region.after.there && counts && !is_not_timed(region)) {
+      check(name_of_region(region), region.before.inclusive, region.after.inclusive);
+    }
+  }
+  return result;
+}
+
+std::string not_timed(const Diff& diff) {
+  std::vector<const DiffRegion*> all;
+  for (const DiffRegion& region : diff.regions) {
+    if (is_not_timed(region)) all.push_back(&region);
+  }
+  std::ranges::stable_sort(all, std::ranges::greater(), [](const DiffRegion* one) {
+    return std::max(one->before.inclusive, one->after.inclusive);
+  });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + name_of_region(*all[i]);
+  }
+  if (all.size() > kMostNamed) text += " and " + plural(all.size() - kMostNamed, "other");
+  return text;
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,34 @@
+// A comparison of two runs for people, and as JSON for programs.
+//
+// Used by one thread; throws Error when the output cannot be written.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/diff/diff_rows.hpp"
+#include "tools/text/output.hpp"
+#include "tools/text/terminal.hpp"
+
+namespace timeloom::tools {
+
+struct DiffRuns {
+  std::string before;  // their names
+  std::string after;
+  std::optional<DiffParts> parts;            // whose numbers differ
+  std::vector<std::string> losses_before{};  // sentences, as in RunFacts
+  std::vector<std::string> losses_after{};
+};
+
+struct DiffTables {
+  bool tree = true;  // the call paths
+  bool flat = true;  // the regions
+};
+
+void write_diff(const profile::Diff& diff, const DiffRuns& runs, const DiffTables& tables,
+                const DiffRowOptions& options, const Terminal& terminal, Output& output);
+void write_diff_json(const profile::Diff& diff, const DiffRuns& runs, const DiffTables& tables,
+                     const DiffRowOptions& options, Output& output);
+
+}  // namespace timeloom::tools

@@ -1,0 +1,287 @@
+#include "tools/report/answer_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/given_up.hpp"
+#include "core/run_properties.hpp"
+#include "tools/report/report_compensation.hpp"
+#include "tools/report/report_text.hpp"
+#include "tools/text/formatted.hpp"
+#include "tools/text/human_text.hpp"
+#include "tools/text/short_name.hpp"
+#include "tools/text/tree_marks.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr std::size_t kFunctions = 12;  // at least
+constexpr std::size_t kTreeRows = 3;    // at least
+constexpr std::size_t kTitles = 2;      // but that of the waiting
+constexpr std::size_t kFewWaiting = 2;  // rows where there is little room
+constexpr std::size_t kManyWaiting = 8;
+constexpr std::size_t kLeastTitle = 8;  // columns for a part of what a title adds
+constexpr std::size_t kSpacious = 34;   // lines from which on there are empty ones
+constexpr double kLeastWaiting = 0.01;  // of all time, for a row
+constexpr double kMuchElsewhere = 0.1;  // of all waiting, in functions that have no row
+constexpr double kMuchStretch = 0.3;    // of the working time
+
+constexpr std::size_t kVisits = 7;   // columns
+constexpr std::size_t kAtLeast = 3;  // more, where functions were not timed to the end
+
+double part(double time, double all) { return all == 0 ? 0 : time / std::abs(all); }
+
+class AnswerWriter {
+ public:
+  AnswerWriter(const Answer& answer, const Terminal& terminal, Output& output)
+      : answer_(answer),
+        given_up_(answer.definitions().properties),
+        terminal_(terminal),
+        output_(output) {}
+
+  // `taken`: lines of the head. One line is left to the prompt of the shell.
+  void write(std::size_t taken) {
+    const std::size_t fixed = 1 + taken + kTitles + hints().size() + 1 + gaps();
+    std::size_t room = terminal_.height > fixed ? terminal_.height - fixed : 0;
+    const std::size_t least = std::min(answer_.functions().size(), kFunctions + importing());
+    const std::size_t waits = rows_for_waiting(room - std::min(room, least + kTreeRows));
+    room -= std::min(room, waits > 0 ? waits + 1 : 0);
+    const std::size_t functions =
+        std::min(answer_.functions().size(), std::max(least, (room + 1) / 2));
+    const std::size_t tree = std::max(kTreeRows, room - std::min(room, functions));
+    this->functions(functions);
+    if (waits > 0) waiting(waits);
+    this->tree(tree);
+    legend();
+  }
+
+ private:
+  std::size_t gaps() const { return terminal_.height >= kSpacious ? 4 : 0; }
+
+  // 1 if that row, which is no function, is among the first ones.
+  std::size_t importing() const {
+    const auto& rows = answer_.functions();
+    const auto end = rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), kFunctions));
+    return std::any_of(rows.begin(), end, [&](const FunctionRow& row) {
+      return answer_.owner().is_import(row.region);
+    });
+  }
+
+  // `room`: lines, with that of the title. One row at least, whatever the room.
+  std::size_t rows_for_waiting(std::size_t room) const {
+    const bool most = answer_.times().all_waiting > answer_.times().all_working;
+    const std::size_t wanted = most || gaps() > 0 ? kManyWaiting : kFewWaiting;
+    return std::min({waiting_rows(), wanted, std::max<std::size_t>(room, 2) - 1});
+  }
+
+  std::string numbers(RegionId region, double share, double time, std::int64_t visits) const {
+    const auto& regions = answer_.definitions().regions;
+    const bool at_least = region.defined() && given_up_.holds(regions[region.value()]);
+    return formatted("{} {} {}", pad_left(percent(share), 6),
+                     pad_left(duration(time, terminal_), 6),
+                     pad_left(visits_text(visits, at_least, terminal_), visits_width()));
+  }
+  std::size_t visits_width() const { return kVisits + (given_up_.any() ? kAtLeast : 0); }
+
+  // `before`: the headings before that of the visits, and `after` those behind it.
+  void title(const std::string& before, const std::string& text, const std::string& rest,
+             const std::string& after = {}) {
+    const std::string columns = before + pad_left("visits", visits_width() + 1) + after;
+    if (gaps() > 0) output_.write("\n");
+    const std::size_t room = terminal_.width - std::min(terminal_.width, columns.size() + 2);
+    const std::string shown = shorten_right(text, room, terminal_);
+    const std::size_t left = room - tools::columns(shown);
+    const std::string more = left < kLeastTitle ? "" : shorten_right(rest, left, terminal_);
+    output_.write(terminal_.paint(columns, Ink::kDim) + "  " +
+                  terminal_.paint(shown, Ink::kAccent) + terminal_.paint(more, Ink::kDim) + "\n");
+  }
+
+  void functions(std::size_t rows) {
+    const WorkTimes& times = answer_.times();
+    title(answer_.cost() ? " share   own*" : " share    own", "where the time went",
+          formatted("  100% = {} of work", duration(times.all_working, terminal_, " ")),
+          answer_.cost() ? " measured" : "");
+    for (std::size_t i = 0; i < rows; ++i) {
+      const FunctionRow& row = answer_.functions()[i];
+      std::string shown =
+          numbers(row.region, part(row.working, times.all_working), row.working, row.visits);
+      if (answer_.cost()) shown += " " + pad_left(duration(row.measured, terminal_), 8);
+      line(row.region, shown, {}, {});
+    }
+  }
+
+  std::size_t waiting_rows() const {
+    const double all = answer_.times().all_working + answer_.times().all_waiting;
+    return static_cast<std::size_t>(std::ranges::count_if(
+        answer_.waiting(),
+        [&](const FunctionRow& row) { return row.waiting >= kLeastWaiting * std::abs(all); }));
+  }
+
+  void waiting(std::size_t rows) {
+    const WorkTimes& times = answer_.times();
+    double elsewhere = times.all_waiting;
+    for (std::size_t i = 0; i < rows; ++i) elsewhere -= answer_.waiting()[i].waiting;
+    const bool much = elsewhere >= kMuchElsewhere * times.all_waiting;
+    const std::string how =
+        times.measured ? " in which threads did not run" : " in functions that are known to wait";
+    title(" share waited", "waiting",
+          "  " + duration(times.all_waiting, terminal_, " ") +
+              (much ? ", " + duration(elsewhere, terminal_, " ") + " of it in others" : how));
+    for (std::size_t i = 0; i < rows; ++i) {
+      const FunctionRow& row = answer_.waiting()[i];
+      const double all = times.all_working + times.all_waiting;
+      line(row.region, numbers(row.region, part(row.waiting, all), row.waiting, row.visits), {},
+           row.user.defined() ? " for " + answer_.name_of(row.user) : "");
+    }
+  }
+
+  void tree(std::size_t rows) {
+    const double all = answer_.times().all_working;
+    title(" share  total", "call tree", "  of the work, with what is called inside");
+    TreeMarks marks(terminal_.unicode);
+    for (const ShortRow& row : answer_.tree(rows)) {
+      line(row.region, numbers(row.region, part(row.total, all), row.total, row.visits),
+           marks.next(row.depth, row.only_child, row.last_child), hidden(row));
+    }
+  }
+
+  std::string hidden(const ShortRow& row) const {
+    if (row.hidden == 0) return {};
+    if (answer_.owner().is_import(row.region)) return {};
+    const std::string functions = plural(row.hidden, "function");
+    if (row.hidden_package.empty()) return formatted(" ({} hidden)", functions);
+    if (row.hidden_of_package == row.hidden) {
+      return formatted(" ({} of {} hidden)", functions, row.hidden_package);
+    }
+    return formatted(" ({} hidden, {} of {})", functions, count(row.hidden_of_package),
+                     row.hidden_package);
+  }
+
+  void line(RegionId region, const std::string& numbers, const std::string& marks,
+            const std::string& note) {
+    AnswerLine line{numbers,         marks, printable(answer_.name_of(region)),
+                    printable(note), "",    answer_.owner().is_project(region)};
+    if (region.defined() && !answer_.owner().is_import(region)) {
+      line.place = place_of(answer_.definitions().regions[region.value()]);
+    }
+    output_.write(drawn(line, terminal_));
+  }
+
+  std::vector<std::string> hints() const {
+    std::vector<std::string> lines;
+    const double share = answer_.long_stretches().value_or(0);
+    if (share >= kMuchStretch) {
+      lines.push_back(formatted(
+          "{:.0f}% where Python calls are 5 {} or more apart: loops, or C (run --c-functions)",
+          share * 100, terminal_.micro()));
+    }
+    if (const WorkTimes& times = answer_.times(); times.all_unmeasured > 0) {
+      const std::string time = duration(times.all_unmeasured, terminal_, " ");
+      lines.push_back(time +
+                      " unmeasured: after the last event of threads that were killed or run still");
+    }
+    if (given_up_.rested()) {
+      lines.push_back(at_least_sign() + seen_text(given_up_.observed_share()) + " (--overhead)");
+    } else if (given_up_.any()) {
+      lines.push_back(at_least_sign() +
+                      "given up for --overhead; its later calls are its callers'");
+    }
+    if (answer_.cost()) lines.push_back("own" + compensation_text(*answer_.cost()));
+    return lines;
+  }
+
+  std::string at_least_sign() const {
+    return std::string(terminal_.at_least().substr(0, terminal_.at_least().find(' '))) + ": ";
+  }
+
+  void legend() {
+    if (gaps() > 0) output_.write("\n");
+    for (const std::string& hint : hints()) {
+      output_.write(terminal_.paint(shorten_right(hint, terminal_.width, terminal_), Ink::kDim) +
+                    "\n");
+    }
+    const std::string own = terminal_.colour ? "bold" : "*";
+    output_.write(
+        terminal_.paint(
+            shorten_right(
+                own + ": your code. No branch sign: called by the line above. Everything: --full",
+                terminal_.width, terminal_),
+            Ink::kDim) +
+        "\n");
+  }
+
+  const Answer& answer_;
+  const GivenUp given_up_;
+  const Terminal& terminal_;
+  Output& output_;
+};
+
+}  // namespace
+
+std::string place_of(const Region& region) {
+  const std::string file = printable(region.file.substr(region.file.rfind('/') + 1));
+  if (file.empty() || region.first_line == 0) return file;
+  return formatted("{}:{}", file, region.first_line);
+}
+
+std::string drawn(const AnswerLine& line, const Terminal& terminal) {
+  std::string text = line.numbers;
+  text += line.project && !terminal.colour ? " *" : "  ";
+  const std::size_t used = columns(text);
+  const std::size_t room = std::max(terminal.width, used + 12) - used;
+  // Marks take at most half; the nearest callers are those that matter.
+  const std::string marks =
+      shorten_left(line.marks, std::min(columns(line.marks), room / 2), terminal);
+  std::size_t left = room - columns(marks);
+  const std::string name = short_name(line.name, left, terminal);
+  left -= columns(name);
+  const std::string note = columns(line.note) <= left ? line.note : std::string();
+  left -= columns(note);
+  std::string place = line.place;
+  if (columns(place) + 2 > left) place = place.substr(std::min(place.size(), place.rfind(':')));
+  if (columns(place) + 2 > left) place.clear();
+  const Ink ink = line.project ? Ink::kBold : Ink::kPlain;
+  text = terminal.paint(text, ink) + terminal.paint(marks, Ink::kDim) + terminal.paint(name, ink) +
+         terminal.paint(note, Ink::kDim);
+  if (!place.empty()) {
+    text += std::string(left - columns(place), ' ') + terminal.paint(place, Ink::kDim);
+  }
+  return text + "\n";
+}
+
+void write_head(const RunFacts& facts, const std::string& run, const std::string& scope,
+                const Terminal& terminal, Output& output) {
+  std::string rest = std::string(terminal.dot()) + duration(facts.wall_seconds, terminal, " ");
+  rest += std::string(terminal.dot()) + scope;
+  if (facts.processes > 1) rest += " in " + plural(facts.processes, "process");
+  if (facts.gpu_busy) rest += std::string(terminal.dot()) + "GPU busy " + percent(*facts.gpu_busy);
+  const std::string program = printable(facts.program.empty() ? run : facts.program);
+  const std::size_t room = std::max<std::size_t>(terminal.width, 40);
+  const std::string start =
+      facts.start ? std::string(terminal.dot()) + local_time(*facts.start).substr(0, 16) : "";
+  // The program is worth more than the date.
+  if (columns(rest + start) + std::min(columns(program), room / 3) <= room) rest += start;
+  const std::size_t left = std::max(room - std::min(room, columns(rest)), room / 3);
+  const std::string shown = shorten_right(program, left, terminal);
+  output.write(terminal.paint(shown, Ink::kBold) +
+               shorten_right(rest, room - std::min(room, columns(shown)), terminal) + "\n");
+  write_other_cpu(facts.cpu, terminal, output);
+  write_losses(facts.losses, terminal, output);
+}
+
+void write_answer(const Answer& answer, const RunFacts& facts, const std::string& run,
+                  const std::string& scope, const Terminal& terminal, Output& output) {
+  write_head(facts, run, scope, terminal, output);
+  if (answer.functions().empty() && answer.waiting().empty()) {
+    output.write("\nNo region was entered: there is nothing to show.\n");
+    return;
+  }
+  std::size_t taken = other_cpu_text(facts.cpu, terminal).empty() ? 1 : 2;
+  for (const std::string& loss : facts.losses) {
+    taken += (columns("! " + printable(loss)) + terminal.width - 1) / terminal.width;
+  }
+  AnswerWriter(answer, terminal, output).write(taken);
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,19 @@
+// The messages between processes as lines of text: a table of numbers where the terminal has room,
+// else the pairs with the most bytes, and below the numbers a picture of one shade a pair.
+//
+// A pure function, for any thread; throws std::bad_alloc only.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/report/mpi/report_mpi.hpp"
+#include "tools/text/terminal.hpp"
+
+namespace timeloom::tools {
+
+// Of the messages of a run; none without messages. No line is wider than the terminal, but the
+// pairs' whose processes have long names.
+std::vector<std::string> matrix_lines(const MpiFacts& facts, const Terminal& terminal);
+
+}  // namespace timeloom::tools

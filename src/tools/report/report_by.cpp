@@ -1,0 +1,196 @@
+#include "tools/report/report_by.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/given_up.hpp"
+#include "core/waiting_metric.hpp"
+#include "tools/report/answer_text.hpp"
+#include "tools/report/report_text.hpp"
+#include "tools/run/json_text.hpp"
+#include "tools/run/run_facts.hpp"
+#include "tools/text/formatted.hpp"
+#include "tools/text/human_text.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr std::string_view kWords[] = {"module", "package", "file", "thread", "process"};
+
+std::string_view word_of(GroupKey key) { return kWords[static_cast<std::size_t>(key)]; }
+
+std::string name_in(const Region& region, RegionId id, GroupKey key, const CodeOwner& owner) {
+  if (owner.is_import(id)) return "importing modules";
+  std::string name = key == GroupKey::kModule    ? region.group
+                     : key == GroupKey::kPackage ? owner.package_of(id)
+                                                 : region.file;
+  if (name.empty() && key == GroupKey::kPackage) name = first_part(region.group);
+  return name.empty() ? "(unknown)" : name;
+}
+
+bool by_work(const GroupRow& a, const GroupRow& b) { return a.working > b.working; }
+
+// By the names of regions. Time that is inside another function of the same group is not
+// counted again.
+std::vector<GroupRow> rows_of_regions(const profile::CallTree& tree, GroupKey key,
+                                      const profile::LocationFilter& filter,
+                                      const std::optional<CallCost>& cost) {
+  const Answer answer(tree, filter, cost);
+  const WorkTimes& times = answer.times();
+  const GivenUp given_up(tree.definitions.properties);
+  std::vector<GroupRow> rows;
+  std::map<std::string, std::size_t> places;
+  std::vector<std::size_t> place_of_region;
+  for (std::uint32_t i = 0; i < tree.definitions.regions.size(); ++i) {
+    const std::string name = name_in(tree.definitions.regions[i], RegionId{i}, key, answer.owner());
+    const auto [found, fresh] = places.try_emplace(name, rows.size());
+    if (fresh) rows.push_back({.name = name});
+    rows[found->second].project |= answer.owner().is_project(RegionId{i});
+    place_of_region.push_back(found->second);
+  }
+  rows.push_back({.name = "(more call paths)"});
+  std::vector<double> total = times.working;
+  for (std::size_t i = total.size(); i-- > 0;) {
+    if (tree.nodes[i].parent.defined()) total[tree.nodes[i].parent.value()] += total[i];
+  }
+  std::vector<std::uint32_t> open(rows.size());
+  std::vector<std::size_t> way;
+  std::vector<bool> seen(tree.definitions.regions.size());
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    const profile::Node& node = tree.nodes[i];
+    for (; way.size() > node.depth; way.pop_back()) --open[way.back()];
+    if (node.region.defined() && is_unmeasured(tree.definitions.regions[node.region.value()])) {
+      continue;  // counts where it was called
+    }
+    const std::size_t place =
+        node.region.defined() ? place_of_region[node.region.value()] : rows.size() - 1;
+    GroupRow& row = rows[place];
+    row.working += times.working[i];
+    row.waiting += times.waiting[i];
+    row.unmeasured += times.unmeasured[i];
+    row.visits += times.visits[i];
+    if (open[place]++ == 0) row.total += total[i];
+    way.push_back(place);
+    if (!node.region.defined() || seen[node.region.value()] || times.visits[i] == 0) continue;
+    seen[node.region.value()] = true;
+    ++row.functions;
+    row.at_least |= given_up.holds(tree.definitions.regions[node.region.value()]);
+  }
+  return rows;
+}
+
+std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey key,
+                                        const std::set<LocationId>& locations,
+                                        const std::optional<CallCost>& cost) {
+  const GivenUp given_up(tree.definitions.properties);
+  std::vector<GroupRow> rows;
+  std::map<std::uint32_t, std::size_t> places;  // of processes
+  std::vector<std::vector<bool>> seen;          // regions of each row
+  for (const Location& location : tree.definitions.locations) {
+    if (!locations.contains(location.id)) continue;
+    const std::uint32_t group = location.group.value();
+    const bool known = group < tree.definitions.groups.size();
+    std::size_t place = rows.size();
+    if (key == GroupKey::kProcess) place = places.try_emplace(group, place).first->second;
+    if (place == rows.size()) {
+      seen.emplace_back(tree.definitions.regions.size());
+      rows.emplace_back().name = key == GroupKey::kThread ? name_of(location)
+                                 : known                  ? tree.definitions.groups[group].name
+                                                          : tree.definitions.machine_name;
+      if (key == GroupKey::kThread && known && tree.definitions.groups.size() > 1) {
+        rows.back().name += " of " + tree.definitions.groups[group].name;
+      }
+    }
+    const WorkTimes times = work_times(
+        tree, [&](const Location& one) { return one.id == location.id; }, cost);
+    GroupRow& row = rows[place];
+    row.working += times.all_working;
+    row.waiting += times.all_waiting;
+    row.unmeasured += times.all_unmeasured;
+    row.total = row.working + row.waiting + row.unmeasured;
+    for (std::size_t i = 0; i < times.visits.size(); ++i) {
+      row.visits += times.visits[i];
+      const RegionId region = tree.nodes[i].region;
+      if (!region.defined() || times.visits[i] == 0 || seen[place][region.value()]) continue;
+      seen[place][region.value()] = true;
+      ++row.functions;
+      row.at_least |= given_up.holds(tree.definitions.regions[region.value()]);
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
+                                 const std::set<LocationId>& locations,
+                                 const std::optional<CallCost>& cost) {
+  const auto filter = [&](const Location& location) { return locations.contains(location.id); };
+  std::vector<GroupRow> rows = key >= GroupKey::kThread
+                                   ? rows_of_locations(tree, key, locations, cost)
+                                   : rows_of_regions(tree, key, filter, cost);
+  std::erase_if(rows, [](const GroupRow& row) { return row.visits == 0 && row.total == 0; });
+  std::ranges::stable_sort(rows, by_work);
+  return rows;
+}
+
+void write_by(const std::vector<GroupRow>& rows, GroupKey key,
+              const std::vector<std::string>& losses, const Terminal& terminal, Output& output) {
+  write_losses(losses, terminal, output);
+  double working = 0;
+  for (const GroupRow& row : rows) working += row.working;
+  const bool unmeasured =
+      std::ranges::any_of(rows, [](const auto& row) { return row.unmeasured > 0; });
+  const std::size_t width = std::ranges::any_of(rows, &GroupRow::at_least) ? 10 : 7;
+  output.write(terminal.paint(
+      formatted(" share    own  total waited{} {} functions  {}\n", unmeasured ? " unmeasured" : "",
+                pad_left("visits", width), word_of(key)),
+      Ink::kDim));
+  for (const GroupRow& row : rows) {
+    if (output.closed()) return;
+    const double share = working == 0 ? 0 : row.working / std::abs(working);
+    AnswerLine line;
+    const std::string gap =
+        unmeasured ? " " + pad_left(duration(row.unmeasured, terminal), 10) : std::string();
+    line.numbers = formatted("{} {} {} {}{} {} {}", pad_left(percent(share), 6),
+                             pad_left(duration(row.working, terminal), 6),
+                             pad_left(duration(row.total, terminal), 6),
+                             pad_left(duration(row.waiting, terminal), 6), gap,
+                             pad_left(visits_text(row.visits, row.at_least, terminal), width),
+                             pad_left(count(row.functions), 9));
+    line.name = printable(row.name);
+    if (key == GroupKey::kFile) {
+      const std::size_t room =
+          terminal.width - std::min(terminal.width - 12, columns(line.numbers) + 2);
+      line.name = shorten_path(line.name, room, terminal);
+    }
+    line.project = row.project;
+    output.write(drawn(line, terminal));
+  }
+}
+
+void write_by_json(const std::vector<GroupRow>& rows, GroupKey key,
+                   const std::vector<std::string>& losses, Output& output) {
+  nlohmann::ordered_json all;
+  all["format"] = "timeloom-report-by";
+  all["version"] = 1;
+  all["by"] = word_of(key);
+  all["losses"] = losses;
+  all["rows"] = nlohmann::ordered_json::array();
+  for (const GroupRow& row : rows) {
+    all["rows"].push_back({{"name", row.name},
+                           {"working_s", row.working},
+                           {"waiting_s", row.waiting},
+                           {"unmeasured_s", row.unmeasured},
+                           {"total_s", row.total},
+                           {"visits", row.visits},
+                           {"given_up", row.at_least},
+                           {"functions", row.functions},
+                           {"project", row.project}});
+  }
+  output.write(json_text(all, 2) + "\n");
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,47 @@
+// `timeloom report --by WORD`: the time by module, package, file, thread or process.
+//
+// Plain values made from a CallTree. Nothing throws but write_by() and write_by_json(), as Output
+// does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/measuring_cost.hpp"
+#include "profile/call_tree.hpp"
+#include "tools/text/output.hpp"
+#include "tools/text/terminal.hpp"
+
+namespace timeloom::tools {
+
+enum class GroupKey : std::uint8_t { kModule, kPackage, kFile, kThread, kProcess };
+
+// Times in seconds. Of threads and processes `total` is working, waiting and unmeasured
+// together, else the working time with all that was called, which in a recursion counts once.
+struct GroupRow {
+  std::string name;
+  double working = 0;
+  double waiting = 0;
+  double unmeasured = 0;
+  double total = 0;
+  std::int64_t visits = 0;
+  std::uint64_t functions = 0;  // each once, on however many threads
+  bool at_least = false;        // as many visits: a function was not timed to the end
+  bool project = false;
+};
+
+// By their working time, from which `cost` is taken.
+std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
+                                 const std::set<LocationId>& locations,
+                                 const std::optional<CallCost>& cost = {});
+
+// `losses`: sentences about the run, as in RunFacts.
+void write_by(const std::vector<GroupRow>& rows, GroupKey key,
+              const std::vector<std::string>& losses, const Terminal& terminal, Output& output);
+void write_by_json(const std::vector<GroupRow>& rows, GroupKey key,
+                   const std::vector<std::string>& losses, Output& output);
+
+}  // namespace timeloom::tools

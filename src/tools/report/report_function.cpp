@@ -1,0 +1,401 @@
+#include "tools/report/report_function.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "core/error.hpp"
+#include "core/given_up.hpp"
+#include "core/name_pattern.hpp"
+#include "core/run_properties.hpp"
+#include "core/waiting_metric.hpp"
+#include "tools/report/answer_text.hpp"
+#include "tools/report/report_text.hpp"
+#include "tools/run/json_text.hpp"
+#include "tools/run/run_facts.hpp"
+#include "tools/text/formatted.hpp"
+#include "tools/text/human_text.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr std::size_t kMostSuggestions = 5;
+
+std::string lower(std::string text) {
+  for (char& byte : text) byte = static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
+  return text;
+}
+
+bool is_end_of(const std::string& name, const std::string& whole) {
+  if (!whole.ends_with(name)) return false;
+  if (whole.size() == name.size()) return true;
+  const char before = whole[whole.size() - name.size() - 1];
+  return before == '.' || before == ':';
+}
+
+// Levenshtein's.
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t corner = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t above = row[j + 1];
+      row[j + 1] = std::min({above + 1, row[j] + 1, corner + (a[i] == b[j] ? 0 : 1)});
+      corner = above;
+    }
+  }
+  return row[b.size()];
+}
+
+std::string last_part(const std::string& name) {
+  const std::size_t end = name.find_last_of(".:");
+  return end == std::string::npos ? name : name.substr(end + 1);
+}
+
+// How far a name is from what was asked for: one that contains it is nearest.
+std::size_t strangeness(const std::string& wanted, const std::string& name) {
+  const std::string low = lower(name);
+  if (low.find(wanted) != std::string::npos) return std::min<std::size_t>(low.size(), 999);
+  const std::string last = last_part(wanted);
+  std::size_t nearest = SIZE_MAX;
+  for (std::size_t begin = 0; begin <= low.size();) {
+    const std::size_t end = std::min(low.find_first_of(".:", begin), low.size());
+    nearest = std::min(nearest, distance(last, low.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return 1000 + 10 * nearest;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + printable(name);
+  return text;
+}
+
+[[noreturn]] void refuse(const Definitions& definitions, const std::string& name) {
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const Region& region : definitions.regions) {
+    near.emplace_back(strangeness(lower(name), region.name), region.name);
+  }
+  std::ranges::sort(near);
+  const auto same = std::ranges::unique(near);
+  near.erase(same.begin(), same.end());
+  std::vector<std::string> names;
+  const std::size_t far = 1000 + 5 * std::max<std::size_t>(last_part(name).size(), 2);
+  for (const auto& [strange, one] : near) {
+    if (names.size() < kMostSuggestions && strange <= far) names.push_back(one);
+  }
+  std::string text = "no function '" + name + "' in this run";
+  text += names.empty() ? "; timeloom report --flat lists them" : "; there are " + joined(names);
+  if (definitions.properties.contains("timeloom::python") &&
+      !definitions.properties.contains(kCFunctions)) {
+    text += ". Functions written in C are recorded with --c-functions";
+  }
+  throw Error(text);
+}
+
+std::vector<std::string> names_of(const Definitions& definitions,
+                                  const std::vector<RegionId>& regions) {
+  std::vector<std::string> names;
+  for (const RegionId id : regions) names.push_back(definitions.regions[id.value()].name);
+  std::ranges::sort(names);
+  const auto same = std::ranges::unique(names);
+  names.erase(same.begin(), same.end());
+  return names;
+}
+
+void check_unique(const Definitions& definitions, const std::string& name,
+                  const std::vector<RegionId>& found) {
+  std::vector<std::string> names = names_of(definitions, found);
+  if (names.size() < 2) return;
+  const std::size_t all = names.size();
+  names.resize(std::min(all, kMostSuggestions));
+  throw Error(plural(all, "function") + " could be '" + name + "': " + joined(names) +
+              (all > names.size() ? " and others" : ""));
+}
+
+using Neighbours = std::map<std::pair<RegionId, bool>, Neighbour>;
+
+Neighbour& neighbour(Neighbours& all, RegionId region, bool beyond) {
+  Neighbour& one = all[{region, beyond}];
+  one.region = region;
+  one.beyond = beyond;
+  return one;
+}
+
+std::vector<Neighbour> sorted(const Neighbours& some) {
+  std::vector<Neighbour> rows;
+  for (const auto& [key, one] : some) {
+    if (one.visits != 0 || one.total != 0) rows.push_back(one);
+  }
+  std::ranges::stable_sort(rows, [](const Neighbour& a, const Neighbour& b) {
+    return a.total != b.total ? a.total > b.total : a.visits > b.visits;
+  });
+  return rows;
+}
+
+// Where a call path lies, as seen from the function.
+struct Place {
+  bool inside = false;    // of a visit of the function
+  bool function = false;  // the function, and inside at most visits of itself
+  bool beyond = false;    // call paths beyond the limit, called by such a visit
+};
+
+class FactsOfFunction {
+ public:
+  FactsOfFunction(const profile::CallTree& tree, const profile::LocationFilter& filter,
+                  const std::vector<RegionId>& regions)
+      : tree_(tree),
+        totals_(profile::sum_locations(tree, filter)),
+        times_(work_times(tree, filter)),
+        wanted_(tree.definitions.regions.size()),
+        places_(tree.nodes.size()) {
+    facts_.region = regions.front();
+    facts_.names = names_of(tree.definitions, regions);
+    for (const RegionId one : regions) wanted_[one.value()] = true;
+    const GivenUp given_up(tree.definitions.properties);
+    facts_.at_least = std::ranges::any_of(regions, [&](RegionId one) {
+      return given_up.holds(tree.definitions.regions[one.value()]);
+    });
+  }
+
+  FunctionFacts take() {
+    for (std::size_t i = 0; i < tree_.nodes.size(); ++i) {
+      const NodeView node = view(i);
+      places_[i] = place(node);
+      if (totals_[i].visits == 0 && totals_[i].inclusive == 0) continue;
+      if (node.region.defined() && is_unmeasured(tree_.definitions.regions[node.region.value()])) {
+        continue;  // a part of its caller's own time
+      }
+      if (node.parent) add_callee(node, i);
+      if (is_wanted(node.region)) add_visits(node, i);
+    }
+    const bool known = least_ != UINT64_MAX;
+    facts_.shortest = known ? time(least_) : std::numeric_limits<double>::quiet_NaN();
+    facts_.longest = known ? time(most_) : std::numeric_limits<double>::quiet_NaN();
+    facts_.callers = sorted(callers_);
+    facts_.callees = sorted(callees_);
+    return std::move(facts_);
+  }
+
+ private:
+  struct NodeView {
+    RegionId region, above;         // undefined: none, or beyond the limit
+    const Place* parent = nullptr;  // nullptr: a root
+  };
+
+  NodeView view(std::size_t i) const {
+    const profile::Node& node = tree_.nodes[i];
+    if (!node.parent.defined()) return {node.region, {}, nullptr};
+    return {node.region, tree_.nodes[node.parent.value()].region, &places_[node.parent.value()]};
+  }
+  bool is_wanted(RegionId id) const { return id.defined() && wanted_[id.value()]; }
+  double time(std::uint64_t ticks) const { return seconds(ticks, tree_.definitions); }
+
+  Place place(const NodeView& node) const {
+    Place place;
+    if (node.parent == nullptr) {
+      place.function = is_wanted(node.region);
+      return place;
+    }
+    place.inside = node.parent->inside || is_wanted(node.above);
+    place.function =
+        is_wanted(node.region) && (!place.inside || node.parent->function || node.parent->beyond);
+    place.beyond = !node.region.defined() && node.parent->function;
+    return place;
+  }
+
+  void add_callee(const NodeView& node, std::size_t i) {
+    const std::int64_t visits = profile::signed_value(totals_[i].visits);
+    if (node.parent->beyond) {
+      // The function itself is there, too: its time is its own.
+      Neighbour& beyond = neighbour(callees_, {}, true);
+      if (is_wanted(node.region)) {
+        beyond.total -= time(totals_[i].inclusive);
+      } else {
+        beyond.visits += visits;
+      }
+    } else if (is_wanted(node.above)) {
+      Neighbour& callee = neighbour(callees_, node.region, !node.region.defined());
+      callee.visits += visits;
+      if (node.parent->function && !is_wanted(node.region)) {
+        callee.total += time(totals_[i].inclusive);
+      }
+    }
+  }
+
+  void add_visits(const NodeView& node, std::size_t i) {
+    const profile::Totals& totals = totals_[i];
+    const bool beyond = node.parent != nullptr && !node.above.defined();
+    Neighbour& caller = neighbour(callers_, node.above, beyond);
+    caller.visits += profile::signed_value(totals.visits);
+    facts_.visits += profile::signed_value(totals.visits);
+    const double own = time(totals.exclusive) + times_.unmeasured[i];
+    facts_.own += own;
+    if (places_[i].function) facts_.own_outside += own;
+    facts_.waiting += times_.waiting[i];
+    facts_.unmeasured += times_.unmeasured[i];
+    least_ = std::min(least_, totals.min);
+    most_ = std::max(most_, totals.max);
+    if (places_[i].inside) return;
+    caller.total += time(totals.inclusive);
+    facts_.total += time(totals.inclusive);
+  }
+
+  const profile::CallTree& tree_;
+  const std::vector<profile::Totals> totals_;
+  const WorkTimes times_;
+  std::vector<bool> wanted_;   // by region
+  std::vector<Place> places_;  // by node
+  FunctionFacts facts_;
+  Neighbours callers_, callees_;
+  std::uint64_t least_ = UINT64_MAX, most_ = 0;
+};
+
+std::string neighbour_name(const Definitions& definitions, const Neighbour& one) {
+  if (one.region.defined() || one.beyond) return name_of(definitions, one.region);
+  return "(the thread itself)";
+}
+
+// "3 functions: a, b, c"
+std::string title_of(const FunctionFacts& facts) {
+  if (facts.names.size() == 1) return facts.names.front();
+  std::vector<std::string> shown = facts.names;
+  shown.resize(std::min(shown.size(), kMostSuggestions));
+  const std::size_t more = facts.names.size() - shown.size();
+  return plural(facts.names.size(), "function") + ": " + joined(shown) +
+         (more > 0 ? " and " + plural(more, "other") : "");
+}
+
+}  // namespace
+
+std::vector<RegionId> find_function(const Definitions& definitions, const std::string& name) {
+  const auto those = [&](const auto& wanted) {
+    std::vector<RegionId> found;
+    for (std::uint32_t i = 0; i < definitions.regions.size(); ++i) {
+      if (wanted(definitions.regions[i].name)) found.emplace_back(i);
+    }
+    check_unique(definitions, name, found);
+    return found;
+  };
+  std::vector<RegionId> found = those([&](const std::string& one) { return one == name; });
+  if (found.empty()) found = those([&](const std::string& one) { return is_end_of(name, one); });
+  if (found.empty()) {
+    found = those([&](const std::string& one) { return is_end_of(lower(name), lower(one)); });
+  }
+  if (found.empty()) {
+    found = those([&](const std::string& one) { return lower(one).ends_with(lower(name)); });
+  }
+  if (found.empty() && name.find_first_of("*?") != std::string::npos) {
+    const NamePattern pattern(name);
+    for (std::uint32_t i = 0; i < definitions.regions.size(); ++i) {
+      if (pattern.matches(definitions.regions[i].name)) found.emplace_back(i);
+    }
+  }
+  if (found.empty()) refuse(definitions, name);
+  return found;
+}
+
+FunctionFacts function_facts(const profile::CallTree& tree, const profile::LocationFilter& filter,
+                             const std::vector<RegionId>& regions) {
+  return FactsOfFunction(tree, filter, regions).take();
+}
+
+void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
+                    const Terminal& terminal, Output& output) {
+  const Region& region = tree.definitions.regions[facts.region.value()];
+  const CodeOwner owner(tree.definitions);
+  const GivenUp given_up(tree.definitions.properties);
+  write_losses(facts_of(tree.definitions).losses, terminal, output);
+  output.write(terminal.paint(printable(title_of(facts)), Ink::kBold));
+  const std::string place = facts.names.size() > 1 ? std::string() : place_of(region);
+  if (!place.empty()) output.write("  " + place);
+  output.write(formatted("\n{}{}own {}",
+                         (facts.at_least ? std::string(terminal.at_least()) : "") +
+                             plural(static_cast<std::uint64_t>(facts.visits), "visit"),
+                         terminal.dot(), duration(facts.own, terminal, " ")));
+  if (facts.waiting > 0)
+    output.write(formatted(", {} of it waiting", duration(facts.waiting, terminal, " ")));
+  if (facts.unmeasured > 0)
+    output.write(formatted(", {} of it unmeasured", duration(facts.unmeasured, terminal, " ")));
+  output.write(formatted("{}total {}", terminal.dot(), duration(facts.total, terminal, " ")));
+  if (facts.visits > 0 && facts.shortest == facts.shortest) {
+    output.write(formatted("{}a visit {} to {}", terminal.dot(),
+                           duration(facts.shortest, terminal, " "),
+                           duration(facts.longest, terminal, " ")));
+  }
+  // Calls that one of the two functions was not timed for are not in these numbers.
+  const auto is_given_up = [&](const Neighbour& one) {
+    return facts.at_least ||
+           (one.region.defined() && given_up.holds(tree.definitions.regions[one.region.value()]));
+  };
+  const std::size_t width = given_up.any() ? 10 : 7;
+  const auto line = [&](const Neighbour& one, const std::string& name) {
+    AnswerLine drawn_line;
+    const double share = facts.total == 0 ? 0 : one.total / facts.total;
+    drawn_line.numbers = formatted(
+        "{} {} {}", pad_left(percent(share), 6), pad_left(duration(one.total, terminal), 6),
+        pad_left(visits_text(one.visits, is_given_up(one), terminal), width));
+    drawn_line.name = printable(name);
+    drawn_line.project = owner.is_project(one.region);
+    if (one.region.defined()) {
+      drawn_line.place = place_of(tree.definitions.regions[one.region.value()]);
+    }
+    output.write(drawn(drawn_line, terminal));
+  };
+  const auto title = [&](const char* text) {
+    output.write(terminal.paint(" share  total" + pad_left("visits", width + 1) + "  ", Ink::kDim) +
+                 terminal.paint(text, Ink::kAccent) + "\n");
+  };
+  output.write("\n");
+  title("called by");
+  for (const Neighbour& one : facts.callers) line(one, neighbour_name(tree.definitions, one));
+  title("calls");
+  line({.region = {}, .total = facts.own_outside, .visits = facts.visits}, "(its own code)");
+  for (const Neighbour& one : facts.callees) line(one, neighbour_name(tree.definitions, one));
+}
+
+void write_function_json(const FunctionFacts& facts, const profile::CallTree& tree,
+                         Output& output) {
+  using nlohmann::ordered_json;
+  const auto list = [&](const std::vector<Neighbour>& some) {
+    ordered_json rows = ordered_json::array();
+    for (const Neighbour& one : some) {
+      rows.push_back({{"name", one.region.defined() || one.beyond
+                                   ? ordered_json(name_of(tree.definitions, one.region))
+                                   : ordered_json()},
+                      {"total_s", one.total},
+                      {"visits", one.visits}});
+    }
+    return rows;
+  };
+  // Of several functions together there is no one place.
+  const bool one_alone = facts.names.size() == 1;
+  const Region& region = tree.definitions.regions[facts.region.value()];
+  const ordered_json all = {
+      {"format", "timeloom-report-function"},
+      {"version", 1},
+      {"name", one_alone ? ordered_json(facts.names.front()) : ordered_json()},
+      {"names", facts.names},
+      {"file", one_alone ? region.file : std::string()},
+      {"line", one_alone ? region.first_line : 0},
+      {"visits", facts.visits},
+      {"given_up", facts.at_least},
+      {"own_s", facts.own},
+      {"waiting_s", facts.waiting},
+      {"unmeasured_s", facts.unmeasured},
+      {"total_s", facts.total},
+      {"min_s", facts.shortest},
+      {"max_s", facts.longest},
+      {"losses", facts_of(tree.definitions).losses},
+      {"callers", list(facts.callers)},
+      {"callees", list(facts.callees)}};
+  output.write(json_text(all, 2) + "\n");
+}
+
+}  // namespace timeloom::tools

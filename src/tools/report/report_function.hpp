@@ -1,0 +1,56 @@
+// `timeloom report --function NAME`: one function, its callers and what it calls; by a pattern the
+// same of several together.
+//
+// Plain values made from a CallTree. Used by one thread; throws Error as noted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "profile/call_tree.hpp"
+#include "tools/text/output.hpp"
+#include "tools/text/terminal.hpp"
+
+namespace timeloom::tools {
+
+// The regions that `name` means: those of this name, else those whose name ends so after a dot
+// or colon, else those that differ in case only, else those whose name ends so anywhere, else, if
+// it has a * or ?, those that it matches as a pattern. Throws Error with suggestions when there is
+// none, and with the candidates when there are several of different names that no pattern matches.
+std::vector<RegionId> find_function(const Definitions& definitions, const std::string& name);
+
+struct Neighbour {
+  RegionId region;      // undefined: a caller that is nobody, or `beyond`
+  bool beyond = false;  // call paths beyond the limit, see profile/call_tree_sink.hpp
+  double total = 0;     // seconds of the visits from it, or of what is called
+  std::int64_t visits = 0;
+};
+
+// Times in seconds, work and waiting together. Visits inside another visit of the function
+// count, but their time only once: what a recursive function calls has time where only calls of the
+// function itself lie between it and the outermost visit. `own_outside` and the callees are
+// together `total`.
+struct FunctionFacts {
+  RegionId region;                 // the first
+  std::vector<std::string> names;  // of all, in order
+  double own = 0;
+  double own_outside = 0;  // without that of visits inside what it calls
+  double waiting = 0;      // of the own time
+  double unmeasured = 0;   // of the own time, too
+  double total = 0;
+  double shortest = 0, longest = 0;
+  std::int64_t visits = 0;
+  bool at_least = false;           // as many visits: the function was not timed to the end
+  std::vector<Neighbour> callers;  // by their time
+  std::vector<Neighbour> callees;
+};
+
+FunctionFacts function_facts(const profile::CallTree& tree, const profile::LocationFilter& filter,
+                             const std::vector<RegionId>& regions);
+
+void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
+                    const Terminal& terminal, Output& output);
+void write_function_json(const FunctionFacts& facts, const profile::CallTree& tree, Output& output);
+
+}  // namespace timeloom::tools

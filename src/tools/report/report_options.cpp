@@ -1,0 +1,94 @@
+#include "tools/report/report_options.hpp"
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace timeloom::tools {
+
+void add_options(CommandOptions& known, ReportOptions& options) {
+  known.run(options.run);
+  known.flag("--full", options.full, "The whole call tree and the table of all regions");
+  known.flag("--tree", options.tree, "Only the whole call tree");
+  known.flag("--flat", options.flat, "Only the table of all regions, one line a region");
+  static const std::map<std::string, SortKey> kKeys = {{"inclusive", SortKey::kInclusive},
+                                                       {"exclusive", SortKey::kExclusive},
+                                                       {"visits", SortKey::kVisits},
+                                                       {"mean", SortKey::kMean},
+                                                       {"name", SortKey::kName}};
+  known.choice("--sort", options.sort, kKeys,
+               "Order: inclusive (tree), exclusive (flat), visits, mean, name");
+  known.count("--depth", "N", options.depth, {1, UINT32_MAX, "a number of levels, 1 or more"},
+              "Levels of the call tree (default: 100)");
+  known.number("--min-percent", "P", options.min_percent, {0, 100, "a percentage from 0 to 100"},
+               "Hide what takes less of the total (default: 1)");
+  known.texts("--thread", "NAME", options.threads,
+              "Only this thread: its name or id; can be repeated");
+  known.texts("--group", "NAME", options.groups,
+              "Only this process (location group): its name or number; can be repeated");
+  known.text("--from", "TIME", options.from,
+             "Leave out what was before: a time since the begin of the run, such as 2.5s");
+  known.text("--to", "TIME", options.to, "Leave out what was after that time");
+  known.text("--metric", "NAME", options.metric,
+             "Also what this sampled metric came to, such as ru_utime");
+  static const std::map<std::string, GroupKey> kGroups = {{"module", GroupKey::kModule},
+                                                          {"package", GroupKey::kPackage},
+                                                          {"file", GroupKey::kFile},
+                                                          {"thread", GroupKey::kThread},
+                                                          {"process", GroupKey::kProcess}};
+  known.choice("--by", options.by, kGroups, "The time by module, package, file, thread or process");
+  known.text("--function", "NAME", options.function,
+             "One function, its callers and what it calls; the end of its name will do, and a "
+             "pattern (shop.*) takes several together");
+  known.flag("--slowest", options.slowest,
+             "The slowest single visits with their parameters (of --function), from the trace");
+  known.flag("--mpi", options.mpi,
+             "Time in MPI, messages between processes, waiting for each other, load balance");
+  known.flag("--io", options.io,
+             "Input and output by file and call path, where it was recorded (run --io posix)");
+  known.flag("--gpu", options.gpu,
+             "What ran on GPUs, by kernel, copy and calling function (run --gpu)");
+  known.flag("--compensate", options.compensate,
+             "Take from the times what measuring cost, as far as it is known");
+  known.exclude("--compensate", "--function");
+  known.exclude("--compensate", "--slowest");
+  known.flag("--json", options.json, "Print JSON, complete unless limited");
+  known.flag("--csv", options.csv,
+             "Print CSV, a row a thread and call path (--flat: region), complete unless limited");
+  known.text("-o,--output", "NAME", options.output,
+             "Write NAME.tree.csv and NAME.flat.csv (of --csv)");
+  known.flag("--force", options.force, "Replace files that exist");
+  known.exclude("--json", "--csv");
+  known.colour(options.colour);
+}
+
+std::string without_effect(const ReportOptions& options) {
+  const std::pair<bool, const char*> tables[] = {
+      {options.by.has_value(), "--by"},
+      {!options.function.empty() && !options.slowest, "--function"},
+      {options.slowest, "--slowest"},
+      {options.mpi, "--mpi"},
+      {options.io, "--io"},
+      {options.gpu, "--gpu"}};
+  const std::pair<bool, const char*> others[] = {{options.full, "--full"},
+                                                 {options.tree, "--tree"},
+                                                 {options.flat, "--flat"},
+                                                 {options.sort.has_value(), "--sort"},
+                                                 {options.depth.has_value(), "--depth"},
+                                                 {options.min_percent.has_value(), "--min-percent"},
+                                                 {!options.metric.empty(), "--metric"},
+                                                 {options.csv, "--csv"}};
+  const char* table = nullptr;
+  for (const auto& [given, name] : tables) {
+    if (!given) continue;
+    if (table != nullptr) return std::string(table) + " does not go with " + name;
+    table = name;
+  }
+  if (table == nullptr) return {};
+  for (const auto& [given, name] : others) {
+    if (given) return std::string(table) + " does not go with " + name;
+  }
+  return {};
+}
+
+}  // namespace timeloom::tools

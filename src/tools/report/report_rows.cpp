@@ -1,0 +1,181 @@
+#include "tools/report/report_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "profile/compensation.hpp"
+#include "tools/run/run_facts.hpp"
+
+namespace timeloom::tools {
+
+using profile::CallTree;
+using profile::FlatRow;
+using profile::NodeId;
+using profile::Totals;
+
+namespace {
+
+double value_of(const Figures& figures, SortKey key) {
+  switch (key) {
+    case SortKey::kInclusive: return figures.compensated_inclusive;
+    case SortKey::kExclusive: return figures.compensated_exclusive;
+    case SortKey::kVisits: return static_cast<double>(figures.visits);
+    case SortKey::kMean: return std::isnan(figures.mean) ? 0 : figures.mean;
+    case SortKey::kName: break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+ReportData::ReportData(const CallTree& tree, const profile::LocationFilter& filter)
+    : tree_(&tree),
+      given_up_(tree.definitions.properties),
+      totals_(profile::sum_locations(tree, filter)),
+      total_(profile::total_time(tree, totals_)) {}
+
+void ReportData::compensate(const CallCost& cost) {
+  cost_ = cost;
+  compensated_ = profile::compensate(*tree_, totals_, cost);
+}
+
+double ReportData::to_seconds(std::uint64_t ticks) const {
+  return seconds(ticks, tree_->definitions);
+}
+
+// Of a difference the total may be less than a part, or negative.
+double ReportData::share(double part) const {
+  return total_ == 0 ? 0 : part / std::abs(total_seconds());
+}
+
+const Region& ReportData::region(RegionId region) const {
+  static const Region kNone;
+  return region.defined() ? tree_->definitions.regions[region.value()] : kNone;
+}
+
+std::string ReportData::name_of(RegionId id) const {
+  if (!id.defined()) return "(more call paths)";
+  const std::string& name = region(id).name;
+  return name.empty() ? "region " + std::to_string(id.value()) : name;
+}
+
+Figures ReportData::figures_of(RegionId id, const Totals& totals, const Totals& compensated,
+                               std::uint64_t visit_time) const {
+  Figures figures;
+  figures.visits = profile::signed_value(totals.visits);
+  figures.at_least = id.defined() && given_up_.holds(region(id));
+  figures.cut_short = id.defined() && given_up_.cuts_short(region(id));
+  figures.inclusive = to_seconds(totals.inclusive);
+  figures.exclusive = to_seconds(totals.exclusive);
+  figures.compensated_inclusive = to_seconds(compensated.inclusive);
+  figures.compensated_exclusive = to_seconds(compensated.exclusive);
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  // Beyond a limit the time is that of some of the visits only.
+  const bool mean_known = totals.visits != 0 && id.defined();
+  figures.mean =
+      mean_known ? to_seconds(visit_time) / static_cast<double>(figures.visits) : kUnknown;
+  // Not every profile of another tool holds them.
+  const bool extremes_known = totals.min != UINT64_MAX;
+  figures.min = extremes_known ? to_seconds(totals.min) : kUnknown;
+  figures.max = extremes_known ? to_seconds(totals.max) : kUnknown;
+  figures.inclusive_share = share(figures.inclusive);
+  figures.exclusive_share = share(figures.exclusive);
+  return figures;
+}
+
+const profile::ParameterSet& ReportData::parameters(const Row& row) const {
+  static const profile::ParameterSet kNone;
+  return row.parameters.defined() ? tree_->parameter_sets[row.parameters.value()] : kNone;
+}
+
+std::string ReportData::name_of(const Row& row) const {
+  const std::string values = text_of(parameters(row));
+  return name_of(row.region) + (values.empty() ? "" : " {" + values + "}");
+}
+
+void ReportData::sort(std::vector<Row>& rows, SortKey key) const {
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
+    if (key == SortKey::kName) return name_of(a.region) < name_of(b.region);
+    return value_of(a.figures, key) > value_of(b.figures, key);
+  });
+}
+
+Row ReportData::tree_row(std::uint32_t node) const {
+  Row row;
+  row.node = NodeId{node};
+  row.parent = tree_->nodes[node].parent;
+  row.region = tree_->nodes[node].region;
+  row.parameters = tree_->nodes[node].parameters;
+  row.depth = tree_->nodes[node].depth;
+  const Totals& less = cost_ ? compensated_[node] : totals_[node];
+  row.figures = figures_of(row.region, totals_[node], less, totals_[node].inclusive);
+  if (metric_) row.metric = metric_->of_node(row.node);
+  return row;
+}
+
+Rows ReportData::tree_rows(const RowOptions& options) const {
+  Rows result;
+  std::unordered_map<NodeId, std::vector<Row>> children;
+  for (std::uint32_t i = 0; i < totals_.size(); ++i) {
+    // Of a thread that another one started inside, time may be known without a visit.
+    if (totals_[i].visits == 0 && totals_[i].inclusive == 0) continue;
+    const Row row = tree_row(i);
+    if (total_ != 0 && std::abs(row.figures.inclusive_share) * 100 < options.min_percent) {
+      ++result.hidden.small;
+      result.hidden.small_seconds += row.figures.exclusive;
+    } else if (row.depth >= options.depth) {
+      ++result.hidden.deep;
+    } else {
+      children[row.parent].push_back(row);
+    }
+  }
+  // The rows that wait to be shown, the next one last.
+  std::vector<Row> waiting;
+  const auto add_children_of = [&](NodeId node) {
+    const auto found = children.find(node);
+    if (found == children.end()) return;
+    std::vector<Row>& siblings = found->second;
+    sort(siblings, options.sort.value_or(SortKey::kInclusive));
+    siblings.back().last_child = true;
+    siblings.back().only_child = siblings.size() == 1;
+    waiting.insert(waiting.end(), siblings.rbegin(), siblings.rend());
+    children.erase(found);
+  };
+  for (add_children_of({}); !waiting.empty();) {
+    result.rows.push_back(waiting.back());
+    waiting.pop_back();
+    add_children_of(result.rows.back().node);
+  }
+  return result;
+}
+
+Rows ReportData::flat_rows(const RowOptions& options) const {
+  Rows result;
+  const SortKey key = options.sort.value_or(SortKey::kExclusive);
+  // In the same order; what was never visited and has no time left is not in it.
+  const std::vector<FlatRow> compensated =
+      cost_ ? profile::flat_profile(*tree_, compensated_) : std::vector<FlatRow>();
+  auto less = compensated.begin();
+  for (const FlatRow& region : profile::flat_profile(*tree_, totals_)) {
+    Row row;
+    row.region = region.region;
+    const bool left = less != compensated.end() && less->region == region.region;
+    const Totals without = left ? less++->totals : cost_ ? Totals() : region.totals;
+    row.figures = figures_of(region.region, region.totals, without, region.visit_time);
+    if (metric_) row.metric = metric_->of_region(region.region);
+    const double measure =
+        key == SortKey::kInclusive ? row.figures.inclusive_share : row.figures.exclusive_share;
+    if (total_ != 0 && std::abs(measure) * 100 < options.min_percent) {
+      ++result.hidden.small;
+      result.hidden.small_seconds += row.figures.exclusive;
+    } else {
+      result.rows.push_back(row);
+    }
+  }
+  sort(result.rows, key);
+  return result;
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,36 @@
+#include "tools/run/json_text.hpp"
+
+#include "tools/text/human_text.hpp"
+
+namespace timeloom::tools {
+
+using nlohmann::ordered_json;
+
+void add_facts(ordered_json& object, const RunFacts& facts, const std::string& run) {
+  const auto or_null = [](const std::string& text) {
+    return text.empty() ? ordered_json() : ordered_json(text);
+  };
+  object["run"] = run;
+  object["program"] = or_null(facts.program);
+  object["host"] = or_null(facts.host);
+  object["start"] = facts.start ? or_null(iso_time(*facts.start)) : ordered_json();
+  object["wall_s"] = facts.wall_seconds;
+  object["processes"] = facts.processes;
+  object["threads"] = facts.threads;
+  object["tasks"] = facts.tasks;
+  object["task_lanes"] = facts.task_lanes;
+  object["events"] = facts.events;
+  object["given_up"] = facts.given_up;
+  object["cut_short"] = facts.cut_short;
+  if (facts.rested) {
+    object["observed_share"] =
+        facts.observed_share ? ordered_json(*facts.observed_share) : ordered_json();
+  }
+  if (facts.cpu.known()) {
+    object["cpu_s"] = static_cast<double>(facts.cpu.process) * 1e-9;
+    object["other_cpu_s"] = static_cast<double>(facts.cpu.other) * 1e-9;
+  }
+  object["losses"] = facts.losses;
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,17 @@
+// JSON that the commands print. Plain functions; nothing throws.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tools/run/run_facts.hpp"
+#include "view/json_strings.hpp"
+
+namespace timeloom::tools {
+
+using view::json_text;
+
+// The facts that `report` and `info` have in common.
+void add_facts(nlohmann::ordered_json& object, const RunFacts& facts, const std::string& run);
+
+}  // namespace timeloom::tools

@@ -1,0 +1,184 @@
+#include "tools/run/open_run.hpp"
+
+#include <unistd.h>
+#include <cerrno>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <thread>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/given_up.hpp"
+#include "core/shell_word.hpp"
+#include "formats/cube/cube_profile.hpp"
+#include "formats/otf2/otf2.hpp"
+#include "profile/call_tree_sink.hpp"
+#include "settings/omnitrace_settings.hpp"
+#include "tools/run/run_losses.hpp"
+#include "tools/text/human_text.hpp"
+
+namespace timeloom::tools {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+profile::CallTree fold(const fs::path& trace) {
+  const std::unique_ptr<RunSource> source = otf2::open(trace);
+  profile::CallTreeSink sink;
+  const std::array<RunSink*, 1> sinks = {&sink};
+  source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
+  return sink.take();
+}
+
+void note_unsound_files(const fs::path& trace, Definitions& definitions) {
+  const std::size_t files = otf2::unsound_files(trace, definitions.locations);
+  if (files > 0) definitions.properties[kUnsoundTraceFiles] = std::to_string(files);
+}
+
+// The profile beside the trace if it was woven with it, which it says by the trace's id.
+// Profiles of Score-P, which may hold less than the trace beside them, do not.
+std::optional<profile::CallTree> profile_woven_with(const fs::path& trace) {
+  const fs::path directory = trace.parent_path();
+  const std::uint64_t id = otf2::trace_id(trace);
+  if (id == 0 || !weave::has_profile(directory)) return {};
+  try {
+    const cube::Reader profile(weave::profile_of(directory));
+    if (cube::trace_id_of(profile) != id) return {};
+    profile::CallTree tree = cube::load(profile);
+    note_unsound_files(trace, tree.definitions);
+    return tree;
+  } catch (const Error& error) {
+    say(std::string(error.what()) + "; the trace is read instead");
+    return {};
+  }
+}
+
+void weave_now(const fs::path& run) {
+  weave::WeaveOptions options;
+  options.progress = isatty(STDERR_FILENO) == 1;
+  const weave::WeaveSummary summary = weave::weave(run, options);
+  say(run.string() + " was unfinished, woven now: " + describe(summary));
+  warn_of_depth(summary);
+  if (summary.layout->name != kOmnitraceLayoutName || !weave::has_trace(run)) return;
+  // The run may come from anybody, and what it names would lie outside of it.
+  say("its files of Omnitrace are made by timeloom convert " + shell_word(run.string()) +
+      " --to omnitrace");
+}
+
+}  // namespace
+
+void say(const std::string& line) {
+  // As it was called: a door that has weaving done has it speak in its name.
+  std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, printable(line).c_str());
+}
+
+std::string untimed_text(const weave::WeaveSummary& summary) {
+  if (!summary.observed_share.empty()) {
+    return seen_text(GivenUp({{kObservedShare, summary.observed_share}}).observed_share());
+  }
+  constexpr std::size_t kMostNamed = 5;
+  const auto& all = summary.given_up;
+  if (all.empty()) return {};
+  std::string text = "not timed to the end: ";
+  for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + printable(all[i].name);
+    if (all[i].visits > 0) text += " after " + plural(all[i].visits, "visit");
+  }
+  if (all.size() > kMostNamed) {
+    text += " and " + plural(all.size() - kMostNamed, "other") + " (timeloom info)";
+  }
+  return text;
+}
+
+std::string describe(const weave::WeaveSummary& summary) {
+  std::string line = plural(summary.events, "event") + " of " +
+                     threads_and_tasks(summary.threads, summary.tasks, summary.task_lanes) +
+                     " in " + plural(summary.processes, "process");
+  if (summary.lost_events > 0) {
+    line += ", " + plural(summary.lost_events, "event") + " could not be recorded";
+  }
+  if (summary.older_events > 0) {
+    line += ", " + plural(summary.older_events, "older event") + " dropped at the size limit";
+  }
+  if (summary.folded_events > 0) {
+    line += ", " + plural(summary.folded_events, "event") + " in the profile only";
+  }
+  if (const std::string untimed = untimed_text(summary); !untimed.empty()) line += ", " + untimed;
+  if (!summary.ending.empty()) line += ", " + summary.ending;
+  if (summary.closed_regions > 0) {
+    line += ", " + plural(summary.closed_regions, "region") + " cut off by the end of the program";
+  }
+  if (summary.out_of_sight > 0) {
+    line += ", " + plural(summary.out_of_sight, "process") +
+            " may still run on another machine or in another container; what was recorded is kept "
+            "in spool/";
+  }
+  if (summary.damaged_segments > 0) {
+    line += ", " + plural(summary.damaged_segments, "damaged part") +
+            " left out; what was recorded is kept in spool/";
+  }
+  if (!summary.refused_profile_name.empty()) {
+    line += ", the profile is " + run::name_of(run::Item::kProfile) + " since '" +
+            printable(summary.refused_profile_name) + "' is no name for a file";
+  }
+  return line;
+}
+
+void warn_of_depth(const weave::WeaveSummary& summary) {
+  if (summary.reached_depth == 0) return;
+  say(depth_warning(summary.profile_depth, summary.reached_depth, *summary.layout));
+}
+
+fs::path open_run(const std::optional<std::string>& name) {
+  std::optional<fs::path> path;
+  if (name) path = *name;
+  if (const auto unfinished = path ? weave::unfinished_run_of(*path) : std::nullopt) {
+    weave_now(*unfinished);
+  }
+  fs::path run = weave::find_run(path);
+  if (const std::string owner = weave::other_owner(run); !name && !owner.empty()) {
+    say("no run of this directory is yours; this is " + run.string() + " of " + owner);
+  }
+  if (weave::unfinished(run)) {
+    weave_now(run);
+  } else {
+    weave::remove_leftovers(run);
+  }
+  return run;
+}
+
+Definitions definitions_of(const fs::path& run) {
+  if (!weave::has_trace(run)) {
+    const cube::Reader profile(weave::profile_of(run));
+    Definitions definitions = cube::definitions_of(profile);
+    // Other tools do not say how long the run was; the call paths do.
+    if (definitions.clock.length == 0) definitions.clock = cube::load(profile).definitions.clock;
+    return definitions;
+  }
+  return otf2::open(weave::trace_of(run))->definitions();
+}
+
+Definitions definitions_beside(const cube::Reader& profile, const fs::path& directory) {
+  Definitions definitions = cube::definitions_of(profile);
+  const std::uint64_t id = cube::trace_id_of(profile);
+  try {
+    if (id == 0 || !weave::has_trace(directory)) return definitions;
+    const fs::path trace = weave::trace_of(directory);
+    if (otf2::trace_id(trace) == id) note_unsound_files(trace, definitions);
+  } catch (const Error&) {
+    // The trace is not needed here.
+  }
+  return definitions;
+}
+
+profile::CallTree call_tree_of(const fs::path& run) {
+  if (!weave::has_trace(run)) return cube::load(weave::profile_of(run));
+  const fs::path trace = weave::trace_of(run);
+  std::optional<profile::CallTree> tree = profile_woven_with(trace);
+  return tree ? std::move(*tree) : fold(trace);
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,50 @@
+// The facts about a run in a headline, taken from its definitions.
+//
+// A plain value. Nothing throws.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/cpu_times.hpp"
+#include "core/definitions.hpp"
+#include "tools/text/terminal.hpp"
+
+namespace timeloom::tools {
+
+struct RunFacts {
+  std::string program;                 // of the first process, with its arguments; empty: unknown
+  std::string host;                    // of the first process; empty: unknown
+  std::optional<std::uint64_t> start;  // nanoseconds since 1970
+  double wall_seconds = 0;
+  std::uint64_t processes = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t tasks = 0;
+  std::uint64_t task_lanes = 0;  // locations of the tasks; 0: each has its own
+  std::uint64_t events = 0;
+  std::vector<std::string> given_up;  // functions that were not timed to the end, with their places
+  std::vector<std::string> cut_short;    // regions that ended with a visit of one, the same
+  bool rested = false;                   // functions were not seen all the time
+  std::optional<double> gpu_busy;        // share of the wall time; none: no GPU was recorded
+  std::optional<double> observed_share;  // of the CPU time; none: all of it, or not known
+  CpuTimes cpu;                          // of all processes; zeros: not known
+  std::vector<std::string> losses;       // lost and cut-off parts, one sentence each
+};
+
+RunFacts facts_of(const Definitions& definitions);
+
+// "1.52 s of CPU time (31.2%) in threads that recorded nothing"; empty: none that matters, or not
+// known.
+std::string other_cpu_text(const CpuTimes& cpu, const Terminal& terminal);
+
+double seconds(std::uint64_t ticks, const Definitions& definitions);
+
+// Each name once, also when its values are of several types.
+std::vector<std::string> parameter_names(const Definitions& definitions);
+
+// The name of a location for people; a number tells apart threads of one name.
+std::string name_of(const Location& location);
+
+}  // namespace timeloom::tools

@@ -1,0 +1,169 @@
+#include "tools/run/run_losses.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "core/gpu_names.hpp"
+#include "core/run_properties.hpp"
+#include "tools/text/human_text.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+using enum LossEffect;
+
+class Losses {
+ public:
+  explicit Losses(const Definitions& definitions) : definitions_(definitions) {
+    add_window();
+    add_ending();
+    add_recording();
+    add_result();
+    add_trace();
+  }
+  std::vector<Loss> take() { return std::move(losses_); }
+
+ private:
+  void add(std::string text, LossEffect effect) { losses_.push_back({std::move(text), effect}); }
+  std::uint64_t number(const char* key) const { return counted(definitions_, key); }
+
+  // Of a run that was killed it is not known how often its window came.
+  void add_window() {
+    const auto window = definitions_.properties.find(kWindow);
+    if (window == definitions_.properties.end() || window->second.empty()) return;
+    std::string text = "recorded was only " + window->second;
+    if (definitions_.properties.contains(kWindows)) {
+      const std::uint64_t windows = number(kWindows);
+      text += windows == 0 ? ": that never came" : ": " + plural(windows, "time");
+    }
+    add(text, kNone);
+  }
+
+  // What a program has recorded until it was killed is there.
+  void add_ending() {
+    const auto ending = definitions_.properties.find("timeloom::ending");
+    if (ending == definitions_.properties.end() || ending->second.empty()) return;
+    add(ending->second, ending->second.find("still running") == std::string::npos ? kNone : kMore);
+  }
+
+  // Lost while the program ran. At the size limit all recording ends.
+  void add_recording() {
+    if (const auto lost = number("timeloom::lost_events")) {
+      const bool limited = definitions_.properties.contains("timeloom::size_limit");
+      add(plural(lost, "event") + " could not be recorded" +
+              (limited ? ": the run had reached its size limit" : ""),
+          limited ? kMore : kTimes);
+    }
+    if (const auto older = number("timeloom::older_events")) {
+      add(plural(older, "older event") + " dropped at the size limit of the run", kTimes);
+    }
+    if (const auto lost = number(kGpuLost)) {
+      add(plural(lost, "record") + " of the GPU lost or without an end", kTimes);
+    }
+    if (definitions_.properties.contains(kGpuLeft)) {
+      add("the GPU was recorded until another tool began to trace it", kMore);
+    }
+    if (const auto folded = number(kFoldedEvents)) {
+      add(plural(folded, "event") + " after the size limit of the run, in the profile only", kNone);
+    }
+    if (const auto reached = number(kReachedDepth)) {
+      add(depth_warning(number(kProfileDepth), reached, run::layout_of(definitions_.properties)),
+          kMore);
+    }
+  }
+
+  // Found out when the recording was made a result.
+  void add_result() {
+    if (const auto left_out = number(kEventsLeftOut)) {
+      add(plural(left_out, "event") + " of objects that are not code objects left out", kNone);
+    }
+    if (const auto unnamed = number(kUnnamedVisits)) {
+      add(plural(unnamed, "visit") +
+              " of functions whose names are lost, shown as (definition lost)",
+          kMore);
+    }
+    if (const auto dropped = number("timeloom::dropped_events")) {
+      add(plural(dropped, "event") + " left out because they were not sound", kTimes);
+    }
+    if (const auto damaged = number("timeloom::damaged_definitions")) {
+      add(plural(damaged, "damaged definition") + " left out", kTimes);
+    }
+    if (const auto closed = number("timeloom::closed_regions")) {
+      add(plural(closed, "region") + " still open at the end; closed at the last event", kNone);
+    }
+    if (const auto damaged = number("timeloom::damaged_segments")) {
+      add(plural(damaged, "damaged part") + " of the recording left out", kTimes);
+    }
+    if (const auto kept = number("timeloom::kept_rewinds")) {
+      add(plural(kept, "rewind") + " too long to discard anything; its events are there", kAny);
+    }
+    if (const auto unreadable = number("timeloom::unreadable_spools")) {
+      add("the recording of " + plural(unreadable, "process") + " could not be read", kMore);
+    }
+    if (const auto children = number(kUnmeasuredProcesses)) {
+      add(plural(children, "Python process") + " not measured: --follow all", kNone);
+    }
+    if (const auto others = number(kSubInterpreters)) {
+      add(plural(others, "sub-interpreter") + " not recorded", kNone);
+    }
+  }
+
+  // The repairs that the reader of the trace made.
+  void add_trace() {
+    if (const auto files = number(kUnsoundTraceFiles)) {
+      add(plural(files, "file") + " of the trace missing, cut off or damaged; its profile is read",
+          kMore);
+    }
+    if (const auto damaged = number("timeloom::otf2_damaged_files")) {
+      add(plural(damaged, "file") + " of the trace damaged or cut off, and read up to there",
+          kTimes);
+    }
+    if (const auto missing = number("timeloom::otf2_missing_events")) {
+      add(plural(missing, "event") + " missing from the files of the trace", kTimes);
+    }
+    if (const auto closed = number("timeloom::otf2_closed_regions")) {
+      add(plural(closed, "region") + " entered and never left; a leave was added", kTimes);
+    }
+    if (const auto dropped = number("timeloom::otf2_dropped_leaves")) {
+      add(plural(dropped, "leave event") + " without an enter, left out", kTimes);
+    }
+    if (const auto moved = number("timeloom::otf2_moved_events")) {
+      add(plural(moved, "event") + " earlier than the one before; taken as simultaneous", kTimes);
+    }
+    if (const auto undefined = number("timeloom::otf2_undefined_events")) {
+      add(plural(undefined, "event") + " of what the trace does not define, left out", kTimes);
+    }
+  }
+
+  const Definitions& definitions_;
+  std::vector<Loss> losses_;
+};
+
+}  // namespace
+
+std::vector<Loss> losses_of(const Definitions& definitions) { return Losses(definitions).take(); }
+
+LossEffect effect_of(const std::vector<Loss>& losses) {
+  LossEffect worst = kNone;
+  for (const Loss& loss : losses) worst = std::max(worst, loss.effect);
+  return worst;
+}
+
+std::string depth_warning(std::uint64_t limit, std::uint64_t reached, const run::Layout& layout) {
+  return "the limit of " + plural(limit, "level") +
+         " of call paths was exceeded. The deepest had " + plural(reached, "level") +
+         ". Consider setting " + std::string(layout.depth_setting) + " to " +
+         std::to_string(reached) + ".";
+}
+
+std::uint64_t counted(const Definitions& definitions, const char* key) {
+  const auto found = definitions.properties.find(key);
+  if (found == definitions.properties.end()) return 0;
+  std::uint64_t value = 0;
+  const std::string& text = found->second;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace timeloom::tools

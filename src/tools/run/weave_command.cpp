@@ -1,0 +1,131 @@
+// `timeloom weave RUN`: turn the spools of a run into a trace and tables.
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <memory>
+
+#include "core/error.hpp"
+#include "core/known_directory.hpp"
+#include "core/spawned.hpp"
+#include "run/open_directory.hpp"
+#include "tools/command_options.hpp"
+#include "tools/commands.hpp"
+#include "tools/omnitrace_files.hpp"
+#include "tools/run/open_run.hpp"
+#include "tools/text/output.hpp"
+#include "weave/convert.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+struct WeaveCommandOptions {
+  std::string run;
+  bool numbers = false;                  // asked for by the end of a program
+  std::optional<std::uint32_t> convert;  // the same, of so many ranks: `run` is the spool of one
+  std::string run_id;                    // the same: text_of() what the directory of the run is
+  weave::WeaveOptions weave;
+  std::optional<std::uint32_t> threads;
+};
+
+// For the program that has been measured; src/python/launch/weave_process.cpp reads it.
+std::string numbers_of(const weave::WeaveSummary& summary) {
+  constexpr double kMillion = 1e6;
+  const auto millionths = [](double share) { return static_cast<std::uint64_t>(share * kMillion); };
+  std::string text = "woven";
+  for (const std::uint64_t number :
+       {summary.events, summary.threads, summary.tasks, summary.processes, summary.running,
+        summary.bytes, summary.lost_events, summary.older_events, summary.folded_events,
+        millionths(summary.overhead.cpu), millionths(summary.overhead.wall),
+        millionths(summary.overhead.cpu_band.least), millionths(summary.overhead.cpu_band.most),
+        summary.unknown_costs}) {
+    text += " " + std::to_string(number);
+  }
+  text += "\n";
+  const std::string untimed = untimed_text(summary);
+  return untimed.empty() ? text : text + "untimed " + untimed + "\n";
+}
+
+// None: another rank's weave, for which this one has waited, has left nothing to do.
+std::optional<weave::WeaveSummary> weave_at_end(const std::filesystem::path& run,
+                                                weave::WeaveOptions options) try {
+  options.patience = weave::kPatienceAtEnd;
+  options.just_ended = true;
+  return weave::weave(run, options);
+} catch (const Error&) {
+  if (weave::unfinished(run)) throw;
+  return std::nullopt;
+}
+
+// A rank waits for the end of this process. The weave of the run does what is not done by then.
+void end_within_limit() {
+  constexpr unsigned kLongestSeconds = 3600;
+  std::signal(SIGALRM, SIG_DFL);
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  sigprocmask(SIG_UNBLOCK, &alarm, nullptr);  // the program may have blocked it
+  ::alarm(kLongestSeconds);
+}
+
+void convert_spool(const std::string& spool, const os::DirectoryId& id, std::uint32_t ranks) {
+  const std::string run = run_of_spool(spool);
+  int error = run.empty() ? ENOENT : 0;
+  KnownDirectory known;
+  if (error == 0) known = KnownDirectory(run, id).below(spool.substr(run.size() + 1), &error);
+  if (error != 0) throw Error("cannot open " + spool + ": " + reason_of(error));
+  weave::convert(known, ranks);
+}
+
+int run_weave(WeaveCommandOptions options) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not become so large is an error like others
+  options.weave.run = directory_id_in(options.run_id);
+  if (options.convert) {
+    end_within_limit();
+    convert_spool(options.run, options.weave.run, *options.convert);
+    return kDone;
+  }
+  // No other directory that lies there by now is looked into.
+  if (options.weave.run.known()) run::Directory::open({options.run, options.weave.run});
+  const auto unfinished = weave::unfinished_run_of(options.run);
+  const std::filesystem::path run = unfinished ? *unfinished : weave::find_run(options.run);
+  Output output;
+  if (!weave::unfinished(run)) {
+    if (!options.numbers) weave::remove_leftovers(run);
+    if (!options.numbers) output.write(run.string() + " is woven already: nothing to do\n");
+  } else {
+    options.weave.progress = isatty(STDERR_FILENO) == 1;
+    if (options.threads) options.weave.threads = *options.threads;
+    const std::optional<weave::WeaveSummary> summary =
+        options.numbers ? weave_at_end(run, options.weave) : weave::weave(run, options.weave);
+    if (!summary) return kDone;
+    output.write(options.numbers ? numbers_of(*summary)
+                                 : run.string() + ": " + describe(*summary) + "\n");
+    warn_of_depth(*summary);
+    const bool own = options.numbers;
+    if (summary->layout->name == kOmnitraceLayoutName) write_files_beside(run, own);
+  }
+  output.flush();
+  return kDone;
+}
+
+}  // namespace
+
+Command register_weave(CLI::App& program) {
+  const auto options = std::make_shared<WeaveCommandOptions>();
+  CommandOptions known(program, "weave", "Turn what an unfinished run recorded into a trace");
+  known.positional("RUN", options->run, "Run directory");
+  known.flag("--keep-spool", options->weave.keep_spool,
+             "Do not remove the recorded data afterwards");
+  known.hidden_flag("--numbers", options->numbers);
+  known.hidden_count("--convert", options->convert);
+  known.hidden_text("--run-id", options->run_id);
+  known.hidden_flag("--more-ranks", options->weave.more_ranks);
+  known.count("--threads", "N", options->threads, {1, 65536, "a number of threads, 1 or more"},
+              "Threads that weave (default: one a core)");
+  return {known.app(), [options] { return run_weave(*options); }};
+}
+
+}  // namespace timeloom::tools

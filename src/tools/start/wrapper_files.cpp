@@ -1,0 +1,48 @@
+#include "tools/start/wrapper_files.hpp"
+
+#include <filesystem>
+
+#include "core/error.hpp"
+#include "tools/run/open_run.hpp"
+#include "tools/start/find_python.hpp"
+
+namespace timeloom::tools {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Beside libtimeloom.so: of this program's package, of the Python beside it, or of an installation
+// or a build without Python.
+std::vector<fs::path> directories() {
+  const fs::path bin = fs::path(own_executable()).parent_path();
+  std::vector<fs::path> result = {bin.parent_path() / "lib"};
+  try {
+    const std::string package = find_python(own_executable()).package;
+    if (!package.empty()) result.push_back(fs::path(package) / "lib");
+  } catch (const Error&) {  // there is no Python
+  }
+  result.push_back(bin.parent_path() / "lib" / TIMELOOM_LIBRARY_ARCHITECTURE);
+  result.push_back(bin.parent_path() / "preload");
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::string> files_of(std::span<const Wrapper> wrappers) {
+  std::vector<std::string> files;
+  const std::vector<fs::path> places = directories();
+  for (const Wrapper& wrapper : wrappers) {
+    const std::size_t before = files.size();
+    for (const fs::path& place : places) {
+      std::error_code error;
+      const fs::path file = place / wrapper.library;
+      if (files.size() == before && fs::exists(file, error)) files.push_back(file.string());
+    }
+    if (files.size() != before) continue;
+    say(std::string(wrapper.what) + " not recorded: this Timeloom has no wrapper for it");
+  }
+  return files;
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,64 @@
+// Numbers and names as a person reads them.
+//
+// Plain functions without state. Nothing throws.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "tools/text/terminal.hpp"
+
+namespace timeloom::tools {
+
+// Three significant digits in s, ms, us or ns: "12.4s", "824ms"; whole seconds
+// from 1000 on. `gap` stands between number and unit.
+std::string duration(double seconds, const Terminal& terminal, std::string_view gap = "");
+
+// "1,234,567".
+std::string count(std::uint64_t number);
+
+// Exact below a million, three significant digits above: "999,999", "1.23M".
+std::string short_count(std::int64_t number);
+
+// The same of visits; `at_least`: those of a function that was not timed to the end.
+std::string visits_text(std::int64_t visits, bool at_least, const Terminal& terminal);
+
+// "12.3%", "100%".
+std::string percent(double share);
+
+// Decimal units: "1.2 kB".
+std::string bytes(std::uint64_t size);
+
+// "1 thread", "5 threads".
+std::string plural(std::uint64_t number, std::string_view noun);
+
+// "2 threads", "2 threads and 8 tasks", "2 threads and 8 tasks on 3 lanes".
+std::string threads_and_tasks(std::uint64_t threads, std::uint64_t tasks, std::uint64_t lanes);
+
+// The time in the local zone: "2026-01-31 17:05:59". Nanoseconds since 1970.
+std::string local_time(std::uint64_t realtime);
+// The same in UTC: "2026-01-31T16:05:59.123Z".
+std::string iso_time(std::uint64_t realtime);
+
+// Without control characters and those of bidirectional text, so that a name cannot command the
+// terminal, nor have the words around it shown in another order.
+std::string printable(std::string_view text);
+
+// Columns that UTF-8 text takes.
+std::size_t columns(std::string_view text);
+
+// Shortens from the left to `width` columns, if possible at the start of a part
+// of a dotted name, whose end says most: "...Solver.step".
+std::string shorten_left(std::string_view text, std::size_t width, const Terminal& terminal);
+// As many of the last parts of a path as fit: "json/encoder.py:183".
+std::string shorten_path(std::string_view path, std::size_t width, const Terminal& terminal);
+// Of an absolute path what comes first; of a name that is too long itself, the middle.
+std::string shorten_file(std::string_view path, std::size_t width, const Terminal& terminal);
+// Shortens from the right.
+std::string shorten_right(std::string_view text, std::size_t width, const Terminal& terminal);
+
+std::string pad_left(std::string_view text, std::size_t width);
+std::string pad_right(std::string_view text, std::size_t width);
+
+}  // namespace timeloom::tools

@@ -1,0 +1,183 @@
+#include "tools/view/view_describe.hpp"
+
+#include "convert/tracks.hpp"
+#include "core/called_region.hpp"
+#include "core/measuring_cost.hpp"
+#include "core/metric_unit.hpp"
+#include "core/waiting_metric.hpp"
+#include "tools/report/work_times.hpp"
+#include "tools/run/json_text.hpp"
+#include "tools/run/run_facts.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const char* kind_of(const Region& region) {
+  switch (region.role) {
+    case RegionRole::kFunction:
+    case RegionRole::kWrapper: return "function";
+    case RegionRole::kCode:
+    case RegionRole::kLoop: return "user";
+    case RegionRole::kArtificial: return "artificial";
+    default: return region.paradigm == Paradigm::kUser ? "user" : "other";
+  }
+}
+
+const char* kind_of(const convert::Track& track) {
+  switch (track.kind) {
+    case convert::TrackKind::kThread: return "thread";
+    case convert::TrackKind::kTask: return "task";
+    case convert::TrackKind::kMetrics: break;
+  }
+  return "metrics";
+}
+
+Json or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json cost_of(const Definitions& definitions, std::uint64_t events) {
+  const std::optional<MeasuringCost> cost = measuring_cost_of(definitions.properties);
+  if (!cost) return {};
+  const Shares shares = shares_of(*cost);
+  const double each = events == 0 ? 0 : cost->events / static_cast<double>(events);
+  return {{"share_cpu", shares.cpu}, {"share_wall", shares.wall}, {"seconds_per_event", each}};
+}
+
+Json processes_of(const Definitions& definitions, const convert::Tracks& tracks) {
+  Json processes = Json::array();
+  for (std::size_t i = 0; i < tracks.processes.size(); ++i) {
+    const convert::Process& process = tracks.processes[i];
+    const bool known = i < definitions.groups.size();
+    const LocationGroup group = known ? definitions.groups[i] : LocationGroup();
+    Json one;
+    one["name"] = process.name;
+    one["pid"] = group.process_id;
+    one["host"] = group.hostname;
+    one["command"] = process.command;
+    one["parent"] = group.creator.defined() ? Json(group.creator.value()) : Json();
+    one["ending"] = group.ending;
+    processes.push_back(std::move(one));
+  }
+  return processes;
+}
+
+Json tracks_of(const Definitions& definitions, const convert::Tracks& tracks,
+               const view::Index* index) {
+  Json all = Json::array();
+  for (std::size_t i = 0; i < tracks.tracks.size(); ++i) {
+    const convert::Track& track = tracks.tracks[i];
+    const view::TrackRecord record =
+        index != nullptr && i < index->tracks().size() ? index->tracks()[i] : view::TrackRecord();
+    Json one;
+    one["name"] = track.name;
+    one["process"] = track.process;
+    one["kind"] = kind_of(track);
+    one["thread"] = definitions.locations[i].thread_id;
+    one["events"] = index != nullptr ? record.events : definitions.locations[i].event_count;
+    one["begin"] = record.begin;
+    one["end"] = record.end;
+    one["depth"] = record.depth;
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+Json regions_of(const Definitions& definitions) {
+  Json regions = Json::array();
+  for (const Region& region : definitions.regions) {
+    regions.push_back({{"name", region.name},
+                       {"file", region.file},
+                       {"line", region.first_line},
+                       {"last_line", region.last_line},
+                       {"group", region.group},
+                       {"waits", waits_by_name(region.name) || is_unmeasured(region)},
+                       {"suspended", is_suspension(region)},
+                       {"called", is_called(region)},
+                       {"kind", kind_of(region)}});
+  }
+  return regions;
+}
+
+Json metrics_of(const Definitions& definitions) {
+  Json metrics = Json::array();
+  for (const Metric& metric : definitions.metrics) {
+    const char* type = metric.type == MetricValueType::kInt64    ? "int64"
+                       : metric.type == MetricValueType::kUint64 ? "uint64"
+                                                                 : "double";
+    metrics.push_back({{"name", metric.name},
+                       {"unit", value_unit(metric)},
+                       {"description", metric.description},
+                       {"type", type}});
+  }
+  return metrics;
+}
+
+Json parameters_of(const Definitions& definitions) {
+  Json parameters = Json::array();
+  for (const Parameter& parameter : definitions.parameters) parameters.push_back(parameter.name);
+  return parameters;
+}
+
+Json communicators_of(const Definitions& definitions) {
+  Json communicators = Json::array();
+  for (const Communicator& one : definitions.communicators) communicators.push_back(one.name);
+  return communicators;
+}
+
+Json markers_of(const Definitions& definitions, const convert::Tracks& tracks) {
+  Json markers = Json::array();
+  for (const Marker& marker : definitions.markers) {
+    const std::uint64_t time = ticks(marker.time), begin = definitions.clock.begin;
+    markers.push_back({{"time", time > begin ? time - begin : 0},
+                       {"track", tracks.index_of(marker.location)},
+                       {"text", marker.text}});
+  }
+  return markers;
+}
+
+// The events may lie beyond the end that the clock states.
+std::uint64_t length_of(const Definitions& definitions, const view::Index* index) {
+  std::uint64_t length = std::min(definitions.clock.length, view::kLastTime);
+  if (index == nullptr) return length;
+  for (const view::TrackRecord& track : index->tracks()) length = std::max(length, track.end);
+  return length;
+}
+
+}  // namespace
+
+std::string describe_for_viewer(const Definitions& of_run, const std::string& title,
+                                const view::Index* index, const std::string& marks) {
+  Definitions definitions = of_run;
+  if (index != nullptr) {
+    for (const auto& [name, value] : index->properties()) definitions.properties[name] = value;
+  }
+  const convert::Tracks tracks(definitions);
+  const RunFacts facts = facts_of(definitions);
+  const std::optional<std::uint64_t>& start = definitions.clock.realtime;
+  Json json;
+  json["version"] = 1;
+  json["title"] = title;
+  json["program"] = or_null(facts.program);
+  json["host"] = or_null(facts.host);
+  json["creator"] = or_null(definitions.creator);
+  json["start_ns"] = start ? Json(std::to_string(*start)) : Json();
+  json["ticks_per_second"] = definitions.clock.ticks_per_second;
+  json["length"] = length_of(definitions, index);
+  json["events"] = index != nullptr ? index->events() : facts.events;
+  json["losses"] = facts.losses;
+  json["cost"] = cost_of(definitions, facts.events);
+  json["waiting"] = std::ranges::any_of(definitions.metrics, &Metric::is_waiting);
+  json["processes"] = processes_of(definitions, tracks);
+  json["tracks"] = tracks_of(definitions, tracks, index);
+  json["regions"] = regions_of(definitions);
+  json["metrics"] = metrics_of(definitions);
+  json["parameters"] = parameters_of(definitions);
+  json["communicators"] = communicators_of(definitions);
+  json["markers"] = markers_of(definitions, tracks);
+  json["marks"] = Json::parse(marks);
+  return json_text(json);
+}
+
+}  // namespace timeloom::tools

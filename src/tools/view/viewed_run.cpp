@@ -1,0 +1,58 @@
+#include "tools/view/viewed_run.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "core/error.hpp"
+#include "formats/otf2/otf2.hpp"
+#include "tools/run/open_run.hpp"
+#include "tools/view/view_describe.hpp"
+#include "view/index_place.hpp"
+#include "weave/run.hpp"
+
+namespace timeloom::tools {
+
+ViewedRun::ViewedRun(const std::filesystem::path& run)
+    : title_(run.string()),
+      anchor_(weave::trace_of(run)),
+      source_(otf2::open(anchor_)),
+      definitions_(source_->definitions()),
+      identity_(view::source_identity(anchor_)),
+      content_(definitions_, [this](const view::Index* index) {
+        return describe_for_viewer(definitions_, title_, index, content_.marks()->read());
+      }) {
+  content_.set_marks(std::make_shared<const view::MarksFile>(anchor_));
+  content_.set_index(view::find_index(anchor_, identity_, definitions_.locations.size(), damaged_));
+}
+
+bool ViewedRun::is_sound() {
+  const std::shared_ptr<const view::Index> index = content_.index();
+  if (!index) return false;
+  try {
+    index->check_all(content_.progress().cancelled);
+    return true;
+  } catch (const Error&) {
+    damaged_ = true;
+    return false;
+  }
+}
+
+void ViewedRun::have_sound_index() {
+  if (is_sound()) return;
+  if (damaged_) say("the index of " + title_ + " is damaged; it is made anew");
+  make_index();
+}
+
+void ViewedRun::make_index() {
+  const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+  const std::shared_ptr<const view::Index> earlier = content_.index();
+  content_.set_index(
+      view::make_index(*source_, anchor_, identity_, content_.progress(), threads, earlier.get()));
+}
+
+std::shared_ptr<const view::Index> ViewedRun::index() {
+  have_sound_index();
+  return content_.index();
+}
+
+}  // namespace timeloom::tools
