@@ -115,12 +115,12 @@ RULES = {
         "src/weave/clock.cpp:1: MPI's header <mpi.h> may be included only in src/preload and src/weave/mpi*",
     ),
     "a version outside the compat header": (
-        {"src/python/observe/frame.cpp": "#if PY_VERSION_HEX >= 0x030c0000\n#endif\n"},
-        "src/python/observe/frame.cpp:1: #if on the version of CPython (PY_VERSION_HEX) belongs in src/python/interpreter/compat*",
+        {"src/python/observe/hooks/frame.cpp": "#if PY_VERSION_HEX >= 0x030c0000\n#endif\n"},
+        "src/python/observe/hooks/frame.cpp:1: #if on the version of CPython (PY_VERSION_HEX) belongs in src/python/interpreter/compat*",
     ),
     "a version on the second line of a condition": (
-        {"src/python/observe/frame.cpp": "\n#if defined(X) && \\\n    PY_MINOR_VERSION > 11\n#endif\n"},
-        "src/python/observe/frame.cpp:2: #if on the version of CPython (PY_MINOR_VERSION) belongs in src/python/interpreter/compat*",
+        {"src/python/observe/hooks/frame.cpp": "\n#if defined(X) && \\\n    PY_MINOR_VERSION > 11\n#endif\n"},
+        "src/python/observe/hooks/frame.cpp:2: #if on the version of CPython (PY_MINOR_VERSION) belongs in src/python/interpreter/compat*",
     ),
     "a platform outside os": (
         {"src/record/a.hpp": "#ifdef X\n#elif defined(__aarch64__)\n#endif\n"},

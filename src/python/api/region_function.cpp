@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "python/api/user_region.hpp"
-#include "python/observe/tasks.hpp"
+#include "python/observe/tasks/tasks.hpp"
 #include "python/session/session.hpp"
 #include "record/measurement.hpp"
 

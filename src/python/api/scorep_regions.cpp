@@ -10,7 +10,7 @@
 #include "python/api/user_region.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
-#include "python/observe/code_regions.hpp"
+#include "python/observe/regions/code_regions.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "python/api/user_region.hpp"
-#include "python/observe/code_regions.hpp"
+#include "python/observe/regions/code_regions.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {

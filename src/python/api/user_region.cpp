@@ -7,7 +7,7 @@
 
 #include "python/interpreter/compat_frame.hpp"
 #include "python/interpreter/free_threading.hpp"
-#include "python/observe/code_regions.hpp"
+#include "python/observe/regions/code_regions.hpp"
 #include "record/measurement.hpp"
 #include "record/region_marks.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "core/event_word.hpp"
 #include "python/interpreter/compat.hpp"
-#include "python/observe/code_regions.hpp"
+#include "python/observe/regions/code_regions.hpp"
 
 namespace timeloom::python {
 

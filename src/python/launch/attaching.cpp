@@ -14,7 +14,7 @@
 #include "python/launch/end_of_run.hpp"
 #include "python/launch/layout_choice.hpp"
 #include "python/launch/read_settings.hpp"
-#include "python/observe/filter_choices.hpp"
+#include "python/observe/regions/filter_choices.hpp"
 #include "run/spool_for_other.hpp"
 #include "settings/command_line.hpp"
 #include "settings/inheritance.hpp"

@@ -18,7 +18,7 @@
 #include "python/launch/measure.hpp"
 #include "python/launch/preload.hpp"
 #include "python/launch/spawned_place.hpp"
-#include "python/observe/code_regions.hpp"
+#include "python/observe/regions/code_regions.hpp"
 #include "python/session/last_fork_handler.hpp"
 #include "python/session/session.hpp"
 #include "python/session/session_window.hpp"

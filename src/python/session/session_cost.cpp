@@ -1,6 +1,6 @@
 #include "python/session/session_cost.hpp"
 
-#include "python/observe/code_regions.hpp"
+#include "python/observe/regions/code_regions.hpp"
 #include "record/this_process.hpp"
 
 namespace timeloom::python {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/measuring_cost.hpp"
-#include "python/observe/calibration.hpp"
+#include "python/observe/cost/calibration.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
-#include "python/observe/filter_choices.hpp"
+#include "python/observe/regions/filter_choices.hpp"
 #include "python/session/session.hpp"
 #include "settings/overhead_setting.hpp"
 #include "settings/window_settings.hpp"

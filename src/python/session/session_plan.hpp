@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "core/window.hpp"
-#include "python/observe/code_regions.hpp"
-#include "python/observe/instrumenter.hpp"
+#include "python/observe/hooks/instrumenter.hpp"
+#include "python/observe/regions/code_regions.hpp"
 #include "record/metrics.hpp"
 #include "settings/inheritance.hpp"
 #include "settings/settings.hpp"

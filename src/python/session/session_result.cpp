@@ -1,6 +1,6 @@
 #include "python/session/session_result.hpp"
 
-#include "python/observe/lanes.hpp"
+#include "python/observe/tasks/lanes.hpp"
 
 namespace timeloom::python {
 

@@ -4,8 +4,8 @@
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/pending_call.hpp"
 #include "python/interpreter/python_fork_handlers.hpp"
-#include "python/observe/code_regions.hpp"
-#include "python/observe/watched.hpp"
+#include "python/observe/regions/code_regions.hpp"
+#include "python/observe/regions/watched.hpp"
 #include "record/alarm.hpp"
 #include "record/measurement.hpp"
 

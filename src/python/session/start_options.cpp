@@ -17,7 +17,7 @@
 #include "core/mpi_rank.hpp"
 #include "core/recorded_arguments.hpp"
 #include "core/run_properties.hpp"
-#include "python/observe/code_regions.hpp"
+#include "python/observe/regions/code_regions.hpp"
 #include "python/session/worker_name.hpp"
 #include "record/this_process.hpp"
 #include "record/writer_options.hpp"

@@ -1,0 +1,316 @@
+#include "python/observe/cost/budget.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "core/given_up.hpp"
+#include "python/interpreter/errors.hpp"
+#include "python/interpreter/free_threading.hpp"
+#include "python/observe/cost/calibration.hpp"
+#include "python/observe/cost/rest.hpp"
+#include "python/observe/hooks/instrumenter.hpp"
+#include "python/observe/regions/code_regions.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+
+constinit thread_local int t_enters_to_sample = 0;
+
+namespace {
+
+// The enter of a thread that is its first sample, from 1 to kEntersPerSample: those of threads that
+// follow each other are evenly spread, the steps being about the golden section.
+int first_sample() noexcept {
+  constexpr unsigned kStep = 155;
+  static constinit std::atomic<unsigned> steps = 0;
+  const unsigned enters_later = steps.fetch_add(kStep, std::memory_order_relaxed);
+  return kEntersPerSample - static_cast<int>(enters_later % kEntersPerSample);
+}
+
+// Whether the first enter of a thread, whose samples begin with it, is none.
+bool begins_later() noexcept {
+  if (t_enters_to_sample == 0) return false;
+  t_enters_to_sample = first_sample() - 1;
+  return t_enters_to_sample > 0;
+}
+
+constexpr std::uint64_t kWindowNs = 20'000'000;  // of CPU time, between two decisions
+constexpr std::uint64_t kLookNs = 1'000'000;     // between two looks at the CPU clock
+constexpr double kLeft = 0.7;  // of the limit: what a decision leaves, so that it lasts
+// Of the limit: the rest is for what is not counted here (start, drain), and for an estimate that
+// is too low.
+constexpr double kCounted = 0.8;
+// The limit holds for a run that is longer by this CPU time than it is yet: what is busy at its
+// begin alone, such as imports, is not given up for it.
+constexpr double kGraceSeconds = 0.25;
+// Of the limit: what is left to events where much was taken by functions that were seen first.
+constexpr double kLeastForEvents = 0.25;
+// The calibrated program leaves more in the caches and branch predictors of the processor than
+// most do: until callbacks were timed in the program, an event is taken to cost so much more.
+constexpr double kUntimedCost = 2;
+constexpr double kLeastEventSeconds = 20e-9;  // where calibrating was disturbed
+constexpr double kEventsPerCall = 2;
+
+// Code that is kept alive here, so that no other takes its address meanwhile.
+using Samples = std::unordered_map<PyCodeObject*, std::uint64_t>;
+
+struct GivenUpCode {
+  PyCodeObject* code;  // owned
+  Py_ssize_t index;    // where its word is kept
+  EventWord word;      // that it had before
+};
+
+struct Budget {
+  bool on = false;
+  double limit = 0;
+  EventCost calibrated;
+  const Instrumenter* instrumenter = nullptr;
+  double metrics_seconds = 0;  // to sample them once
+  std::uint64_t begin_cpu_ns = 0;
+  double begin_sight_seconds = 0;
+  std::uint64_t all_samples = 0;
+  std::uint64_t window_cpu_ns = 0;  // when the window began
+  std::uint64_t window_samples = 0;
+  std::uint64_t next_look_ns = 0;
+  std::uint64_t decisions = 0;
+  Samples samples;  // of the window
+  std::vector<GivenUpCode> given_up;
+  std::vector<record::Token> tokens;  // of these, in order
+  std::set<std::uint32_t> cut_short;  // regions that ended with a visit of one, as it was noted
+};
+
+Budget& budget() {
+  static auto* const kInstance = new Budget;
+  return *kInstance;
+}
+
+bool is_given_up(const record::OpenRegion& open) noexcept {
+  const std::vector<record::Token>& tokens = budget().tokens;
+  return record::is_function(open.token) &&
+         std::ranges::binary_search(tokens, record::bare_token(open.token));
+}
+
+using OpenRegions = std::vector<record::OpenRegion>;
+
+// Leaves the visits of given-up functions that are open, and what was entered inside them, whose
+// ends are then not recorded. `cut_short`, OpenRegions: gets what still runs.
+void close_given_up(record::ThreadRecorder& recorder, std::uintptr_t, void* cut_short) {
+  const auto open = recorder.open_regions();
+  const auto first = std::ranges::find_if(open, is_given_up);
+  if (first == open.end()) return;
+  OpenRegions inside(first, open.end());
+  recorder.close_from(static_cast<std::size_t>(first - open.begin()));
+  std::erase_if(inside, [](const record::OpenRegion& region) {
+    return is_given_up(region) || region.token == record::kEndedUnseen;
+  });
+  auto& cut = *static_cast<OpenRegions*>(cut_short);
+  cut.insert(cut.end(), inside.begin(), inside.end());
+  for (record::OpenRegion& region : inside) region.token |= record::kUnrecorded;
+  recorder.enter_again(inside);
+}
+
+// Notes each region once.
+void note_cut_short(std::span<const record::OpenRegion> regions) noexcept try {
+  std::set<std::uint32_t>& known = budget().cut_short;
+  std::vector<std::uint32_t> ids;
+  for (const record::OpenRegion& region : regions) {
+    if ((region.token & record::kUnrecorded) != 0) continue;
+    const auto id = static_cast<std::uint32_t>(payload_of(region.enter));
+    if (known.insert(id).second) ids.push_back(id);
+  }
+  if (ids.empty()) return;
+  record::note_property(kCutShortIds + std::to_string(known.size()), ids_text(ids));
+} catch (const std::bad_alloc&) {
+  return;
+}
+
+// Without memory they are closed later, by an outer leave.
+void close_visits() noexcept {
+  OpenRegions cut_short;
+  with_world_stopped([&] {
+    try {
+      record::for_each_recorder(close_given_up, &cut_short);
+    } catch (const std::bad_alloc&) {
+      return;
+    }
+  });
+  note_cut_short(cut_short);
+}
+
+// Marks the code objects; ids of their regions.
+std::vector<std::uint32_t> mark(Budget& b, const std::vector<PyCodeObject*>& codes) {
+  std::vector<std::uint32_t> ids;
+  for (PyCodeObject* code : codes) {
+    const EventWord word = known_word(code);
+    if (!is_region(word)) continue;
+    const RegionId id{payload_of(word)};
+    record::define(id);  // all its calls may have been deeper than is recorded
+    ids.push_back(id.value());
+    b.given_up.push_back({code, code_index(), word});
+    Py_INCREF(code);
+    store_code_extra(code, code_index(), kGivenUp);
+    b.tokens.push_back(token_of(code));
+  }
+  std::ranges::sort(b.tokens);
+  return ids;
+}
+
+// Those with the most samples, until the samples of the others are at most `kept`.
+std::vector<PyCodeObject*> most_sampled(const Samples& samples, double kept) {
+  std::vector<std::pair<std::uint64_t, PyCodeObject*>> order;
+  double left = 0;
+  for (const auto& [code, count] : samples) {
+    order.emplace_back(count, code);
+    left += static_cast<double>(count);
+  }
+  std::ranges::sort(order, std::ranges::greater());
+  std::vector<PyCodeObject*> codes;
+  for (const auto& [count, code] : order) {
+    if (left <= kept) break;
+    codes.push_back(code);
+    left -= static_cast<double>(count);
+  }
+  return codes;
+}
+
+// The cost of the calls that a sample stands for, as far as it is known by now.
+double sample_seconds(const Budget& b) noexcept {
+  const EventCost cost = slowed(b.calibrated, callback_times(), *b.instrumenter, b.metrics_seconds);
+  const double untimed = cost.timed_callbacks > 0 ? 1 : kUntimedCost;
+  const double event = std::max(cost.event_seconds - b.metrics_seconds, kLeastEventSeconds);
+  return kEntersPerSample * kEventsPerCall * (untimed * event + b.metrics_seconds);
+}
+
+// The cost of seeing functions for the first time, which no function can be given up for.
+double first_sight_seconds(const Budget& b) noexcept {
+  const FirstSights sights = first_sights();
+  return static_cast<double>(sights.cpu_ns) * 1e-9 +
+         static_cast<double>(sights.count) * b.calibrated.function_seconds;
+}
+
+// The window is over. When all that measuring has cost is too much, gives up what is called most
+// in this window, or rests until the CPU time is so much longer.
+void decide(Budget& b, std::uint64_t cpu_ns) {
+  const double window = static_cast<double>(cpu_ns - b.window_cpu_ns) * 1e-9;
+  const double all = static_cast<double>(cpu_ns - b.begin_cpu_ns) * 1e-9;
+  const double sample = sample_seconds(b);
+  const double cost = static_cast<double>(b.window_samples) * sample;
+  const double sights = first_sight_seconds(b) - b.begin_sight_seconds;
+  const double all_cost = static_cast<double>(b.all_samples) * sample + sights;
+  if (all_cost <= kCounted * b.limit * (all + kGraceSeconds)) return;
+  if (can_rest()) {
+    const double longer = std::max(cost / (kLeft * b.limit) - window, all_cost / b.limit - all);
+    return rest_until(cpu_ns + static_cast<std::uint64_t>(longer * 1e9));
+  }
+  const double left = std::max(kLeft * b.limit - sights / all, kLeastForEvents * b.limit) * window;
+  const std::vector<std::uint32_t> ids = mark(b, most_sampled(b.samples, left / sample));
+  if (ids.empty()) return;  // with what is left, it will be less than the limit
+  close_visits();
+  record::note_property(kGivenUpIds + std::to_string(++b.decisions), ids_text(ids));
+}
+
+void begin_window(Budget& b, std::uint64_t cpu_ns) noexcept {
+  b.window_cpu_ns = cpu_ns;
+  b.window_samples = 0;
+}
+
+void release(Samples& samples) noexcept {
+  for (const auto& [code, count] : samples) Py_DECREF(code);
+  samples.clear();
+}
+
+// Returns the samples of a window that is over: code that only they keep alive must not die
+// before all is done.
+Samples sampled(Budget& b, PyCodeObject* code) {
+  if (!b.on || rests() || !is_region(known_word(code))) return {};
+  if (b.samples[code]++ == 0) Py_INCREF(code);
+  ++b.window_samples;
+  ++b.all_samples;
+  const std::uint64_t now = record::monotonic_ns();
+  if (now < b.next_look_ns) return {};
+  b.next_look_ns = now + kLookNs;
+  const std::uint64_t cpu_ns = record::process_cpu_ns();
+  if (cpu_ns - b.window_cpu_ns < kWindowNs) return {};
+  decide(b, cpu_ns);
+  begin_window(b, cpu_ns);
+  return std::exchange(b.samples, {});
+}
+
+// The time of rest is no part of the next window.
+void end_of_rest(std::uint64_t cpu_ns) noexcept { begin_window(budget(), cpu_ns); }
+
+}  // namespace
+
+void take_sample(PyCodeObject* code) noexcept {
+  if (begins_later()) return;
+  t_enters_to_sample = kEntersPerSample;
+  const ErrorGuard guard;
+  Samples over;
+  try {
+    const CriticalSection critical;
+    over = sampled(budget(), code);
+  } catch (const std::bad_alloc&) {
+    return;  // one sample less
+  }
+  release(over);
+}
+
+void begin_budget(double limit, const EventCost& calibrated, const Instrumenter& instrumenter,
+                  double metrics_seconds) noexcept {
+  const CriticalSection critical;
+  Budget& b = budget();
+  b.limit = limit;
+  b.calibrated = calibrated;
+  b.instrumenter = &instrumenter;
+  b.metrics_seconds = metrics_seconds;
+  b.decisions = 0;
+  b.on = true;
+  if (instrumenter.rest != nullptr) begin_resting(instrumenter.rest, end_of_rest);
+  continue_budget();
+}
+
+void continue_budget() noexcept {
+  Budget& b = budget();
+  b.begin_cpu_ns = record::process_cpu_ns();
+  b.begin_sight_seconds = first_sight_seconds(b);
+  b.all_samples = 0;
+  continue_resting();
+  release(b.samples);
+  begin_window(b, b.begin_cpu_ns);
+}
+
+void end_budget() noexcept {
+  const CriticalSection critical;
+  Budget& b = budget();
+  b.on = false;
+  end_resting();
+  b.tokens.clear();
+  b.cut_short.clear();
+  release(b.samples);
+  for (const GivenUpCode& one : b.given_up) {
+    store_code_extra(one.code, one.index, one.word);
+    Py_DECREF(one.code);
+  }
+  b.given_up.clear();
+}
+
+std::size_t given_up_functions() noexcept {
+  const CriticalSection critical;
+  return budget().given_up.size();
+}
+
+void leave_out_given_up(std::vector<record::OpenRegion>& regions) noexcept {
+  const CriticalSection critical;
+  const auto first = std::ranges::find_if(regions, is_given_up);
+  if (first == regions.end()) return;
+  regions.erase(std::remove_if(first, regions.end(), is_given_up), regions.end());
+  note_cut_short({first, regions.end()});
+  for (auto open = first; open != regions.end(); ++open) open->token |= record::kUnrecorded;
+}
+
+}  // namespace timeloom::python

@@ -1,0 +1,211 @@
+// Instrumenters "profile" and "trace": PyEval_SetProfile and PyEval_SetTrace.
+//
+// CPython keeps these hooks per thread, and a new thread starts without one. A
+// catcher that sees every call in every thread (sys.monitoring where there is
+// one, a frame hook on 3.11) puts the hook on threads that lack it: those that
+// run already, those that the program starts by any means, and those that C
+// code brings in. A hook that the program itself sets is left alone. When we
+// stop watching, each thread drops the hook at its next event.
+#include <atomic>
+
+#include "python/interpreter/deep_stack.hpp"
+#include "python/interpreter/frame_hook.hpp"
+#include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/set_profile.hpp"
+#include "python/observe/hooks/event_code.hpp"
+#include "python/observe/hooks/instrumenter.hpp"
+#include "python/observe/hooks/monitoring_tool.hpp"
+#include "python/observe/hooks/reconcile.hpp"
+#include "python/observe/regions/code_regions.hpp"
+#include "python/observe/regions/watched.hpp"
+#include "record/thread_recorder.hpp"
+
+namespace timeloom::python {
+namespace {
+
+enum class Hook { kProfile, kTrace };
+constinit std::atomic<Hook> g_hook = Hook::kProfile;
+constinit std::atomic<bool> g_c_functions = false;
+constinit std::atomic<bool> g_watching = false;
+std::atomic<std::uint64_t> g_passed_over = 0;  // events that are no regions of ours
+PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int throwing);
+constinit FrameHook g_frame_hook;
+
+void on_call(PyFrameObject* frame) noexcept {
+  if (g_c_functions) {
+    InterpreterFrame* const caller = direct_caller_of(interpreter_frame_of(frame));
+    if (caller != nullptr) leave_returned_c_function(code_of(caller));
+  }
+  const Ref code(PyFrame_GetCode(frame));
+  EventWord word = 0;
+  if (ready_word(code.code(), &word)) [[likely]] {
+    return record::t_recorder->enter(token_of(code.code()), word);
+  }
+  word = known_word(code.code());
+  if (word == 0) {
+    const ErrorGuard guard;
+    const Ref globals(PyFrame_GetGlobals(frame));
+    word = decide_word(code.code(), globals.get());
+  }
+  if (word == kWatched) {
+    enter_watched(code.code(), interpreter_frame_of(frame));
+  } else if (is_region(word)) {
+    enter_code(code.code(), word);
+  }
+}
+
+void on_return(PyFrameObject* frame) noexcept {
+  const Ref code(PyFrame_GetCode(frame));
+  const record::Token token = token_of(code.code());
+  if (record::t_recorder->leave_last(token)) return;
+  if (is_recorded(known_word(code.code()))) record::t_recorder->leave_outer(token);
+}
+
+// Whether C functions that this frame calls are recorded.
+bool records_calls_of(PyFrameObject* frame) noexcept {
+  const Ref code(PyFrame_GetCode(frame));
+  EventWord word = known_word(code.code());
+  if (word == 0) {
+    const Ref globals(PyFrame_GetGlobals(frame));
+    word = decide_word(code.code(), globals.get());
+  }
+  return calls_c_recorded(word);
+}
+
+// One more; lost counts of threads without a GIL do not matter to an estimate.
+void count_passed_over() noexcept {
+  g_passed_over.store(g_passed_over.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+// Puts `function` on the calling thread, for which others are stopped without a GIL.
+void set_hook(Hook hook, Py_tracefunc function) noexcept {
+  const ControlLock control;
+  if (hook == Hook::kProfile) {
+    PyEval_SetProfile(function, nullptr);
+  } else {
+    PyEval_SetTrace(function, nullptr);
+  }
+}
+
+// A function for each kind of hook: a thread may still have the one of a past
+// measurement when it gets the other.
+template <Hook kHook>
+int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
+  if (!g_watching || g_hook != kHook) {
+    set_hook(kHook, nullptr);
+    return 0;
+  }
+  switch (what) {
+    case PyTrace_CALL: on_call(frame); break;
+    case PyTrace_RETURN: on_return(frame); break;
+    case PyTrace_C_CALL:
+    case PyTrace_C_RETURN:
+    case PyTrace_C_EXCEPTION: {
+      PyMethodDef* method = g_c_functions ? c_function_of(argument) : nullptr;
+      if (method == nullptr || !records_calls_of(frame)) {
+        count_passed_over();
+        break;
+      }
+      if (what == PyTrace_C_CALL) {
+        const Ref code(PyFrame_GetCode(frame));
+        enter_c_function(method, argument, code.code());
+      } else {
+        leave_c_function(method, argument);
+      }
+      break;
+    }
+    default: count_passed_over();  // lines, exceptions
+  }
+  return 0;
+}
+
+Py_tracefunc hook_of(PyThreadState* thread) noexcept {
+  return g_hook == Hook::kProfile ? thread->c_profilefunc : thread->c_tracefunc;
+}
+
+Py_tracefunc our_hook() noexcept {
+  return g_hook == Hook::kProfile ? on_event<Hook::kProfile> : on_event<Hook::kTrace>;
+}
+
+void put_hook() noexcept {
+  const ErrorGuard guard;
+  set_hook(g_hook, our_hook());
+}
+
+PyObject* catch_by_monitoring(PyObject*, PyObject* const* arguments, std::size_t,
+                              PyObject*) noexcept {
+  PyThreadState* thread = PyThreadState_Get();
+  if (hook_of(thread) == nullptr) [[unlikely]] {
+    // The program may have had a hook of its own here, and we seen nothing. That
+    // this frame begins has been reported before, when there was no hook. Events that C code fires
+    // are of no frame.
+    const bool begins =
+        is_of_code(arguments) && frame_of_event(code_argument(arguments)) != nullptr;
+    const Ref beginning(begins ? PyThreadState_GetFrame(thread) : nullptr);
+    reconcile_this_thread(beginning.frame());
+    put_hook();
+    if (beginning) on_call(beginning.frame());
+  }
+  return Py_NewRef(Py_None);
+}
+
+PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
+  if (stack_runs_low(thread)) [[unlikely]] {
+    return evaluate_with_room(catch_by_frame, thread, frame, throwing);
+  }
+  if (g_watching && hook_of(thread) == nullptr && !is_tracing(thread)) [[unlikely]] {
+    reconcile_this_thread(nullptr);  // `frame` is not yet among those that run
+    put_hook();
+  }
+  return g_frame_hook.next(thread, frame, throwing);
+}
+
+bool install_catcher() {
+  if constexpr (kHasMonitoring) {
+    static constexpr MonitoringEvent kBegins[] = {{"PY_START", catch_by_monitoring, false},
+                                                  {"PY_RESUME", catch_by_monitoring, false},
+                                                  {"PY_THROW", catch_by_monitoring, false}};
+    if (subscribe(kBegins)) return true;
+    // The threads that are there have been hooked.
+    say_not_subscribed("threads that start from now on are not recorded");
+    return true;
+  }
+  g_frame_hook.install(catch_by_frame);
+  return true;
+}
+
+void uninstall_catcher() {
+  if constexpr (kHasMonitoring) return unsubscribe();
+  g_frame_hook.remove();
+}
+
+std::uint64_t ignored_callbacks() noexcept { return g_passed_over.load(std::memory_order_relaxed); }
+
+bool install(Hook hook, const InstrumentOptions& what) {
+  g_hook = hook;
+  g_c_functions = what.c_functions;
+  g_watching = true;
+  if (hook == Hook::kProfile) hide_return_of_set_profile(our_hook());
+  if (hook_of(PyThreadState_Get()) == nullptr) put_hook();
+  return install_catcher();
+}
+
+void uninstall() {
+  g_watching = false;
+  uninstall_catcher();
+  const ErrorGuard guard;
+  if (hook_of(PyThreadState_Get()) == our_hook()) set_hook(g_hook, nullptr);
+}
+
+}  // namespace
+
+const Instrumenter kProfile{
+    "profile", {.c_functions = true},
+    true,      [](const InstrumentOptions& what) { return install(Hook::kProfile, what); },
+    uninstall, ignored_callbacks};
+const Instrumenter kTrace{
+    "trace",   {},
+    true,      [](const InstrumentOptions& what) { return install(Hook::kTrace, what); },
+    uninstall, ignored_callbacks};
+
+}  // namespace timeloom::python

@@ -1,0 +1,259 @@
+// Instrumenter "monitoring": sys.monitoring (PEP 669), Python 3.12 and later.
+//
+// A code object that is excluded returns DISABLE from each of its places once
+// and costs nothing afterwards.
+#include "python/observe/cost/budget.hpp"
+#include "python/observe/hooks/event_code.hpp"
+#include "python/observe/hooks/instrumenter.hpp"
+#include "python/observe/hooks/monitoring_tool.hpp"
+#include "python/observe/regions/code_regions.hpp"
+#include "python/observe/regions/watched.hpp"
+#include "python/observe/tasks/tasks.hpp"
+#include "record/thread_recorder.hpp"
+
+namespace timeloom::python {
+namespace {
+
+// None is immortal where sys.monitoring exists.
+PyObject* none() noexcept { return Py_None; }
+
+EventWord decided_word(PyCodeObject* code) noexcept {
+  const EventWord word = known_word(code);
+  return word == 0 ? decide_word(code, globals_of_event(code)) : word;
+}
+
+[[gnu::noinline, gnu::cold]] PyObject* first_enter(PyCodeObject* code) noexcept {
+  const EventWord word = decided_word(code);
+  if (word == kWatched) return enter_watched(code, frame_of_event(code)), none();
+  if (!is_region(word)) return Py_NewRef(g_disable);
+  enter_code(code, word);
+  return none();
+}
+
+// The clock is read first in these two: the counter waits for the instructions
+// before it, and ours can run beside those of the interpreter that follow.
+
+// PY_START, PY_RESUME
+PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  const std::uint64_t now = os::now();
+  if (!is_of_code(arguments)) [[unlikely]]
+    return leave_out_event();
+  PyCodeObject* code = code_argument(arguments);
+  EventWord word = 0;
+  if (!ready_word(code, &word)) [[unlikely]]
+    return first_enter(code);
+  record::t_recorder->enter(token_of(code), word, now);
+  return none();
+}
+
+// Only here it is asked whether there is a code object: others are never open.
+[[gnu::noinline, gnu::cold]] PyObject* unexpected_leave(PyObject* const* arguments) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
+  PyCodeObject* code = code_argument(arguments);
+  if (is_excluded(known_word(code))) return Py_NewRef(g_disable);
+  record::t_recorder->leave_outer(token_of(code));
+  return none();
+}
+
+// PY_RETURN, PY_YIELD
+PyObject* on_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  const std::uint64_t now = os::now();
+  PyCodeObject* code = code_argument(arguments);
+  if (!record::t_recorder->leave_last(token_of(code), now)) [[unlikely]]
+    return unexpected_leave(arguments);
+  return none();
+}
+
+// PY_THROW and PY_UNWIND cannot be disabled for one place.
+PyObject* on_throw(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
+  PyCodeObject* code = code_argument(arguments);
+  const EventWord word = decided_word(code);
+  if (word == kWatched) enter_watched(code, frame_of_event(code));
+  if (is_region(word)) enter_code(code, word);
+  return none();
+}
+
+PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
+  PyCodeObject* code = code_argument(arguments);
+  if (is_recorded(known_word(code))) record::t_recorder->leave(token_of(code));
+  return none();
+}
+
+// Whether C functions that this code calls are recorded.
+bool records_calls_of(PyCodeObject* code) noexcept { return calls_c_recorded(decided_word(code)); }
+
+// A call is announced with the method object or, by later patch releases, with its function; the
+// end names the function. f(*arguments) has no end where f is a method object; 3.11 reports nothing
+// of it, so it is not recorded.
+bool is_reported_whole(PyObject* const* arguments) noexcept {
+  return !PyMethod_Check(arguments[2]) ||
+         !unpacks_arguments(code_argument(arguments), PyLong_AsSsize_t(arguments[1]));
+}
+
+// CALL: code, offset, callable, first argument
+PyObject* on_call(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
+  PyObject* callable = function_of_method(arguments[2]);
+  PyMethodDef* method = c_function_of(callable);
+  PyCodeObject* code = code_argument(arguments);
+  if (method != nullptr && records_calls_of(code) && is_reported_whole(arguments)) {
+    enter_c_function(method, callable, code);
+  }
+  return none();
+}
+
+// C_RETURN, C_RAISE
+PyObject* on_c_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
+  PyObject* callable = function_of_method(arguments[2]);
+  PyMethodDef* method = c_function_of(callable);
+  if (method != nullptr && records_calls_of(code_argument(arguments)))
+    leave_c_function(method, callable);
+  return none();
+}
+
+constexpr MonitoringEvent kEvents[] = {
+    {"PY_START", on_enter, false, true},
+    {"PY_RESUME", on_enter, false, true},
+    {"PY_RETURN", on_leave, false, true},
+    {"PY_YIELD", on_leave, false, true},
+    {"PY_THROW", on_throw, false},
+    {"PY_UNWIND", on_unwind, false},
+    {"CALL", on_call, false},
+    {"C_RETURN", on_c_leave, true},
+    {"C_RAISE", on_c_leave, true},
+};
+constexpr std::size_t kPythonEvents = 6;  // the first ones; the others are of C functions
+
+// The same where measuring may take a share of the CPU time only: some of the enters are samples.
+
+// PY_START, PY_RESUME
+PyObject* on_counted_enter(PyObject* self, PyObject* const* arguments, std::size_t count,
+                           PyObject* names) noexcept {
+  if (is_sample() && is_of_code(arguments)) [[unlikely]]
+    take_sample(code_argument(arguments));
+  return on_enter(self, arguments, count, names);
+}
+
+constexpr MonitoringEvent kCountedEvents[] = {
+    {"PY_START", on_counted_enter, false, true},
+    {"PY_RESUME", on_counted_enter, false, true},
+    {"PY_RETURN", on_leave, false, true},
+    {"PY_YIELD", on_leave, false, true},
+    {"PY_THROW", on_throw, false},
+    {"PY_UNWIND", on_unwind, false},
+};
+
+// Whether a step of an awaitable begins or ends. Those without a frame (Cython) are no tasks.
+bool is_step(PyCodeObject* code) noexcept {
+  return is_awaitable(code) && frame_of_event(code) != nullptr;
+}
+
+// The same with tasks as tracks: a frame of an awaitable asks before its enter
+// and leave. Such frames report even when a filter excludes them.
+
+PyObject* task_enter(PyObject* const* arguments, bool starts) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
+  PyCodeObject* code = code_argument(arguments);
+  EventWord word = 0;
+  if (!is_step(code)) {
+    if (!ready_word(code, &word)) return first_enter(code);
+    record::t_recorder->enter(token_of(code), word);
+    return none();
+  }
+  word = decided_word(code);
+  InterpreterFrame* frame = current_frame(PyThreadState_Get());
+  const bool wanted = task_step_begins(generator_of(frame), outer_frame_of(frame), starts);
+  if (wanted && word == kWatched) enter_watched(code, frame);
+  if (wanted && is_region(word)) enter_code(code, word);
+  return none();
+}
+
+PyObject* on_task_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  return task_enter(arguments, true);
+}
+
+// PY_RESUME
+PyObject* on_task_resume(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  return task_enter(arguments, false);
+}
+
+// PY_THROW. What is closed before it begins is no task.
+PyObject* on_task_throw(PyObject* self, PyObject* const* arguments, std::size_t count,
+                        PyObject* names) noexcept {
+  const bool step = is_of_code(arguments) && is_step(code_argument(arguments)) &&
+                    !runs_first(frame_of_event(code_argument(arguments)));
+  return step ? task_enter(arguments, false) : on_throw(self, arguments, count, names);
+}
+
+PyObject* task_leave(PyObject* const* arguments) noexcept {
+  PyCodeObject* code = code_argument(arguments);
+  if (!is_of_code(arguments) || !is_step(code)) {
+    return record::t_recorder->leave_last(token_of(code)) ? none() : unexpected_leave(arguments);
+  }
+  record::t_recorder->leave(token_of(code));
+  task_step_ends(generator_of(current_frame(PyThreadState_Get())));
+  return none();
+}
+
+// PY_RETURN
+PyObject* on_task_return(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  return task_leave(arguments);
+}
+
+// PY_UNWIND
+PyObject* on_task_unwind(PyObject* self, PyObject* const* arguments, std::size_t count,
+                         PyObject* names) noexcept {
+  const bool step = is_of_code(arguments) && is_step(code_argument(arguments));
+  return step ? task_leave(arguments) : on_unwind(self, arguments, count, names);
+}
+
+// PY_YIELD: code, offset, value
+PyObject* on_task_yield(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  if (is_of_code(arguments) && is_step(code_argument(arguments))) {
+    InterpreterFrame* frame = current_frame(PyThreadState_Get());
+    if (!task_step_yields(generator_of(frame), outer_frame_of(frame), arguments[2])) return none();
+  }
+  return task_leave(arguments);
+}
+
+constexpr MonitoringEvent kTaskEvents[] = {
+    {"PY_START", on_task_start, false, true},
+    {"PY_RESUME", on_task_resume, false, true},
+    {"PY_RETURN", on_task_return, false, true},
+    {"PY_YIELD", on_task_yield, false, true},
+    {"PY_THROW", on_task_throw, false},
+    {"PY_UNWIND", on_task_unwind, false},
+    {"CALL", on_call, false},
+    {"C_RETURN", on_c_leave, true},
+    {"C_RAISE", on_c_leave, true},
+};
+
+bool g_tasks = false;
+
+bool install(const InstrumentOptions& what) {
+  if (what.budget) return subscribe(kCountedEvents);
+  const std::span all = what.tasks ? std::span(kTaskEvents) : std::span(kEvents);
+  g_tasks = what.tasks;
+  if (g_tasks) begin_tasks(what.lanes);
+  return subscribe(what.c_functions ? all : all.first(kPythonEvents));
+}
+
+void uninstall() {
+  unsubscribe();
+  if (g_tasks) pause_tasks();
+}
+
+}  // namespace
+
+// It executes about as much code of the interpreter as of ours.
+const Instrumenter kMonitoring{.name = "monitoring",
+                               .can = {.c_functions = true, .tasks = true, .budget = true},
+                               .reports_every_leave = true,
+                               .install = install,
+                               .uninstall = uninstall,
+                               .interpreter_part = 1};
+
+}  // namespace timeloom::python

@@ -1,0 +1,108 @@
+#include "python/observe/hooks/open_calls.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "python/interpreter/compat_frame.hpp"
+#include "python/interpreter/free_threading.hpp"
+#include "python/observe/hooks/unobserved.hpp"
+#include "python/observe/regions/code_regions.hpp"
+#include "python/observe/regions/watched.hpp"
+#include "python/observe/threads/thread_names.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+// Decides for the code of all calls outside of this one, and defines their regions.
+void decide(Ref frame) {
+  for (; frame; frame = Ref(PyFrame_GetBack(frame.frame()))) {
+    const Ref code(PyFrame_GetCode(frame.frame()));
+    EventWord word = known_word(code.code());
+    if (word == 0) {
+      const Ref globals(PyFrame_GetGlobals(frame.frame()));
+      word = decide_word(code.code(), globals.get());
+    }
+    word = word_of_open_call(code.code(), word);
+    if (is_region(word)) record::define(RegionId{payload_of(word)});
+  }
+}
+
+// The same of all threads but the calling one.
+void decide_for_others() {
+  PyObject* const function = PySys_GetObject("_current_frames");  // borrowed
+  const Ref frames(function == nullptr ? nullptr : PyObject_CallNoArgs(function));
+  PyErr_Clear();
+  if (!frames || !PyDict_Check(frames.get())) return;
+  PyObject *thread = nullptr, *frame = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(frames.get(), &position, &thread, &frame)) {
+    if (PyLong_AsUnsignedLong(thread) != PyThread_get_thread_ident()) decide(Ref::borrow(frame));
+  }
+  PyErr_Clear();
+}
+
+// Without the code that has come since it was decided, and without calls that will be reported.
+void enter_on(record::ThreadRecorder& recorder, InterpreterFrame* frame) {
+  std::vector<PyCodeObject*> codes;
+  for (; frame != nullptr; frame = outer_frame_of(frame)) {
+    if (!begin_is_reported_later(frame)) codes.push_back(code_of(frame));
+  }
+  for (auto code = codes.rbegin(); code != codes.rend(); ++code) {
+    const EventWord word = word_of_open_call(*code, known_word(*code));
+    if (word == record::kHidesCalls) recorder.enter_hiding(token_of(*code));
+    if (is_region(word)) recorder.enter(token_of(*code), word);
+  }
+}
+
+using Names = std::map<std::uintptr_t, std::string>;  // by pthread id
+
+Names names_of_threads() {
+  Names names;
+  PyThreadState* thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+  for (; thread != nullptr; thread = PyThreadState_Next(thread)) {
+    names[thread->thread_id] = name_of_running_thread(thread->thread_id);
+  }
+  return names;
+}
+
+void enter_on_others(const Names& names) noexcept try {
+  PyThreadState* const here = PyThreadState_Get();
+  PyThreadState* thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+  for (; thread != nullptr; thread = PyThreadState_Next(thread)) {
+    InterpreterFrame* const frame = current_frame(thread);
+    if (thread == here || frame == nullptr) continue;
+    const auto name = names.find(thread->thread_id);
+    record::ThreadRecorder* const recorder =
+        record::bring_in({thread->thread_id, thread->native_thread_id,
+                          name == names.end() ? std::string() : name->second});
+    if (recorder != nullptr) enter_on(*recorder, frame);
+  }
+} catch (const std::bad_alloc&) {
+  return;
+}
+
+}  // namespace
+
+void enter_open_calls(PyFrameObject* innermost) noexcept {
+  const ErrorGuard guard;
+  try {
+    {
+      const Unobserved nothing_of_this;
+      decide_for_others();
+      decide(Ref::borrow(reinterpret_cast<PyObject*>(innermost)));
+      const Names names = names_of_threads();
+      with_world_stopped([&] { enter_on_others(names); });
+    }
+    if (innermost == nullptr || !record::t_recorder->attached()) return;
+    enter_on(*record::t_recorder, interpreter_frame_of(innermost));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+}  // namespace timeloom::python

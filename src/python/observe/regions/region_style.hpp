@@ -1,0 +1,38 @@
+// How regions are called and described: the choices of the setting region-names.
+//
+// Constant values, for any thread. A further style is a value more in region_style.cpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/definitions.hpp"
+#include "python/observe/regions/label.hpp"
+
+namespace timeloom::python {
+
+struct RegionStyle {
+  std::string_view name;  // the choice of region-names
+  // The name of a function of `module` (empty: not known) whose qualified name this is.
+  std::string (*function_name)(const std::string& module, std::string_view qualified);
+  Paradigm functions;       // of Python functions
+  RegionRole user_regions;  // of regions that the program names itself
+  bool absolute_files;      // the current directory goes before the file of a function
+  // Whether a region of Python's own is left out, by its qualified name.
+  bool (*hides)(std::string_view canonical_name);
+  // Sets the other names of a region, when the filters have seen it.
+  void (*finish)(Region& region);
+  // The last name that a region gets; null: it stays. Then it is known by its canonical name:
+  // many have the same label.
+  std::string (*label)(const LabelParts& parts, const Region& region,
+                       std::string_view arguments) = nullptr;
+};
+
+extern const RegionStyle kQualifiedNames;  // module.qualname
+extern const RegionStyle kScorepNames;     // module.Class:name
+extern const RegionStyle kOmnitraceNames;  // name(n=5), see label.hpp
+
+// REQUIRES: `name` is a choice of region-names; throws std::logic_error otherwise.
+const RegionStyle& find_region_style(std::string_view name);
+
+}  // namespace timeloom::python

@@ -1,0 +1,126 @@
+#include "python/observe/threads/thread_names.hpp"
+
+#include <pthread.h>
+
+#include <map>
+#include <new>
+#include <string>
+
+#include "python/interpreter/free_threading.hpp"
+#include "python/observe/hooks/unobserved.hpp"
+#include "python/observe/regions/code_regions.hpp"
+#include "python/observe/tasks/greenlets.hpp"
+#include "python/observe/threads/thread_events.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+constinit thread_local InterpreterFrame* t_first_frame = nullptr;
+
+// A thread of `threading` begins in Thread._bootstrap, before it is entered in
+// the table of running threads.
+bool is_bootstrap(PyCodeObject* code) noexcept {
+  return PyUnicode_CompareWithASCIIString(code->co_qualname, "Thread._bootstrap") == 0;
+}
+
+Ref outermost_frame() noexcept {
+  Ref frame(PyThreadState_GetFrame(PyThreadState_Get()));
+  while (frame) {
+    Ref back(PyFrame_GetBack(frame.frame()));
+    if (!back) break;
+    frame = std::move(back);
+  }
+  return frame;
+}
+
+// The Thread object that a bootstrap frame was called on. A filter may hide that frame, so that
+// another one is the first to record.
+Ref thread_of_bootstrap() noexcept {
+  InterpreterFrame* const first = t_first_frame;
+  if (first != nullptr && is_bootstrap(code_of(first))) return Ref::borrow(local_of(first, 0));
+  const Ref frame = outermost_frame();
+  if (!frame) return Ref{};
+  const Ref code(PyFrame_GetCode(frame.frame()));
+  if (!is_bootstrap(code.code())) return Ref{};
+  const Ref locals(PyFrame_GetLocals(frame.frame()));
+  return locals ? Ref(PyMapping_GetItemString(locals.get(), "self")) : Ref{};
+}
+
+// The Thread object of a running thread, if `threading` knows it.
+Ref running_thread(std::uintptr_t thread) noexcept {
+  PyObject* modules = PyImport_GetModuleDict();  // borrowed
+  PyObject* threading = PyDict_GetItemString(modules, "threading");
+  if (threading == nullptr) return Ref{};
+  const Ref active(PyObject_GetAttrString(threading, "_active"));
+  const Ref key(PyLong_FromUnsignedLongLong(thread));
+  if (!active || !key) return Ref{};
+  return Ref(PyObject_GetItem(active.get(), key.get()));
+}
+
+// Empty when the object has no name.
+std::string name_of(const Ref& thread) {
+  if (!thread) return {};
+  const Ref name(PyObject_GetAttrString(thread.get(), "_name"));
+  return name && PyUnicode_Check(name.get()) ? text_of(name.get()) : std::string{};
+}
+
+std::string name_this_thread(std::uint32_t location) {
+  // A thread that ends may record without a thread state, one of a sub-interpreter with another
+  // GIL.
+  if (!in_main_interpreter()) return {};
+  const ErrorGuard guard;
+  const Unobserved nothing_of_this;
+  const CriticalSection critical;
+  look_for_greenlets();
+  const Ref thread = thread_of_bootstrap();
+  std::string name = name_of(thread);
+  PyErr_Clear();
+  note_begin_of(thread.get(), location);
+  if (name.empty()) name = name_of(running_thread(static_cast<std::uintptr_t>(pthread_self())));
+  PyErr_Clear();
+  if (name.empty() && location == 0) name = "MainThread";
+  return name;
+}
+
+}  // namespace
+
+std::string name_of_running_thread(std::uintptr_t thread) noexcept {
+  const Unobserved nothing_of_this;
+  std::string name = name_of(running_thread(thread));
+  PyErr_Clear();
+  return name;
+}
+
+namespace {
+
+void note_thread(record::ThreadRecorder&, std::uintptr_t thread, void* names) {
+  static_cast<std::map<std::uintptr_t, std::string>*>(names)->try_emplace(thread);
+}
+
+void rename_running_threads() {
+  std::map<std::uintptr_t, std::string> names;
+  record::for_each_recorder(note_thread, &names);
+  for (auto& [thread, name] : names) {
+    name = name_of_running_thread(thread);
+  }
+  std::erase_if(names, [](const auto& entry) { return entry.second.empty(); });
+  record::rename_threads(names);
+}
+
+}  // namespace
+
+void install_thread_namer() noexcept { record::set_thread_namer(name_this_thread); }
+
+void note_first_frame(InterpreterFrame* frame) noexcept { t_first_frame = frame; }
+
+void update_thread_names() noexcept {
+  const ErrorGuard guard;
+  try {
+    rename_running_threads();
+  } catch (const std::bad_alloc&) {
+    return;  // the names they began with will do
+  }
+}
+
+}  // namespace timeloom::python
