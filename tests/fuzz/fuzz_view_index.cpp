@@ -4,13 +4,13 @@
 #include <cstring>
 
 #include "core/error.hpp"
-#include "view/call_details.hpp"
-#include "view/find.hpp"
-#include "view/group_tiles.hpp"
-#include "view/range_table.hpp"
-#include "view/side_events.hpp"
-#include "view/tile.hpp"
-#include "view/viewed_messages.hpp"
+#include "view/answers/call_details.hpp"
+#include "view/answers/find.hpp"
+#include "view/answers/group_tiles.hpp"
+#include "view/answers/range_table.hpp"
+#include "view/answers/side_events.hpp"
+#include "view/answers/viewed_messages.hpp"
+#include "view/index/tile.hpp"
 #include "view_run.hpp"
 
 namespace timeloom::view {

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-#include "view/connection.hpp"
+#include "view/server/connection.hpp"
 #include "view_run.hpp"
 
 namespace timeloom::view {

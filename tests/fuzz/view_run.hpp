@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/mpi_event.hpp"
-#include "view/api.hpp"
+#include "view/answers/api.hpp"
 
 namespace timeloom::view {
 

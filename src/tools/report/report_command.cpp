@@ -28,7 +28,7 @@
 #include "tools/text/human_text.hpp"
 #include "tools/text/wrong_usage.hpp"
 #include "tools/view/viewed_run.hpp"
-#include "view/range_tree.hpp"
+#include "view/answers/range_tree.hpp"
 
 namespace timeloom::tools {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tools/run/run_facts.hpp"
-#include "view/json_strings.hpp"
+#include "view/answers/json_strings.hpp"
 
 namespace timeloom::tools {
 

@@ -16,9 +16,9 @@
 #include "tools/view/browser.hpp"
 #include "tools/view/view_text.hpp"
 #include "tools/view/viewed_run.hpp"
-#include "view/html_file.hpp"
-#include "view/page.hpp"
-#include "view/server.hpp"
+#include "view/page/html_file.hpp"
+#include "view/page/page.hpp"
+#include "view/server/server.hpp"
 
 namespace timeloom::tools {
 

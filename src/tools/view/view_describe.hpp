@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/definitions.hpp"
-#include "view/index.hpp"
+#include "view/index/index.hpp"
 
 namespace timeloom::tools {
 

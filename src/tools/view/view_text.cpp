@@ -9,8 +9,8 @@
 #include "tools/run/run_facts.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/short_name.hpp"
-#include "view/range_table.hpp"
-#include "view/tile.hpp"
+#include "view/answers/range_table.hpp"
+#include "view/index/tile.hpp"
 
 namespace timeloom::tools {
 

@@ -9,7 +9,7 @@
 #include "core/definitions.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"
-#include "view/index.hpp"
+#include "view/index/index.hpp"
 
 namespace timeloom::tools {
 

@@ -7,7 +7,7 @@
 #include "formats/otf2/otf2.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/view/view_describe.hpp"
-#include "view/index_place.hpp"
+#include "view/index/index_place.hpp"
 #include "weave/run.hpp"
 
 namespace timeloom::tools {

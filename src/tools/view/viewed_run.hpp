@@ -9,7 +9,7 @@
 #include <string>
 
 #include "core/event.hpp"
-#include "view/api.hpp"
+#include "view/answers/api.hpp"
 
 namespace timeloom::tools {
 

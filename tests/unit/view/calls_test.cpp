@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "view/find.hpp"
+#include "view/answers/find.hpp"
 #include "view_model.hpp"
 
 namespace timeloom::view {

@@ -1,6 +1,6 @@
 // What a connection takes and gives without ever waiting.
 
-#include "view/connection.hpp"
+#include "view/server/connection.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -5,10 +5,10 @@
 #include "../support/bytes.hpp"
 #include "core/error.hpp"
 #include "core/mpi_event.hpp"
-#include "view/find.hpp"
-#include "view/message_answers.hpp"
-#include "view/side_events.hpp"
-#include "view/tile.hpp"
+#include "view/answers/find.hpp"
+#include "view/answers/message_answers.hpp"
+#include "view/answers/side_events.hpp"
+#include "view/index/tile.hpp"
 #include "view_model.hpp"
 
 namespace timeloom::view {

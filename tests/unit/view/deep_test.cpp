@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "one_location.hpp"
-#include "view/find.hpp"
-#include "view/tile.hpp"
+#include "view/answers/find.hpp"
+#include "view/index/tile.hpp"
 #include "view_model.hpp"
 
 namespace timeloom::view {

@@ -15,7 +15,7 @@
 #include "core/error.hpp"
 #include "support/bytes.hpp"
 #include "support/temp_directory.hpp"
-#include "view/index_place.hpp"
+#include "view/index/index_place.hpp"
 #include "view/one_location.hpp"
 
 namespace timeloom::view {

@@ -1,12 +1,12 @@
 // The outline of a run tells what the index tells: tables of whole steps, and pictures of its
 // levels.
 
-#include "view/outline.hpp"
+#include "view/page/outline.hpp"
 
 #include <gtest/gtest.h>
 
-#include "view/group_tiles.hpp"
-#include "view/tile.hpp"
+#include "view/answers/group_tiles.hpp"
+#include "view/index/tile.hpp"
 #include "view_model.hpp"
 
 namespace timeloom::view {

@@ -8,7 +8,7 @@
 
 #include "core/error.hpp"
 #include "support/temp_directory.hpp"
-#include "view/source_files.hpp"
+#include "view/answers/source_files.hpp"
 
 namespace timeloom::view {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "view/tile.hpp"
+#include "view/index/tile.hpp"
 #include "view_model.hpp"
 
 namespace timeloom::view {

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "one_location.hpp"
-#include "view/side_events.hpp"
+#include "view/answers/side_events.hpp"
 #include "view_model.hpp"
 
 namespace timeloom::view {

@@ -14,11 +14,11 @@
 
 #include "../support/temp_directory.hpp"
 #include "core/waiting_metric.hpp"
-#include "view/calls.hpp"
-#include "view/index.hpp"
-#include "view/index_writer.hpp"
-#include "view/range_table.hpp"
-#include "view/waited.hpp"
+#include "view/answers/calls.hpp"
+#include "view/answers/range_table.hpp"
+#include "view/index/index.hpp"
+#include "view/index/index_writer.hpp"
+#include "view/index/waited.hpp"
 
 namespace timeloom::view {
 

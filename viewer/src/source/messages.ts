@@ -1,4 +1,4 @@
-// Messages and collective operations in memory, and the answers about them: the same as those of src/view/viewed_messages.cpp.
+// Messages and collective operations in memory, and the answers about them: the same as those of src/view/answers/viewed_messages.cpp.
 import type { Bundle, Bundled, Exchange, Gathering, Location, MessageFacts, MessageRange } from "../model";
 
 /** All that a run has of them, in the order of their times. */

@@ -1,4 +1,4 @@
-// The values of a metric on a location, as the server sums them up (src/view/series.hpp): to the last bit.
+// The values of a metric on a location, as the server sums them up (src/view/answers/series.hpp): to the last bit.
 import type { Values } from "../model";
 import { firstWhere } from "../sorted";
 

@@ -83,7 +83,7 @@ export class Sums {
     }
   }
 
-  /** A list of src/view/path_sums.hpp: own times of all calls in a step, and the calls that lie in it. */
+  /** A list of src/view/index/path_sums.hpp: own times of all calls in a step, and the calls that lie in it. */
   private addList(reader: Varints, columns: Columns): void {
     for (let node = 0; !reader.atEnd;) {
       const head = reader.next(), form = head % 4;

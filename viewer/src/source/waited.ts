@@ -1,4 +1,4 @@
-// Waiting within a stretch of time: it counts as spread evenly, as src/view/waited.hpp says.
+// Waiting within a stretch of time: it counts as spread evenly, as src/view/index/waited.hpp says.
 
 export interface Waited {
   readonly begin: number;

@@ -1,0 +1,25 @@
+// Tiles of a process and of the whole run: the mean of what the tracks show.
+//
+// Functions over an index and the definitions of its run, for any thread. Throws Error where the
+// file is damaged.
+#pragma once
+
+#include <cstdint>
+
+#include "core/definitions.hpp"
+#include "view/index/index.hpp"
+#include "view/index/tile.hpp"
+
+namespace timeloom::view {
+
+inline constexpr std::uint32_t kWholeRun = 0xfffffffe;
+inline constexpr std::uint32_t kFirstGroup = 0x80000000;
+
+// Whether a number stands for a process or the run, in the place of a track.
+bool is_group(std::uint32_t number, const Definitions& definitions) noexcept;
+
+// Row 0 only. REQUIRES: is_group(number).
+Picture group_picture(const Index& index, const Definitions& definitions, std::uint32_t number,
+                      const TilePlace& place, std::uint32_t first_row, std::uint32_t rows);
+
+}  // namespace timeloom::view

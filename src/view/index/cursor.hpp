@@ -1,0 +1,115 @@
+// Goes through the events of a track, block by block.
+//
+// A token of a block is a varint: ticks since the event before (in the first of a block, since the
+// time of the block) * 4 + kind, and operands as varints:
+//   0  enter   which child of the innermost open node it is; where that has no region, the region
+//   1  leave
+//   2  other   EventKind, reference, value. kWaiting: of the ticks since the event before, `value`
+//              were waiting; it is no event of the run
+//   3  recording is switched off, or on again
+// Below a node without a region there are no nodes: an enter there is child 0 and stays in it.
+//
+// Used by one thread; the track outlives it. Throws Error where the file is damaged.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/event.hpp"
+#include "view/index/track.hpp"
+
+namespace timeloom::view {
+
+enum class Token : std::uint8_t { kEnter, kLeave, kOther, kSwitch };
+
+class Cursor {
+ public:
+  // Stands before the first event of the block.
+  Cursor(const Track& track, std::uint32_t block) : track_(&track) {
+    open_ = track.frames_at(block);
+    read(block);
+  }
+  Cursor(Cursor&&) = default;
+  Cursor& operator=(Cursor&&) = default;
+
+  // Goes on to the next event of the block; false: there is none.
+  bool next() {
+    if (in_.at_end()) return false;
+    const std::uint64_t head = in_.varint();
+    time_ += head >> 2;
+    if (time_ > kLastTime) damaged();
+    token_ = static_cast<Token>(head & 3);
+    switch (token_) {
+      case Token::kEnter:
+        frame_ = track_->read_enter(in_, open_, time_);
+        open_.push_back(frame_);
+        break;
+      case Token::kLeave:
+        if (open_.empty()) damaged();
+        frame_ = open_.back();
+        open_.pop_back();
+        break;
+      case Token::kOther:
+        event_.time = Timestamp{time_};
+        event_.kind = static_cast<EventKind>(in_.byte());
+        event_.ref = in_.varint32();
+        event_.value = in_.varint();
+        if (waited() > head >> 2) damaged();
+        break;
+      case Token::kSwitch: off_ = !off_; break;
+    }
+    return true;
+  }
+  // Goes on to the next block; false: there is none. REQUIRES: next() was false.
+  bool next_block() {
+    if (block_ + 1 >= track_->blocks().size()) return false;
+    const std::uint64_t last = time_;
+    read(block_ + 1);
+    if (time_ < last || open_.size() != track_->blocks()[block_].depth) damaged();
+    return true;
+  }
+  // The next event of this block or of those that follow.
+  bool next_of_track() {
+    while (!next()) {
+      if (!next_block()) return false;
+    }
+    return true;
+  }
+
+  Token token() const noexcept { return token_; }
+  std::uint64_t time() const noexcept { return time_; }   // of the event
+  const Frame& frame() const noexcept { return frame_; }  // entered or left
+  // REQUIRES: token() is Token::kOther. The time in it counts like all times of the index.
+  const Event& other() const noexcept { return event_; }
+  // How many of the ticks since the event before passed without the thread running.
+  std::uint64_t waited() const noexcept {
+    return token_ == Token::kOther && event_.kind == EventKind::kWaiting ? event_.value : 0;
+  }
+  const std::vector<Frame>& open() const noexcept { return open_; }  // after the event
+  bool off() const noexcept { return off_; }                         // after the event
+  std::uint32_t block() const noexcept { return block_; }
+
+ private:
+  void read(std::uint32_t block) {
+    const BlockRecord& record = track_->blocks()[block];
+    track_->file().read(record.offset + padded(record.frame_bytes), record.token_bytes,
+                        record.token_check, words_);
+    in_ = ByteReader(bytes_of(words_), record.token_bytes);
+    block_ = block;
+    time_ = record.time;
+    off_ = record.off != 0;
+  }
+
+  const Track* track_;
+  std::vector<Frame> open_;
+  Words words_;
+  ByteReader in_;
+  std::uint32_t block_ = 0;
+  std::uint64_t time_ = 0;
+  Token token_ = Token::kOther;
+  Frame frame_;
+  Event event_;
+  bool off_ = false;
+};
+
+}  // namespace timeloom::view
