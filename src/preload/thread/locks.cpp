@@ -11,9 +11,9 @@
 #include <cerrno>
 
 #include "os/clock.hpp"
-#include "preload/next_function.hpp"
+#include "preload/common/next_function.hpp"
+#include "preload/common/wrapped_call.hpp"
 #include "preload/thread/functions.hpp"
-#include "preload/wrapped_call.hpp"
 #include "record/created_threads.hpp"
 #include "record/measurement.hpp"
 

@@ -1,4 +1,4 @@
-#include "preload/io_handles.hpp"
+#include "preload/io/io_handles.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "preload/next_function.hpp"
+#include "preload/common/next_function.hpp"
 #include "record/measurement.hpp"
 #include "record/wrapper_interface.hpp"
 

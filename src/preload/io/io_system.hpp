@@ -1,8 +1,8 @@
 // What the wrappers of calls for descriptors have in common. Any thread; nothing throws.
 #pragma once
 
-#include "preload/io_functions.hpp"
-#include "preload/io_handles.hpp"
+#include "preload/io/io_functions.hpp"
+#include "preload/io/io_handles.hpp"
 
 namespace timeloom::preload {
 

@@ -10,7 +10,7 @@
 
 #include "core/definitions.hpp"
 #include "core/io.hpp"
-#include "preload/wrapped_call.hpp"
+#include "preload/common/wrapped_call.hpp"
 #include "record/wrapper_interface.hpp"
 
 namespace timeloom::preload {

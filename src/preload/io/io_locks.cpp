@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "preload/io_functions.hpp"
-#include "preload/io_streams.hpp"
-#include "preload/next_function.hpp"
+#include "preload/common/next_function.hpp"
+#include "preload/io/io_functions.hpp"
+#include "preload/io/io_streams.hpp"
 
 namespace timeloom::preload {
 namespace {

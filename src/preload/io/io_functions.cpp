@@ -1,4 +1,4 @@
-#include "preload/io_functions.hpp"
+#include "preload/io/io_functions.hpp"
 
 #include <array>
 

@@ -2,7 +2,7 @@
 // have interrupted a recorder, so nothing is recorded there. The program may choose another stack.
 #include <signal.h>
 
-#include "preload/next_function.hpp"
+#include "preload/common/next_function.hpp"
 #include "record/wrapper_interface.hpp"
 
 namespace timeloom::preload {

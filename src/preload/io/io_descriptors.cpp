@@ -9,9 +9,9 @@
 #include <new>
 #include <string>
 
-#include "preload/io_functions.hpp"
-#include "preload/io_handles.hpp"
-#include "preload/next_function.hpp"
+#include "preload/common/next_function.hpp"
+#include "preload/io/io_functions.hpp"
+#include "preload/io/io_handles.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::preload {

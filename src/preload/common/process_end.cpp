@@ -6,7 +6,7 @@
 #include <cstdarg>
 #include <cstddef>
 
-#include "preload/next_function.hpp"
+#include "preload/common/next_function.hpp"
 #include "record/measurement.hpp"
 #include "record/wrapper_interface.hpp"
 

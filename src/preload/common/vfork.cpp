@@ -2,7 +2,7 @@
 // another program: what the child does is no call of the measured process.
 #include <unistd.h>
 
-#include "preload/next_function.hpp"
+#include "preload/common/next_function.hpp"
 #include "record/wrapper_interface.hpp"
 
 namespace timeloom::preload {

@@ -3,10 +3,10 @@
 
 #include <cstdarg>
 
-#include "preload/io_functions.hpp"
-#include "preload/io_streams.hpp"
-#include "preload/io_system.hpp"
-#include "preload/next_function.hpp"
+#include "preload/common/next_function.hpp"
+#include "preload/io/io_functions.hpp"
+#include "preload/io/io_streams.hpp"
+#include "preload/io/io_system.hpp"
 
 namespace timeloom::preload {
 namespace {

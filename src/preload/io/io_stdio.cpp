@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <cstring>
 
-#include "preload/io_functions.hpp"
-#include "preload/io_handles.hpp"
-#include "preload/io_streams.hpp"
-#include "preload/next_function.hpp"
+#include "preload/common/next_function.hpp"
+#include "preload/io/io_functions.hpp"
+#include "preload/io/io_handles.hpp"
+#include "preload/io/io_streams.hpp"
 
 namespace timeloom::preload {
 namespace {

@@ -5,9 +5,9 @@
 #include <array>
 #include <atomic>
 
-#include "preload/io_functions.hpp"
-#include "preload/io_handles.hpp"
-#include "preload/next_function.hpp"
+#include "preload/common/next_function.hpp"
+#include "preload/io/io_functions.hpp"
+#include "preload/io/io_handles.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::preload {

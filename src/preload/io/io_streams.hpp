@@ -6,8 +6,8 @@
 
 #include <cerrno>
 
-#include "preload/io_functions.hpp"
-#include "preload/io_handles.hpp"
+#include "preload/io/io_functions.hpp"
+#include "preload/io/io_handles.hpp"
 
 namespace timeloom::preload {
 

@@ -2,10 +2,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "preload/io_functions.hpp"
-#include "preload/io_handles.hpp"
-#include "preload/io_system.hpp"
-#include "preload/next_function.hpp"
+#include "preload/common/next_function.hpp"
+#include "preload/io/io_functions.hpp"
+#include "preload/io/io_handles.hpp"
+#include "preload/io/io_system.hpp"
 
 namespace timeloom::preload {
 namespace {
