@@ -11,8 +11,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # What begins a line on stderr, or behind "!" in a report.
 MARKS = ("say(", "say_not_recorded(", "line_start()", "fprintf(stderr", "losses.push_back(")
 # Files whose texts are parts of such lines.
-PARTS = ("src/core/given_up.cpp", "src/python/launch/end_of_run.cpp", "src/python/launch/rank_place.cpp",
-         "src/python/launch/summary_text.cpp", "src/weave/run_properties.cpp")  # fmt: skip
+PARTS = ("src/core/given_up.cpp", "src/python/launch/end/end_of_run.cpp", "src/python/launch/place/rank_place.cpp",
+         "src/python/launch/end/summary_text.cpp", "src/weave/run_properties.cpp")  # fmt: skip
 # Doors of other tools have pages of their own for their options; these are answers of a command to its user at once.
 ELSEWHERE = ("src/tools/scorep_", "src/tools/score_", "src/tools/view_", "src/tools/report_", "src/tools/main.cpp",
              "src/tools/convert/convert_command.cpp", "src/tools/omnitrace_files.cpp", "src/tools/start/preload_command.cpp",

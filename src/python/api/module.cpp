@@ -10,7 +10,7 @@
 #include "python/interpreter/free_threading.hpp"
 #include "python/launch/attached.hpp"
 #include "python/launch/attaching.hpp"
-#include "python/launch/end_of_run.hpp"
+#include "python/launch/end/end_of_run.hpp"
 #include "python/launch/follow.hpp"
 #include "python/launch/launcher.hpp"
 #include "python/launch/measure.hpp"

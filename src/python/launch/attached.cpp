@@ -18,7 +18,7 @@
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/python_fork_handlers.hpp"
 #include "python/interpreter/python_text.hpp"
-#include "python/launch/at_exit.hpp"
+#include "python/launch/end/at_exit.hpp"
 #include "record/listener.hpp"
 #include "record/measurement.hpp"
 #include "settings/inheritance.hpp"

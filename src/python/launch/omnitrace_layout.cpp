@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "python/interpreter/say.hpp"
-#include "python/launch/layout_choice.hpp"
+#include "python/launch/place/layout_choice.hpp"
 #include "record/papi.hpp"
 #include "run/run_directory.hpp"
 #include "settings/omnitrace_names.hpp"

@@ -7,7 +7,7 @@
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/python_text.hpp"
 #include "python/interpreter/say.hpp"
-#include "python/launch/layout_choice.hpp"
+#include "python/launch/place/layout_choice.hpp"
 #include "python/launch/python_values.hpp"
 #include "python/session/session_plan.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "core/error.hpp"
 #include "python/interpreter/python_text.hpp"
-#include "python/launch/end_of_run.hpp"
+#include "python/launch/end/end_of_run.hpp"
 #include "record/measurement.hpp"
 #include "record/wrapper_interface.hpp"
 

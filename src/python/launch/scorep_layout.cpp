@@ -11,7 +11,7 @@
 
 #include "core/error.hpp"
 #include "python/interpreter/say.hpp"
-#include "python/launch/layout_choice.hpp"
+#include "python/launch/place/layout_choice.hpp"
 #include "record/papi.hpp"
 #include "record/wrapper_interface.hpp"
 #include "run/experiment_directory.hpp"

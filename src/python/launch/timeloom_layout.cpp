@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "python/interpreter/say.hpp"
-#include "python/launch/layout_choice.hpp"
+#include "python/launch/place/layout_choice.hpp"
 #include "run/run_directory.hpp"
 
 namespace timeloom::python {

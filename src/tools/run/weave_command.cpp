@@ -30,7 +30,7 @@ struct WeaveCommandOptions {
   std::optional<std::uint32_t> threads;
 };
 
-// For the program that has been measured; src/python/launch/weave_process.cpp reads it.
+// For the program that has been measured; src/python/launch/end/weave_process.cpp reads it.
 std::string numbers_of(const weave::WeaveSummary& summary) {
   constexpr double kMillion = 1e6;
   const auto millionths = [](double share) { return static_cast<std::uint64_t>(share * kMillion); };

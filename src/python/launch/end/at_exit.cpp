@@ -1,4 +1,4 @@
-#include "python/launch/at_exit.hpp"
+#include "python/launch/end/at_exit.hpp"
 
 namespace timeloom::python {
 namespace {

@@ -1,4 +1,4 @@
-#include "python/launch/end_of_run.hpp"
+#include "python/launch/end/end_of_run.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,14 +13,14 @@
 #include "core/shell_word.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/say.hpp"
-#include "python/launch/at_exit.hpp"
+#include "python/launch/end/at_exit.hpp"
+#include "python/launch/end/other_end.hpp"
+#include "python/launch/end/summary_text.hpp"
+#include "python/launch/end/weave_process.hpp"
 #include "python/launch/follow.hpp"
 #include "python/launch/main_module.hpp"
 #include "python/launch/measure.hpp"
 #include "python/launch/mpi_remarks.hpp"
-#include "python/launch/other_end.hpp"
-#include "python/launch/summary_text.hpp"
-#include "python/launch/weave_process.hpp"
 #include "python/session/session.hpp"
 #include "record/measurement.hpp"
 #include "run/spawned_group.hpp"

@@ -1,4 +1,4 @@
-#include "python/launch/spawned_place.hpp"
+#include "python/launch/place/spawned_place.hpp"
 
 #include <utility>
 

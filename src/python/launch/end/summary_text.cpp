@@ -1,4 +1,4 @@
-#include "python/launch/summary_text.hpp"
+#include "python/launch/end/summary_text.hpp"
 
 #include <algorithm>
 #include <cerrno>

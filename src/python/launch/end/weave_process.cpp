@@ -1,4 +1,4 @@
-#include "python/launch/weave_process.hpp"
+#include "python/launch/end/weave_process.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "python/launch/layout_choice.hpp"
+#include "python/launch/place/layout_choice.hpp"
 #include "settings/launched_rank.hpp"
 
 namespace timeloom::python {

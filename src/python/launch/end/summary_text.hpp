@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "python/launch/weave_process.hpp"
+#include "python/launch/end/weave_process.hpp"
 #include "python/session/session.hpp"
 
 namespace timeloom::python {

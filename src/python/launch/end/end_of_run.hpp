@@ -6,7 +6,7 @@
 #include <string>
 
 #include "python/interpreter/compat.hpp"
-#include "python/launch/layout_choice.hpp"
+#include "python/launch/place/layout_choice.hpp"
 #include "python/session/session.hpp"
 #include "settings/settings.hpp"
 

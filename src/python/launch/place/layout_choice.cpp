@@ -1,4 +1,4 @@
-#include "python/launch/layout_choice.hpp"
+#include "python/launch/place/layout_choice.hpp"
 
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-#include "python/launch/rank_place.hpp"
+#include "python/launch/place/rank_place.hpp"
 
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "python/launch/layout_choice.hpp"
+#include "python/launch/place/layout_choice.hpp"
 #include "run/job.hpp"
 #include "settings/launched_rank.hpp"
 

@@ -1,4 +1,4 @@
-#include "python/launch/other_end.hpp"
+#include "python/launch/end/other_end.hpp"
 
 #include <sys/stat.h>
 #include <sys/uio.h>
