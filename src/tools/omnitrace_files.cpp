@@ -8,9 +8,9 @@
 #include <map>
 #include <set>
 
-#include "convert/names.hpp"
 #include "core/error.hpp"
 #include "core/mpi_rank.hpp"
+#include "exchange/names.hpp"
 #include "formats/omnitrace/json_report.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "formats/perfetto/perfetto.hpp"
@@ -76,11 +76,11 @@ omnitrace::ReportStyle style_of(const OmnitraceSettings& settings) {
 }
 
 // What the user has chosen, without the categories that a variable leaves out.
-convert::Selection selection_of(const OmnitraceJob& job) {
-  using convert::Category;
+exchange::Selection selection_of(const OmnitraceJob& job) {
+  using exchange::Category;
   static const std::map<std::string, Category> kCategories = {
       {"python", Category::kFunction}, {"user", Category::kUser}, {"mpi", Category::kMpi}};
-  convert::Selection selection = job.selection;
+  exchange::Selection selection = job.selection;
   for (const std::string& name : categories_left_out(job.settings)) {
     selection.left_out.push_back(kCategories.at(name));
   }
@@ -95,8 +95,8 @@ class FilesWriter {
   std::vector<std::string> write() {
     const std::unique_ptr<RunSource> trace = otf2::open(weave::trace_of(job_.run));
     std::unique_ptr<RunSource> chosen;
-    const convert::Selection selection = selection_of(job_);
-    if (!selection.everything()) chosen = convert::select(*trace, selection, job_.threads);
+    const exchange::Selection selection = selection_of(job_);
+    if (!selection.everything()) chosen = exchange::select(*trace, selection, job_.threads);
     RunSource& run = chosen ? *chosen : *trace;
     definitions_ = &run.definitions();
     if (settings_.profiles()) write_reports(run);
@@ -214,7 +214,7 @@ class FilesWriter {
     const omnitrace::TextForm form = omnitrace::text_form(rows.metric(), style_);
     const auto row = [&](std::size_t i) { return rows.text_row(shown[i]); };
     if (settings_.flag("OMNITRACE_TEXT_OUTPUT") && settings_.flag("OMNITRACE_FILE_OUTPUT")) {
-      convert::Destination out = begin("text", rows.metric().label, "txt", group);
+      exchange::Destination out = begin("text", rows.metric().label, "txt", group);
       omnitrace::write_text_report(form, shown.size(), row,
                                    [&](std::string_view piece) { out.write(piece); });
       out.finish();
@@ -238,12 +238,12 @@ class FilesWriter {
     if (!settings_.flag("OMNITRACE_FILE_OUTPUT")) return;
     const std::size_t group = together.front();
     const omnitrace::JsonProcess process = process_of(together);
-    convert::Destination out = begin("json", flat.metric().label, "json", group);
+    exchange::Destination out = begin("json", flat.metric().label, "json", group);
     omnitrace::write_json_report(flat, tree, style_, process,
                                  [&](std::string_view piece) { out.write(piece); });
     out.finish();
     if (!style_.tree_json) return;
-    convert::Destination apart = begin("json", flat.metric().label, "tree.json", group);
+    exchange::Destination apart = begin("json", flat.metric().label, "tree.json", group);
     omnitrace::write_json_tree(flat, style_, process,
                                [&](std::string_view piece) { apart.write(piece); });
     apart.finish();
@@ -271,32 +271,32 @@ class FilesWriter {
     std::erase_if(changes, [this](const auto& row) { return row.depth >= style_.max_depth; });
     omnitrace::TextForm form = omnitrace::text_form(rows.metric(), style_);
     form.difference = true;
-    convert::Destination text = begin("text", rows.metric().label, "diff.txt", group);
+    exchange::Destination text = begin("text", rows.metric().label, "diff.txt", group);
     omnitrace::write_text_report(
         form, changes.size(), [&](std::size_t i) { return changes[i]; },
         [&](std::string_view piece) { text.write(piece); });
     text.finish();
-    convert::Destination json = begin("json", rows.metric().label, "diff.json", group);
+    exchange::Destination json = begin("json", rows.metric().label, "diff.json", group);
     omnitrace::write_json_difference(rows, changes, style_, process_of(together),
                                      [&](std::string_view piece) { json.write(piece); });
     json.finish();
   }
 
-  convert::Destination begin(const std::string& kind, std::string_view metric,
-                             std::string_view extension, std::size_t group) {
+  exchange::Destination begin(const std::string& kind, std::string_view metric,
+                              std::string_view extension, std::size_t group) {
     const std::string path = path_of(file_name(place_of_group(group), metric, extension));
     files_[kind].emplace_back(metric, path);
     tell(group, metric, "Outputting '" + path + "'");
     return open(path);
   }
 
-  convert::Destination open(const std::string& path) const {
+  exchange::Destination open(const std::string& path) const {
     // A pipe or a device would be written to, too.
     std::error_code ignored;  // then it cannot be written, either
     if (!job_.replaces && fs::exists(fs::symlink_status(path, ignored))) {
       throw Error(path + " exists and is not replaced");
     }
-    return convert::Destination(path, job_.replaces);
+    return exchange::Destination(path, job_.replaces);
   }
 
   // ---- the rest
@@ -307,8 +307,8 @@ class FilesWriter {
     });
     if (empty) return;
     const std::string path = path_of(perfetto_file_name(job_.place));
-    convert::Destination out = open(path);
-    convert::Options options;
+    exchange::Destination out = open(path);
+    exchange::Options options;
     options.title = job_.run.string();
     options.threads = job_.threads;
     options.functions = "python";
@@ -343,7 +343,7 @@ class FilesWriter {
   }
 
   void put(const std::string& name, const std::string& text) const {
-    convert::Destination out = open(path_of(name));
+    exchange::Destination out = open(path_of(name));
     out.write(text);
     out.finish();
   }

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "convert/selection.hpp"
 #include "core/definitions.hpp"
+#include "exchange/selection.hpp"
 #include "settings/omnitrace_names.hpp"
 #include "settings/omnitrace_settings.hpp"
 
@@ -21,7 +21,7 @@ struct OmnitraceJob {
   OmnitraceSettings settings;
   OmnitracePlace place;   // of the first process; its directory is there
   OmnitracePlace before;  // of the reports for OMNITRACE_DIFF_OUTPUT
-  convert::Selection selection;
+  exchange::Selection selection;
   unsigned threads = 1;
   bool replaces = true;  // what has the name of a file; else that is an error
 };

@@ -7,8 +7,8 @@
 #include <memory>
 #include <utility>
 
-#include "convert/names.hpp"
 #include "core/measuring_cost.hpp"
+#include "exchange/names.hpp"
 #include "tools/text/formatted.hpp"
 
 namespace timeloom::tools {
@@ -54,7 +54,7 @@ class Spans : public RunSink {
 
    private:
     Span& span_;
-    convert::RunClock clock_;
+    exchange::RunClock clock_;
   };
 
   const Definitions& definitions_;

@@ -4,15 +4,15 @@
 #include <cstring>
 #include <optional>
 
-#include "convert/in_order.hpp"
+#include "exchange/in_order.hpp"
 #include "formats/arrow/arrow_messages.hpp"
 
 namespace timeloom::arrow {
 
-using convert::Column;
-using convert::ColumnType;
-using convert::Destination;
-using convert::Options;
+using exchange::Column;
+using exchange::ColumnType;
+using exchange::Destination;
+using exchange::Options;
 
 namespace {
 
@@ -77,9 +77,9 @@ class ColumnBuilder {
   std::string values_;
 };
 
-class ArrowRows : public convert::RowWriter {
+class ArrowRows : public exchange::RowWriter {
  public:
-  ArrowRows(const std::vector<Column>& columns, convert::InOrder& out, std::size_t part,
+  ArrowRows(const std::vector<Column>& columns, exchange::InOrder& out, std::size_t part,
             std::vector<Block>& batches)
       : out_(out), part_(part), batches_(batches) {
     for (const Column& column : columns) columns_.emplace_back(column);
@@ -110,7 +110,7 @@ class ArrowRows : public convert::RowWriter {
     rows_ = 0;
   }
 
-  convert::InOrder& out_;
+  exchange::InOrder& out_;
   std::size_t part_;
   std::vector<Block>& batches_;
   std::vector<ColumnBuilder> columns_;
@@ -118,7 +118,7 @@ class ArrowRows : public convert::RowWriter {
   std::int64_t rows_ = 0;
 };
 
-class ArrowTable : public convert::TableFormat {
+class ArrowTable : public exchange::TableFormat {
  public:
   explicit ArrowTable(Destination& out) : out_(out) {}
   void begin(const std::vector<Column>& columns, std::size_t parts) override {
@@ -136,7 +136,7 @@ class ArrowTable : public convert::TableFormat {
     batches_.resize(parts);
     ordered_.emplace(out_, parts);
   }
-  std::unique_ptr<convert::RowWriter> rows(std::size_t part) override {
+  std::unique_ptr<exchange::RowWriter> rows(std::size_t part) override {
     return std::make_unique<ArrowRows>(columns_, *ordered_, part, batches_[part]);
   }
   void end() override {
@@ -163,17 +163,17 @@ class ArrowTable : public convert::TableFormat {
   std::int64_t size_ = 0;  // of what has been written, before compression
   std::vector<Block> dictionaries_;
   std::vector<std::vector<Block>> batches_;  // by part
-  std::optional<convert::InOrder> ordered_;
+  std::optional<exchange::InOrder> ordered_;
 };
 
 }  // namespace
 
-const convert::Format kFormat = {
+const exchange::Format kFormat = {
     .name = "arrow",
     .suffix = "arrow",
     .opened_by = "pandas.read_feather, polars.read_ipc, pyarrow, duckdb",
-    .of_events = convert::of_events<ArrowTable>,
-    .of_paths = convert::of_paths<ArrowTable>,
+    .of_events = exchange::of_events<ArrowTable>,
+    .of_paths = exchange::of_paths<ArrowTable>,
     .paths_first = true,
     .text = false,
     .flat_table = true,

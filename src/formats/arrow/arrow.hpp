@@ -4,10 +4,10 @@
 // Streams: memory holds one batch of rows a thread. Any thread may use the value.
 #pragma once
 
-#include "convert/export_format.hpp"
+#include "exchange/export_format.hpp"
 
 namespace timeloom::arrow {
 
-extern const convert::Format kFormat;
+extern const exchange::Format kFormat;
 
 }  // namespace timeloom::arrow

@@ -8,8 +8,8 @@
 
 namespace timeloom::arrow {
 
-using convert::Column;
-using convert::ColumnType;
+using exchange::Column;
+using exchange::ColumnType;
 
 namespace {
 
@@ -34,7 +34,7 @@ std::int64_t number_of(ColumnType type) {
 }
 
 // id, indexType
-void add_encoding(Flat& flat, Flat::Place place, std::size_t id, const convert::Words& words) {
+void add_encoding(Flat& flat, Flat::Place place, std::size_t id, const exchange::Words& words) {
   const auto encoding = flat.table(place, {{8, static_cast<std::int64_t>(id)}, kReference});
   const auto bits = static_cast<std::int64_t>(8 * index_size(words));
   flat.table(encoding[1], {{4, bits}, {1, 1}});
@@ -117,7 +117,7 @@ Message batch_message(std::int64_t rows, const std::vector<ColumnPart>& columns)
   return {framed(flat.take()), std::move(batch.body)};
 }
 
-std::size_t index_size(const convert::Words& words) {
+std::size_t index_size(const exchange::Words& words) {
   const std::size_t count = words.all().size();
   return count <= std::size_t{INT8_MAX} + 1 ? 1 : count <= std::size_t{INT16_MAX} + 1 ? 2 : 4;
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "convert/event_table.hpp"
+#include "exchange/event_table.hpp"
 
 namespace timeloom::arrow {
 
@@ -25,13 +25,13 @@ struct Message {
 };
 
 // Columns of texts are dictionaries with the places of the columns as ids.
-Message schema_message(const std::vector<convert::Column>& columns);
+Message schema_message(const std::vector<exchange::Column>& columns);
 // The words of the column at that place. Throws Error where they are too many bytes.
-Message dictionary_message(std::size_t place, const convert::Column& column);
+Message dictionary_message(std::size_t place, const exchange::Column& column);
 Message batch_message(std::int64_t rows, const std::vector<ColumnPart>& columns);
 
 // The bytes that the place of a word takes, among so many.
-std::size_t index_size(const convert::Words& words);
+std::size_t index_size(const exchange::Words& words);
 
 // The place of a batch in the file.
 struct Block {
@@ -41,7 +41,7 @@ struct Block {
 };
 
 // Everything after the last message.
-std::string footer(const std::vector<convert::Column>& columns,
+std::string footer(const std::vector<exchange::Column>& columns,
                    const std::vector<Block>& dictionaries, const std::vector<Block>& batches);
 
 inline constexpr char kMagic[] = "ARROW1";

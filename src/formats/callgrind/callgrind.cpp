@@ -6,17 +6,17 @@
 #include <utility>
 #include <vector>
 
-#include "convert/exclusive_times.hpp"
-#include "convert/format_text.hpp"
-#include "convert/names.hpp"
-#include "convert/tracks.hpp"
+#include "exchange/exclusive_times.hpp"
+#include "exchange/format_text.hpp"
+#include "exchange/names.hpp"
+#include "exchange/tracks.hpp"
 #include "profile/on_path.hpp"
 
 namespace timeloom::callgrind {
 
-using convert::append_number;
-using convert::Destination;
-using convert::Options;
+using exchange::append_number;
+using exchange::Destination;
+using exchange::Options;
 
 namespace {
 
@@ -72,7 +72,7 @@ class FunctionTable {
       static const Region kNone;
       const Region& region = defined ? definitions.regions[i] : kNone;
       const RegionId id = defined ? RegionId{i} : RegionId{};
-      FunctionFacts facts{convert::one_line(convert::region_name(definitions, id)),
+      FunctionFacts facts{exchange::one_line(exchange::region_name(definitions, id)),
                           file_number(region.file), region.first_line};
       const auto next = static_cast<std::uint32_t>(functions_.size());
       const auto [found, fresh] = known.try_emplace({facts.file, facts.name}, next);
@@ -89,7 +89,7 @@ class FunctionTable {
 
  private:
   std::uint32_t file_number(const std::string& file) {
-    const std::string shown = file.empty() ? "???" : convert::one_line(file);
+    const std::string shown = file.empty() ? "???" : exchange::one_line(file);
     const auto next = static_cast<std::uint32_t>(files_.size());
     const auto [found, fresh] = file_numbers_.try_emplace(shown, next);
     if (fresh) files_.push_back(shown);
@@ -120,12 +120,12 @@ class CallgrindWriter {
 
   void write() {
     out_.write("# callgrind format\nversion: 1\ncreator: " + options_.creator + "\n");
-    const convert::Tracks tracks(tree_.definitions);
+    const exchange::Tracks tracks(tree_.definitions);
     several_ = tracks.processes.size() > 1;
-    convert::ExclusiveTimes times(tree_);
+    exchange::ExclusiveTimes times(tree_);
     Cost all;
     for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
-      const convert::Track& track = tracks.tracks[i];
+      const exchange::Track& track = tracks.tracks[i];
       write_head(i, track, tracks.processes[track.process]);
       all.add(write_functions(functions_of(tree_.locations[i], times)));
     }
@@ -142,28 +142,30 @@ class CallgrindWriter {
 
   // Each thread is a part, as `callgrind --combine-dumps=yes` writes it. The line of events is the
   // last of a head; KCachegrind begins with new names there.
-  void write_head(std::size_t index, const convert::Track& track, const convert::Process& process) {
+  void write_head(std::size_t index, const exchange::Track& track,
+                  const exchange::Process& process) {
     std::string text = "\npid: ";
     append_number(text, process.id);
     // A file is of one command, for KCachegrind.
     if (index == 0) {
       text +=
-          "\ncmd: " + convert::one_line(process.command.empty() ? process.name : process.command);
+          "\ncmd: " + exchange::one_line(process.command.empty() ? process.name : process.command);
     }
     text += "\npart: ";
     append_number(text, index + 1);
     text += "\nthread: ";
     append_number(text, index + 1);
     text += "\ndesc: Thread: ";
-    if (several_) text += convert::one_line(process.name) + ": ";
-    text += convert::one_line(track.name) + "\npositions: line\nevents: Nanoseconds Visits\n";
+    if (several_) text += exchange::one_line(process.name) + ": ";
+    text += exchange::one_line(track.name) + "\npositions: line\nevents: Nanoseconds Visits\n";
     out_.write(text);
     file_names_.forget();
     function_names_.forget();
   }
 
   // Calls of a function that is running already have no cost: it is in the cost of the outermost.
-  Functions functions_of(const profile::LocationProfile& location, convert::ExclusiveTimes& times) {
+  Functions functions_of(const profile::LocationProfile& location,
+                         exchange::ExclusiveTimes& times) {
     add_up_visits(location);
     Functions functions;
     times.for_each(location, [&](const profile::Cell& cell, std::uint64_t exclusive) {
@@ -243,7 +245,7 @@ class CallgrindWriter {
   const profile::CallTree& tree_;
   const Options& options_;
   Destination& out_;
-  convert::RunClock clock_;
+  exchange::RunClock clock_;
   FunctionTable table_;
   std::vector<bool> outermost_;                  // by node: its function is not running already
   std::vector<std::uint64_t> inclusive_visits_;  // by node, of cells of a location
@@ -259,7 +261,7 @@ void write_paths(const profile::CallTree& tree, const Options& options, Destinat
 
 }  // namespace
 
-const convert::Format kFormat = {
+const exchange::Format kFormat = {
     .name = "callgrind",
     .suffix = "callgrind",
     .opened_by = "kcachegrind, qcachegrind, callgrind_annotate",

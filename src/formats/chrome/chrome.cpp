@@ -3,22 +3,22 @@
 #include <array>
 #include <string>
 
-#include "convert/call_sink.hpp"
-#include "convert/format_text.hpp"
-#include "convert/in_order.hpp"
-#include "convert/names.hpp"
-#include "convert/tracks.hpp"
-#include "convert/transfers.hpp"
 #include "core/metric_unit.hpp"
 #include "core/wakes.hpp"
+#include "exchange/call_sink.hpp"
+#include "exchange/format_text.hpp"
+#include "exchange/in_order.hpp"
+#include "exchange/names.hpp"
+#include "exchange/tracks.hpp"
+#include "exchange/transfers.hpp"
 
 namespace timeloom::chrome {
 
-using convert::append_json;
-using convert::append_microseconds;
-using convert::append_number;
-using convert::Destination;
-using convert::Options;
+using exchange::append_json;
+using exchange::append_microseconds;
+using exchange::append_number;
+using exchange::Destination;
+using exchange::Options;
 
 namespace {
 
@@ -26,7 +26,7 @@ constexpr std::size_t kPiece = 1 << 16;
 
 // State shared by all locations.
 struct Shared {
-  Shared(const Definitions& all, convert::MessageNumbers numbered, Destination& destination)
+  Shared(const Definitions& all, exchange::MessageNumbers numbered, Destination& destination)
       : definitions(all),
         out(destination, all.locations.size()),
         messages(std::move(numbered)),
@@ -35,29 +35,29 @@ struct Shared {
     for (const Region& region : all.regions) {
       const RegionId id{static_cast<std::uint32_t>(&region - all.regions.data())};
       std::string text =
-          R"("cat":")" + std::string(name_of(convert::category_of(region))) + R"(","name":)";
-      append_json(text, convert::region_name(all, id));
+          R"("cat":")" + std::string(name_of(exchange::category_of(region))) + R"(","name":)";
+      append_json(text, exchange::region_name(all, id));
       regions.push_back(std::move(text));
     }
   }
 
   const Definitions& definitions;
-  convert::InOrder out;
-  convert::MessageNumbers messages;
-  convert::Tracks tracks;
-  convert::RunClock clock;
+  exchange::InOrder out;
+  exchange::MessageNumbers messages;
+  exchange::Tracks tracks;
+  exchange::RunClock clock;
   std::vector<std::string> regions;  // as "cat":...,"name":...
 };
 
 // The events of one location, as lines that each begin with a comma.
-class ChromeLocation : public convert::CallSink {
+class ChromeLocation : public exchange::CallSink {
  public:
   ChromeLocation(Shared& shared, const Location& location)
       : CallSink(shared.definitions),
         shared_(shared),
         index_(shared.tracks.index_of(location.id)),
         transfers_(shared.definitions, shared.messages, location.id) {
-    const convert::Track& track = shared.tracks.of(location.id);
+    const exchange::Track& track = shared.tracks.of(location.id);
     place_ = R"(","pid":)";
     append_number(place_, shared.tracks.processes[track.process].id);
     place_ += R"(,"tid":)";
@@ -87,12 +87,12 @@ class ChromeLocation : public convert::CallSink {
     begin_line("C", event.time);
     text_ += R"(,"name":)";
     // Counters belong to processes: without its thread, a name would be that of several.
-    append_json(text_, convert::metric_name(metric) + (metric.of_process() ? "" : suffix_));
+    append_json(text_, exchange::metric_name(metric) + (metric.of_process() ? "" : suffix_));
     text_ += R"(,"args":{)";
     const std::string unit = value_unit(metric);
     append_json(text_, unit.empty() ? "value" : unit);
     text_ += ':';
-    convert::append_json_number(text_, convert::metric_value(event, metric.type));
+    exchange::append_json_number(text_, exchange::metric_value(event, metric.type));
     text_ += '}';
     end_line();
   }
@@ -139,9 +139,9 @@ class ChromeLocation : public convert::CallSink {
     const char* separator = R"(,"args":{)";
     for (const Event& one : arguments) {
       text_ += separator;
-      append_json(text_, convert::parameter_name(definitions().parameters[one.ref]));
+      append_json(text_, exchange::parameter_name(definitions().parameters[one.ref]));
       text_ += ':';
-      convert::append_json_value(text_, one, definitions());
+      exchange::append_json_value(text_, one, definitions());
       separator = ",";
     }
     if (!arguments.empty()) text_ += '}';
@@ -161,10 +161,10 @@ class ChromeLocation : public convert::CallSink {
     end_line();
   }
 
-  void transfer(const convert::Transfer& one, Timestamp time) {
+  void transfer(const exchange::Transfer& one, Timestamp time) {
     begin_mark(time, name_of(one.category), one.name);
     const char* separator = R"(,"args":{)";
-    for (const convert::TransferFact& fact : one.facts) {
+    for (const exchange::TransferFact& fact : one.facts) {
       text_ += separator;
       append_json(text_, fact.name);
       text_ += ':';
@@ -213,7 +213,7 @@ class ChromeLocation : public convert::CallSink {
 
   Shared& shared_;
   std::size_t index_;
-  convert::TransferReader transfers_;
+  exchange::TransferReader transfers_;
   std::string place_;
   std::string suffix_;
   std::string text_;
@@ -221,7 +221,7 @@ class ChromeLocation : public convert::CallSink {
 
 class ChromeRun : public RunSink {
  public:
-  ChromeRun(const Definitions& definitions, convert::MessageNumbers messages, Destination& out)
+  ChromeRun(const Definitions& definitions, exchange::MessageNumbers messages, Destination& out)
       : shared_(definitions, std::move(messages), out) {}
   void begin(const Definitions&) override {}
   std::unique_ptr<LocationSink> open_location(const Location& location) override {
@@ -251,13 +251,13 @@ void add_metadata(std::string& text, const char* kind, std::uint64_t process, st
 
 std::string head(const Shared& shared) {
   std::string text = R"({"displayTimeUnit":"ns","traceEvents":[)";
-  const convert::Tracks& tracks = shared.tracks;
-  for (const convert::Process& process : tracks.processes) {
+  const exchange::Tracks& tracks = shared.tracks;
+  for (const exchange::Process& process : tracks.processes) {
     add_metadata(text, "process_name", process.id, 0, "name", process.name);
     add_metadata(text, "process_labels", process.id, 0, "labels", process.command);
   }
   for (std::size_t i = 0; i < tracks.tracks.size(); ++i) {
-    const convert::Track& track = tracks.tracks[i];
+    const exchange::Track& track = tracks.tracks[i];
     const std::uint64_t process = tracks.processes[track.process].id;
     add_metadata(text, "thread_name", process, track.thread, "name", track.name);
     add_metadata(text, "thread_sort_index", process, track.thread, "sort_index", std::to_string(i),
@@ -269,7 +269,7 @@ std::string head(const Shared& shared) {
 std::string markers(const Shared& shared) {
   std::string text;
   for (const Marker& marker : shared.definitions.markers) {
-    const convert::Track& track = shared.tracks.of(marker.location);
+    const exchange::Track& track = shared.tracks.of(marker.location);
     text += ",\n" + std::string(R"({"ph":"i","s":"t","cat":"marker","pid":)");
     append_number(text, shared.tracks.processes[track.process].id);
     text += R"(,"tid":)";
@@ -305,7 +305,7 @@ std::string tail(const Shared& shared, const Options& options) {
 }
 
 void write_events(RunSource& run, const Options& options, Destination& out) {
-  ChromeRun sink(run.definitions(), convert::number_messages(run, options.threads), out);
+  ChromeRun sink(run.definitions(), exchange::number_messages(run, options.threads), out);
   out.write(head(sink.shared()));
   const std::array<RunSink*, 1> sinks = {&sink};
   run.feed(sinks, options.threads);
@@ -315,7 +315,7 @@ void write_events(RunSource& run, const Options& options, Destination& out) {
 
 }  // namespace
 
-const convert::Format kFormat = {
+const exchange::Format kFormat = {
     .name = "chrome",
     .suffix = "chrome.json",
     .opened_by = "https://ui.perfetto.dev, chrome://tracing, https://profiler.firefox.com",

@@ -2,23 +2,23 @@
 
 #include <cmath>
 
-#include "convert/exclusive_times.hpp"
-#include "convert/format_text.hpp"
-#include "convert/names.hpp"
-#include "convert/tracks.hpp"
+#include "exchange/exclusive_times.hpp"
+#include "exchange/format_text.hpp"
+#include "exchange/names.hpp"
+#include "exchange/tracks.hpp"
 #include "profile/diff.hpp"
 
 namespace timeloom::collapsed {
 
-using convert::Destination;
-using convert::Options;
-using convert::Weight;
+using exchange::Destination;
+using exchange::Options;
+using exchange::Weight;
 
 namespace {
 
 // A stack is names with a semicolon between; there is no way to quote one.
 std::string frame(std::string_view name) {
-  std::string text = convert::one_line(name);
+  std::string text = exchange::one_line(name);
   for (char& byte : text) {
     if (byte == ';') byte = ':';
   }
@@ -37,13 +37,13 @@ std::vector<std::string> frames_of(const profile::CallTree& tree) {
       parameters = text_of(tree.parameter_sets[node.parameters.value()]);
     }
     frames.push_back(
-        frame(with_parameters(convert::region_name(tree.definitions, node.region), parameters)));
+        frame(with_parameters(exchange::region_name(tree.definitions, node.region), parameters)));
   }
   return frames;
 }
 
 // The threads are the roots of the stacks, below their process where there are several.
-std::string root_of(const convert::Tracks& tracks, const convert::Track& track) {
+std::string root_of(const exchange::Tracks& tracks, const exchange::Track& track) {
   if (tracks.tracks.size() == 1) return {};
   const std::string thread = frame(track.name);
   if (tracks.processes.size() == 1) return thread;
@@ -68,7 +68,7 @@ class LocationWriter {
       : tree_(tree), frames_(frames_of(tree)), times_(tree), options_(options), out_(out) {}
 
   void write(const profile::LocationProfile& location, const std::string& root) {
-    const convert::RunClock clock(tree_.definitions.clock);
+    const exchange::RunClock clock(tree_.definitions.clock);
     std::string text;
     times_.for_each(location, [&](const profile::Cell& cell, std::uint64_t exclusive) {
       const std::uint64_t value = options_.weight == Weight::kVisits ? cell.statistics.visits
@@ -77,7 +77,7 @@ class LocationWriter {
       if (!root.empty()) text += root + ';';
       add_stack(text, tree_.nodes, cell.node, frames_);
       text += ' ';
-      convert::append_number(text, profile::signed_value(value));
+      exchange::append_number(text, profile::signed_value(value));
       text += '\n';
       if (text.size() < 1 << 16) return;
       out_.write(text);
@@ -89,7 +89,7 @@ class LocationWriter {
  private:
   const profile::CallTree& tree_;
   std::vector<std::string> frames_;  // by node
-  convert::ExclusiveTimes times_;
+  exchange::ExclusiveTimes times_;
   const Options& options_;
   Destination& out_;
 };
@@ -115,16 +115,16 @@ void write_difference(const profile::CallTree& tree, const Options& options, Des
     std::string text;
     add_stack(text, diff.nodes, profile::NodeId{static_cast<std::uint32_t>(i)}, frames);
     text += ' ';
-    convert::append_number(text, static_cast<std::int64_t>(before));
+    exchange::append_number(text, static_cast<std::int64_t>(before));
     text += ' ';
-    convert::append_number(text, static_cast<std::int64_t>(after));
+    exchange::append_number(text, static_cast<std::int64_t>(after));
     out.write(text + '\n');
   }
 }
 
 void write_paths(const profile::CallTree& tree, const Options& options, Destination& out) {
   if (options.before != nullptr) return write_difference(tree, options, out);
-  const convert::Tracks tracks(tree.definitions);
+  const exchange::Tracks tracks(tree.definitions);
   LocationWriter writer(tree, options, out);
   for (std::size_t i = 0; i < tree.locations.size(); ++i) {
     writer.write(tree.locations[i], root_of(tracks, tracks.tracks[i]));
@@ -133,7 +133,7 @@ void write_paths(const profile::CallTree& tree, const Options& options, Destinat
 
 }  // namespace
 
-const convert::Format kFormat = {
+const exchange::Format kFormat = {
     .name = "collapsed",
     .suffix = "folded",
     .opened_by = "flamegraph.pl, inferno, https://speedscope.app",

@@ -3,32 +3,32 @@
 #include <cmath>
 #include <optional>
 
-#include "convert/format_text.hpp"
-#include "convert/in_order.hpp"
+#include "exchange/format_text.hpp"
+#include "exchange/in_order.hpp"
 
 namespace timeloom::csv {
 
-using convert::Column;
-using convert::Destination;
-using convert::Options;
+using exchange::Column;
+using exchange::Destination;
+using exchange::Options;
 
 namespace {
 
-class CsvRows : public convert::RowWriter {
+class CsvRows : public exchange::RowWriter {
  public:
-  CsvRows(convert::InOrder& out, std::size_t part, const std::vector<Column>& columns)
+  CsvRows(exchange::InOrder& out, std::size_t part, const std::vector<Column>& columns)
       : out_(out), part_(part), columns_(columns) {}
   void integer(std::int64_t value) override {
     separate();
-    convert::append_number(text_, value);
+    exchange::append_number(text_, value);
   }
   void real(double value) override {
     separate();
-    if (std::isfinite(value)) convert::append_number(text_, value);
+    if (std::isfinite(value)) exchange::append_number(text_, value);
   }
   void text(std::uint32_t place) override {
     separate();
-    convert::append_csv(text_, (*columns_[column_ - 1].words)[place]);
+    exchange::append_csv(text_, (*columns_[column_ - 1].words)[place]);
   }
   void none() override { separate(); }
   void end_row() override {
@@ -50,14 +50,14 @@ class CsvRows : public convert::RowWriter {
     text_.clear();
   }
 
-  convert::InOrder& out_;
+  exchange::InOrder& out_;
   std::size_t part_;
   const std::vector<Column>& columns_;
   std::string text_;
   std::size_t column_ = 0;  // the next one
 };
 
-class CsvTable : public convert::TableFormat {
+class CsvTable : public exchange::TableFormat {
  public:
   explicit CsvTable(Destination& out) : out_(out) {}
   void begin(const std::vector<Column>& columns, std::size_t parts) override {
@@ -65,12 +65,12 @@ class CsvTable : public convert::TableFormat {
     std::string head;
     for (const Column& column : columns_) {
       if (!head.empty()) head += ',';
-      convert::append_csv(head, column.name);
+      exchange::append_csv(head, column.name);
     }
     out_.write(head + '\n');
     ordered_.emplace(out_, parts);
   }
-  std::unique_ptr<convert::RowWriter> rows(std::size_t part) override {
+  std::unique_ptr<exchange::RowWriter> rows(std::size_t part) override {
     return std::make_unique<CsvRows>(*ordered_, part, columns_);
   }
   void end() override { ordered_->end(); }
@@ -78,21 +78,21 @@ class CsvTable : public convert::TableFormat {
  private:
   Destination& out_;
   std::vector<Column> columns_;
-  std::optional<convert::InOrder> ordered_;
+  std::optional<exchange::InOrder> ordered_;
 };
 
 }  // namespace
 
-std::unique_ptr<convert::TableFormat> table_of(Destination& out) {
+std::unique_ptr<exchange::TableFormat> table_of(Destination& out) {
   return std::make_unique<CsvTable>(out);
 }
 
-const convert::Format kFormat = {
+const exchange::Format kFormat = {
     .name = "csv",
     .suffix = "csv",
     .opened_by = "pandas, polars, spreadsheets",
-    .of_events = convert::of_events<CsvTable>,
-    .of_paths = convert::of_paths<CsvTable>,
+    .of_events = exchange::of_events<CsvTable>,
+    .of_paths = exchange::of_paths<CsvTable>,
     .paths_first = true,
     .flat_table = true,
 };

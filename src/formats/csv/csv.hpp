@@ -5,14 +5,14 @@
 
 #include <memory>
 
-#include "convert/event_table.hpp"
-#include "convert/export_format.hpp"
+#include "exchange/event_table.hpp"
+#include "exchange/export_format.hpp"
 
 namespace timeloom::csv {
 
-extern const convert::Format kFormat;
+extern const exchange::Format kFormat;
 
 // A table of its own. `out` outlives it.
-std::unique_ptr<convert::TableFormat> table_of(convert::Destination& out);
+std::unique_ptr<exchange::TableFormat> table_of(exchange::Destination& out);
 
 }  // namespace timeloom::csv

@@ -2,14 +2,14 @@
 
 #include <array>
 
-#include "convert/format_text.hpp"
+#include "exchange/format_text.hpp"
 #include "formats/firefox/firefox_thread.hpp"
 
 namespace timeloom::firefox {
 
-using convert::append_json;
-using convert::Destination;
-using convert::Options;
+using exchange::append_json;
+using exchange::Destination;
+using exchange::Options;
 
 namespace {
 
@@ -27,7 +27,7 @@ class FirefoxRun : public RunSink {
 
  private:
   const Definitions& definitions_;
-  convert::Tracks tracks_;
+  exchange::Tracks tracks_;
   Destination& out_;
   bool first_ = true;
 };
@@ -35,7 +35,7 @@ class FirefoxRun : public RunSink {
 std::string head(const Definitions& definitions, const Options& options) {
   std::string text = R"({"meta":{"interval":1,"startTime":)";
   const std::uint64_t begin = definitions.clock.realtime.value_or(0);
-  convert::append_number(text, begin / 1'000'000);
+  exchange::append_number(text, begin / 1'000'000);
   text += R"(,"processType":0,"product":)";
   append_json(text, options.title);
   text += R"(,"importedFrom":)";
@@ -65,7 +65,7 @@ void write_events(RunSource& run, const Options& options, Destination& out) {
 
 }  // namespace
 
-const convert::Format kFormat = {
+const exchange::Format kFormat = {
     .name = "firefox",
     .suffix = "firefox.json",
     .opened_by = "https://profiler.firefox.com",

@@ -5,10 +5,10 @@
 // columns of a thread are collected in temporary files. Any thread may use the value.
 #pragma once
 
-#include "convert/export_format.hpp"
+#include "exchange/export_format.hpp"
 
 namespace timeloom::firefox {
 
-extern const convert::Format kFormat;
+extern const exchange::Format kFormat;
 
 }  // namespace timeloom::firefox

@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "convert/format_text.hpp"
 #include "core/error.hpp"
+#include "exchange/format_text.hpp"
 
 namespace timeloom::firefox {
 
@@ -25,7 +25,7 @@ void Column::add(std::string_view json) {
 
 void Column::add_number(std::uint64_t number) {
   if (size_++ > 0) text_ += ',';
-  convert::append_number(text_, number);
+  exchange::append_number(text_, number);
   if (text_.size() >= kInMemory) spill();
 }
 
@@ -42,9 +42,9 @@ void Column::spill() {
   text_.clear();
 }
 
-void Column::write(std::string_view name, convert::Destination& out) {
+void Column::write(std::string_view name, exchange::Destination& out) {
   std::string head;
-  convert::append_json(head, name);
+  exchange::append_json(head, name);
   out.write(head + ":[");
   if (file_) {
     if (std::fflush(file_.get()) != 0) fail();

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "convert/destination.hpp"
+#include "exchange/destination.hpp"
 
 namespace timeloom::firefox {
 
@@ -23,7 +23,7 @@ class Column {
   std::uint64_t size() const noexcept { return size_; }
 
   // Writes `"name":[...]`.
-  void write(std::string_view name, convert::Destination& out);
+  void write(std::string_view name, exchange::Destination& out);
 
  private:
   struct Close {

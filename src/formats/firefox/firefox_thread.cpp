@@ -1,32 +1,32 @@
 #include "formats/firefox/firefox_thread.hpp"
 
-#include "convert/format_text.hpp"
 #include "core/metric_unit.hpp"
+#include "exchange/format_text.hpp"
 
 namespace timeloom::firefox {
 
-using convert::append_json;
-using convert::append_number;
-using convert::category_of;
-using convert::metric_name;
-using convert::metric_value;
-using convert::parameter_name;
-using convert::region_name;
-using convert::value_text;
+using exchange::append_json;
+using exchange::append_number;
+using exchange::category_of;
+using exchange::metric_name;
+using exchange::metric_value;
+using exchange::parameter_name;
+using exchange::region_name;
+using exchange::value_text;
 
 namespace {
 
 constexpr std::uint32_t kNoStack = UINT32_MAX - 1;  // above the roots
 
 // In meta.categories, where "Other" has to be the first.
-std::uint64_t number_of(convert::Category category) {
+std::uint64_t number_of(exchange::Category category) {
   switch (category) {
-    case convert::Category::kFunction: return 1;
-    case convert::Category::kUser: return 2;
-    case convert::Category::kMeasurement: return 3;
-    case convert::Category::kMpi: return 4;
-    case convert::Category::kIo: return 5;
-    case convert::Category::kOther: break;
+    case exchange::Category::kFunction: return 1;
+    case exchange::Category::kUser: return 2;
+    case exchange::Category::kMeasurement: return 3;
+    case exchange::Category::kMpi: return 4;
+    case exchange::Category::kIo: return 5;
+    case exchange::Category::kOther: break;
   }
   return 0;
 }
@@ -45,8 +45,8 @@ std::string end_of_table(std::uint64_t rows) { return ",\"length\":" + std::to_s
 
 }  // namespace
 
-ThreadSink::ThreadSink(const Definitions& definitions, const convert::Tracks& tracks,
-                       const Location& location, convert::Destination& out, std::string prefix)
+ThreadSink::ThreadSink(const Definitions& definitions, const exchange::Tracks& tracks,
+                       const Location& location, exchange::Destination& out, std::string prefix)
     : CallSink(definitions),
       tracks_(tracks),
       location_(location),
@@ -83,10 +83,10 @@ void ThreadSink::leave(const Event& event, Arguments late) {
     sample_weight_.add_number(0);
   }
   if (event.ref >= definitions().regions.size()) return;
-  const convert::Category category = category_of(definitions().regions[event.ref]);
+  const exchange::Category category = category_of(definitions().regions[event.ref]);
   std::string details = call.parameters;
   if (!late.empty()) details += (details.empty() ? "" : ", ") + texts_of(late);
-  if (details.empty() && category != convert::Category::kUser) return;
+  if (details.empty() && category != exchange::Category::kUser) return;
   add_marker(region_name(definitions(), event.region()), call.entered, time, category, details);
 }
 
@@ -96,14 +96,14 @@ void ThreadSink::value(const Event& event) {
   append_number(text, metric_value(event, metric.type));
   if (const std::string unit = value_unit(metric); !unit.empty()) text += " " + unit;
   const std::uint64_t time = clock_(event.time);
-  add_marker(metric_name(metric), time, time, convert::Category::kMeasurement, text);
+  add_marker(metric_name(metric), time, time, exchange::Category::kMeasurement, text);
 }
 
 void ThreadSink::other(const Event& event) {
   const bool off = event.kind == EventKind::kRecordingOff;
   if (!off && event.kind != EventKind::kRecordingOn) return;
   const std::uint64_t time = clock_(event.time);
-  add_marker(off ? "recording off" : "recording on", time, time, convert::Category::kMeasurement,
+  add_marker(off ? "recording off" : "recording on", time, time, exchange::Category::kMeasurement,
              {});
 }
 
@@ -153,7 +153,7 @@ std::string ThreadSink::texts_of(Arguments arguments) const {
 }
 
 void ThreadSink::add_marker(const std::string& name, std::uint64_t begin, std::uint64_t end,
-                            convert::Category category, const std::string& details) {
+                            exchange::Category category, const std::string& details) {
   std::string data = R"({"type":"Text","name":)";
   append_json(data, details);
   marker_data_.add(data + "}");
@@ -172,7 +172,7 @@ void ThreadSink::add_markers_of_run() {
   for (const Marker& marker : definitions().markers) {
     if (marker.location != location_.id) continue;
     const std::uint64_t time = clock_(marker.time);
-    add_marker(marker.text, time, time, convert::Category::kUser, {});
+    add_marker(marker.text, time, time, exchange::Category::kUser, {});
   }
 }
 
@@ -183,8 +183,8 @@ void ThreadSink::end() {
 }
 
 void ThreadSink::write_head() {
-  const convert::Track& track = tracks_.of(location_.id);
-  const convert::Process& process = tracks_.processes[track.process];
+  const exchange::Track& track = tracks_.of(location_.id);
+  const exchange::Process& process = tracks_.processes[track.process];
   std::string text = prefix_ + R"({"processType":"default","processStartupTime":0,)"
                                R"("processShutdownTime":null,"registerTime":0,)"
                                R"("unregisterTime":null,"pausedRanges":[],"name":)";

@@ -9,19 +9,19 @@
 #include <utility>
 #include <vector>
 
-#include "convert/call_sink.hpp"
-#include "convert/names.hpp"
-#include "convert/tracks.hpp"
 #include "core/child_table.hpp"
+#include "exchange/call_sink.hpp"
+#include "exchange/names.hpp"
+#include "exchange/tracks.hpp"
 #include "formats/firefox/firefox_column.hpp"
 
 namespace timeloom::firefox {
 
-class ThreadSink : public convert::CallSink {
+class ThreadSink : public exchange::CallSink {
  public:
   // `prefix` is written before the thread. All arguments outlive the sink.
-  ThreadSink(const Definitions& definitions, const convert::Tracks& tracks,
-             const Location& location, convert::Destination& out, std::string prefix);
+  ThreadSink(const Definitions& definitions, const exchange::Tracks& tracks,
+             const Location& location, exchange::Destination& out, std::string prefix);
 
  protected:
   void enter(const Event& event, Arguments arguments) override;
@@ -43,7 +43,7 @@ class ThreadSink : public convert::CallSink {
   std::uint32_t string_of(const std::string& text);
   std::string texts_of(Arguments arguments) const;
   void add_marker(const std::string& name, std::uint64_t begin, std::uint64_t end,
-                  convert::Category category, const std::string& details);
+                  exchange::Category category, const std::string& details);
   void add_markers_of_run();
   void write_head();
   using Columns = std::initializer_list<std::pair<const char*, Column*>>;
@@ -51,11 +51,11 @@ class ThreadSink : public convert::CallSink {
   void write_tables();
   void write_functions();
 
-  const convert::Tracks& tracks_;
+  const exchange::Tracks& tracks_;
   const Location& location_;
-  convert::Destination& out_;
+  exchange::Destination& out_;
   std::string prefix_;
-  convert::RunClock clock_;
+  exchange::RunClock clock_;
   std::vector<Open> open_;
   std::uint64_t since_ = 0;  // the stack has been what it is since then
 

@@ -2,15 +2,15 @@
 
 #include <optional>
 
-#include "convert/event_table.hpp"
-#include "convert/format_text.hpp"
-#include "convert/in_order.hpp"
+#include "exchange/event_table.hpp"
+#include "exchange/format_text.hpp"
+#include "exchange/in_order.hpp"
 
 namespace timeloom::json {
 
-using convert::Column;
-using convert::Destination;
-using convert::Options;
+using exchange::Column;
+using exchange::Destination;
+using exchange::Options;
 
 namespace {
 
@@ -22,21 +22,21 @@ struct Shared {
 
 // Every row begins with the comma that separates it from the one before; that of the first of all
 // is skipped.
-class JsonRows : public convert::RowWriter {
+class JsonRows : public exchange::RowWriter {
  public:
-  JsonRows(const Shared& shared, convert::InOrder& out, std::size_t part)
+  JsonRows(const Shared& shared, exchange::InOrder& out, std::size_t part)
       : shared_(shared), out_(out), part_(part) {}
   void integer(std::int64_t value) override {
     key();
-    convert::append_number(text_, value);
+    exchange::append_number(text_, value);
   }
   void real(double value) override {
     key();
-    convert::append_json_number(text_, value);
+    exchange::append_json_number(text_, value);
   }
   void text(std::uint32_t place) override {
     key();
-    convert::append_json(text_, (*shared_.columns[column_ - 1].words)[place]);
+    exchange::append_json(text_, (*shared_.columns[column_ - 1].words)[place]);
   }
   void none() override {
     key();
@@ -63,26 +63,26 @@ class JsonRows : public convert::RowWriter {
   }
 
   const Shared& shared_;
-  convert::InOrder& out_;
+  exchange::InOrder& out_;
   std::size_t part_;
   std::string text_;
   std::size_t column_ = 0;
 };
 
-class JsonTable : public convert::TableFormat {
+class JsonTable : public exchange::TableFormat {
  public:
   explicit JsonTable(Destination& out) : out_(out) {}
   void begin(const std::vector<Column>& columns, std::size_t parts) override {
     shared_.columns = columns;
     for (const Column& column : columns) {
       std::string key = shared_.keys.empty() ? "{" : ",";
-      convert::append_json(key, column.name);
+      exchange::append_json(key, column.name);
       shared_.keys.push_back(key + ":");
     }
     out_.write("[");
     ordered_.emplace(out_, parts, 1);
   }
-  std::unique_ptr<convert::RowWriter> rows(std::size_t part) override {
+  std::unique_ptr<exchange::RowWriter> rows(std::size_t part) override {
     return std::make_unique<JsonRows>(shared_, *ordered_, part);
   }
   void end() override {
@@ -93,17 +93,17 @@ class JsonTable : public convert::TableFormat {
  private:
   Destination& out_;
   Shared shared_;
-  std::optional<convert::InOrder> ordered_;
+  std::optional<exchange::InOrder> ordered_;
 };
 
 }  // namespace
 
-const convert::Format kFormat = {
+const exchange::Format kFormat = {
     .name = "json",
     .suffix = "json",
     .opened_by = "pandas, polars, jq",
-    .of_events = convert::of_events<JsonTable>,
-    .of_paths = convert::of_paths<JsonTable>,
+    .of_events = exchange::of_events<JsonTable>,
+    .of_paths = exchange::of_paths<JsonTable>,
     .paths_first = true,
     .flat_table = true,
 };

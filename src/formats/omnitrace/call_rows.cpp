@@ -6,10 +6,10 @@
 #include <optional>
 #include <unordered_map>
 
-#include "convert/names.hpp"
 #include "core/child_table.hpp"
 #include "core/error.hpp"
 #include "core/metric_unit.hpp"
+#include "exchange/names.hpp"
 
 namespace timeloom::omnitrace {
 
@@ -39,7 +39,7 @@ struct Plan {
   Plan(const Definitions& all, const CallOptions& chosen) : definitions(all), options(chosen) {
     std::unordered_map<std::string, std::uint32_t> known;
     for (std::uint32_t i = 0; i < all.regions.size(); ++i) {
-      const std::string name = convert::region_name(all, RegionId{i});
+      const std::string name = exchange::region_name(all, RegionId{i});
       const auto [found, fresh] = known.emplace(name, labels.size());
       if (fresh) labels.push_back(name);
       label_of.push_back(all.regions[i].role == RegionRole::kArtificial ? kNone : found->second);
@@ -198,7 +198,7 @@ class ThreadFold : public LocationSink {
   }
 
   Plan& plan_;
-  convert::RunClock clock_;
+  exchange::RunClock clock_;
   ThreadCalls& calls_;
   std::vector<Begin> begins_;  // in order of time
   std::size_t next_ = 0;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <concepts>
 
-#include "convert/format_text.hpp"
+#include "exchange/format_text.hpp"
 
 namespace timeloom::omnitrace {
 
@@ -15,7 +15,7 @@ constexpr std::size_t kPiece = 1 << 16;
 // A number with a point, as readers of doubles expect.
 void append_real(std::string& to, double number) {
   const std::size_t begin = to.size();
-  convert::append_json_number(to, number);
+  exchange::append_json_number(to, number);
   if (to.find_first_of(".en", begin) == std::string::npos) to += ".0";
 }
 
@@ -60,7 +60,7 @@ class JsonReport {
     return metric().kind == Kind::kTrips || metric().kind == Kind::kCounter;
   }
 
-  void string(std::string_view text) { convert::append_json(text_, text); }
+  void string(std::string_view text) { exchange::append_json(text_, text); }
   void key(std::string_view name) {
     if (text_.back() != '{' && text_.back() != '[') text_ += ',';
     string(name);
@@ -69,7 +69,7 @@ class JsonReport {
   template <std::integral Number>
   void number(std::string_view name, Number value) {
     key(name);
-    convert::append_number(text_, value);
+    exchange::append_number(text_, value);
   }
 
   // For each of one or two values, put(value); two are an object.
@@ -190,11 +190,11 @@ class JsonReport {
   void add_entry(std::integral auto laps, const Raw& raw, const Total& total) {
     const auto put_raw = [&](std::size_t value) {
       if (metric().kind == Kind::kPercent) return append_real(text_, raw(value));
-      convert::append_number(text_, static_cast<std::int64_t>(std::llround(raw(value))));
+      exchange::append_number(text_, static_cast<std::int64_t>(std::llround(raw(value))));
     };
     const auto put = [&](std::size_t value) {
       if (!counts()) return append_real(text_, total(value));
-      convert::append_number(text_, static_cast<std::int64_t>(std::llround(total(value))));
+      exchange::append_number(text_, static_cast<std::int64_t>(std::llround(total(value))));
     };
     key("entry");
     text_ += '{';
@@ -307,14 +307,14 @@ class JsonReport {
     text_ += '[';
     for (const std::uint32_t thread : threads) {
       if (text_.back() != '[') text_ += ',';
-      convert::append_number(text_, thread);
+      exchange::append_number(text_, thread);
     }
     text_ += ']';
     key("pid");
     text_ += '[';
     for (const std::uint64_t id : process_.ids) {
       if (text_.back() != '[') text_ += ',';
-      convert::append_number(text_, id);
+      exchange::append_number(text_, id);
     }
     text_ += ']';
     number("depth", depth);

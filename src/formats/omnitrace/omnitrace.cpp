@@ -2,7 +2,7 @@
 
 namespace timeloom::omnitrace {
 
-const convert::Format kFormat = {
+const exchange::Format kFormat = {
     .name = "omnitrace",
     .suffix = "",
     .opened_by = "any editor, hatchet, https://ui.perfetto.dev",

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <cstdio>
 
-#include "convert/format_text.hpp"
+#include "exchange/format_text.hpp"
 
 namespace timeloom::omnitrace {
 
@@ -111,7 +111,7 @@ class TextReport {
   Line line_of(const TextRow& row, std::size_t value) const {
     Line line = {"", "", "", form_.metrics[value]};
     if (value == 0) {
-      line[0] = shortened(convert::one_line(row.label), form_.max_width);
+      line[0] = shortened(exchange::one_line(row.label), form_.max_width);
       line[1] = is_empty(row) ? "-" : std::to_string(row.count);
       line[2] = is_empty(row) ? "-" : std::to_string(row.depth);
     }

@@ -3,14 +3,14 @@
 #include <cmath>
 #include <optional>
 
-#include "convert/format_text.hpp"
 #include "core/metric_unit.hpp"
+#include "exchange/format_text.hpp"
 #include "formats/perfetto/schema.hpp"
 #include "formats/perfetto/shared.hpp"
 
 namespace timeloom::perfetto {
 
-using convert::ProtoMessage;
+using exchange::ProtoMessage;
 
 namespace {
 
@@ -36,7 +36,7 @@ ProtoMessage clocks_of(const Definitions& definitions) {
 }
 
 ProtoMessage process_packet(const Shared& shared, std::size_t index) {
-  const convert::Process& process = shared.tracks.processes[index];
+  const exchange::Process& process = shared.tracks.processes[index];
   ProtoMessage description;
   description.number(process::kPid, process.id);
   if (!process.command.empty()) description.text(process::kCmdline, process.command);
@@ -50,12 +50,12 @@ ProtoMessage process_packet(const Shared& shared, std::size_t index) {
 }
 
 ProtoMessage location_packet(const Shared& shared, std::size_t index) {
-  const convert::Track& one = shared.tracks.tracks[index];
+  const exchange::Track& one = shared.tracks.tracks[index];
   ProtoMessage track;
   track.number(track::kUuid, shared.numbers.of_location(index));
   track.number(track::kParentUuid, shared.numbers.of_process(one.process));
   // Perfetto has a thread once: a task that runs on one has a track of its own.
-  if (one.kind == convert::TrackKind::kThread) {
+  if (one.kind == exchange::TrackKind::kThread) {
     ProtoMessage description;
     description.number(thread::kPid, shared.tracks.processes[one.process].id);
     description.number(thread::kTid, one.thread);
@@ -115,7 +115,7 @@ std::string describe_markers(const Shared& shared) {
     event.number(event::kType, event::kInstant);
     event.number(event::kTrackUuid, shared.numbers.of_location(location));
     event.text(event::kCategories, "marker");
-    event.text(event::kName, convert::utf8(marker.text));
+    event.text(event::kName, exchange::utf8(marker.text));
     ProtoMessage packet;
     packet.number(packet::kTimestamp, shared.clock(marker.time));
     packet.number(packet::kTimestampClockId, clock::kBoottime);
@@ -132,12 +132,12 @@ ProtoMessage describe_counter(const Metric& metric, std::uint64_t number, std::u
     description.number(counter::kUnit, known->unit);
     if (known->multiplier != 1) description.number(counter::kUnitMultiplier, known->multiplier);
   } else if (const std::string unit = value_unit(metric); !unit.empty()) {
-    description.text(counter::kUnitName, convert::utf8(unit));
+    description.text(counter::kUnitName, exchange::utf8(unit));
   }
   ProtoMessage track;
   track.number(track::kUuid, number);
   track.number(track::kParentUuid, parent);
-  track.text(track::kName, convert::utf8(convert::metric_name(metric)));
+  track.text(track::kName, exchange::utf8(exchange::metric_name(metric)));
   track.message(track::kCounter, description);
   ProtoMessage packet;
   packet.message(packet::kTrackDescriptor, track);

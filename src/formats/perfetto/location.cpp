@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "convert/call_sink.hpp"
-#include "convert/format_text.hpp"
 #include "core/wakes.hpp"
+#include "exchange/call_sink.hpp"
+#include "exchange/format_text.hpp"
 #include "formats/perfetto/schema.hpp"
 #include "formats/perfetto/shared.hpp"
 
 namespace timeloom::perfetto {
 
-using convert::ProtoMessage;
+using exchange::ProtoMessage;
 
 namespace {
 
@@ -22,11 +22,11 @@ constexpr std::uint64_t kMessages = std::uint64_t{1} << 63;  // flows above are 
 constexpr std::uint64_t kWakes = std::uint64_t{1} << 62;     // and from here on of wakes
 
 // Numbers begin with 1.
-std::uint64_t number_of(convert::Category category) {
+std::uint64_t number_of(exchange::Category category) {
   return 1 + static_cast<std::uint64_t>(category);
 }
 
-class PerfettoLocation : public convert::CallSink {
+class PerfettoLocation : public exchange::CallSink {
  public:
   PerfettoLocation(Shared& shared, const Location& location)
       : CallSink(shared.definitions),
@@ -34,7 +34,7 @@ class PerfettoLocation : public convert::CallSink {
         index_(shared.tracks.index_of(location.id)),
         process_(shared.tracks.tracks[index_].process),
         known_regions_(shared.definitions.regions.size()),
-        known_categories_(convert::kCategories + 1),
+        known_categories_(exchange::kCategories + 1),
         known_parameters_(shared.definitions.parameters.size()),
         known_counters_(shared.definitions.metrics.size()),
         transfers_(shared.definitions, shared.messages, location.id) {
@@ -48,7 +48,7 @@ class PerfettoLocation : public convert::CallSink {
       intern_region(event.ref);
       event_.number(event::kNameIid, event.ref + std::uint64_t{1});
       event_.number(event::kCategoryIids,
-                    number_of(convert::category_of(definitions().regions[event.ref])));
+                    number_of(exchange::category_of(definitions().regions[event.ref])));
       if (!definitions().regions[event.ref].file.empty()) {
         event_.number(event::kSourceLocationIid, event.ref + std::uint64_t{1});
       }
@@ -159,7 +159,7 @@ class PerfettoLocation : public convert::CallSink {
   void intern(Field field, std::uint64_t number, std::string_view name) {
     ProtoMessage one;
     one.number(interned::kIid, number);
-    one.text(interned::kName, convert::utf8(name));
+    one.text(interned::kName, exchange::utf8(name));
     interned_.message(field, one);
   }
 
@@ -167,25 +167,25 @@ class PerfettoLocation : public convert::CallSink {
     if (known_regions_[ref]) return;
     known_regions_[ref] = true;
     const Region& region = definitions().regions[ref];
-    intern_category(convert::category_of(region));
+    intern_category(exchange::category_of(region));
     const std::uint64_t number = ref + std::uint64_t{1};
-    intern(interned::kEventNames, number, convert::region_name(definitions(), RegionId{ref}));
+    intern(interned::kEventNames, number, exchange::region_name(definitions(), RegionId{ref}));
     if (region.file.empty()) return;
     ProtoMessage place;
     place.number(interned::kIid, number);
-    place.text(interned::kFileName, convert::utf8(region.file));
-    place.text(interned::kFunctionName, convert::utf8(region.canonical_name));
+    place.text(interned::kFileName, exchange::utf8(region.file));
+    place.text(interned::kFunctionName, exchange::utf8(region.canonical_name));
     place.number(interned::kLineNumber, region.first_line);
     interned_.message(interned::kSourceLocations, place);
   }
 
-  void intern_category(convert::Category category) {
+  void intern_category(exchange::Category category) {
     const std::uint64_t number = number_of(category);
     if (known_categories_[number]) return;
     known_categories_[number] = true;
-    const bool of_functions = category == convert::Category::kFunction;
+    const bool of_functions = category == exchange::Category::kFunction;
     intern(interned::kEventCategories, number,
-           of_functions ? shared_.functions : convert::name_of(category));
+           of_functions ? shared_.functions : exchange::name_of(category));
   }
 
   void annotate(Arguments arguments) {
@@ -193,7 +193,7 @@ class PerfettoLocation : public convert::CallSink {
       if (!known_parameters_[one.ref]) {
         known_parameters_[one.ref] = true;
         intern(interned::kDebugAnnotationNames, one.ref + std::uint64_t{1},
-               convert::parameter_name(definitions().parameters[one.ref]));
+               exchange::parameter_name(definitions().parameters[one.ref]));
       }
       ProtoMessage argument;
       argument.number(annotation::kNameIid, one.ref + std::uint64_t{1});
@@ -204,13 +204,13 @@ class PerfettoLocation : public convert::CallSink {
           argument.real(annotation::kDoubleValue, one.as_double());
           break;
         default:
-          argument.text(annotation::kStringValue, convert::utf8(definitions().strings[one.value]));
+          argument.text(annotation::kStringValue, exchange::utf8(definitions().strings[one.value]));
       }
       event_.message(event::kDebugAnnotations, argument);
     }
   }
 
-  void begin_instant(std::string_view name, convert::Category category) {
+  void begin_instant(std::string_view name, exchange::Category category) {
     intern_category(category);
     event_.number(event::kType, event::kInstant);
     event_.number(event::kCategoryIids, number_of(category));
@@ -225,9 +225,9 @@ class PerfettoLocation : public convert::CallSink {
     return found->second;
   }
 
-  void transfer(const convert::Transfer& one, Timestamp time) {
+  void transfer(const exchange::Transfer& one, Timestamp time) {
     begin_instant(one.name, one.category);
-    for (const convert::TransferFact& fact : one.facts) {
+    for (const exchange::TransferFact& fact : one.facts) {
       ProtoMessage argument;
       argument.number(annotation::kNameIid, interned_text(interned::kDebugAnnotationNames,
                                                           fact.name, known_parameters_.size()));
@@ -247,13 +247,13 @@ class PerfettoLocation : public convert::CallSink {
   }
 
   void instant(Timestamp time, const char* name) {
-    begin_instant(name, convert::Category::kMeasurement);
+    begin_instant(name, exchange::Category::kMeasurement);
     add(time);
   }
 
   // One end of an arrow between threads or tasks.
   void flow(const Event& event, const char* name, Field field, std::uint64_t number) {
-    begin_instant(name, convert::Category::kMeasurement);
+    begin_instant(name, exchange::Category::kMeasurement);
     event_.fixed64(field, number);
     add(event.time);
   }
@@ -266,7 +266,7 @@ class PerfettoLocation : public convert::CallSink {
   std::vector<bool> known_categories_;
   std::vector<bool> known_parameters_;
   std::vector<bool> known_counters_;
-  convert::TransferReader transfers_;
+  exchange::TransferReader transfers_;
   std::map<Field, std::map<std::string, std::uint64_t>> texts_;  // interned ones of transfers
   ProtoMessage event_;
   ProtoMessage interned_;

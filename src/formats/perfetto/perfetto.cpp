@@ -10,8 +10,8 @@ namespace {
 
 class PerfettoRun : public RunSink {
  public:
-  PerfettoRun(const Definitions& definitions, convert::MessageNumbers messages,
-              std::string_view functions, convert::Destination& out)
+  PerfettoRun(const Definitions& definitions, exchange::MessageNumbers messages,
+              std::string_view functions, exchange::Destination& out)
       : shared_(definitions, std::move(messages), functions, out) {}
   void begin(const Definitions&) override {
     shared_.out.write(describe(shared_));
@@ -26,8 +26,8 @@ class PerfettoRun : public RunSink {
   Shared shared_;
 };
 
-void write_events(RunSource& run, const convert::Options& options, convert::Destination& out) {
-  PerfettoRun sink(run.definitions(), convert::number_messages(run, options.threads),
+void write_events(RunSource& run, const exchange::Options& options, exchange::Destination& out) {
+  PerfettoRun sink(run.definitions(), exchange::number_messages(run, options.threads),
                    options.functions, out);
   const std::array<RunSink*, 1> sinks = {&sink};
   run.feed(sinks, options.threads);
@@ -35,7 +35,7 @@ void write_events(RunSource& run, const convert::Options& options, convert::Dest
 
 }  // namespace
 
-const convert::Format kFormat = {
+const exchange::Format kFormat = {
     .name = "perfetto",
     .suffix = "pftrace",
     .opened_by = "https://ui.perfetto.dev",

@@ -7,20 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "convert/destination.hpp"
-#include "convert/in_order.hpp"
-#include "convert/names.hpp"
-#include "convert/protobuf.hpp"
-#include "convert/tracks.hpp"
-#include "convert/transfers.hpp"
 #include "core/event.hpp"
+#include "exchange/destination.hpp"
+#include "exchange/in_order.hpp"
+#include "exchange/names.hpp"
+#include "exchange/protobuf.hpp"
+#include "exchange/tracks.hpp"
+#include "exchange/transfers.hpp"
 
 namespace timeloom::perfetto {
 
 // Every track of the trace has a number of its own.
 class TrackNumbers {
  public:
-  TrackNumbers(const convert::Tracks& tracks, std::size_t metrics)
+  TrackNumbers(const exchange::Tracks& tracks, std::size_t metrics)
       : processes_(tracks.processes.size()), locations_(tracks.tracks.size()), metrics_(metrics) {}
   std::uint64_t of_process(std::size_t process) const noexcept { return 1 + process; }
   std::uint64_t of_location(std::size_t location) const noexcept {
@@ -40,8 +40,8 @@ class TrackNumbers {
 };
 
 struct Shared {
-  Shared(const Definitions& all, convert::MessageNumbers numbered, std::string_view category,
-         convert::Destination& destination)
+  Shared(const Definitions& all, exchange::MessageNumbers numbered, std::string_view category,
+         exchange::Destination& destination)
       : definitions(all),
         out(destination),
         ordered(destination, all.locations.size()),
@@ -52,25 +52,25 @@ struct Shared {
         clock(all.clock) {}
 
   const Definitions& definitions;
-  convert::Destination& out;  // but not while locations are written
-  convert::InOrder ordered;
+  exchange::Destination& out;  // but not while locations are written
+  exchange::InOrder ordered;
   std::string_view functions;  // the name of their category
-  convert::MessageNumbers messages;
-  convert::Tracks tracks;
+  exchange::MessageNumbers messages;
+  exchange::Tracks tracks;
   TrackNumbers numbers;
-  convert::RunClock clock;
+  exchange::RunClock clock;
 };
 
 // A packet as the file has it, appended.
-void append_packet(std::string& to, const convert::ProtoMessage& packet);
+void append_packet(std::string& to, const exchange::ProtoMessage& packet);
 
 // The packets that describe the clocks, processes and timelines of the run.
 std::string describe(const Shared& shared);
 // The markers of the run, as instants of their timelines.
 std::string describe_markers(const Shared& shared);
 // The TrackDescriptor of a counter.
-convert::ProtoMessage describe_counter(const Metric& metric, std::uint64_t number,
-                                       std::uint64_t parent);
+exchange::ProtoMessage describe_counter(const Metric& metric, std::uint64_t number,
+                                        std::uint64_t parent);
 
 std::unique_ptr<LocationSink> write_location(Shared& shared, const Location& location);
 

@@ -4,17 +4,17 @@
 #include <charconv>
 #include <unordered_map>
 
-#include "convert/exclusive_times.hpp"
-#include "convert/format_text.hpp"
-#include "convert/names.hpp"
-#include "convert/protobuf.hpp"
-#include "convert/tracks.hpp"
+#include "exchange/exclusive_times.hpp"
+#include "exchange/format_text.hpp"
+#include "exchange/names.hpp"
+#include "exchange/protobuf.hpp"
+#include "exchange/tracks.hpp"
 
 namespace timeloom::pprof {
 
-using convert::Destination;
-using convert::Options;
-using convert::ProtoMessage;
+using exchange::Destination;
+using exchange::Options;
+using exchange::ProtoMessage;
 
 namespace {
 
@@ -61,7 +61,7 @@ class PprofWriter {
   void write() {
     write_types();
     write_regions();
-    convert::ExclusiveTimes times(tree_);
+    exchange::ExclusiveTimes times(tree_);
     for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
       add_thread_labels(tracks_.tracks[i]);
       times.for_each(tree_.locations[i], [&](const profile::Cell& cell, std::uint64_t exclusive) {
@@ -76,7 +76,7 @@ class PprofWriter {
 
  private:
   std::uint64_t string(std::string_view text) {
-    const auto [found, fresh] = strings_.try_emplace(convert::utf8(text), strings_.size());
+    const auto [found, fresh] = strings_.try_emplace(exchange::utf8(text), strings_.size());
     if (fresh) order_.push_back(found->first);
     return found->second;
   }
@@ -120,7 +120,7 @@ class PprofWriter {
     const Region& region = id.defined() ? tree_.definitions.regions[id.value()] : kNone;
     ProtoMessage one;
     one.number(function::kId, number);
-    one.number(function::kName, string(convert::region_name(tree_.definitions, id)));
+    one.number(function::kName, string(exchange::region_name(tree_.definitions, id)));
     one.number(function::kSystemName, string(region.canonical_name));
     one.number(function::kFilename, string(region.file));
     one.number(function::kStartLine, region.first_line);
@@ -142,9 +142,9 @@ class PprofWriter {
     to.message(sample::kLabel, one);
   }
 
-  void add_thread_labels(const convert::Track& track) {
+  void add_thread_labels(const exchange::Track& track) {
     thread_labels_.clear();
-    const bool task = track.kind == convert::TrackKind::kTask;
+    const bool task = track.kind == exchange::TrackKind::kTask;
     add_label(thread_labels_, task ? "task" : "thread", track.name);
     add_label(thread_labels_, "process", tracks_.processes[track.process].name);
   }
@@ -206,8 +206,8 @@ class PprofWriter {
   const profile::CallTree& tree_;
   const Options& options_;
   Destination& out_;
-  convert::Tracks tracks_;
-  convert::RunClock clock_;
+  exchange::Tracks tracks_;
+  exchange::RunClock clock_;
   ProtoMessage head_;  // what is to be written next
   ProtoMessage thread_labels_;
   std::vector<std::string_view> given_;
@@ -222,7 +222,7 @@ void write_paths(const profile::CallTree& tree, const Options& options, Destinat
 
 }  // namespace
 
-const convert::Format kFormat = {
+const exchange::Format kFormat = {
     .name = "pprof",
     .suffix = "pb.gz",
     .opened_by = "go tool pprof, https://pprof.me, speedscope",

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "convert/format_text.hpp"
-#include "convert/names.hpp"
+#include "exchange/format_text.hpp"
+#include "exchange/names.hpp"
 
 namespace timeloom::pstats {
 
@@ -92,12 +92,12 @@ class Table {
 }  // namespace
 
 Function function_of(const Definitions& definitions, RegionId id) {
-  const std::string name = convert::one_line(convert::region_name(definitions, id));
+  const std::string name = exchange::one_line(exchange::region_name(definitions, id));
   if (!id.defined()) return {"~", 0, name};
   const Region& region = definitions.regions[id.value()];
   if (region.file.empty()) return {"~", 0, "<" + name + ">"};
   const bool code = region.paradigm == Paradigm::kCompiler && !region.group.empty();
-  return {convert::one_line(region.file), region.first_line,
+  return {exchange::one_line(region.file), region.first_line,
           code ? name.substr(name.rfind('.') + 1) : name};
 }
 

@@ -7,8 +7,8 @@
 
 namespace timeloom::pstats {
 
-using convert::Destination;
-using convert::Options;
+using exchange::Destination;
+using exchange::Options;
 
 namespace {
 
@@ -115,7 +115,7 @@ void write_paths(const profile::CallTree& tree, const Options&, Destination& out
 
 }  // namespace
 
-const convert::Format kFormat = {
+const exchange::Format kFormat = {
     .name = "pstats",
     .suffix = "pstats",
     .opened_by = "python -m pstats, snakeviz, gprof2dot -f pstats, tuna",

@@ -4,17 +4,17 @@
 #include <array>
 #include <map>
 
-#include "convert/exclusive_times.hpp"
-#include "convert/format_text.hpp"
-#include "convert/names.hpp"
-#include "convert/tracks.hpp"
+#include "exchange/exclusive_times.hpp"
+#include "exchange/format_text.hpp"
+#include "exchange/names.hpp"
+#include "exchange/tracks.hpp"
 
 namespace timeloom::speedscope {
 
-using convert::append_json;
-using convert::append_number;
-using convert::Destination;
-using convert::Options;
+using exchange::append_json;
+using exchange::append_number;
+using exchange::Destination;
+using exchange::Options;
 
 namespace {
 
@@ -24,7 +24,7 @@ void add_frame(std::string& text, const Definitions& definitions, RegionId id,
                const std::string& parameters = {}) {
   text += text.ends_with('[') ? "\n" : ",\n";
   text += R"({"name":)";
-  append_json(text, convert::region_name(definitions, id) +
+  append_json(text, exchange::region_name(definitions, id) +
                         (parameters.empty() ? "" : " {" + parameters + "}"));
   if (id.defined() && !definitions.regions[id.value()].file.empty()) {
     const Region& region = definitions.regions[id.value()];
@@ -59,8 +59,8 @@ std::string head(const Options& options, const std::string& frames) {
 }
 
 // Everything of a profile before its calls.
-std::string profile_head(const convert::Tracks& tracks, std::size_t index, const char* type) {
-  const convert::Track& track = tracks.tracks[index];
+std::string profile_head(const exchange::Tracks& tracks, std::size_t index, const char* type) {
+  const exchange::Track& track = tracks.tracks[index];
   std::string text = R"({"type":")" + std::string(type) + R"(","name":)";
   const bool several = tracks.processes.size() > 1;
   append_json(text,
@@ -121,8 +121,8 @@ class SpeedscopeRun : public RunSink {
     std::uint64_t last_ = 0;
   };
 
-  convert::Tracks tracks_;
-  convert::RunClock clock_;
+  exchange::Tracks tracks_;
+  exchange::RunClock clock_;
   Destination& out_;
   bool first_ = true;
 };
@@ -176,9 +176,9 @@ void add_stack(std::string& text, const profile::CallTree& tree, const PathFrame
 void write_paths(const profile::CallTree& tree, const Options& options, Destination& out) {
   const PathFrames frames(tree);
   out.write(head(options, frames.text()));
-  const convert::Tracks tracks(tree.definitions);
-  const convert::RunClock clock(tree.definitions.clock);
-  convert::ExclusiveTimes times(tree);
+  const exchange::Tracks tracks(tree.definitions);
+  const exchange::RunClock clock(tree.definitions.clock);
+  exchange::ExclusiveTimes times(tree);
   for (std::size_t i = 0; i < tree.locations.size(); ++i) {
     std::string samples = "[", weights = "[";
     std::uint64_t total = 0;
@@ -199,7 +199,7 @@ void write_paths(const profile::CallTree& tree, const Options& options, Destinat
 
 }  // namespace
 
-const convert::Format kFormat = {
+const exchange::Format kFormat = {
     .name = "speedscope",
     .suffix = "speedscope.json",
     .opened_by = "https://speedscope.app, npx speedscope",

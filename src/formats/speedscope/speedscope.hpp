@@ -4,10 +4,10 @@
 // Streams: memory does not grow with the number of events. Any thread may use the value.
 #pragma once
 
-#include "convert/export_format.hpp"
+#include "exchange/export_format.hpp"
 
 namespace timeloom::speedscope {
 
-extern const convert::Format kFormat;
+extern const exchange::Format kFormat;
 
 }  // namespace timeloom::speedscope

@@ -5,8 +5,8 @@
 #include <memory>
 #include <thread>
 
-#include "convert/limited_depth.hpp"
 #include "core/error.hpp"
+#include "exchange/limited_depth.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/convert/convert_formats.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 struct ConvertOptions {
   std::optional<std::string> run;
-  std::optional<const convert::Format*> format;
+  std::optional<const exchange::Format*> format;
   std::string output;
   std::string from;
   std::string until;
@@ -31,8 +31,8 @@ struct ConvertOptions {
   bool events = false;
   bool paths = false;
   bool flat = false;
-  std::optional<convert::Weight> weight;
-  convert::Selection selection;
+  std::optional<exchange::Weight> weight;
+  exchange::Selection selection;
 };
 
 // Empty: the command line makes sense.
@@ -54,7 +54,7 @@ Content content_of(const ConvertOptions& options) {
 }
 
 // In the current directory, by the name of the run.
-std::string default_name(const std::filesystem::path& run, const convert::Format& format) {
+std::string default_name(const std::filesystem::path& run, const exchange::Format& format) {
   const std::filesystem::path full = std::filesystem::absolute(run).lexically_normal();
   std::filesystem::path name =
       full.has_filename() ? full.filename() : full.parent_path().filename();
@@ -82,11 +82,11 @@ ConvertJob job_of(const ConvertOptions& options, const std::filesystem::path& ru
   job.options.creator = "timeloom " TIMELOOM_VERSION;
   job.options.threads = std::max(1u, std::thread::hardware_concurrency());
   job.options.flat = job.content == Content::kFlat;
-  job.options.weight = options.weight.value_or(convert::Weight::kTime);
+  job.options.weight = options.weight.value_or(exchange::Weight::kTime);
   return job;
 }
 
-void tell(const ConvertJob& job, const std::string& name, const convert::Destination& out,
+void tell(const ConvertJob& job, const std::string& name, const exchange::Destination& out,
           const std::vector<std::string>& losses) {
   for (const std::string& loss : losses) say(job.run.string() + ": " + loss);
   if (!out.is_file()) return;
@@ -120,36 +120,36 @@ int run_convert(const ConvertOptions& options) {
   if (job.format->directory) return fill_directory(options, job);
   check_job(job, !options.before.empty());
   const std::string name = options.output.empty() ? default_name(run, *job.format) : options.output;
-  convert::Destination out(name, options.force);
+  exchange::Destination out(name, options.force);
   if (!job.format->text && out.is_terminal()) {
     throw Error(std::string(job.format->name) + " is not for a terminal; name a file with -o FILE");
   }
   profile::CallTree before;
   if (!options.before.empty()) {
     before = chosen_paths(open_run(options.before), job.selection, job.options.threads);
-    if (job.format->whole_stacks) convert::limit_depth(before);
+    if (job.format->whole_stacks) exchange::limit_depth(before);
     job.options.before = &before;
   }
   try {
     const std::vector<std::string> losses = convert_run(job, out);
     out.finish();
     tell(job, name, out, losses);
-  } catch (const convert::ReaderGone&) {
+  } catch (const exchange::ReaderGone&) {
     // It has seen enough.
   }
   return kDone;
 }
 
-std::map<std::string, const convert::Format*> formats_by_name() {
-  std::map<std::string, const convert::Format*> formats;
-  for (const convert::Format* format : convert_formats())
+std::map<std::string, const exchange::Format*> formats_by_name() {
+  std::map<std::string, const exchange::Format*> formats;
+  for (const exchange::Format* format : convert_formats())
     formats[std::string(format->name)] = format;
   return formats;
 }
 
 std::string help_of_formats() {
   std::string text;
-  for (const convert::Format* format : convert_formats()) {
+  for (const exchange::Format* format : convert_formats()) {
     text += (text.empty() ? "" : ", ") + std::string(format->name);
   }
   return text;
@@ -161,7 +161,7 @@ Command register_convert(CLI::App& program) {
   const auto options = std::make_shared<ConvertOptions>();
   CommandOptions known(program, "convert", "Write a run in the format of another tool");
   known.run(options->run);
-  static const std::map<std::string, const convert::Format*> kNames = formats_by_name();
+  static const std::map<std::string, const exchange::Format*> kNames = formats_by_name();
   known.choice("--to", options->format, kNames, help_of_formats());
   known.text(
       "-o,--output", "FILE", options->output,
@@ -178,8 +178,8 @@ Command register_convert(CLI::App& program) {
   known.flag("--events", options->events, "Every event, of formats that can hold call paths");
   known.flag("--paths", options->paths, "Call paths, of formats that can hold events");
   known.flag("--flat", options->flat, "A row a region (csv, json, arrow)");
-  static const std::map<std::string, convert::Weight> kWeights = {
-      {"time", convert::Weight::kTime}, {"visits", convert::Weight::kVisits}};
+  static const std::map<std::string, exchange::Weight> kWeights = {
+      {"time", exchange::Weight::kTime}, {"visits", exchange::Weight::kVisits}};
   known.choice("--weight", options->weight, kWeights, "time (default) or visits (collapsed)");
   known.text("--before", "RUN", options->before, "Compare with an earlier run (collapsed)");
   return {known.app(), [options] { return run_convert(*options); }};

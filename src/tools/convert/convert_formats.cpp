@@ -29,6 +29,6 @@ const std::array kFormats = {
 
 }  // namespace
 
-std::span<const convert::Format* const> convert_formats() { return kFormats; }
+std::span<const exchange::Format* const> convert_formats() { return kFormats; }
 
 }  // namespace timeloom::tools

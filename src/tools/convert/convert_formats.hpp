@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "convert/export_format.hpp"
+#include "exchange/export_format.hpp"
 
 namespace timeloom::tools {
 
 // In the order of the help.
-std::span<const convert::Format* const> convert_formats();
+std::span<const exchange::Format* const> convert_formats();
 
 }  // namespace timeloom::tools

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "convert/limited_depth.hpp"
 #include "core/error.hpp"
+#include "exchange/limited_depth.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "tools/convert/convert_formats.hpp"
@@ -21,7 +21,7 @@ namespace {
 // The names of the formats that hold call paths, for whoever has nothing else.
 std::string formats_of_paths() {
   std::string names;
-  for (const convert::Format* format : convert_formats()) {
+  for (const exchange::Format* format : convert_formats()) {
     if (format->of_paths == nullptr) continue;
     names += (names.empty() ? "" : ", ") + std::string(format->name);
   }
@@ -29,7 +29,7 @@ std::string formats_of_paths() {
 }
 
 bool takes_events(const ConvertJob& job) {
-  const convert::Format& format = *job.format;
+  const exchange::Format& format = *job.format;
   if (job.content == Content::kEvents) return true;
   if (job.content != Content::kAny || format.of_events == nullptr) return false;
   if (format.of_paths == nullptr) return true;
@@ -46,7 +46,7 @@ profile::CallTree folded(RunSource& source, unsigned threads) {
 }  // namespace
 
 void check_job(const ConvertJob& job, bool compared) {
-  const convert::Format& format = *job.format;
+  const exchange::Format& format = *job.format;
   const std::string name(format.name);
   if (job.content == Content::kEvents && format.of_events == nullptr) {
     throw WrongUsage(name + " holds call paths, not events; leave out --events");
@@ -73,23 +73,23 @@ void check_job(const ConvertJob& job, bool compared) {
 }
 
 profile::CallTree chosen_paths(const std::filesystem::path& run,
-                               const convert::Selection& selection, unsigned threads) {
+                               const exchange::Selection& selection, unsigned threads) {
   if (!selection.window.any()) {
     profile::CallTree tree = call_tree_of(run);
-    return selection.everything() ? std::move(tree) : convert::select(std::move(tree), selection);
+    return selection.everything() ? std::move(tree) : exchange::select(std::move(tree), selection);
   }
   const std::unique_ptr<RunSource> trace = otf2::open(weave::trace_of(run));
-  const std::unique_ptr<RunSource> chosen = convert::select(*trace, selection, threads);
+  const std::unique_ptr<RunSource> chosen = exchange::select(*trace, selection, threads);
   return folded(*chosen, threads);
 }
 
-std::vector<std::string> convert_run(const ConvertJob& job, convert::Destination& out) {
+std::vector<std::string> convert_run(const ConvertJob& job, exchange::Destination& out) {
   if (!takes_events(job)) {
     profile::CallTree tree = chosen_paths(job.run, job.selection, job.options.threads);
     std::vector<std::string> remarks = facts_of(tree.definitions).losses;
-    if (job.format->whole_stacks && convert::limit_depth(tree)) {
+    if (job.format->whole_stacks && exchange::limit_depth(tree)) {
       remarks.push_back(formatted("stacks of {} end after {} calls with '(deeper calls)'",
-                                  job.format->name, count(convert::kMostFrames)));
+                                  job.format->name, count(exchange::kMostFrames)));
     }
     job.format->of_paths(tree, job.options, out);
     return remarks;
@@ -98,8 +98,8 @@ std::vector<std::string> convert_run(const ConvertJob& job, convert::Destination
   if (job.selection.everything()) {
     job.format->of_events(*trace, job.options, out);
   } else {
-    job.format->of_events(*convert::select(*trace, job.selection, job.options.threads), job.options,
-                          out);
+    job.format->of_events(*exchange::select(*trace, job.selection, job.options.threads),
+                          job.options, out);
   }
   return facts_of(trace->definitions()).losses;
 }

@@ -7,8 +7,8 @@
 #include <set>
 #include <thread>
 
-#include "convert/names.hpp"
 #include "core/error.hpp"
+#include "exchange/names.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
@@ -289,7 +289,7 @@ std::uint64_t time_of(const std::string& text, const char* option, const Definit
     throw WrongUsage(std::string(option) +
                      " takes a time since the begin of the run, such as 2.5s");
   }
-  return ticks(convert::RunClock(definitions.clock).at(point.ns)) - definitions.clock.begin;
+  return ticks(exchange::RunClock(definitions.clock).at(point.ns)) - definitions.clock.begin;
 }
 
 // The call tree of all of the run, or of the time that the options choose.

@@ -4,8 +4,8 @@
 #include <memory>
 #include <string_view>
 
-#include "convert/table_columns.hpp"
-#include "convert/tracks.hpp"
+#include "exchange/table_columns.hpp"
+#include "exchange/tracks.hpp"
 #include "formats/csv/csv.hpp"
 #include "tools/report/report_compensation.hpp"
 #include "tools/run/open_run.hpp"
@@ -14,9 +14,9 @@ namespace timeloom::tools {
 
 namespace {
 
-using convert::ColumnType;
-using convert::RowWriter;
-using convert::TrackKind;
+using exchange::ColumnType;
+using exchange::RowWriter;
+using exchange::TrackKind;
 
 class CsvReport {
  public:
@@ -30,7 +30,7 @@ class CsvReport {
         parameters_(tree),
         metrics_(tree) {}
 
-  void write(bool of_paths, convert::TableFormat& format) {
+  void write(bool of_paths, exchange::TableFormat& format) {
     format.begin(columns(of_paths), 1);
     const std::unique_ptr<RowWriter> row = format.rows(0);
     for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
@@ -54,8 +54,8 @@ class CsvReport {
   }
 
  private:
-  std::vector<convert::Column> columns(bool of_paths) const {
-    convert::Columns columns;
+  std::vector<exchange::Column> columns(bool of_paths) const {
+    exchange::Columns columns;
     const auto add = [&](ColumnType type, std::initializer_list<const char*> names) {
       for (const char* name : names) columns.add(name, type);
     };
@@ -91,7 +91,7 @@ class CsvReport {
     return data;
   }
 
-  void place(RowWriter& row, const convert::Track& track) const {
+  void place(RowWriter& row, const exchange::Track& track) const {
     const bool task = track.kind == TrackKind::kTask;
     text(row, tracks_.processes[track.process].name);
     text(row, task ? std::string_view() : std::string_view(track.name));
@@ -135,20 +135,20 @@ class CsvReport {
   const profile::CallTree& tree_;
   const std::set<LocationId>& ids_;
   const CsvOptions& options_;
-  convert::Tracks tracks_;
+  exchange::Tracks tracks_;
   ReportData all_;
-  convert::ParameterColumns parameters_;
-  convert::MetricColumns metrics_;
+  exchange::ParameterColumns parameters_;
+  exchange::MetricColumns metrics_;
   // The texts of all columns.
-  std::shared_ptr<convert::Words> words_ = std::make_shared<convert::Words>();
+  std::shared_ptr<exchange::Words> words_ = std::make_shared<exchange::Words>();
 };
 
 void write_to(CsvReport& report, bool of_paths, const std::string& name, bool force) {
-  convert::Destination out(name, force);
+  exchange::Destination out(name, force);
   try {
     report.write(of_paths, *csv::table_of(out));
     out.finish();
-  } catch (const convert::ReaderGone&) {
+  } catch (const exchange::ReaderGone&) {
     // It has seen enough.
   }
 }

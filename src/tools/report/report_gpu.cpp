@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <map>
 
-#include "convert/names.hpp"
 #include "core/gpu_names.hpp"
+#include "exchange/names.hpp"
 
 namespace timeloom::tools {
 namespace {
@@ -55,7 +55,7 @@ class Sums {
     return all;
   }
   std::string name(RegionId region) const {
-    return region.defined() ? convert::region_name(tree_.definitions, region) : std::string();
+    return region.defined() ? exchange::region_name(tree_.definitions, region) : std::string();
   }
   // Of names with the same time the first one.
   void find_most() {

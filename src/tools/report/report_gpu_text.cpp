@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "convert/names.hpp"
+#include "exchange/names.hpp"
 #include "tools/report/report_gpu.hpp"
 #include "tools/run/json_text.hpp"
 #include "tools/run/run_facts.hpp"
@@ -20,7 +20,7 @@ double mean(double sum, std::uint64_t count) {
 }
 
 std::string caller_name(const GpuCallerRow& row, const Definitions& definitions) {
-  return row.region.defined() ? convert::region_name(definitions, row.region)
+  return row.region.defined() ? exchange::region_name(definitions, row.region)
                               : "(threads without Python)";
 }
 
@@ -71,7 +71,7 @@ class GpuWriter {
       TableRow shown;
       shown.cells = {time(seconds_on_gpu), count(row.times), time(mean(seconds_on_gpu, row.times)),
                      row.queued == 0 ? "" : time(mean(nanoseconds(row.queue_ns), row.queued))};
-      shown.name = shown_name(convert::region_name(definitions_, row.region), 40);
+      shown.name = shown_name(exchange::region_name(definitions_, row.region), 40);
       table.add_row(std::move(shown));
     }
     put(table);
@@ -87,7 +87,7 @@ class GpuWriter {
       TableRow shown;
       shown.cells = {time(of_row), count(row.times), bytes(row.bytes),
                      rate == 0 ? "" : bytes(rate) + "/s"};
-      shown.name = printable(convert::region_name(definitions_, row.region));
+      shown.name = printable(exchange::region_name(definitions_, row.region));
       table.add_row(std::move(shown));
     }
     put(table);
@@ -123,7 +123,7 @@ using nlohmann::ordered_json;
 
 ordered_json json_of(const GpuWorkRow& row, const Definitions& definitions) {
   ordered_json result = {
-      {"name", convert::region_name(definitions, row.region)},
+      {"name", exchange::region_name(definitions, row.region)},
       {"times", row.times},
       {"seconds", seconds(row.ticks, definitions)},
       {"queue_seconds",
@@ -152,7 +152,7 @@ void write_gpu_json(const GpuFacts& facts, const Definitions& definitions, Outpu
   for (const GpuCallerRow& row : facts.callers) {
     all["callers"].push_back(
         {{"function", row.region.defined()
-                          ? ordered_json(convert::region_name(definitions, row.region))
+                          ? ordered_json(exchange::region_name(definitions, row.region))
                           : ordered_json()},
          {"starts", row.calls},
          {"gpu_seconds", nanoseconds(row.gpu_ns)},

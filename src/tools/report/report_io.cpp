@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "convert/limited_depth.hpp"
-#include "convert/names.hpp"
+#include "exchange/limited_depth.hpp"
+#include "exchange/names.hpp"
 #include "tools/report/answer_text.hpp"
 #include "tools/run/json_text.hpp"
 #include "tools/text/formatted.hpp"
@@ -64,10 +64,11 @@ namespace {
 // Stands in a path for the calls between its first 1,024 and the last two, so that what is printed
 // does not grow with the square of the depth.
 constexpr std::uint32_t kDeeper = UINT32_MAX;
-constexpr std::uint32_t kMostNames = convert::kMostFrames + 2;
+constexpr std::uint32_t kMostNames = exchange::kMostFrames + 2;
 
 std::string name_of_region(const Definitions& definitions, std::uint32_t region) {
-  return region == kDeeper ? "(deeper calls)" : convert::region_name(definitions, RegionId{region});
+  return region == kDeeper ? "(deeper calls)"
+                           : exchange::region_name(definitions, RegionId{region});
 }
 
 constexpr char kPipes[] = "pipes", kSockets[] = "sockets";
@@ -144,7 +145,7 @@ class IoReport::OneLocation final : public LocationSink {
     const std::uint32_t result = child->second;
     if (fresh) {
       const std::uint32_t depth = places_[place].depth + 1;
-      const bool deep = depth > convert::kMostFrames;
+      const bool deep = depth > exchange::kMostFrames;
       places_.push_back({place, region, depth, deep ? places_[place].top : next});
     }
     return result;
@@ -203,7 +204,7 @@ void IoReport::add_profile(const profile::CallTree& tree) {
   of_profile_ = true;
   std::vector<profile::NodeId> top;  // by node, as of a place
   for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
-    const bool deep = tree.nodes[i].depth >= convert::kMostFrames;
+    const bool deep = tree.nodes[i].depth >= exchange::kMostFrames;
     top.push_back(deep ? top[tree.nodes[i].parent.value()] : profile::NodeId{i});
   }
   for (std::size_t i = 0; i < tree.locations.size(); ++i) {

@@ -144,7 +144,7 @@ std::string sources_of(const view::Content& content) {
 }
 
 int write_file(const ViewOptions& options, const ViewedRuns& runs) {
-  convert::Destination out(options.html, options.force);
+  exchange::Destination out(options.html, options.force);
   std::vector<view::RunInside> inside;
   for (const auto& run : runs) {
     std::shared_ptr<const view::Index> index = run->index();

@@ -1,10 +1,10 @@
 #include "tools/view/view_describe.hpp"
 
-#include "convert/tracks.hpp"
 #include "core/called_region.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/metric_unit.hpp"
 #include "core/waiting_metric.hpp"
+#include "exchange/tracks.hpp"
 #include "tools/report/work_times.hpp"
 #include "tools/run/json_text.hpp"
 #include "tools/run/run_facts.hpp"
@@ -26,11 +26,11 @@ const char* kind_of(const Region& region) {
   }
 }
 
-const char* kind_of(const convert::Track& track) {
+const char* kind_of(const exchange::Track& track) {
   switch (track.kind) {
-    case convert::TrackKind::kThread: return "thread";
-    case convert::TrackKind::kTask: return "task";
-    case convert::TrackKind::kMetrics: break;
+    case exchange::TrackKind::kThread: return "thread";
+    case exchange::TrackKind::kTask: return "task";
+    case exchange::TrackKind::kMetrics: break;
   }
   return "metrics";
 }
@@ -45,10 +45,10 @@ Json cost_of(const Definitions& definitions, std::uint64_t events) {
   return {{"share_cpu", shares.cpu}, {"share_wall", shares.wall}, {"seconds_per_event", each}};
 }
 
-Json processes_of(const Definitions& definitions, const convert::Tracks& tracks) {
+Json processes_of(const Definitions& definitions, const exchange::Tracks& tracks) {
   Json processes = Json::array();
   for (std::size_t i = 0; i < tracks.processes.size(); ++i) {
-    const convert::Process& process = tracks.processes[i];
+    const exchange::Process& process = tracks.processes[i];
     const bool known = i < definitions.groups.size();
     const LocationGroup group = known ? definitions.groups[i] : LocationGroup();
     Json one;
@@ -63,11 +63,11 @@ Json processes_of(const Definitions& definitions, const convert::Tracks& tracks)
   return processes;
 }
 
-Json tracks_of(const Definitions& definitions, const convert::Tracks& tracks,
+Json tracks_of(const Definitions& definitions, const exchange::Tracks& tracks,
                const view::Index* index) {
   Json all = Json::array();
   for (std::size_t i = 0; i < tracks.tracks.size(); ++i) {
-    const convert::Track& track = tracks.tracks[i];
+    const exchange::Track& track = tracks.tracks[i];
     const view::TrackRecord record =
         index != nullptr && i < index->tracks().size() ? index->tracks()[i] : view::TrackRecord();
     Json one;
@@ -126,7 +126,7 @@ Json communicators_of(const Definitions& definitions) {
   return communicators;
 }
 
-Json markers_of(const Definitions& definitions, const convert::Tracks& tracks) {
+Json markers_of(const Definitions& definitions, const exchange::Tracks& tracks) {
   Json markers = Json::array();
   for (const Marker& marker : definitions.markers) {
     const std::uint64_t time = ticks(marker.time), begin = definitions.clock.begin;
@@ -153,7 +153,7 @@ std::string describe_for_viewer(const Definitions& of_run, const std::string& ti
   if (index != nullptr) {
     for (const auto& [name, value] : index->properties()) definitions.properties[name] = value;
   }
-  const convert::Tracks tracks(definitions);
+  const exchange::Tracks tracks(definitions);
   const RunFacts facts = facts_of(definitions);
   const std::optional<std::uint64_t>& start = definitions.clock.realtime;
   Json json;

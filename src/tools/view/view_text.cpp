@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-#include "convert/tracks.hpp"
+#include "exchange/tracks.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/short_name.hpp"
@@ -69,7 +69,7 @@ std::string rule(std::uint64_t length, std::size_t width, const Definitions& def
 
 void write_strips(const Definitions& definitions, const view::Index& index,
                   const Terminal& terminal, std::uint64_t length, Output& output) {
-  const convert::Tracks tracks(definitions);
+  const exchange::Tracks tracks(definitions);
   std::vector<std::uint32_t> order(index.tracks().size());
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {

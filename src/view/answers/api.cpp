@@ -5,8 +5,8 @@
 #include <numeric>
 #include <thread>
 
-#include "convert/arguments.hpp"
 #include "core/parallel.hpp"
+#include "exchange/arguments.hpp"
 #include "view/answers/call_details.hpp"
 #include "view/answers/calls.hpp"
 #include "view/answers/fields.hpp"
@@ -184,9 +184,9 @@ std::function<bool(const Event&)> parameter_in(QuestionReader& in, const Definit
   for (std::uint32_t& number : numbers) number = in.u32();
   return [numbers = std::move(numbers), text = std::string(in.rest()),
           &definitions](const Event& event) {
-    return convert::is_parameter(event.kind) && convert::is_sound(event, definitions) &&
+    return exchange::is_parameter(event.kind) && exchange::is_sound(event, definitions) &&
            std::ranges::find(numbers, event.ref) != numbers.end() &&
-           convert::value_text(event, definitions) == text;
+           exchange::value_text(event, definitions) == text;
   };
 }
 

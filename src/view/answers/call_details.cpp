@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "convert/arguments.hpp"
 #include "core/wakes.hpp"
+#include "exchange/arguments.hpp"
 #include "view/answers/calls.hpp"
 #include "view/answers/json_strings.hpp"
 #include "view/index/cursor.hpp"
@@ -109,10 +109,10 @@ Json parameters_of(const Track& track, const Definitions& definitions, const Cal
                            open.back().region == call.region;
     if (cursor.token() != Token::kOther || !innermost) continue;
     const Event& event = cursor.other();
-    if (!convert::is_parameter(event.kind) || !convert::is_sound(event, definitions)) continue;
+    if (!exchange::is_parameter(event.kind) || !exchange::is_sound(event, definitions)) continue;
     if (wake_end_of(event, definitions) != WakeEnd::kNone) continue;
     parameters.push_back({{"name", definitions.parameters[event.ref].name},
-                          {"value", convert::value_text(event, definitions)}});
+                          {"value", exchange::value_text(event, definitions)}});
   }
   return parameters;
 }

@@ -2,12 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "convert/format_text.hpp"
+#include "exchange/format_text.hpp"
 
 namespace timeloom::view {
 
 std::string json_text(const nlohmann::ordered_json& value, int indentation) {
-  return convert::without_commands(
+  return exchange::without_commands(
       value.dump(indentation, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "convert/destination.hpp"
 #include "core/error.hpp"
+#include "exchange/destination.hpp"
 #include "os/file.hpp"
 #include "view/answers/json_strings.hpp"
 #include "view/index/index_format.hpp"
@@ -60,7 +60,7 @@ bool write_at(const fs::path& path, const std::string& text) {
   try {
     std::error_code none;
     if (path.empty() || fs::is_symlink(fs::symlink_status(path, none))) return false;
-    convert::Destination out(path.string(), true);
+    exchange::Destination out(path.string(), true);
     out.write(text);
     out.finish();
     return true;

@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "convert/gzip.hpp"
+#include "exchange/gzip.hpp"
 #include "view/answers/api.hpp"
 #include "view/answers/fields.hpp"
 #include "view/answers/json_strings.hpp"
@@ -20,7 +20,7 @@ namespace {
 // Sections, compressed and in base64.
 class DataWriter {
  public:
-  explicit DataWriter(convert::Destination& out) : out_(out) {}
+  explicit DataWriter(exchange::Destination& out) : out_(out) {}
 
   void section(std::uint32_t tag, std::string_view bytes) {
     const std::uint32_t head[2] = {tag, static_cast<std::uint32_t>(bytes.size())};
@@ -59,8 +59,8 @@ class DataWriter {
     held_.erase(0, size);
   }
 
-  convert::Destination& out_;
-  convert::Gzip gzip_;
+  exchange::Destination& out_;
+  exchange::Gzip gzip_;
   std::string held_;
 };
 
@@ -185,7 +185,7 @@ void write_outline(const RunInside& run, const SideEvents& events, const LimitsI
 }
 
 // `outline`: its limits; null: all calls are inside.
-void write_data(const RunInside& run, const LimitsInside* outline, convert::Destination& out) {
+void write_data(const RunInside& run, const LimitsInside* outline, exchange::Destination& out) {
   DataWriter data(out);
   data.section(1, run.description);
   data.section(2, paths_answer(*run.index));
@@ -199,7 +199,7 @@ void write_data(const RunInside& run, const LimitsInside* outline, convert::Dest
 
 }  // namespace
 
-bool write_html(std::string_view page, std::span<const RunInside> runs, convert::Destination& out,
+bool write_html(std::string_view page, std::span<const RunInside> runs, exchange::Destination& out,
                 const LimitsInside& limits) {
   std::uint64_t events = 0;
   for (const RunInside& run : runs) events += run.index->events();

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "convert/destination.hpp"
 #include "core/definitions.hpp"
+#include "exchange/destination.hpp"
 #include "view/index/index.hpp"
 #include "view/page/outline.hpp"
 
@@ -32,7 +32,7 @@ struct RunInside {
 
 // Returns whether all calls are inside; if not, the file has outlines. REQUIRES: one run, or two to
 // be compared.
-bool write_html(std::string_view page, std::span<const RunInside> runs, convert::Destination& out,
+bool write_html(std::string_view page, std::span<const RunInside> runs, exchange::Destination& out,
                 const LimitsInside& limits = {});
 
 }  // namespace timeloom::view

@@ -1,0 +1,49 @@
+// A LocationSink for formats whose calls carry their parameters: an enter is passed on together
+// with the parameters that follow it, those that are given later with the leave.
+//
+// As LocationSink: used by one thread at a time.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/event.hpp"
+#include "exchange/arguments.hpp"
+
+namespace timeloom::exchange {
+
+class CallSink : public LocationSink {
+ public:
+  // `definitions` outlive it. Events of undefined parameters or metrics are left out.
+  explicit CallSink(const Definitions& definitions) : definitions_(definitions) {}
+  void consume(std::span<const Event> events) final;
+  void finish() final;
+
+ protected:
+  using Arguments = std::span<const Event>;
+  virtual void enter(const Event& event, Arguments arguments) = 0;
+  virtual void leave(const Event& event, Arguments late) = 0;
+  // A value of a metric.
+  virtual void value(const Event&) {}
+  // Neither enter nor leave, parameter nor metric; but the ends of wakes (core/wakes.hpp).
+  virtual void other(const Event&) {}
+  // No more events.
+  virtual void end() {}
+
+  const Definitions& definitions() const noexcept { return definitions_; }
+
+ private:
+  void pass_enter();
+  void leave_now(const Event& event);
+
+  const Definitions& definitions_;
+  std::optional<Event> entered_;  // waits for its parameters
+  std::vector<Event> arguments_;
+  std::uint32_t depth_ = 0;
+  std::vector<std::pair<std::uint32_t, Event>> late_;  // with the depth of the visit
+  std::vector<Event> of_leave_;
+};
+
+}  // namespace timeloom::exchange

@@ -1,0 +1,221 @@
+#include "exchange/destination.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "core/error.hpp"
+#include "exchange/format_text.hpp"
+#include "exchange/gzip.hpp"
+#include "exchange/leftovers.hpp"
+#include "os/file.hpp"
+#include "os/signals.hpp"
+
+namespace timeloom::exchange {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The names of unfinished files, for a signal that ends the program. Its handler takes no lock, so
+// a name is written before it counts.
+struct Partial {
+  std::atomic<bool> noted = false;
+  int directory = -1;
+  std::array<char, NAME_MAX + 1> name{};
+};
+constinit std::array<Partial, 8> g_partials{};
+constinit std::mutex g_noting;
+
+bool is_noted(const Partial& partial) noexcept { return partial.noted; }
+
+void remove_partials(int) {
+  for (const Partial& partial : g_partials)
+    if (partial.noted) ::unlinkat(partial.directory, partial.name.data(), 0);
+}
+
+// A name that is longer, or one too many, stays when a signal ends the program.
+void note_partial(const os::Directory& directory, const std::string& name) {
+  const std::lock_guard lock(g_noting);
+  const auto free = std::ranges::find_if_not(g_partials, is_noted);
+  if (free == g_partials.end() || name.size() >= free->name.size()) return;
+  std::memcpy(free->name.data(), name.c_str(), name.size() + 1);
+  free->directory = directory.fd();
+  free->noted = true;
+  os::watch_fatal_signals(remove_partials);
+}
+
+void forget_partial(const os::Directory& directory, const std::string& name) {
+  const std::lock_guard lock(g_noting);
+  const auto noted = std::ranges::find_if(g_partials, [&](const Partial& partial) {
+    return partial.noted && partial.directory == directory.fd() && name == partial.name.data();
+  });
+  if (noted != g_partials.end()) noted->noted = false;
+  if (std::ranges::none_of(g_partials, is_noted)) os::unwatch_fatal_signals();
+}
+
+// What the link leads to; empty: it is none. One of another user, in a directory that is shared,
+// may lead to any file of this one. Throws Error. The owner and the text are those of one link,
+// whatever is put in its place meanwhile.
+fs::path target_of(const fs::path& path, const std::string& shown) {
+  const os::File link(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  if (!link.is_open() || ::fstat(link.fd(), &status) != 0 || !S_ISLNK(status.st_mode)) return {};
+  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
+    throw Error(shown + " is a link of another user; name another file with -o FILE");
+  }
+  std::array<char, PATH_MAX> text{};
+  const ssize_t size = ::readlinkat(link.fd(), "", text.data(), text.size());
+  if (size <= 0) return {};
+  return path.parent_path() / std::string(text.data(), static_cast<std::size_t>(size));
+}
+
+// A link is not replaced by a file: what it leads to is.
+fs::path without_links(fs::path path, const std::string& shown) {
+  constexpr int kMost = 40;  // as the kernel follows
+  for (int i = 0; i < kMost; ++i) {
+    fs::path target = target_of(path, shown);
+    if (target.empty()) break;
+    path = std::move(target);
+  }
+  return path;
+}
+
+}  // namespace
+
+Destination::Destination(const std::string& name, bool force)
+    : path_(name), shown_(name == "-" ? "standard output" : one_line(name)) {
+  // A reader that leaves, and a file at its limit (ulimit -f), are told by write(2).
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  if (name != "-") open_file(force);
+  if (name.ends_with(".gz")) compress();
+}
+
+// Somebody may put a file in the place of what was no file.
+void Destination::open_device() {
+  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail(errno);
+  struct stat opened {};
+  if (::fstat(descriptor_, &opened) != 0 || S_ISREG(opened.st_mode)) {
+    throw Error(shown_ + " was replaced meanwhile; it was not written to");
+  }
+}
+
+void Destination::open_file(bool force) {
+  struct stat present {};
+  const bool there = ::stat(path_.c_str(), &present) == 0;
+  if (there && S_ISDIR(present.st_mode)) {
+    throw Error(shown_ + " is a directory; name a file with -o FILE");
+  }
+  if (there && !S_ISREG(present.st_mode)) return open_device();
+  std::error_code unknown;
+  replaces_ = force;
+  if (!force && (there || fs::is_symlink(path_, unknown))) {
+    throw Error(shown_ + " exists; name another file with -o FILE, or replace it with --force");
+  }
+  if (there) path_ = without_links(path_, shown_);
+  const fs::path parent = path_.parent_path();
+  const std::string partial =
+      "." + path_.filename().string() + "." + std::to_string(::getpid()) + ".part";
+  int error = 0;
+  directory_ = os::Directory::open_unlisted(parent.empty() ? "." : parent.string(), &error);
+  if (error != 0) fail(error);
+  remove_leftovers(path_);
+  note_partial(directory_, partial);  // first: a signal may come at any time
+  os::File file = directory_.create_file(partial, &error);
+  // For as long as it is written: another process can tell that it has not been left behind. One
+  // that has the same number, in another container, may have thought so before.
+  if (error == 0) static_cast<void>(::flock(file.fd(), LOCK_SH));
+  if (error == 0 && !directory_.holds(partial, file)) error = EEXIST;
+  if (error != 0) {
+    forget_partial(directory_, partial);
+    fail(error);
+  }
+  descriptor_ = file.release();
+  partial_ = partial;
+  is_file_ = true;
+}
+
+Destination::~Destination() {
+  if (descriptor_ > 1) ::close(descriptor_);
+  if (!partial_.empty()) {
+    directory_.remove_file(partial_);
+    forget_partial(directory_, partial_);
+  }
+}
+
+fs::path Destination::directory() const {
+  const fs::path parent = path_.parent_path();
+  return parent.empty() ? "." : parent;
+}
+
+bool Destination::is_terminal() const noexcept { return ::isatty(descriptor_) == 1; }
+
+void Destination::compress() {
+  if (!gzip_) gzip_ = std::make_unique<Gzip>();
+}
+
+void Destination::write(std::string_view bytes) {
+  if (bytes.empty()) return;
+  const std::lock_guard lock(mutex_);
+  if (!gzip_) return put(bytes);
+  constexpr std::size_t kMost = std::size_t{1} << 30;  // zlib counts with 32 bits
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(kMost, bytes.size()))) {
+    gzip_->add(bytes.substr(0, kMost), Z_NO_FLUSH, [this](std::string_view out) { put(out); });
+  }
+}
+
+void Destination::put(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+      size_ += static_cast<std::uint64_t>(written);
+    } else if (errno == EPIPE) {
+      throw ReaderGone{};
+    } else if (errno != EINTR) {
+      fail(errno);
+    }
+  }
+}
+
+void Destination::finish() {
+  if (gzip_) gzip_->add({}, Z_FINISH, [this](std::string_view out) { put(out); });
+  if (!is_file_) return;
+  // Some file systems say only now that there is no space.
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
+  const std::string name = path_.filename();
+  // A link, other than a rename, never replaces what has got the name meanwhile.
+  if (!replaces_) {
+    if (const int error = directory_.link(partial_, name); error == EEXIST) {
+      throw Error(shown_ + " exists meanwhile; it was not replaced");
+    } else if (error != 0) {
+      replaces_ = true;  // a file system without links
+    }
+  }
+  const int error = replaces_ ? directory_.rename(partial_, directory_, name) : 0;
+  if (error != 0) fail(error);
+  if (!replaces_) directory_.remove_file(partial_);
+  forget_partial(directory_, partial_);
+  partial_.clear();
+}
+
+void Destination::fail(int error) const {
+  throw Error("cannot write " + (path_ == "-" ? "to " : std::string()) + shown_ + ": " +
+              std::strerror(error));
+}
+
+}  // namespace timeloom::exchange

@@ -1,0 +1,79 @@
+#include "exchange/leftovers.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cerrno>
+
+#include <charconv>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace timeloom::exchange {
+
+namespace {
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
+};
+
+// The process in ".NAME.PID.part"; 0: the name is another one.
+pid_t process_in(std::string_view entry, std::string_view name) noexcept {
+  constexpr std::string_view kEnd = ".part";
+  if (entry.size() <= name.size() + 2 + kEnd.size() || !entry.starts_with('.')) return 0;
+  if (entry.substr(1, name.size()) != name || entry[1 + name.size()] != '.') return 0;
+  if (!entry.ends_with(kEnd)) return 0;
+  entry.remove_prefix(2 + name.size());
+  entry.remove_suffix(kEnd.size());
+  pid_t process = 0;
+  const auto read = std::from_chars(entry.data(), entry.data() + entry.size(), process);
+  return read.ec == std::errc() && read.ptr == entry.data() + entry.size() && process > 0 ? process
+                                                                                          : 0;
+}
+
+// One that has the number of this process may have had it in another container, or before it; what
+// this process is writing is locked.
+bool may_be_left_by(pid_t process) noexcept {
+  return process == ::getpid() || (::kill(process, 0) != 0 && errno == ESRCH);
+}
+
+void remove_if_left(int directory, const char* entry) noexcept {
+  const int file = ::openat(directory, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return;
+  struct stat opened {
+  }, there{};
+  // Whoever makes it locks it at once; the lock is held until it has no name any more.
+  const bool left = ::fstat(file, &opened) == 0 && S_ISREG(opened.st_mode) &&
+                    opened.st_uid == ::geteuid() && opened.st_nlink == 1 &&
+                    ::flock(file, LOCK_EX | LOCK_NB) == 0 &&
+                    ::fstatat(directory, entry, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+                    there.st_ino == opened.st_ino && there.st_dev == opened.st_dev;
+  if (left) ::unlinkat(directory, entry, 0);
+  ::close(file);
+}
+
+}  // namespace
+
+void remove_leftovers(const std::filesystem::path& file) noexcept {
+  try {
+    const std::filesystem::path parent = file.parent_path();
+    const std::string name = file.filename().string();
+    const std::unique_ptr<DIR, CloseDirectory> directory(
+        ::opendir(parent.empty() ? "." : parent.c_str()));
+    if (!directory) return;
+    while (const dirent* entry = ::readdir(directory.get())) {
+      const pid_t process = process_in(entry->d_name, name);
+      if (process <= 0 || !may_be_left_by(process)) continue;
+      remove_if_left(::dirfd(directory.get()), entry->d_name);
+    }
+  } catch (const std::exception&) {
+    // Out of memory: they stay.
+  }
+}
+
+}  // namespace timeloom::exchange

@@ -1,0 +1,287 @@
+// A run as a source of fewer events.
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+
+#include "core/error.hpp"
+#include "core/wakes.hpp"
+#include "exchange/arguments.hpp"
+#include "exchange/format_text.hpp"
+#include "exchange/names.hpp"
+#include "exchange/selection.hpp"
+#include "exchange/tracks.hpp"
+
+namespace timeloom::exchange {
+
+namespace {
+
+using Kind = WindowPoint::Kind;
+
+struct Span {  // ticks; both ends are in it
+  std::uint64_t from = 0;
+  std::uint64_t until = UINT64_MAX;
+};
+
+struct Choice {
+  Span span;
+  std::set<LocationId> locations;
+  std::vector<bool> regions;
+};
+
+// Passes on what is chosen of a location.
+class SelectedLocation : public LocationSink {
+ public:
+  SelectedLocation(const Choice& choice, const Definitions& definitions,
+                   std::vector<std::unique_ptr<LocationSink>> sinks)
+      : choice_(choice), definitions_(definitions), sinks_(std::move(sinks)) {}
+
+  void consume(std::span<const Event> events) override {
+    for (const Event& event : events) take(event);
+    pass();
+  }
+
+  void finish() override {
+    begin();  // what the window begins in may last beyond the last event
+    close();
+    pass();
+    for (const auto& sink : sinks_) sink->finish();
+  }
+
+ private:
+  struct Open {  // a visit that is open before the window begins
+    Event enter;
+    std::vector<Event> parameters;
+  };
+
+  void take(const Event& event) {
+    const std::uint64_t time = ticks(event.time);
+    // Calls that end as the window begins, or begin as it ends, are not in it.
+    const bool leaves = event.kind == EventKind::kLeave, enters = event.kind == EventKind::kEnter;
+    if (time > choice_.span.from || (time == choice_.span.from && !leaves)) begin();
+    if (time > choice_.span.until || (time == choice_.span.until && enters)) close();
+    if (event.kind == EventKind::kEnter) return enter(event);
+    if (event.kind == EventKind::kLeave) return leave(event);
+    const bool of_call =
+        is_parameter(event.kind) && wake_end_of(event, definitions_) == WakeEnd::kNone;
+    if (of_call) return parameter(event);
+    if (begun_ && !closed_) selected_.push_back(event);
+  }
+
+  void enter(const Event& event) {
+    const bool chosen = event.ref < choice_.regions.size() && choice_.regions[event.ref];
+    stack_.push_back(chosen);
+    if (!chosen || closed_) return;
+    open_.push_back({event, {}});
+    if (begun_) selected_.push_back(event);
+  }
+
+  void leave(const Event& event) {
+    if (stack_.empty()) return;
+    const bool chosen = stack_.back();
+    stack_.pop_back();
+    if (!chosen || closed_) return;
+    open_.pop_back();
+    if (begun_) selected_.push_back(event);
+  }
+
+  void parameter(const Event& event) {
+    if (stack_.empty() || !stack_.back() || closed_) return;
+    if (begun_) {
+      selected_.push_back(event);
+    } else {
+      open_.back().parameters.push_back(event);
+    }
+  }
+
+  void begin() {
+    if (begun_) return;
+    begun_ = true;
+    for (const Open& one : open_) {
+      add_at(choice_.span.from, one.enter);
+      for (const Event& parameter : one.parameters) add_at(choice_.span.from, parameter);
+    }
+  }
+
+  // At the end of the window all that is open is left.
+  void close() {
+    if (closed_) return;
+    closed_ = true;
+    for (; !open_.empty(); open_.pop_back()) {
+      Event event = open_.back().enter;
+      event.kind = EventKind::kLeave;
+      add_at(choice_.span.until, event);
+    }
+  }
+
+  void add_at(std::uint64_t time, Event event) {
+    event.time = Timestamp{time};
+    selected_.push_back(event);
+  }
+
+  void pass() {
+    if (selected_.empty()) return;
+    for (const auto& sink : sinks_) sink->consume(selected_);
+    selected_.clear();
+  }
+
+  const Choice& choice_;
+  const Definitions& definitions_;
+  std::vector<std::unique_ptr<LocationSink>> sinks_;
+  bool begun_ = false;
+  bool closed_ = false;
+  std::vector<bool> stack_;  // of all open visits, whether they are chosen
+  std::vector<Open> open_;   // the chosen ones
+  std::vector<Event> selected_;
+};
+
+class NoLocation : public LocationSink {
+  void consume(std::span<const Event>) override {}
+  void finish() override {}
+};
+
+class SelectedRun : public RunSink {
+ public:
+  SelectedRun(const Choice& choice, const Definitions& definitions, std::span<RunSink* const> sinks)
+      : choice_(choice), definitions_(definitions), sinks_(sinks) {}
+
+  void begin(const Definitions&) override {
+    for (RunSink* sink : sinks_) sink->begin(definitions_);
+  }
+  std::unique_ptr<LocationSink> open_location(const Location& location) override {
+    if (!choice_.locations.contains(location.id)) return std::make_unique<NoLocation>();
+    std::vector<std::unique_ptr<LocationSink>> open;
+    for (RunSink* sink : sinks_) open.push_back(sink->open_location(location));
+    return std::make_unique<SelectedLocation>(choice_, definitions_, std::move(open));
+  }
+  void finish() override {
+    for (RunSink* sink : sinks_) sink->finish();
+  }
+
+ private:
+  const Choice& choice_;
+  const Definitions& definitions_;
+  std::span<RunSink* const> sinks_;
+};
+
+class SelectedSource : public RunSource {
+ public:
+  SelectedSource(RunSource& run, Choice choice)
+      : run_(run), choice_(std::move(choice)), definitions_(run.definitions()) {
+    mark_tasks(definitions_);
+    std::erase_if(definitions_.locations, [&](const Location& location) {
+      return !choice_.locations.contains(location.id);
+    });
+    std::erase_if(definitions_.markers, [&](const Marker& marker) {
+      return ticks(marker.time) < choice_.span.from || ticks(marker.time) > choice_.span.until ||
+             !choice_.locations.contains(marker.location);
+    });
+  }
+
+  const Definitions& definitions() const override { return definitions_; }
+  void feed(std::span<RunSink* const> sinks, unsigned threads) override {
+    SelectedRun selected(choice_, definitions_, sinks);
+    const std::array<RunSink*, 1> one = {&selected};
+    run_.feed(one, threads);
+  }
+
+ private:
+  RunSource& run_;
+  Choice choice_;
+  Definitions definitions_;
+};
+
+// Finds the first enter of a region, and the first leave of one after a given time, of all
+// locations.
+class PointFinder : public RunSink {
+ public:
+  PointFinder(EventKind kind, RegionId region, std::uint64_t after)
+      : kind_(kind), region_(region), after_(after) {}
+  void begin(const Definitions&) override {}
+  std::unique_ptr<LocationSink> open_location(const Location&) override {
+    return std::make_unique<OfLocation>(*this);
+  }
+  void finish() override {}
+  std::uint64_t found() const noexcept { return found_; }
+
+ private:
+  class OfLocation : public LocationSink {
+   public:
+    explicit OfLocation(PointFinder& all) : all_(all) {}
+    void consume(std::span<const Event> events) override {
+      for (const Event& event : events) {
+        if (event.kind != all_.kind_ || event.region() != all_.region_) continue;
+        if (ticks(event.time) >= all_.after_) found_ = std::min(found_, ticks(event.time));
+      }
+    }
+    void finish() override {
+      const std::lock_guard lock(all_.mutex_);
+      all_.found_ = std::min(all_.found_, found_);
+    }
+
+   private:
+    PointFinder& all_;
+    std::uint64_t found_ = UINT64_MAX;
+  };
+
+  EventKind kind_;
+  RegionId region_;
+  std::uint64_t after_;
+  std::mutex mutex_;
+  std::uint64_t found_ = UINT64_MAX;
+};
+
+// The regions of that name: a name may stand for several.
+std::vector<RegionId> regions_named(const Definitions& definitions, const std::string& name) {
+  std::vector<RegionId> found;
+  for (std::uint32_t i = 0; i < definitions.regions.size(); ++i) {
+    if (definitions.regions[i].name == name) found.push_back(RegionId{i});
+  }
+  if (found.empty()) {
+    throw Error("no region '" + one_line(name) +
+                "' in this run; 'timeloom report --flat' lists them");
+  }
+  return found;
+}
+
+std::uint64_t time_of_point(RunSource& run, const WindowPoint& point, EventKind kind,
+                            std::uint64_t after, unsigned threads) {
+  const Definitions& definitions = run.definitions();
+  if (point.kind == Kind::kTime) {
+    return ticks(RunClock(definitions.clock).at(point.ns));
+  }
+  std::vector<std::unique_ptr<PointFinder>> finders;
+  std::vector<RunSink*> sinks;
+  for (const RegionId region : regions_named(definitions, point.region)) {
+    finders.push_back(std::make_unique<PointFinder>(kind, region, after));
+    sinks.push_back(finders.back().get());
+  }
+  run.feed(sinks, threads);
+  std::uint64_t found = UINT64_MAX;
+  for (const auto& finder : finders) found = std::min(found, finder->found());
+  if (found == UINT64_MAX) {
+    throw Error("'" + one_line(point.region) + "' is not " +
+                (kind == EventKind::kEnter ? "entered" : "left") + " in that part of the run");
+  }
+  return found;
+}
+
+}  // namespace
+
+std::unique_ptr<RunSource> select(RunSource& run, const Selection& selection, unsigned threads) {
+  Choice choice;
+  const Window& window = selection.window;
+  if (window.from.kind != Kind::kNone) {
+    choice.span.from = time_of_point(run, window.from, EventKind::kEnter, 0, threads);
+  }
+  if (window.until.kind != Kind::kNone) {
+    choice.span.until =
+        time_of_point(run, window.until, EventKind::kLeave, choice.span.from, threads);
+  }
+  if (choice.span.until < choice.span.from) throw Error("--until is before --from");
+  choice.locations = chosen_locations(selection, run.definitions());
+  choice.regions = chosen_regions(selection, run.definitions());
+  return std::make_unique<SelectedSource>(run, std::move(choice));
+}
+
+}  // namespace timeloom::exchange
