@@ -194,7 +194,7 @@ class Attack:
                 file.write(b"".join(self.rng.sample(records, 3)))
 
     def conversion(self) -> None:
-        """Sound ones, with numbers that nobody should trust; src/weave/conversion.cpp has the head."""
+        """Sound ones, with numbers that nobody should trust; src/weave/ranks/rank_result.cpp has the head."""
         for path in self.run.glob("spool/rank-*/*/converted/result"):
             data = bytearray(path.read_bytes()) if path.is_file() and not path.is_symlink() else bytearray()
             if len(data) <= 64 or len(data) % 8 != 0 or len(data) > 1 << 22:

@@ -21,9 +21,9 @@
 #include "spool/gpu_reader.hpp"
 #include "spool/profile_file.hpp"
 #include "spool/reader.hpp"
-#include "weave/conversion.hpp"
 #include "weave/message_balance.hpp"
 #include "weave/process_clock.hpp"
+#include "weave/ranks/rank_result.hpp"
 #include "weave/thread_feed.hpp"
 #include "weave/unify.hpp"
 

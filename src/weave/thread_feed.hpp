@@ -19,8 +19,8 @@
 #include "core/event.hpp"
 #include "spool/reader.hpp"
 #include "weave/event_translator.hpp"
-#include "weave/gpu_calls.hpp"
-#include "weave/gpu_timeline.hpp"
+#include "weave/gpu/gpu_calls.hpp"
+#include "weave/gpu/gpu_timeline.hpp"
 #include "weave/process_clock.hpp"
 #include "weave/unify.hpp"
 

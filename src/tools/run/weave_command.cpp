@@ -15,7 +15,7 @@
 #include "tools/omnitrace_files.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/text/output.hpp"
-#include "weave/convert.hpp"
+#include "weave/ranks/rank_weave.hpp"
 
 namespace timeloom::tools {
 

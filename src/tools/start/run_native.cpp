@@ -37,7 +37,7 @@
 #include "tools/start/wrapper_files.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/output.hpp"
-#include "weave/convert.hpp"
+#include "weave/ranks/rank_weave.hpp"
 #include "weave/run.hpp"
 
 namespace timeloom::tools {

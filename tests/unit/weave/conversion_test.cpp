@@ -1,5 +1,5 @@
 // What ranks have converted of their own events gives the same run as their records do.
-#include "weave/conversion.hpp"
+#include "weave/ranks/rank_result.hpp"
 
 #include <bit>
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include "core/run_properties.hpp"
 #include "core/spawned.hpp"
 #include "formats/cube/cube_profile.hpp"
-#include "weave/convert.hpp"
+#include "weave/ranks/rank_weave.hpp"
 #include "weave_fixture.hpp"
 
 namespace timeloom::weave {

@@ -1,5 +1,5 @@
 // Calls of a GPU's library among the events of the thread that made them.
-#include "weave/gpu_calls.hpp"
+#include "weave/gpu/gpu_calls.hpp"
 
 #include <gtest/gtest.h>
 

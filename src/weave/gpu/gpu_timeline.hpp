@@ -13,7 +13,7 @@
 #include "core/definitions.hpp"
 #include "spool/gpu_reader.hpp"
 #include "spool/reader.hpp"
-#include "weave/gpu_calls.hpp"
+#include "weave/gpu/gpu_calls.hpp"
 #include "weave/process_clock.hpp"
 
 namespace timeloom::weave {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "core/gpu_names.hpp"
-#include "weave/gpu_timeline.hpp"
+#include "weave/gpu/gpu_timeline.hpp"
 
 namespace timeloom::weave {
 

@@ -1,4 +1,4 @@
-#include "weave/gpu_calls.hpp"
+#include "weave/gpu/gpu_calls.hpp"
 
 #include <algorithm>
 

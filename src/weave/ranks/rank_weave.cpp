@@ -1,4 +1,4 @@
-#include "weave/convert.hpp"
+#include "weave/ranks/rank_weave.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,7 +10,7 @@
 #include "core/error.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
-#include "weave/conversion.hpp"
+#include "weave/ranks/rank_result.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {

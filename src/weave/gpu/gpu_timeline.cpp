@@ -1,4 +1,4 @@
-#include "weave/gpu_timeline.hpp"
+#include "weave/gpu/gpu_timeline.hpp"
 
 #include <cxxabi.h>
 

@@ -1,4 +1,4 @@
-#include "weave/conversion.hpp"
+#include "weave/ranks/rank_result.hpp"
 
 #include <cstring>
 #include <new>
