@@ -16,7 +16,7 @@
 #include "core/event.hpp"
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
-#include "formats/otf2/event_files.hpp"
+#include "formats/otf2/read/event_files.hpp"
 #include "profile/location_fold.hpp"
 #include "spool/gpu_reader.hpp"
 #include "spool/profile_file.hpp"

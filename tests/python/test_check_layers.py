@@ -53,7 +53,7 @@ def test_a_tree_that_keeps_the_rules_passes(tmp_path):
         "src/core/a.cpp": '#include "core/ids.hpp"\n#include "os/clock.hpp"\n#include <vector>\n',
         "src/core/ids.hpp": "// #include <Python.h>\n#if __cplusplus > 1  // not __linux__\n#endif\n",
         "src/spool/a.cpp": '#include "core/ids.hpp"\n#include "os/clock.hpp"\n',
-        "src/formats/otf2/reader.cpp": '#include <otf2/otf2.h>\n#include "writer.hpp"\n',
+        "src/formats/otf2/read/reader.cpp": '#include <otf2/otf2.h>\n#include "writer.hpp"\n',
         "src/formats/otf2/writer.hpp": '#include "core/ids.hpp"\n',
         "src/python/interpreter/compat.hpp": "#include <Python.h>\n#if PY_VERSION_HEX > 0x030c0000\n#endif\n",
         "src/python/interpreter/compat_frame.hpp": "#if PY_VERSION_HEX > 0x030c0000\n#endif\n",

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "formats/cube/member_check.hpp"
+#include "formats/cube/read/member_check.hpp"
 
 namespace timeloom::cube {
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "formats/otf2/chunk_check.hpp"
 #include "formats/otf2/io_writer.hpp"
 #include "formats/otf2/message_writer.hpp"
+#include "formats/otf2/read/chunk_check.hpp"
 #include "formats/otf2/thread_writer.hpp"
 
 namespace timeloom::otf2 {

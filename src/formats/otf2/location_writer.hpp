@@ -5,8 +5,8 @@
 #pragma once
 
 #include "core/event.hpp"
-#include "formats/otf2/event_files.hpp"
 #include "formats/otf2/otf2_library.hpp"
+#include "formats/otf2/read/event_files.hpp"
 #include "formats/otf2/string_table.hpp"
 
 #include <atomic>

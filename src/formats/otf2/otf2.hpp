@@ -10,7 +10,7 @@
 #include <span>
 
 #include "core/event.hpp"
-#include "formats/otf2/event_files.hpp"
+#include "formats/otf2/read/event_files.hpp"
 
 namespace timeloom::otf2 {
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/ids.hpp"
-#include "formats/otf2/event_files.hpp"
+#include "formats/otf2/read/event_files.hpp"
 #include "os/file.hpp"
 #include "profile/location_fold.hpp"
 #include "spool/spool_directory.hpp"

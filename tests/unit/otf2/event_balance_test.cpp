@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/otf2/event_balance.hpp"
+#include "formats/otf2/read/event_balance.hpp"
 #include "sample_run.hpp"
 
 namespace timeloom::otf2 {

@@ -1,6 +1,6 @@
 // The walk over the fields of a record, in front of the library.
 
-#include "formats/otf2/record_layout.hpp"
+#include "formats/otf2/read/record_layout.hpp"
 
 #include <gtest/gtest.h>
 

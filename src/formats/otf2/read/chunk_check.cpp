@@ -1,4 +1,4 @@
-#include "formats/otf2/chunk_check.hpp"
+#include "formats/otf2/read/chunk_check.hpp"
 
 #include <bit>
 #include <cerrno>

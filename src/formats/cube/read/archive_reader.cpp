@@ -1,4 +1,4 @@
-#include "formats/cube/archive_reader.hpp"
+#include "formats/cube/read/archive_reader.hpp"
 
 #include <zlib.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "formats/cube/cube_anchor.hpp"
-#include "formats/cube/member_check.hpp"
+#include "formats/cube/read/member_check.hpp"
 
 namespace timeloom::cube {
 

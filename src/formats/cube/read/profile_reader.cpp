@@ -13,7 +13,7 @@
 #include "core/parallel.hpp"
 #include "formats/cube/cube_profile.hpp"
 #include "formats/cube/profile_names.hpp"
-#include "formats/cube/profile_paths.hpp"
+#include "formats/cube/read/profile_paths.hpp"
 #include "formats/cube/value_table.hpp"
 #include "profile/tree_merge.hpp"
 

@@ -1,4 +1,4 @@
-#include "formats/cube/anchor_words.hpp"
+#include "formats/cube/read/anchor_words.hpp"
 
 namespace timeloom::cube {
 

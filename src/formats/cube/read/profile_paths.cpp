@@ -1,4 +1,4 @@
-#include "formats/cube/profile_paths.hpp"
+#include "formats/cube/read/profile_paths.hpp"
 
 #include "formats/cube/profile_regions.hpp"
 #include "profile/preorder.hpp"

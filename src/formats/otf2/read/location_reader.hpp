@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "formats/otf2/definition_reader.hpp"
-#include "formats/otf2/event_balance.hpp"
+#include "formats/otf2/read/definition_reader.hpp"
+#include "formats/otf2/read/event_balance.hpp"
 
 namespace timeloom::otf2 {
 

@@ -3,7 +3,7 @@
 // Used by one thread.
 #pragma once
 
-#include "formats/otf2/definition_reader.hpp"
+#include "formats/otf2/read/definition_reader.hpp"
 
 #include <exception>
 #include <string>

@@ -1,12 +1,12 @@
-#include "formats/otf2/definition_reader.hpp"
+#include "formats/otf2/read/definition_reader.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <exception>
 
 #include "core/error.hpp"
-#include "formats/otf2/chunk_check.hpp"
-#include "formats/otf2/raw_definitions.hpp"
+#include "formats/otf2/read/chunk_check.hpp"
+#include "formats/otf2/read/raw_definitions.hpp"
 
 namespace timeloom::otf2 {
 

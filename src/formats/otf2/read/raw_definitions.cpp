@@ -1,4 +1,4 @@
-#include "formats/otf2/raw_definitions.hpp"
+#include "formats/otf2/read/raw_definitions.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "formats/otf2/location_reader.hpp"
+#include "formats/otf2/read/location_reader.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,8 +7,8 @@
 #include <new>
 
 #include "core/io.hpp"
-#include "formats/otf2/chunk_check.hpp"
-#include "formats/otf2/message_reader.hpp"
+#include "formats/otf2/read/chunk_check.hpp"
+#include "formats/otf2/read/message_reader.hpp"
 
 namespace timeloom::otf2 {
 

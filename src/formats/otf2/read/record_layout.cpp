@@ -1,4 +1,4 @@
-#include "formats/otf2/record_layout.hpp"
+#include "formats/otf2/read/record_layout.hpp"
 
 #include <array>
 #include <cstring>

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "core/definitions.hpp"
-#include "formats/otf2/otf2_anchor.hpp"
 #include "formats/otf2/otf2_library.hpp"
+#include "formats/otf2/read/otf2_anchor.hpp"
 
 #include <memory>
 #include <unordered_map>

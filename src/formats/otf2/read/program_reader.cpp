@@ -4,8 +4,8 @@
 #include <exception>
 #include <span>
 
-#include "formats/otf2/chunk_check.hpp"
-#include "formats/otf2/location_reader.hpp"
+#include "formats/otf2/read/chunk_check.hpp"
+#include "formats/otf2/read/location_reader.hpp"
 
 namespace timeloom::otf2 {
 

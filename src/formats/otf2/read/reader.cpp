@@ -6,9 +6,9 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "formats/otf2/chunk_check.hpp"
-#include "formats/otf2/location_reader.hpp"
 #include "formats/otf2/otf2.hpp"
+#include "formats/otf2/read/chunk_check.hpp"
+#include "formats/otf2/read/location_reader.hpp"
 
 namespace timeloom::otf2 {
 

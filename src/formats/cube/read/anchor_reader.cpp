@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "formats/cube/anchor_words.hpp"
+#include "formats/cube/read/anchor_words.hpp"
 #include "formats/cube/xml_text.hpp"
 
 namespace timeloom::cube {

@@ -1,4 +1,4 @@
-#include "formats/cube/inflate.hpp"
+#include "formats/cube/read/inflate.hpp"
 
 #include <new>
 

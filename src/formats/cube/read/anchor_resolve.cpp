@@ -2,7 +2,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "formats/cube/anchor_words.hpp"
+#include "formats/cube/read/anchor_words.hpp"
 
 namespace timeloom::cube {
 

@@ -9,7 +9,7 @@
 #include "core/waiting_metric.hpp"
 #include "formats/otf2/enumerations.hpp"
 #include "formats/otf2/location_writer.hpp"
-#include "formats/otf2/raw_definitions.hpp"
+#include "formats/otf2/read/raw_definitions.hpp"
 
 namespace timeloom::otf2 {
 

@@ -1,4 +1,4 @@
-#include "formats/otf2/event_balance.hpp"
+#include "formats/otf2/read/event_balance.hpp"
 
 #include <algorithm>
 

@@ -11,10 +11,10 @@
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
-#include "formats/cube/archive_reader.hpp"
 #include "formats/cube/cube.hpp"
 #include "formats/cube/cube_anchor.hpp"
-#include "formats/cube/inflate.hpp"
+#include "formats/cube/read/archive_reader.hpp"
+#include "formats/cube/read/inflate.hpp"
 
 namespace timeloom::cube {
 

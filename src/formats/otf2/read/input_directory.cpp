@@ -1,4 +1,4 @@
-#include "core/input_directory.hpp"
+#include "formats/otf2/read/input_directory.hpp"
 
 #include <fcntl.h>
 

@@ -10,9 +10,9 @@
 #include <cstdio>
 #include <memory>
 
-#include "formats/otf2/event_digest.hpp"
-#include "formats/otf2/otf2_anchor.hpp"
-#include "formats/otf2/record_layout.hpp"
+#include "formats/otf2/read/event_digest.hpp"
+#include "formats/otf2/read/otf2_anchor.hpp"
+#include "formats/otf2/read/record_layout.hpp"
 
 namespace timeloom::otf2 {
 

@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 #include "formats/otf2/otf2.hpp"
-#include "formats/otf2/otf2_anchor.hpp"
+#include "formats/otf2/read/otf2_anchor.hpp"
 
 namespace timeloom::otf2 {
 

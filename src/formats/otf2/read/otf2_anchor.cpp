@@ -1,4 +1,4 @@
-#include "formats/otf2/otf2_anchor.hpp"
+#include "formats/otf2/read/otf2_anchor.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -8,7 +8,7 @@
 
 #include "core/error.hpp"
 #include "formats/otf2/otf2.hpp"
-#include "formats/otf2/record_layout.hpp"
+#include "formats/otf2/read/record_layout.hpp"
 
 namespace timeloom::otf2 {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/mpi_event.hpp"
-#include "formats/otf2/definition_reader.hpp"
+#include "formats/otf2/read/definition_reader.hpp"
 
 namespace timeloom::otf2 {
 
