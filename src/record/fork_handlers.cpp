@@ -2,10 +2,10 @@
 
 #include <new>
 
-#include "core/fork_handlers_property.hpp"
 #include "os/clock.hpp"
 #include "record/measurement.hpp"
 #include "record/thread_recorder.hpp"
+#include "spool/fork_handlers_property.hpp"
 
 namespace timeloom::record {
 

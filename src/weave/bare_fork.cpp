@@ -7,10 +7,10 @@
 #include <map>
 #include <string>
 
-#include "core/fork_handlers_property.hpp"
 #include "core/forked_region.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/run_properties.hpp"
+#include "spool/fork_handlers_property.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {

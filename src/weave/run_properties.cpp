@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/fork_handlers_property.hpp"
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/mpi_rank.hpp"
@@ -12,6 +11,7 @@
 #include "core/spawned.hpp"
 #include "os/process.hpp"
 #include "os/signal_name.hpp"
+#include "spool/fork_handlers_property.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {

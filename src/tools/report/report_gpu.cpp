@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <map>
 
-#include "core/gpu_names.hpp"
 #include "exchange/names.hpp"
+#include "weave/gpu/gpu_names.hpp"
 
 namespace timeloom::tools {
 namespace {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/given_up.hpp"
-#include "core/gpu_names.hpp"
 #include "core/run_properties.hpp"
 #include "core/shell_word.hpp"
 #include "profile/call_tree.hpp"
@@ -12,6 +11,7 @@
 #include "tools/run/run_losses.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
+#include "weave/gpu/gpu_names.hpp"
 
 namespace timeloom::tools {
 

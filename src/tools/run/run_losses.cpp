@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "core/gpu_names.hpp"
 #include "core/run_properties.hpp"
 #include "tools/text/human_text.hpp"
+#include "weave/gpu/gpu_names.hpp"
 
 namespace timeloom::tools {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "core/gpu_names.hpp"
+#include "weave/gpu/gpu_names.hpp"
 #include "weave/gpu/gpu_timeline.hpp"
 
 namespace timeloom::weave {

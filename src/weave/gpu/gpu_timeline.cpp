@@ -7,7 +7,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "core/gpu_names.hpp"
+#include "weave/gpu/gpu_names.hpp"
 
 namespace timeloom::weave {
 

@@ -2,7 +2,7 @@
 // which nothing is known but its calls.
 #include <algorithm>
 
-#include "core/gpu_names.hpp"
+#include "weave/gpu/gpu_names.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {
