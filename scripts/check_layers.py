@@ -49,6 +49,7 @@ class Tree:
 
     def check(self) -> list[Violation]:
         self.check_folders()
+        self.check_headers()
         self.check_code()
         self.check_cmake()
         self.check_imports()
@@ -56,10 +57,27 @@ class Tree:
         return sorted(set(self.violations))
 
     def check_folders(self) -> None:
-        for path in [*self.src.glob("*"), *self.src.glob("formats/*")]:
+        for path in [*self.src.glob("*"), *self.src.glob("formats/*"), *self.src.glob("doors/*/*")]:
             name = self.place(path)
-            if path.is_dir() and name != "formats" and table.row_of(name) is None:
+            if path.is_dir() and name not in ("formats", "doors") and table.row_of(name) is None:
                 self.report(path, 1, f"src/{name} is not in the table of layers")
+        for folder in (self.src, self.root / "python", self.root / "scripts"):
+            for path in [folder, *folder.rglob("*/")]:
+                self.check_size(path)
+
+    def check_size(self, folder: pathlib.Path) -> None:
+        count = sum(path.is_file() for path in folder.glob("*") if not path.name.endswith((".pyc", ".so")))
+        if count > table.MOST_FILES:
+            self.report(folder, 1, f"has {count} files beside each other; more than {table.MOST_FILES} want folders")
+
+    def check_headers(self) -> None:
+        """Two headers of one name cannot be told apart where one speaks of them."""
+        places: dict[str, list[pathlib.Path]] = {}
+        for path in sorted(self.src.rglob("*.hpp")):
+            places.setdefault(path.name, []).append(path)
+        for name, paths in places.items():
+            for path in paths[1:]:
+                self.report(path, 1, f"{name} is the name of {paths[0].relative_to(self.root).as_posix()}, too")
 
     # ---- C and C++
 
@@ -75,8 +93,11 @@ class Tree:
                 if include := parse.INCLUDE.match(text):
                     self.check_foreign(path, line, include[1])
                     self.check_include(path, line, include[1])
+                    self.check_style(path, line, include[1])
                 elif condition := parse.CONDITION.match(text):
                     self.check_condition(path, line, condition[1])
+                elif path.is_relative_to(self.src):
+                    self.check_names(path, line, text)
 
     def check_foreign(self, path: pathlib.Path, line: int, header: str) -> None:
         for rule in table.FOREIGN_HEADERS:
@@ -88,6 +109,20 @@ class Tree:
             found = rule.pattern.search(condition)
             if found and not rule.home.match(self.place(path)):
                 self.report(path, line, f"#if on {rule.what} ({found[0]}) belongs in {rule.home_name}")
+
+    def check_names(self, path: pathlib.Path, line: int, text: str) -> None:
+        folder = table.folder_of(self.place(path))
+        for name in parse.namespaces(text):
+            used = table.NAMESPACES.get(name)
+            if used and folder and not table.may_use(folder, used):
+                self.check_row("use names of", path, line, folder, used)
+
+    def check_style(self, path: pathlib.Path, line: int, header: str) -> None:
+        """Headers of ours are named from src/, so that a reader finds them, and so does grep."""
+        beside = path.parent / header
+        if beside.is_file() and not (self.src / header).is_file() and path.is_relative_to(self.src):
+            name = beside.resolve().relative_to(self.src).as_posix()
+            self.report(path, line, f'"{header}" is to be written from src/: "{name}"')
 
     def included_folder(self, path: pathlib.Path, header: str) -> str | None:
         """The folder of src that a header lies in; None if it is none of ours."""
@@ -128,7 +163,7 @@ class Tree:
     def check_cmake(self) -> None:
         found = {table.folder_of(self.place(path)): path for path in self.src.rglob("CMakeLists.txt")}
         lists = {folder: path for folder, path in found.items() if folder is not None}
-        folders = {folder.split("/")[-1]: folder for folder in lists}  # by the name of the target
+        folders = {table.target_of(folder): folder for folder in lists}
         for folder, path in lists.items():
             text = path.read_text(encoding="utf-8")
             self.check_uses(folder, path, text, folders)

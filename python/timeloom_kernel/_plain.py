@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-# Those of src/core/plain_text.cpp.
+# Those of src/core/text/plain_text.cpp.
 _COMMANDS = dict.fromkeys(
     (*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)), "?"
 )

@@ -21,6 +21,12 @@ def code_lines(text: str) -> Iterator[tuple[int, str]]:
         begin, joined = number + 1, ""
 
 
+def namespaces(line: str) -> set[str]:
+    """The names that stand before `::` in a line of code, those of std and of the whole project left out."""
+    code = re.sub(r'"(?:[^"\\]|\\.)*"', '""', line)
+    return set(re.findall(r"(?<![\w:])(?:timeloom::)?(\w+)::", code))
+
+
 def cmake_words(text: str) -> Iterator[tuple[int, str]]:
     """Words and parentheses of a CMake file, without comments."""
     for number, line in enumerate(text.split("\n"), 1):

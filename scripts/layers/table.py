@@ -13,17 +13,23 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "spool": ("core", "os"),
     "record": ("spool", "core", "os"),
     "profile": ("core",),
-    "convert": ("profile", "core", "os"),
+    "exchange": ("profile", "core", "os"),
     "formats/otf2": ("core",),
     "formats/cube": ("profile", "core"),
-    "formats/*": ("convert", "profile", "core"),
+    "formats/*": ("exchange", "profile", "core"),
+    "doors/*/settings": ("settings", "core", "os"),
+    "doors/*/format": ("exchange", "profile", "core"),
     "weave": ("run", "spool", "profile", "formats", "core", "os"),
-    "python": ("record", "settings", "run", "core"),
+    "python": ("record", "settings", "run", "core", "os"),
     "preload": ("record", "core", "os"),
     "gpu": ("record", "spool", "core", "os"),
-    "view": ("convert", "formats", "profile", "core", "os"),
-    "tools": ("weave", "view", "convert", "formats", "profile", "settings", "run", "core"),
+    "view": ("exchange", "formats", "profile", "core", "os"),
+    "tools": ("weave", "view", "exchange", "formats", "profile", "settings", "run", "core", "os"),
 }
+# Parts of doors that are compiled into a target of another folder, and may use what that may.
+PARTS_OF = {"launch": "python", "tools": "tools"}
+# What a door's layer may use besides of its own folder.
+BESIDE = {"launch": ("settings",), "tools": ("settings", "format")}
 
 # These build and are tested without what lies above them, so their tests include
 # no more than they do. Other tests may set up what they like.
@@ -56,7 +62,12 @@ class ForeignHeaders:
 CPYTHON = r"(.*/)?Python\.h|(internal/)?pycore_\w+\.h|(cpython/.*|frameobject|structmember)\.h"
 
 FOREIGN_HEADERS = (
-    ForeignHeaders("CPython's header", re.compile(CPYTHON), re.compile(r"python/"), "src/python"),
+    ForeignHeaders(
+        "CPython's header",
+        re.compile(CPYTHON),
+        re.compile(r"python/|doors/[^/]+/launch/"),
+        "src/python and src/doors/*/launch",
+    ),
     ForeignHeaders(
         "OTF2's header",
         re.compile(r"otf2/.*\.h|OTF2_\w+\.h"),
@@ -99,6 +110,15 @@ CONDITIONS = (
     Conditions("the platform", re.compile(PLATFORM), re.compile(r"os/"), "src/os"),
 )
 
+# The namespace of the code in a folder, where it is not the name of the folder. A name that is used
+# with its namespace counts as use of the folder, whichever header it came by.
+NAMESPACES = {"otf2": "formats/otf2", "cube": "formats/cube"} | {
+    name: name for name in ("os", "run", "spool", "record", "profile", "exchange", "weave", "view", "tools", "python")
+}
+
+# A folder with more entries beside each other than this is one that nobody finds anything in.
+MOST_FILES = 40
+
 # Folders that are tested alone may not be linked to these. The folders that they use are
 # tested alone as well, so they get none of these through them.
 NEVER_LINKED = re.compile(r"otf2|open-trace-format|mpi|python", re.IGNORECASE)
@@ -107,16 +127,33 @@ NEVER_LINKED = re.compile(r"otf2|open-trace-format|mpi|python", re.IGNORECASE)
 def folder_of(path: str) -> str | None:
     """The folder of the table that a path below src lies in; None: in none."""
     parts = path.split("/")
+    if parts[0] == "doors":
+        return "/".join(parts[:3]) if len(parts) > 3 else None
     if parts[0] == "formats":
         return "/".join(parts[:2]) if len(parts) > 2 else None
     return parts[0] if len(parts) > 1 else None
 
 
+def target_of(folder: str) -> str:
+    """The name of a folder's target without timeloom_: otf2, omnitrace_settings."""
+    parts = folder.split("/")
+    return "_".join(parts[1:]) if parts[0] == "doors" else parts[-1]
+
+
 def row_of(folder: str) -> tuple[str, ...] | None:
     """The folders that a folder may use; None if the table does not know the folder."""
+    if folder.startswith("doors/"):
+        return row_of_door(*folder.split("/")[1:])
     if folder not in ALLOWED and folder.startswith("formats/"):
         return ALLOWED["formats/*"]
     return ALLOWED.get(folder)
+
+
+def row_of_door(door: str, layer: str) -> tuple[str, ...] | None:
+    host = PARTS_OF.get(layer)
+    if host is None:
+        return ALLOWED.get(f"doors/*/{layer}")
+    return (host, *ALLOWED[host], *(f"doors/{door}/{other}" for other in BESIDE[layer]))
 
 
 def may_use(folder: str, used: str) -> bool:

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "core/number_text.hpp"
+#include "core/text/number_text.hpp"
 
 namespace timeloom {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/plain_text.hpp"
+#include "core/text/plain_text.hpp"
 
 namespace timeloom::exchange {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/error.hpp"
-#include "core/filter.hpp"
+#include "core/filter/filter.hpp"
 #include "exchange/format_text.hpp"
 
 namespace timeloom::exchange {

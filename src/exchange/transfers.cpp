@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "core/communicator_groups.hpp"
+#include "core/mpi/communicator_groups.hpp"
 #include "core/io.hpp"
 
 namespace timeloom::exchange {

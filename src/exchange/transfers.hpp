@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/event.hpp"
-#include "core/mpi_event.hpp"
+#include "core/mpi/mpi_event.hpp"
 #include "exchange/names.hpp"
 #include "profile/messages.hpp"
 

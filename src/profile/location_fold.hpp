@@ -16,7 +16,7 @@
 
 #include "core/child_table.hpp"
 #include "core/event.hpp"
-#include "core/mpi_event.hpp"
+#include "core/mpi/mpi_event.hpp"
 #include "profile/call_tree.hpp"
 
 namespace timeloom::profile {

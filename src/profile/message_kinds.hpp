@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/mpi_event.hpp"
+#include "core/mpi/mpi_event.hpp"
 
 namespace timeloom::profile {
 

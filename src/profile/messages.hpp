@@ -17,9 +17,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/communicator_groups.hpp"
+#include "core/mpi/communicator_groups.hpp"
 #include "core/event.hpp"
-#include "core/mpi_event.hpp"
+#include "core/mpi/mpi_event.hpp"
 #include "profile/ideal_network.hpp"
 #include "profile/message_kinds.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/filter.hpp"
+#include "core/filter/filter.hpp"
 #include "profile/event_sizes.hpp"
 #include "profile/score_events.hpp"
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/filter_file.hpp"
+#include "core/filter/filter_file.hpp"
 
 namespace timeloom::profile {
 

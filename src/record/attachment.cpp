@@ -16,7 +16,7 @@
 #include "os/thread.hpp"
 #include "record/created_threads.hpp"
 #include "record/measurement_state.hpp"
-#include "record/native_call.hpp"
+#include "record/native/native_call.hpp"
 
 namespace timeloom::record {
 namespace {

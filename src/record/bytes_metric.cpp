@@ -6,8 +6,8 @@
 #include <new>
 
 #include "core/io.hpp"
-#include "core/mpi_event.hpp"
-#include "core/one_sided_metrics.hpp"
+#include "core/mpi/mpi_event.hpp"
+#include "core/mpi/one_sided_metrics.hpp"
 #include "record/measurement_state.hpp"
 
 namespace timeloom::record {

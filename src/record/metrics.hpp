@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/definitions.hpp"
-#include "record/papi.hpp"
+#include "record/native/papi.hpp"
 
 namespace timeloom::record {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/definitions.hpp"
-#include "core/recorded_arguments.hpp"
+#include "core/text/recorded_arguments.hpp"
 
 namespace timeloom::record {
 

@@ -7,6 +7,7 @@ const Layout kOmnitraceLayout = {
     .weaves_manifest = true,
     .depth_setting = "--profile-depth",
     .dense_ids = true,
+    .cost_by_process = true,
 };
 
 }  // namespace timeloom::run

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "core/life.hpp"
-#include "core/mpi_rank.hpp"
+#include "core/mpi/mpi_rank.hpp"
 #include "core/spool_name.hpp"
 #include "run/contents.hpp"
 

@@ -16,6 +16,7 @@ struct Layout {
   bool weaves_manifest;            // false: it is there from the beginning
   std::string_view depth_setting;  // the name of the setting `profile-depth` there
   bool dense_ids;                  // of locations; otherwise index of the thread * 2^32 + rank
+  bool cost_by_process = false;    // the run has what measuring cost each process, beside the sum
 
   // Whether a weave may write, and so replace, this result.
   constexpr bool weaves(Item item) const noexcept {

@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <string>
 
-#include "core/spawned.hpp"
+#include "core/mpi/spawned.hpp"
 #include "os/directory.hpp"
 #include "run/contents.hpp"
 #include "run/ranks_of_group.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/spawned.hpp"
+#include "core/mpi/spawned.hpp"
 #include "run/contents.hpp"
 #include "run/job.hpp"
 

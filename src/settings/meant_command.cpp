@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "core/executable.hpp"
-#include "core/shell_word.hpp"
+#include "core/text/shell_word.hpp"
 #include "settings/command_line.hpp"
 
 namespace timeloom {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "core/error.hpp"
-#include "core/spawned.hpp"
+#include "core/mpi/spawned.hpp"
 #include "settings/launched_rank.hpp"
 #include "settings/setting_words.hpp"
 

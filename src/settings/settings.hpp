@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/filter.hpp"
+#include "core/filter/filter.hpp"
 
 namespace timeloom {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "core/filter.hpp"
+#include "core/filter/filter.hpp"
 
 namespace timeloom {
 namespace {

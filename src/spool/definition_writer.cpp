@@ -6,7 +6,7 @@
 #include <new>
 #include <vector>
 
-#include "core/recorded_arguments.hpp"
+#include "core/text/recorded_arguments.hpp"
 #include "spool/writer.hpp"
 
 namespace timeloom::spool {

@@ -1,6 +1,6 @@
 #include "spool/mpi_records.hpp"
 
-#include "core/mpi_event.hpp"
+#include "core/mpi/mpi_event.hpp"
 
 namespace timeloom::spool {
 namespace {

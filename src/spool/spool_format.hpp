@@ -18,7 +18,7 @@
 
 #include "core/checksum.hpp"
 #include "core/life.hpp"
-#include "spool/ending.hpp"
+#include "core/ending.hpp"
 
 namespace timeloom::spool {
 

@@ -39,17 +39,13 @@ Command register_weave(CLI::App& program);
 Command register_score(CLI::App& program);
 Command register_diff(CLI::App& program);
 Command register_convert(CLI::App& program);
-// Programs of their own in Score-P; not in the help.
-Command register_scorep_info(CLI::App& program);
-Command register_scorep_config(CLI::App& program);
-Command register_scorep_preload(CLI::App& program);
 Command register_preload(CLI::App& program);
 // For the scripts that make manual pages; not in the help.
 Command register_describe(CLI::App& program);
 Command register_check(CLI::App& program);
 Command register_view(CLI::App& program);
 
-// All of them, in the order of the help.
+// All of them, and those of doors, in the order of the help.
 std::vector<Command> register_commands(CLI::App& program);
 
 }  // namespace timeloom::tools

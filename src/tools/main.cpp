@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/shell_word.hpp"
+#include "core/text/shell_word.hpp"
 #include "settings/meant_command.hpp"
 #include "tools/commands.hpp"
+#include "tools/door_tools.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/wrong_usage.hpp"
@@ -107,6 +108,7 @@ int run_timeloom(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    timeloom::tools::set_door_tools(timeloom::tools::all_doors());
     return timeloom::tools::run_timeloom(argc, argv);
   } catch (const timeloom::tools::WrongUsage& error) {
     timeloom::tools::say(error.what());

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "core/communicator_groups.hpp"
-#include "core/mpi_event.hpp"
+#include "core/mpi/communicator_groups.hpp"
+#include "core/mpi/mpi_event.hpp"
 
 namespace timeloom::weave {
 namespace {

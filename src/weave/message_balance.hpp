@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/communicator_groups.hpp"
+#include "core/mpi/communicator_groups.hpp"
 #include "core/event.hpp"
 
 namespace timeloom::weave {

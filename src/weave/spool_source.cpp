@@ -4,16 +4,17 @@
 #include <exception>
 #include <map>
 
-#include "core/communicator_groups.hpp"
+#include "core/mpi/communicator_groups.hpp"
 #include "core/error.hpp"
 #include "core/given_up.hpp"
 #include "core/io.hpp"
 #include "core/measuring_cost.hpp"
-#include "core/mpi_rank.hpp"
+#include "core/mpi/mpi_rank.hpp"
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
-#include "core/spawned.hpp"
+#include "core/mpi/spawned.hpp"
 #include "run/run_layout.hpp"
+#include "spool/fork_handlers_property.hpp"
 #include "weave/message_balance.hpp"
 #include "weave/metric_totals.hpp"
 #include "weave/process_order.hpp"
@@ -135,10 +136,9 @@ void SpoolSource::add_cpu(const CpuTimes& times) {
   cpu_.other += times.other;
 }
 
-// Of each process the files of Omnitrace say what it took.
 void SpoolSource::add_cost_of(const Process& process, const std::string& text) {
   cost_.add(process_cost_of(text));
-  if (&run::layout_of(process.reader->definitions().properties) != &run::kOmnitraceLayout) return;
+  if (!run::layout_of(process.reader->definitions().properties).cost_by_process) return;
   definitions_.properties[process_cost_property(process.group.value())] = text;
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/communicator_groups.hpp"
+#include "core/mpi/communicator_groups.hpp"
 #include "core/forked_region.hpp"
 #include "core/waiting_metric.hpp"
 #include "core/wakes.hpp"

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/mpi_event.hpp"
+#include "core/mpi/mpi_event.hpp"
 #include "view/answers/api.hpp"
 
 namespace timeloom::view {

@@ -7,8 +7,8 @@
 
 #include "core/definitions.hpp"
 #include "core/io.hpp"
-#include "core/mpi_event.hpp"
-#include "core/one_sided_metrics.hpp"
+#include "core/mpi/mpi_event.hpp"
+#include "core/mpi/one_sided_metrics.hpp"
 
 namespace timeloom::cube {
 

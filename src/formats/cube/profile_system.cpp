@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "core/mpi_rank.hpp"
+#include "core/mpi/mpi_rank.hpp"
 #include "formats/cube/profile_names.hpp"
 
 namespace timeloom::cube {

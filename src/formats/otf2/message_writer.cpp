@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/communicator_groups.hpp"
+#include "core/mpi/communicator_groups.hpp"
 #include "formats/otf2/global_definitions.hpp"
 
 namespace timeloom::otf2 {

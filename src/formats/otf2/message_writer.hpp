@@ -4,7 +4,7 @@
 // archive. Communicators of MPI follow those of threads (thread_writer.hpp).
 #pragma once
 
-#include "core/mpi_event.hpp"
+#include "core/mpi/mpi_event.hpp"
 #include "formats/otf2/location_writer.hpp"
 
 namespace timeloom::otf2 {

@@ -1,5 +1,5 @@
 // Part of each wrapper library: nothing that its code calls is recorded.
-#include "record/wrapper_interface.hpp"
+#include "record/native/wrapper_interface.hpp"
 
 namespace timeloom::preload {
 namespace {

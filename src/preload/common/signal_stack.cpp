@@ -3,7 +3,7 @@
 #include <signal.h>
 
 #include "preload/common/next_function.hpp"
-#include "record/wrapper_interface.hpp"
+#include "record/native/wrapper_interface.hpp"
 
 namespace timeloom::preload {
 namespace {

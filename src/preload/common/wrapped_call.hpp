@@ -3,7 +3,7 @@
 #pragma once
 
 #include "record/measurement.hpp"
-#include "record/wrapper_interface.hpp"
+#include "record/native/wrapper_interface.hpp"
 
 // The return address of a wrapper, of which the caller's library is known.
 #define CALLER __builtin_return_address(0)

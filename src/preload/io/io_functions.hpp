@@ -11,7 +11,7 @@
 #include "core/definitions.hpp"
 #include "core/io.hpp"
 #include "preload/common/wrapped_call.hpp"
-#include "record/wrapper_interface.hpp"
+#include "record/native/wrapper_interface.hpp"
 
 namespace timeloom::preload {
 

@@ -15,7 +15,7 @@
 
 #include "preload/common/next_function.hpp"
 #include "record/measurement.hpp"
-#include "record/wrapper_interface.hpp"
+#include "record/native/wrapper_interface.hpp"
 
 namespace timeloom::preload {
 namespace {

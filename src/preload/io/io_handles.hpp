@@ -9,7 +9,7 @@
 
 #include "core/definitions.hpp"
 #include "core/io.hpp"
-#include "record/wrapper_interface.hpp"
+#include "record/native/wrapper_interface.hpp"
 
 namespace timeloom::preload {
 

@@ -6,7 +6,7 @@
 
 #include <climits>
 
-#include "core/communicator_groups.hpp"
+#include "core/mpi/communicator_groups.hpp"
 #include "preload/mpi/point_to_point.hpp"
 
 namespace timeloom::mpi {

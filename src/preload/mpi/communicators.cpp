@@ -11,7 +11,7 @@
 #include "core/checksum.hpp"
 #include "preload/mpi/spawn.hpp"
 #include "record/measurement.hpp"
-#include "record/wrapper_interface.hpp"
+#include "record/native/wrapper_interface.hpp"
 
 namespace timeloom::mpi {
 namespace {

@@ -8,10 +8,10 @@
 #include <initializer_list>
 
 #include "core/event_word.hpp"
-#include "core/mpi_event.hpp"
+#include "core/mpi/mpi_event.hpp"
 #include "preload/mpi/mpi_library.hpp"
 #include "record/measurement.hpp"
-#include "record/wrapper_interface.hpp"
+#include "record/native/wrapper_interface.hpp"
 
 namespace timeloom::mpi {
 

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/io.hpp"
-#include "core/mpi_event.hpp"
+#include "core/mpi/mpi_event.hpp"
 #include "preload/mpi/communicators.hpp"
 #include "preload/mpi/mpi_library.hpp"
 

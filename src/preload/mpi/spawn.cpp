@@ -10,7 +10,7 @@
 #include "core/executable.hpp"
 #include "core/known_directory.hpp"
 #include "core/native_run.hpp"
-#include "record/program_session.hpp"
+#include "record/native/program_session.hpp"
 
 namespace timeloom::mpi {
 namespace {

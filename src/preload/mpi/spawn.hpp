@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/spawned.hpp"
+#include "core/mpi/spawned.hpp"
 #include "preload/mpi/mpi_library.hpp"
 
 namespace timeloom::mpi {

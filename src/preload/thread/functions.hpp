@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "record/wrapper_interface.hpp"
+#include "record/native/wrapper_interface.hpp"
 
 namespace timeloom::preload {
 

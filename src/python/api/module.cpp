@@ -10,6 +10,7 @@
 #include "python/interpreter/free_threading.hpp"
 #include "python/launch/attached.hpp"
 #include "python/launch/attaching.hpp"
+#include "python/launch/door.hpp"
 #include "python/launch/end/end_of_run.hpp"
 #include "python/launch/follow.hpp"
 #include "python/launch/launcher.hpp"
@@ -17,7 +18,6 @@
 #include "python/session/session.hpp"
 #include "python/session/session_window.hpp"
 #include "record/measurement.hpp"
-#include "settings/scorep_settings.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -130,6 +130,20 @@ bool refuse_sub_interpreter() noexcept {
   return false;
 }
 
+// doors: the names of those of this build.
+int add_doors(PyObject* module) {
+  const auto doors = all_doors();
+  const Ref names(PyTuple_New(static_cast<Py_ssize_t>(doors.size())));
+  if (!names) return -1;
+  for (std::size_t i = 0; i < doors.size(); ++i) {
+    const std::string_view name = doors[i]->name;
+    PyObject* text = PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
+    if (text == nullptr) return -1;
+    PyTuple_SET_ITEM(names.get(), static_cast<Py_ssize_t>(i), text);
+  }
+  return PyModule_AddObjectRef(module, "doors", names.get());
+}
+
 int execute(PyObject* module) {
   if (!refuse_sub_interpreter()) return -1;
   if (add_error(module) != 0) return -1;
@@ -144,7 +158,10 @@ int execute(PyObject* module) {
   if (add_region_types(module) != 0) return -1;
   if (add_unrecorded_type(module) != 0) return -1;
   if (add_hidden_type(module) != 0) return -1;
-  if (PyModule_AddStringConstant(module, "SCOREP_VERSION", kScorepVersion.data()) != 0) return -1;
+  if (add_doors(module) != 0) return -1;
+  for (const Door* door : all_doors()) {
+    if (door->add_to_module != nullptr && door->add_to_module(module) != 0) return -1;
+  }
   return register_fork_handler(module);
 }
 

@@ -353,7 +353,6 @@ int add_region_types(PyObject* module) {
   // No slot of a spec sets this before 3.14; a call of the type costs half with it.
   g_region_type->tp_vectorcall = region_vectorcall;
   if (PyModule_AddObjectRef(module, "region", type) != 0) return -1;
-  if (add_scorep_types(module) != 0) return -1;
   return add_decorator_types(module);
 }
 

@@ -1,6 +1,6 @@
 #include "python/interpreter/say.hpp"
 
-#include "core/plain_text.hpp"
+#include "core/text/plain_text.hpp"
 #include "python/interpreter/compat.hpp"
 
 namespace timeloom::python {

@@ -1,13 +1,15 @@
 // A door: a command by which a user starts a program under Timeloom, with the names and
 // conventions of the tool that it stands for.
 //
-// Constant values, for any thread. A further door is a file with such a value, named in
-// door.cpp. Only the launcher knows by which door the user came.
+// Constant values, for any thread. Each folder src/doors/NAME/launch has one, kNameDoor, and
+// CMake's TIMELOOM_DOORS says which are built. Only the launcher knows by which door the user came.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string_view>
+
+#include "python/interpreter/compat.hpp"
 
 namespace timeloom::python {
 
@@ -37,13 +39,15 @@ struct Door {
   std::span<const DoorSetting> defaults = {};  // where nobody has said anything
   std::string_view mpi_option = {};  // by which alone MPI is recorded; empty: a launcher asks, too
   std::string_view no_such_word = {};  // the end of the error where a bare word is no script
+  // Adds to timeloom._core what its package needs; -1 with a Python exception set. Null: nothing.
+  int (*add_to_module)(PyObject* module) = nullptr;
 };
 
-extern const Door kTimeloomDoor;   // timeloom_door.cpp
-extern const Door kScorepDoor;     // scorep_door.cpp
-extern const Door kOmnitraceDoor;  // omnitrace_door.cpp
+extern const Door kTimeloomDoor;  // the one that is always there
 
-// REQUIRES: a door of that name; throws std::logic_error otherwise.
+// The doors of this build.
+std::span<const Door* const> all_doors() noexcept;
+// Throws Error where this build has no such door.
 const Door& find_door(std::string_view name);
 
 }  // namespace timeloom::python

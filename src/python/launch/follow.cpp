@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/spawned.hpp"
+#include "core/mpi/spawned.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/python_fork_handlers.hpp"
 #include "python/interpreter/python_text.hpp"

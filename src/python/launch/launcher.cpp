@@ -34,7 +34,6 @@
 #include "run/experiment_directory.hpp"
 #include "settings/command_line.hpp"
 #include "settings/meant_command.hpp"
-#include "settings/scorep_settings.hpp"
 #include "settings/settings_text.hpp"
 
 #ifndef TIMELOOM_VERSION
@@ -352,8 +351,6 @@ PyObject* meant_command_method(PyObject*, PyObject* arguments) {
   return object_of(meant_command(door, bytes_of(target), words_of(words)));
 }
 
-PyObject* scorep_summary_method(PyObject*, PyObject*) { return object_of(scorep_summary_text()); }
-
 PyObject* settings_page_method(PyObject*, PyObject*) { return object_of(settings_page()); }
 
 }  // namespace
@@ -370,8 +367,6 @@ PyMethodDef kLauncherMethods[] = {
     {"meant_command", guarded<meant_command_method>, METH_VARARGS,
      "meant_command(command, options, module, target, arguments, /)\n--\n\n"
      "What is wrong with a program that is none of Python, in one line; empty: nothing."},
-    {"scorep_summary", guarded<scorep_summary_method>, METH_NOARGS,
-     "The text of scorep-info config-summary."},
     {"settings_page", guarded<settings_page_method>, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };

@@ -27,8 +27,6 @@
 //       The settings that ask for wrapper libraries, and whether each is loaded.
 //   nearest_name(name, candidates) -> str
 //       The candidate that is most like the name; empty: none is near enough.
-//   scorep_summary() -> str
-//       The text of scorep-info config-summary.
 //   settings_page() -> str
 //       The text of docs/settings.md.
 #pragma once

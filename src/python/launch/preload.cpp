@@ -12,7 +12,7 @@
 #include "python/interpreter/python_text.hpp"
 #include "python/interpreter/say.hpp"
 #include "record/measurement.hpp"
-#include "record/wrapper_interface.hpp"
+#include "record/native/wrapper_interface.hpp"
 #include "settings/launched_rank.hpp"
 
 namespace timeloom::python {

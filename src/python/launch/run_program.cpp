@@ -13,7 +13,7 @@
 #include "python/interpreter/python_text.hpp"
 #include "python/launch/end/end_of_run.hpp"
 #include "record/measurement.hpp"
-#include "record/wrapper_interface.hpp"
+#include "record/native/wrapper_interface.hpp"
 
 namespace timeloom::python {
 namespace {

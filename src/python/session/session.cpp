@@ -33,9 +33,9 @@
 #include "python/session/start_options.hpp"
 #include "record/fork_handlers.hpp"
 #include "record/measurement.hpp"
-#include "record/program_session.hpp"
+#include "record/native/program_session.hpp"
 #include "record/this_process.hpp"
-#include "record/wrapper_interface.hpp"
+#include "record/native/wrapper_interface.hpp"
 #include "record/writer_options.hpp"
 #include "settings/wrappers.hpp"
 

@@ -12,7 +12,7 @@
 #include "python/session/session_result.hpp"
 #include "settings/inheritance.hpp"
 #include "settings/settings.hpp"
-#include "spool/ending.hpp"
+#include "core/ending.hpp"
 
 namespace timeloom::python {
 

@@ -14,8 +14,8 @@
 
 #include "core/error.hpp"
 #include "core/known_directory.hpp"
-#include "core/mpi_rank.hpp"
-#include "core/recorded_arguments.hpp"
+#include "core/mpi/mpi_rank.hpp"
+#include "core/text/recorded_arguments.hpp"
 #include "core/run_properties.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/session/worker_name.hpp"

@@ -11,7 +11,7 @@
 #include "tools/commands.hpp"
 #include "tools/convert/convert_formats.hpp"
 #include "tools/convert/convert_run.hpp"
-#include "tools/omnitrace_files.hpp"
+#include "tools/door_tools.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/wrong_usage.hpp"
@@ -95,18 +95,14 @@ void tell(const ConvertJob& job, const std::string& name, const exchange::Destin
   say(line);
 }
 
-// Several files in a directory, named as the OMNITRACE_ variables say.
+// Several files in a directory.
 int fill_directory(const ConvertOptions& options, const ConvertJob& made) {
   if (options.events || options.paths || options.flat || !options.before.empty()) {
     throw WrongUsage(std::string(made.format->name) +
                      " holds both; leave out --events, --paths, --flat and --before");
   }
-  OmnitraceJob job = omnitrace_job(
-      made.run, options.output.empty() ? std::nullopt : std::optional(options.output));
-  job.selection = made.selection;
-  job.threads = made.options.threads;
-  if (const std::string remark = make_place(job.place); !remark.empty()) say(remark);
-  for (const std::string& loss : write_omnitrace_files(job)) say(made.run.string() + ": " + loss);
+  door_of_format(*made.format)
+      ->fill_directory(made, options.output.empty() ? std::nullopt : std::optional(options.output));
   return kDone;
 }
 
@@ -155,6 +151,15 @@ std::string help_of_formats() {
   return text;
 }
 
+// The formats whose output is a directory, as the end of a sentence.
+std::string directories_text() {
+  std::string text;
+  for (const exchange::Format* format : convert_formats()) {
+    if (format->directory) text += (text.empty() ? "; of " : ", ") + std::string(format->name);
+  }
+  return text.empty() ? text : text + " a directory";
+}
+
 }  // namespace
 
 Command register_convert(CLI::App& program) {
@@ -163,10 +168,9 @@ Command register_convert(CLI::App& program) {
   known.run(options->run);
   static const std::map<std::string, const exchange::Format*> kNames = formats_by_name();
   known.choice("--to", options->format, kNames, help_of_formats());
-  known.text(
-      "-o,--output", "FILE", options->output,
-      "File to write, - for standard output, NAME.gz for gzip (default: by the run's name); of "
-      "omnitrace a directory");
+  known.text("-o,--output", "FILE", options->output,
+             "File to write, - for standard output, NAME.gz for gzip (default: by the run's name)" +
+                 directories_text());
   known.flag("--force", options->force, "Replace a file that exists");
   known.text("--from", "WHEN", options->from,
              "Leave out what was before: a time such as 2.5s, or a region");

@@ -1,6 +1,5 @@
 #include "tools/convert/convert_formats.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "formats/arrow/arrow.hpp"
@@ -10,11 +9,11 @@
 #include "formats/csv/csv.hpp"
 #include "formats/firefox/firefox.hpp"
 #include "formats/json/json.hpp"
-#include "formats/omnitrace/omnitrace.hpp"
 #include "formats/perfetto/perfetto.hpp"
 #include "formats/pprof/pprof.hpp"
 #include "formats/pstats/pstats.hpp"
 #include "formats/speedscope/speedscope.hpp"
+#include "tools/door_tools.hpp"
 
 namespace timeloom::tools {
 
@@ -24,11 +23,17 @@ namespace {
 const std::array kFormats = {
     &perfetto::kFormat, &chrome::kFormat,    &speedscope::kFormat, &collapsed::kFormat,
     &pprof::kFormat,    &pstats::kFormat,    &csv::kFormat,        &json::kFormat,
-    &arrow::kFormat,    &callgrind::kFormat, &firefox::kFormat,    &omnitrace::kFormat,
+    &arrow::kFormat,    &callgrind::kFormat, &firefox::kFormat,
 };
 
 }  // namespace
 
-std::span<const exchange::Format* const> convert_formats() { return kFormats; }
+std::vector<const exchange::Format*> convert_formats() {
+  std::vector<const exchange::Format*> formats(kFormats.begin(), kFormats.end());
+  for (const DoorTools* door : door_tools()) {
+    formats.insert(formats.end(), door->formats.begin(), door->formats.end());
+  }
+  return formats;
+}
 
 }  // namespace timeloom::tools

@@ -3,15 +3,13 @@
 // Plain values, for any thread.
 #pragma once
 
-#include <span>
-#include <string>
-#include <string_view>
+#include <vector>
 
 #include "exchange/export_format.hpp"
 
 namespace timeloom::tools {
 
-// In the order of the help.
-std::span<const exchange::Format* const> convert_formats();
+// Those of src/formats and those of doors, in the order of the help.
+std::vector<const exchange::Format*> convert_formats();
 
 }  // namespace timeloom::tools

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/mpi_rank.hpp"
+#include "core/mpi/mpi_rank.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/human_text.hpp"
 

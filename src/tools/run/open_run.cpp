@@ -11,11 +11,10 @@
 
 #include "core/error.hpp"
 #include "core/given_up.hpp"
-#include "core/shell_word.hpp"
 #include "formats/cube/cube_profile.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
-#include "settings/omnitrace_settings.hpp"
+#include "tools/door_tools.hpp"
 #include "tools/run/run_losses.hpp"
 #include "tools/text/human_text.hpp"
 
@@ -62,10 +61,9 @@ void weave_now(const fs::path& run) {
   const weave::WeaveSummary summary = weave::weave(run, options);
   say(run.string() + " was unfinished, woven now: " + describe(summary));
   warn_of_depth(summary);
-  if (summary.layout->name != kOmnitraceLayoutName || !weave::has_trace(run)) return;
-  // The run may come from anybody, and what it names would lie outside of it.
-  say("its files of Omnitrace are made by timeloom convert " + shell_word(run.string()) +
-      " --to omnitrace");
+  const DoorTools* door = door_of_layout(summary.layout->name);
+  if (door == nullptr || door->files_remark == nullptr) return;
+  if (const std::string remark = door->files_remark(run); !remark.empty()) say(remark);
 }
 
 }  // namespace

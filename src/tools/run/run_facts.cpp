@@ -5,7 +5,7 @@
 
 #include "core/given_up.hpp"
 #include "core/run_properties.hpp"
-#include "core/shell_word.hpp"
+#include "core/text/shell_word.hpp"
 #include "profile/call_tree.hpp"
 #include "tools/report/report_gpu.hpp"
 #include "tools/run/run_losses.hpp"

@@ -8,11 +8,11 @@
 
 #include "core/error.hpp"
 #include "core/known_directory.hpp"
-#include "core/spawned.hpp"
+#include "core/mpi/spawned.hpp"
 #include "run/open_directory.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
-#include "tools/omnitrace_files.hpp"
+#include "tools/door_tools.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/text/output.hpp"
 #include "weave/ranks/rank_weave.hpp"
@@ -104,8 +104,9 @@ int run_weave(WeaveCommandOptions options) {
     output.write(options.numbers ? numbers_of(*summary)
                                  : run.string() + ": " + describe(*summary) + "\n");
     warn_of_depth(*summary);
+    const DoorTools* door = door_of_layout(summary->layout->name);
     const bool own = options.numbers;
-    if (summary->layout->name == kOmnitraceLayoutName) write_files_beside(run, own);
+    if (door != nullptr && door->after_weave != nullptr) door->after_weave(run, own);
   }
   output.flush();
   return kDone;

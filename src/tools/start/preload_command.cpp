@@ -1,4 +1,4 @@
-// `timeloom preload` and `scorep-preload-init`: the value of LD_PRELOAD with which a program of
+// `timeloom preload`: the value of LD_PRELOAD with which a program of
 // the user's own command line is recorded by the wrapper libraries.
 #include <cstdint>
 #include <cstdio>
@@ -26,10 +26,6 @@ struct PreloadOptions {
   bool mpi = false;
 };
 
-std::string value_for(const Settings& settings) {
-  return with_libraries({}, files_of(wanted_wrappers(settings)));
-}
-
 int run_preload(const PreloadOptions& options) {
   Settings settings;
   from_words([&] {
@@ -37,65 +33,8 @@ int run_preload(const PreloadOptions& options) {
     settings.set("thread", options.thread, "--thread");
   });
   if (options.mpi) settings.set("mpi", "on", "--mpi");
-  const std::string value = value_for(settings);
+  const std::string value = preload_value(settings);
   return print((options.print ? "" : std::string(kPreloadVariable) + "=") + value + "\n");
-}
-
-// ---- scorep-preload-init
-
-constexpr char kUsage[] = R"(Usage: scorep-preload-init [options] [PROGRAM]
-
-Prints the setting of LD_PRELOAD with which a program is recorded by the wrapper libraries. Other
-options of Score-P are accepted; nothing depends on them, nor on PROGRAM.
-
-  --io=LIST      posix or isoc: input and output
-  --thread=NAME  pthread: threads of native code
-  --mpp=NAME     mpi: calls of MPI
-  --value-only   print only the value, without LD_PRELOAD=
-  --clean        print nothing: there are no files to remove
-  -h, --help     print this help
-)";
-
-// As Score-P has it: user regions are recorded all the same.
-constexpr char kUserWarning[] =
-    "scorep-preload-init: warning: option not suitable for uninstrumented applications: '--user'\n";
-
-enum class Taken : std::uint8_t { kNot, kRecorded, kNothing };
-
-// What an option of Score-P's instrumenter asks for; kNot: none of ours.
-Taken take(std::string_view word, Settings& settings) {
-  const std::size_t equals = word.find('=');
-  const std::string_view name = word.substr(0, equals);
-  const std::string_view value = equals == std::string_view::npos ? "" : word.substr(equals + 1);
-  const auto set = [&](bool asked, std::string_view setting, std::string_view choice) {
-    if (asked) settings.set(setting, std::string(choice), std::string(name));
-    return asked ? Taken::kRecorded : Taken::kNothing;
-  };
-  const auto has = [&](std::string_view one) { return value.find(one) != std::string_view::npos; };
-  if (name == "--io") return set(has("posix") || has("isoc"), "io", "posix");
-  if (name == "--thread") return set(has("pthread"), "thread", "pthread");
-  if (name == "--mpp") return set(has("mpi"), "mpi", "on");
-  return name == "--mpi" ? set(true, "mpi", "on") : Taken::kNot;
-}
-
-// Other options are accepted, and the program that is named: nothing depends on them.
-int run_scorep_preload(const std::vector<std::string>& words) {
-  Settings settings;
-  bool value_only = false;
-  for (const std::string& word : words) {
-    if (word == "--help" || word == "-h") return print(kUsage);
-    const Taken taken = take(word, settings);
-    if (taken == Taken::kNothing && !word.ends_with("=none")) {
-      std::fprintf(stderr, "scorep-preload-init: %s: it is not recorded\n",
-                   printable(word).c_str());
-    }
-    if (taken != Taken::kNot) continue;
-    if (word == "--user") std::fputs(kUserWarning, stderr);
-    if (word == "--clean") return kDone;
-    if (word == "--value-only") value_only = true;
-  }
-  return print((value_only ? "" : std::string(kPreloadVariable) + "=") + value_for(settings) +
-               "\n");
 }
 
 }  // namespace
@@ -109,12 +48,6 @@ Command register_preload(CLI::App& program) {
   known.text("--thread", "WHAT", options->thread, "pthread: threads of native code");
   known.flag("--mpi", options->mpi, "calls of MPI");
   return {known.app(), [options] { return run_preload(*options); }};
-}
-
-Command register_scorep_preload(CLI::App& program) {
-  CommandOptions known(program, "scorep-preload-init", "The libraries that job scripts preload");
-  known.hide();
-  return {known.app(), [] { return run_scorep_preload({}); }, run_scorep_preload};
 }
 
 }  // namespace timeloom::tools

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "core/error.hpp"
-#include "core/shell_word.hpp"
+#include "core/text/shell_word.hpp"
 
 namespace timeloom::tools {
 

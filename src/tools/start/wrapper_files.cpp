@@ -45,4 +45,8 @@ std::vector<std::string> files_of(std::span<const Wrapper> wrappers) {
   return files;
 }
 
+std::string preload_value(const Settings& settings) {
+  return with_libraries({}, files_of(wanted_wrappers(settings)));
+}
+
 }  // namespace timeloom::tools

@@ -14,4 +14,8 @@ namespace timeloom::tools {
 // lack.
 std::vector<std::string> files_of(std::span<const Wrapper> wrappers);
 
+// The value of LD_PRELOAD with which the wanted libraries are loaded. A missing one as
+// above.
+std::string preload_value(const Settings& settings);
+
 }  // namespace timeloom::tools

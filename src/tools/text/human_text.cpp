@@ -5,7 +5,7 @@
 #include <array>
 #include <ctime>
 
-#include "core/plain_text.hpp"
+#include "core/text/plain_text.hpp"
 
 namespace timeloom::tools {
 

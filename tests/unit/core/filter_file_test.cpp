@@ -1,4 +1,4 @@
-#include "core/filter_file.hpp"
+#include "core/filter/filter_file.hpp"
 
 #include <fnmatch.h>
 #include <gtest/gtest.h>

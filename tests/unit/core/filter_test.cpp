@@ -1,4 +1,4 @@
-#include "core/filter.hpp"
+#include "core/filter/filter.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/recorded_arguments.hpp"
+#include "core/text/recorded_arguments.hpp"
 
 #include <gtest/gtest.h>
 

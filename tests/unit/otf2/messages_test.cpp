@@ -1,7 +1,7 @@
 // Messages, collective operations and communicators are written and come back.
 #include <gtest/gtest.h>
 
-#include "core/mpi_event.hpp"
+#include "core/mpi/mpi_event.hpp"
 #include "sample_run.hpp"
 
 namespace timeloom::otf2 {

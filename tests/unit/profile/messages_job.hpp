@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/communicator_groups.hpp"
+#include "core/mpi/communicator_groups.hpp"
 #include "profile/messages.hpp"
 
 namespace timeloom::profile {

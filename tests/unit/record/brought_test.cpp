@@ -16,7 +16,7 @@
 
 #include "os/thread.hpp"
 #include "record/listener.hpp"
-#include "record/wrapper_interface.hpp"
+#include "record/native/wrapper_interface.hpp"
 #include "record_fixture.hpp"
 
 namespace timeloom::record {

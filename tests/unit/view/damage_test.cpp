@@ -4,7 +4,7 @@
 
 #include "../support/bytes.hpp"
 #include "core/error.hpp"
-#include "core/mpi_event.hpp"
+#include "core/mpi/mpi_event.hpp"
 #include "view/answers/find.hpp"
 #include "view/answers/message_answers.hpp"
 #include "view/answers/side_events.hpp"

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <numeric>
 
-#include "core/mpi_rank.hpp"
+#include "core/mpi/mpi_rank.hpp"
 #include "core/run_properties.hpp"
-#include "core/spawned.hpp"
+#include "core/mpi/spawned.hpp"
 #include "formats/cube/cube_profile.hpp"
 #include "weave/ranks/rank_weave.hpp"
 #include "weave_fixture.hpp"

@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "core/communicator_groups.hpp"
-#include "core/mpi_event.hpp"
+#include "core/mpi/communicator_groups.hpp"
+#include "core/mpi/mpi_event.hpp"
 
 namespace timeloom::weave {
 namespace {

@@ -1,7 +1,7 @@
 // Runs of ranks: their spools, names, order, children; hosts and their clocks.
 #include <fstream>
 
-#include "core/mpi_rank.hpp"
+#include "core/mpi/mpi_rank.hpp"
 #include "core/run_properties.hpp"
 #include "run/job.hpp"
 #include "weave_fixture.hpp"

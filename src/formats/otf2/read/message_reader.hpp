@@ -4,7 +4,7 @@
 // add(time, kind, ref, value), which keeps exceptions to itself.
 #pragma once
 
-#include "core/mpi_event.hpp"
+#include "core/mpi/mpi_event.hpp"
 #include "formats/otf2/read/definition_reader.hpp"
 
 namespace timeloom::otf2 {

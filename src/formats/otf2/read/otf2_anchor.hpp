@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/ids.hpp"
-#include "formats/otf2/read/input_directory.hpp"
+#include "core/input_directory.hpp"
 
 namespace timeloom::otf2 {
 

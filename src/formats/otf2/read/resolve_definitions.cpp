@@ -4,7 +4,7 @@
 #include <charconv>
 #include <utility>
 
-#include "core/communicator_groups.hpp"
+#include "core/mpi/communicator_groups.hpp"
 #include "core/error.hpp"
 #include "core/waiting_metric.hpp"
 #include "formats/otf2/enumerations.hpp"

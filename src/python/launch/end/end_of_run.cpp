@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/mpi_rank.hpp"
-#include "core/shell_word.hpp"
+#include "core/mpi/mpi_rank.hpp"
+#include "core/text/shell_word.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/launch/end/at_exit.hpp"

@@ -11,7 +11,7 @@
 #include "python/interpreter/say.hpp"
 #include "record/measurement.hpp"
 #include "record/this_process.hpp"
-#include "spool/ending.hpp"
+#include "core/ending.hpp"
 
 namespace timeloom::python {
 namespace {

@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "core/given_up.hpp"
-#include "core/number_text.hpp"
+#include "core/text/number_text.hpp"
 #include "core/unmeasured.hpp"
 #include "python/interpreter/say.hpp"
 #include "run/spools.hpp"

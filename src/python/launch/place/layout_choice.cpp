@@ -1,15 +1,25 @@
 #include "python/launch/place/layout_choice.hpp"
 
-#include <stdexcept>
+#include "core/error.hpp"
 
 namespace timeloom::python {
 
+#define TIMELOOM_DOOR(Name) extern const LaunchLayout k##Name##Launch;
+#include "doors/launch.inc"
+#undef TIMELOOM_DOOR
+
 const LaunchLayout& layout_of(const Settings& settings) {
+#define TIMELOOM_DOOR(Name) &k##Name##Launch,
+  static constexpr const LaunchLayout* kLayouts[] = {
+#include "doors/launch.inc"
+  };
+#undef TIMELOOM_DOOR
   const std::string name = settings.text("layout");
-  for (const LaunchLayout* one : {&kTimeloomLaunch, &kScorepLaunch, &kOmnitraceLaunch}) {
+  for (const LaunchLayout* one : kLayouts) {
     if (one->layout.name == name) return *one;
   }
-  throw std::logic_error("no layout is called " + name);
+  throw Error(settings.origin("layout") + ": this Timeloom was built without its door '" + name +
+              "'; choose another layout, or build it with the door in TIMELOOM_DOORS");
 }
 
 }  // namespace timeloom::python

@@ -1,6 +1,7 @@
 // How the directory of a run is chosen, made and named: the choices of the setting layout.
 //
-// Layouts are constant values. A RunPlace belongs to the launcher; main thread, with the GIL.
+// Layouts are constant values, one for each folder src/doors/NAME/launch: kNameLaunch. A RunPlace
+// belongs to the launcher; main thread, with the GIL.
 #pragma once
 
 #include <cstdint>
@@ -85,10 +86,7 @@ struct LaunchLayout {
   bool losses_are_said;
 };
 
-extern const LaunchLayout kTimeloomLaunch;   // timeloom_layout.cpp
-extern const LaunchLayout kScorepLaunch;     // scorep_layout.cpp
-extern const LaunchLayout kOmnitraceLaunch;  // omnitrace_layout.cpp
-
+// Of the setting layout. Throws Error where this build has no door with that layout.
 const LaunchLayout& layout_of(const Settings& settings);
 
 // The place of the run of this process, which may be a rank of a job: planned by the layout, and

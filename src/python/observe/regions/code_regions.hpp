@@ -22,7 +22,7 @@
 #include <string>
 
 #include "core/event_word.hpp"
-#include "core/filter.hpp"
+#include "core/filter/filter.hpp"
 #include "python/interpreter/compat.hpp"
 #include "python/observe/regions/region_style.hpp"
 #include "python/observe/regions/search_filter.hpp"
@@ -127,7 +127,7 @@ struct RegionRules {
   Filter filter;
   std::string packages;  // the directory, with a / at the end, of our own packages: these are
                          // never recorded
-  const RegionStyle* style = &kQualifiedNames;
+  const RegionStyle* style = &kTimeloomNames;
   LabelParts label = {};
   SearchFilter search = {};
   std::uint64_t said = 0;  // the setting say-filtered

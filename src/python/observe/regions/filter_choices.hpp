@@ -2,7 +2,7 @@
 // PythonError.
 #pragma once
 
-#include "core/filter.hpp"
+#include "core/filter/filter.hpp"
 #include "python/interpreter/compat.hpp"
 #include "settings/inheritance.hpp"
 #include "settings/settings.hpp"

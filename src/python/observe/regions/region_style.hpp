@@ -1,6 +1,6 @@
 // How regions are called and described: the choices of the setting region-names.
 //
-// Constant values, for any thread. A further style is a value more in region_style.cpp.
+// Constant values, one for each folder src/doors/NAME/launch: kNameNames. For any thread.
 #pragma once
 
 #include <string>
@@ -28,11 +28,9 @@ struct RegionStyle {
                        std::string_view arguments) = nullptr;
 };
 
-extern const RegionStyle kQualifiedNames;  // module.qualname
-extern const RegionStyle kScorepNames;     // module.Class:name
-extern const RegionStyle kOmnitraceNames;  // name(n=5), see label.hpp
+extern const RegionStyle kTimeloomNames;  // module.qualname; always there
 
-// REQUIRES: `name` is a choice of region-names; throws std::logic_error otherwise.
+// Throws Error where this build has no door with names of that kind.
 const RegionStyle& find_region_style(std::string_view name);
 
 }  // namespace timeloom::python

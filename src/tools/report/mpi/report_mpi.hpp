@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/io.hpp"
-#include "core/mpi_event.hpp"
-#include "core/one_sided_metrics.hpp"
+#include "core/mpi/mpi_event.hpp"
+#include "core/mpi/one_sided_metrics.hpp"
 #include "profile/call_tree.hpp"
 #include "profile/messages.hpp"
 #include "tools/report/mpi/mpi_efficiency.hpp"

@@ -1,0 +1,34 @@
+// What the reports of Omnitrace have more than those of an earlier run (OMNITRACE_DIFF_OUTPUT):
+// JSON reports of ours or of Omnitrace itself are read again.
+//
+// Plain functions, one thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "doors/omnitrace/format/omnitrace_metric_rows.hpp"
+#include "doors/omnitrace/settings/omnitrace_names.hpp"
+
+namespace timeloom::tools {
+
+// The JSON report of a metric at that place: with the suffix of the place, or without one, or else
+// the only one with another suffix. Throws Error where there is none, or more than one to choose.
+std::filesystem::path earlier_report(const OmnitracePlace& place, std::string_view metric);
+
+// The rows of the rank in a JSON report, or else of the first; times and memory in the units of
+// the style. Throws Error for what is no such report.
+std::vector<omnitrace::TextRow> read_report(const std::filesystem::path& file,
+                                            const omnitrace::Metric& metric,
+                                            const omnitrace::ReportStyle& style,
+                                            std::optional<std::uint64_t> rank);
+
+// Every number of `now` less that of the call path in `before`; a call path that one of them lacks
+// has zeros there. Rows are those of `now`, followed below each by what only `before` has.
+std::vector<omnitrace::TextRow> difference(const std::vector<omnitrace::TextRow>& now,
+                                           const std::vector<omnitrace::TextRow>& before);
+
+}  // namespace timeloom::tools

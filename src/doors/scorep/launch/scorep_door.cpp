@@ -1,0 +1,46 @@
+// `python -m scorep`: the Python bindings of Score-P.
+#include "doors/scorep/launch/scorep_regions.hpp"
+#include "doors/scorep/settings/scorep_settings.hpp"
+#include "python/interpreter/errors.hpp"
+#include "python/launch/door.hpp"
+#include "python/launch/python_values.hpp"
+
+namespace timeloom::python {
+namespace {
+
+constexpr DoorSetting kSettings[] = {{"layout", "scorep"},         {"region-names", "scorep"},
+                                     {"location-names", "scorep"}, {"imports", "on"},
+                                     {"waiting", "off"},           {"quiet", "on"}};
+
+// A launcher asks for nothing: only --mpp=mpi does.
+constexpr DoorSetting kDefaults[] = {{"mpi", "off"}};
+
+constexpr std::string_view kModules[] = {"scorep"};
+constexpr std::string_view kCommands[] = {"scorep-python"};
+
+PyObject* scorep_summary(PyObject*, PyObject*) { return object_of(scorep_summary_text()); }
+
+PyMethodDef kMethods[] = {{"scorep_summary", guarded<scorep_summary>, METH_NOARGS,
+                           "The text of scorep-info config-summary."},
+                          {nullptr, nullptr, 0, nullptr}};
+
+int add_to_module(PyObject* module) {
+  if (PyModule_AddFunctions(module, kMethods) != 0) return -1;
+  if (PyModule_AddStringConstant(module, "SCOREP_VERSION", kScorepVersion.data()) != 0) return -1;
+  return add_scorep_types(module);
+}
+
+}  // namespace
+
+extern const Door kScorepDoor;
+const Door kScorepDoor{.name = "scorep",
+                       .modules = kModules,
+                       .commands = kCommands,
+                       .wrong_usage = 1,
+                       .settings = kSettings,
+                       .directory = DirectoryRules::kVariables,
+                       .defaults = kDefaults,
+                       .mpi_option = "--mpp=mpi",
+                       .add_to_module = add_to_module};
+
+}  // namespace timeloom::python

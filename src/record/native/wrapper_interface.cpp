@@ -1,0 +1,208 @@
+#include "record/native/wrapper_interface.hpp"
+
+#include <link.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <exception>
+
+#include "os/process.hpp"
+#include "record/measurement_state.hpp"
+#include "record/region_state.hpp"
+
+namespace timeloom::record {
+
+constinit std::atomic<bool> detail::g_wrapping = false;
+constinit std::atomic<int> detail::g_own_descriptor = -1;
+constinit std::atomic<std::uint64_t> detail::g_least_lock = kNoLocks;
+
+namespace {
+
+// The code of the recorder, of the wrappers and of the Python extension.
+struct CodeRange {
+  std::atomic<std::uintptr_t> begin = 0;
+  std::atomic<std::uintptr_t> end = 0;
+};
+constinit std::array<CodeRange, 8> g_own_code;
+
+struct Found {
+  std::uintptr_t inside;
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+
+// A callback of dl_iterate_phdr(); 1 ends the search.
+int find_segment(dl_phdr_info* info, std::size_t, void* data) noexcept {
+  auto& found = *static_cast<Found*>(data);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    const std::uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+    if (found.inside < begin || found.inside >= begin + header.p_memsz) continue;
+    found.begin = begin;
+    found.end = begin + header.p_memsz;
+    return 1;
+  }
+  return 0;
+}
+
+[[gnu::constructor(200)]] void add_recorder() noexcept {
+  add_own_code(reinterpret_cast<const void*>(&find_segment));
+}
+
+Region region_of(const WrappedFunction& function) {
+  Region region;
+  region.name = region.canonical_name = function.name;
+  region.file = function.file;
+  region.group = function.group;
+  region.paradigm = function.paradigm;
+  region.role = function.role;
+  return region;
+}
+
+// The enter word of the function; 0: there is no memory for it.
+EventWord word_of(WrappedFunction& function) noexcept try {
+  const EventWord known = known_word(function.state, measurement_number());
+  if (known != 0) [[likely]]
+    return known;
+  define_in(function.state, region_of(function));
+  return known_word(function.state, measurement_number());
+} catch (const std::exception&) {
+  return 0;
+}
+
+}  // namespace
+
+bool is_own_code(const void* inside) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(inside);
+  for (const CodeRange& range : g_own_code) {
+    if (range.begin == 0) return false;
+    if (address >= range.begin && address < range.end) return true;
+  }
+  return false;
+}
+
+void add_own_code(const void* inside) noexcept {
+  Found found{reinterpret_cast<std::uintptr_t>(inside)};
+  if (::dl_iterate_phdr(find_segment, &found) == 0 || is_own_code(inside)) return;
+  for (CodeRange& range : g_own_code) {
+    if (range.begin != 0) continue;
+    range.end = found.end;
+    range.begin = found.begin;
+    return;
+  }
+}
+
+void set_own_descriptor(int descriptor) noexcept { detail::g_own_descriptor = descriptor; }
+
+void set_wrapping(bool on) noexcept { detail::g_wrapping = on; }
+
+namespace {
+constinit std::atomic<bool> g_mpi_on_threads = false;
+}  // namespace
+
+void note_mpi_on_threads() noexcept { g_mpi_on_threads = true; }
+bool has_mpi_on_threads() noexcept { return g_mpi_on_threads; }
+
+void record_locks(std::uint64_t least_ns) noexcept { detail::g_least_lock = least_ns; }
+
+void use_signal_stack(std::span<const std::byte> stack) noexcept {
+  if (t_recorder->attached()) t_recorder->use_signal_stack(stack);
+}
+
+bool in_measured_process() noexcept { return os::process_id() == measured_process(); }
+
+// The child comes first; the thread goes on when that has ended or runs another program.
+bool in_child_of_vfork() noexcept {
+  if (!t_recorder->attached()) return !in_measured_process();
+  if (!t_recorder->vforked()) [[likely]]
+    return false;
+  if (!in_measured_process()) return true;
+  t_recorder->set_vforked(false);
+  return false;
+}
+
+void note_vfork() noexcept {
+  if (t_recorder->in_native_call()) return;
+  const NativeCall call;
+  if (call.recorder() != nullptr) call.recorder()->set_vforked(true);
+}
+
+WrapperScope::WrapperScope(const void* caller) noexcept : error_(errno) {
+  if (!recording()) return;
+  if (t_recorder->vforked() && in_child_of_vfork()) return;
+  if (is_own_code(caller)) return;
+  // A handler of a signal may have interrupted the recorder of its thread anywhere.
+  const ThreadRecorder& present = *t_recorder;
+  if (present.in_native_call() || present.on_signal_stack(__builtin_frame_address(0))) return;
+  call_.emplace();
+  recorder_ = call_->recorder();
+  now_ = os::now();
+}
+
+WrapperScope::WrapperScope(const void* caller, std::uint64_t began) noexcept
+    : WrapperScope(caller) {
+  // Recording may have been switched meanwhile, and no record lies before the last one.
+  const bool first = recorder_ == nullptr || recorder_->events() == 0;
+  if (recorder_ != nullptr) now_ = first ? began : std::max(began, recorder_->last_ticks());
+}
+
+WrapperScope::WrapperScope(Again) noexcept : error_(errno) {
+  if (t_recorder->in_native_call()) return;
+  call_.emplace();
+  recorder_ = call_->recorder();
+  now_ = os::now();
+}
+
+WrapperScope::WrapperScope(Again, std::uint32_t measurement) noexcept : WrapperScope(kAgain) {
+  if (measurement != measurement_number()) recorder_ = nullptr;
+}
+
+WrapperScope::~WrapperScope() {
+  call_.reset();
+  errno = error_;
+}
+
+void WrapperScope::enter(WrappedFunction& function) noexcept {
+  if (const EventWord word = word_of(function)) recorder_->enter(user_token(word), word, now_);
+}
+
+void WrapperScope::put(ExtendedKind kind, std::initializer_list<std::uint64_t> words) noexcept {
+  if (takes_events()) recorder_->extended(kind, {words.begin(), words.size()}, now_);
+}
+
+void WrapperScope::put_bytes(BytesOf what, std::uint64_t bytes) noexcept {
+  if (takes_events()) recorder_->transferred(what, bytes, now_);
+}
+
+bool WrapperScope::takes_events() const noexcept {
+  return recorder_ != nullptr && recording() && !recorder_->innermost_unrecorded();
+}
+
+void WrapperScope::leave(WrappedFunction& function) noexcept {
+  const EventWord word = known_word(function.state, measurement_number());
+  if (recorder_ == nullptr || word == 0) return;
+  const Token token = user_token(word);
+  if (recording()) [[likely]] {
+    if (!recorder_->leave_last(token, now_)) recorder_->leave_own(token);
+  } else {
+    recorder_->leave_unrecorded(token);
+  }
+}
+
+void WrapperScope::go_on() noexcept { now_ = std::max(now_, os::now()); }
+
+bool WrapperScope::folds() const noexcept { return recorder_ != nullptr && recorder_->folds(); }
+
+IoHandleId define_io_handle(const IoHandle& handle) noexcept {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (!active() || s.writer == nullptr) return {};
+  if (s.profile) return IoHandleId{0};  // no event has a place there, nor the file that it is of
+  const IoHandleId id{s.next_io_handle++};
+  s.writer->define_io_handle(id, handle);
+  return id;
+}
+
+}  // namespace timeloom::record

@@ -1,0 +1,45 @@
+// What doors add to the program: formats, files that a weave makes, commands of other names.
+//
+// Constant values, one for each folder src/doors/NAME/tools. main() says which there are, before
+// anything else; after that for any thread.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/commands.hpp"
+#include "tools/convert/convert_run.hpp"
+
+namespace timeloom::tools {
+
+struct DoorTools {
+  std::string_view layout;  // of the runs that are recorded through it
+  // What `timeloom convert` writes besides the formats of src/formats.
+  std::span<const exchange::Format* const> formats = {};
+  // Writes one of them that is a directory of several files; none: named by the door's own rules.
+  // Throws Error. Null: no format is one.
+  void (*fill_directory)(const ConvertJob& job,
+                         const std::optional<std::string>& directory) = nullptr;
+  // Makes the door's files of a run that was woven just now, and prints errors. `own`: at the end
+  // of the program that recorded it. Null: there are none.
+  void (*after_weave)(const std::filesystem::path& run, bool own) = nullptr;
+  // How a run that a reader has woven comes to these files, a line. Null: there are none.
+  std::string (*files_remark)(const std::filesystem::path& run) = nullptr;
+  // Programs of other names, not in the help. Null: none.
+  std::vector<Command> (*commands)(CLI::App& program) = nullptr;
+};
+
+// The doors of this build; only the program has them (all_doors.cpp), tests have none.
+std::span<const DoorTools* const> all_doors();
+void set_door_tools(std::span<const DoorTools* const> doors);
+std::span<const DoorTools* const> door_tools();
+// Null: no door of this build has that layout.
+const DoorTools* door_of_layout(std::string_view layout);
+// Null: the format belongs to no door.
+const DoorTools* door_of_format(const exchange::Format& format);
+
+}  // namespace timeloom::tools

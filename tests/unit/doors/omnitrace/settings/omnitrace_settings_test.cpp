@@ -1,0 +1,400 @@
+// The OMNITRACE_* variables: their texts, configuration files, and the names of files.
+#include "doors/omnitrace/settings/omnitrace_settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/run_properties.hpp"
+#include "doors/omnitrace/settings/omnitrace_choices.hpp"
+#include "doors/omnitrace/settings/omnitrace_config.hpp"
+#include "doors/omnitrace/settings/omnitrace_names.hpp"
+#include "doors/omnitrace/settings/omnitrace_xml.hpp"
+#include "doors/omnitrace/settings/omnitrace_units.hpp"
+#include "support/temp_directory.hpp"
+
+namespace timeloom {
+namespace {
+
+OmnitraceSettings read(const std::vector<std::string>& entries,
+                       const std::vector<std::string>& files = {}) {
+  std::vector<const char*> environment;
+  for (const std::string& entry : entries) environment.push_back(entry.c_str());
+  environment.push_back(nullptr);
+  return OmnitraceSettings(environment.data(), files);
+}
+
+std::string why(const std::vector<std::string>& entries) {
+  try {
+    read(entries);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(OmnitraceSettings, HaveTheDefaultsOfOmnitrace) {
+  const OmnitraceSettings settings = read({});
+  EXPECT_TRUE(settings.traces());
+  EXPECT_FALSE(settings.profiles());
+  EXPECT_EQ(settings.components(), std::vector<std::string>{"wall_clock"});
+  EXPECT_EQ(settings.number("OMNITRACE_MAX_DEPTH"), 65535);
+  EXPECT_EQ(settings.text("OMNITRACE_OUTPUT_PATH"), "omnitrace-%tag%-output");
+  EXPECT_TRUE(settings.flag("OMNITRACE_TIME_OUTPUT"));
+  EXPECT_FALSE(settings.given("OMNITRACE_TRACE"));
+}
+
+TEST(OmnitraceSettings, ATraceIsMadeUnlessAProfileIs) {
+  const OmnitraceSettings profile = read({"OMNITRACE_PROFILE=ON"});
+  EXPECT_TRUE(profile.profiles() && !profile.traces());
+  const OmnitraceSettings both = read({"OMNITRACE_PROFILE=t", "OMNITRACE_TRACE=1"});
+  EXPECT_TRUE(both.profiles() && both.traces());
+  const OmnitraceSettings off = read({"OMNITRACE_TRACE=off"});
+  EXPECT_TRUE(off.profiles() && !off.traces());
+  const OmnitraceSettings none = read({"OMNITRACE_TRACE=no", "OMNITRACE_PROFILE=False"});
+  EXPECT_FALSE(none.profiles() || none.traces());
+}
+
+TEST(OmnitraceSettings, HaveTwoSpellings) {
+  EXPECT_TRUE(read({"ROCPROFSYS_PROFILE=ON"}).profiles());
+  EXPECT_FALSE(read({"OMNITRACE_PROFILE=OFF", "ROCPROFSYS_PROFILE=ON"}).profiles());
+  EXPECT_EQ(read({"ROCPROFSYS_MAX_DEPTH=3"}).number("OMNITRACE_MAX_DEPTH"), 3);
+  const OmnitraceSettings old =
+      read({"OMNITRACE_USE_TIMEMORY=ON", "OMNITRACE_OUTPUT_FILE=a.proto"});
+  EXPECT_TRUE(old.profiles());
+  EXPECT_EQ(old.text("OMNITRACE_PERFETTO_FILE"), "a.proto");
+  EXPECT_EQ(old.remarks(), (std::vector<std::string>{
+                               "OMNITRACE_USE_TIMEMORY is an old name of OMNITRACE_PROFILE",
+                               "OMNITRACE_OUTPUT_FILE is an old name of OMNITRACE_PERFETTO_FILE"}));
+}
+
+TEST(OmnitraceSettings, SayThatAVariableIsNotKnown) {
+  const std::string unknown = ": no variable of this name has an effect here";
+  EXPECT_EQ(read({"OMNITRACE_BOGUS=1", "OMNITRACE_ROOT=/opt", "ROCPROFSYS_PROFIL=ON", "omnitrace=1",
+                  "OMNITRACE_TIMING_UNIT="})
+                .remarks(),
+            (std::vector<std::string>{
+                "ROCPROFSYS_PROFIL" + unknown + "; did you mean ROCPROFSYS_PROFILE?",
+                "OMNITRACE_BOGUS" + unknown,
+                "OMNITRACE_TIMING_UNIT" + unknown + "; did you mean OMNITRACE_TIMING_UNITS?"}));
+}
+
+TEST(OmnitraceSettings, RefuseWhatCannotBeRead) {
+  EXPECT_EQ(why({"OMNITRACE_TRACE=maybe"}),
+            "variable OMNITRACE_TRACE: 'maybe' cannot be read; write ON or OFF");
+  EXPECT_EQ(why({"ROCPROFSYS_MAX_DEPTH=deep"}),
+            "variable ROCPROFSYS_MAX_DEPTH: 'deep' cannot be read; write a whole number");
+  EXPECT_EQ(why({"OMNITRACE_TRACE_DELAY=-1"}),
+            "variable OMNITRACE_TRACE_DELAY: '-1' cannot be read; write a number from 0 on");
+  EXPECT_EQ(why({"OMNITRACE_ROOT=/opt", "OMNITRACE_TRACE=", "OMNITRACE_WHATEVER=1"}), "");
+}
+
+TEST(OmnitraceSettings, BecomeSettings) {
+  Settings settings;
+  apply(read({"OMNITRACE_PROFILE=ON", "OMNITRACE_INIT_ENABLED=OFF", "OMNITRACE_TRACE_DELAY=0.5",
+              "OMNITRACE_TRACE_DURATION=1", "OMNITRACE_PAPI_EVENTS=PAPI_TOT_INS PAPI_TOT_CYC",
+              "OMNITRACE_TIMEMORY_COMPONENTS=wall_clock, thread_cpu_util peak_rss user_mode_time"}),
+        settings);
+  EXPECT_TRUE(settings.flag("paused"));
+  EXPECT_EQ(settings.text("from"), "500ms");
+  EXPECT_EQ(settings.text("until"), "1500ms");
+  EXPECT_EQ(settings.text("metric-rusage"), "ru_maxrss,ru_stime,ru_utime");
+  EXPECT_EQ(settings.text("metric-papi"), "PAPI_TOT_INS,PAPI_TOT_CYC");
+  EXPECT_EQ(settings.text("results"), "all");
+  Settings off;
+  apply(read({"OMNITRACE_ENABLED=0", "OMNITRACE_TIMEMORY_COMPONENTS=peak_rss"}), off);
+  EXPECT_EQ(off.text("results"), "none");
+  EXPECT_EQ(off.text("metric-rusage"), "");  // there is no profile
+}
+
+TEST(OmnitraceSettings, SayWhatIsNotDone) {
+  EXPECT_TRUE(unmet_wishes(read({"OMNITRACE_USE_SAMPLING=OFF", "OMNITRACE_TRACE=ON"})).empty());
+  EXPECT_EQ(unmet_wishes(read({"OMNITRACE_USE_SAMPLING=yes",
+                               "OMNITRACE_TIMEMORY_COMPONENTS=wall_clock cpu_clock"})),
+            (std::vector<std::string>{
+                "OMNITRACE_USE_SAMPLING=ON: nothing is sampled: every call is recorded",
+                "OMNITRACE_TIMEMORY_COMPONENTS: cpu_clock is not measured: it counts in steps of "
+                "10 ms; take thread_cpu_clock, user_mode_time, kernel_mode_time"}));
+  EXPECT_THROW(unmet_wishes(read({"OMNITRACE_TIMEMORY_COMPONENTS=wallclock"})), Error);
+}
+
+TEST(OmnitraceSettings, NameUnits) {
+  const OmnitraceSettings known = read({"OMNITRACE_TIMING_UNITS=MS", "OMNITRACE_MEMORY_UNITS=kib"});
+  EXPECT_EQ(time_unit(known), (OmnitraceUnit{"msec", 1e6}));
+  EXPECT_EQ(memory_unit(known), (OmnitraceUnit{"KiB", 1024}));
+  EXPECT_TRUE(unmet_wishes(known).empty());
+  const OmnitraceSettings unknown =
+      read({"OMNITRACE_TIMING_UNITS=parsec", "ROCPROFSYS_MEMORY_UNITS=acre"});
+  EXPECT_EQ(time_unit(unknown), (OmnitraceUnit{"sec", 1e9}));
+  EXPECT_EQ(memory_unit(unknown), (OmnitraceUnit{"MB", 1e6}));
+  EXPECT_EQ(unmet_wishes(unknown),
+            (std::vector<std::string>{
+                "OMNITRACE_TIMING_UNITS=parsec: there is no such unit; times are in sec",
+                "OMNITRACE_MEMORY_UNITS=acre: there is no such unit; memory is in MB"}));
+}
+
+TEST(OmnitraceSettings, ChooseAWindow) {
+  Settings settings;
+  apply(read({"OMNITRACE_TRACE_PERIODS=0.5:2:1:CLOCK_MONOTONIC", "OMNITRACE_TRACE_DELAY=7"}),
+        settings);
+  EXPECT_EQ(settings.text("from"), "500ms");
+  EXPECT_EQ(settings.text("until"), "2500ms");
+  EXPECT_TRUE(unmet_wishes(read({"OMNITRACE_TRACE_PERIODS=0.5:2"})).empty());
+  EXPECT_EQ(unmet_wishes(read({"OMNITRACE_TRACE_PERIODS=0:1:3:realtime"})),
+            (std::vector<std::string>{
+                "OMNITRACE_TRACE_PERIODS=0:1:3:realtime: only the first window is recorded",
+                "OMNITRACE_TRACE_PERIODS=0:1:3:realtime: time is measured with CLOCK_MONOTONIC"}));
+  for (const char* wrong : {"1", "1:x", "-1:2", "1:2:3:4:5", ":", "1:inf"}) {
+    EXPECT_THROW(trace_window(read({std::string("OMNITRACE_TRACE_PERIODS=") + wrong})), Error)
+        << wrong;
+  }
+}
+
+TEST(OmnitraceSettings, ChooseCategories) {
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(categories_left_out(read({})), Words{});
+  EXPECT_EQ(categories_left_out(read({"OMNITRACE_ENABLE_CATEGORIES=user, mpi"})), Words{"python"});
+  EXPECT_EQ(categories_left_out(read({"ROCPROFSYS_DISABLE_CATEGORIES=User;python"})),
+            (Words{"python", "user"}));
+  EXPECT_EQ(unmet_wishes(read({"OMNITRACE_DISABLE_CATEGORIES=user,host"})),
+            Words{"OMNITRACE_DISABLE_CATEGORIES: there is no category host here; there are python, "
+                  "user and mpi"});
+  EXPECT_THROW(unmet_wishes(read(
+                   {"OMNITRACE_ENABLE_CATEGORIES=user", "OMNITRACE_DISABLE_CATEGORIES=python"})),
+               Error);
+}
+
+TEST(OmnitraceSettings, GoWithTheRun) {
+  const OmnitraceSettings settings = read({"OMNITRACE_PROFILE=ON", "ROCPROFSYS_OUTPUT_PATH=a=b"});
+  const OmnitraceSettings again = OmnitraceSettings::from_text(settings.as_text());
+  EXPECT_EQ(again.as_text(), "OMNITRACE_OUTPUT_PATH=a=b\nOMNITRACE_PROFILE=ON\n");
+  EXPECT_EQ(describe(settings).properties.at(kLayout), "omnitrace");
+  EXPECT_EQ(describe(settings).properties.at(kOmnitraceProperty), settings.as_text());
+  EXPECT_THROW(OmnitraceSettings::from_text("OMNITRACE_TRACES=ON\n"), Error);
+  EXPECT_THROW(OmnitraceSettings::from_text("OMNITRACE_TRACE\n"), Error);
+}
+
+// ---- configuration files
+
+std::string nothing(std::string_view) { return {}; }
+
+std::string lines_of(const std::vector<ConfigLine>& lines) {
+  std::string text;
+  for (const ConfigLine& line : lines)
+    text += line.key + "=" + line.value + "@" + line.origin + "\n";
+  return text;
+}
+
+TEST(OmnitraceConfig, HasLinesOfKeysAndValues) {
+  const Lookup home = [](std::string_view name) { return name == "HOME" ? "/home/me" : ""; };
+  EXPECT_EQ(lines_of(parse_omnitrace_config("# comment\n\n"
+                                            "$ROOT = /data\n"
+                                            "OMNITRACE_TRACE = ON  # both\n"
+                                            "OMNITRACE_OUTPUT_PATH=$ROOT/x-${ROOT}-$env{A}\n"
+                                            "\tOMNITRACE_OUTPUT_PREFIX = $env:HOME/ \r\n"
+                                            "OMNITRACE_TMPDIR =",
+                                            "a.cfg", home)),
+            "OMNITRACE_TRACE=ON@a.cfg:4\n"
+            "OMNITRACE_OUTPUT_PATH=/data/x-/data-$env{A}@a.cfg:5\n"
+            "OMNITRACE_OUTPUT_PREFIX=/home/me/@a.cfg:6\n"
+            "OMNITRACE_TMPDIR=@a.cfg:7\n");
+  EXPECT_THROW(parse_omnitrace_config("OMNITRACE_TRACE ON", "a.cfg", nothing), Error);
+}
+
+TEST(OmnitraceConfig, IsAlsoReadAsJson) {
+  EXPECT_EQ(
+      lines_of(parse_omnitrace_json(
+          R"({"omnitrace": {"settings": {"OMNITRACE_TRACE": true, "OMNITRACE_MAX_DEPTH": {"value": 7, "name": "x"},
+                    "OMNITRACE_TIMEMORY_COMPONENTS": ["wall_clock", "peak_rss"]}}})",
+          "a.json")),
+      "OMNITRACE_TRACE=true@a.json: OMNITRACE_TRACE\n"
+      "OMNITRACE_MAX_DEPTH=7@a.json: OMNITRACE_MAX_DEPTH\n"
+      "OMNITRACE_TIMEMORY_COMPONENTS=wall_clock,peak_rss@a.json: OMNITRACE_TIMEMORY_COMPONENTS\n");
+  for (const char* wrong : {"", "[]", "{", R"({"OMNITRACE_TRACE": {"a": 1}})", "\xff"}) {
+    EXPECT_THROW(parse_omnitrace_json(wrong, "a.json"), Error) << wrong;
+  }
+}
+
+TEST(OmnitraceConfig, IsAlsoReadAsXml) {
+  EXPECT_EQ(
+      lines_of(parse_omnitrace_xml(
+          R"(<?xml version="1.0" encoding="utf-8"?>
+<!-- a <comment> -->
+<timemory_xml>
+  <omnitrace version="1"><settings>
+    <OMNITRACE_TRACE>true</OMNITRACE_TRACE>
+    <OMNITRACE_MAX_DEPTH><name>max_depth</name><value>7</value></OMNITRACE_MAX_DEPTH>
+    <OMNITRACE_OUTPUT_PATH> a&amp;b&lt;<![CDATA[<c>]]> </OMNITRACE_OUTPUT_PATH>
+    <OMNITRACE_TIMEMORY_COMPONENTS size="dynamic">
+      <value0>wall_clock</value0><value1>peak_rss</value1>
+    </OMNITRACE_TIMEMORY_COMPONENTS>
+    <OMNITRACE_TMPDIR/>
+  </settings></omnitrace>
+</timemory_xml>
+)",
+          "a.xml")),
+      "OMNITRACE_TRACE=true@a.xml: OMNITRACE_TRACE\n"
+      "OMNITRACE_MAX_DEPTH=7@a.xml: OMNITRACE_MAX_DEPTH\n"
+      "OMNITRACE_OUTPUT_PATH=a&b<<c>@a.xml: OMNITRACE_OUTPUT_PATH\n"
+      "OMNITRACE_TIMEMORY_COMPONENTS=wall_clock,peak_rss@a.xml: OMNITRACE_TIMEMORY_COMPONENTS\n"
+      "OMNITRACE_TMPDIR=@a.xml: OMNITRACE_TMPDIR\n");
+  for (const char* wrong : {"", "text", "<a>", "<a></b>", "</a>", "<a>&b;</a>", "<a>&</a>", "<a",
+                            "<!-- <a/>", "<a/></a>"}) {
+    EXPECT_THROW(parse_omnitrace_xml(wrong, "a.xml"), Error) << wrong;
+  }
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += "<a>";
+  EXPECT_THROW(parse_omnitrace_xml(deep, "a.xml"), Error);
+  const test::TempDirectory directory;
+  const std::string xml = directory / "a.xml";
+  std::ofstream(xml) << "<a>\n<OMNITRACE_MAX_DEPTH>9</OMNITRACE_MAX_DEPTH></a>";
+  EXPECT_EQ(read({}, {xml}).number("OMNITRACE_MAX_DEPTH"), 9);
+  std::ofstream(xml) << "<a>\n<b>";
+  EXPECT_EQ(why({"OMNITRACE_CONFIG_FILE=" + xml}), xml + ":2: the element b does not end");
+}
+
+TEST(OmnitraceConfig, IsWeakerThanVariables) {
+  const test::TempDirectory directory;
+  const std::string cfg = directory / "a.cfg", json = directory / "b.json";
+  std::ofstream(cfg) << "OMNITRACE_PROFILE = ON\nROCPROFSYS_MAX_DEPTH = 4\nOMNITRACE_MAX_WIDTH=9\n";
+  std::ofstream(json) << R"({"OMNITRACE_MAX_DEPTH": 5})";
+  const OmnitraceSettings settings =
+      read({"OMNITRACE_CONFIG_FILE=" + cfg, "OMNITRACE_MAX_WIDTH=30"}, {json});
+  EXPECT_TRUE(settings.profiles());
+  EXPECT_EQ(settings.number("OMNITRACE_MAX_DEPTH"), 5);
+  EXPECT_EQ(settings.number("OMNITRACE_MAX_WIDTH"), 30);
+  EXPECT_FALSE(read({"OMNITRACE_CONFIG_FILE=" + cfg, "OMNITRACE_SUPPRESS_CONFIG=ON"}).profiles());
+}
+
+TEST(OmnitraceConfig, RefusesUnknownKeysUnlessToldOtherwise) {
+  const test::TempDirectory directory;
+  const std::string cfg = directory / "a.cfg";
+  std::ofstream(cfg) << "OMNITRACE_TRACES = ON\n";
+  EXPECT_EQ(why({"OMNITRACE_CONFIG_FILE=" + cfg}),
+            cfg +
+                ":1: no variable is called 'OMNITRACE_TRACES'; OMNITRACE_STRICT_CONFIG=OFF passes "
+                "over it");
+  const OmnitraceSettings lax =
+      read({"OMNITRACE_CONFIG_FILE=" + cfg, "OMNITRACE_STRICT_CONFIG=OFF"});
+  EXPECT_EQ(lax.remarks(),
+            std::vector<std::string>{cfg + ":1: no variable is called 'OMNITRACE_TRACES'"});
+  EXPECT_EQ(why({"OMNITRACE_CONFIG_FILE=/no/where.cfg"}),
+            "cannot read the configuration file /no/where.cfg");
+  EXPECT_NE(why({"OMNITRACE_CONFIG_FILE=" + (directory / "a.xml")}), "");
+}
+
+TEST(OmnitraceConfig, OfTheHomeDirectoryIsRead) {
+  const test::TempDirectory directory;
+  std::ofstream(directory / ".omnitrace.cfg") << "OMNITRACE_MAX_DEPTH = 4\n";
+  EXPECT_EQ(read({"HOME=" + directory.path().string()}).number("OMNITRACE_MAX_DEPTH"), 4);
+  EXPECT_EQ(read({"HOME=/no/where"}).number("OMNITRACE_MAX_DEPTH"), 65535);
+}
+
+// ---- names
+
+OmnitraceFacts facts() {
+  OmnitraceFacts one;
+  one.command = {"/home/me/external.py", "-n", "a/b"};
+  one.process = 4711;
+  one.parent = 12;
+  one.group = 13;
+  one.session = 14;
+  one.launch = 1'700'000'000;
+  one.variable = [](std::string_view name) -> std::string {
+    if (name == "USER") return "me";
+    if (name == "UP") return "..";
+    if (name == "HOME") return "/home/me";
+    return "";
+  };
+  return one;
+}
+
+TEST(OmnitraceNames, HaveKeys) {
+  const OmnitraceSettings settings = read({"OMNITRACE_TIME_FORMAT=%Y", "OMNITRACE_MAX_DEPTH=7"});
+  const auto text = [&](std::string_view keys) { return with_keys(keys, settings, facts()); };
+  EXPECT_EQ(text("%tag%|%args%|%argt%"), "external|-n_a_b|external_-n_a_b");
+  EXPECT_EQ(text("%argv%"), "_home_me_external.py_-n_a_b");
+  EXPECT_EQ(text("%arg0%|%arg1%|%arg2%|%arg9%"), "_home_me_external.py|-n|a_b|");
+  EXPECT_EQ(text("%tag_hash%"), md5("external"));
+  EXPECT_EQ(text("%pid%-%ppid%-%pgid%-%psid%-%p"), "4711-12-13-14-4711");
+  EXPECT_EQ(text("%job%%rank%%size%%nid%%j%r%s"), "0014711001");
+  EXPECT_EQ(text("%launch_time%"), "2023");
+  EXPECT_EQ(text("%env{USER}%/$env{USER}/%env{HOME}%/$env{UP}"), "me/me/_home_me/_");
+  EXPECT_EQ(text("%cfg{OMNITRACE_MAX_DEPTH}%$cfg{MAX_DEPTH}$cfg{NONE}"), "77");
+  EXPECT_EQ(text("100% of %x% %"), "100% of %x% %");
+}
+
+TEST(OmnitraceNames, AreHashed) {
+  EXPECT_EQ(md5(""), "d41d8cd98f00b204e9800998ecf8427e");
+  EXPECT_EQ(md5("abc"), "900150983cd24fb0d6963f7d28e17f72");
+  EXPECT_EQ(md5("12345678901234567890123456789012345678901234567890123456789012345678901234567890"),
+            "57edf4a22be3c955ac49da2e2107b67a");
+}
+
+std::string trip_count(const std::vector<std::string>& entries,
+                       const OmnitraceFacts& of = facts()) {
+  const OmnitracePlace place = place_of(read(entries), of);
+  return place.directory + "/" + file_name(place, "trip_count", "txt");
+}
+
+TEST(OmnitraceNames, AreThoseOfOmnitrace) {
+  const std::string plain = "OMNITRACE_TIME_OUTPUT=OFF", no_pid = "OMNITRACE_USE_PID=OFF";
+  EXPECT_EQ(trip_count({"OMNITRACE_TIME_FORMAT=%Y"}),
+            "omnitrace-external-output/2023/trip_count-4711.txt");
+  EXPECT_EQ(trip_count({plain}), "omnitrace-external-output/trip_count-4711.txt");
+  const auto prefixed = [&](const std::string& prefix) {
+    return trip_count(
+        {plain, no_pid, "OMNITRACE_OUTPUT_PATH=o", "OMNITRACE_OUTPUT_PREFIX=" + prefix});
+  };
+  EXPECT_EQ(prefixed("pre"), "o/pre-trip_count.txt");
+  EXPECT_EQ(prefixed("pre_"), "o/pre_trip_count.txt");
+  EXPECT_EQ(prefixed("x/y/"), "o/x/y/trip_count.txt");
+  EXPECT_EQ(prefixed("%tag%"), "o/externaltrip_count.txt");
+  EXPECT_EQ(prefixed("../../up/"), "o/_/_/up/trip_count.txt");
+  EXPECT_EQ(prefixed("/etc/./x_"), "o/etc/x_trip_count.txt");
+  OmnitraceFacts rank = facts();
+  rank.rank = 3;
+  EXPECT_EQ(trip_count({plain, "OMNITRACE_OUTPUT_PATH=o"}, rank), "o/trip_count-3.txt");
+}
+
+TEST(OmnitraceNames, OfTheTrace) {
+  const auto name = [](const std::string& file) {
+    return perfetto_file_name(place_of(read({"OMNITRACE_PERFETTO_FILE=" + file}), facts()));
+  };
+  EXPECT_EQ(perfetto_file_name(place_of(read({}), facts())), "perfetto-trace-4711.proto");
+  EXPECT_EQ(name("%tag%.pftrace"), "external-4711.pftrace");
+  EXPECT_EQ(name("a"), "a-4711.proto");
+  EXPECT_EQ(name("/tmp/a.proto"), "/tmp/a.proto");
+  EXPECT_EQ(name("../x/a.proto"), "_/x/a-4711.proto");
+}
+
+TEST(OmnitraceNames, GoWithTheRun) {
+  const OmnitracePlace place = place_of(read({"OMNITRACE_OUTPUT_PREFIX=x/"}), facts());
+  const std::string text = describe(read({}), place).properties.at(kOmnitraceNamesProperty);
+  const OmnitracePlace again = place_from_text(text);
+  EXPECT_EQ(again.prefix, "x/");
+  EXPECT_EQ(again.suffix, "-4711");
+  EXPECT_EQ(perfetto_file_name(again), "x/perfetto-trace-4711.proto");
+  for (const char* wrong : {"x", "../\n-1\na", "/a/\n-1\na", "a\n/../b\na", "a\n-1\n../a.proto"}) {
+    EXPECT_THROW(place_from_text(wrong), Error) << wrong;
+  }
+}
+
+TEST(OmnitraceNames, FallBackToTheCurrentDirectory) {
+  const test::TempDirectory directory;
+  OmnitracePlace place;
+  place.directory = directory / "a/b";
+  EXPECT_EQ(make_place(place), "");
+  EXPECT_TRUE(std::filesystem::is_directory(directory / "a/b"));
+  std::ofstream(directory / "file") << "x";
+  place.directory = directory / "file/b";
+  EXPECT_EQ(make_place(place),
+            "cannot write to " + (directory / "file/b") + ": Not a directory; the files go to ./");
+  EXPECT_EQ(place.directory, ".");
+}
+
+}  // namespace
+}  // namespace timeloom
