@@ -27,7 +27,7 @@ class Kernel:
     def __init__(self, directory: pathlib.Path) -> None:
         from jupyter_client.manager import KernelManager
 
-        from timeloom_kernel import install
+        from timeloom._notebook import _install as install
 
         nothing_more = install.Kernel({}, {})
         install.install({"timeloom-bench": "timeloom-bench"}, nothing_more, user=False, prefix=str(directory))

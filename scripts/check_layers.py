@@ -196,7 +196,7 @@ class Tree:
 
     def check_imports(self) -> None:
         for package in table.ALLOWED_IMPORTS:
-            for path in sorted((self.root / "python" / package).rglob("*")):
+            for path in sorted((self.root / table.package_place(package)).rglob("*")):
                 if path.suffix in {".py", ".pyi"}:
                     self.check_module(path, package)
 
@@ -209,11 +209,9 @@ class Tree:
         allowed = table.ALLOWED_IMPORTS[package]
         for line, name in parse.imports(module):
             other = name.split(".")[0]
-            if table.HANDS_ON.get(path.relative_to(self.root / "python").as_posix()) == other:
-                continue
             if other in table.ALLOWED_IMPORTS and other != package and other not in allowed:
                 said = ", ".join(allowed) or "none of our other packages"
-                self.report(path, line, f"python/{package} may not import {other} (allowed: {said})")
+                self.report(path, line, f"{table.package_place(package)} may not import {other} (allowed: {said})")
 
     # ---- all of it
 

@@ -16,10 +16,10 @@ OPTION = re.compile(rf"  ({NAME}(?:, {NAME})*)((?:=| )[\[<{{A-Z]\S*(?: \S+)*?)?(
 # of Python, and the values of an option that is explained in a sentence.
 FACTS = """
 import json
-from scorep import _command_line
-from timeloom_kernel import install
-kernel = [[a.option_strings, a.nargs, a.metavar or a.dest.upper(), a.help] for a in install._parser()._actions]
-print(json.dumps({"kernel": kernel, "types": list(_command_line.TYPES)}))
+from timeloom import _scorep_words
+from timeloom._notebook import _install
+kernel = [[a.option_strings, a.nargs, a.metavar or a.dest.upper(), a.help] for a in _install._parser()._actions]
+print(json.dumps({"kernel": kernel, "types": list(_scorep_words.TYPES)}))
 """
 
 

@@ -74,7 +74,8 @@ def install(python: str) -> pathlib.Path:
     (packages,) = ENVIRONMENT.glob("lib/python*/site-packages")
     if not (packages / "pytest").exists():  # pure Python; under the sanitizer pip takes minutes
         run("python3", "-m", "pip", "install", "--quiet", "--target", packages, "pytest")
-    shutil.copytree(ROOT / "python", packages, dirs_exist_ok=True)
+    for folder in (ROOT / "python", ROOT / "python" / "doors"):
+        shutil.copytree(folder, packages, dirs_exist_ok=True, ignore=shutil.ignore_patterns("doors"))
     for core in (BUILD / "src" / "python").glob("_core*.so"):
         shutil.copy(core, packages / "timeloom")
     return interpreter

@@ -101,13 +101,13 @@ def view(
 
 def load_ipython_extension(shell: "Any") -> None:
     """Let a notebook measure its cells: IPython calls this for ``%load_ext timeloom``."""
-    from timeloom_kernel import load_ipython_extension
+    from timeloom._notebook import load_ipython_extension
 
     load_ipython_extension(shell)
 
 
 def unload_ipython_extension(shell: "Any") -> None:
     """Undo that: IPython calls this for ``%unload_ext timeloom``."""
-    from timeloom_kernel import unload_ipython_extension
+    from timeloom._notebook import unload_ipython_extension
 
     unload_ipython_extension(shell)

@@ -15,6 +15,7 @@ _Program: TypeAlias = tuple[str, str, list[str]]
 _Pyproject: TypeAlias = tuple[str, dict[str, Any]] | None
 
 SCOREP_VERSION: str
+doors: tuple[str, ...]  # of this build
 
 class Error(RuntimeError): ...
 

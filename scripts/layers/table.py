@@ -41,12 +41,14 @@ ALLOWED_IMPORTS: dict[str, tuple[str, ...]] = {
     "scorep": ("timeloom",),
     "omnitrace": ("timeloom",),
     "rocprofsys": ("omnitrace",),
-    "timeloom_kernel": ("timeloom", "scorep"),
-    "scorep_jupyter": ("timeloom_kernel",),
+    "timeloom_kernel": ("timeloom",),
+    "scorep_jupyter": ("timeloom", "timeloom_kernel"),
 }
 
-# The module that IPython is given the name of, which hands what it is asked for on.
-HANDS_ON = {"timeloom/__init__.py": "timeloom_kernel"}
+
+def package_place(package: str) -> str:
+    """Where a package lies: the faces of doors in python/doors."""
+    return f"python/{package}" if package == "timeloom" else f"python/doors/{package}"
 
 
 @dataclasses.dataclass(frozen=True)

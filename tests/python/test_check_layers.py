@@ -64,7 +64,7 @@ def test_a_tree_that_keeps_the_rules_passes(tmp_path):
         "tests/unit/weave/a_test.cpp": '#include "record/a.hpp"\n',
         "tests/unit/spool/a_test.cpp": '#include "spool/a.hpp"\n#include "os/clock.hpp"\n',
         "python/timeloom/a.py": "from timeloom import _core\nfrom . import b\nimport os\n",
-        "python/scorep/a.py": "import timeloom\n",
+        "python/doors/scorep/a.py": "import timeloom\n",
     }
     assert violations(tmp_path, files) == []
 
@@ -189,8 +189,8 @@ RULES = {
         "python/timeloom/a.pyi:1: python/timeloom may not import omnitrace (allowed: none of our other packages)",
     ),
     "a door that imports another": (
-        {"python/scorep/a.py": "import omnitrace.user\n"},
-        "python/scorep/a.py:1: python/scorep may not import omnitrace (allowed: timeloom)",
+        {"python/doors/scorep/a.py": "import omnitrace.user\n"},
+        "python/doors/scorep/a.py:1: python/doors/scorep may not import omnitrace (allowed: timeloom)",
     ),
     "a module that is not Python": (
         {"python/timeloom/a.py": "def\n"},

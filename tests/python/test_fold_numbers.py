@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("IPython")
 
-from timeloom_kernel import _fold
+from timeloom._notebook import _fold
 
 pytestmark = pytest.mark.one_python
 

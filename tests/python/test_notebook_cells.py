@@ -9,7 +9,7 @@ pytest.importorskip("ipykernel")
 
 from notebooks import Kernel, has_shell_assignment, read
 
-from timeloom_kernel._sources import Sources
+from timeloom._notebook._sources import Sources
 
 KERNELS_OWN = ("IPython", "ipykernel", "traitlets", "zmq", "tornado", "asyncio", "selectors", "timeloom", "jupyter",
                "comm", "threading", "contextlib", "json", "enum", "codeop", "_")

@@ -12,8 +12,8 @@ PROGRAM = """
 import locale, sys
 from pathlib import Path
 from types import SimpleNamespace
-from timeloom_kernel._separate import _write
-from timeloom_kernel._writefile import WriteMode
+from timeloom._notebook._separate import _write
+from timeloom._notebook._writefile import WriteMode
 
 assert locale.getencoding() == "ANSI_X3.4-1968"
 text = "word = 'h\\u00e4'\\n"

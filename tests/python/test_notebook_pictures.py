@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("IPython")
 
-from timeloom_kernel import _block, _fold, _svg
-from timeloom_kernel._fold import Folded, Lane, Span
+from timeloom._notebook import _block, _fold, _svg
+from timeloom._notebook._fold import Folded, Lane, Span
 
 pytestmark = pytest.mark.one_python
 

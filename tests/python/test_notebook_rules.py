@@ -103,7 +103,7 @@ def test_what_a_running_process_cannot_get_is_said(kernel):
 
 
 def test_a_defect_of_ours_is_one_line_and_the_cell_is_answered(kernel):
-    kernel.run("import timeloom_kernel._block as block; kept = block.as_text; block.as_text = None")
+    kernel.run("import timeloom._notebook._block as block; kept = block.as_text; block.as_text = None")
     answer = kernel.run("%%timeloom\n6 * 7")
     kernel.run("block.as_text = kept")
     assert (answer.status, answer.result) == ("ok", "42")

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from scorep_runs import run_scorep
 
-from scorep import _command_line
-from timeloom import _core
+from timeloom import _core, _scorep_words
 
 pytestmark = pytest.mark.any_python
 
@@ -64,7 +63,7 @@ def test_flags_of_the_interpreter_stay(app):
         (["--instrumenter-type"], "--instrumenter-type needs a value: write --instrumenter-type=..."),
         (["--instrumenter-type=", "app.py"], "--instrumenter-type needs a value: write --instrumenter-type=..."),
         (["--instrumenter-type=foo", "app.py"],
-         'instrumenter_type "foo" unkown; write one of ' + ", ".join(_command_line.TYPES)),
+         'instrumenter_type "foo" unkown; write one of ' + ", ".join(_scorep_words.TYPES)),
         (["--instrumenter-file=missing.py", "app.py"],
          "Cannot run file 'missing.py' because: [Errno 2] No such file or directory: 'missing.py'"),
         (["--nocompilr", "app.py"], "there is no option --nocompilr; did you mean --nocompiler?"),
@@ -81,7 +80,7 @@ def test_help(app):
     done = run_scorep(app, "--help")
     assert done.stderr == ""
     assert done.stdout.startswith("Usage: python -m scorep [options] [--] <script> [args]\n")
-    for option in _command_line.OPTIONS:
+    for option in _scorep_words.OPTIONS:
         assert f"  {option}" in done.stdout
 
 
@@ -179,7 +178,7 @@ def test_the_short_table_has_every_row():
 
 
 def test_no_row_is_missing():
-    assert [name for name, _ in rows("Options")] == [*_command_line.OPTIONS, *_command_line.CONFIG_OPTIONS]
+    assert [name for name, _ in rows("Options")] == [*_scorep_words.OPTIONS, *_scorep_words.CONFIG_OPTIONS]
     full = subprocess.run(
         [Path(sys.executable).with_name("timeloom"), "scorep-info", "config-vars"],
         capture_output=True, text=True, check=True,
@@ -195,7 +194,7 @@ def test_every_option(app, option, state):
     words = [option + values.get(option, "")] if option.endswith("=") else [option]
     words += [values[option]] if option in ("-m", "-c") else ["app.py"]
     done = run_scorep(app, *words, **OFF)
-    assert done.stdout == _command_line.help_text() if option == "--help" else "app.py']" in done.stdout
+    assert done.stdout == _scorep_words.help_text() if option == "--help" else "app.py']" in done.stdout
     if state.startswith("message: "):
         missing = state.removeprefix("message: ").removesuffix(" is not recorded")
         assert f"scorep: {option}: {missing} is not recorded; leave the option out\n" in done.stderr

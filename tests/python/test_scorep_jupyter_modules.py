@@ -1,6 +1,7 @@
 """The modules of the Score-P kernel that programs import by name."""
 
 import logging
+import logging.config
 import os
 import pickle
 import sys

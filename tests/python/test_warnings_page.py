@@ -16,7 +16,7 @@ PARTS = ("src/core/given_up.cpp", "src/python/launch/end/end_of_run.cpp", "src/p
 # Doors of other tools have pages of their own for their options; these are answers of a command to its user at once.
 ELSEWHERE = ("src/tools/scorep_", "src/tools/score_", "src/tools/view_", "src/tools/report_", "src/tools/main.cpp",
              "src/tools/convert/convert_command.cpp", "src/doors/omnitrace/tools/omnitrace_files.cpp", "src/tools/start/preload_command.cpp",
-             "python/timeloom_kernel/")  # fmt: skip
+             "python/doors/timeloom_kernel/")  # fmt: skip
 CODE = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|[;{}]|[^;{}\"/]+|/")
 FIELDS = re.compile(r"%[\d.]*l*[a-z]|\{[^{}]*\}|\\n|[`']")
 

@@ -6,10 +6,10 @@ import base64
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from timeloom_kernel._plain import escaped
+from timeloom._notebook._plain import escaped
 
 if TYPE_CHECKING:
-    from timeloom_kernel._fold import Lane, Span
+    from timeloom._notebook._fold import Lane, Span
 
 _WIDTH = 940
 _ROW = 17
@@ -54,8 +54,8 @@ def _box(x: float, y: float, width: float, name: str, title: str) -> str:
 
 def flame_graph(tree: list[dict[str, Any]]) -> str:
     """The call paths, callers above; empty when there are none. Of too many, the longest."""
-    from timeloom_kernel._fold import largest
-    from timeloom_kernel._handle import duration
+    from timeloom._notebook._fold import largest
+    from timeloom._notebook._handle import duration
 
     whole = sum(row["inclusive_s"] for row in tree if row["depth"] == 0)
     if whole <= 0:
@@ -81,7 +81,7 @@ def flame_graph(tree: list[dict[str, Any]]) -> str:
 
 def timeline(lanes: list[Lane]) -> str:
     """A lane for each thread, the calls of one level below those of the level above; empty when nothing was called."""
-    from timeloom_kernel._handle import duration
+    from timeloom._notebook._handle import duration
 
     end = max((span.end for lane in lanes for span in lane.spans), default=0.0)
     if end <= 0:
@@ -110,7 +110,7 @@ def _busiest(lanes: list[Lane]) -> list[Lane]:
 
 
 def _lane(lane: Lane, y: int, levels: int, end: float, most: int) -> list[str]:
-    from timeloom_kernel._handle import duration
+    from timeloom._notebook._handle import duration
 
     boxes: list[tuple[float, float, Span]] = []
     drawn = [-1.0] * levels  # the pixel up to which each level is covered

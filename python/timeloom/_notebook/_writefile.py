@@ -10,8 +10,8 @@ from pathlib import Path
 from IPython.core.error import UsageError
 from IPython.core.inputtransformer2 import TransformerManager
 
-from timeloom_kernel import _cells
-from timeloom_kernel._messages import say
+from timeloom._notebook import _cells
+from timeloom._notebook._messages import say
 
 _DEFAULT = "jupyter_to_script"
 _SCRIPT_HEAD = '''\

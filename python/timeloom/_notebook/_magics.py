@@ -15,11 +15,11 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_cell_magic, line_magic, magics_class
 
 import timeloom
-from timeloom_kernel import _arguments, _line, _separate, _vampir
-from timeloom_kernel._messages import say, say_error, show_text
+from timeloom._notebook import _arguments, _line, _separate, _vampir
+from timeloom._notebook._messages import say, say_error, show_text
 
 if TYPE_CHECKING:
-    from timeloom_kernel._notebook import Notebook
+    from timeloom._notebook._notebook import Notebook
 
 _DEPRECATED = "Deprecated. Use: %%marshalling_settings\n[MARSHALLER=]\n[MODE=]"
 _MODES = ("disk", "memory", "inprocess")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from timeloom import _core
-from timeloom_kernel import _wrappers
+from timeloom._notebook import _wrappers
 
 # Kernelspec and display names of the Score-P kernel and its predecessors.
 DROP_IN = {"scorep_jupyter": "Score-P_Python", "scorep-python": "scorep-python", "jumper": "JUmPER"}
@@ -105,6 +105,3 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"installed {place}")
     return 0
 
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -7,8 +7,8 @@ from typing import Any
 from ipykernel.ipkernel import IPythonKernel
 
 import timeloom
-from timeloom_kernel import load_ipython_extension
-from timeloom_kernel._measure import hide_kernel_threads
+from timeloom._notebook import load_ipython_extension
+from timeloom._notebook._measure import hide_kernel_threads
 
 
 class TimeloomKernel(IPythonKernel):

@@ -6,6 +6,7 @@ names below profile parts of one that was started plainly. docs/omnitrace.md has
 (PYTEST_DONT_REWRITE: see the package timeloom.)
 """
 
+from omnitrace import _door as _door
 from omnitrace import profiler, user
 from omnitrace._run import finalize, initialize, is_finalized, is_initialized
 from omnitrace.profiler import (

@@ -7,9 +7,8 @@ import re
 import shlex
 from typing import Any, NamedTuple
 
-from scorep import _command_line
-from timeloom import Error, _core
-from timeloom_kernel import _wrappers
+from timeloom import Error, _core, _scorep_words
+from timeloom._notebook import _wrappers
 
 # Options of the cell itself; all others are settings of `timeloom run`.
 _OWN = {"fresh": False, "ranks": True, "return": True, "repeat": True}  # whether it has a value
@@ -88,8 +87,8 @@ def _next_option(words: list[str]) -> tuple[str, str | bool]:
 def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
     """The settings of arguments of the Score-P bindings, and remarks on them. Raises Error."""
     try:
-        line = _command_line.parse([*arguments, "--", "cell"])
-    except _command_line.UsageError as error:
+        line = _scorep_words.parse([*arguments, "--", "cell"])
+    except _scorep_words.UsageError as error:
         raise Error(str(error)) from None
     settings: dict[str, Any] = {
         "layout": "scorep", "region_names": "scorep", "location_names": "scorep", "imports": True, "waiting": False,

@@ -14,7 +14,7 @@ try:
 except FileNotFoundError:
     pass
 
-from timeloom_kernel import _wrappers
+from timeloom._notebook import _wrappers
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
     _wrappers.load(_wrappers.take(sys.argv))  # before anything that would have to be done again
     from ipykernel.kernelapp import IPKernelApp
 
-    from timeloom_kernel.kernel import TimeloomKernel
+    from timeloom._notebook._kernel import TimeloomKernel
 
     IPKernelApp.launch_instance(kernel_class=TimeloomKernel)
 

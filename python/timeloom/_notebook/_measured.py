@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 import timeloom
-from timeloom_kernel import _arguments, _places
-from timeloom_kernel._measure import CellMeasurement
+from timeloom._notebook import _arguments, _places
+from timeloom._notebook._measure import CellMeasurement
 
 if TYPE_CHECKING:
-    from timeloom_kernel._notebook import Notebook
+    from timeloom._notebook._notebook import Notebook
 
 SCOREP = "execute_with_scorep"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from scorep_jupyter.kernel_messages import KERNEL_ERROR_MESSAGES
 from scorep_jupyter.userpersistence import PersHelper
+from timeloom._notebook._kernel import TimeloomKernel
 from timeloom_kernel.__main__ import main
-from timeloom_kernel.kernel import TimeloomKernel
 
 
 class scorep_jupyterKernel(TimeloomKernel):

@@ -12,14 +12,14 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from timeloom import _core
-from timeloom_kernel import _cells
-from timeloom_kernel._measure import hide_kernel_threads
-from timeloom_kernel._measured import SCOREP, MeasuredCell
-from timeloom_kernel._messages import say
-from timeloom_kernel._multicell import Multicell, frame_before
-from timeloom_kernel._places import Places
-from timeloom_kernel._runs import Runs
-from timeloom_kernel._writefile import WriteMode
+from timeloom._notebook import _cells
+from timeloom._notebook._measure import hide_kernel_threads
+from timeloom._notebook._measured import SCOREP, MeasuredCell
+from timeloom._notebook._messages import say
+from timeloom._notebook._multicell import Multicell, frame_before
+from timeloom._notebook._places import Places
+from timeloom._notebook._runs import Runs
+from timeloom._notebook._writefile import WriteMode
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -65,7 +65,7 @@ class Notebook:
     @classmethod
     def load(cls, shell: InteractiveShell) -> Notebook:
         """Load the extension into a shell, unless it is there already."""
-        from timeloom_kernel._magics import TimeloomMagics
+        from timeloom._notebook._magics import TimeloomMagics
 
         known: Notebook | None = getattr(shell, _ATTRIBUTE, None)
         if known is not None:

@@ -6,8 +6,7 @@ import sys
 if not __package__:  # started by the path of this file, see timeloom/__main__.py
     sys.path.insert(0, __file__.rpartition("/scorep/")[0])
 
-from scorep import _command_line
-from timeloom import _core
+from timeloom import _core, _scorep_words
 from timeloom._launch import _read_pyproject
 
 if not __package__:
@@ -25,14 +24,14 @@ def main() -> None:
     """Run the program of the command line; the console command ``scorep-python``."""
     before = set(sys.modules)
     try:
-        line = _command_line.parse(sys.argv[1:])
+        line = _scorep_words.parse(sys.argv[1:])
         if line.help or line.program is None:
-            print(_command_line.help_text(), end="")
+            print(_scorep_words.help_text(), end="")
             return
         pyproject = _read_pyproject()
         before_program = None if line.file is None else _runner(line.file)
         _check(line.program)
-    except (_command_line.UsageError, _core.Error) as error:
+    except (_scorep_words.UsageError, _core.Error) as error:
         sys.stderr.write(f"scorep: {error}\n")
         raise SystemExit(1) from None
     _core.load_wrappers(line.wrappers)  # begins this process anew, before anything is said
@@ -44,19 +43,19 @@ def main() -> None:
     _core.run_program("scorep", _settings(line), pyproject, line.program, brought, before_program)
 
 
-def _settings(line: _command_line.CommandLine) -> "dict[str, Any]":
+def _settings(line: _scorep_words.CommandLine) -> "dict[str, Any]":
     """Return the settings of the options, by the names of timeloom run; the door adds its own."""
     locks = {"thread_locks": 0} if _wants_locks(line) else {}  # of any duration, as Score-P does
     return {"instrumenter": line.instrumenter, "paused": line.off, "keep_spool": line.keep_files,
             **line.wrappers, **locks}
 
 
-def _wants_locks(line: _command_line.CommandLine) -> bool:
+def _wants_locks(line: _scorep_words.CommandLine) -> bool:
     """Whether nobody else says which calls for mutexes are recorded."""
     return line.locks and line.wrappers["thread"] == "pthread" and b"TIMELOOM_THREAD_LOCKS" not in posix.environ
 
 
-def _choices(line: _command_line.CommandLine) -> str:
+def _choices(line: _scorep_words.CommandLine) -> str:
     """Return the line of --verbose about the measurement."""
     variables = [entry.decode("utf-8", "replace") for entry in _scorep_variables()]
     state = "off at the start" if line.off else "on"
@@ -75,13 +74,13 @@ def _check(program: "_Program") -> None:
     options = [word for word in sys.argv[1 : len(sys.argv) - len(arguments) - 1] if word != "--"]
     meant = _core.meant_command(["python", "-m", "scorep"], options, "scorep", target, arguments)
     if meant:
-        raise _command_line.UsageError(meant)
+        raise _scorep_words.UsageError(meant)
     try:
         open(target, "rb").close()
     except IsADirectoryError:
         pass
     except OSError as error:
-        raise _command_line.UsageError(f"Cannot run file {target!r} because: {error}") from None
+        raise _scorep_words.UsageError(f"Cannot run file {target!r} because: {error}") from None
 
 
 def _runner(path: str) -> "Callable[[], None]":
@@ -90,7 +89,7 @@ def _runner(path: str) -> "Callable[[], None]":
         with open(path, "rb") as file:
             source = file.read()
     except OSError as error:
-        raise _command_line.UsageError(f"Cannot run file {path!r} because: {error}") from None
+        raise _scorep_words.UsageError(f"Cannot run file {path!r} because: {error}") from None
 
     def run() -> None:
         names = {"__name__": "__main__", "__file__": path, "sys": sys}

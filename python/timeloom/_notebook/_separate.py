@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 import timeloom
-from timeloom_kernel import _arguments
-from timeloom_kernel._handle import CellRun
-from timeloom_kernel._messages import say, say_error, show_text
-from timeloom_kernel._writefile import script_of
+from timeloom._notebook import _arguments
+from timeloom._notebook._handle import CellRun
+from timeloom._notebook._messages import say, say_error, show_text
+from timeloom._notebook._writefile import script_of
 
 if TYPE_CHECKING:
-    from timeloom_kernel._notebook import Notebook
+    from timeloom._notebook._notebook import Notebook
 
 # Neither is part of what is measured.
 _READ = """\

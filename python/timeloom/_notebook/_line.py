@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 import timeloom
-from timeloom_kernel._handle import duration
-from timeloom_kernel._measured import MeasuredCell
-from timeloom_kernel._messages import show_text
+from timeloom._notebook._handle import duration
+from timeloom._notebook._measured import MeasuredCell
+from timeloom._notebook._messages import show_text
 
 if TYPE_CHECKING:
-    from timeloom_kernel._notebook import Notebook
-    from timeloom_kernel._runs import CellRecord
+    from timeloom._notebook._notebook import Notebook
+    from timeloom._notebook._runs import CellRecord
 
 _FILE = "<timeloom line>"
 

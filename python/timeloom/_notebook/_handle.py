@@ -10,8 +10,8 @@ import timeloom
 from timeloom import _core
 
 if TYPE_CHECKING:
+    from timeloom._notebook._weaver import Weaving
     from timeloom._read import Run
-    from timeloom_kernel._weaver import Weaving
 
 
 OPENED_BY = "timeloom report and view, Vampir, and with timeloom convert Perfetto and others"
@@ -88,7 +88,7 @@ class CellRun:
 
     def view(self) -> None:
         """Show the timeline of the run below the cell."""
-        from timeloom_kernel import _viewer
+        from timeloom._notebook import _viewer
 
         _viewer.show(self.run.path)
 

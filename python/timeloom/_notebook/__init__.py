@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from timeloom_kernel._notebook import Notebook
+    from timeloom._notebook._notebook import Notebook
 
 
 def load_ipython_extension(shell: InteractiveShell) -> Notebook:
     """Load the extension; IPython calls it."""
-    from timeloom_kernel._notebook import Notebook
+    from timeloom._notebook._notebook import Notebook
 
     return Notebook.load(shell)
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
     """Take everything back that the extension has put into the shell; IPython calls it."""
-    from timeloom_kernel._notebook import Notebook
+    from timeloom._notebook._notebook import Notebook
 
     Notebook.unload(shell)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from timeloom_kernel import _svg
-from timeloom_kernel._fold import Folded, largest
-from timeloom_kernel._handle import OPENED_BY, duration
-from timeloom_kernel._plain import escaped, plain
+from timeloom._notebook import _svg
+from timeloom._notebook._fold import Folded, largest
+from timeloom._notebook._handle import OPENED_BY, duration
+from timeloom._notebook._plain import escaped, plain
 
 _ROWS = 10  # of hot spots
 _TREE_ROWS = 60

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 
-from timeloom_kernel._messages import say, say_error
+from timeloom._notebook._messages import say, say_error
 
 NOT_FOUND = (
     "KernelError: Vampir binary not found in PATH. Add it to PATH to enable automatic launch (e.g. in ~/.bashrc: "

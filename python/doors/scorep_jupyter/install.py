@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from timeloom_kernel.install import DROP_IN, main
+from timeloom._notebook._install import DROP_IN, main
 
 if __name__ == "__main__":
     name = "scorep_jupyter"

@@ -9,6 +9,7 @@ and steer what is recorded. Without ``-m scorep`` each of them does nothing.
 
 __all__ = ["__version__", "instrumenter", "user"]
 
+from scorep import _door as _door
 from scorep import instrumenter, user
 from scorep._version import __version__
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.display import display
 
-from timeloom_kernel import _block, _vampir
-from timeloom_kernel._fold import Folded, Lane, Span, Transfers, fold
-from timeloom_kernel._handle import CellRun
-from timeloom_kernel._messages import say, say_error, show_text
-from timeloom_kernel._sources import Sources
-from timeloom_kernel._weaver import Weaver, Weaving
+from timeloom._notebook import _block, _vampir
+from timeloom._notebook._fold import Folded, Lane, Span, Transfers, fold
+from timeloom._notebook._handle import CellRun
+from timeloom._notebook._messages import say, say_error, show_text
+from timeloom._notebook._sources import Sources
+from timeloom._notebook._weaver import Weaver, Weaving
 
 if TYPE_CHECKING:
-    from timeloom_kernel._measured import MeasuredCell
-    from timeloom_kernel._notebook import Notebook
+    from timeloom._notebook._measured import MeasuredCell
+    from timeloom._notebook._notebook import Notebook
 
 _NOT_SAVED = "KernelWarning: Path of Instrumentation results could not be determined or were not saved locally."
 _QUICK = 10_000  # events that are folded before the reply in any case

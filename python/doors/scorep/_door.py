@@ -1,0 +1,6 @@
+"""Refuses the import where Timeloom was built without this door."""
+
+from timeloom import _core
+
+if "scorep" not in _core.doors:
+    raise ImportError("this Timeloom was built without its door 'scorep'", name="scorep")

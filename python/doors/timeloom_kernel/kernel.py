@@ -1,0 +1,5 @@
+"""The kernel, for whoever names its class: ``timeloom_kernel.kernel.TimeloomKernel``."""
+
+from timeloom._notebook._kernel import TimeloomKernel
+
+__all__ = ["TimeloomKernel"]
