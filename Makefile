@@ -19,88 +19,88 @@ build: deps-build-test ## build the program and the C++ tests into build/release
 	cmake --build --preset release
 
 check: deps-check ## check the layers, the format of the C++ code, the rules and types of the Python code, the page of the viewer
-	python3 scripts/check_layers.py
-	scripts/format.sh --check
-	scripts/check_python.sh
-	python3 scripts/viewer.py --check
+	python3 -m scripts.check.check_layers
+	scripts/check/format.sh --check
+	scripts/check/check_python.sh
+	python3 -m scripts.pages.viewer --check
 
 test: check test-cpp test-python ## install, build, run the tests with every Python
 
 test-all: deps ## run every test with every Python, sanitizers, fuzzers, CPython's tests: hours
-	python3 scripts/test_all.py
+	python3 -m scripts.test.test_all
 
 test-cpp: build ## run the C++ tests, which replay the corpus of the fuzzers
 	ctest --preset release
 
 test-fuzz: deps-build-fuzz ## give the fuzzers random inputs; FUZZ_RUNS says how many
-	scripts/fuzz.sh
+	scripts/test/fuzz.sh
 
-test-python: deps-build-test ## run the Python tests; ARGS go to scripts/run_python_tests.py
-	python3 scripts/run_python_tests.py $(ARGS)
+test-python: deps-build-test ## run the Python tests; ARGS go to scripts/test/run_python_tests.py
+	python3 -m scripts.test.run_python_tests $(ARGS)
 
 test-cpython: deps-build-test ## run CPython's own tests under every instrumenter
-	python3 scripts/run_python_tests.py -m cpython_suite $(ARGS)
+	python3 -m scripts.test.run_python_tests -m cpython_suite $(ARGS)
 
 test-cpython-threads: deps-build-test ## run CPython's tests of threads and asyncio under every instrumenter
-	python3 scripts/run_python_tests.py -m cpython_threads $(ARGS)
+	python3 -m scripts.test.run_python_tests -m cpython_threads $(ARGS)
 
 test-debian: ## run the Python tests with the Pythons of Debian unstable, in a chroot of it; needs root
-	scripts/test_in_debian.sh unstable 3.13,3.14,3.15 $(ARGS)
+	scripts/test/test_in_debian.sh unstable 3.13,3.14,3.15 $(ARGS)
 
 test-races: deps-build-test ## run each test of a race 50 times, with every Python
-	RACE_ROUNDS=50 python3 scripts/run_python_tests.py -m race $(ARGS)
+	RACE_ROUNDS=50 python3 -m scripts.test.run_python_tests -m race $(ARGS)
 
 test-sanitize: deps-build-test ## run the C++ tests under sanitizers
-	scripts/test_sanitize.sh
+	scripts/test/test_sanitize.sh
 
 test-threads-sanitize: deps-build ## run the tests of threads under ThreadSanitizer, with the CPython that TIMELOOM_TSAN_PYTHON names
-	python3 scripts/test_threads_sanitize.py $(ARGS)
+	python3 -m scripts.test.test_threads_sanitize $(ARGS)
 
-fuzz-runs: deps-build ## open runs that were damaged at random; ARGS go to scripts/fuzz_runs.py
-	python=$$(python3 scripts/environments.py --newest --werror) && $$python scripts/fuzz_runs.py $(ARGS)
+fuzz-runs: deps-build ## open runs that were damaged at random; ARGS go to scripts/trials/fuzz_runs.py
+	python=$$(python3 -m scripts.environments --newest --werror) && $$python -m scripts.trials.fuzz_runs $(ARGS)
 
-soak: deps-build ## run random programs for 10 minutes and check their runs; ARGS go to scripts/soak.py
-	python=$$(python3 scripts/environments.py --newest --werror) && $$python scripts/soak.py $(ARGS)
+soak: deps-build ## run random programs for 10 minutes and check their runs; ARGS go to scripts/trials/soak.py
+	python=$$(python3 -m scripts.environments --newest --werror) && $$python -m scripts.trials.soak $(ARGS)
 
 real-programs: deps-build ## compare profiles and traces of five programs from PyPI; writes docs/profiles.md
-	python=$$(python3 scripts/environments.py --newest --werror) && $$python scripts/real_programs.py $(ARGS)
+	python=$$(python3 -m scripts.environments --newest --werror) && $$python -m scripts.trials.real_programs $(ARGS)
 
 # Extra-P needs NumPy 1, which has no wheels for Python 3.13 and later.
 real-readers: deps-build-readers ## compare what the readers of PyPI and Debian say of runs with what Timeloom says
-	python=$$(python3 scripts/environments.py --newest --up-to 3.12 --werror --variant readers -r scripts/real_readers.txt) && $$python scripts/real_readers.py $(ARGS)
+	python=$$(python3 -m scripts.environments --newest --up-to 3.12 --werror --variant readers -r scripts/trials/real_readers.txt) && $$python -m scripts.trials.real_readers $(ARGS)
 
 viewer: ## build the page of timeloom view into viewer/dist, which is committed; needs npm
-	python3 scripts/viewer.py
+	python3 -m scripts.pages.viewer
 
 test-viewer: deps-build-viewer ## use the page of timeloom view in Chromium and Firefox; needs npm
-	python3 scripts/viewer.py --check --browser
+	python3 -m scripts.pages.viewer --check --browser
 
-test-notebooks: deps-build-viewer ## run the tests of notebooks with other versions of Jupyter and Python, and in JupyterLab; ARGS go to scripts/test_notebooks.py
-	python3 scripts/test_notebooks.py $(ARGS)
+test-notebooks: deps-build-viewer ## run the tests of notebooks with other versions of Jupyter and Python, and in JupyterLab; ARGS go to scripts/test/test_notebooks.py
+	python3 -m scripts.test.test_notebooks $(ARGS)
 
 demo: deps-build ## install, build, run the examples, show their reports
 	@scripts/demo.sh
 
 docs: ## build the site of the documentation into build/site
-	python3 scripts/docs.py
+	python3 -m scripts.pages.docs
 
-wheels: deps-build-release ## build wheels for any Linux into build/dist; ARGS go to scripts/wheels.py
-	python3 scripts/wheels.py $(ARGS)
+wheels: deps-build-release ## build wheels for any Linux into build/dist; ARGS go to scripts/release/wheels.py
+	python3 -m scripts.release.wheels $(ARGS)
 
-release: deps-build-release ## build all that a release has into build/dist; ARGS go to scripts/release.py
-	python3 scripts/release.py $(ARGS)
+release: deps-build-release ## build all that a release has into build/dist; ARGS go to scripts/release/release.py
+	python3 -m scripts.release.release $(ARGS)
 
 test-release: deps-debian-release ## try the release in bare systems of Debian: hours, needs root; ARGS name steps
-	python3 scripts/test_release.py $(ARGS)
+	python3 -m scripts.test.test_release $(ARGS)
 
 bench: deps-build-bench ## measure what Timeloom costs; writes bench/RESULTS.md
 	scripts/bench.sh $(ARGS)
 
 lint: deps-build-test-lint ## run clang-tidy over the C++ code
-	scripts/lint.sh
+	scripts/check/lint.sh
 
 format: deps-check ## format the C++ code
-	scripts/format.sh
+	scripts/check/format.sh
 
 clean: ## remove what was built
 	rm -rf build

@@ -43,7 +43,7 @@ foreach(directory ${timeloom_scripts})
   install(PROGRAMS ${PROJECT_BINARY_DIR}/timeloom-config DESTINATION ${directory})
 endforeach()
 
-# Manual pages and what shells complete (scripts/command_pages.py).
+# Manual pages and what shells complete (scripts/pages/command_pages.py).
 if(TIMELOOM_BUILD_TOOLS)
   set(timeloom_share ${CMAKE_INSTALL_DATADIR})
   if(DEFINED SKBUILD_DATA_DIR)
@@ -59,7 +59,7 @@ if(TIMELOOM_BUILD_TOOLS)
   endforeach()
 endif()
 
-# The licences of what is linked in, which a wheel carries (scripts/bundled.py).
+# The licences of what is linked in, which a wheel carries (scripts/release/bundled.py).
 if(TIMELOOM_LICENCES AND DEFINED SKBUILD_METADATA_DIR)
   install(DIRECTORY ${TIMELOOM_LICENCES}/ DESTINATION ${SKBUILD_METADATA_DIR}/licenses/bundled)
 endif()

@@ -3,7 +3,7 @@
 #
 #   OTF2_INCLUDE_DIR, OTF2_LIBRARY  where it is
 #   TIMELOOM_OTF2_SOURCE            the archive of its source, otherwise; an sdist has one
-#                                   in packaging/otf2 (scripts/release.py)
+#                                   in packaging/otf2 (scripts/release/release.py)
 find_path(OTF2_INCLUDE_DIR otf2/otf2.h)
 # The static library first: what pip installs must run where no OTF2 library is.
 # Debian calls it open-trace-format2 or open_trace_format2, its authors otf2; where there is no

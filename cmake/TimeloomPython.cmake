@@ -1,5 +1,5 @@
 # Finds the Python that the extension is for: the interpreter that builds, or, for a wheel of
-# another one or of another architecture (scripts/wheels.py), the headers of that alone:
+# another one or of another architecture (scripts/release/wheels.py), the headers of that alone:
 #
 #   TIMELOOM_PYTHON_HEADERS  directories of headers, separated by semicolons; the first has Python.h
 #   TIMELOOM_PYTHON_SOABI    what its extensions have in their names: cpython-314-x86_64-linux-gnu

@@ -74,7 +74,7 @@ target_compile_options(timeloom_small_headers PRIVATE ${timeloom_small_options})
 # timeloom_library(<folder-name> [EXPORTED] [SMALL] SOURCES a.cpp b.cpp [USES core os]
 #                  [LINKS pkg::target] [HEADERS <a.hpp>])
 # declares the static library timeloom_<name>. USES is the folder's line in the
-# table of layers; scripts/check_layers.py checks the includes against the same table.
+# table of layers; scripts/check/check_layers.py checks the includes against the same table.
 # EXPORTED: the folder is part of libtimeloom.so (src/record), and others call it there.
 # SMALL: nothing in it runs for each event of a run.
 # HEADERS are precompiled for it besides those of the standard library.

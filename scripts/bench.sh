@@ -10,7 +10,7 @@ if [ "${1:-}" = --no-werror ]; then
   shift
 fi
 # shellcheck disable=SC2086 # one word or none
-interpreters=$(python3 scripts/environments.py $werror -r bench/requirements.txt)
+interpreters=$(python3 -m scripts.environments $werror -r bench/requirements.txt)
 # Any of them can drive the others.
 driver=${interpreters%%
 *}

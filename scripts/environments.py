@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Installs Timeloom into an environment of its own for each Python of this machine.
 
-usage: scripts/environments.py [--newest [--up-to 3.X]] [--variant NAME] [--extra NAME] [-r REQUIREMENTS]
+usage: python3 -m scripts.environments [--newest [--up-to 3.X]] [--variant NAME] [--extra NAME] [-r REQUIREMENTS]
        [--werror]
 
 Prints the interpreters of the environments, build/venv-3.X/bin/python: of all usable
@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 
-import pythons
+from scripts import pythons
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"

@@ -1,7 +1,7 @@
 """Writes src/preload/mpi/functions.inc: a wrapper for each function of MPI.
 
 The list of functions is that of the standard itself, in the package pympistandard from PyPI, which
-is needed for this script alone: pip install pympistandard && python3 scripts/generate_mpi_wrappers.py
+is needed for this script alone: pip install pympistandard && python3 -m scripts.generate_mpi_wrappers
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ lint,test    clang-tidy|clang-tidy-[0-9][0-9]  # make lint, and the test of its 
 fuzz         clang|clang-[0-9][0-9]            # libFuzzer (make test-fuzz)
 fuzz         libclang-rt-dev|libclang-rt-[0-9][0-9]-dev  # libFuzzer and the sanitizers of clang
 test,bench   libbenchmark-dev     # the C++ benchmarks (bench/core), which make build compiles, too
-debian       debootstrap          # another Debian in a chroot (scripts/test_in_debian.sh)
+debian       debootstrap          # another Debian in a chroot (scripts/test/test_in_debian.sh)
 release      g++-aarch64-linux-gnu  # wheels for arm64 (make wheels)
 release      googletest           # its source, for the C++ tests on arm64
 release      qemu-user-static     # runs programs of arm64 (make test-release)

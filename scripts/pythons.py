@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Finds the Pythons of this machine that Timeloom can be built for and tested with.
 
-usage: scripts/pythons.py [--paths]
+usage: python3 -m scripts.pythons [--paths]
 
 Looks for python3 and python3.X in TIMELOOM_PYTHONS (interpreters, or directories
 that hold them, separated by colons or spaces) and then on PATH, runs each to see

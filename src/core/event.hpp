@@ -53,7 +53,7 @@ enum class EventKind : std::uint8_t {
   kIoReadDone,
   kIoWriteDone,
   kIoFlushDone,
-  // Messages of MPI; the operands before them are described in core/mpi_event.hpp.
+  // Messages of MPI; the operands before them are described in core/mpi/mpi_event.hpp.
   kOperand,              // no event of its own: ref: place, value: of the event that comes next
   kMpiSend,              // ref: communicator, value: bytes
   kMpiRecv,              // the same; it has arrived

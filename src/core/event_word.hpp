@@ -61,7 +61,7 @@ enum class ExtendedKind : std::uint8_t {
   kOpenRegions = 16,     // the regions open when a segment begins: two region ids a word
   kWaiting = 17,         // nanoseconds in which the thread did not run, of the time between the
                          // event before and the next
-  // Messages; see core/mpi_event.hpp. A pair of u32 is (first | second << 32).
+  // Messages; see core/mpi/mpi_event.hpp. A pair of u32 is (first | second << 32).
   kMpiSend = 32,                // (communicator, rank of the peer), tag, bytes
   kMpiRecv = 33,                // the same
   kMpiIsend = 34,               // the same, request

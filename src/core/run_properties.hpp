@@ -41,7 +41,7 @@ inline constexpr char kMessagesComplete[] = "OTF2::MPI_COMMUNICATION_COMPLETE";
 // 1 where functions of C were recorded, too.
 inline constexpr char kCFunctions[] = "timeloom::c_functions";
 
-// The layout of the run directory, by its name in run/layout.hpp.
+// The layout of the run directory, by its name in run/run_layout.hpp.
 inline constexpr char kLayout[] = "timeloom::layout";
 inline constexpr char kScorepLayoutName[] = "scorep";
 // There where other tools see locations and processes by names of their places ("Master thread",

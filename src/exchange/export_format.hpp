@@ -1,5 +1,5 @@
 // A format that runs are converted to: one value for each folder src/formats/NAME, all of them in
-// the table of tools/convert_formats.cpp.
+// the table of tools/convert/convert_formats.cpp.
 //
 // Plain values. The functions of a format are called by one thread and throw Error.
 #pragma once

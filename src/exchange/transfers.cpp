@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "core/mpi/communicator_groups.hpp"
 #include "core/io.hpp"
+#include "core/mpi/communicator_groups.hpp"
 
 namespace timeloom::exchange {
 

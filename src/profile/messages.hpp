@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/mpi/communicator_groups.hpp"
 #include "core/event.hpp"
+#include "core/mpi/communicator_groups.hpp"
 #include "core/mpi/mpi_event.hpp"
 #include "profile/ideal_network.hpp"
 #include "profile/message_kinds.hpp"

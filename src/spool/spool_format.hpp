@@ -17,8 +17,8 @@
 #include <type_traits>
 
 #include "core/checksum.hpp"
-#include "core/life.hpp"
 #include "core/ending.hpp"
+#include "core/life.hpp"
 
 namespace timeloom::spool {
 

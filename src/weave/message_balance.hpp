@@ -12,8 +12,8 @@
 #include <tuple>
 #include <vector>
 
-#include "core/mpi/communicator_groups.hpp"
 #include "core/event.hpp"
+#include "core/mpi/communicator_groups.hpp"
 
 namespace timeloom::weave {
 

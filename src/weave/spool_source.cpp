@@ -4,15 +4,15 @@
 #include <exception>
 #include <map>
 
-#include "core/mpi/communicator_groups.hpp"
 #include "core/error.hpp"
 #include "core/given_up.hpp"
 #include "core/io.hpp"
 #include "core/measuring_cost.hpp"
+#include "core/mpi/communicator_groups.hpp"
 #include "core/mpi/mpi_rank.hpp"
+#include "core/mpi/spawned.hpp"
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
-#include "core/mpi/spawned.hpp"
 #include "run/run_layout.hpp"
 #include "spool/fork_handlers_property.hpp"
 #include "weave/message_balance.hpp"

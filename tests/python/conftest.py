@@ -16,7 +16,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The scripts of the repository are tested like everything else.
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 
 def pytest_addoption(parser):
@@ -24,7 +24,7 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """What does not depend on the version of Python runs once (scripts/run_python_tests.py)."""
+    """What does not depend on the version of Python runs once (scripts/test/run_python_tests.py)."""
     if config.getoption("--without-any-python"):
         elsewhere = [bool(item.get_closest_marker("any_python") and not item.get_closest_marker("one_python")) for item in items]
         left_out = [item for item, out in zip(items, elsewhere) if out]

@@ -1,17 +1,16 @@
-"""scripts/check_layers.py on made-up trees: each rule fires, and only where it should."""
+"""scripts/check/check_layers.py on made-up trees: each rule fires, and only where it should."""
 
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from check_layers import Tree, find_cycle
-from layers import table
+from scripts.check.check_layers import Tree, find_cycle
+from scripts.check.layers import table
 
 pytestmark = pytest.mark.any_python
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "scripts" / "check_layers.py"
 
 CORE = "timeloom_library(core SOURCES a.cpp USES os)"
 OS = "timeloom_library(os SOURCES a.cpp)"
@@ -216,7 +215,7 @@ def test_a_circle_is_shown(tmp_path):
 
 
 def run(*arguments) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, SCRIPT, *arguments], capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-m", "scripts.check.check_layers", *arguments], capture_output=True, text=True, cwd=ROOT)
 
 
 def test_the_exit_status_tells(tmp_path):
@@ -228,5 +227,5 @@ def test_the_exit_status_tells(tmp_path):
     assert bad.returncode == 1
     assert bad.stdout.splitlines() == [
         "src/core/a.cpp:1: src/core may not include src/tools (allowed: os)",
-        "check_layers: 1 against scripts/layers/table.py",
+        "check_layers: 1 against scripts/check/layers/table.py",
     ]

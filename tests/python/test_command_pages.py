@@ -18,11 +18,8 @@ BASH = SHARE / "bash-completion" / "completions" / "timeloom"
 @pytest.fixture(scope="module")
 def described(timeloom_program):
     """The commands as the script has them: with what one says only in its help."""
-    sys.path.insert(0, str(ROOT / "scripts"))
-    try:
-        import command_pages
-    finally:
-        sys.path.pop(0)
+    from scripts.pages import command_pages
+
     return command_pages.described(timeloom_program)
 
 
@@ -31,9 +28,8 @@ def help_of(program, command) -> str:
 
 
 def test_they_are_up_to_date(timeloom_program):
-    script = ROOT / "scripts" / "command_pages.py"
-    command = [sys.executable, str(script), timeloom_program, "--check"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    command = [sys.executable, "-m", "scripts.pages.command_pages", timeloom_program, "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 

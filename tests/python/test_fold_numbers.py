@@ -27,7 +27,7 @@ def enumerators(header, name):
     (_fold.WORD_KIND, "core/event_word.hpp", "WordKind"),
     (_fold.EXTENDED_KIND, "core/event_word.hpp", "ExtendedKind"),
     (_fold.IO_OPERATION, "core/io.hpp", "IoOperation"),
-    (_fold.DEFINITION_KIND, "spool/format.hpp", "DefinitionKind"),
+    (_fold.DEFINITION_KIND, "spool/spool_format.hpp", "DefinitionKind"),
     (_fold.PLACE_KIND, "spool/profile_file.hpp", "PlaceKind"),
 ], ids=["words", "extended", "io", "definitions", "places"])  # fmt: skip
 def test_numbers_of_kinds(table, header, name):

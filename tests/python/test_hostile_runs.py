@@ -7,9 +7,9 @@ import struct
 import subprocess
 import sys
 
-import fuzz_runs
 import pytest
-from fuzz_runs import record, text
+from scripts.trials import fuzz_runs
+from scripts.trials.fuzz_runs import record, text
 
 pytestmark = pytest.mark.any_python
 

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("nbclient")
 
-import notebook_page
+from scripts.pages import notebook_page
 
 
 def test_the_page_is_what_the_notebook_gives():

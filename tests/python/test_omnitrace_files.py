@@ -173,7 +173,7 @@ def test_json_without_its_parts(files):
 
 
 def test_the_tree_apart_by_threads(files):
-    """The form in which hatchet reads several threads; scripts/real_readers.py has it read them."""
+    """The form in which hatchet reads several threads; scripts/trials/real_readers.py has it read them."""
 
     def nodes(one):
         node = one["node"]

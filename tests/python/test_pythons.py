@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-import pythons
+from scripts import pythons
 
 pytestmark = pytest.mark.any_python
 

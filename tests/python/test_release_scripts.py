@@ -45,9 +45,9 @@ def make_program(path, text):
 @pytest.fixture
 def script(monkeypatch):
     """Imports a module of scripts/, as they import each other."""
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    monkeypatch.syspath_prepend(str(ROOT))
     before = set(sys.modules)
-    yield importlib.import_module
+    yield lambda name: importlib.import_module(f"scripts.{name}")
     for name in set(sys.modules) - before:
         if (getattr(sys.modules[name], "__file__", "") or "").startswith(str(ROOT / "scripts")):
             del sys.modules[name]
@@ -66,38 +66,38 @@ def wheel(tmp_path):
 
 
 def test_a_whole_wheel_has_no_problems(script, wheel):
-    assert script("check_wheel").problems(wheel(FILES)) == []
+    assert script("release.check_wheel").problems(wheel(FILES)) == []
 
 
 @pytest.mark.parametrize("missing", FILES)
 def test_what_a_wheel_lacks_is_said(script, wheel, missing):
-    (line,) = script("check_wheel").problems(wheel([name for name in FILES if name != missing]))
+    (line,) = script("release.check_wheel").problems(wheel([name for name in FILES if name != missing]))
     assert line.startswith("lacks ")
 
 
 def test_a_library_that_auditwheel_has_renamed_is_said(script, wheel):
     renamed = "timeloom.libs/libtimeloom-1234.so.0"
-    assert script("check_wheel").problems(wheel([*FILES, renamed])) == [f"has {renamed}, which auditwheel put there"]
+    assert script("release.check_wheel").problems(wheel([*FILES, renamed])) == [f"has {renamed}, which auditwheel put there"]
 
 
 def test_a_wheel_without_a_tag_of_manylinux_is_refused(script, wheel):
     with pytest.raises(ValueError, match="no tag of manylinux"):
-        script("check_wheel").problems(wheel(FILES, NAME.replace("manylinux_2_28", "linux")))
+        script("release.check_wheel").problems(wheel(FILES, NAME.replace("manylinux_2_28", "linux")))
 
 
 def test_a_program_for_a_newer_system_is_said(script, wheel):
     """That of the machine is for its own glibc, and here for another processor, too."""
     contents = {"timeloom": Path(shutil.which("ls")).read_bytes()}
     old = NAME.replace("2_28_x86_64", "2_5_x86_64")
-    lines = script("check_wheel").problems(wheel(FILES, old, **contents))
+    lines = script("release.check_wheel").problems(wheel(FILES, old, **contents))
     assert any(re.fullmatch(r"timeloom/bin/timeloom needs glibc [\d.]+", line) for line in lines)
     other = NAME.replace("x86_64", "aarch64") if b"x86-64" in contents["timeloom"] else NAME
     if other != NAME:
-        assert "timeloom/bin/timeloom is not for aarch64" in script("check_wheel").problems(wheel(FILES, other, **contents))
+        assert "timeloom/bin/timeloom is not for aarch64" in script("release.check_wheel").problems(wheel(FILES, other, **contents))
 
 
 def test_recipes_are_filled_in(script, tmp_path, monkeypatch):
-    recipes = script("recipes")
+    recipes = script("release.recipes")
     monkeypatch.setattr(recipes, "RECIPES", tmp_path / "recipes")
     sdist = tmp_path / "timeloom-9.8.7.tar.gz"
     sdist.write_bytes(b"sdist")
@@ -111,11 +111,11 @@ def test_recipes_are_filled_in(script, tmp_path, monkeypatch):
 
 
 def test_the_version_is_in_one_place(script):
-    version = script("release_tools").version()
+    version = script("release.release_tools").version()
     assert re.fullmatch(r"\d+\.\d+\.\d+", version)
     for place in ("packaging", "share", "pyproject.toml"):
         files = [ROOT / place] if (ROOT / place).is_file() else [path for path in (ROOT / place).rglob("*") if path.is_file()]
-        # The source of another project (scripts/release.py).
+        # The source of another project (scripts/release/release.py).
         texts = [path.read_text() for path in files if ".tar" not in path.suffixes]
         assert [text for text in texts if version in text] == []
 
@@ -134,7 +134,7 @@ def test_every_page_is_in_the_site():
 ])  # fmt: skip
 def test_files_that_are_no_pages_are_named(script, text, expected):
     folder = "formats" if "../.." in text else ""
-    assert script("docs").without_links_outside(text, folder) == expected
+    assert script("pages.docs").without_links_outside(text, folder) == expected
 
 
 @pytest.mark.parametrize("package", ["lib/python3.12/site-packages", "lib64/python3.12/site-packages", "lib/python3.12/dist-packages", ""])

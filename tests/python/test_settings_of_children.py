@@ -169,7 +169,7 @@ def test_a_damaged_file_of_settings_does_not_stop_a_child(text, tmp_path):
 
 OTHER_VERSION = """
 import multiprocessing, os, subprocess, sys
-from fuzz_runs import checksum
+from scripts.trials.fuzz_runs import checksum
 
 def work():
     print("worked", flush=True)
@@ -193,7 +193,7 @@ if __name__ == "__main__":
 def test_a_child_of_another_version_runs_unrecorded(timeloom_program, tmp_path):
     """The parent is of another version, as far as its children can see."""
     (tmp_path / "app.py").write_text(OTHER_VERSION)
-    variables = {**environment(), "PYTHONPATH": str(ROOT / "scripts")}
+    variables = {**environment(), "PYTHONPATH": str(ROOT)}
     command = [timeloom_program, "run", "--follow=all", "-o", "run", "app.py", timeloom.__version__]
     done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "ran\nworked\n"), done.stderr

@@ -1,7 +1,7 @@
-"""The soak of scripts/soak.py, in small: it finds nothing, and it would."""
+"""The soak of scripts/trials/soak.py, in small: it finds nothing, and it would."""
 
 import pytest
-import soak
+from scripts.trials import soak
 
 pytestmark = pytest.mark.any_python
 

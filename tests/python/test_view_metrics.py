@@ -17,7 +17,7 @@ from view_client import EVER, Fields, Viewer
 pytestmark = [pytest.mark.any_python]
 
 HERE = Path(__file__).parent
-VIEWER = HERE.parents[1] / "scripts" / "viewer.py"
+VIEWER = [sys.executable, "-m", "scripts.pages.viewer"]
 
 
 def series_of(viewer, track, metric, begin=0.0, end=EVER):
@@ -139,7 +139,7 @@ def test_many_values_are_summed_up_and_few_are_exact(program, tmp_path):
 def test_the_page_answers_as_the_server(program, tmp_path, metrics):
     (tmp_path / "app.py").write_text(PROGRAM if metrics else MANY)
     record(tmp_path, *metrics)
-    done = subprocess.run([sys.executable, VIEWER, "--compare", program, tmp_path / "run"], capture_output=True, text=True, timeout=250)
+    done = subprocess.run([*VIEWER, "--compare", program, tmp_path / "run"], cwd=HERE.parents[1], capture_output=True, text=True, timeout=250)
     if "cannot fetch" in done.stderr:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0 and "no answer differs" in done.stdout, done.stdout + done.stderr

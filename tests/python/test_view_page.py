@@ -14,14 +14,14 @@ pytestmark = pytest.mark.any_python
 __all__ = ["each_run"]
 
 ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "scripts" / "viewer.py"
+VIEWER = [sys.executable, "-m", "scripts.pages.viewer"]
 
 
 @pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
 def test_the_page_answers_as_the_server(each_run, program, tmp_path):
     run = shutil.copytree(each_run, tmp_path / "run")
-    command = [sys.executable, SCRIPT, "--compare", program, run]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=250)
+    command = [*VIEWER, "--compare", program, run]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=250)
     if "cannot fetch" in done.stderr:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stdout + done.stderr
@@ -66,8 +66,8 @@ def test_the_outline_of_a_large_run_answers_as_the_server(program, tmp_path):
     script.write_text(LARGE)
     run = tmp_path / "run"
     subprocess.run([program, "run", "--quiet", "-o", run, script], check=True)
-    command = [sys.executable, SCRIPT, "--compare", program, run]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=250)
+    command = [*VIEWER, "--compare", program, run]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=250)
     if "cannot fetch" in done.stderr:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stdout + done.stderr

@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import pythons
+from scripts import pythons
 from streams import run_python
 
 import timeloom

@@ -1,6 +1,6 @@
 // The page in Firefox: a run from its server and inside a file, and the generated run in each of its panels.
 //
-// TIMELOOM_FIREFOX is the browser; scripts/viewer.py records a run, and says in TIMELOOM_PAGES where it is and which
+// TIMELOOM_FIREFOX is the browser; scripts/pages/viewer.py records a run, and says in TIMELOOM_PAGES where it is and which
 // function is the first of its report: {"server": URL, "file": PATH, "name": "…", "visits": 7}.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";

@@ -4,7 +4,7 @@
 //
 // Of a page that has only an outline of the run, the questions are those that it can answer: whole steps, its levels of tiles.
 //
-// URL is what `timeloom view --no-browser RUN` prints, FILE what `timeloom view --html FILE RUN` writes. scripts/viewer.py
+// URL is what `timeloom view --no-browser RUN` prints, FILE what `timeloom view --html FILE RUN` writes. scripts/pages/viewer.py
 // --compare does all of it.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

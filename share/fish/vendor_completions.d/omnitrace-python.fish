@@ -1,4 +1,4 @@
-# fish completion of omnitrace-python; made by scripts/command_pages.py
+# fish completion of omnitrace-python; made by scripts/pages/command_pages.py
 complete -c omnitrace-python -s h -d 'Print this help.'
 complete -c omnitrace-python -l help -d 'Print this help.'
 complete -c omnitrace-python -s v -r -d 'Say on stderr, once a function, what is left out: 2 what is excluded, 3 all; 4 also what is recorded.'

@@ -1,4 +1,4 @@
-# fish completion of rocprof-sys-python; made by scripts/command_pages.py
+# fish completion of rocprof-sys-python; made by scripts/pages/command_pages.py
 complete -c rocprof-sys-python -s h -d 'Print this help.'
 complete -c rocprof-sys-python -l help -d 'Print this help.'
 complete -c rocprof-sys-python -s v -r -d 'Say on stderr, once a function, what is left out: 2 what is excluded, 3 all; 4 also what is recorded.'

@@ -1,4 +1,4 @@
-# fish completion of scorep-config; made by scripts/command_pages.py
+# fish completion of scorep-config; made by scripts/pages/command_pages.py
 complete -c scorep-config -l version -d 'print the version of Score-P whose conventions are followed'
 complete -c scorep-config -s h -d 'print this help'
 complete -c scorep-config -l help -d 'print this help'

@@ -1,4 +1,4 @@
-# fish completion of scorep-preload-init; made by scripts/command_pages.py
+# fish completion of scorep-preload-init; made by scripts/pages/command_pages.py
 complete -c scorep-preload-init -l io -r -d 'posix or isoc: input and output'
 complete -c scorep-preload-init -l thread -r -d 'pthread: threads of native code'
 complete -c scorep-preload-init -l mpp -r -d 'mpi: calls of MPI'

@@ -1,4 +1,4 @@
-# fish completion of scorep-python; made by scripts/command_pages.py
+# fish completion of scorep-python; made by scripts/pages/command_pages.py
 complete -c scorep-python -l help -d 'Print this help; also -h.'
 complete -c scorep-python -l keep-files -d 'Keep the raw records beside the results.'
 complete -c scorep-python -l verbose -d 'Say what is measured and where the results go; also -v.'

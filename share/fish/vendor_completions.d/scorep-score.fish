@@ -1,4 +1,4 @@
-# fish completion of scorep-score; made by scripts/command_pages.py
+# fish completion of scorep-score; made by scripts/pages/command_pages.py
 complete -c scorep-score -s h -d 'print this help'
 complete -c scorep-score -l help -d 'print this help'
 complete -c scorep-score -s r -d 'show all regions'

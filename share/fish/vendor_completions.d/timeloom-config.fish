@@ -1,4 +1,4 @@
-# fish completion of timeloom-config; made by scripts/command_pages.py
+# fish completion of timeloom-config; made by scripts/pages/command_pages.py
 complete -c timeloom-config -l cflags -d 'flags of the compiler'
 complete -c timeloom-config -l libs -d 'flags of the linker; the program finds the library where it is now'
 complete -c timeloom-config -l prefix -d 'directory of the library and the header, for CMAKE_PREFIX_PATH'

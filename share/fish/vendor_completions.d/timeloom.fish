@@ -1,4 +1,4 @@
-# fish completion of timeloom; made by scripts/command_pages.py
+# fish completion of timeloom; made by scripts/pages/command_pages.py
 complete -c timeloom -n __fish_use_subcommand -s h -d 'Print this help'
 complete -c timeloom -n __fish_use_subcommand -l help -d 'Print this help'
 complete -c timeloom -n __fish_use_subcommand -s V -d 'Print the version'

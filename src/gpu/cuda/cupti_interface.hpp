@@ -1,6 +1,6 @@
 // The functions and records of NVIDIA's CUPTI that are used here, declared by ourselves, so that
-// neither CUDA nor its headers are needed to build. scripts/check_cupti.py compares them with the
-// headers of the releases of CUPTI.
+// neither CUDA nor its headers are needed to build. scripts/check/check_cupti.py compares them with
+// the headers of the releases of CUPTI.
 //
 // A record is a prefix of NVIDIA's of the same kind: later versions of a kind add fields at its
 // end. All are packed and aligned to 8 bytes. Plain declarations.

@@ -182,7 +182,7 @@ void define(Communicator& one) noexcept {
   // The world has its members in the trace, also where it is one process.
   const bool self = one.size == 1 && one.identity != world_identity();
   LocalCommunicator definition{one.identity, one.parent, self, one.size, one.rank, {}};
-  if (one.inter()) {  // see core/communicator_groups.hpp
+  if (one.inter()) {  // see core/mpi/communicator_groups.hpp
     definition.self = true;
     definition.size += one.remote_size;
     definition.parent = one.second ? one.remote_size : one.size;

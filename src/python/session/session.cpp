@@ -34,8 +34,8 @@
 #include "record/fork_handlers.hpp"
 #include "record/measurement.hpp"
 #include "record/native/program_session.hpp"
-#include "record/this_process.hpp"
 #include "record/native/wrapper_interface.hpp"
+#include "record/this_process.hpp"
 #include "record/writer_options.hpp"
 #include "settings/wrappers.hpp"
 

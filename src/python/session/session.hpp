@@ -7,12 +7,12 @@
 #include <optional>
 #include <string>
 
+#include "core/ending.hpp"
 #include "core/known_directory.hpp"
 #include "python/interpreter/compat.hpp"
 #include "python/session/session_result.hpp"
 #include "settings/inheritance.hpp"
 #include "settings/settings.hpp"
-#include "core/ending.hpp"
 
 namespace timeloom::python {
 

@@ -8,8 +8,8 @@
 
 #include "core/error.hpp"
 #include "core/given_up.hpp"
-#include "core/text/name_pattern.hpp"
 #include "core/run_properties.hpp"
+#include "core/text/name_pattern.hpp"
 #include "core/waiting_metric.hpp"
 #include "tools/report/answer_text.hpp"
 #include "tools/report/report_text.hpp"

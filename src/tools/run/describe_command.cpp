@@ -1,6 +1,6 @@
 // `timeloom describe-commands`: all commands and their options as JSON, for
-// scripts/command_pages.py, which makes the manual pages and the shells' completion of them. Not in
-// the help.
+// scripts/pages/command_pages.py, which makes the manual pages and the shells' completion of them.
+// Not in the help.
 
 #include <CLI/App.hpp>
 #include <CLI/Option.hpp>

@@ -1,6 +1,6 @@
 // Text by a pattern, with the library fmt: https://fmt.dev/latest/syntax.html
 //
-// Only format.cpp compiles the library; whoever includes this reads its smallest header, which
+// Only formatted.cpp compiles the library; whoever includes this reads its smallest header, which
 // checks the pattern. Plain functions, for any thread.
 #pragma once
 

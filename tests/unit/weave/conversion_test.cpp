@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "core/mpi/mpi_rank.hpp"
-#include "core/run_properties.hpp"
 #include "core/mpi/spawned.hpp"
+#include "core/run_properties.hpp"
 #include "formats/cube/cube_profile.hpp"
 #include "weave/ranks/rank_weave.hpp"
 #include "weave_fixture.hpp"

@@ -1,5 +1,5 @@
 // What the door Omnitrace adds to the program: its format, and its files beside a run.
-#include "core/shell_word.hpp"
+#include "core/text/shell_word.hpp"
 #include "doors/omnitrace/format/omnitrace.hpp"
 #include "doors/omnitrace/tools/omnitrace_files.hpp"
 #include "tools/door_tools.hpp"

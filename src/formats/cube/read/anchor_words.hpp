@@ -1,6 +1,6 @@
 // The vocabulary of anchor.xml: the nesting of elements, and the values of attributes.
 //
-// Plain values and functions. Functions throw Damage (anchor.hpp).
+// Plain values and functions. Functions throw Damage (cube_anchor.hpp).
 #pragma once
 
 #include <charconv>

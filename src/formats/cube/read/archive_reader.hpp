@@ -1,7 +1,7 @@
 // The outer layer of a CUBE file that is being read: the places of the members of the
 // archive. Nothing is ever unpacked to disk.
 //
-// Used by one thread. Throws Damage (anchor.hpp).
+// Used by one thread. Throws Damage (cube_anchor.hpp).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Decompression of zlib streams. Used by one thread; throws Damage (anchor.hpp).
+// Decompression of zlib streams. Used by one thread; throws Damage (cube_anchor.hpp).
 #pragma once
 
 #include <zlib.h>

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <utility>
 
-#include "core/mpi/communicator_groups.hpp"
 #include "core/error.hpp"
+#include "core/mpi/communicator_groups.hpp"
 #include "core/waiting_metric.hpp"
 #include "formats/otf2/enumerations.hpp"
 #include "formats/otf2/location_writer.hpp"

@@ -8,10 +8,10 @@
 #include <atomic>
 #include <string_view>
 
+#include "core/ending.hpp"
 #include "python/interpreter/say.hpp"
 #include "record/measurement.hpp"
 #include "record/this_process.hpp"
-#include "core/ending.hpp"
 
 namespace timeloom::python {
 namespace {

@@ -73,7 +73,7 @@ class RunPlace {
   virtual void set_apart(const std::string& suffix) = 0;
 };
 
-// A layout as the launcher needs it; run/layout.hpp has it as the weave does.
+// A layout as the launcher needs it; run/run_layout.hpp has it as the weave does.
 struct LaunchLayout {
   const run::Layout& layout;
   const Door& door;  // whose layout it is

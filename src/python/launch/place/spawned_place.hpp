@@ -1,5 +1,5 @@
 // The place of a process that MPI_Comm_spawn has started: the run of the process that has spawned
-// it, in which it is a rank of a group of its own (run/spawned.hpp). The last of all groups
+// it, in which it is a rank of a group of its own (run/spawned_group.hpp). The last of all groups
 // finishes the run. Main thread, with the GIL.
 #pragma once
 

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Compares the records of CUPTI that src/gpu/cuda declares itself with NVIDIA's headers of several versions.
+
+usage: python3 -m scripts.check.check_cupti
+
+Takes the headers from packages of PyPI (nvidia-cuda-cupti, nvidia-cuda-runtime), which go to build/cupti and
+nowhere else: nothing of them becomes part of Timeloom. Fails if a field has another place or size in one of them.
+"""
+
+import pathlib
+import subprocess
+import sys
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WORK = ROOT / "build" / "cupti"
+# For each version: packages, then the newest records of the kernel, copy, set and device.
+VERSIONS = {
+    "12.9": (
+        ("nvidia-cuda-cupti-cu12==12.9.79", "nvidia-cuda-runtime-cu12==12.9.79"),
+        {"Kernel": "Kernel9", "Memcpy": "Memcpy6", "Memset": "Memset4", "Device": "Device5"},
+    ),
+    "13.0": (
+        ("nvidia-cuda-cupti==13.0.85", "nvidia-cuda-runtime==13.0.96"),
+        {"Kernel": "Kernel10", "Memcpy": "Memcpy6", "Memset": "Memset4", "Device": "Device5"},
+    ),
+    "13.5": (
+        ("nvidia-cuda-cupti==13.5.25", "nvidia-cuda-runtime==13.0.96"),
+        {"Kernel": "Kernel13", "Memcpy": "Memcpy7", "Memset": "Memset5", "Device": "Device6"},
+    ),
+}
+WORK_FIELDS = {"start": "start", "end": "end", "device": "deviceId", "context": "contextId", "stream": "streamId",
+               "correlation": "correlationId"}  # fmt: skip
+COPY_FIELDS = {"copy": "copyKind", "source": "srcKind", "target": "dstKind", "bytes": "bytes"}
+# Ours, theirs (a name in VERSIONS stands for its newest), and the fields that are read.
+RECORDS = (
+    ("ActivityApi", "API", {"function": "cbid", "start": "start", "end": "end", "thread": "threadId",
+                            "correlation": "correlationId"}),
+    ("ActivityKernel", "Kernel", {"registers": "registersPerThread", "grid": "gridX", "block": "blockX",
+                                  "static_shared": "staticSharedMemory", "dynamic_shared": "dynamicSharedMemory",
+                                  "name": "name", **WORK_FIELDS}),
+    ("ActivityMemcpy", "Memcpy", {**COPY_FIELDS, **WORK_FIELDS}),
+    ("ActivityMemcpyPeer", "MemcpyPtoP4", {**COPY_FIELDS, **WORK_FIELDS}),
+    ("ActivityMemset", "Memset", {"bytes": "bytes", **WORK_FIELDS}),
+    ("ActivityDevice", "Device", {"memory": "globalMemorySize", "id": "id", "name": "name"}),
+)  # fmt: skip
+KINDS = {"kMemcpy": "MEMCPY", "kMemset": "MEMSET", "kKernel": "KERNEL", "kDriver": "DRIVER", "kRuntime": "RUNTIME",
+         "kDevice": "DEVICE", "kConcurrentKernel": "CONCURRENT_KERNEL", "kMemcpyPeer": "MEMCPY2"}  # fmt: skip
+# Of this header of the compiler, which is in no small package, the others need only names.
+HOST_DEFINES = """\
+#define __align__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __align__(n)
+#define __device_builtin__
+#define __cudart_builtin__
+#define __host__
+#define __device__
+"""
+
+
+def headers(packages: tuple[str, ...], directory: pathlib.Path) -> list[pathlib.Path]:
+    directory.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(directory), *packages]
+    subprocess.run(command, check=True)
+    for wheel in directory.glob("*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(directory, [name for name in archive.namelist() if "/include/" in name])
+    stub = directory / "stub" / "crt"
+    stub.mkdir(parents=True, exist_ok=True)
+    (stub / "host_defines.h").write_text(HOST_DEFINES)
+    return [*directory.glob("nvidia/*/include"), stub.parent]
+
+
+def check_text(newest: dict[str, str]) -> str:
+    lines = ["#include <cstddef>", "#include <cuda.h>", "#include <cupti_activity.h>",
+             '#include "gpu/cuda/cupti_interface.hpp"', "using namespace timeloom::cuda;"]  # fmt: skip
+    for ours, name, fields in RECORDS:
+        theirs = "CUpti_Activity" + newest.get(name, name)
+        for mine, their in fields.items():
+            lines.append(f"static_assert(offsetof({ours}, {mine}) == offsetof({theirs}, {their}));")
+            if mine not in ("grid", "block"):  # three fields of theirs
+                lines.append(f"static_assert(sizeof({ours}::{mine}) == sizeof({theirs}::{their}));")
+    lines += [f"static_assert(int(ActivityKind::{k}) == CUPTI_ACTIVITY_KIND_{v});" for k, v in KINDS.items()]
+    lines.append("static_assert(kFlushForced == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    failed = False
+    for version, (packages, newest) in VERSIONS.items():
+        directory = WORK / version
+        includes = [f"-isystem{path}" for path in headers(packages, directory)]
+        source = directory / "check.cpp"
+        source.write_text(check_text(newest))
+        command = ["c++", "-std=c++20", "-fsyntax-only", "-w", f"-I{ROOT / 'src'}", *includes, str(source)]
+        wrong = subprocess.run(command, check=False).returncode != 0
+        print(f"CUPTI {version}: {'differs' if wrong else 'as declared'}")
+        failed = failed or wrong
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Builds the site of docs/ into build/site/VERSION, the newest also into build/site/latest.
+
+usage: python3 -m scripts.pages.docs
+
+Versions that were built before stay, and each page offers them. A link that leads nowhere fails
+the build. Serve it with: python3 -m http.server -d build/site
+"""
+
+import json
+import os
+import pathlib
+import posixpath
+import re
+import shutil
+import subprocess
+import sys
+
+from scripts import environments
+from scripts.release import release_tools
+
+PLACE = environments.BUILD / "docs"
+SITE = environments.BUILD / "site"
+# A link to a file of the tree that is no page of the site.
+OUTSIDE = re.compile(r"\[([^\]]*)\]\(((?:\.\./)+[^)#\s]*)(?:#[^)]*)?\)")
+START = '<!doctype html><meta http-equiv="refresh" content="0; url=latest/index.html">\n'
+
+
+def without_links_outside(markdown: str, folder: str) -> str:
+    """Files of the tree are named, where the text does not name them already."""
+
+    def named(link: re.Match[str]) -> str:
+        place = posixpath.normpath(posixpath.join("docs", folder, link[2]))
+        if place.startswith("docs/"):
+            return link[0]
+        return link[1] if posixpath.basename(place) in link[1] else f"{link[1]} (`{place}`)"
+
+    return OUTSIDE.sub(named, markdown)
+
+
+def copy_pages() -> None:
+    shutil.rmtree(PLACE, ignore_errors=True)
+    docs = environments.ROOT / "docs"
+    shutil.copytree(docs, PLACE / "docs")
+    for page in (PLACE / "docs").rglob("*.md"):
+        folder = page.parent.relative_to(PLACE / "docs").as_posix()
+        page.write_text(without_links_outside(page.read_text(), folder))
+    shutil.copy(environments.ROOT / "packaging" / "docs" / "mkdocs.yml", PLACE)
+
+
+def publish(version: str) -> None:
+    """Puts what was built beside the other versions."""
+    for name in (version, "latest"):
+        shutil.rmtree(SITE / name, ignore_errors=True)
+        shutil.copytree(PLACE / "site", SITE / name)
+    there = (path.name for path in SITE.iterdir() if (path / "index.html").is_file() and path.name != "latest")
+    versions = sorted(there, key=lambda name: [int(part) for part in name.split(".")], reverse=True)
+    listed = [{"version": one, "title": one, "aliases": ["latest"] if one == version else []} for one in versions]
+    (SITE / "versions.json").write_text(json.dumps(listed))
+    (SITE / "index.html").write_text(START)
+
+
+def main() -> int:
+    python = release_tools.made_environment(
+        environments.BUILD / "venv-docs", environments.ROOT / "packaging" / "docs" / "requirements.txt"
+    )
+    copy_pages()
+    command = [str(python.with_name("zensical")), "build", "--strict", "--clean", "-f", str(PLACE / "mkdocs.yml")]
+    done = subprocess.run(command, cwd=PLACE, env={**os.environ, "NO_COLOR": "1"})
+    if done.returncode != 0:
+        return 1
+    publish(release_tools.version())
+    print(pathlib.Path(SITE / "latest" / "index.html"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Installs Timeloom for every usable Python of this machine and runs tests/python with each.
+
+usage: python3 -m scripts.test.run_python_tests [--only 3.X[,3.Y]] [--all] [--no-werror] [--one-by-one]
+                                                [arguments of pytest]
+
+Installs for two Pythons at once; with --one-by-one for one, so that what they share is compiled
+once where nothing is compiled yet. With --no-werror a newer compiler or library may warn of our
+code. Tests marked any_python run with the newest Python only, with --all with every one. Ends with
+one line for each version: what came of it, or why it was not tested. Fails if a test fails, an
+installation fails, or no Python is usable.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+from scripts import environments, pythons
+
+# Left out for all but the newest Python.
+WITHOUT_ANY_PYTHON = "--without-any-python"
+
+# How many installations run at once: one compiles while another one waits for the network.
+INSTALLATIONS = 2
+
+
+def install(python: pythons.Python, werror: bool) -> pathlib.Path | None:
+    """The interpreter of an environment with Timeloom, with `werror` compiled as all in build/release."""
+    print(f"== {pythons.describe(python)}: installing", flush=True)
+    try:
+        return environments.install(python, "test", werror=werror)
+    except subprocess.CalledProcessError:
+        return None
+
+
+def test(python: pythons.Python, interpreter: pathlib.Path, pytest_arguments: list[str]) -> str:
+    """Run the tests with one Python; return the failure in words, "" if all passed."""
+    print(f"\n== {pythons.describe(python)}: testing", flush=True)
+    variables = {**environments.clean_environment(), "TIMELOOM_PROGRAM": str(interpreter.with_name("timeloom"))}
+    # In front, so that -n0 among the arguments wins.
+    own = ["-n", str(os.cpu_count()), "--dist=worksteal", "--durations=30"]
+    command = [str(interpreter), "-m", "pytest", *own, *pytest_arguments]
+    done = subprocess.run(command, env=variables, cwd=environments.ROOT)
+    # All that was asked for may be left out with this Python, for which pytest ends with 5.
+    fine = (0, 5) if WITHOUT_ANY_PYTHON in pytest_arguments else (0,)
+    return "" if done.returncode in fine else f"tests failed (pytest ended with {done.returncode})"
+
+
+def test_all(
+    chosen: list[pythons.Python], arguments: argparse.Namespace, pytest_arguments: list[str]
+) -> dict[str, str]:
+    """The result of each version, by its tag."""
+    with concurrent.futures.ThreadPoolExecutor(1 if arguments.one_by_one else INSTALLATIONS) as pool:
+        interpreters = list(pool.map(lambda python: install(python, not arguments.no_werror), chosen))
+    newest = environments.newest_supported(chosen)
+    outcomes = {}
+    for python, interpreter in zip(chosen, interpreters):
+        begin = time.monotonic()
+        left_out = [] if arguments.all or python is newest else [WITHOUT_ANY_PYTHON]
+        if interpreter is None:
+            outcomes[python.tag] = "could not be installed"
+            continue
+        wrong = test(python, interpreter, [*left_out, *pytest_arguments])
+        outcomes[python.tag] = f"{wrong or 'tested, all is well'}, {time.monotonic() - begin:.0f} s"
+    return outcomes
+
+
+def arguments_of(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Our arguments, and those for pytest."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    parser.add_argument("--only", default="", help="versions, separated by commas")
+    parser.add_argument("--all", action="store_true", help="every test with every Python")
+    parser.add_argument("--no-werror", action="store_true", help="warnings of the compiler are no errors")
+    parser.add_argument("--one-by-one", action="store_true", help="one installation at a time")
+    return parser.parse_known_args(words)
+
+
+def main() -> int:
+    arguments, pytest_arguments = arguments_of(sys.argv[1:])
+    only = [tag for tag in arguments.only.split(",") if tag]
+    found = pythons.find(dict(os.environ))
+    chosen = [python for python in found if not python.problem and (not only or python.tag in only)]
+    if not chosen:
+        sys.exit("run_python_tests.py: no Python was tested")
+    outcomes = test_all(chosen, arguments, pytest_arguments)
+    print("\n== Pythons")
+    for python in found:
+        why_not = "not among --only" if not python.problem else python.problem
+        print(f"{pythons.describe(python)}: {outcomes.get(python.tag, f'not tested: {why_not}')}")
+    for tag in pythons.missing(found):
+        print(f"Python {tag}: NOT TESTED: not found on PATH or in TIMELOOM_PYTHONS")
+    return 0 if all(outcome.startswith("tested") for outcome in outcomes.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

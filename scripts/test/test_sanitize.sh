@@ -1,0 +1,19 @@
+#!/bin/bash
+# Runs the C++ tests under the address, undefined behaviour and thread sanitizers. Builds into
+# build/asan and build/tsan.
+set -euo pipefail
+cd -- "$(dirname -- "$0")/../.."
+
+# The thread sanitizer of GCC 12 does not know the address space of newer kernels; without
+# randomisation it is where it expects it. Where that is forbidden it may work as it is.
+fixed_addresses=()
+if setarch "$(uname -m)" -R true 2>/dev/null; then
+  fixed_addresses=(setarch "$(uname -m)" -R)
+fi
+
+for preset in asan tsan; do
+  echo "== $preset"
+  cmake --preset "$preset" >/dev/null
+  cmake --build --preset "$preset"
+  "${fixed_addresses[@]}" ctest --preset "$preset"
+done
