@@ -115,13 +115,7 @@ std::vector<std::string> split_list(std::string_view text) {
   return parts;
 }
 
-const Setting& known(std::string_view name) {
-  const Setting* setting = find_setting(name);
-  if (setting == nullptr) {
-    throw std::logic_error("no setting is called " + std::string(name));
-  }
-  return *setting;
-}
+bool is_include(const Setting& setting) { return &setting == &setting_of(kSettings.include); }
 
 // The complaint about the name of a variable; empty when it is all right.
 // One that is almost that of a setting is meant to be it. Others belong to
@@ -151,7 +145,7 @@ void Settings::set(const Setting& setting, std::string_view value, const std::st
     values_[setting.name] = {checked(setting, value, origin), origin};
     return;
   }
-  const bool include = setting.name == "include";
+  const bool include = is_include(setting);
   for (std::string& pattern : split_list(value)) {
     rules_.push_back({include, std::move(pattern)});
   }
@@ -177,39 +171,47 @@ std::string Settings::value_of(const Setting& setting) const {
                                        : checked(setting, setting.default_value, "default");
 }
 
-std::string Settings::origin(std::string_view name) const {
-  const auto found = values_.find(known(name).name);
-  return found != values_.end() ? found->second.origin : "--" + std::string(name);
+std::string Settings::origin(SettingId id) const {
+  const Setting& setting = setting_of(id);
+  const auto found = values_.find(setting.name);
+  return found != values_.end() ? found->second.origin : "--" + std::string(setting.name);
 }
 
-bool Settings::flag(std::string_view name) const {
-  const Setting& setting = known(name);
-  if (setting.type != kBool) {
-    throw std::logic_error(std::string(name) + " is no switch");
-  }
-  return value_of(setting) == "on";
+bool Settings::flag(SettingOf<kBool> setting) const {
+  return value_of(setting_of(setting)) == "on";
 }
 
-std::uint64_t Settings::number(std::string_view name) const {
-  const Setting& setting = known(name);
-  if (setting.type != kInteger && setting.type != kSize) {
-    throw std::logic_error(std::string(name) + " is no number");
-  }
+std::uint64_t Settings::number_of(const Setting& setting) const {
   const std::string value = value_of(setting);
-  return value.empty() ? 0 : parse_integer(value, std::string(name));
+  return value.empty() ? 0 : parse_integer(value, std::string(setting.name));
 }
 
-std::string Settings::text(std::string_view name) const { return value_of(known(name)); }
+std::uint64_t Settings::number(SettingOf<kInteger> setting) const {
+  return number_of(setting_of(setting));
+}
 
-std::vector<std::string> Settings::list(std::string_view name) const {
-  const bool include = known(name).name == "include";
+std::uint64_t Settings::number(SettingOf<kSize> setting) const {
+  return number_of(setting_of(setting));
+}
+
+std::string Settings::text(SettingOf<kString> setting) const {
+  return value_of(setting_of(setting));
+}
+
+std::string Settings::text(SettingOf<kChoice> setting) const {
+  return value_of(setting_of(setting));
+}
+
+std::vector<std::string> Settings::patterns(bool include) const {
   std::vector<std::string> result;
   for (const FilterRule& rule : rules_) {
-    if (rule.include == include) {
-      result.push_back(rule.pattern);
-    }
+    if (rule.include == include) result.push_back(rule.pattern);
   }
   return result;
+}
+
+std::vector<std::string> Settings::list(SettingOf<kList> setting) const {
+  return patterns(setting == kSettings.include);
 }
 
 std::string Settings::as_variables() const {
@@ -217,7 +219,7 @@ std::string Settings::as_variables() const {
   for (const Setting& setting : all_settings()) {
     std::string value = value_of(setting);
     if (setting.type == kList) {
-      for (const std::string& pattern : list(setting.name)) {
+      for (const std::string& pattern : patterns(is_include(setting))) {
         value += (value.empty() ? "" : ",") + pattern;
       }
     }
@@ -228,11 +230,13 @@ std::string Settings::as_variables() const {
 
 std::string Settings::as_records() const {
   std::string records;
-  const auto add = [&](std::string_view name, const std::string& value) {
-    records += variable_of(known(name)) + "=" + value + '\0';
+  const auto add = [&](const Setting& setting, const std::string& value) {
+    records += variable_of(setting) + "=" + value + '\0';
   };
-  for (const auto& [name, value] : values_) add(name, value.text);
-  for (const FilterRule& rule : rules_) add(rule.include ? "include" : "exclude", rule.pattern);
+  for (const auto& [name, value] : values_) add(*find_setting(name), value.text);
+  for (const FilterRule& rule : rules_) {
+    add(setting_of(rule.include ? kSettings.include : kSettings.exclude), rule.pattern);
+  }
   return records;
 }
 

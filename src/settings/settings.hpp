@@ -2,7 +2,7 @@
 // line, the TIMELOOM_* variables, the [tool.timeloom] keys of pyproject.toml,
 // the help and docs/settings.md.
 //
-// The table is constant. A Settings object is a plain value: one writer, then
+// The table is constant (settings_table.inc). A Settings object is a plain value: one writer, then
 // any number of readers. Wrong values throw Error with the source in the message.
 #pragma once
 
@@ -32,6 +32,29 @@ struct Setting {
   std::uint64_t maximum = UINT64_MAX;
 };
 
+// The settings of the table, by which a program asks for them: a wrong name does not compile, nor
+// does the wrong type.
+enum class SettingId : std::uint8_t {
+#define TIMELOOM_SETTING(member, ...) member,
+#include "settings/settings_table.inc"
+#undef TIMELOOM_SETTING
+};
+
+template <SettingType kType>
+struct SettingOf {
+  SettingId id;
+  constexpr operator SettingId() const noexcept { return id; }
+};
+
+struct SettingMembers {
+#define TIMELOOM_SETTING(member, type, ...) \
+  SettingOf<SettingType::type> member = {SettingId::member};
+#include "settings/settings_table.inc"
+#undef TIMELOOM_SETTING
+};
+inline constexpr SettingMembers kSettings;
+
+const Setting& setting_of(SettingId id) noexcept;
 std::span<const Setting> all_settings() noexcept;
 const Setting* find_setting(std::string_view name) noexcept;  // null: no such setting
 std::string variable_of(const Setting& setting);              // TIMELOOM_BUFFER_SIZE
@@ -48,20 +71,23 @@ class Settings {
   // `origin` is how the user wrote it, e.g. "--buffer-size"; it opens the message of an Error.
   // A value never holds a zero byte.
   void set(const Setting& setting, std::string_view value, const std::string& origin);
-  // Same, by name. Throws Error for an unknown name, with the nearest one.
+  void set(SettingId id, std::string_view value, const std::string& origin) {
+    set(setting_of(id), value, origin);
+  }
+  // Same, by a name that a user wrote. Throws Error for an unknown name, with the nearest one.
   void set(std::string_view name, std::string_view value, const std::string& origin);
 
-  // Asking for a name that is not in the table, or with the wrong type, is a
-  // mistake in the program: throws std::logic_error.
-  bool flag(std::string_view name) const;
-  std::uint64_t number(std::string_view name) const;  // integers, and sizes in bytes; 0: unset
-  std::string text(std::string_view name) const;      // strings and choices
-  std::vector<std::string> list(std::string_view name) const;
+  bool flag(SettingOf<SettingType::kBool> setting) const;
+  std::uint64_t number(SettingOf<SettingType::kInteger> setting) const;  // 0: unset
+  std::uint64_t number(SettingOf<SettingType::kSize> setting) const;     // in bytes; 0: unset
+  std::string text(SettingOf<SettingType::kString> setting) const;
+  std::string text(SettingOf<SettingType::kChoice> setting) const;
+  std::vector<std::string> list(SettingOf<SettingType::kList> setting) const;
 
   // Whether anybody has given it a value.
-  bool given(std::string_view name) const { return values_.contains(name); }
+  bool given(SettingId id) const { return values_.contains(setting_of(id).name); }
   // How the user wrote it, to open the message of an Error: "--metric-papi" where nobody did.
-  std::string origin(std::string_view name) const;
+  std::string origin(SettingId id) const;
 
   // The rules of include and exclude, in the order given.
   const std::vector<FilterRule>& rules() const noexcept { return rules_; }
@@ -75,6 +101,8 @@ class Settings {
 
  private:
   std::string value_of(const Setting& setting) const;
+  std::uint64_t number_of(const Setting& setting) const;
+  std::vector<std::string> patterns(bool include) const;
 
   struct Value {
     std::string text;  // checked

@@ -107,7 +107,7 @@ std::string page_entry(const Setting& setting) {
 
 constexpr char kPageBegin[] = R"(# Settings
 
-<!-- Made from the table in src/settings/settings_table.cpp: a test says how when it is out of date. -->
+<!-- Made from the table in src/settings/settings_table.inc: a test says how when it is out of date. -->
 
 Every setting can be given in three places. The first that has it wins:
 

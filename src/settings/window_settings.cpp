@@ -11,13 +11,13 @@ namespace {
 using Kind = WindowPoint::Kind;
 
 // Windows end when the region is left, of which only what is recorded tells.
-void refuse_excluded(const Settings& settings, const WindowPoint& point, const std::string& name) {
+void refuse_excluded(const Settings& settings, const WindowPoint& point, SettingId id) {
   if (point.kind != Kind::kRegion) return;
   Region region;
   region.name = point.region;
   region.group = point.region.substr(0, point.region.rfind('.'));
   if (!Filter(settings.rules()).excluded(region)) return;
-  throw Error(settings.origin(name) + ": " + point.region +
+  throw Error(settings.origin(id) + ": " + point.region +
               " is not recorded by the rules of --exclude and --include; include it");
 }
 
@@ -25,19 +25,20 @@ void refuse_excluded(const Settings& settings, const WindowPoint& point, const s
 
 Window window_of(const Settings& settings) {
   Window window;
-  window.from = parse_window_point(settings.text("from"), settings.origin("from"));
-  window.until = parse_window_point(settings.text("until"), settings.origin("until"));
-  window.after = settings.number("after");
+  window.from = parse_window_point(settings.text(kSettings.from), settings.origin(kSettings.from));
+  window.until =
+      parse_window_point(settings.text(kSettings.until), settings.origin(kSettings.until));
+  window.after = settings.number(kSettings.after);
   if (window.after != 0 && window.from.kind != Kind::kRegion) {
-    throw Error(settings.origin("after") +
+    throw Error(settings.origin(kSettings.after) +
                 " counts calls of the region of --from; write --from REGION");
   }
   const bool times = window.from.kind == Kind::kTime && window.until.kind == Kind::kTime;
   if (times && window.until.ns <= window.from.ns) {
-    throw Error(settings.origin("until") +
+    throw Error(settings.origin(kSettings.until) +
                 ": the window ends before it begins; write a later time");
   }
-  refuse_excluded(settings, window.until, "until");
+  refuse_excluded(settings, window.until, kSettings.until);
   return window;
 }
 

@@ -9,16 +9,16 @@ namespace timeloom {
 namespace {
 
 constexpr std::array kWrappers = {
-    Wrapper{"io", "libtimeloom_wrap_io.so", "--io posix", "input and output is"},
-    Wrapper{"thread", "libtimeloom_wrap_thread.so", "--thread pthread",
+    Wrapper{kSettings.io, "libtimeloom_wrap_io.so", "--io posix", "input and output is"},
+    Wrapper{kSettings.thread, "libtimeloom_wrap_thread.so", "--thread pthread",
             "threads of native code are"},
-    Wrapper{"mpi", "libtimeloom_wrap_mpi.so", "--mpi", "MPI is"},
+    Wrapper{kSettings.mpi, "libtimeloom_wrap_mpi.so", "--mpi", "MPI is"},
 };
 
 bool asked_for(const Settings& settings, const Wrapper& wrapper) {
-  const Setting* const setting = find_setting(wrapper.setting);
-  return setting->type == SettingType::kBool ? settings.flag(wrapper.setting)
-                                             : settings.text(wrapper.setting) != "none";
+  if (wrapper.setting == kSettings.io) return settings.text(kSettings.io) != "none";
+  if (wrapper.setting == kSettings.thread) return settings.text(kSettings.thread) != "none";
+  return settings.flag(kSettings.mpi);
 }
 
 bool refused(const Settings& settings, const Wrapper& wrapper) {
@@ -50,16 +50,16 @@ std::span<const Wrapper> all_wrappers() noexcept { return kWrappers; }
 
 // torchrun's ranks are none of MPI, nor are children of a rank.
 void ask_for_mpi(Settings& settings, const char* const* environment) {
-  if (settings.given("mpi")) return;
+  if (settings.given(kSettings.mpi)) return;
   const auto rank = launched_rank_of_this_process(environment);
   if (rank && rank->of_mpi()) {
-    settings.set("mpi", "on", "the launcher");
+    settings.set(kSettings.mpi, "on", "the launcher");
   }
 }
 
 std::vector<Wrapper> wanted_wrappers(const Settings& settings) {
   std::vector<Wrapper> wanted;
-  if (settings.text("results") == "none") return wanted;
+  if (settings.text(kSettings.results) == "none") return wanted;
   std::ranges::copy_if(kWrappers, std::back_inserter(wanted),
                        [&](const Wrapper& one) { return asked_for(settings, one); });
   return wanted;

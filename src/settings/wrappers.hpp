@@ -16,7 +16,7 @@ namespace timeloom {
 inline constexpr char kPreloadVariable[] = "LD_PRELOAD";
 
 struct Wrapper {
-  std::string_view setting;
+  SettingId setting;
   std::string_view library;  // its file, and the name that the dynamic linker knows it by
   std::string_view option;   // of `timeloom run` and `timeloom preload`
   std::string_view what;     // is recorded by it

@@ -18,8 +18,8 @@ inline constexpr char kRank[] = "timeloom::rank";
 // Another one of a rank whose launcher is none of MPI's, such as torchrun.
 inline constexpr char kPlainRank[] = "timeloom::plain_rank";
 
-// Bytes of records from which on a rank converts its own events, see weave/ranks/rank_weave.hpp: for less,
-// a process of its own takes longer than the weave of the run does.
+// Bytes of records from which on a rank converts its own events, see weave/ranks/rank_weave.hpp:
+// for less, a process of its own takes longer than the weave of the run does.
 inline constexpr std::uint64_t kWorthConverting = 64 << 10;
 
 inline std::string name_of_mpi_rank(std::uint32_t rank) {

@@ -76,13 +76,13 @@ Settings settings_of_block(PyObject* values, PyObject* pyproject) {
 // Makes the run directory; throws Error. Each rank of a job has its own: a part of one need not be
 // a part of the others.
 void make_run(const Settings& settings, const std::string& program, Block& block) {
-  block.directory = run::choose_directory(settings.text("output"), program);
+  block.directory = run::choose_directory(settings.text(kSettings.output), program);
   const auto rank = launched_rank_of_this_process(environ);
   if (rank && rank->size != 1) block.directory += ".rank-" + std::to_string(rank->rank);
   std::error_code ignored;
   block.existed = std::filesystem::exists(block.directory, ignored);
   const run::MadeRun made =
-      run::make_directory(block.directory, settings.flag("force"), settings.as_variables());
+      run::make_directory(block.directory, settings.flag(kSettings.force), settings.as_variables());
   block.id = made.directory.id();
   if (!made.remark.empty()) say(made.remark);
 }
@@ -96,8 +96,8 @@ void end_followed() {
 PyObject* start_new_block(const Settings& settings, const std::string& program) {
   const FilterSource filter = read_filter_file(settings);
   Block block{.package = extension_directory(),
-              .weave = settings.flag("weave"),
-              .keep_spool = settings.flag("keep-spool"),
+              .weave = settings.flag(kSettings.weave),
+              .keep_spool = settings.flag(kSettings.keep_spool),
               .running = true};
   make_run(settings, program, block);
   // Before it runs: another thread would take it for a run that it can join.
@@ -136,7 +136,7 @@ PyObject* start_block(PyObject*, PyObject* arguments) {
 PyObject* output_of_block(PyObject*, PyObject* arguments) {
   PyObject *values = nullptr, *pyproject = nullptr;
   if (!PyArg_ParseTuple(arguments, "O!O", &PyDict_Type, &values, &pyproject)) return nullptr;
-  return object_of(settings_of_block(values, pyproject).text("output"));
+  return object_of(settings_of_block(values, pyproject).text(kSettings.output));
 }
 
 // Others may begin the next measurement while this one is woven.

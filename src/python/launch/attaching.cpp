@@ -56,7 +56,7 @@ PyObject* plan_attach(PyObject*, PyObject* arguments) {
   const CommandLine line = read_words(words_of(words));
   Settings settings = read_settings(
       pyproject, [&](Settings& weaker) { apply(line, weaker); }, Measured::kRunning);
-  settings.set("follow", "none", "follow");  // nobody would end what a child records
+  settings.set(kSettings.follow, "none", "follow");  // nobody would end what a child records
   const FilterSource filter = read_filter_file(settings);
   g_plan = new Plan{std::move(settings), filter};
   return object_of(line.target);
@@ -119,7 +119,7 @@ PyObject* finish_attached_run(PyObject*, PyObject* arguments) {
   result.run = g_plan->place->path();
   result.id = g_plan->place->id();
   result.window = describe(window_of(g_plan->settings));
-  if (result.events == 0) result.profile = g_plan->settings.flag("profile");
+  if (result.events == 0) result.profile = g_plan->settings.flag(kSettings.profile);
   report_run_of_other(g_plan->settings, result);
   Py_RETURN_NONE;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "python/interpreter/compat.hpp"
+#include "settings/settings.hpp"
 
 namespace timeloom::python {
 
@@ -24,7 +25,7 @@ enum class DirectoryRules : std::uint8_t {
 inline constexpr char kDoorDefault[] = "the door";
 
 struct DoorSetting {
-  std::string_view name;
+  SettingId id;
   std::string_view value;
 };
 

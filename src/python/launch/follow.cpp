@@ -240,7 +240,7 @@ bool set_for_children(const char* variable, const std::string& value) {
 void announce_to_children() noexcept try {
   const std::string spool = session_spool();
   const Inheritance inheritance = session_inheritance();
-  if (inheritance.settings.text("follow") == "none" || spool.empty()) return;
+  if (inheritance.settings.text(kSettings.follow) == "none" || spool.empty()) return;
   const record::KeepOff nothing_of_this;
   const bool root = !session_followed();
   if (root) save(inheritance, spools_at(directory_of(spool), session_run()));

@@ -17,7 +17,7 @@ constexpr char kLibrary[] = "libtimeloom-cuda.so";
 }  // namespace
 
 void load_gpu_recorder(const Settings& settings) {
-  if (!settings.flag("gpu") || settings.text("results") == "none") return;
+  if (!settings.flag(kSettings.gpu) || settings.text(kSettings.results) == "none") return;
   const std::string ours = beside_recorder(kLibrary);
   const char* const value = std::getenv(kVariable);
   const std::string present = value == nullptr ? "" : value;

@@ -175,7 +175,7 @@ void start_measuring(const Settings& settings, const Program& program, const Fil
     place->make();
     // Registered first: afterwards its imports would be recorded.
     const bool registered = finish_run_at_exit(settings, place);
-    if (settings.text("results") == "none") return;
+    if (settings.text(kSettings.results) == "none") return;
     const std::optional<RankInRun> rank = place->rank();
     const SessionContext context{
         .run = place->path(),
@@ -256,7 +256,7 @@ PyObject* run_command_line(PyObject*, PyObject* arguments) {
 Settings settings_of_door(const Door& door, PyObject* values, PyObject* pyproject) {
   const auto given = [&](Settings& weaker) {
     for (const auto& [setting, value] : door.settings) {
-      weaker.set(setting, value, std::string(setting));
+      weaker.set(setting, value, std::string(setting_of(setting).name));
     }
     apply_values(values, weaker, "");
   };
@@ -316,7 +316,8 @@ PyObject* load_wrappers_method(PyObject*, PyObject* values) {
   if (!PyDict_Check(values)) return PyErr_BadArgument(), nullptr;
   Settings settings;
   apply_values(values, settings, "");
-  if (!settings.given("mpi")) settings.set("mpi", "off", "");  // whoever has started this process
+  if (!settings.given(kSettings.mpi))
+    settings.set(kSettings.mpi, "off", "");  // whoever has started this process
   load_wrappers(settings);
   Py_RETURN_NONE;
 }
@@ -326,7 +327,8 @@ PyObject* wrappers_method(PyObject*, PyObject*) {
   for (const Wrapper& wrapper : all_wrappers()) {
     PyObject* const loaded = is_loaded(wrapper) ? Py_True : Py_False;
     if (!all ||
-        PyDict_SetItemString(all.get(), std::string(wrapper.setting).c_str(), loaded) != 0) {
+        PyDict_SetItemString(all.get(), std::string(setting_of(wrapper.setting).name).c_str(),
+                             loaded) != 0) {
       return nullptr;
     }
   }

@@ -17,7 +17,7 @@ namespace {
 
 bool has_mpi_wrapper() {
   return std::ranges::any_of(all_wrappers(), [](const Wrapper& wrapper) {
-    return wrapper.setting == "mpi" && is_loaded(wrapper);
+    return wrapper.setting == kSettings.mpi && is_loaded(wrapper);
   });
 }
 
@@ -30,24 +30,24 @@ int add_name(dl_phdr_info* info, std::size_t, void* names) {
 }  // namespace
 
 void say_of_launcher(const Door& door, const Settings& settings) {
-  if (door.mpi_option.empty() || settings.text("results") == "none") return;
+  if (door.mpi_option.empty() || settings.text(kSettings.results) == "none") return;
   const std::optional<LaunchedRank> rank = launched_rank_of_this_process(environ);
   const std::string option(door.mpi_option);
-  if (settings.flag("mpi") && !rank) {
+  if (settings.flag(kSettings.mpi) && !rank) {
     say(option + ": no launcher (mpirun, srun) has started this process: it is a run of its own");
   }
   // torchrun's ranks are none of MPI.
   const bool is_first =
       rank && rank->rank == 0 && rank->launcher.find("torch") == std::string::npos;
-  if (is_first && settings.origin("mpi") == kDoorDefault && !has_mpi_wrapper()) {
+  if (is_first && settings.origin(kSettings.mpi) == kDoorDefault && !has_mpi_wrapper()) {
     say("started by " + std::string(rank->launcher) + " without " + option +
         ": calls of MPI are not recorded");
   }
 }
 
 std::string mpi_option(const Door& door, const Settings& settings) {
-  if (!settings.flag("mpi") || settings.text("results") == "none") return {};
-  return door.mpi_option.empty() ? settings.origin("mpi") : std::string(door.mpi_option);
+  if (!settings.flag(kSettings.mpi) || settings.text(kSettings.results) == "none") return {};
+  return door.mpi_option.empty() ? settings.origin(kSettings.mpi) : std::string(door.mpi_option);
 }
 
 bool has_loaded_mpi() {

@@ -37,7 +37,8 @@ Settings read_settings(PyObject* pyproject, const std::function<void(Settings&)>
   given(settings);
   layout_of(settings).apply_variables(settings);
   // A directory that a layout describes as a whole is one of a whole program.
-  if (measured != Measured::kProgram) settings.set("layout", run::kTimeloomLayout.name, "layout");
+  if (measured != Measured::kProgram)
+    settings.set(kSettings.layout, run::kTimeloomLayout.name, "layout");
   check(settings, measured);
   check_session(settings);
   return settings;

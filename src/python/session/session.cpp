@@ -89,7 +89,7 @@ void fill(SessionResult& result, std::uint64_t end_ns) {
   result.id = s.context.id;
   result.spool = s.spool;
   result.instrumenter = s.plan.instrumenter->name;
-  result.profile = s.settings.flag("profile");
+  result.profile = s.settings.flag(kSettings.profile);
   result.window = describe(s.plan.window);
   result.windows = windows_opened();
   result.left_out_events = events_left_out() - s.left_out_before;
@@ -230,7 +230,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
       .settings = settings,
       .context = context,
       .plan = plan_session(settings, context.program.filter),
-      .paused = settings.flag("paused"),
+      .paused = settings.flag(kSettings.paused),
       .cpu = {.launched_ns = context.launched_cpu_ns, .begin_ns = record::process_cpu_ns()}};
   take_rules(session.plan);
   if (context.parent.empty()) say_of_calls_kept_from_hook(settings, *session.plan.instrumenter);
@@ -254,8 +254,9 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   record::on_new_space(time_callbacks);
   if (begin_observing(g_session)) {
     g_session.cpu.started_ns = record::process_cpu_ns();
-    record::record_locks(settings.given("thread-locks") ? 1000 * settings.number("thread-locks")
-                                                        : record::kNoLocks);
+    record::record_locks(settings.given(kSettings.thread_locks)
+                             ? 1000 * settings.number(kSettings.thread_locks)
+                             : record::kNoLocks);
     record::set_wrapping(!refuses_wrappers(g_session.settings));
     return true;
   }
@@ -413,7 +414,7 @@ void continue_after_fork() noexcept {
   if (!s.started) return;
   const ErrorGuard guard;
   const bool wanted =
-      s.settings.text("follow") != "none" && !s.finishing && record::has_spool(s.spool);
+      s.settings.text(kSettings.follow) != "none" && !s.finishing && record::has_spool(s.spool);
   if (!wanted) return forget_session();
   try {
     start_after_fork();

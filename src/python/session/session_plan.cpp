@@ -14,10 +14,11 @@ namespace {
 
 record::MetricPlan metrics_of(const Settings& settings) {
   return record::plan_metrics(
-      {settings.text("metric-rusage"), settings.text("metric-rusage-per-process"),
-       settings.text("metric-rusage-sep"), settings.text("metric-papi"),
-       settings.text("metric-papi-per-process"), settings.text("metric-papi-sep"),
-       settings.origin("metric-rusage"), settings.origin("metric-rusage-per-process")});
+      {settings.text(kSettings.metric_rusage), settings.text(kSettings.metric_rusage_per_process),
+       settings.text(kSettings.metric_rusage_sep), settings.text(kSettings.metric_papi),
+       settings.text(kSettings.metric_papi_per_process), settings.text(kSettings.metric_papi_sep),
+       settings.origin(kSettings.metric_rusage),
+       settings.origin(kSettings.metric_rusage_per_process)});
 }
 
 }  // namespace
@@ -47,10 +48,10 @@ SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
           .overhead_limit = overhead_limit_of(settings),
           .rules = {.filter = filter_of(settings, filter),
                     .packages = package.substr(0, package.rfind('/') + 1),
-                    .style = &find_region_style(settings.text("region-names")),
+                    .style = &find_region_style(settings.text(kSettings.region_names)),
                     .label = label_parts(settings),
                     .search = SearchFilter(settings),
-                    .said = settings.number("say-filtered")}};
+                    .said = settings.number(kSettings.say_filtered)}};
 }
 
 // Watched functions need rules of their own.

@@ -114,7 +114,7 @@ std::string current_directory() {
 }
 
 std::uint32_t profile_depth_of(const Settings& settings) {
-  const std::uint64_t levels = settings.number("profile-depth");
+  const std::uint64_t levels = settings.number(kSettings.profile_depth);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(levels, UINT32_MAX));
 }
 
@@ -126,16 +126,16 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
     if (wanted) properties[name] = value;
   };
   const std::string depth = std::to_string(profile_depth_of(settings));
-  const std::string results = settings.text("results");
+  const std::string results = settings.text(kSettings.results);
   const std::string& filter = context.program.filter.path;
   add("timeloom::instrumenter", plan.instrumenter->name, true);
   add("timeloom::python", Py_GetVersion(), true);
   add(kProfileDepth, depth, depth != "0");
-  add(kLocationNames, "scorep", settings.text("location-names") == "scorep");
+  add(kLocationNames, "scorep", settings.text(kSettings.location_names) == "scorep");
   add("timeloom::filter_file", filter, !filter.empty());
   add(kWindow, describe(plan.window), plan.window.any());
   add("timeloom::results", results, results != "all");
-  add(kCFunctions, "1", settings.flag("c-functions"));
+  add(kCFunctions, "1", settings.flag(kSettings.c_functions));
   add(kRank, std::to_string(context.rank.value_or(0)), context.rank.has_value());
   add(kPlainRank, "1", context.rank && !context.rank_of_mpi);
   const std::string directory = current_directory(), libraries = library_directories();
@@ -154,9 +154,9 @@ record::StartOptions start_options(const Settings& settings, const SessionContex
   result.spool_directory = record::free_spool(spools.path());
   result.above = spools.id();
   result.writer = record::writer_options(
-      settings.number("buffer-size"), settings.number("max-size"),
-      record::at_limit_of(settings.text("at-max-size")), settings.flag("profile"));
-  const RecordArguments which = record_arguments_of(settings.text("record-arguments"));
+      settings.number(kSettings.buffer_size), settings.number(kSettings.max_size),
+      record::at_limit_of(settings.text(kSettings.at_max_size)), settings.flag(kSettings.profile));
+  const RecordArguments which = record_arguments_of(settings.text(kSettings.record_arguments));
   result.writer.secrets = record::known_secrets(which);
   result.process = this_python(which, context);
   if (!description.executable.empty()) result.process.executable = description.executable;
@@ -164,9 +164,9 @@ record::StartOptions start_options(const Settings& settings, const SessionContex
   result.properties = properties_of(settings, context, plan);
   result.system_clock = description.system_clock;
   result.metrics = plan.metrics;
-  result.waiting = settings.flag("waiting");
-  result.max_depth = settings.number("max-depth");
-  result.profile = settings.flag("profile");
+  result.waiting = settings.flag(kSettings.waiting);
+  result.max_depth = settings.number(kSettings.max_depth);
+  result.profile = settings.flag(kSettings.profile);
   result.profile_depth = profile_depth_of(settings);
   return result;
 }

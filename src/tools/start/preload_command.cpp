@@ -29,10 +29,10 @@ struct PreloadOptions {
 int run_preload(const PreloadOptions& options) {
   Settings settings;
   from_words([&] {
-    settings.set("io", options.io, "--io");
-    settings.set("thread", options.thread, "--thread");
+    settings.set(kSettings.io, options.io, "--io");
+    settings.set(kSettings.thread, options.thread, "--thread");
   });
-  if (options.mpi) settings.set("mpi", "on", "--mpi");
+  if (options.mpi) settings.set(kSettings.mpi, "on", "--mpi");
   const std::string value = preload_value(settings);
   return print((options.print ? "" : std::string(kPreloadVariable) + "=") + value + "\n");
 }

@@ -177,9 +177,9 @@ std::string word_of(const fs::path& directory) {
 
 // Says what was lost; the program's status stays what it is. `more_ranks`: may still join the run.
 std::string weave_run(const NativeRun& run, const Settings& settings, bool more_ranks) try {
-  if (!settings.flag("weave")) return "not woven yet; the next command does it";
+  if (!settings.flag(kSettings.weave)) return "not woven yet; the next command does it";
   weave::WeaveOptions options;
-  options.keep_spool = settings.flag("keep-spool");
+  options.keep_spool = settings.flag(kSettings.keep_spool);
   options.progress = ::isatty(STDERR_FILENO) == 1;
   options.patience = weave::kPatienceAtEnd;
   options.just_ended = true;
@@ -230,7 +230,7 @@ run::Others end_of(const NativeRun& run) {
 // Nobody else says it.
 void say_who_weaves(const NativeRun& run, const Settings& settings) {
   const bool unknown = run.rank && run.rank->size == 0 && run.rank->rank == 0;
-  if (!unknown || settings.flag("quiet")) return;
+  if (!unknown || settings.flag(kSettings.quiet)) return;
   say(run::text_of_unknown_size(run.rank->launcher) + ": timeloom report " +
       word_of(run.directory));
 }
@@ -244,7 +244,7 @@ void say_nothing_recorded(const std::string& program) {
 void finish(const NativeRun& run, const std::string& program, const Settings& settings,
             double seconds) {
   const fs::path& directory = run.directory;
-  if (settings.flag("weave")) convert_as_rank(run);
+  if (settings.flag(kSettings.weave)) convert_as_rank(run);
   const run::Others others = end_of(run);
   if (others == run::Others::kGoOn) return say_who_weaves(run, settings);
   const bool missing = others == run::Others::kNotHere;
@@ -257,7 +257,7 @@ void finish(const NativeRun& run, const std::string& program, const Settings& se
   }
   const std::string text = weave_run(run, settings, missing);
   const bool failed = text.starts_with("not woven: ");
-  if (settings.flag("quiet")) {
+  if (settings.flag(kSettings.quiet)) {
     if (failed) say(text);
     return;
   }
@@ -269,14 +269,14 @@ void finish(const NativeRun& run, const std::string& program, const Settings& se
 // Makes the directory of the run, whose name ends with `suffix`.
 NativeRun make_directory(const CommandLine& line, const Settings& settings,
                          const std::string& suffix = {}) {
-  const std::string& output = settings.text("output");
+  const std::string& output = settings.text(kSettings.output);
   NativeRun run{suffix.empty() ? run::claim_directory(output, line.target)
                                : run::choose_directory(output, line.target) += suffix};
   std::error_code ignored;
   const bool claimed = output.empty() && suffix.empty();
   run.existed = !output.empty() && fs::exists(run.directory, ignored);
-  const run::MadeRun made =
-      run::make_directory(run.directory, settings.flag("force"), settings.as_variables(), claimed);
+  const run::MadeRun made = run::make_directory(run.directory, settings.flag(kSettings.force),
+                                                settings.as_variables(), claimed);
   run.id = made.directory.id();
   if (!made.remark.empty()) say(made.remark);
   // What records says so where there is none.
@@ -295,8 +295,8 @@ NativeRun make_apart(const CommandLine& line, const Settings& settings, const La
 
 NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
                            const LaunchedRank& rank) {
-  const std::string& output = settings.text("output");
-  const bool refuses = !output.empty() && !settings.flag("force");
+  const std::string& output = settings.text(kSettings.output);
+  const bool refuses = !output.empty() && !settings.flag(kSettings.force);
   const std::string apart = refuses ? rank.restart_suffix : std::string();
   if (rank.job.empty()) {
     return make_apart(line, settings, rank, apart,
@@ -366,7 +366,7 @@ int run_native(const CommandLine& line) {
     say(std::string("nothing is measured: ") + error.what());
     return run_program(line, program, {});
   }
-  if (settings.text("results") == "none") return run_program(line, program, {});
+  if (settings.text(kSettings.results) == "none") return run_program(line, program, {});
   const NativeRun run = make_run(line, settings);
   if (run.directory.empty()) return run_program(line, program, run);
   const auto begin = std::chrono::steady_clock::now();

@@ -1,6 +1,6 @@
 // What the events of a run say besides its calls: values of metrics, which thread or task was
-// created and awaited from where, and how many messages there are (viewed_messages.hpp has them). All
-// tracks are read once, when it is asked for first; what is kept of them is bounded.
+// created and awaited from where, and how many messages there are (viewed_messages.hpp has them).
+// All tracks are read once, when it is asked for first; what is kept of them is bounded.
 //
 // Any thread may use a const object. Times are ticks since the begin of the run. Throws Error where
 // the index is damaged.

@@ -91,9 +91,9 @@ TEST(CommandLine, RefusesFlagsThatComeTooLate) {
 
 TEST(CommandLine, SetsWhatTheOptionsSay) {
   Settings settings;
-  settings.set("exclude", "first", "");
+  settings.set(kSettings.exclude, "first", "");
   apply(parse({"--instrumenter=trace", "--exclude", "a", "--include", "b", "app.py"}), settings);
-  EXPECT_EQ(settings.text("instrumenter"), "trace");
+  EXPECT_EQ(settings.text(kSettings.instrumenter), "trace");
   const std::vector<FilterRule> expected = {{false, "first"}, {false, "a"}, {true, "b"}};
   EXPECT_EQ(settings.rules(), expected);
 }

@@ -17,13 +17,13 @@ using namespace std::string_literals;
 
 Inheritance example() {
   Inheritance result;
-  result.settings.set("include", "b", "");
-  result.settings.set("exclude", "a,c", "");
-  result.settings.set("include", "d=e", "");
-  result.settings.set("output", "new\nline, \xff=\"", "");
-  result.settings.set("metric-papi-sep", ",", "");
-  result.settings.set("buffer-size", "3M", "");
-  result.settings.set("weave", "off", "");
+  result.settings.set(kSettings.include, "b", "");
+  result.settings.set(kSettings.exclude, "a,c", "");
+  result.settings.set(kSettings.include, "d=e", "");
+  result.settings.set(kSettings.output, "new\nline, \xff=\"", "");
+  result.settings.set(kSettings.metric_papi_sep, ",", "");
+  result.settings.set(kSettings.buffer_size, "3M", "");
+  result.settings.set(kSettings.weave, "off", "");
   result.program.start_ns = UINT64_MAX;
   result.program.description.properties = {{"timeloom::layout", "scorep"}, {"empty", ""}};
   result.program.description.executable = "/a b/c";
@@ -38,7 +38,7 @@ TEST(Inheritance, KeepsEverything) {
   EXPECT_EQ(as_text(after), as_text(before));
   EXPECT_EQ(after.settings.as_variables(), before.settings.as_variables());
   EXPECT_EQ(after.settings.rules(), before.settings.rules());
-  EXPECT_EQ(after.settings.text("output"), "new\nline, \xff=\"");
+  EXPECT_EQ(after.settings.text(kSettings.output), "new\nline, \xff=\"");
   EXPECT_EQ(after.program.start_ns, UINT64_MAX);
   EXPECT_EQ(after.program.description.properties, before.program.description.properties);
   EXPECT_EQ(after.program.description.executable, "/a b/c");
@@ -60,7 +60,7 @@ TEST(Inheritance, EverySettingGoesThrough) {
 }
 
 TEST(Inheritance, ANulIsNoPartOfAValue) {
-  EXPECT_THROW(Settings().set("output", "a\0TIMELOOM_FOLLOW=all"s, "--output"), Error);
+  EXPECT_THROW(Settings().set(kSettings.output, "a\0TIMELOOM_FOLLOW=all"s, "--output"), Error);
 }
 
 TEST(Inheritance, RefusesWhatItDoesNotMake) {

@@ -25,11 +25,11 @@ std::string set_error(const char* name, const char* value) {
 
 TEST(Settings, HaveTheDefaultsOfTheTable) {
   const Settings settings;
-  EXPECT_EQ(settings.text("instrumenter"), "auto");
-  EXPECT_EQ(settings.number("buffer-size"), 4u << 20);
-  EXPECT_FALSE(settings.flag("c-functions"));
-  EXPECT_TRUE(settings.flag("weave"));
-  EXPECT_EQ(settings.text("output"), "");
+  EXPECT_EQ(settings.text(kSettings.instrumenter), "auto");
+  EXPECT_EQ(settings.number(kSettings.buffer_size), 4u << 20);
+  EXPECT_FALSE(settings.flag(kSettings.c_functions));
+  EXPECT_TRUE(settings.flag(kSettings.weave));
+  EXPECT_EQ(settings.text(kSettings.output), "");
   EXPECT_TRUE(settings.rules().empty());
 }
 
@@ -43,32 +43,32 @@ TEST(Settings, EveryDefaultIsAccepted) {
 
 TEST(Settings, LaterValuesReplaceEarlierOnes) {
   Settings settings;
-  settings.set("instrumenter", "frame", "a");
-  settings.set("instrumenter", "trace", "b");
-  EXPECT_EQ(settings.text("instrumenter"), "trace");
+  settings.set(kSettings.instrumenter, "frame", "a");
+  settings.set(kSettings.instrumenter, "trace", "b");
+  EXPECT_EQ(settings.text(kSettings.instrumenter), "trace");
 }
 
 TEST(Settings, RulesKeepTheirOrder) {
   Settings settings;
-  settings.set("exclude", "a.*, b.*", "");
-  settings.set("include", "b.c", "");
-  settings.set("exclude", "d", "");
+  settings.set(kSettings.exclude, "a.*, b.*", "");
+  settings.set(kSettings.include, "b.c", "");
+  settings.set(kSettings.exclude, "d", "");
   const std::vector<FilterRule> expected = {
       {false, "a.*"}, {false, "b.*"}, {true, "b.c"}, {false, "d"}};
   EXPECT_EQ(settings.rules(), expected);
-  EXPECT_EQ(settings.list("exclude"), (std::vector<std::string>{"a.*", "b.*", "d"}));
+  EXPECT_EQ(settings.list(kSettings.exclude), (std::vector<std::string>{"a.*", "b.*", "d"}));
 }
 
 TEST(Settings, SwitchesTakeSeveralWords) {
   for (const char* word : {"on", "1", "true", "YES"}) {
     Settings settings;
-    settings.set("force", word, "");
-    EXPECT_TRUE(settings.flag("force")) << word;
+    settings.set(kSettings.force, word, "");
+    EXPECT_TRUE(settings.flag(kSettings.force)) << word;
   }
   for (const char* word : {"off", "0", "False", "no"}) {
     Settings settings;
-    settings.set("weave", word, "");
-    EXPECT_FALSE(settings.flag("weave")) << word;
+    settings.set(kSettings.weave, word, "");
+    EXPECT_FALSE(settings.flag(kSettings.weave)) << word;
   }
 }
 
@@ -85,10 +85,20 @@ TEST(Settings, SayWhatIsWrongAndWhatIsAccepted) {
             "--buffer-size: '1K' is not accepted; write a value from 1M to 1T");
 }
 
-TEST(Settings, AskingForAnUnknownOneIsAMistakeInTheProgram) {
-  EXPECT_THROW(Settings().flag("nothing"), std::logic_error);
-  EXPECT_THROW(Settings().flag("output"), std::logic_error);
-  EXPECT_THROW(Settings().number("weave"), std::logic_error);
+template <typename Member>
+constexpr bool has_flag = requires(const Settings& settings, Member member) {
+  settings.flag(member);
+};
+
+TEST(Settings, OfAnotherTypeDoNotCompile) {
+  EXPECT_TRUE(has_flag<decltype(kSettings.weave)>);
+  EXPECT_FALSE(has_flag<decltype(kSettings.output)>);
+  EXPECT_FALSE(has_flag<const char*>);
+}
+
+TEST(Settings, AreFoundByNameAndByMember) {
+  for (const Setting& setting : all_settings()) EXPECT_EQ(find_setting(setting.name), &setting);
+  EXPECT_EQ(&setting_of(kSettings.buffer_size), find_setting("buffer-size"));
 }
 
 TEST(Sizes, AreBytesWithUnits) {
@@ -110,8 +120,8 @@ TEST(Variables, AreReadInTheOrderOfTheTable) {
   read_variables(settings, environment);
   const std::vector<FilterRule> expected = {{false, "a.*"}, {false, "c"}, {true, "a.b"}};
   EXPECT_EQ(settings.rules(), expected);
-  EXPECT_TRUE(settings.flag("c-functions"));
-  EXPECT_EQ(settings.text("output"), "");
+  EXPECT_TRUE(settings.flag(kSettings.c_functions));
+  EXPECT_EQ(settings.text(kSettings.output), "");
 }
 
 TEST(Variables, ThatAreMisspeltAreSaid) {
@@ -123,8 +133,8 @@ TEST(Variables, ThatAreMisspeltAreSaid) {
       "TIMELOOM_INSTRUMENTR is no setting; did you mean TIMELOOM_INSTRUMENTER?",
       "TIMELOOM_OUTPTU is no setting; did you mean TIMELOOM_OUTPUT?"};
   EXPECT_EQ(read_variables(settings, environment), expected);
-  EXPECT_TRUE(settings.flag("force"));
-  EXPECT_EQ(settings.text("instrumenter"), "auto");
+  EXPECT_TRUE(settings.flag(kSettings.force));
+  EXPECT_EQ(settings.text(kSettings.instrumenter), "auto");
 }
 
 TEST(Variables, WithAWrongValueAreRefused) {
@@ -137,8 +147,8 @@ TEST(Variables, WithAWrongValueAreRefused) {
 
 TEST(Variables, CarryAllSettings) {
   Settings settings;
-  settings.set("exclude", "a", "");
-  settings.set("buffer-size", "2M", "");
+  settings.set(kSettings.exclude, "a", "");
+  settings.set(kSettings.buffer_size, "2M", "");
   const std::string text = settings.as_variables();
   EXPECT_NE(text.find("TIMELOOM_EXCLUDE=a\n"), std::string::npos);
   EXPECT_NE(text.find("TIMELOOM_BUFFER_SIZE=2097152\n"), std::string::npos);

@@ -7,19 +7,19 @@ namespace {
 
 std::vector<std::string> names(const std::vector<Wrapper>& wrappers) {
   std::vector<std::string> result;
-  for (const Wrapper& one : wrappers) result.emplace_back(one.setting);
+  for (const Wrapper& one : wrappers) result.emplace_back(setting_of(one.setting).name);
   return result;
 }
 
 TEST(Wrappers, AreAskedForBySettings) {
   Settings settings;
   EXPECT_TRUE(wanted_wrappers(settings).empty());
-  settings.set("io", "posix", "--io");
-  settings.set("mpi", "on", "--mpi");
+  settings.set(kSettings.io, "posix", "--io");
+  settings.set(kSettings.mpi, "on", "--mpi");
   EXPECT_EQ(names(wanted_wrappers(settings)), (std::vector<std::string>{"io", "mpi"}));
-  settings.set("io", "none", "--io");
+  settings.set(kSettings.io, "none", "--io");
   EXPECT_EQ(names(wanted_wrappers(settings)), (std::vector<std::string>{"mpi"}));
-  settings.set("results", "none", "--results");
+  settings.set(kSettings.results, "none", "--results");
   EXPECT_TRUE(wanted_wrappers(settings).empty());
 }
 
@@ -30,7 +30,7 @@ TEST(Wrappers, OfMpiAreAskedForByItsLauncher) {
   ask_for_mpi(settings, mpirun);
   EXPECT_EQ(names(wanted_wrappers(settings)), (std::vector<std::string>{"mpi"}));
   Settings refused;
-  refused.set("mpi", "off", "--no-mpi");
+  refused.set(kSettings.mpi, "off", "--no-mpi");
   ask_for_mpi(refused, mpirun);
   EXPECT_TRUE(wanted_wrappers(refused).empty());
   const char* const nothing[] = {"HOME=/root", nullptr};

@@ -5,11 +5,11 @@
 namespace timeloom::python {
 namespace {
 
-constexpr DoorSetting kSettings[] = {{"layout", "omnitrace"},
-                                     {"region-names", "omnitrace"},
-                                     {"imports", "on"},
-                                     {"waiting", "off"},
-                                     {"quiet", "on"}};
+constexpr DoorSetting kOverrides[] = {{kSettings.layout, "omnitrace"},
+                                      {kSettings.region_names, "omnitrace"},
+                                      {kSettings.imports, "on"},
+                                      {kSettings.waiting, "off"},
+                                      {kSettings.quiet, "on"}};
 constexpr std::string_view kModules[] = {"omnitrace", "rocprofsys"};
 constexpr std::string_view kCommands[] = {"omnitrace-python", "rocprof-sys-python"};
 
@@ -20,6 +20,6 @@ const Door kOmnitraceDoor{.name = "omnitrace",
                           .modules = kModules,
                           .commands = kCommands,
                           .wrong_usage = 2,
-                          .settings = kSettings};
+                          .settings = kOverrides};
 
 }  // namespace timeloom::python

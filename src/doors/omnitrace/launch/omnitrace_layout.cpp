@@ -49,9 +49,9 @@ OmnitraceSettings omnitrace_settings() {
 // Where nobody asks for another directory, the setting output names it.
 void take_output(const Settings& settings, OmnitraceSettings& omnitrace) {
   constexpr char kPath[] = "OMNITRACE_OUTPUT_PATH", kTime[] = "OMNITRACE_TIME_OUTPUT";
-  const std::string output = settings.text("output");
+  const std::string output = settings.text(kSettings.output);
   if (output.empty() || omnitrace.given(kPath)) return;
-  omnitrace.set(kPath, output, settings.origin("output"));
+  omnitrace.set(kPath, output, settings.origin(kSettings.output));
   if (!omnitrace.given(kTime)) omnitrace.set(kTime, "OFF", kTime);
 }
 
@@ -108,7 +108,7 @@ void OmnitraceRun::choose_path() {
 
 // Above the directory that is named after the time, which need not be the same for all ranks.
 std::optional<RankMeeting> OmnitraceRun::meeting() const {
-  if (settings_.text("results") == "none") return std::nullopt;
+  if (settings_.text(kSettings.results) == "none") return std::nullopt;
   OmnitraceSettings settings = omnitrace_;
   settings.set("OMNITRACE_TIME_OUTPUT", "OFF", "OMNITRACE_TIME_OUTPUT");
   OmnitraceFacts other = facts_;
@@ -122,7 +122,7 @@ std::optional<RankMeeting> OmnitraceRun::meeting() const {
 void OmnitraceRun::make() {
   for (const std::string& line : omnitrace_.remarks()) say(line);
   for (const std::string& line : unmet_) say(line);
-  if (settings_.text("results") == "none") return;
+  if (settings_.text(kSettings.results) == "none") return;
   const std::string remark = make_place(place_);
   if (!remark.empty()) say(remark);
   choose_path();

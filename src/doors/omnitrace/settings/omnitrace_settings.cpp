@@ -273,18 +273,21 @@ std::vector<std::string> unmet_wishes(const OmnitraceSettings& omnitrace) {
 }
 
 void apply(const OmnitraceSettings& omnitrace, Settings& settings) {
-  const auto set = [&](std::string_view name, const std::string& value, std::string_view from) {
-    settings.set(name, value, "variable " + std::string(from));
+  const auto set = [&](SettingId id, const std::string& value, std::string_view from) {
+    settings.set(id, value, "variable " + std::string(from));
   };
   const bool wanted = omnitrace.traces() || omnitrace.profiles();
-  if (!omnitrace.flag("OMNITRACE_ENABLED") || !wanted) set("results", "none", "OMNITRACE_ENABLED");
-  if (!omnitrace.flag("OMNITRACE_INIT_ENABLED")) set("paused", "on", "OMNITRACE_INIT_ENABLED");
+  if (!omnitrace.flag("OMNITRACE_ENABLED") || !wanted)
+    set(kSettings.results, "none", "OMNITRACE_ENABLED");
+  if (!omnitrace.flag("OMNITRACE_INIT_ENABLED"))
+    set(kSettings.paused, "on", "OMNITRACE_INIT_ENABLED");
   const auto [delay, duration] = trace_window(omnitrace);
   const auto milliseconds = [](double seconds) {
     return std::to_string(std::llround(seconds * 1000)) + "ms";
   };
-  if (delay > 0) set("from", milliseconds(delay), "OMNITRACE_TRACE_DELAY");
-  if (duration > 0) set("until", milliseconds(delay + duration), "OMNITRACE_TRACE_DURATION");
+  if (delay > 0) set(kSettings.from, milliseconds(delay), "OMNITRACE_TRACE_DELAY");
+  if (duration > 0)
+    set(kSettings.until, milliseconds(delay + duration), "OMNITRACE_TRACE_DURATION");
   std::set<std::string_view> sampled;
   for (const std::string& name : omnitrace.components()) {
     const OmnitraceComponent* component = find_omnitrace_component(name);
@@ -292,9 +295,10 @@ void apply(const OmnitraceSettings& omnitrace, Settings& settings) {
     sampled.insert(component->sampled.begin(), component->sampled.end());
   }
   const std::vector<std::string> counters(sampled.begin(), sampled.end());
-  if (!counters.empty()) set("metric-rusage", joined(counters), "OMNITRACE_TIMEMORY_COMPONENTS");
+  if (!counters.empty())
+    set(kSettings.metric_rusage, joined(counters), "OMNITRACE_TIMEMORY_COMPONENTS");
   const std::vector<std::string> events = split(omnitrace.text("OMNITRACE_PAPI_EVENTS"), ", ;\t");
-  if (!events.empty()) set("metric-papi", joined(events), "OMNITRACE_PAPI_EVENTS");
+  if (!events.empty()) set(kSettings.metric_papi, joined(events), "OMNITRACE_PAPI_EVENTS");
 }
 
 RunDescription describe(const OmnitraceSettings& omnitrace) {

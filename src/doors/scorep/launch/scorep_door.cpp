@@ -8,12 +8,13 @@
 namespace timeloom::python {
 namespace {
 
-constexpr DoorSetting kSettings[] = {{"layout", "scorep"},         {"region-names", "scorep"},
-                                     {"location-names", "scorep"}, {"imports", "on"},
-                                     {"waiting", "off"},           {"quiet", "on"}};
+constexpr DoorSetting kOverrides[] = {
+    {kSettings.layout, "scorep"},         {kSettings.region_names, "scorep"},
+    {kSettings.location_names, "scorep"}, {kSettings.imports, "on"},
+    {kSettings.waiting, "off"},           {kSettings.quiet, "on"}};
 
 // A launcher asks for nothing: only --mpp=mpi does.
-constexpr DoorSetting kDefaults[] = {{"mpi", "off"}};
+constexpr DoorSetting kDefaults[] = {{kSettings.mpi, "off"}};
 
 constexpr std::string_view kModules[] = {"scorep"};
 constexpr std::string_view kCommands[] = {"scorep-python"};
@@ -37,7 +38,7 @@ const Door kScorepDoor{.name = "scorep",
                        .modules = kModules,
                        .commands = kCommands,
                        .wrong_usage = 1,
-                       .settings = kSettings,
+                       .settings = kOverrides,
                        .directory = DirectoryRules::kVariables,
                        .defaults = kDefaults,
                        .mpi_option = "--mpp=mpi",

@@ -40,11 +40,11 @@ run::ProfileName profile_name(const std::string& base) {
 run::InTheWay take_output(const Settings& settings, const Door& door, ScorepSettings& scorep) {
   constexpr char kName[] = "SCOREP_EXPERIMENT_DIRECTORY";
   const bool variables_first = door.directory == DirectoryRules::kVariables;
-  const std::string output = settings.text("output");
+  const std::string output = settings.text(kSettings.output);
   if (output.empty()) return run::InTheWay::kAsScorepSays;
   if (!variables_first || scorep.text(kName).empty()) scorep.set(kName, output);
   if (variables_first) return run::InTheWay::kAsScorepSays;
-  return settings.flag("force") ? run::InTheWay::kRenamed : run::InTheWay::kRefused;
+  return settings.flag(kSettings.force) ? run::InTheWay::kRenamed : run::InTheWay::kRefused;
 }
 
 run::ExperimentOptions options_of(const Settings& settings, const ScorepSettings& scorep,
@@ -54,7 +54,7 @@ run::ExperimentOptions options_of(const Settings& settings, const ScorepSettings
   options.in_the_way = in_the_way;
   options.overwrite = scorep.flag("SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY");
   options.program = program.path;
-  const std::string filter = settings.text("filter-file");
+  const std::string filter = settings.text(kSettings.filter_file);
   std::error_code ignored;
   if (!filter.empty()) options.filter = std::filesystem::absolute(filter, ignored);
   options.trace = scorep.flag("SCOREP_ENABLE_TRACING");
@@ -72,7 +72,8 @@ class Experiment : public RunPlace {
       : scorep_(std::move(scorep)),
         options_(options_of(settings, scorep_, in_the_way, program)),
         program_(program),
-        wanted_(settings.text("results") != "none" || scorep_.flag("SCOREP_FORCE_CFG_FILES")),
+        wanted_(settings.text(kSettings.results) != "none" ||
+                scorep_.flag("SCOREP_FORCE_CFG_FILES")),
         verbose_(scorep_.flag("SCOREP_VERBOSE")) {}
 
   void check() override { directory_.emplace(options_); }

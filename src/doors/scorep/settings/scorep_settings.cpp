@@ -166,15 +166,15 @@ std::string shell_text(const ScorepVariable& variable, const std::string& value)
 }
 
 // Settings that take the value of a variable as it is.
-constexpr std::pair<std::string_view, std::string_view> kSameValue[] = {
-    {"profile-depth", "SCOREP_PROFILING_MAX_CALLPATH_DEPTH"},
-    {"filter-file", "SCOREP_FILTERING_FILE"},
-    {"metric-papi", "SCOREP_METRIC_PAPI"},
-    {"metric-papi-per-process", "SCOREP_METRIC_PAPI_PER_PROCESS"},
-    {"metric-papi-sep", "SCOREP_METRIC_PAPI_SEP"},
-    {"metric-rusage", "SCOREP_METRIC_RUSAGE"},
-    {"metric-rusage-per-process", "SCOREP_METRIC_RUSAGE_PER_PROCESS"},
-    {"metric-rusage-sep", "SCOREP_METRIC_RUSAGE_SEP"},
+constexpr std::pair<SettingId, std::string_view> kSameValue[] = {
+    {kSettings.profile_depth, "SCOREP_PROFILING_MAX_CALLPATH_DEPTH"},
+    {kSettings.filter_file, "SCOREP_FILTERING_FILE"},
+    {kSettings.metric_papi, "SCOREP_METRIC_PAPI"},
+    {kSettings.metric_papi_per_process, "SCOREP_METRIC_PAPI_PER_PROCESS"},
+    {kSettings.metric_papi_sep, "SCOREP_METRIC_PAPI_SEP"},
+    {kSettings.metric_rusage, "SCOREP_METRIC_RUSAGE"},
+    {kSettings.metric_rusage_per_process, "SCOREP_METRIC_RUSAGE_PER_PROCESS"},
+    {kSettings.metric_rusage_sep, "SCOREP_METRIC_RUSAGE_SEP"},
 };
 
 // Variables without an effect that ask for results which there will not be.
@@ -333,15 +333,15 @@ bool writes_profile(const ScorepSettings& scorep) {
 }
 
 void apply(const ScorepSettings& scorep, Settings& settings) {
-  const auto set = [&](std::string_view name, const std::string& value, std::string_view from) {
-    if (!value.empty()) settings.set(name, value, "variable " + std::string(from));
+  const auto set = [&](SettingId id, const std::string& value, std::string_view from) {
+    if (!value.empty()) settings.set(id, value, "variable " + std::string(from));
   };
   const bool tracing = scorep.flag("SCOREP_ENABLE_TRACING");
   const bool profiling = writes_profile(scorep);
-  set("profile", profiling && !tracing ? "on" : "off", "SCOREP_ENABLE_PROFILING");
+  set(kSettings.profile, profiling && !tracing ? "on" : "off", "SCOREP_ENABLE_PROFILING");
   const std::string_view results = profiling ? "all" : tracing ? "trace" : "none";
-  set("results", std::string(results), "SCOREP_ENABLE_TRACING");
-  if (scorep.flag("SCOREP_IO_POSIX")) set("io", "posix", "SCOREP_IO_POSIX");
+  set(kSettings.results, std::string(results), "SCOREP_ENABLE_TRACING");
+  if (scorep.flag("SCOREP_IO_POSIX")) set(kSettings.io, "posix", "SCOREP_IO_POSIX");
   for (const auto& [setting, variable] : kSameValue) set(setting, scorep.text(variable), variable);
 }
 

@@ -40,15 +40,15 @@ Taken take(std::string_view word, Settings& settings) {
   const std::size_t equals = word.find('=');
   const std::string_view name = word.substr(0, equals);
   const std::string_view value = equals == std::string_view::npos ? "" : word.substr(equals + 1);
-  const auto set = [&](bool asked, std::string_view setting, std::string_view choice) {
+  const auto set = [&](bool asked, SettingId setting, std::string_view choice) {
     if (asked) settings.set(setting, std::string(choice), std::string(name));
     return asked ? Taken::kRecorded : Taken::kNothing;
   };
   const auto has = [&](std::string_view one) { return value.find(one) != std::string_view::npos; };
-  if (name == "--io") return set(has("posix") || has("isoc"), "io", "posix");
-  if (name == "--thread") return set(has("pthread"), "thread", "pthread");
-  if (name == "--mpp") return set(has("mpi"), "mpi", "on");
-  return name == "--mpi" ? set(true, "mpi", "on") : Taken::kNot;
+  if (name == "--io") return set(has("posix") || has("isoc"), kSettings.io, "posix");
+  if (name == "--thread") return set(has("pthread"), kSettings.thread, "pthread");
+  if (name == "--mpp") return set(has("mpi"), kSettings.mpi, "on");
+  return name == "--mpi" ? set(true, kSettings.mpi, "on") : Taken::kNot;
 }
 
 // Other options are accepted, and the program that is named: nothing depends on them.

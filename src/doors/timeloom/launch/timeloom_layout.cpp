@@ -28,19 +28,19 @@ class PlainRun : public RunPlace {
   PlainRun(Settings settings, const Program& program)
       : settings_(std::move(settings)),
         program_(name_for_run(program)),
-        path_(run::choose_directory(settings_.text("output"), program_)) {}
+        path_(run::choose_directory(settings_.text(kSettings.output), program_)) {}
 
   // A path with the time is claimed anew by make(): a job of the same second may have this one.
   void check() override {
-    if (!is_claimed()) run::check_directory(path_, settings_.flag("force"));
+    if (!is_claimed()) run::check_directory(path_, settings_.flag(kSettings.force));
   }
   void make() override {
-    const std::string& output = settings_.text("output");
+    const std::string& output = settings_.text(kSettings.output);
     std::error_code ignored;
     if (is_claimed()) path_ = run::claim_directory(output, program_);
     existed_ = !output.empty() && std::filesystem::exists(path_, ignored);
-    const run::MadeRun made =
-        run::make_directory(path_, settings_.flag("force"), settings_.as_variables(), is_claimed());
+    const run::MadeRun made = run::make_directory(path_, settings_.flag(kSettings.force),
+                                                  settings_.as_variables(), is_claimed());
     id_ = made.directory.id();
     if (!made.remark.empty()) say(made.remark);
   }
@@ -50,9 +50,10 @@ class PlainRun : public RunPlace {
   os::DirectoryId id() const override { return id_; }
 
   std::optional<RankMeeting> meeting() const override {
-    const std::string& output = settings_.text("output");
+    const std::string& output = settings_.text(kSettings.output);
     if (output.empty()) return RankMeeting{path_.parent_path(), output};
-    return RankMeeting{path_.parent_path(), path_.filename().string(), !settings_.flag("force")};
+    return RankMeeting{path_.parent_path(), path_.filename().string(),
+                       !settings_.flag(kSettings.force)};
   }
   void join(const KnownDirectory& run) override {
     path_ = run.path();
@@ -64,7 +65,7 @@ class PlainRun : public RunPlace {
   }
 
  private:
-  bool is_claimed() const { return settings_.text("output").empty() && suffix_.empty(); }
+  bool is_claimed() const { return settings_.text(kSettings.output).empty() && suffix_.empty(); }
 
   Settings settings_;
   std::string program_;

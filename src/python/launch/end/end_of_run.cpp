@@ -295,10 +295,10 @@ void note_start(const Settings& settings, std::shared_ptr<RunPlace> place) {
   if (::getcwd(buffer, sizeof buffer) != nullptr) g_start->directory = buffer;
   g_start->package = extension_directory();
   g_start->has_error_output = ::fstat(STDERR_FILENO, &g_start->error_output) == 0;
-  g_start->weave = settings.flag("weave");
+  g_start->weave = settings.flag(kSettings.weave);
   (void)::stat("/", &g_start->root);
-  g_start->keep_spool = settings.flag("keep-spool");
-  g_start->quiet = settings.flag("quiet");
+  g_start->keep_spool = settings.flag(kSettings.keep_spool);
+  g_start->quiet = settings.flag(kSettings.quiet);
   g_start->losses_are_said = layout_of(settings).losses_are_said;
   g_start->place = std::move(place);
 }
@@ -324,7 +324,7 @@ void expect_mpi(const std::string& option) {
 
 bool finish_run_at_exit(const Settings& settings, std::shared_ptr<RunPlace> place) {
   note_start(settings, std::move(place));
-  if (settings.text("results") != "none") prepare_for_other_ends();
+  if (settings.text(kSettings.results) != "none") prepare_for_other_ends();
   Ref function(PyCFunction_New(&g_finish_method, nullptr));
   return function && register_at_exit(function.get());
 }

@@ -44,8 +44,8 @@ std::string extension_directory();
 WeaveResult weave_in_child(const std::string& run, const std::string& package,
                            const ChildWeave& how);
 
-// The same for what one rank has recorded, before the run is woven: see weave/ranks/rank_weave.hpp. What
-// fails is left to the weave of the run. `spool`: that of the rank, which is one of `ranks`.
+// The same for what one rank has recorded, before the run is woven: see weave/ranks/rank_weave.hpp.
+// What fails is left to the weave of the run. `spool`: that of the rank, which is one of `ranks`.
 void convert_in_child(const std::string& spool, std::uint32_t ranks, const std::string& package,
                       const os::DirectoryId& run);
 

@@ -14,12 +14,12 @@ const LaunchLayout& layout_of(const Settings& settings) {
 #include "doors/launch.inc"
   };
 #undef TIMELOOM_DOOR
-  const std::string name = settings.text("layout");
+  const std::string name = settings.text(kSettings.layout);
   for (const LaunchLayout* one : kLayouts) {
     if (one->layout.name == name) return *one;
   }
-  throw Error(settings.origin("layout") + ": this Timeloom was built without its door '" + name +
-              "'; choose another layout, or build it with the door in TIMELOOM_DOORS");
+  throw Error(settings.origin(kSettings.layout) + ": this Timeloom was built without its door '" +
+              name + "'; choose another layout, or build it with the door in TIMELOOM_DOORS");
 }
 
 }  // namespace timeloom::python

@@ -43,34 +43,34 @@ const Instrumenter& find_instrumenter(const std::string& name, const InstrumentO
 }  // namespace
 
 InstrumentOptions instrument_options(const Settings& settings) {
-  return {.c_functions = settings.flag("c-functions"),
-          .tasks = settings.flag("async-tasks"),
-          .lanes = settings.text("task-layout") == "lanes",
+  return {.c_functions = settings.flag(kSettings.c_functions),
+          .tasks = settings.flag(kSettings.async_tasks),
+          .lanes = settings.text(kSettings.task_layout) == "lanes",
           .budget = overhead_limit_of(settings).has_value()};
 }
 
 const Instrumenter& instrumenter_of(const Settings& settings) {
   const InstrumentOptions what = instrument_options(settings);
-  const std::string name = settings.text("instrumenter");
+  const std::string name = settings.text(kSettings.instrumenter);
   const Instrumenter& instrumenter = find_instrumenter(name, what);
   const std::string the_instrumenter =
       std::string("the instrumenter \"") + instrumenter.name + "\"";
   if (&instrumenter == &kMonitoring && !kHasMonitoring) {
-    throw Error(settings.origin("instrumenter") + ": " + the_instrumenter +
+    throw Error(settings.origin(kSettings.instrumenter) + ": " + the_instrumenter +
                 " needs Python 3.12 or later; use --instrumenter frame or profile here");
   }
   if (what.c_functions && !instrumenter.can.c_functions) {
-    throw Error(settings.origin("c-functions") + ": " + the_instrumenter +
+    throw Error(settings.origin(kSettings.c_functions) + ": " + the_instrumenter +
                 " cannot record C functions; use --instrumenter " +
                 choose({.c_functions = true})->name + " with --c-functions");
   }
   if (what.tasks && !instrumenter.can.tasks) {
-    throw Error(settings.origin("async-tasks") + ": " + the_instrumenter +
+    throw Error(settings.origin(kSettings.async_tasks) + ": " + the_instrumenter +
                 " cannot tell tasks apart; use --instrumenter " + choose({.tasks = true})->name +
                 " with --async-tasks" + (what.c_functions ? " and without --c-functions" : ""));
   }
   if (what.budget && !instrumenter.can.budget) {
-    throw Error(settings.origin("overhead") + ": " + the_instrumenter +
+    throw Error(settings.origin(kSettings.overhead) + ": " + the_instrumenter +
                 " cannot keep to a limit; use --instrumenter " + choose({})->name);
   }
   return instrumenter;
@@ -81,7 +81,8 @@ void run_code_of_start(const Settings& settings) {
 }
 
 void say_of_calls_kept_from_hook(const Settings& settings, const Instrumenter& used) {
-  if (&used != &kFrame && (kHasMonitoring || settings.text("instrumenter") != "auto")) return;
+  if (&used != &kFrame && (kHasMonitoring || settings.text(kSettings.instrumenter) != "auto"))
+    return;
   const std::string& kept = calls_kept_from_hook();
   if (kept.empty() || instrument_options(settings).c_functions) return;
   const bool missing = &used == &kFrame;

@@ -31,7 +31,7 @@ std::string library_directory() {
 }  // namespace
 
 FilterSource read_filter_file(const Settings& settings) {
-  const std::string name = settings.text("filter-file");
+  const std::string name = settings.text(kSettings.filter_file);
   if (name.empty()) return {};
   std::error_code ignored;
   const std::filesystem::path path = std::filesystem::absolute(name, ignored);
@@ -42,8 +42,8 @@ FilterSource read_filter_file(const Settings& settings) {
 
 Filter filter_of(const Settings& settings, const FilterSource& file) {
   FilterChoices choices{.rules = settings.rules(),
-                        .imports = settings.flag("imports"),
-                        .only_my_code = settings.flag("only-my-code"),
+                        .imports = settings.flag(kSettings.imports),
+                        .only_my_code = settings.flag(kSettings.only_my_code),
                         .library_directory = library_directory()};
   if (!file.path.empty()) choices.file = parsed(file.text, file.path);
   return Filter(std::move(choices));

@@ -82,7 +82,7 @@ void drop_exception() noexcept {
 
 LabelParts label_parts(const Settings& settings) {
   LabelParts parts;
-  const std::string text = settings.text("label");
+  const std::string text = settings.text(kSettings.label);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string name = text.substr(begin, end - begin);
@@ -90,7 +90,7 @@ LabelParts label_parts(const Settings& settings) {
     if (name.empty()) continue;
     bool* part = part_called(parts, name);
     if (part == nullptr) {
-      throw Error(settings.origin("label") + ": '" + name +
+      throw Error(settings.origin(kSettings.label) + ": '" + name +
                   "' is not accepted; write args, file, line, path, qualname with commas between");
     }
     *part = true;

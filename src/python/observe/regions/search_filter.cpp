@@ -64,9 +64,10 @@ bool any(const std::vector<std::string>& expressions, const std::string& text) {
   return std::ranges::any_of(expressions, [&](const auto& one) { return search(one, text); });
 }
 
-std::vector<std::string> expressions_of(const Settings& settings, const char* name) {
+std::vector<std::string> expressions_of(const Settings& settings,
+                                        SettingOf<SettingType::kString> setting) {
   std::vector<std::string> result;
-  const std::string text = settings.text(name);
+  const std::string text = settings.text(setting);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     if (end > begin) result.push_back(text.substr(begin, end - begin));
@@ -75,7 +76,7 @@ std::vector<std::string> expressions_of(const Settings& settings, const char* na
   for (const std::string& one : result) {
     bool ignored = false;
     if (search_known(one, {}, &ignored) || compiled().contains(one)) continue;
-    compiled().emplace(one, compile(one, settings.origin(name)));
+    compiled().emplace(one, compile(one, settings.origin(setting)));
   }
   return result;
 }
@@ -83,12 +84,12 @@ std::vector<std::string> expressions_of(const Settings& settings, const char* na
 }  // namespace
 
 SearchFilter::SearchFilter(const Settings& settings)
-    : functions_{expressions_of(settings, "function-restrict"),
-                 expressions_of(settings, "function-include"),
-                 expressions_of(settings, "function-exclude")},
-      modules_{expressions_of(settings, "module-restrict"),
-               expressions_of(settings, "module-include"),
-               expressions_of(settings, "module-exclude")} {}
+    : functions_{expressions_of(settings, kSettings.function_restrict),
+                 expressions_of(settings, kSettings.function_include),
+                 expressions_of(settings, kSettings.function_exclude)},
+      modules_{expressions_of(settings, kSettings.module_restrict),
+               expressions_of(settings, kSettings.module_include),
+               expressions_of(settings, kSettings.module_exclude)} {}
 
 SearchFilter::Choice SearchFilter::by_function(const std::string& name) const {
   if (!functions_.restricted.empty()) {

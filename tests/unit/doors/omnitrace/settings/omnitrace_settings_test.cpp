@@ -98,12 +98,12 @@ TEST(OmnitraceSettings, BecomeSettings) {
               "OMNITRACE_TRACE_DURATION=1", "OMNITRACE_PAPI_EVENTS=PAPI_TOT_INS PAPI_TOT_CYC",
               "OMNITRACE_TIMEMORY_COMPONENTS=wall_clock, thread_cpu_util peak_rss user_mode_time"}),
         settings);
-  EXPECT_TRUE(settings.flag("paused"));
-  EXPECT_EQ(settings.text("from"), "500ms");
-  EXPECT_EQ(settings.text("until"), "1500ms");
-  EXPECT_EQ(settings.text("metric-rusage"), "ru_maxrss,ru_stime,ru_utime");
-  EXPECT_EQ(settings.text("metric-papi"), "PAPI_TOT_INS,PAPI_TOT_CYC");
-  EXPECT_EQ(settings.text("results"), "all");
+  EXPECT_TRUE(settings.flag(kSettings.paused));
+  EXPECT_EQ(settings.text(kSettings.from), "500ms");
+  EXPECT_EQ(settings.text(kSettings.until), "1500ms");
+  EXPECT_EQ(settings.text(kSettings.metric_rusage), "ru_maxrss,ru_stime,ru_utime");
+  EXPECT_EQ(settings.text(kSettings.metric_papi), "PAPI_TOT_INS,PAPI_TOT_CYC");
+  EXPECT_EQ(settings.text(kSettings.results), "all");
   Settings off;
   apply(read({"OMNITRACE_ENABLED=0", "OMNITRACE_TIMEMORY_COMPONENTS=peak_rss"}), off);
   EXPECT_EQ(off.text("results"), "none");
@@ -140,8 +140,8 @@ TEST(OmnitraceSettings, ChooseAWindow) {
   Settings settings;
   apply(read({"OMNITRACE_TRACE_PERIODS=0.5:2:1:CLOCK_MONOTONIC", "OMNITRACE_TRACE_DELAY=7"}),
         settings);
-  EXPECT_EQ(settings.text("from"), "500ms");
-  EXPECT_EQ(settings.text("until"), "2500ms");
+  EXPECT_EQ(settings.text(kSettings.from), "500ms");
+  EXPECT_EQ(settings.text(kSettings.until), "2500ms");
   EXPECT_TRUE(unmet_wishes(read({"OMNITRACE_TRACE_PERIODS=0.5:2"})).empty());
   EXPECT_EQ(unmet_wishes(read({"OMNITRACE_TRACE_PERIODS=0:1:3:realtime"})),
             (std::vector<std::string>{

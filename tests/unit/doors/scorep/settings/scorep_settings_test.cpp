@@ -122,7 +122,8 @@ TEST(ScorepSettings, DecideWhatIsMeasured) {
   const auto applied = [](const std::vector<std::string>& entries) {
     Settings settings;
     apply(read(entries), settings);
-    return std::string(settings.flag("profile") ? "profile " : "") + settings.text("results");
+    return std::string(settings.flag(kSettings.profile) ? "profile " : "") +
+           settings.text(kSettings.results);
   };
   EXPECT_EQ(applied({}), "profile all");
   EXPECT_EQ(applied({"SCOREP_ENABLE_TRACING=1"}), "all");
