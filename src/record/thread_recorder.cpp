@@ -301,6 +301,14 @@ void ThreadRecorder::fold(EventWord word, std::uint64_t now) noexcept {
   }
 }
 
+void EventPath::enter_slow(Token token, EventWord enter, std::uint64_t now) noexcept {
+  static_cast<ThreadRecorder*>(this)->enter_slow(token, enter, now);
+}
+
+bool EventPath::append_slow(EventWord word, std::uint64_t now) noexcept {
+  return static_cast<ThreadRecorder*>(this)->append_slow(word, now);
+}
+
 void ThreadRecorder::enter_slow(Token token, EventWord enter, std::uint64_t now) noexcept {
   if (profile_ != nullptr && top_ < stack_end_) {  // every call in profile mode
     if (now - base_ > horizon_) [[unlikely]]

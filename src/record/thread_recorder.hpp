@@ -1,10 +1,9 @@
-// The event path: appends the events of one thread to its segment of the spool.
+// The recorder of a thread: the event path (event_path.hpp), and what happens rarely beside it.
 //
 // Every thread has one ThreadRecorder, found through a thread-local pointer
 // that is never null: a thread that has not recorded yet, or records nothing,
-// points to (or is) a recorder without room, so that one comparison finds every
-// rare case. The inline functions take no lock, allocate nothing and throw
-// nothing; rare cases are out of line in thread_recorder.cpp.
+// points to (or is) a recorder without room, so that the comparisons of the event path find every
+// rare case.
 //
 // Thread safety: a recorder is used by its own thread. Others may touch it only
 // while that thread is known not to record, e.g. under the GIL; threads that record
@@ -20,93 +19,20 @@
 #include "core/event_word.hpp"
 #include "os/clock.hpp"
 #include "record/bytes_metric.hpp"
+#include "record/event_path.hpp"
 #include "record/metrics.hpp"
+#include "record/open_stack.hpp"
 #include "record/thread_profile.hpp"
 #include "record/waiting_clock.hpp"
 #include "spool/writer.hpp"
 
 namespace timeloom::record {
 
-// Identifies an open region, so that its leave finds it: the address of a code object, or
-// user_token() of a region. Never zero; bit 0 is reserved.
-using Token = std::uintptr_t;
-
-constexpr Token user_token(EventWord enter) noexcept {
-  return (static_cast<Token>(payload_of(enter)) << 2) | 2;
-}
-
-// A region that is open on this thread.
-struct OpenRegion {
-  Token token;
-  EventWord enter;  // its enter word, without a time
-};
-
-// Bit 0 of a token marks a region that was entered without being recorded, because
-// recording was off or there was no room; its leave is not recorded either.
-inline constexpr Token kUnrecorded = 1;
-// In the place of its enter word: the functions that it calls are not recorded, either.
-inline constexpr EventWord kHidesCalls = ~EventWord{0};
-// Token of a region that ended while recording was off.
-inline constexpr Token kEndedUnseen = 4;
-
-constexpr bool is_user_region(Token token) noexcept { return (token & 2) != 0; }
-constexpr bool is_function(Token token) noexcept {
-  return !is_user_region(token) && (token & ~kUnrecorded) != kEndedUnseen;
-}
-// Bit 2 of the token of a function, whose address is a multiple of eight: a call of the
-// leave callback has been requested, see request_leave_callback().
-inline constexpr Token kLeaveRequested = 4;
-// The token as it was when the region was entered.
-constexpr Token bare_token(Token token) noexcept {
-  return token & ~(is_user_region(token) ? kUnrecorded : kUnrecorded | kLeaveRequested);
-}
-
-// The regions that are open in one sequence of calls, and room for more.
-struct OpenStack {
-  OpenRegion bottom{};  // token 0 matches nothing, so leave_last() needs no other check
-  OpenRegion* base = &bottom;
-  OpenRegion* top = &bottom;  // last entry in use; kept by the recorder while it uses the stack
-  std::size_t size = 0;
-  std::uint64_t said_in = 0;  // the segment, from 1 on, that says what was open; 0: none does
-
-  OpenStack() noexcept = default;
-  OpenStack(const OpenStack&) = delete;
-  OpenStack& operator=(const OpenStack&) = delete;
-  ~OpenStack();
-};
-
-// A track: a sequence of calls that shares a thread with others, such as a task or a greenlet.
-// It is a location of its own; its events lie in the stream of the thread, between records
-// that name the track.
-class Track {
+class ThreadRecorder : public EventPath {
  public:
-  // `numbered`: it is known who has created it.
-  explicit Track(std::uint32_t location, bool numbered = false) noexcept
-      : location_(location), numbered_(numbered) {}
-  std::uint32_t location() const noexcept { return location_; }
-
- private:
-  friend class ThreadRecorder;
-  OpenStack open_;
-  std::uint32_t location_;
-  bool numbered_;
-};
-
-class ThreadRecorder {
- public:
-  ThreadRecorder() noexcept = default;
+  ThreadRecorder() noexcept : EventPath(&own_.bottom) {}
   ThreadRecorder(const ThreadRecorder&) = delete;
   ThreadRecorder& operator=(const ThreadRecorder&) = delete;
-
-  // Records that the region of `enter` is entered at `now`.
-  void enter(Token token, EventWord enter, std::uint64_t now = os::now()) noexcept {
-    const std::uint64_t delta = now - base_;
-    if (cursor_ >= limit_ || top_ >= stack_end_ || delta > horizon_) [[unlikely]] {
-      return enter_slow(token, enter, now);
-    }
-    put(at(enter, delta));
-    *++top_ = {token, enter};
-  }
 
   // From now on enters inside `depth` open regions are not recorded: they take the slow path
   // of a full stack, so that calls above them cost nothing more.
@@ -121,26 +47,8 @@ class ThreadRecorder {
   void leave_hiding(Token token) noexcept;
   // The same for all functions of the thread from here on, whatever is open.
   void hide_functions(bool hide) noexcept;
-  // Whether the innermost open region was entered without being recorded.
-  bool innermost_unrecorded() const noexcept { return (top_->token & kUnrecorded) != 0; }
   // Whether an enter of `token` would be recorded now, if there is room.
   bool records(Token token) noexcept;
-
-  // Records the leave of the innermost open region at `now`; false, and nothing is recorded,
-  // when its token is not `token`.
-  bool leave_last(Token token, std::uint64_t now = os::now()) noexcept {
-    if (top_->token != token) [[unlikely]]
-      return false;
-    const EventWord leave = top_->enter ^ kEnterLeaveFlip;
-    --top_;
-    const std::uint64_t delta = now - base_;
-    if (cursor_ >= limit_ || delta > horizon_) [[unlikely]] {
-      append_slow(leave, now);
-    } else {
-      put(at(leave, delta));
-    }
-    return true;
-  }
 
   // The slow case of leave_last(): closes the open regions inside `token`, then `token`. False
   // when `token` is not open. Also the first event of a thread that was brought in. Functions that
@@ -168,8 +76,6 @@ class ThreadRecorder {
 
   // Forgets a region that was entered without being recorded; regions inside it stay open.
   void forget_unrecorded(Token token) noexcept;
-  // The innermost open region; 0: none.
-  Token innermost() const noexcept { return top_->token; }
 
   // Enters regions that were open before, in another process or on another stack.
   void enter_again(std::span<const OpenRegion> regions) noexcept;
@@ -240,14 +146,10 @@ class ThreadRecorder {
 
  private:
   friend struct RecorderClock;  // tests move the base, since they cannot wait half a minute
-  void put(EventWord word) noexcept {
-    // One store of eight bytes: a record is there or it is not.
-    __atomic_store_n(cursor_, word, __ATOMIC_RELAXED);
-    ++cursor_;
-  }
-  [[gnu::noinline]] void enter_slow(Token token, EventWord enter, std::uint64_t now) noexcept;
+  friend class EventPath;
+  void enter_slow(Token token, EventWord enter, std::uint64_t now) noexcept;
   // False: there was no room, and the event is lost.
-  [[gnu::noinline]] bool append_slow(EventWord word, std::uint64_t now) noexcept;
+  bool append_slow(EventWord word, std::uint64_t now) noexcept;
   void use(OpenStack& stack) noexcept;
   void use_again() noexcept { stack_->top = top_, use(*stack_); }
   void look_for_hiding() noexcept;
@@ -280,13 +182,6 @@ class ThreadRecorder {
   void pop_to(OpenRegion* entry) noexcept;
   void close(OpenRegion* entry) noexcept;
   void close_requested(OpenRegion* entry) noexcept;
-
-  std::uint64_t* cursor_ = nullptr;    // next word
-  std::uint64_t* limit_ = nullptr;     // where the fast path ends: end_, or nowhere with metrics
-  std::uint64_t base_ = 0;             // ticks that deltas count from
-  std::uint64_t horizon_ = kMaxDelta;  // the fast path ends after as many; see thread_waiting.cpp
-  OpenRegion* top_ = &own_.bottom;     // last entry in use
-  OpenRegion* stack_end_ = nullptr;    // last entry that enter() may use
 
   std::uint64_t* end_ = nullptr;  // words from here on are for extended records
   OpenStack own_;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "python/api/user_region.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "record/measurement.hpp"
 
@@ -41,12 +42,12 @@ void put(ExtendedKind kind, std::uint64_t id, std::uint64_t value) noexcept {
 }
 
 void put_parameter(PyObject* name, ParameterType type, ExtendedKind kind, std::uint64_t value) {
-  put(kind, record::define_parameter(text_of(name), type).value(), value);
+  put(kind, record::define_parameter(utf8_text(name), type).value(), value);
 }
 
 void put_text_parameter(PyObject* name, PyObject* text) {
   put_parameter(name, ParameterType::kString, ExtendedKind::kParameterString,
-                record::define_string(text_of(text)).value());
+                record::define_string(utf8_text(text)).value());
 }
 
 // Runs what may allocate; an event that there is no memory for is not recorded.
@@ -143,15 +144,16 @@ PyObject* counter(PyObject*, PyObject* arguments, PyObject* keywords) {
     bits = std::bit_cast<std::uint64_t>(number);
   }
   return recorded([&] {
-    const std::string unit_text = unit == nullptr ? std::string() : text_of(unit);
-    put(ExtendedKind::kMetric, record::define_metric(text_of(name), unit_text, type).value(), bits);
+    const std::string unit_text = unit == nullptr ? std::string() : utf8_text(unit);
+    put(ExtendedKind::kMetric, record::define_metric(utf8_text(name), unit_text, type).value(),
+        bits);
   });
 }
 
 PyObject* marker(PyObject*, PyObject* argument) {
   PyObject* text = name_argument(argument, "marker");
   if (text == nullptr) return nullptr;
-  return recorded([&] { record::marker(text_of(text)); });
+  return recorded([&] { record::marker(utf8_text(text)); });
 }
 
 PyCFunction with_keywords(PyCFunctionWithKeywords function) {

@@ -7,6 +7,7 @@
 
 #include "python/interpreter/compat_frame.hpp"
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "record/measurement.hpp"
 #include "record/region_marks.hpp"
@@ -96,7 +97,7 @@ PyType_Spec kRegionSpec = {"timeloom.region", sizeof(RegionObject), 0,
 
 Region user_region(PyObject* name, SourcePlace place) {
   Region region;
-  region.name = text_of(name);
+  region.name = utf8_text(name);
   region.canonical_name = region.name;
   region.paradigm = Paradigm::kUser;
   region.role = region_style().user_regions;

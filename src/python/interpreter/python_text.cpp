@@ -1,5 +1,8 @@
 #include "python/interpreter/python_text.hpp"
 
+#include <filesystem>
+#include <system_error>
+
 #include "python/interpreter/errors.hpp"
 
 namespace timeloom::python {
@@ -29,6 +32,50 @@ std::vector<std::string> words_of(PyObject* sequence) {
     words.push_back(bytes_of(PySequence_Fast_GET_ITEM(fast.get(), i)));
   }
   return words;
+}
+
+namespace {
+
+// Texts of a trace end at the first zero, whatever comes behind.
+std::string without_zeros(std::string text) {
+  for (std::size_t at = text.find('\0'); at != std::string::npos; at = text.find('\0', at)) {
+    text.replace(at, 1, "\\x00");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string utf8_text(PyObject* object) {
+  Py_ssize_t size = 0;
+  if (const char* text = PyUnicode_AsUTF8AndSize(object, &size)) {
+    return without_zeros({text, static_cast<std::size_t>(size)});
+  }
+  PyErr_Clear();
+  const Ref bytes(PyUnicode_AsEncodedString(object, "utf-8", "backslashreplace"));
+  if (!bytes) {
+    PyErr_Clear();
+    return "?";
+  }
+  return without_zeros(
+      {PyBytes_AS_STRING(bytes.get()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.get()))});
+}
+
+std::string file_text(PyObject* name) {
+  if (PyUnicode_AsUTF8(name) != nullptr) return utf8_text(name);
+  PyErr_Clear();
+  const Ref bytes(PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape"));
+  if (bytes) return PyBytes_AS_STRING(bytes.get());
+  PyErr_Clear();
+  return utf8_text(name);
+}
+
+// As it is found when the program changes its directory.
+std::string absolute_file(std::string file) {
+  if (file.empty() || file.front() == '/' || file.front() == '<') return file;
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  return error ? file : (here / file).lexically_normal().string();
 }
 
 }  // namespace timeloom::python

@@ -1,5 +1,4 @@
-// Text between Python and C++: as the operating system has it, bytes; surrogates
-// become the bytes they stand for. Needs the GIL; throws PythonError.
+// Text between Python and C++, and names of files. Needs the GIL.
 #pragma once
 
 #include <string>
@@ -8,6 +7,9 @@
 #include "python/interpreter/compat.hpp"
 
 namespace timeloom::python {
+
+// ---- As the operating system has it, bytes: surrogates become the bytes they stand for. Throws
+// PythonError.
 
 // The object itself; throws PythonError where it is null.
 PyObject* checked(PyObject* object);
@@ -21,5 +23,15 @@ inline bool is_text(PyObject* object, const char* text) noexcept {
 std::string bytes_of(PyObject* text);
 PyObject* object_of(const std::string& bytes);  // null with an exception set on failure
 std::vector<std::string> words_of(PyObject* sequence);
+
+// ---- As runs have it, UTF-8. Throws std::bad_alloc alone.
+
+// The text of a str object; characters that UTF-8 cannot hold are escaped, zeros as well.
+std::string utf8_text(PyObject* object);
+// The same of names of files and words of command lines: what the locale could not decode is the
+// bytes that the system has.
+std::string file_text(PyObject* name);
+// `file` with the current directory before it, unless it is none (<string>).
+std::string absolute_file(std::string file);
 
 }  // namespace timeloom::python

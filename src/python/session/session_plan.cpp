@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/filter_choices.hpp"
 #include "python/session/session.hpp"
 #include "settings/overhead_setting.hpp"
@@ -28,7 +29,7 @@ std::string own_directory() {
   const Ref file(package ? PyObject_GetAttrString(package.get(), "__file__") : nullptr);
   PyErr_Clear();
   if (!file || !PyUnicode_Check(file.get())) return {};
-  const std::string path = text_of(file.get());
+  const std::string path = utf8_text(file.get());
   return path.substr(0, path.rfind('/'));
 }
 

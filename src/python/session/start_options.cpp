@@ -17,6 +17,7 @@
 #include "core/mpi/mpi_rank.hpp"
 #include "core/run_properties.hpp"
 #include "core/text/recorded_arguments.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/session/worker_name.hpp"
 #include "record/this_process.hpp"
@@ -32,7 +33,7 @@ std::vector<std::string> strings_of(PyObject* list) {
   if (list == nullptr || !PyList_Check(list)) return result;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
     PyObject* item = PyList_GET_ITEM(list, i);
-    if (PyUnicode_Check(item)) result.push_back(file_text_of(item));
+    if (PyUnicode_Check(item)) result.push_back(file_text(item));
   }
   return result;
 }
@@ -58,7 +59,7 @@ LocationGroup this_python(RecordArguments which, const SessionContext& context) 
   LocationGroup process = record::this_process(which);
   PyObject* executable = PySys_GetObject("executable");  // borrowed
   if (executable != nullptr && PyUnicode_Check(executable))
-    process.executable = file_text_of(executable);
+    process.executable = file_text(executable);
   std::vector<std::string> words = command_words();
   const auto [flags, program] = split_interpreter_start(words);
   const bool module = program.size() > 1 && program.front() == "-m";
@@ -98,7 +99,7 @@ std::string library_directories() {
       text += (text.empty() ? "" : ":") + path;
   };
   if (PyObject* platform = PySys_GetObject("_stdlib_dir")) {  // borrowed
-    if (PyUnicode_Check(platform)) add(text_of(platform));
+    if (PyUnicode_Check(platform)) add(utf8_text(platform));
   }
   for (const std::string& path : strings_of(PySys_GetObject("path"))) {
     const bool packages = path.ends_with("/site-packages") || path.ends_with("/dist-packages");

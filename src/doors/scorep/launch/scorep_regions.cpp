@@ -11,6 +11,7 @@
 #include "python/api/user_region.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "record/measurement.hpp"
 
@@ -139,7 +140,7 @@ PyObject* begin(PyObject*, PyObject* arguments) {
   const Ref text(PyObject_Str(file));
   if (!text) return nullptr;
   const auto first = static_cast<std::uint32_t>(std::max(0L, number));
-  const SourcePlace place{absolute_file(text_of(text.get())), first, first};
+  const SourcePlace place{absolute_file(utf8_text(text.get())), first, first};
   enter_user_region(user_region_word(full.get(), &place));
   Py_RETURN_NONE;
 }
@@ -158,7 +159,7 @@ void record_error(PyObject* name) {
     enter_user_region(word);
     const std::uint64_t parameter[] = {
         record::define_parameter("leave-region", ParameterType::kString).value(),
-        record::define_string(text_of(name)).value()};
+        record::define_string(utf8_text(name)).value()};
     record::t_recorder->extended(ExtendedKind::kParameterString, parameter);
     leave_user_region(word);
   }
@@ -205,7 +206,7 @@ bool has_rewind(const std::string& name) {
 PyObject* rewind_begin(PyObject*, PyObject* name) {
   if (!PyUnicode_Check(name)) return name_must_be_str(name);
   if (!record::recording()) Py_RETURN_NONE;
-  const std::string text = text_of(name);
+  const std::string text = utf8_text(name);
   note_rewind(text);
   const std::uint64_t words[] = {record::define_string(text).value()};
   record::t_recorder->extended(ExtendedKind::kRewindBegin, words);
@@ -218,7 +219,7 @@ PyObject* rewind_end(PyObject*, PyObject* arguments) {
   int discard = 0;
   if (!PyArg_ParseTuple(arguments, "Up", &name, &discard)) return nullptr;
   if (!record::recording()) Py_RETURN_NONE;
-  const std::string text = text_of(name);
+  const std::string text = utf8_text(name);
   if (!has_rewind(text)) {
     record_error(name);
     Py_RETURN_NONE;

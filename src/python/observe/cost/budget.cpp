@@ -153,7 +153,7 @@ std::vector<std::uint32_t> mark(Budget& b, const std::vector<PyCodeObject*>& cod
     ids.push_back(id.value());
     b.given_up.push_back({code, code_index(), word});
     Py_INCREF(code);
-    store_code_extra(code, code_index(), kGivenUp);
+    store_code_extra(code, code_index(), kGivenUpCode);
     b.tokens.push_back(token_of(code));
   }
   std::ranges::sort(b.tokens);

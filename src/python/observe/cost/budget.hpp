@@ -7,10 +7,10 @@
 // samples, the cost of an event in this program (slowed()), what first sights of functions have
 // cost, and the CPU time of the process follows the share that measuring takes. Where it is too
 // much, the code objects with the most samples are given up: their visits are exact until then, and
-// from there on their time is that of their callers. They keep kGivenUp as their word, and
-// sys.monitoring makes no further calls for them. An instrumenter that rests goes on when the CPU
-// time has grown so far that its cost is within the limit again (rest.hpp). Needs the GIL, or on
-// builds without one an attached thread state; nothing throws.
+// from there on their time is that of their callers. They keep CodeMark::kGivenUp as their word,
+// and sys.monitoring makes no further calls for them. An instrumenter that rests goes on when the
+// CPU time has grown so far that its cost is within the limit again (rest.hpp). Needs the GIL, or
+// on builds without one an attached thread state; nothing throws.
 #pragma once
 
 #include <string>

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "python/interpreter/frame_hook.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/observe/hooks/unobserved.hpp"
 #include "python/observe/regions/code_regions.hpp"
 
@@ -87,7 +88,7 @@ std::string try_calls() {
     if (seen < 0) return {};
     if (seen >= kCalls) continue;
     kept += kept.empty() ? "" : ", ";
-    kept += text_of(reinterpret_cast<PyFunctionObject*>(function)->func_name);
+    kept += utf8_text(reinterpret_cast<PyFunctionObject*>(function)->func_name);
   }
   return kept;
 }

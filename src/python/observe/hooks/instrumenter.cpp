@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/observe/hooks/hook_probe.hpp"
 #include "python/observe/regions/code_regions.hpp"
@@ -136,7 +137,7 @@ PyTypeObject* class_of(PyMethodDef* method, PyObject* callable) {
 std::string attribute(PyObject* object, const char* name) {
   const Ref value(PyObject_GetAttrString(object, name));
   PyErr_Clear();
-  return value && PyUnicode_Check(value.get()) ? text_of(value.get()) : std::string{};
+  return value && PyUnicode_Check(value.get()) ? utf8_text(value.get()) : std::string{};
 }
 
 // Its name without its module, and the last part of that, are in `names`.

@@ -83,7 +83,7 @@ constexpr std::string_view kOwnPackages[] = {
 std::string module_of(PyObject* globals) {
   if (!PyDict_Check(globals)) return {};
   PyObject* name = PyDict_GetItemString(globals, "__name__");  // borrowed
-  return name != nullptr && PyUnicode_Check(name) ? text_of(name) : std::string{};
+  return name != nullptr && PyUnicode_Check(name) ? utf8_text(name) : std::string{};
 }
 
 const char* g_command_of = nullptr;  // see name_command(); until that has been seen
@@ -93,8 +93,7 @@ std::string shipped_file(std::string file, PyObject* globals) {
   if (file != "<dynamic-code>" || globals == nullptr || !PyDict_Check(globals)) return file;
   PyObject* const of_module = PyDict_GetItemString(globals, "__file__");  // borrowed
   if (of_module == nullptr || !PyUnicode_Check(of_module)) return file;
-  return rules().style->absolute_files ? absolute_file(file_text_of(of_module))
-                                       : file_text_of(of_module);
+  return rules().style->absolute_files ? absolute_file(file_text(of_module)) : file_text(of_module);
 }
 
 bool is_command(PyCodeObject* code, const std::string& module) {
@@ -105,8 +104,8 @@ bool is_command(PyCodeObject* code, const std::string& module) {
 Region region_of(PyCodeObject* code, PyObject* globals) {
   Region region;
   region.group =
-      globals == nullptr ? module_of_file(text_of(code->co_filename)) : module_of(globals);
-  std::string qualified = text_of(code->co_qualname);
+      globals == nullptr ? module_of_file(utf8_text(code->co_filename)) : module_of(globals);
+  std::string qualified = utf8_text(code->co_qualname);
   if (is_command(code, region.group)) {
     region.group = std::exchange(g_command_of, nullptr);
     qualified = "<command>";
@@ -140,16 +139,8 @@ std::uint32_t last_line_of(PyCodeObject* code) {
 const RegionStyle& region_style() noexcept { return *rules().style; }
 const LabelParts& label_parts() noexcept { return rules().label; }
 
-// As it is found when the program changes its directory.
-std::string absolute_file(std::string file) {
-  if (file.empty() || file.front() == '/' || file.front() == '<') return file;
-  std::error_code error;
-  const std::filesystem::path here = std::filesystem::current_path(error);
-  return error ? file : (here / file).lexically_normal().string();
-}
-
 std::string file_of(PyCodeObject* code) {
-  std::string file = file_text_of(code->co_filename);
+  std::string file = file_text(code->co_filename);
   return rules().style->absolute_files ? absolute_file(std::move(file)) : file;
 }
 
@@ -160,42 +151,6 @@ bool excludes_c_function(const Region& region, const std::string& name) {
 bool excludes_user_region(const Region& region) { return rules().filter.excluded_by_file(region); }
 bool filters_anything() noexcept { return g_leave_out; }
 bool filters_user_regions() noexcept { return !rules().filter.choices().file.empty(); }
-
-namespace {
-
-// Texts of a trace end at the first zero, whatever comes behind.
-std::string without_zeros(std::string text) {
-  for (std::size_t at = text.find('\0'); at != std::string::npos; at = text.find('\0', at)) {
-    text.replace(at, 1, "\\x00");
-  }
-  return text;
-}
-
-}  // namespace
-
-std::string text_of(PyObject* object) {
-  Py_ssize_t size = 0;
-  if (const char* text = PyUnicode_AsUTF8AndSize(object, &size)) {
-    return without_zeros({text, static_cast<std::size_t>(size)});
-  }
-  PyErr_Clear();
-  const Ref bytes(PyUnicode_AsEncodedString(object, "utf-8", "backslashreplace"));
-  if (!bytes) {
-    PyErr_Clear();
-    return "?";
-  }
-  return without_zeros(
-      {PyBytes_AS_STRING(bytes.get()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.get()))});
-}
-
-std::string file_text_of(PyObject* name) {
-  if (PyUnicode_AsUTF8(name) != nullptr) return text_of(name);
-  PyErr_Clear();
-  const Ref bytes(PyUnicode_AsEncodedString(name, "utf-8", "surrogateescape"));
-  if (bytes) return PyBytes_AS_STRING(bytes.get());
-  PyErr_Clear();
-  return text_of(name);
-}
 
 void (*g_on_new_code)() noexcept = nullptr;
 
@@ -223,14 +178,14 @@ Decision decide(PyCodeObject* code, Region& region) {
   const RegionStyle& style = region_style();
   if (is_own_file(region.file) || rules().filter.hidden_import(region)) return {kOwn};
   if (style.hides(region.canonical_name)) return {};
-  const Verdict verdict = rules().search.of(text_of(code->co_name), text_of(code->co_filename));
+  const Verdict verdict = rules().search.of(utf8_text(code->co_name), utf8_text(code->co_filename));
   if (verdict == Verdict::kCalls) return {kExcluded, Entering::kNothing};
   if (verdict == Verdict::kFile) return {kExcludedFile};
   if (verdict == Verdict::kFunction || excludes(region)) return {};
   region.last_line = last_line_of(code);
   style.finish(region);
   const LabelParts& parts = rules().label;
-  if (style.label != nullptr && parts.qualified) region.name = text_of(code->co_qualname);
+  if (style.label != nullptr && parts.qualified) region.name = utf8_text(code->co_qualname);
   Region labelled = region;
   if (style.label != nullptr) labelled.name = style.label(parts, region, {});
   const bool by_call = style.label != nullptr && parts.arguments;
@@ -269,7 +224,7 @@ void enter_code(PyCodeObject* code, EventWord word) noexcept {
     return record::t_recorder->enter(token_of(code), word);
   }
   const FirstSightTimer timer;
-  if (known_word(code) == kGivenUp) return;  // by another thread, meanwhile
+  if (known_word(code) == kGivenUpCode) return;  // by another thread, meanwhile
   if (!record::enter_region(token_of(code), word)) return;
   const CriticalSection critical;
   store_code_extra(code, index, ready);

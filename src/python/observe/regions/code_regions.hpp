@@ -9,7 +9,7 @@
 //
 //      63                                28 27                          0
 //     +------------------------------------+-----------------------------+
-//     | number of the measurement, or 0    | enter word, or see kExcluded|
+//     | number of the measurement, or 0    | enter word, or a CodeMark    |
 //     +------------------------------------+-----------------------------+
 //
 // So one comparison, in ready_word(), tells the words that can be recorded as they are from
@@ -30,20 +30,25 @@
 
 namespace timeloom::python {
 
-// Kept with a code object that is not recorded. Its kind is not "enter".
-inline constexpr EventWord kExcluded = 2;
-// The same for our own Python files, and for importing where it is hidden: calls of C
-// functions from there are not recorded either.
-inline constexpr EventWord kOwn = kExcluded | EventWord{1} << kKindBits;
-
-// The same for functions that are left out for their file: nor are the C functions that these call.
-inline constexpr EventWord kExcludedFile = kExcluded | EventWord{3} << kKindBits;
-
-// Kept with a code object that is watched, see watched.hpp; the word to enter is there.
-inline constexpr EventWord kWatched = kExcluded | EventWord{2} << kKindBits;
-
-// Kept with a code object whose calls are no longer recorded, see budget.hpp.
-inline constexpr EventWord kGivenUp = kExcluded | EventWord{3} << kKindBits;
+// Kept with a code object in the place of an enter word, where its calls are not recorded as they
+// are: one value for each reason.
+enum class CodeMark : std::uint32_t {
+  kExcluded,      // not recorded
+  kOwn,           // nor are the C functions that it calls: our own Python files, and importing
+                  // where it is hidden
+  kWatched,       // see watched.hpp; the word to enter is there
+  kExcludedFile,  // for its file: nor are the C functions that it calls
+  kGivenUp,       // no longer recorded, see budget.hpp
+};
+// The mark as a word: that of a leave, which no enter word is.
+constexpr EventWord mark_word(CodeMark mark) noexcept {
+  return make_word(WordKind::kLeave, static_cast<std::uint32_t>(mark));
+}
+inline constexpr EventWord kExcluded = mark_word(CodeMark::kExcluded);
+inline constexpr EventWord kOwn = mark_word(CodeMark::kOwn);
+inline constexpr EventWord kWatched = mark_word(CodeMark::kWatched);
+inline constexpr EventWord kExcludedFile = mark_word(CodeMark::kExcludedFile);
+inline constexpr EventWord kGivenUpCode = mark_word(CodeMark::kGivenUp);
 
 // Side by side for the event path.
 struct Keeping {
@@ -140,19 +145,11 @@ bool set_rules(const RegionRules& rules);
 // The style of region names by the rules in force.
 const RegionStyle& region_style() noexcept;
 const LabelParts& label_parts() noexcept;
-// `file` with the current directory before it, unless it is none (<string>).
-std::string absolute_file(std::string file);
 // Whether a file is one of our own packages, by the rules in force.
 bool is_own_file(const std::string& file);
 
 // The source file of a code object as its region has it, and its last line.
 std::string file_of(PyCodeObject* code);
 std::uint32_t last_line_of(PyCodeObject* code);
-
-// The text of a str object; characters that UTF-8 cannot hold are escaped.
-std::string text_of(PyObject* object);
-// The same of names of files and words of command lines: what the locale could not decode is the
-// bytes that the system has.
-std::string file_text_of(PyObject* name);
 
 }  // namespace timeloom::python

@@ -20,11 +20,11 @@ const FilterFile& parsed(const std::string& text, const std::string& name) {
 // Where the modules of Python's library lie. `os` is not there with -S.
 std::string library_directory() {
   PyObject* directory = PySys_GetObject("_stdlib_dir");  // borrowed
-  if (directory != nullptr && PyUnicode_Check(directory)) return text_of(directory) + "/";
+  if (directory != nullptr && PyUnicode_Check(directory)) return utf8_text(directory) + "/";
   PyObject* os = PyDict_GetItemString(PyImport_GetModuleDict(), "os");  // borrowed
   const Ref file(os == nullptr ? nullptr : PyObject_GetAttrString(os, "__file__"));
   PyErr_Clear();
-  const std::string path = file && PyUnicode_Check(file.get()) ? text_of(file.get()) : "";
+  const std::string path = file && PyUnicode_Check(file.get()) ? utf8_text(file.get()) : "";
   return path.substr(0, path.rfind('/') + 1);
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/observe/hooks/unobserved.hpp"
 #include "python/observe/regions/code_regions.hpp"
 
@@ -35,8 +36,8 @@ bool add_argument(std::string& text, InterpreterFrame* frame, int index, const c
   if (!representation) return false;
   if (text.size() > 1) text += ", ";
   text += stars;
-  text += text_of(PyTuple_GET_ITEM(code_of(frame)->co_localsplusnames, index));
-  text += "=" + text_of(representation.get());
+  text += utf8_text(PyTuple_GET_ITEM(code_of(frame)->co_localsplusnames, index));
+  text += "=" + utf8_text(representation.get());
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "python/interpreter/compat.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/code_regions.hpp"
 
 namespace timeloom::python {
@@ -34,7 +35,7 @@ std::size_t common_parts(std::string_view a, std::string_view b) {
 std::string file_of_module(PyObject* module) {
   if (!PyModule_Check(module)) return {};
   PyObject* const file = PyDict_GetItemString(PyModule_GetDict(module), "__file__");  // borrowed
-  return file != nullptr && PyUnicode_Check(file) ? text_of(file) : std::string();
+  return file != nullptr && PyUnicode_Check(file) ? utf8_text(file) : std::string();
 }
 
 // Empty: none, or more than one.
@@ -48,12 +49,12 @@ std::string find_module(const std::string& file) {
   std::string found;
   while (PyDict_Next(modules.get(), &position, &name, &module) != 0) {
     const std::string made = PyUnicode_Check(name) ? file_of_module(module) : std::string();
-    if (made == file) return text_of(name);
+    if (made == file) return utf8_text(name);
     const bool extension = !made.empty() && !made.ends_with(".py") && !made.ends_with(".pyc");
     const std::size_t parts =
         extension ? common_parts(without_suffix(made), without_suffix(file)) : 0;
     if (parts == 0 || parts < most) continue;
-    std::string text = text_of(name);
+    std::string text = utf8_text(name);
     if (parts > most) {
       found = std::move(text);
     } else if (module != best) {

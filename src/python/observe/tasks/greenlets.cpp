@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "python/interpreter/python_text.hpp"
 #include "python/observe/cost/budget.hpp"
 #include "python/observe/hooks/unobserved.hpp"
 #include "python/observe/regions/code_regions.hpp"
@@ -53,7 +54,7 @@ bool is_dead(PyObject* greenlet) noexcept {
 std::string text_attribute(PyObject* object, const char* attribute) {
   const Ref value(PyObject_GetAttrString(object, attribute));
   PyErr_Clear();
-  return value && PyUnicode_Check(value.get()) ? text_of(value.get()) : std::string{};
+  return value && PyUnicode_Check(value.get()) ? utf8_text(value.get()) : std::string{};
 }
 
 // Of gevent; greenlet itself no longer tells when one runs.

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "record/measurement.hpp"
 
@@ -43,7 +44,7 @@ Region artificial(std::string name) {
 }
 
 EventWord find_region(PyCodeObject* code, PyObject* qualified_name) {
-  std::string name = text_of(qualified_name);
+  std::string name = utf8_text(qualified_name);
   const auto address = reinterpret_cast<std::uintptr_t>(code);
   std::string key = name + '\0' + std::to_string(address);
   auto& regions = state().regions;

@@ -60,14 +60,14 @@ Ref attribute(PyObject* object, Name& name) {
 
 std::string function_of(PyObject* coroutine) {
   const Ref name = attribute(coroutine, g_qualified_name);
-  return name && PyUnicode_Check(name.get()) ? text_of(name.get()) : "coroutine";
+  return name && PyUnicode_Check(name.get()) ? utf8_text(name.get()) : "coroutine";
 }
 
 // Eager tasks that the program does not name are called "None" by 3.12 and 3.13.
 std::string own_name_of_asyncio_task(PyObject* task) {
   const Ref name = call(task, g_get_name);
   if (!name || !PyUnicode_Check(name.get()) || is_text(name.get(), "None")) return {};
-  return text_of(name.get());
+  return utf8_text(name.get());
 }
 
 std::string function_of_asyncio_task(PyObject* task) {
@@ -113,7 +113,7 @@ std::string name_of_trio_task(PyObject* coroutine) {
   const Ref task = call(trio, g_current_task);
   if (!task || attribute(task.get(), g_coro).get() != coroutine) return {};
   const Ref name = attribute(task.get(), g_name);
-  return name && PyUnicode_Check(name.get()) ? text_of(name.get()) : std::string{};
+  return name && PyUnicode_Check(name.get()) ? utf8_text(name.get()) : std::string{};
 }
 
 }  // namespace

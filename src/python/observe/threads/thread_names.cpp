@@ -7,6 +7,7 @@
 #include <string>
 
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/observe/hooks/unobserved.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/observe/tasks/greenlets.hpp"
@@ -62,7 +63,7 @@ Ref running_thread(std::uintptr_t thread) noexcept {
 std::string name_of(const Ref& thread) {
   if (!thread) return {};
   const Ref name(PyObject_GetAttrString(thread.get(), "_name"));
-  return name && PyUnicode_Check(name.get()) ? text_of(name.get()) : std::string{};
+  return name && PyUnicode_Check(name.get()) ? utf8_text(name.get()) : std::string{};
 }
 
 std::string name_this_thread(std::uint32_t location) {

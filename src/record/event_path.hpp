@@ -1,0 +1,74 @@
+// The event path: what runs at each enter and leave of a region.
+//
+// An event is one word of eight bytes, stored where the cursor is; a leave closes what its thread
+// entered last. Nothing here takes a lock, allocates or throws. All rare cases are found by the
+// comparisons below, three in an enter and three in a leave, and are out of line: they belong to
+// ThreadRecorder, of which this is the part that an event touches, on a cache line of its own.
+//
+// Used by its own thread; see thread_recorder.hpp.
+#pragma once
+
+#include <cstdint>
+
+#include "core/event_word.hpp"
+#include "os/clock.hpp"
+#include "record/open_stack.hpp"
+
+namespace timeloom::record {
+
+class alignas(64) EventPath {
+ public:
+  // Records that the region of `enter` is entered at `now`.
+  void enter(Token token, EventWord enter, std::uint64_t now = os::now()) noexcept {
+    const std::uint64_t delta = now - base_;
+    if (cursor_ >= limit_ || top_ >= stack_end_ || delta > horizon_) [[unlikely]] {
+      return enter_slow(token, enter, now);
+    }
+    put(at(enter, delta));
+    *++top_ = {token, enter};
+  }
+
+  // Records the leave of the innermost open region at `now`; false, and nothing is recorded,
+  // when its token is not `token`.
+  bool leave_last(Token token, std::uint64_t now = os::now()) noexcept {
+    if (top_->token != token) [[unlikely]]
+      return false;
+    const EventWord leave = top_->enter ^ kEnterLeaveFlip;
+    --top_;
+    const std::uint64_t delta = now - base_;
+    if (cursor_ >= limit_ || delta > horizon_) [[unlikely]] {
+      append_slow(leave, now);
+    } else {
+      put(at(leave, delta));
+    }
+    return true;
+  }
+
+  // The innermost open region; 0: none.
+  Token innermost() const noexcept { return top_->token; }
+  // Whether it was entered without being recorded.
+  bool innermost_unrecorded() const noexcept { return (top_->token & kUnrecorded) != 0; }
+
+ protected:
+  explicit EventPath(OpenRegion* top) noexcept : top_(top) {}
+
+  void put(EventWord word) noexcept {
+    // One store of eight bytes: a record is there or it is not.
+    __atomic_store_n(cursor_, word, __ATOMIC_RELAXED);
+    ++cursor_;
+  }
+
+  std::uint64_t* cursor_ = nullptr;    // next word
+  std::uint64_t* limit_ = nullptr;     // where the fast path ends: the end, or nowhere with metrics
+  std::uint64_t base_ = 0;             // ticks that deltas count from
+  std::uint64_t horizon_ = kMaxDelta;  // the fast path ends after as many; see thread_waiting.cpp
+  OpenRegion* top_;                    // last entry in use
+  OpenRegion* stack_end_ = nullptr;    // last entry that enter() may use
+
+ private:
+  // ThreadRecorder's, which alone derives from this.
+  [[gnu::noinline]] void enter_slow(Token token, EventWord enter, std::uint64_t now) noexcept;
+  [[gnu::noinline]] bool append_slow(EventWord word, std::uint64_t now) noexcept;
+};
+
+}  // namespace timeloom::record
