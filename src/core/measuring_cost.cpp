@@ -34,7 +34,7 @@ constexpr std::pair<std::string_view, double MeasuringCost::*> kRunFields[] = {
 
 // "name=number name=number"
 template <typename Cost>
-std::string text_of(const Cost& cost, Fields<Cost> fields) {
+std::string share_text(const Cost& cost, Fields<Cost> fields) {
   std::string text;
   for (const auto& [name, field] : fields) {
     if (!text.empty()) text += ' ';
@@ -68,8 +68,12 @@ std::string process_cost_property(std::size_t group) {
   return std::string(kProcessCost) + "_" + std::to_string(group);  // OTF2 makes a dot that
 }
 
-std::string to_text(const ProcessCost& cost) { return text_of<ProcessCost>(cost, kProcessFields); }
-std::string to_text(const MeasuringCost& cost) { return text_of<MeasuringCost>(cost, kRunFields); }
+std::string to_text(const ProcessCost& cost) {
+  return share_text<ProcessCost>(cost, kProcessFields);
+}
+std::string to_text(const MeasuringCost& cost) {
+  return share_text<MeasuringCost>(cost, kRunFields);
+}
 ProcessCost process_cost_of(std::string_view text) {
   return cost_of<ProcessCost>(text, kProcessFields);
 }

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = WindowPoint::Kind;
 
-std::string text_of(const WindowPoint& point) {
+std::string point_text(const WindowPoint& point) {
   if (point.kind == Kind::kRegion) return point.region;
   std::string text = std::to_string(static_cast<double>(point.ns) * 1e-9);
   while (text.ends_with('0')) text.pop_back();
@@ -41,12 +41,12 @@ WindowPoint parse_window_point(std::string_view text, const std::string& origin)
 
 std::string describe(const Window& window) {
   std::string text;
-  if (window.from.kind != Kind::kNone) text += "from " + text_of(window.from);
+  if (window.from.kind != Kind::kNone) text += "from " + point_text(window.from);
   if (window.after != 0) {
     text += " after " + std::to_string(window.after) + (window.after == 1 ? " call" : " calls");
   }
   if (window.until.kind != Kind::kNone) {
-    text += (text.empty() ? "" : " ") + ("until " + text_of(window.until));
+    text += (text.empty() ? "" : " ") + ("until " + point_text(window.until));
   }
   return text;
 }

@@ -28,7 +28,7 @@ Alarm& alarm_of(AlarmUse use) {
   return (*kAlarms)[static_cast<std::size_t>(use)];
 }
 
-void forget_after_fork() {
+void forget_alarm_after_fork() {
   for (const AlarmUse use : {AlarmUse::kWindow, AlarmUse::kRest}) {
     Alarm& alarm = alarm_of(use);
     if (!alarm.thread.running()) continue;
@@ -54,7 +54,7 @@ void wait_and_ring(Alarm& alarm, std::uint64_t at_ns, Ring ring) {
 
 void set_alarm(AlarmUse use, std::uint64_t at_ns, Ring ring) noexcept {
   static const bool kForkHandled = [] {
-    os::at_fork_in_child(forget_after_fork);
+    os::at_fork_in_child(forget_alarm_after_fork);
     return true;
   }();
   (void)kForkHandled;

@@ -20,7 +20,7 @@ constexpr unsigned kNumberShift = 32;
 // By BytesOf: the number of the measurement that the metric is defined in, and its id there.
 constinit std::array<std::atomic<std::uint64_t>, kNames.size()> g_known{};
 
-[[gnu::noinline, gnu::cold]] MetricId define(std::size_t index) noexcept try {
+[[gnu::noinline, gnu::cold]] MetricId define_bytes(std::size_t index) noexcept try {
   State& s = state();
   const std::lock_guard lock(s.mutex);
   const std::uint64_t number = measurement_number();
@@ -38,7 +38,7 @@ constinit std::array<std::atomic<std::uint64_t>, kNames.size()> g_known{};
 MetricId bytes_metric(BytesOf what) noexcept {
   const auto index = static_cast<std::size_t>(what);
   const std::uint64_t known = g_known[index].load(std::memory_order_relaxed);
-  if (known >> kNumberShift != measurement_number()) return define(index);
+  if (known >> kNumberShift != measurement_number()) return define_bytes(index);
   return MetricId{static_cast<std::uint32_t>(known)};
 }
 

@@ -50,7 +50,7 @@ class alignas(64) EventPath {
   bool innermost_unrecorded() const noexcept { return (top_->token & kUnrecorded) != 0; }
 
  protected:
-  explicit EventPath(OpenRegion* top) noexcept : top_(top) {}
+  constexpr explicit EventPath(OpenRegion* top) noexcept : top_(top) {}
 
   void put(EventWord word) noexcept {
     // One store of eight bytes: a record is there or it is not.

@@ -44,7 +44,7 @@ void close_all(Listener& listener) noexcept {
 }
 
 // The child has a copy of the channel, which would keep the other side waiting.
-void forget_after_fork() {
+void forget_listener_after_fork() {
   Listener& listener = the_listener();
   close_all(listener);
   listener.phase = Phase::kNone;
@@ -134,7 +134,7 @@ void end_thread(Listener& listener, std::unique_lock<std::mutex>& lock) noexcept
 bool begin_listening(int descriptor, std::uint64_t until_ns,
                      void (*heard)(int descriptor) noexcept) noexcept {
   static const bool kForkHandled = [] {
-    os::at_fork_in_child(forget_after_fork);
+    os::at_fork_in_child(forget_listener_after_fork);
     return true;
   }();
   (void)kForkHandled;

@@ -30,7 +30,7 @@ namespace timeloom::record {
 
 class ThreadRecorder : public EventPath {
  public:
-  ThreadRecorder() noexcept : EventPath(&own_.bottom) {}
+  constexpr ThreadRecorder() noexcept : EventPath(&own_.bottom) {}
   ThreadRecorder(const ThreadRecorder&) = delete;
   ThreadRecorder& operator=(const ThreadRecorder&) = delete;
 

@@ -71,7 +71,7 @@ bool is_own_link(const fs::path& path) {
   return ::lstat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid();
 }
 
-[[noreturn]] void fail(const fs::path& path, int error) {
+[[noreturn]] void fail_on_job(const fs::path& path, int error) {
   throw Obstacle("cannot write to " + path.string() + ": " + std::strerror(error) +
                  "; choose another directory with --output");
 }
@@ -82,8 +82,8 @@ void replace_pointer(const fs::path& link, const fs::path& run) {
   const fs::path next = link.string() + ".new";  // only one process at a time makes it
   const std::string target = std::string(kReady) + run.lexically_proximate(meeting).string();
   ::unlink(next.c_str());
-  if (::symlink(target.c_str(), next.c_str()) != 0) fail(meeting, errno);
-  if (::rename(next.c_str(), link.c_str()) != 0) fail(meeting, errno);
+  if (::symlink(target.c_str(), next.c_str()) != 0) fail_on_job(meeting, errno);
+  if (::rename(next.c_str(), link.c_str()) != 0) fail_on_job(meeting, errno);
 }
 
 std::string marker_text(const std::string& job, const std::string& wish) {
@@ -109,7 +109,7 @@ JobPointer::JobPointer(fs::path meeting, const std::string& job, const std::stri
 bool JobPointer::claim() const {
   const fs::path link = meeting_ / name_;
   if (::symlink(std::string(kMaking).c_str(), link.c_str()) == 0) return true;
-  if (errno != EEXIST) fail(meeting_, errno);
+  if (errno != EEXIST) fail_on_job(meeting_, errno);
   return false;
 }
 

@@ -11,14 +11,14 @@ namespace timeloom::run {
 namespace fs = std::filesystem;
 namespace {
 
-[[noreturn]] void fail(const char* what, const fs::path& path, int error) {
+[[noreturn]] void fail_on_entry(const char* what, const fs::path& path, int error) {
   throw fs::filesystem_error(what, path, std::error_code(error, std::generic_category()));
 }
 
 os::Directory open_path(const fs::path& path) {
   int error = 0;
   os::Directory directory = os::Directory::open(path.string(), &error);
-  if (error != 0) fail("cannot open", path, error);
+  if (error != 0) fail_on_entry("cannot open", path, error);
   return directory;
 }
 
@@ -30,32 +30,33 @@ Directory Directory::open(const KnownDirectory& known) {
   int error = 0;
   os::Directory directory = known.open_to_list(&error);
   if (error == ESTALE) throw Error(known.path() + ": " + reason_of(error));
-  if (error != 0) fail("cannot open", known.path(), error);
+  if (error != 0) fail_on_entry("cannot open", known.path(), error);
   return Directory(std::move(directory), known.path());
 }
 
 void Directory::check(int error, const char* what, Item item) const {
-  if (error != 0) fail(what, path_ / entry(item).name, error);
+  if (error != 0) fail_on_entry(what, path_ / entry(item).name, error);
 }
 
 std::vector<std::string> Directory::names() const {
   int error = 0;
   std::vector<std::string> names = directory_.names(&error);
-  if (error != 0) fail("cannot read", path_, error);
+  if (error != 0) fail_on_entry("cannot read", path_, error);
   return names;
 }
 
 unsigned Directory::owner() const {
   int error = 0;
   const unsigned owner = directory_.owner(&error);
-  if (error != 0) fail("cannot look at", path_, error);
+  if (error != 0) fail_on_entry("cannot look at", path_, error);
   return owner;
 }
 
 bool Directory::is_at_its_path() const { return directory_.is_at(path_.string()); }
 
 void Directory::let_through() const {
-  if (const int error = directory_.let_through(); error != 0) fail("cannot open", path_, error);
+  if (const int error = directory_.let_through(); error != 0)
+    fail_on_entry("cannot open", path_, error);
 }
 
 bool Directory::holds(Item item) const {

@@ -26,7 +26,7 @@ constexpr std::string_view kFilterText = "filter-text=";
 // A filter file has 64 MiB at most, and the command line much less.
 constexpr std::uint64_t kLargest = 80 << 20;
 
-[[noreturn]] void refuse(std::string_view record) {
+[[noreturn]] void refuse_inheritance(std::string_view record) {
   throw Error("'" + std::string(record.substr(0, 80)) + "' is no record of settings");
 }
 
@@ -39,13 +39,13 @@ bool take(std::string_view& record, std::string_view name) {
 std::uint64_t number_of(std::string_view text) {
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) refuse(text);
+  if (error != std::errc{} || end != text.data() + text.size()) refuse_inheritance(text);
   return number;
 }
 
 void take_property(std::string_view text, RunDescription& description) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos) refuse(text);
+  if (equals == std::string_view::npos) refuse_inheritance(text);
   description.properties.emplace(text.substr(0, equals), text.substr(equals + 1));
 }
 
@@ -64,7 +64,7 @@ void take_record(std::string_view record, Inheritance& inheritance) {
   } else if (take(record, kFilterFile)) {
     program.filter.path = record;
   } else {
-    refuse(record);
+    refuse_inheritance(record);
   }
 }
 
@@ -114,7 +114,7 @@ Inheritance inheritance_of(std::string_view text) {
       return inheritance;
     }
     const std::size_t end = text.find('\0');
-    if (end == std::string_view::npos) refuse(text);  // cut off
+    if (end == std::string_view::npos) refuse_inheritance(text);  // cut off
     take_record(text.substr(0, end), inheritance);
     text.remove_prefix(end + 1);
   }

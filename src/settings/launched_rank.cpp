@@ -106,7 +106,8 @@ bool is_started_by(const Launcher& launcher, const Variables& variables) {
 }
 
 // One text of the values of all that are there; empty: the first is not.
-std::string joined(std::initializer_list<std::string_view> names, const Variables& variables) {
+std::string joined_names(std::initializer_list<std::string_view> names,
+                         const Variables& variables) {
   std::string text;
   for (const std::string_view name : names) {
     const std::string value = name.empty() ? std::string() : variables(name);
@@ -154,7 +155,7 @@ std::optional<LaunchedRank> rank_by(const Launcher& launcher, const Variables& v
   result.size = first_number(launcher.size, variables).value_or(0);
   if (result.size != 0 && *rank >= result.size) return std::nullopt;
   result.local_size = first_number(launcher.local_size, variables).value_or(0);
-  result.job = joined({launcher.job[0], launcher.job[1], launcher.job[2]}, variables);
+  result.job = joined_names({launcher.job[0], launcher.job[1], launcher.job[2]}, variables);
   if (result.job.empty()) result.job = batch_job(variables);
   // Hydra starts its ranks by a step of its own, so this tells those of one batch job apart.
   const std::string step = launcher.name == "MPICH" ? variables("SLURM_STEP_ID") : std::string();
@@ -193,7 +194,7 @@ std::optional<os::Ancestor> launching_process(const LaunchedRank& rank) {
   return std::nullopt;
 }
 
-std::string text_of(const os::ProcessIdentity& process) {
+std::string rank_text(const os::ProcessIdentity& process) {
   std::string text;
   for (const std::uint64_t part :
        {process.id, process.start, process.pid_namespace, process.boot[0], process.boot[1]}) {
@@ -243,7 +244,7 @@ std::optional<LaunchedRank> launched_rank_of_this_process(const char* const* env
   if (!rank) return rank;
   if (const auto launcher = rank->on_one_host() ? launching_process(*rank) : std::nullopt) {
     rank->job +=
-        (rank->job.empty() ? std::string(rank->launcher) : "") + text_of(launcher->process);
+        (rank->job.empty() ? std::string(rank->launcher) : "") + rank_text(launcher->process);
   }
   if (const std::string named = variables(kJobVariable); !named.empty()) {
     rank->job += (rank->job.empty() ? "named " : " named ") + short_name(named);

@@ -14,14 +14,14 @@ namespace timeloom {
 namespace {
 
 namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
+using CommandWords = std::vector<std::string>;
 
 // What a `#!` names that is no Python. Others may start one: uv, pipx, sage.
 constexpr std::array<std::string_view, 18> kInterpreters = {
     "sh",   "bash", "dash",    "zsh",   "ksh", "csh", "tcsh", "fish",  "perl",
     "ruby", "node", "Rscript", "julia", "lua", "awk", "make", "tclsh", "php"};
 
-void append(Words& words, std::span<const std::string> more) {
+void append(CommandWords& words, std::span<const std::string> more) {
   words.insert(words.end(), more.begin(), more.end());
 }
 
@@ -29,7 +29,7 @@ std::string_view name_of_file(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
-std::string shell_line(const Words& words) {
+std::string shell_line(const CommandWords& words) {
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
   return line;
@@ -68,14 +68,15 @@ std::string other_interpreter(const std::string& path, const std::string& head) 
 }
 
 // `python flags app.py` through the door.
-Words through_door(const DoorWords& door, const std::string& python, const Words& rest) {
+CommandWords through_door(const DoorWords& door, const std::string& python,
+                          const CommandWords& rest) {
   const InterpreterStart start = split_interpreter_start(rest);
   const bool takes_flags = door.command.front() == "timeloom";
-  Words words;
+  CommandWords words;
   if (python.find('/') != std::string::npos || (!start.flags.empty() && !takes_flags)) {
     words = {python};
     append(words, start.flags);
-    append(words, Words{"-m", door.module});
+    append(words, CommandWords{"-m", door.module});
     append(words, door.options);
     append(words, start.program);
   } else {
@@ -88,19 +89,20 @@ Words through_door(const DoorWords& door, const std::string& python, const Words
 }
 
 // `target arguments` with the Python among the arguments through the door; empty: there is none.
-Words with_door(const DoorWords& door, const std::string& target,
-                std::span<const std::string> arguments) {
+CommandWords with_door(const DoorWords& door, const std::string& target,
+                       std::span<const std::string> arguments) {
   const auto python = std::ranges::find_if(arguments, is_python_name);
   if (python == arguments.end()) return {};
-  const Words rest = through_door(door, *python, Words(python + 1, arguments.end()));
+  const CommandWords rest = through_door(door, *python, CommandWords(python + 1, arguments.end()));
   if (name_of_file(target) == "env" && python == arguments.begin()) return rest;
-  Words words = {target};
+  CommandWords words = {target};
   words.insert(words.end(), arguments.begin(), python);
   append(words, rest);
   return words;
 }
 
-std::string text_of_python(const DoorWords& door, const std::string& target, const Words& rest) {
+std::string text_of_python(const DoorWords& door, const std::string& target,
+                           const CommandWords& rest) {
   return target + " is the interpreter, not a program for it; write: " +
          shell_line(through_door(door, target, rest));
 }
@@ -111,7 +113,7 @@ std::string text_of_one_word(const DoorWords& door, const std::string& target,
   std::error_code error;
   const std::string file = target.substr(0, target.find(' '));
   if (file.size() == target.size() || !fs::exists(file, error)) return {};
-  Words words = door.command;
+  CommandWords words = door.command;
   append(words, door.options);
   std::string line = shell_line(words) + " " + target;
   for (const std::string& word : arguments) line += " " + shell_word(word);
@@ -122,9 +124,9 @@ std::string text_of_compiled(const DoorWords& door, const std::string& target,
                              std::span<const std::string> arguments) {
   const std::string what = target + " is a compiled program, not one of Python";
   if (door.module != "timeloom") return what;
-  Words words = {"timeloom", "run"};
+  CommandWords words = {"timeloom", "run"};
   append(words, door.options);
-  append(words, Words{"--program", target});
+  append(words, CommandWords{"--program", target});
   append(words, arguments);
   return what + "; write: " + shell_line(words);
 }
@@ -158,10 +160,10 @@ std::string meant_command(const DoorWords& door, const std::string& target,
   const bool missing = path.empty() || !fs::exists(path, error);
   if (!compiled && interpreter.empty() && !missing) return {};
   if (is_python_name(target)) {
-    return text_of_python(door, target, Words(arguments.begin(), arguments.end()));
+    return text_of_python(door, target, CommandWords(arguments.begin(), arguments.end()));
   }
   const bool launcher = !missing || target.find_first_of("./") == std::string::npos;
-  if (const Words words = with_door(door, target, arguments); launcher && !words.empty()) {
+  if (const CommandWords words = with_door(door, target, arguments); launcher && !words.empty()) {
     return target + " is not a program of Python; write: " + shell_line(words);
   }
   if (compiled) return text_of_compiled(door, target, arguments);

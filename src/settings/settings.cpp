@@ -51,7 +51,7 @@ std::uint64_t parse_integer(std::string_view text, const std::string& origin) {
 }
 
 // As one would write it: 1M, not 1048576.
-std::string text_of(const Setting& setting, std::uint64_t value) {
+std::string size_text(const Setting& setting, std::uint64_t value) {
   std::string_view units = setting.type == kSize ? "KMGT" : "";
   std::string unit;
   for (; !units.empty() && value >= 1024 && value % 1024 == 0; units.remove_prefix(1)) {
@@ -64,10 +64,10 @@ std::string text_of(const Setting& setting, std::uint64_t value) {
 void check_range(const Setting& setting, std::uint64_t value, std::string_view text,
                  const std::string& origin) {
   if (value >= setting.minimum && value <= setting.maximum) return;
-  const std::string least = text_of(setting, setting.minimum);
+  const std::string least = size_text(setting, setting.minimum);
   const bool bounded = setting.maximum != std::numeric_limits<std::uint64_t>::max();
   refuse(origin, text,
-         bounded ? "a value from " + least + " to " + text_of(setting, setting.maximum)
+         bounded ? "a value from " + least + " to " + size_text(setting, setting.maximum)
                  : "a value of at least " + least);
 }
 

@@ -38,7 +38,7 @@ std::vector<std::string_view> names_in(std::string_view value) {
 
 std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-std::string joined(std::span<const std::string_view> names) {
+std::string joined_with_colons(std::span<const std::string_view> names) {
   std::string value;
   for (const std::string_view name : names) value.append(value.empty() ? "" : ":").append(name);
   return value;
@@ -77,7 +77,7 @@ bool preloads(std::string_view value, std::string_view library) {
 std::string with_libraries(std::string_view value, std::span<const std::string> files) {
   std::vector<std::string_view> names(files.begin(), files.end());
   std::ranges::copy(names_in(value), std::back_inserter(names));
-  return joined(names);
+  return joined_with_colons(names);
 }
 
 std::string without_wrappers(std::string_view value) {
@@ -86,7 +86,7 @@ std::string without_wrappers(std::string_view value) {
     return std::ranges::any_of(kWrappers,
                                [&](const Wrapper& one) { return file_of(name) == one.library; });
   });
-  return joined(names);
+  return joined_with_colons(names);
 }
 
 }  // namespace timeloom

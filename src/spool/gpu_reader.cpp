@@ -8,11 +8,11 @@
 namespace timeloom::spool {
 namespace {
 
-using Payload = std::vector<std::uint64_t>;
+using GpuPayload = std::vector<std::uint64_t>;
 
 // The value at the beginning of a payload; false: that is too short.
 template <typename Value>
-bool take(const Payload& payload, Value& value) {
+bool take_record(const GpuPayload& payload, Value& value) {
   if (payload.size() * 8 < sizeof value) return false;
   std::memcpy(&value, payload.data(), sizeof value);
   return true;
@@ -20,28 +20,28 @@ bool take(const Payload& payload, Value& value) {
 
 // Definitions come in the order of their ids.
 template <typename Value>
-bool add(std::vector<Value>& table, const Payload& payload) {
+bool add(std::vector<Value>& table, const GpuPayload& payload) {
   Value value{};
-  if (!take(payload, value) || value.id != table.size()) return false;
+  if (!take_record(payload, value) || value.id != table.size()) return false;
   table.push_back(value);
   return true;
 }
 
-bool add_text(GpuData& data, const Payload& payload) {
+bool add_text(GpuData& data, const GpuPayload& payload) {
   GpuId id{};
-  if (!take(payload, id) || id.id != data.texts.size()) return false;
+  if (!take_record(payload, id) || id.id != data.texts.size()) return false;
   if (id.length > payload.size() * 8 - sizeof id) return false;
   data.texts.emplace_back(reinterpret_cast<const char*>(payload.data()) + sizeof id, id.length);
   return true;
 }
 
-bool add_launch(GpuData& data, const Payload& payload) {
+bool add_launch(GpuData& data, const GpuPayload& payload) {
   return add(data.launches, payload) && data.launches.back().name < data.texts.size();
 }
 
-bool add_device(GpuData& data, const Payload& payload) {
+bool add_device(GpuData& data, const GpuPayload& payload) {
   GpuDevice device{};
-  if (!take(payload, device) || device.name >= data.texts.size()) return false;
+  if (!take_record(payload, device) || device.name >= data.texts.size()) return false;
   data.devices.push_back({device.id, data.texts[device.name], device.memory});
   return true;
 }
@@ -58,7 +58,7 @@ bool is_defined(const GpuData& data, const GpuRecord& record) {
   return false;
 }
 
-bool add_records(GpuData& data, const Payload& payload) {
+bool add_records(GpuData& data, const GpuPayload& payload) {
   const std::size_t count = payload.size() * 8 / sizeof(GpuRecord);
   for (std::size_t i = 0; i < count; ++i) {
     GpuRecord record{};
@@ -73,13 +73,13 @@ bool add_records(GpuData& data, const Payload& payload) {
 }
 
 // `lost`: what the writer has counted; the last block of the kind has the sum.
-bool add_block(GpuData& data, std::uint64_t& lost, GpuBlockKind kind, const Payload& payload) {
+bool add_block(GpuData& data, std::uint64_t& lost, GpuBlockKind kind, const GpuPayload& payload) {
   switch (kind) {
     case GpuBlockKind::kText: return add_text(data, payload);
     case GpuBlockKind::kPlace: return add(data.places, payload);
     case GpuBlockKind::kLaunch: return add_launch(data, payload);
     case GpuBlockKind::kDevice: return add_device(data, payload);
-    case GpuBlockKind::kLost: return take(payload, lost);
+    case GpuBlockKind::kLost: return take_record(payload, lost);
     case GpuBlockKind::kRecords: return add_records(data, payload);
     case GpuBlockKind::kLeft: data.left = true; return true;
   }
@@ -111,7 +111,7 @@ GpuData read_gpu(const SpoolDirectory& directory) {
   std::uint64_t offset = sizeof(GpuHeader);
   const std::uint64_t size = file.size(&error);
   data.damaged = !has_head(file);
-  Payload payload;
+  GpuPayload payload;
   std::uint64_t lost = 0;
   while (!data.damaged && offset < size) {
     GpuBlock block{};

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t words_for(std::size_t bytes) { return (bytes + 7) / 8; }
 
 template <typename Value>
-std::string bytes_of(const Value& value) {
+std::string gpu_record_bytes(const Value& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
@@ -55,7 +55,7 @@ std::uint32_t GpuWriter::text(std::string_view text) {
   const auto [known, is_new] = texts_.try_emplace(std::string(text.substr(0, kLongest)), next);
   if (is_new) {
     const GpuId id{next, static_cast<std::uint32_t>(known->first.size())};
-    const std::string payload = bytes_of(id) + known->first;
+    const std::string payload = gpu_record_bytes(id) + known->first;
     put(GpuBlockKind::kText, payload.data(), payload.size());
   }
   return known->second;
@@ -63,7 +63,7 @@ std::uint32_t GpuWriter::text(std::string_view text) {
 
 std::uint32_t GpuWriter::place(GpuPlace place) {
   const auto next = static_cast<std::uint32_t>(places_.size());
-  const auto [known, is_new] = places_.try_emplace(bytes_of(place), next);
+  const auto [known, is_new] = places_.try_emplace(gpu_record_bytes(place), next);
   if (is_new) {
     place.id = next;
     put(GpuBlockKind::kPlace, &place, sizeof place);

@@ -93,13 +93,13 @@ std::uint32_t ProfileWriter::add(std::uint32_t parent, std::uint32_t region) noe
 namespace {
 
 // The values of a head, read without trusting it.
-struct RawHeader {
+struct RawProfileHeader {
   std::uint64_t magic;
   std::uint32_t version, location, places, continues;
   std::uint64_t last, first;
   std::uint32_t deepest, sealed, check, unused[3];
 };
-static_assert(sizeof(RawHeader) == sizeof(ProfileHeader));
+static_assert(sizeof(RawProfileHeader) == sizeof(ProfileHeader));
 
 // Three years of the fastest counter: no time, no number of visits is as large.
 constexpr std::uint64_t kLongestRun = std::uint64_t{1} << 58;
@@ -187,7 +187,7 @@ void read_places(const os::File& file, std::uint64_t count, ProfileData& data) {
   Checker(data).check();
 }
 
-bool is_sealed(const RawHeader& header) {
+bool is_sealed(const RawProfileHeader& header) {
   ProfileNode place;
   static_assert(sizeof place == sizeof header);
   std::memcpy(&place, &header, sizeof place);
@@ -195,15 +195,15 @@ bool is_sealed(const RawHeader& header) {
 }
 
 // Not even a head: its thread was killed before it had written one.
-bool is_empty(const RawHeader& header, std::size_t size) {
-  const RawHeader nothing{};
+bool is_empty(const RawProfileHeader& header, std::size_t size) {
+  const RawProfileHeader nothing{};
   return size == 0 || (size == sizeof header && std::memcmp(&header, &nothing, size) == 0);
 }
 
 void read_profile(const SpoolDirectory& directory, const std::string& name, Profiles& result) {
   int error = 0;
   const os::File file = directory.open(name, &error);
-  RawHeader header{};
+  RawProfileHeader header{};
   const auto bytes = std::as_writable_bytes(std::span(&header, 1));
   const std::size_t size = error == 0 ? file.read_at(0, bytes, &error) : 0;
   if (error == 0 && is_empty(header, size)) {

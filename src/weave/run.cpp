@@ -41,7 +41,7 @@ namespace {
 
 using run::Item;
 
-run::Directory open(const KnownDirectory& run) try {
+run::Directory open_run_directory(const KnownDirectory& run) try {
   return run::Directory::open(run);
 } catch (const std::system_error& error) {
   throw Error("cannot open " + run.path() + ": " + error.code().message());
@@ -50,7 +50,7 @@ run::Directory open(const KnownDirectory& run) try {
 // One weave of a run at a time; the lock goes with the process.
 run::Directory open_and_lock(const KnownDirectory& known, std::chrono::milliseconds patience) {
   using namespace std::chrono_literals;
-  run::Directory run = open(known);
+  run::Directory run = open_run_directory(known);
   for (const auto end = std::chrono::steady_clock::now() + patience; !run.try_lock();
        std::this_thread::sleep_for(20ms)) {
     if (std::chrono::steady_clock::now() < end) continue;

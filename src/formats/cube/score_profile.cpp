@@ -14,7 +14,7 @@ namespace {
 
 using profile::ScoreProfile;
 
-constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::uint32_t kNoNode = UINT32_MAX;
 constexpr char kDefinitionCount[] = "Score-P::DefinitionCounters::";
 constexpr char kHits[] = "hits";
 
@@ -50,7 +50,7 @@ void add_call_paths(const Cube& cube, ScoreProfile& profile) {
   for (const Cnode& from : cube.cnodes) {
     ScoreProfile::CallPath path;
     path.region = from.region.value();
-    path.parent = from.parent.defined() ? from.parent.value() : kNone;
+    path.parent = from.parent.defined() ? from.parent.value() : kNoNode;
     for (const CnodeParameter& one : from.parameters) ++(one.numeric ? path.numbers : path.texts);
     if (!from.parent.defined()) profile.regions[path.region].root = true;
     profile.call_paths.push_back(path);
@@ -60,7 +60,7 @@ void add_call_paths(const Cube& cube, ScoreProfile& profile) {
 // The process that each location is counted for; kNone: none. The work of a device
 // is counted for the process that uses it.
 std::vector<std::uint32_t> add_processes(const Cube& cube, ScoreProfile& profile) {
-  std::vector<std::uint32_t> process_of(cube.groups.size(), kNone);
+  std::vector<std::uint32_t> process_of(cube.groups.size(), kNoNode);
   std::vector<std::size_t> locations(cube.groups.size());
   for (std::size_t i = 0; i < cube.groups.size(); ++i) {
     if (cube.groups[i].type != "process") continue;
@@ -69,7 +69,7 @@ std::vector<std::uint32_t> add_processes(const Cube& cube, ScoreProfile& profile
   for (std::size_t i = 0; i < cube.groups.size(); ++i) {
     const std::string* creator =
         find_attribute(cube.groups[i].attributes, "Creating location group");
-    if (process_of[i] != kNone || creator == nullptr) continue;
+    if (process_of[i] != kNoNode || creator == nullptr) continue;
     for (std::size_t j = 0; j < cube.groups.size(); ++j) {
       const Group& group = cube.groups[j];
       if (group.type == "process" && group.name == *creator) process_of[i] = process_of[j];
@@ -107,7 +107,7 @@ class ValueAdder {
       if (!values.has_row(CnodeId{i})) continue;
       const CnodeId parent = cube_.cnodes[i].parent;
       for (std::uint32_t j = 0; j < process_of_.size(); ++j) {
-        if (process_of_[j] == kNone) continue;
+        if (process_of_[j] == kNoNode) continue;
         const std::byte* value = values.at(CnodeId{i}, CubeLocationId{j});
         add(at(CnodeId{i}, j), values.type(), value, false);
         // The inclusive value of a call path is part of that of the one above.

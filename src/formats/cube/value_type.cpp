@@ -69,7 +69,7 @@ std::uint32_t count_in(std::string_view name, std::string_view digits) {
 }
 
 template <typename Number>
-Number load(const std::byte* from) noexcept {
+Number load_value(const std::byte* from) noexcept {
   Number number;
   std::memcpy(&number, from, sizeof number);
   return number;
@@ -166,22 +166,22 @@ void swap_bytes(ValueType type, std::span<std::byte> values) noexcept {
 
 double to_double(ValueType type, const std::byte* value) noexcept {
   switch (type.type) {
-    case DataType::kUint64: return static_cast<double>(load<std::uint64_t>(value));
-    case DataType::kInt64: return static_cast<double>(load<std::int64_t>(value));
-    case DataType::kUint32: return load<std::uint32_t>(value);
-    case DataType::kInt32: return load<std::int32_t>(value);
-    case DataType::kUint16: return load<std::uint16_t>(value);
-    case DataType::kInt16: return load<std::int16_t>(value);
-    case DataType::kUint8: return load<std::uint8_t>(value);
-    case DataType::kInt8: return load<std::int8_t>(value);
-    case DataType::kTauAtomic: return load<double>(value + 20);
-    default: return load<double>(value);
+    case DataType::kUint64: return static_cast<double>(load_value<std::uint64_t>(value));
+    case DataType::kInt64: return static_cast<double>(load_value<std::int64_t>(value));
+    case DataType::kUint32: return load_value<std::uint32_t>(value);
+    case DataType::kInt32: return load_value<std::int32_t>(value);
+    case DataType::kUint16: return load_value<std::uint16_t>(value);
+    case DataType::kInt16: return load_value<std::int16_t>(value);
+    case DataType::kUint8: return load_value<std::uint8_t>(value);
+    case DataType::kInt8: return load_value<std::int8_t>(value);
+    case DataType::kTauAtomic: return load_value<double>(value + 20);
+    default: return load_value<double>(value);
   }
 }
 
 bool to_count(ValueType type, const std::byte* value, std::uint64_t& count) noexcept {
   if (type.type == DataType::kUint64) {
-    count = load<std::uint64_t>(value);
+    count = load_value<std::uint64_t>(value);
     return true;
   }
   constexpr double kMost = 0x1p63;

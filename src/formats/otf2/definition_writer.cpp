@@ -14,8 +14,8 @@ namespace timeloom::otf2 {
 
 namespace {
 
-constexpr std::uint64_t kSmallestChunk = 256u << 10;
-constexpr std::uint64_t kLargestChunk = 16u << 20;
+constexpr std::uint64_t kSmallestWrittenChunk = 256u << 10;
+constexpr std::uint64_t kLargestWrittenChunk = 16u << 20;
 
 // The time of the run as defined, widened so that every event and marker is in it.
 Epoch epoch_of(const Definitions& definitions, const Written& written) {
@@ -39,7 +39,7 @@ Epoch epoch_of(const Definitions& definitions, const Written& written) {
 }
 
 // The library takes letters, digits and '_' behind a name space, in upper case.
-std::string property_name(const std::string& name) {
+std::string written_property_name(const std::string& name) {
   const auto clean = [](std::string part) {
     for (char& c : part) {
       const auto byte = static_cast<unsigned char>(c);
@@ -62,7 +62,7 @@ void write_properties(const Shared& shared) {
       {"OTF2::THREAD_LOCK_EVENT_COMPLETE", "false"},
       {"OTF2::PTHREAD_LOCATION_REUSED", "false"}};
   for (const auto& [name, value] : shared.definitions->properties) {
-    if (!value.empty()) properties[property_name(name)] = value;
+    if (!value.empty()) properties[written_property_name(name)] = value;
   }
   for (const auto& [name, value] : properties) {
     check(OTF2_Archive_SetProperty(shared.archive, name.c_str(), value.c_str(), true),
@@ -97,8 +97,8 @@ std::uint64_t chunk_size_for(const Shared& shared) {
   std::uint64_t needed =
       std::max<std::uint64_t>({shared.strings.longest(), group, shared.largest_table}) + 1024;
   if (most_bytes(shared) >= kUnbufferedWrite) needed = std::max(needed, kUnbufferedWrite);
-  const std::uint64_t chunks = (needed + kSmallestChunk - 1) / kSmallestChunk;
-  return std::min(chunks * kSmallestChunk, kLargestChunk);
+  const std::uint64_t chunks = (needed + kSmallestWrittenChunk - 1) / kSmallestWrittenChunk;
+  return std::min(chunks * kSmallestWrittenChunk, kLargestWrittenChunk);
 }
 
 }  // namespace
@@ -135,7 +135,7 @@ void write_markers(const std::filesystem::path& anchor, const Shared& shared) {
   check(OTF2_MarkerWriter_WriteDefMarker(writer, 0, "Timeloom", "marker", OTF2_SEVERITY_NONE),
         shared.what);
   for (const Marker& marker : shared.definitions->markers) {
-    const std::string text = writable(marker.text, kSmallestChunk - 1024);
+    const std::string text = writable(marker.text, kSmallestWrittenChunk - 1024);
     const bool local = marker.location.defined();
     check(OTF2_MarkerWriter_WriteMarker(
               writer, ticks(marker.time), 0, 0,

@@ -12,18 +12,18 @@ namespace timeloom::otf2 {
 
 namespace {
 
-using Table = std::vector<std::uint32_t>;  // references of this archive by those in the events
+using LocalTable = std::vector<std::uint32_t>;  // references of this archive by those in the events
 
-Table same(std::size_t count) {
-  Table table(count);
+LocalTable same(std::size_t count) {
+  LocalTable table(count);
   std::iota(table.begin(), table.end(), 0u);
   return table;
 }
 
 // A process has communicators for its threads in one layout, all have one together in the others.
-Table communicators_of(const EventFiles::Meaning& meaning, const EventFiles& files,
-                       const Shared& shared) {
-  Table table = same(meaning.references.first_communicator);
+LocalTable communicators_of(const EventFiles::Meaning& meaning, const EventFiles& files,
+                            const Shared& shared) {
+  LocalTable table = same(meaning.references.first_communicator);
   if (shared.threads_by_process && !table.empty()) {
     table.front() = kThreads + files.process.value();
   }
@@ -33,14 +33,14 @@ Table communicators_of(const EventFiles::Meaning& meaning, const EventFiles& fil
   return table;
 }
 
-Table attributes_of(const EventFiles::Meaning& meaning, const Shared& shared) {
-  Table table = same(meaning.references.offset_attribute);
+LocalTable attributes_of(const EventFiles::Meaning& meaning, const Shared& shared) {
+  LocalTable table = same(meaning.references.offset_attribute);
   table.push_back(shared.offset_attribute);
   return table;
 }
 
-Table metrics_of(const EventFiles::Meaning& meaning, const Shared& shared) {
-  Table table;
+LocalTable metrics_of(const EventFiles::Meaning& meaning, const Shared& shared) {
+  LocalTable table;
   for (const EventReferences::MetricClass& one : meaning.references.metrics) {
     if (table.size() <= one.reference) table.resize(one.reference + 1);
     const OTF2_MetricRef metric_class = shared.metrics.at(one.first).metric_class;
@@ -98,7 +98,7 @@ class LocalDefinitions {
   void write_taken(const EventFiles& files) {
     const EventFiles::Meaning meaning = files.meaning();
     OTF2_DefWriter* const writer = open(files.files.front().here);
-    Table io_files;
+    LocalTable io_files;
     for (const std::string& path : meaning.references.io_files) {
       io_files.push_back(io_file(shared_, path));
     }
@@ -131,7 +131,7 @@ class LocalDefinitions {
   }
 
   // Without a table, references stay what they are.
-  void write_table(OTF2_DefWriter* writer, OTF2_MappingType type, const Table& table) const {
+  void write_table(OTF2_DefWriter* writer, OTF2_MappingType type, const LocalTable& table) const {
     if (table == same(table.size())) return;
     const Map map(
         check(OTF2_IdMap_CreateFromUint32Array(table.size(), table.data(), true), shared_.what),

@@ -13,7 +13,7 @@ namespace timeloom::otf2 {
 namespace {
 
 // The names of Score-P; kThreadsName is ours.
-constexpr char kParadigm[] = "Pthread";
+constexpr char kThreadParadigm[] = "Pthread";
 constexpr char kOrphans[] = "Orphan thread";
 constexpr char kLocations[] = "PTHREAD";
 constexpr char kProcess[] = "SCOREP_GROUP_PTHREAD";
@@ -71,7 +71,7 @@ class ThreadCommunicators {
 
   // The members of a group are places in that of all locations.
   OTF2_GroupRef write_by_process() {
-    write_paradigm(OTF2_PARADIGM_PTHREAD, kParadigm);
+    write_paradigm(OTF2_PARADIGM_PTHREAD, kThreadParadigm);
     write_paradigm(OTF2_PARADIGM_UNKNOWN, kOrphans);
     write_locations(kLocations);
     std::vector<std::vector<std::uint64_t>> processes(shared_.definitions->groups.size());
@@ -144,7 +144,7 @@ void intern_thread_names(Shared& shared) {
   shared.threads_by_process = is_by_process(definitions);
   shared.strings.intern(kThreadsName);
   if (!shared.threads_by_process) return;
-  for (const char* text : {"", kParadigm, kOrphans, kLocations, kProcess}) {
+  for (const char* text : {"", kThreadParadigm, kOrphans, kLocations, kProcess}) {
     shared.strings.intern(text);
   }
   const std::size_t count = is_written(definitions) ? definitions.groups.size() : 0;

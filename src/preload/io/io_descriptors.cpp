@@ -43,7 +43,8 @@ std::uint32_t begin_here(WrappedFunction& function, const void* caller) noexcept
 }
 
 template <typename Call>
-[[gnu::noinline]] int open_by(PosixFunction which, const void* caller, int flags, Call call) {
+[[gnu::noinline]] int open_descriptor_by(PosixFunction which, const void* caller, int flags,
+                                         Call call) {
   WrappedFunction& function = function_of(which);
   const std::uint32_t begun = begin_here(function, caller);
   return begun == 0 ? call() : opened(function, begun, call(), flags);
@@ -52,11 +53,12 @@ template <typename Call>
 // The arguments stay where they are, so that the wrapper has nothing to move.
 [[gnu::noinline]] int openat_by(int directory, const char* path, int flags, mode_t mode,
                                 Next<int(int, const char*, int, ...)>& next, const void* caller) {
-  return open_by(kOpenat, caller, flags, [=, &next] { return next(directory, path, flags, mode); });
+  return open_descriptor_by(kOpenat, caller, flags,
+                            [=, &next] { return next(directory, path, flags, mode); });
 }
 
 template <typename Call>
-[[gnu::noinline]] int close_by(const void* caller, int descriptor, Call call) {
+[[gnu::noinline]] int close_descriptor_by(const void* caller, int descriptor, Call call) {
   if (!record::in_measured_process()) return call();
   WrappedFunction& function = function_of(kClose);
   // Before it is closed: then another thread may be given the number.
@@ -205,7 +207,7 @@ using namespace timeloom::preload;
     const auto call = [=] { return next_##name(path, flags, mode); };     \
     if (!wrapping()) [[likely]]                                           \
       return call();                                                      \
-    return open_by(kOpen, CALLER, flags, call);                           \
+    return open_descriptor_by(kOpen, CALLER, flags, call);                \
   }
 OPEN(open)
 OPEN(open64)
@@ -221,34 +223,36 @@ OPENAT(openat64)
 
 TIMELOOM_WRAPPER(int, __open_2, const char* path, int flags) {
   const auto call = [=] { return next_open_2(path, flags); };
-  return wrapping() ? open_by(kOpen, CALLER, flags, call) : call();
+  return wrapping() ? open_descriptor_by(kOpen, CALLER, flags, call) : call();
 }
 TIMELOOM_WRAPPER(int, __open64_2, const char* path, int flags) {
   const auto call = [=] { return next_open64_2(path, flags); };
-  return wrapping() ? open_by(kOpen, CALLER, flags, call) : call();
+  return wrapping() ? open_descriptor_by(kOpen, CALLER, flags, call) : call();
 }
 TIMELOOM_WRAPPER(int, __openat_2, int directory, const char* path, int flags) {
   const auto call = [=] { return next_openat_2(directory, path, flags); };
-  return wrapping() ? open_by(kOpenat, CALLER, flags, call) : call();
+  return wrapping() ? open_descriptor_by(kOpenat, CALLER, flags, call) : call();
 }
 TIMELOOM_WRAPPER(int, __openat64_2, int directory, const char* path, int flags) {
   const auto call = [=] { return next_openat64_2(directory, path, flags); };
-  return wrapping() ? open_by(kOpenat, CALLER, flags, call) : call();
+  return wrapping() ? open_descriptor_by(kOpenat, CALLER, flags, call) : call();
 }
 TIMELOOM_WRAPPER(int, creat, const char* path, mode_t mode) {
   const auto call = [=] { return next_creat(path, mode); };
-  return wrapping() ? open_by(kCreat, CALLER, O_CREAT | O_WRONLY | O_TRUNC, call) : call();
+  return wrapping() ? open_descriptor_by(kCreat, CALLER, O_CREAT | O_WRONLY | O_TRUNC, call)
+                    : call();
 }
 TIMELOOM_WRAPPER(int, creat64, const char* path, mode_t mode) {
   const auto call = [=] { return next_creat64(path, mode); };
-  return wrapping() ? open_by(kCreat, CALLER, O_CREAT | O_WRONLY | O_TRUNC, call) : call();
+  return wrapping() ? open_descriptor_by(kCreat, CALLER, O_CREAT | O_WRONLY | O_TRUNC, call)
+                    : call();
 }
 
 // ---- close
 
 TIMELOOM_WRAPPER(int, close, int descriptor) {
   const auto call = [=] { return next_close(descriptor); };
-  return wrapping() ? close_by(CALLER, descriptor, call) : call();
+  return wrapping() ? close_descriptor_by(CALLER, descriptor, call) : call();
 }
 TIMELOOM_WRAPPER(int, close_range, unsigned first, unsigned last, int flags) {
   if (!wrapping()) [[likely]]

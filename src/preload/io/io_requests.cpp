@@ -31,12 +31,12 @@ bool transfers(const aiocb& request) noexcept {
 constexpr unsigned kPlaceBits = 12;
 constinit std::array<std::atomic<std::uint64_t>, 1u << kPlaceBits> g_requests{};
 
-struct Place {
+struct RequestPlace {
   std::atomic<std::uint64_t>& value;
   std::uint32_t tag;
 };
 
-Place place_of(const aiocb& request) noexcept {
+RequestPlace place_of(const aiocb& request) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(&request);
   const std::uint64_t measurement = record::measurement_number();
   const std::uint64_t mixed = (address ^ measurement << 48) * 0x9e3779b97f4a7c15;
@@ -46,7 +46,7 @@ Place place_of(const aiocb& request) noexcept {
 
 // REQUIRES of these: inside a WrapperScope that is wanted().
 void note_request(const aiocb& request) noexcept {
-  const Place place = place_of(request);
+  const RequestPlace place = place_of(request);
   const IoHandleId handle = handle_of(request.aio_fildes);
   const std::uint64_t value = std::uint64_t{place.tag} << 32 | handle.value();
   place.value.store(handle.defined() ? value : 0, std::memory_order_relaxed);
@@ -59,7 +59,7 @@ void note_requests(aiocb* const* requests, int count) noexcept {
 }
 
 IoHandleId take_request(const aiocb& request) noexcept {
-  const Place place = place_of(request);
+  const RequestPlace place = place_of(request);
   std::uint64_t value = place.value.load(std::memory_order_relaxed);
   if (value == 0 || value >> 32 != place.tag) return handle_of(request.aio_fildes);
   place.value.compare_exchange_strong(value, 0, std::memory_order_relaxed);

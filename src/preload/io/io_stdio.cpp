@@ -114,8 +114,8 @@ template <typename Call>
 // ---- Seeking and flushing
 
 template <typename Call>
-[[gnu::noinline]] int seek_by(StdioFunction which, const void* caller, FILE* stream, off64_t offset,
-                              int whence, Call call) {
+[[gnu::noinline]] int seek_stream_by(StdioFunction which, const void* caller, FILE* stream,
+                                     off64_t offset, int whence, Call call) {
   if (record::is_own_descriptor(descriptor_of(stream))) return call();
   WrappedFunction& function = function_of(which);
   const std::uint32_t begun = begin_call(function, caller);
@@ -131,7 +131,7 @@ template <typename Call>
 }
 
 template <typename Call>
-[[gnu::noinline]] int flush_by(const void* caller, FILE* stream, Call call) {
+[[gnu::noinline]] int flush_stream_by(const void* caller, FILE* stream, Call call) {
   return transfer_by(kFflush, IoOperation::kFlush, caller, stream, kNoBytes, call,
                      [](int) { return kNoBytes; });
 }
@@ -306,20 +306,20 @@ PUT(putchar, kPutchar, stdout, (character), int character)
 
 // ---- Positions and buffers
 
-#define FSEEK(name, which, offset_type)                                                \
-  TIMELOOM_WRAPPER(int, name, FILE* stream, offset_type offset, int whence) {          \
-    const auto call = [=] { return next_##name(stream, offset, whence); };             \
-    return wrapping() ? seek_by(which, CALLER, stream, offset, whence, call) : call(); \
+#define FSEEK(name, which, offset_type)                                                       \
+  TIMELOOM_WRAPPER(int, name, FILE* stream, offset_type offset, int whence) {                 \
+    const auto call = [=] { return next_##name(stream, offset, whence); };                    \
+    return wrapping() ? seek_stream_by(which, CALLER, stream, offset, whence, call) : call(); \
   }
 FSEEK(fseek, kFseek, long)
 FSEEK(fseeko, kFseeko, off64_t)
 FSEEK(fseeko64, kFseeko, off64_t)
 
-#define FSETPOS(name)                                                          \
-  TIMELOOM_WRAPPER(int, name, FILE* stream, const fpos_t* position) {          \
-    const auto call = [=] { return next_##name(stream, position); };           \
-    if (!wrapping()) return call();                                            \
-    return seek_by(kFsetpos, CALLER, stream, position->__pos, SEEK_SET, call); \
+#define FSETPOS(name)                                                                 \
+  TIMELOOM_WRAPPER(int, name, FILE* stream, const fpos_t* position) {                 \
+    const auto call = [=] { return next_##name(stream, position); };                  \
+    if (!wrapping()) return call();                                                   \
+    return seek_stream_by(kFsetpos, CALLER, stream, position->__pos, SEEK_SET, call); \
   }
 FSETPOS(fsetpos)
 FSETPOS(fsetpos64)
@@ -329,9 +329,10 @@ TIMELOOM_WRAPPER(void, rewind, FILE* stream) {
     next_rewind(stream);
     return 0;
   };
-  static_cast<void>(wrapping() ? seek_by(kRewind, CALLER, stream, 0, SEEK_SET, call) : call());
+  static_cast<void>(wrapping() ? seek_stream_by(kRewind, CALLER, stream, 0, SEEK_SET, call)
+                               : call());
 }
 TIMELOOM_WRAPPER(int, fflush, FILE* stream) {
   const auto call = [=] { return next_fflush(stream); };
-  return wrapping() ? flush_by(CALLER, stream, call) : call();
+  return wrapping() ? flush_stream_by(CALLER, stream, call) : call();
 }

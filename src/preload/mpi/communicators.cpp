@@ -23,13 +23,13 @@ constexpr std::uint64_t kBetween = 4;  // of what spawns and what is spawned
 
 // Never destroyed: threads may outlive the static objects of the program. Freed communicators
 // stay, as their definitions do.
-struct Table {
+struct CommunicatorTable {
   std::shared_mutex mutex;
   std::unordered_map<Handle, Communicator*> by_handle;
   std::uint32_t next_id = 0;
 };
-Table& table() {
-  static auto* const kInstance = new Table;
+CommunicatorTable& communicator_table() {
+  static auto* const kInstance = new CommunicatorTable;
   return *kInstance;
 }
 
@@ -144,7 +144,7 @@ Communicator* add(Handle raw, std::uint64_t parent, std::uint64_t identity, bool
     identity = timeloom::mix(members_of(Group(handle), Group(abi()->world)), world_identity());
   }
   one->identity = identity;
-  Table& all = table();
+  CommunicatorTable& all = communicator_table();
   const std::unique_lock lock(all.mutex);
   one->id = all.next_id++;
   return all.by_handle[handle] = one.release();
@@ -153,7 +153,7 @@ Communicator* add(Handle raw, std::uint64_t parent, std::uint64_t identity, bool
 }
 
 Communicator* known(Handle handle) noexcept {
-  Table& all = table();
+  CommunicatorTable& all = communicator_table();
   const std::shared_lock lock(all.mutex);
   const auto found = all.by_handle.find(handle);
   return found == all.by_handle.end() ? nullptr : found->second;
@@ -189,7 +189,7 @@ void define(Communicator& one) noexcept {
     if (one.second) definition.rank += one.remote_size;
   }
   try {
-    const std::shared_lock lock(table().mutex);  // another thread may name it
+    const std::shared_lock lock(communicator_table().mutex);  // another thread may name it
     definition.name = one.name;
   } catch (const std::bad_alloc&) {  // it goes without its name
   }
@@ -279,7 +279,7 @@ const Communicator* known_communicator(Handle handle) noexcept {
 
 void forget_communicator(Handle raw, const Communicator* freed) noexcept {
   if (freed == nullptr) return;
-  Table& all = table();
+  CommunicatorTable& all = communicator_table();
   const std::unique_lock lock(all.mutex);
   const auto found = all.by_handle.find(abi()->handle(raw));
   if (found != all.by_handle.end() && found->second == freed) all.by_handle.erase(found);
@@ -289,7 +289,7 @@ void name_communicator(Handle handle, const char* name) noexcept try {
   Communicator* const one = any(handle);
   if (one == nullptr || name == nullptr) return;
   std::string given(name);
-  const std::unique_lock lock(table().mutex);
+  const std::unique_lock lock(communicator_table().mutex);
   one->name.swap(given);
   one->defined_in = 0;  // the next definition has the name
 } catch (const std::bad_alloc&) {

@@ -21,12 +21,12 @@ struct File {
 };
 
 // Never destroyed: threads may outlive the static objects of the program.
-struct Table {
+struct FileTable {
   std::mutex mutex;
   std::unordered_map<Handle, File> files;
 };
-Table& table() {
-  static auto* const kInstance = new Table;
+FileTable& file_table() {
+  static auto* const kInstance = new FileTable;
   return *kInstance;
 }
 
@@ -71,8 +71,8 @@ IoHandleId define(File& file, bool opened) noexcept try {
 
 // Calls `use` for the file if it is known.
 template <typename Use>
-void with(Handle file, Use use) noexcept {
-  Table& all = table();
+void with_file(Handle file, Use use) noexcept {
+  FileTable& all = file_table();
   const std::lock_guard lock(all.mutex);
   const auto found = all.files.find(file);
   if (found != all.files.end()) use(found->second);
@@ -105,7 +105,7 @@ void add_file(Handle file, const char* name, int mode) noexcept try {
           {id.value(), io_modes(access_of(mode), creation_of(mode), status_of(mode))});
     }
   }
-  Table& all = table();
+  FileTable& all = file_table();
   const std::lock_guard lock(all.mutex);
   all.files[file] = std::move(added);
 } catch (const std::bad_alloc&) {
@@ -114,10 +114,10 @@ void add_file(Handle file, const char* name, int mode) noexcept try {
 
 IoHandleId take_file(Handle file) noexcept {
   IoHandleId id;
-  with(file, [&](File& one) {
+  with_file(file, [&](File& one) {
     if (is_defined(one)) id = one.id;
   });
-  Table& all = table();
+  FileTable& all = file_table();
   const std::lock_guard lock(all.mutex);
   all.files.erase(file);
   return id;
@@ -126,17 +126,17 @@ IoHandleId take_file(Handle file) noexcept {
 IoHandleId file_handle(Handle file) noexcept {
   IoHandleId id;
   if (!records()) return id;
-  with(file, [&](File& one) { id = is_defined(one) ? one.id : define(one, false); });
+  with_file(file, [&](File& one) { id = is_defined(one) ? one.id : define(one, false); });
   return id;
 }
 
 void note_asked(Handle file, std::uint64_t bytes) noexcept {
-  with(file, [&](File& one) { one.asked = bytes; });
+  with_file(file, [&](File& one) { one.asked = bytes; });
 }
 
 std::uint64_t asked_of(Handle file) noexcept {
   std::uint64_t asked = 0;
-  with(file, [&](const File& one) { asked = one.asked; });
+  with_file(file, [&](const File& one) { asked = one.asked; });
   return asked;
 }
 

@@ -18,13 +18,13 @@ struct Queue {
   std::list<Pending> later;
 };
 using Queues = std::unordered_map<Handle, Queue>;
-struct Table {
+struct RequestTable {
   std::mutex mutex;
   Queues requests;
 };
 // Never destroyed: threads may outlive the static objects of the program.
-Table& table() {
-  static auto* const kInstance = new Table;
+RequestTable& request_table() {
+  static auto* const kInstance = new RequestTable;
   return *kInstance;
 }
 
@@ -49,7 +49,7 @@ Queues::iterator without_first(Queues& all, Queues::iterator one) noexcept {
 // The operations that a handle may mean. Requests of an earlier measurement have been completed
 // since and are forgotten; persistent ones can be started again. The end of each request of this
 // measurement is seen, maybe after another thread has been given the handle.
-Queues::iterator find(Queues& all, Handle handle) noexcept {
+Queues::iterator find_request(Queues& all, Handle handle) noexcept {
   auto found = all.find(handle);
   while (found != all.end() && !found->second.first.persistent && !is_of_now(found->second.first)) {
     found = without_first(all, found);
@@ -59,10 +59,10 @@ Queues::iterator find(Queues& all, Handle handle) noexcept {
 
 // Calls `change` for the operation that was begun first; it is removed if that returns true.
 template <typename Change>
-void with(Handle request, Change change) noexcept {
-  Table& all = table();
+void with_request(Handle request, Change change) noexcept {
+  RequestTable& all = request_table();
   const std::lock_guard lock(all.mutex);
-  const auto found = find(all.requests, abi()->handle(request));
+  const auto found = find_request(all.requests, abi()->handle(request));
   if (found != all.requests.end() && change(found->second.first)) {
     without_first(all.requests, found);
   }
@@ -76,9 +76,9 @@ void add_request(Handle request, Pending pending) noexcept {
   const Handle handle = abi()->handle(request);
   if (handle == abi()->no_request) return;
   pending.measurement = record::measurement_number();
-  Table& all = table();
+  RequestTable& all = request_table();
   const std::lock_guard lock(all.mutex);
-  const auto found = find(all.requests, handle);
+  const auto found = find_request(all.requests, handle);
   try {
     if (found != all.requests.end()) {
       found->second.later.push_back(pending);
@@ -92,7 +92,7 @@ void add_request(Handle request, Pending pending) noexcept {
 
 std::optional<Pending> complete_request(Handle request) noexcept {
   std::optional<Pending> completed;
-  with(request, [&](Pending& one) {
+  with_request(request, [&](Pending& one) {
     if (one.active && is_of_now(one)) completed = one;
     one.active = false;
     return !one.persistent;
@@ -102,7 +102,7 @@ std::optional<Pending> complete_request(Handle request) noexcept {
 
 std::optional<Pending> start_request(Handle request) noexcept {
   std::optional<Pending> started;
-  with(request, [&](Pending& one) {
+  with_request(request, [&](Pending& one) {
     one.active = true;
     one.cancelled = false;
     one.number = next_request();
@@ -114,7 +114,7 @@ std::optional<Pending> start_request(Handle request) noexcept {
 }
 
 void mark_cancelled(Handle request) noexcept {
-  with(request, [](Pending& one) {
+  with_request(request, [](Pending& one) {
     one.cancelled = true;
     return false;
   });
@@ -122,7 +122,7 @@ void mark_cancelled(Handle request) noexcept {
 
 std::optional<Pending> forget_request(Handle request) noexcept {
   std::optional<Pending> forgotten;
-  with(request, [&](Pending& one) {
+  with_request(request, [&](Pending& one) {
     if (one.active && is_of_now(one)) forgotten = one;
     return true;
   });

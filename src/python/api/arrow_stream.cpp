@@ -75,7 +75,7 @@ void drop(Owner* owner) {
 }
 
 template <typename Contents, typename Structure>
-void release(Structure* structure) {
+void release_stream(Structure* structure) {
   for (std::int64_t i = 0; i < structure->children_count; ++i) {
     Structure* const child = structure->children[i];
     if (child->release != nullptr) child->release(child);
@@ -98,7 +98,7 @@ void give_shares(const std::shared_ptr<Contents>& contents, Structure& whole) {
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i]->owner = shares[i].release();
-    all[i]->release = release<Contents, Structure>;
+    all[i]->release = release_stream<Contents, Structure>;
   }
 }
 

@@ -9,12 +9,12 @@ namespace {
 // No user region has this token: their numbers have 26 bits.
 constexpr record::Token kHiding = record::Token{1} << 41 | 2;
 
-PyObject* enter(PyObject*, PyObject*) {
+PyObject* hidden_enter(PyObject*, PyObject*) {
   if (record::active()) record::t_recorder->enter_hiding(kHiding);
   Py_RETURN_NONE;
 }
 
-PyObject* leave(PyObject*, PyObject* const*, Py_ssize_t) {
+PyObject* hidden_leave(PyObject*, PyObject* const*, Py_ssize_t) {
   if (record::active()) record::t_recorder->leave_hiding(kHiding);
   Py_RETURN_NONE;
 }
@@ -27,9 +27,9 @@ PyObject* hide_functions(PyObject*, PyObject* hide) {
 }
 
 PyMethodDef kMethods[] = {
-    {"__enter__", enter, METH_NOARGS, nullptr},
-    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(leave)), METH_FASTCALL,
-     nullptr},
+    {"__enter__", hidden_enter, METH_NOARGS, nullptr},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(hidden_leave)),
+     METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 PyMethodDef kFunctions[] = {{"hide_functions", hide_functions, METH_O, nullptr},
                             {nullptr, nullptr, 0, nullptr}};

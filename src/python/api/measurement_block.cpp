@@ -38,7 +38,7 @@ struct Block {
 };
 Block g_block;  // guarded by the control lock
 
-bool mark(PyObject* totals, bool woven, bool joined) {
+bool mark_block(PyObject* totals, bool woven, bool joined) {
   return PyDict_SetItemString(totals, "woven", woven ? Py_True : Py_False) == 0 &&
          PyDict_SetItemString(totals, "joined", joined ? Py_True : Py_False) == 0;
 }
@@ -48,7 +48,7 @@ PyObject* so_far() {
   SessionResult result;
   if (!session_so_far(result)) return Py_NewRef(Py_None);
   Ref totals(totals_dict(result));
-  return totals && mark(totals.get(), false, true) ? totals.release() : nullptr;
+  return totals && mark_block(totals.get(), false, true) ? totals.release() : nullptr;
 }
 
 // Whether this process is measured, but not by start_block() or because its parent is.
@@ -140,7 +140,7 @@ PyObject* output_of_block(PyObject*, PyObject* arguments) {
 }
 
 // Others may begin the next measurement while this one is woven.
-bool finish(SessionResult& result, Block& block) {
+bool finish_block(SessionResult& result, Block& block) {
   const ControlLock control;
   block = g_block;
   const bool finished = finish_measurement(result);
@@ -151,7 +151,7 @@ bool finish(SessionResult& result, Block& block) {
 PyObject* finish_block(PyObject*, PyObject*) {
   Block block;
   SessionResult result;
-  if (!finish(result, block)) {
+  if (!finish_block(result, block)) {
     return PyErr_Occurred() == nullptr ? Py_NewRef(Py_None) : nullptr;
   }
   const bool removed = result.error == ENOENT;
@@ -160,7 +160,7 @@ PyObject* finish_block(PyObject*, PyObject*) {
       weave_in_child(result.run, block.package, {block.keep_spool, true, false, result.id})
               .outcome == WeaveOutcome::kDone;
   Ref totals(totals_dict(result));
-  return totals && mark(totals.get(), woven, false) ? totals.release() : nullptr;
+  return totals && mark_block(totals.get(), woven, false) ? totals.release() : nullptr;
 }
 
 PyObject* so_far_method(PyObject*, PyObject*) { return so_far(); }

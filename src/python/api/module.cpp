@@ -24,7 +24,7 @@ namespace {
 
 PyObject* none_if(bool success) { return success ? Py_NewRef(Py_None) : nullptr; }
 
-PyObject* finish(PyObject*, PyObject*) {
+PyObject* finish_measurement_method(PyObject*, PyObject*) {
   SessionResult result;
   if (!finish_measurement(result)) return none_if(PyErr_Occurred() == nullptr);
   return totals_dict(result);
@@ -84,7 +84,7 @@ PyObject* finish_now(PyObject*, PyObject*) {
 PyObject* finish_earlier(PyObject*, PyObject*) { return none_if(finish_run_earlier()); }
 
 PyMethodDef kSessionMethods[] = {
-    {"finish", guarded<finish>, METH_NOARGS,
+    {"finish", guarded<finish_measurement_method>, METH_NOARGS,
      "End the measurement of this process; a dict of totals, or None when there was none."},
     {"running", running, METH_NOARGS, "Whether a measurement of this process is running."},
     {"pause", guarded<pause>, METH_NOARGS, "Switch the automatic instrumentation off."},

@@ -20,7 +20,9 @@ struct RegionFunction {
   vectorcallfunc call;
 };
 
-RegionFunction* function_of(PyObject* self) { return reinterpret_cast<RegionFunction*>(self); }
+RegionFunction* region_function_of(PyObject* self) {
+  return reinterpret_cast<RegionFunction*>(self);
+}
 
 // A function that is its own region is recorded by the instrumentation, if that is on.
 bool records_itself(PyObject* region) noexcept {
@@ -28,7 +30,7 @@ bool records_itself(PyObject* region) noexcept {
 }
 
 // The kind of a function stays the same, but the rules may change.
-EventWord word_of(RegionFunction* function) noexcept {
+EventWord region_function_word(RegionFunction* function) noexcept {
   if (!PyUnicode_Check(function->region)) return decorated_word(function->region, nullptr);
   return function->word.of(function->region, function->function);
 }
@@ -38,7 +40,7 @@ class Inside {
  public:
   explicit Inside(RegionFunction* function) noexcept {
     if (!record::active() || records_itself(function->region)) return;
-    word_ = word_of(function);
+    word_ = region_function_word(function);
     enter_user_region(word_);
   }
   ~Inside() {
@@ -53,7 +55,7 @@ class Inside {
 
 PyObject* function_call(PyObject* self, PyObject* const* arguments, std::size_t flags,
                         PyObject* keywords) {
-  RegionFunction* function = function_of(self);
+  RegionFunction* function = region_function_of(self);
   const Inside inside(function);
   return PyObject_Vectorcall(function->function, arguments, flags, keywords);
 }
@@ -66,29 +68,31 @@ PyObject* function_bind(PyObject* self, PyObject* instance, PyObject*) {
 
 int function_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  Py_VISIT(function_of(self)->function);
-  Py_VISIT(function_of(self)->region);
-  Py_VISIT(function_of(self)->dict);
+  Py_VISIT(region_function_of(self)->function);
+  Py_VISIT(region_function_of(self)->region);
+  Py_VISIT(region_function_of(self)->dict);
   return 0;
 }
 
 int function_clear(PyObject* self) {
-  Py_CLEAR(function_of(self)->function);
-  Py_CLEAR(function_of(self)->region);
-  Py_CLEAR(function_of(self)->dict);
+  Py_CLEAR(region_function_of(self)->function);
+  Py_CLEAR(region_function_of(self)->region);
+  Py_CLEAR(region_function_of(self)->dict);
   return 0;
 }
 
 void function_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
-  if (function_of(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
+  if (region_function_of(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
   function_clear(self);
   PyObject_GC_Del(self);
   Py_DECREF(type);
 }
 
-PyObject* function_repr(PyObject* self) { return PyObject_Repr(function_of(self)->function); }
+PyObject* function_repr(PyObject* self) {
+  return PyObject_Repr(region_function_of(self)->function);
+}
 
 // Pickled by name, as functions are.
 PyObject* function_reduce(PyObject* self, PyObject*) {
@@ -152,7 +156,7 @@ PyObject* g_send = nullptr;  // the name, interned
 
 RegionSteps* steps_of(PyObject* self) { return reinterpret_cast<RegionSteps*>(self); }
 
-EventWord word_of(RegionSteps* steps) noexcept {
+EventWord region_function_word(RegionSteps* steps) noexcept {
   return steps->word.of(steps->region, steps->function);
 }
 
@@ -168,7 +172,7 @@ class Step {
     }
     if (!record::active()) return;
     if (!steps->entered && records_itself(steps->region)) return;
-    if (!steps->entered) enter_user_region(word_of(steps));
+    if (!steps->entered) enter_user_region(region_function_word(steps));
     steps->entered = true;
   }
   // False with an exception set: there is no step.
@@ -183,7 +187,7 @@ class Step {
     if (steps_->block != nullptr && may_run_) leave_block();
     if (!steps_->entered || suspended_) return;
     steps_->entered = false;
-    if (record::active()) leave_own_user_region(word_of(steps_));
+    if (record::active()) leave_own_user_region(region_function_word(steps_));
   }
   Step(const Step&) = delete;
   Step& operator=(const Step&) = delete;

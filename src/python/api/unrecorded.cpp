@@ -12,28 +12,28 @@ struct Unrecorded {
   PyObject_HEAD std::optional<record::KeepOff> block;
 };
 
-Unrecorded* self_of(PyObject* object) { return reinterpret_cast<Unrecorded*>(object); }
+Unrecorded* unrecorded_of(PyObject* object) { return reinterpret_cast<Unrecorded*>(object); }
 
 PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
   PyObject* self = type->tp_alloc(type, 0);
-  if (self != nullptr) new (&self_of(self)->block) std::optional<record::KeepOff>;
+  if (self != nullptr) new (&unrecorded_of(self)->block) std::optional<record::KeepOff>;
   return self;
 }
 
-PyObject* enter(PyObject* self, PyObject*) {
-  self_of(self)->block.emplace();
+PyObject* unrecorded_enter(PyObject* self, PyObject*) {
+  unrecorded_of(self)->block.emplace();
   Py_RETURN_NONE;
 }
 
-PyObject* leave(PyObject* self, PyObject* const*, Py_ssize_t) {
-  self_of(self)->block.reset();
+PyObject* unrecorded_leave(PyObject* self, PyObject* const*, Py_ssize_t) {
+  unrecorded_of(self)->block.reset();
   Py_RETURN_NONE;
 }
 
 PyMethodDef kMethods[] = {
-    {"__enter__", enter, METH_NOARGS, nullptr},
-    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(leave)), METH_FASTCALL,
-     nullptr},
+    {"__enter__", unrecorded_enter, METH_NOARGS, nullptr},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(unrecorded_leave)),
+     METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 PyType_Slot kSlots[] = {
     {Py_tp_new, reinterpret_cast<void*>(make)}, {Py_tp_methods, kMethods}, {0, nullptr}};

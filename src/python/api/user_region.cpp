@@ -20,9 +20,9 @@ struct RegionObject {
   UserRegionWord word;
 };
 
-RegionObject* self_of(PyObject* object) { return reinterpret_cast<RegionObject*>(object); }
+RegionObject* user_region_of(PyObject* object) { return reinterpret_cast<RegionObject*>(object); }
 
-EventWord word_of(RegionObject* region) noexcept { return region->word.of(region->name); }
+EventWord user_region_word(RegionObject* region) noexcept { return region->word.of(region->name); }
 
 PyTypeObject* g_region_type = nullptr;
 // Of the running measurement, and of those of its parents that a forked child goes on with.
@@ -50,28 +50,28 @@ PyObject* region_vectorcall(PyObject* type, PyObject* const* arguments, std::siz
 
 void region_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
-  Py_XDECREF(self_of(self)->name);
+  Py_XDECREF(user_region_of(self)->name);
   PyObject_Free(self);
   Py_DECREF(type);
 }
 
 PyObject* region_enter(PyObject* self, PyObject*) {
-  if (record::active()) enter_user_region(word_of(self_of(self)));
+  if (record::active()) enter_user_region(user_region_word(user_region_of(self)));
   return Py_NewRef(self);
 }
 
 PyObject* region_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
-  if (record::active()) leave_own_user_region(word_of(self_of(self)));
+  if (record::active()) leave_own_user_region(user_region_word(user_region_of(self)));
   return Py_NewRef(Py_None);
 }
 
 PyObject* region_call(PyObject* self, PyObject* arguments, PyObject* keywords) {
   PyObject* const function = decorated_by(arguments, keywords);
-  return function != nullptr ? decorate(self_of(self)->name, function) : nullptr;
+  return function != nullptr ? decorate(user_region_of(self)->name, function) : nullptr;
 }
 
 PyObject* region_repr(PyObject* self) {
-  return PyUnicode_FromFormat("timeloom.region(%R)", self_of(self)->name);
+  return PyUnicode_FromFormat("timeloom.region(%R)", user_region_of(self)->name);
 }
 
 PyMethodDef kRegionMethods[] = {
@@ -175,7 +175,7 @@ EventWord verdict_on(PyObject* name, const SourcePlace* place) {
 
 constexpr record::Token kLeftOut = record::Token{1} << 40;
 
-record::Token token_of(EventWord word) noexcept {
+record::Token user_region_token(EventWord word) noexcept {
   return record::user_token(word) | (is_region(word) ? 0 : kLeftOut);
 }
 
@@ -295,7 +295,7 @@ bool in_left_out_function() noexcept {
 
 void enter_user_region(EventWord word) noexcept {
   if (word == 0) return;
-  const record::Token token = token_of(word);
+  const record::Token token = user_region_token(word);
   if (record::recording() && is_region(word)) [[likely]] {
     if (record::is_defined(RegionId{payload_of(word)})) [[likely]] {
       record::t_recorder->enter(token, word);
@@ -313,7 +313,7 @@ namespace {
 void leave_with(bool (record::ThreadRecorder::*leave)(record::Token) noexcept,
                 EventWord word) noexcept {
   if (word == 0) return;
-  const record::Token token = token_of(word);
+  const record::Token token = user_region_token(word);
   if (!is_region(word)) {
     record::t_recorder->forget_unrecorded(token);
   } else if (record::recording()) {

@@ -34,16 +34,16 @@ struct Spare {
 };
 thread_local Spare t_spare;
 
-struct Call {
+struct StackCall {
   void (*function)(void*, const CStack&);
   void* argument;
   CStack stack;
   ucontext_t caller;
 };
-constinit thread_local Call* t_call = nullptr;  // makecontext() passes no pointers
+constinit thread_local StackCall* t_call = nullptr;  // makecontext() passes no pointers
 
 void run() {
-  Call* const call = t_call;
+  StackCall* const call = t_call;
   call->function(call->argument, call->stack);
   // The caller's context is about to be restored; its signal mask is as old as
   // that, and the function may have changed it.
@@ -52,7 +52,7 @@ void run() {
 
 // Runs the call on `stack`. A function of its own, since what lives across
 // getcontext() must not be in registers.
-[[gnu::noinline]] void run_on(Call* call) {
+[[gnu::noinline]] void run_on(StackCall* call) {
   ucontext_t callee;
   getcontext(&callee);
   callee.uc_stack.ss_sp = call->stack.low;
@@ -85,7 +85,7 @@ bool call_on_new_stack(void (*function)(void* argument, const CStack& stack),
   void* memory = std::exchange(t_spare.memory, nullptr);
   if (memory == nullptr) memory = map_stack();
   if (memory == nullptr) return false;
-  Call call{function, argument, {static_cast<char*>(memory) + kGuard, kSize}, {}};
+  StackCall call{function, argument, {static_cast<char*>(memory) + kGuard, kSize}, {}};
   run_on(&call);
   if (t_spare.memory == nullptr) {
     t_spare.memory = memory;

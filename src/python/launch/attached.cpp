@@ -58,7 +58,7 @@ void send(int descriptor, const std::string& line) noexcept {
 }
 
 // Ends the session, unless somebody else has; the answer.
-std::string finish() {
+std::string finish_attached() {
   const ControlLock control;
   SessionResult result;
   const bool finished = finish_session(result);
@@ -69,7 +69,7 @@ std::string finish() {
 
 void finish_and_answer(int descriptor) noexcept {
   try {
-    send(descriptor, finish());
+    send(descriptor, finish_attached());
   } catch (const std::bad_alloc&) {
     send(descriptor, "over");
   }
@@ -134,14 +134,14 @@ PyObject* begin_attached(PyObject*, PyObject* arguments) {
   if (!start(bytes_of(run), innermost)) return nullptr;
   if (!register_end()) {
     PyErr_Clear();
-    (void)finish();
+    (void)finish_attached();
     throw Error("no function can be registered at its exit");
   }
   const std::uint64_t until =
       seconds > 0 ? record::monotonic_ns() + static_cast<std::uint64_t>(seconds * 1e9) : 0;
   send(descriptor, "recording");
   if (record::begin_listening(descriptor, until, finish_from_outside)) Py_RETURN_NONE;
-  (void)finish();
+  (void)finish_attached();
   throw Error("no thread can be started in it");
 }
 

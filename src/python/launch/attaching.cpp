@@ -74,7 +74,7 @@ void make_spool(const std::string& process) {
 bool run_is_there() { return !g_plan->user || (g_plan->run && g_plan->run->is_at_its_path()); }
 
 // The program of a command line of Python, as its run is named after.
-std::string program_of(std::vector<std::string> words) {
+std::string attached_program(std::vector<std::string> words) {
   if (!words.empty()) words.erase(words.begin());
   const std::vector<std::string> program = split_interpreter_start(words).program;
   if (program.empty() || program.front() == "-") return "python";
@@ -89,7 +89,7 @@ PyObject* make_attached_run(PyObject*, PyObject* arguments) {
   if (g_plan == nullptr) throw Error("plan_attach() comes first");
   if (user >= 0) g_plan->user = static_cast<unsigned>(user);
   Program program;
-  program.target = program_of(words_of(words));
+  program.target = attached_program(words_of(words));
   g_plan->place = layout_of(g_plan->settings).plan(g_plan->settings, program, kTimeloomDoor);
   g_plan->place->make();
   try {

@@ -41,7 +41,7 @@ PyObject* g_core = nullptr;
 bool g_forked = false;
 bool g_has_name_of_process = false;  // that multiprocessing has given
 
-std::string variable(const char* name) {
+std::string child_variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? std::string() : value;
 }
@@ -53,7 +53,7 @@ std::string directory_of(const std::string& spool) { return spool.substr(0, spoo
 KnownDirectory run_of(const std::string& spool) {
   const std::string run = run_of_spool(spool);
   if (run.empty()) throw Error("'" + spool + "' is no spool of a run");
-  return {run, directory_id_in(variable(kRunIdVariable))};
+  return {run, directory_id_in(child_variable(kRunIdVariable))};
 }
 
 // The directory of spools at that path, in the run.
@@ -103,7 +103,7 @@ bool start_followed(const Inheritance& inheritance, const std::string& parent) {
 // A rank of those that MPI_Comm_spawn has started, whose run is that of its parents. False with a
 // Python exception set.
 bool start_spawned(Inheritance inheritance, const std::string& parent) {
-  const Spawn spawn = spawn_in(variable(kSpawnVariable)).value_or(Spawn{});
+  const Spawn spawn = spawn_in(child_variable(kSpawnVariable)).value_or(Spawn{});
   const std::optional<LaunchedRank> launched = launched_rank_of_this_process(environ);
   if (!launched || launched->size == 0 || spawn.number == 0) {
     throw Error("its rank among the spawned processes is not known");
@@ -229,11 +229,11 @@ void start_in_child_of_server() {
 
 }  // namespace
 
-bool set_for_children(const char* variable, const std::string& value) {
+bool set_for_children(const char* child_variable, const std::string& value) {
   const Ref variables = environment();
-  const Ref name = text_for_environment(variable);
+  const Ref name = text_for_environment(child_variable);
   const Ref text = text_for_environment(value);
-  return variables && name && text && ::setenv(variable, value.c_str(), 1) == 0 &&
+  return variables && name && text && ::setenv(child_variable, value.c_str(), 1) == 0 &&
          PyObject_SetItem(variables.get(), name.get(), text.get()) == 0;
 }
 

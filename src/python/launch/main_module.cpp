@@ -12,7 +12,7 @@
 namespace timeloom::python {
 namespace {
 
-std::string current_directory() {
+std::string directory_of_process() {
   char buffer[PATH_MAX];
   return ::getcwd(buffer, sizeof buffer) == nullptr ? std::string() : std::string(buffer);
 }
@@ -211,7 +211,7 @@ bool set_path(const Program& program, const InterpreterStart& start, const Door&
   const bool safe = interpreter_flag("safe_path");
   if (!safe && PyList_GET_SIZE(path) > 0) {
     PyObject* first = PyList_GET_ITEM(path, 0);
-    const std::string entry = started_as_module(start, door) ? current_directory()
+    const std::string entry = started_as_module(start, door) ? directory_of_process()
                               : started_by_path(start, door) || started_by_command(start, door)
                                   ? directory_of_script(start.program[0])
                                   : std::string();
@@ -222,7 +222,7 @@ bool set_path(const Program& program, const InterpreterStart& start, const Door&
   switch (program.kind) {
     case Program::Kind::kDirectory: entry = program.path; break;
     case Program::Kind::kFile: entry = directory_of_script(program.target); break;
-    case Program::Kind::kModule: entry = current_directory(); break;
+    case Program::Kind::kModule: entry = directory_of_process(); break;
     case Program::Kind::kCommand:
     case Program::Kind::kStdin: break;
   }
@@ -252,7 +252,7 @@ std::string package_directory() {
 }
 
 std::string absolute_path(const std::string& path) {
-  const std::string directory = current_directory();
+  const std::string directory = directory_of_process();
   if (path.starts_with('/') || directory.empty()) return path;
   return path == "." ? directory : directory + "/" + path;
 }

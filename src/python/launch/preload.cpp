@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
   record::add_own_code(reinterpret_cast<const void*>(&add_extension));
 }
 
-std::string variable() {
+std::string preload_variable() {
   const char* const value = std::getenv(kPreloadVariable);
   return value == nullptr ? std::string() : value;
 }
@@ -72,7 +72,7 @@ std::string own_program() {
 void begin_again(const std::string& preload) {
   std::vector<std::string> words = own_words();
   if (words.empty()) return;
-  const std::string before = variable();
+  const std::string before = preload_variable();
   ::setenv(kPreloadVariable, preload.c_str(), 1);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -100,7 +100,7 @@ std::string beside_recorder(std::string_view library) {
 void load_wrappers(const Settings& given) {
   Settings settings = given;
   ask_for_mpi(settings, environ);
-  const std::string present = variable();
+  const std::string present = preload_variable();
   std::vector<std::string> files;
   std::vector<Wrapper> missing;
   for (const Wrapper& wrapper : wanted_wrappers(settings)) {

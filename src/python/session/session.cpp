@@ -64,7 +64,7 @@ constinit std::atomic<bool> g_instrumenting = false;  // and it observes calls
 std::uint64_t this_process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
 
 // session_running(). REQUIRES: a critical section.
-bool runs() noexcept { return g_session.started && g_session.process == this_process_id(); }
+bool session_runs() noexcept { return g_session.started && g_session.process == this_process_id(); }
 
 void set_watching(bool on) noexcept {
   g_watching = on;
@@ -163,7 +163,7 @@ void start_recording(Session& session) {
 class Starting {
  public:
   Starting() {
-    if (runs() || g_starting) {
+    if (session_runs() || g_starting) {
       throw Error("a measurement is already running in this process; finish it first");
     }
     g_starting = true;
@@ -209,7 +209,7 @@ void give_up_start() {
 bool change_session(const Settings& settings) try {
   const ControlLock control;
   const CriticalSection critical;
-  if (!runs() || g_session.finishing) return true;
+  if (!session_runs() || g_session.finishing) return true;
   SessionPlan plan = plan_session(settings, g_session.context.program.filter);
   const bool watched = g_watching;
   if (!watch(false)) return false;
@@ -270,7 +270,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   const ControlLock control;
   const CriticalSection critical;
   Session& s = g_session;
-  if (!runs() || s.finishing) return false;
+  if (!session_runs() || s.finishing) return false;
   s.finishing = true;
   record::set_wrapping(false);
   const std::uint64_t end_ns = record::monotonic_ns();
@@ -309,7 +309,7 @@ bool finish_session(SessionResult& result, Ending ending) {
 void leave_session() {
   const ControlLock control;
   const CriticalSection critical;
-  if (!runs()) return;
+  if (!session_runs()) return;
   record::set_wrapping(false);
   watch(false);
   undo_hooks();
@@ -319,7 +319,7 @@ void leave_session() {
 bool session_so_far(SessionResult& result) {
   const ControlLock control;
   const CriticalSection critical;
-  if (!runs() || g_session.finishing) return false;
+  if (!session_runs() || g_session.finishing) return false;
   with_world_stopped([&] { add_totals(result, record::totals()); });
   fill(result, record::monotonic_ns());
   return true;
@@ -328,7 +328,7 @@ bool session_so_far(SessionResult& result) {
 bool pause_instrumentation() {
   const ControlLock control;
   const CriticalSection critical;
-  if (!runs() || g_session.finishing || g_session.paused) return true;
+  if (!session_runs() || g_session.finishing || g_session.paused) return true;
   g_session.paused = true;
   return watch(false);
 }
@@ -336,7 +336,7 @@ bool pause_instrumentation() {
 bool resume_instrumentation() {
   const ControlLock control;
   const CriticalSection critical;
-  if (!runs() || g_session.finishing || !g_session.paused) return true;
+  if (!session_runs() || g_session.finishing || !g_session.paused) return true;
   g_session.paused = false;
   if (record::recording()) watch_again();
   return true;
@@ -345,22 +345,22 @@ bool resume_instrumentation() {
 bool instrumentation_on() noexcept { return g_instrumenting; }
 bool instrumentation_paused() noexcept {
   const CriticalSection critical;
-  return runs() && g_session.paused;
+  return session_runs() && g_session.paused;
 }
 
 bool session_running() noexcept {
   const CriticalSection critical;
-  return runs();
+  return session_runs();
 }
 
 bool session_followed() noexcept {
   const CriticalSection critical;
-  return runs() && !g_session.context.parent.empty();
+  return session_runs() && !g_session.context.parent.empty();
 }
 
 std::string session_spool() {
   const CriticalSection critical;
-  return runs() ? g_session.spool : std::string();
+  return session_runs() ? g_session.spool : std::string();
 }
 
 KnownDirectory session_run() {
@@ -427,7 +427,7 @@ void continue_after_fork() noexcept {
 bool set_recording(bool on) {
   const ControlLock control;
   const CriticalSection critical;
-  if (!runs() || g_session.finishing) return true;
+  if (!session_runs() || g_session.finishing) return true;
   if (!on) {
     if (!record::recording()) return true;
     if (!watch(false)) return false;

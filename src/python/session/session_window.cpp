@@ -14,7 +14,7 @@ namespace {
 
 using Kind = WindowPoint::Kind;
 
-struct State {
+struct WindowState {
   Window window;
   WindowActions actions{};
   std::uint64_t start_ns = 0;
@@ -25,9 +25,9 @@ struct State {
   std::uint64_t depth = 0;    // calls of the region of --until that run
   std::uint64_t windows = 0;  // opened
 };
-State g_state;
+WindowState g_state;
 
-void open_window() {
+void open_recording_window() {
   if (!g_state.active || g_state.open || g_state.over) return;
   g_state.open = true;
   g_state.depth = 0;
@@ -35,7 +35,7 @@ void open_window() {
   g_state.actions.open();
 }
 
-void close_window(bool for_good) {
+void close_recording_window(bool for_good) {
   if (!g_state.active || !g_state.open) return;
   g_state.open = false;
   g_state.over = for_good || g_state.window.from.kind != Kind::kRegion;
@@ -44,7 +44,7 @@ void close_window(bool for_good) {
 
 // The next time at which something happens; 0: none.
 std::uint64_t next_time() noexcept {
-  const State& s = g_state;
+  const WindowState& s = g_state;
   if (!s.active || s.over) return 0;
   if (!s.open && s.window.from.kind == Kind::kTime) return s.start_ns + s.window.from.ns;
   return s.window.until.kind == Kind::kTime ? s.start_ns + s.window.until.ns : 0;
@@ -70,10 +70,10 @@ int on_time(void*) {
   if (record::monotonic_ns() < time) return set_alarm(), 0;  // after a fork
   const ErrorGuard guard;
   if (!g_state.open && g_state.window.from.kind == Kind::kTime) {
-    open_window();
+    open_recording_window();
   } else {
     g_state.open = true;  // a window that never came ends, too
-    close_window(true);
+    close_recording_window(true);
   }
   set_alarm();
   return 0;
@@ -87,7 +87,7 @@ void begin_at(InterpreterFrame* frame) noexcept {
   if (g_state.calls++ < g_state.window.after) return;
   const ControlLock control;  // another thread may have opened or ended it meanwhile
   const ErrorGuard guard;
-  open_window();
+  open_recording_window();
   // By the rules of the recording, which have another word for it.
   PyCodeObject* code = code_of(frame);
   EventWord word = known_word(code);
@@ -96,7 +96,7 @@ void begin_at(InterpreterFrame* frame) noexcept {
 }
 
 template <bool kBegins, bool kEnds>
-void on_call(InterpreterFrame* frame, bool recorded) noexcept {
+void on_window_call(InterpreterFrame* frame, bool recorded) noexcept {
   if (!g_state.active || g_state.over) return;
   if (kBegins && !g_state.open) return begin_at(frame);
   if (!kEnds || !g_state.open || !recorded) return;
@@ -104,23 +104,23 @@ void on_call(InterpreterFrame* frame, bool recorded) noexcept {
   record::t_recorder->request_leave_callback();
 }
 
-void on_leave() noexcept {
+void on_window_leave() noexcept {
   const CriticalSection critical;
   if (!g_state.active || !g_state.open || g_state.depth == 0) return;
   if (--g_state.depth > 0) return;
   const ControlLock control;
   if (g_state.depth > 0) return;  // another thread has called it meanwhile
   const ErrorGuard guard;         // it may be left by an exception
-  close_window(false);
+  close_recording_window(false);
 }
 
 void watch_regions(const Window& window) {
   const WindowPoint &from = window.from, &until = window.until;
   if (from.kind == Kind::kRegion && until.kind == Kind::kRegion && from.region == until.region) {
-    return watch_function(from.region, on_call<true, true>);
+    return watch_function(from.region, on_window_call<true, true>);
   }
-  if (from.kind == Kind::kRegion) watch_function(from.region, on_call<true, false>);
-  if (until.kind == Kind::kRegion) watch_function(until.region, on_call<false, true>);
+  if (from.kind == Kind::kRegion) watch_function(from.region, on_window_call<true, false>);
+  if (until.kind == Kind::kRegion) watch_function(until.region, on_window_call<false, true>);
 }
 
 }  // namespace
@@ -134,7 +134,7 @@ bool begin_windows(const Window& window, std::uint64_t start_ns, const WindowAct
   g_state.active = true;
   g_state.open = window.from.kind == Kind::kNone;
   g_state.windows = g_state.open ? 1 : 0;
-  record::set_leave_callback(on_leave);
+  record::set_leave_callback(on_window_leave);
   watch_regions(window);
   set_alarm();
   return g_state.open;

@@ -108,7 +108,7 @@ std::string library_directories() {
   return text;
 }
 
-std::string current_directory() {
+std::string working_directory() {
   std::error_code error;
   const std::filesystem::path path = std::filesystem::current_path(error);
   return error ? std::string() : path.string();
@@ -139,7 +139,7 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
   add(kCFunctions, "1", settings.flag(kSettings.c_functions));
   add(kRank, std::to_string(context.rank.value_or(0)), context.rank.has_value());
   add(kPlainRank, "1", context.rank && !context.rank_of_mpi);
-  const std::string directory = current_directory(), libraries = library_directories();
+  const std::string directory = working_directory(), libraries = library_directories();
   add(kProgramDirectory, directory, !directory.empty());
   add(kLibraryDirectories, libraries, !libraries.empty());
   return properties;

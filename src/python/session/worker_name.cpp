@@ -12,13 +12,13 @@ namespace timeloom::python {
 namespace {
 
 // Borrowed; null: the program has not imported it.
-PyObject* imported(const char* module) {
+PyObject* imported_module(const char* module) {
   PyObject* const found = PyDict_GetItemString(PyImport_GetModuleDict(), module);
   return found != nullptr && PyModule_Check(found) ? found : nullptr;
 }
 
 // Null: there is none, or it is None. No exception is left.
-Ref attribute(PyObject* object, const char* name) {
+Ref worker_attribute(PyObject* object, const char* name) {
   Ref value(object == nullptr ? nullptr : PyObject_GetAttrString(object, name));
   if (!value) PyErr_Clear();
   return value && value.get() != Py_None ? std::move(value) : Ref();
@@ -41,40 +41,41 @@ Ref first_of(PyObject* iterable) {
 }
 
 std::string data_loader_worker() {
-  const Ref info = attribute(imported("torch.utils.data._utils.worker"), "_worker_info");
-  const std::string id = text(attribute(info.get(), "id"));
+  const Ref info =
+      worker_attribute(imported_module("torch.utils.data._utils.worker"), "_worker_info");
+  const std::string id = text(worker_attribute(info.get(), "id"));
   return id.empty() ? id : "DataLoader worker " + id;
 }
 
 // The pools of Celery are those of billiard.
 std::string celery_worker() {
-  const Ref process = attribute(imported("billiard.process"), "_current_process");
-  const std::string name = text(attribute(process.get(), "_name"));
+  const Ref process = worker_attribute(imported_module("billiard.process"), "_current_process");
+  const std::string name = text(worker_attribute(process.get(), "_name"));
   return name == "MainProcess" ? std::string() : name;
 }
 
 // Not before it has an address. Several in one process are no workers of their own.
 std::string dask_worker() {
-  const Ref type = attribute(imported("distributed.worker"), "Worker");
-  const Ref all = attribute(type.get(), "_instances");
+  const Ref type = worker_attribute(imported_module("distributed.worker"), "Worker");
+  const Ref all = worker_attribute(type.get(), "_instances");
   if (!all || PyObject_Size(all.get()) != 1) return PyErr_Clear(), std::string();
   const Ref worker = first_of(all.get());
-  const std::string address = text(attribute(worker.get(), "address"));
+  const std::string address = text(worker_attribute(worker.get(), "address"));
   if (address.empty()) return address;
-  return "Dask worker " + text(attribute(worker.get(), "name")) + " " + address;
+  return "Dask worker " + text(worker_attribute(worker.get(), "name")) + " " + address;
 }
 
 std::optional<WorkerName> ray_worker() {
   constexpr std::size_t kShown = 8;
   constexpr long kWorkerMode = 1;
-  const Ref worker = attribute(imported("ray._private.worker"), "global_worker");
-  const Ref mode = attribute(worker.get(), "mode");
+  const Ref worker = worker_attribute(imported_module("ray._private.worker"), "global_worker");
+  const Ref mode = worker_attribute(worker.get(), "mode");
   if (!mode || !PyLong_Check(mode.get()) || PyLong_AsLong(mode.get()) != kWorkerMode) return {};
-  const Ref id = attribute(worker.get(), "worker_id");
+  const Ref id = worker_attribute(worker.get(), "worker_id");
   const Ref hexadecimal(id ? PyObject_CallMethod(id.get(), "hex", nullptr) : nullptr);
   if (!hexadecimal) return PyErr_Clear(), std::nullopt;
   const std::string shown = text(hexadecimal).substr(0, kShown);
-  const Ref actors = attribute(worker.get(), "actors");
+  const Ref actors = worker_attribute(worker.get(), "actors");
   const Ref key = first_of(actors.get());
   const Ref actor(key ? PyObject_GetItem(actors.get(), key.get()) : nullptr);
   PyErr_Clear();
@@ -88,7 +89,8 @@ std::optional<WorkerName> ray_worker() {
 // Of what a worker starts, the variable is inherited; execnet's own process has its module.
 std::string xdist_worker() {
   const char* const value = std::getenv("PYTEST_XDIST_WORKER");
-  return value != nullptr && imported("execnet.gateway_base") != nullptr ? value : std::string();
+  return value != nullptr && imported_module("execnet.gateway_base") != nullptr ? value
+                                                                                : std::string();
 }
 
 std::optional<WorkerName> worker_name(bool forked) noexcept {

@@ -59,7 +59,7 @@ std::vector<Rule> read_rules(const CheckOptions& options) {
   return good ? rules : std::vector<Rule>();
 }
 
-int status_of(const std::vector<Verdict>& verdicts) {
+int status_of_verdicts(const std::vector<Verdict>& verdicts) {
   const auto has = [&](Outcome outcome) {
     return std::ranges::find(verdicts, outcome, &Verdict::outcome) != verdicts.end();
   };
@@ -81,7 +81,7 @@ int run_check(const CheckOptions& options) {
   else
     write_check(verdicts, losses, Terminal::detect(options.colour), output);
   output.flush();
-  return status_of(verdicts);
+  return status_of_verdicts(verdicts);
 }
 
 }  // namespace

@@ -21,11 +21,11 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr std::size_t kMostSuggestions = 3;
+constexpr std::size_t kMostRuleSuggestions = 3;
 
 bool is_pattern(const std::string& name) { return name.find_first_of("*?[") != std::string::npos; }
 
-std::string_view last_part(std::string_view name) {
+std::string_view last_part_of_rule(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
 }
@@ -67,21 +67,21 @@ bool holds_beyond(const Rule& rule, double measured) {
 
 // Whether more visits, of a function that was not timed to the end, or more time in these cannot
 // change the answer.
-bool is_certain(const Rule& rule, double measured) {
+bool is_certain_verdict(const Rule& rule, double measured) {
   const bool grows = rule.quantity == Quantity::kVisits || rule.quantity == Quantity::kTotal ||
                      rule.quantity == Quantity::kSelf || rule.quantity == Quantity::kMax;
   return grows && !rule.is_share() && holds_beyond(rule, measured);
 }
 
 // Whether what is lost of a run cannot change the answer.
-bool is_certain(const Rule& rule, double measured, LossEffect effect) {
+bool is_certain_verdict(const Rule& rule, double measured, LossEffect effect) {
   if (effect == LossEffect::kNone) return true;
   const bool counts = rule.quantity == Quantity::kVisits || rule.quantity == Quantity::kThreads ||
                       rule.quantity == Quantity::kProcesses;
   if (counts) return effect < LossEffect::kAny && holds_beyond(rule, measured);
   if (effect > LossEffect::kMore) return false;
   return rule.quantity == Quantity::kWall ? holds_beyond(rule, measured)
-                                          : is_certain(rule, measured);
+                                          : is_certain_verdict(rule, measured);
 }
 
 std::optional<double> efficiency_of(const profile::CallTree& tree, Quantity quantity) {
@@ -131,7 +131,8 @@ class Judge {
       return;
     }
     verdict.measured = *measured;
-    settle(verdict, verdict.rule.holds(*measured), is_certain(verdict.rule, *measured, effect_));
+    settle(verdict, verdict.rule.holds(*measured),
+           is_certain_verdict(verdict.rule, *measured, effect_));
   }
 
   static void settle(Verdict& verdict, bool holds, bool certain) {
@@ -171,7 +172,7 @@ class Judge {
       const double measured = figure(row.figures, rule);
       const bool has_rest =
           row.figures.at_least || (row.figures.cut_short && rule.quantity != Quantity::kVisits);
-      const bool unknown_rest = has_rest && !is_certain(rule, measured);
+      const bool unknown_rest = has_rest && !is_certain_verdict(rule, measured);
       if (std::isnan(measured) || unknown_rest) {
         verdict.problem = "the profile does not say it of " + data_.name_of(row.region);
         if (unknown_rest) verdict.problem += ", which was not timed to the end (--overhead)";
@@ -180,7 +181,7 @@ class Judge {
       }
       verdict.regions.push_back({data_.name_of(row.region), region.file, region.first_line,
                                  measured, rule.holds(measured),
-                                 is_certain(rule, measured, effect_)});
+                                 is_certain_verdict(rule, measured, effect_)});
     }
     if (!verdict.regions.empty()) return decide(verdict);
     const bool unseen = GivenUp(definitions_.properties).rested();
@@ -249,7 +250,7 @@ class Judge {
     std::vector<std::string> result;
     for (const std::string& one : names) {
       if (one.ends_with("." + name)) result.push_back(one);
-      if (result.size() == kMostSuggestions) break;
+      if (result.size() == kMostRuleSuggestions) break;
     }
     if (!result.empty()) return result;
     const std::vector<std::string_view> whole(names.begin(), names.end());
@@ -257,8 +258,8 @@ class Judge {
       return {std::string(one)};
     }
     std::vector<std::string_view> parts;
-    for (const std::string& one : names) parts.push_back(last_part(one));
-    const std::string_view part = nearest_name(last_part(name), parts);
+    for (const std::string& one : names) parts.push_back(last_part_of_rule(one));
+    const std::string_view part = nearest_name(last_part_of_rule(name), parts);
     const auto found = std::ranges::find(parts, part);
     if (!part.empty()) result.push_back(names[static_cast<std::size_t>(found - parts.begin())]);
     return result;

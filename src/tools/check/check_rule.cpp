@@ -48,7 +48,7 @@ const std::array<Unit, 7> kUnits = {{{"ns", 1, 1e9},
 
 enum class Kind : std::uint8_t { kTime, kCount, kShare };
 
-Kind kind_of(Quantity quantity) {
+Kind rule_kind(Quantity quantity) {
   switch (quantity) {
     case Quantity::kVisits:
     case Quantity::kThreads:
@@ -63,7 +63,7 @@ Kind kind_of(Quantity quantity) {
 
 bool may_be_share(Quantity quantity) {
   return quantity == Quantity::kTotal || quantity == Quantity::kSelf ||
-         kind_of(quantity) == Kind::kShare;
+         rule_kind(quantity) == Kind::kShare;
 }
 
 class Parser {
@@ -193,13 +193,13 @@ class Parser {
     rest_.remove_prefix(unit.size());
     rule.unit = unit_of(rule.quantity, unit);
     rule.limit = rule.unit.to_base(number);
-    if (kind_of(rule.quantity) == Kind::kCount && number != std::floor(number)) {
+    if (rule_kind(rule.quantity) == Kind::kCount && number != std::floor(number)) {
       fail(formatted("{} takes a whole number", name_of(rule.quantity)));
     }
   }
 
   Unit unit_of(Quantity quantity, std::string_view name) const {
-    const Kind kind = kind_of(quantity);
+    const Kind kind = rule_kind(quantity);
     if (kind == Kind::kCount) {
       if (!name.empty()) fail(formatted("{} takes a number without a unit", name_of(quantity)));
       return {};

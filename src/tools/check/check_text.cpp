@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kWidestRule = 60;
 constexpr double kTooSmall = 1e-3;  // of the unit of a rule
 
-std::string_view name_of(Outcome outcome) {
+std::string_view verdict_name(Outcome outcome) {
   switch (outcome) {
     case Outcome::kHolds: return "PASS";
     case Outcome::kBroken: return "FAIL";
@@ -49,7 +49,7 @@ std::string band_text(const Verdict& verdict) {
          measured_text(verdict, verdict.band.most) + ")";
 }
 
-std::string place_of(const CheckedRegion& region) {
+std::string verdict_place(const CheckedRegion& region) {
   if (region.file.empty() || region.line == 0) return {};
   return formatted(" ({}:{})", region.file.substr(region.file.rfind('/') + 1), region.line);
 }
@@ -61,7 +61,7 @@ std::string deciding_text(const Verdict& verdict) {
   const CheckedRegion& first = regions.front();
   const bool named = first.name == verdict.rule.region;
   if (regions.size() == 1) return named ? std::string() : ", " + first.name;
-  const std::string name = named ? place_of(first) : ", " + first.name;
+  const std::string name = named ? verdict_place(first) : ", " + first.name;
   const std::size_t broken = verdict.broken();
   if (broken == 0) return name + formatted("; all {} regions hold", regions.size());
   const bool any = verdict.rule.any;
@@ -95,7 +95,7 @@ ordered_json verdict_json(const Verdict& verdict) {
   ordered_json one;
   const Rule& rule = verdict.rule;
   one["rule"] = rule.text;
-  std::string outcome(name_of(verdict.outcome));
+  std::string outcome(verdict_name(verdict.outcome));
   std::ranges::transform(outcome, outcome.begin(), [](char c) { return c | 0x20; });
   one["outcome"] = outcome;
   one["quantity"] = tools::name_of(rule.quantity);
@@ -116,7 +116,7 @@ ordered_json verdict_json(const Verdict& verdict) {
 }  // namespace
 
 std::string line_of(const Verdict& verdict) {
-  return std::string(name_of(verdict.outcome)) + " " + result_text(verdict);
+  return std::string(verdict_name(verdict.outcome)) + " " + result_text(verdict);
 }
 
 void write_check(const std::vector<Verdict>& verdicts, const std::vector<std::string>& losses,
@@ -125,13 +125,13 @@ void write_check(const std::vector<Verdict>& verdicts, const std::vector<std::st
   std::size_t width = 0;
   std::size_t outcome_width = 5;
   for (const Verdict& verdict : verdicts) {
-    outcome_width = std::max(outcome_width, name_of(verdict.outcome).size());
+    outcome_width = std::max(outcome_width, verdict_name(verdict.outcome).size());
     const std::size_t columns = tools::columns(printable(verdict.rule.text));
     if (columns <= kWidestRule) width = std::max(width, columns);
   }
   for (const Verdict& verdict : verdicts) {
     const bool good = verdict.outcome == Outcome::kHolds;
-    const std::string outcome = pad_right(name_of(verdict.outcome), outcome_width);
+    const std::string outcome = pad_right(verdict_name(verdict.outcome), outcome_width);
     output.write(terminal.paint(outcome, good ? Ink::kAccent : Ink::kWarning) + "  " +
                  pad_right(printable(verdict.rule.text), width) + "  " +
                  printable(result_text(verdict)) + "\n");

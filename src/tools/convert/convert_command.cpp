@@ -36,7 +36,7 @@ struct ConvertOptions {
 };
 
 // Empty: the command line makes sense.
-std::string wrong_usage(const ConvertOptions& options) {
+std::string wrong_conversion(const ConvertOptions& options) {
   if (!options.format) return "--to FORMAT is missing";
   if (options.events + options.paths + options.flat > 1) {
     return "--events, --paths and --flat are different tables; choose one";
@@ -107,7 +107,7 @@ int fill_directory(const ConvertOptions& options, const ConvertJob& made) {
 }
 
 int run_convert(const ConvertOptions& options) {
-  if (const std::string wrong = wrong_usage(options); !wrong.empty()) {
+  if (const std::string wrong = wrong_conversion(options); !wrong.empty()) {
     say(wrong + "; see 'timeloom convert --help'");
     return kWrongUsage;
   }

@@ -36,7 +36,7 @@ bool takes_events(const ConvertJob& job) {
   return !format.paths_first && weave::has_trace(job.run);
 }
 
-profile::CallTree folded(RunSource& source, unsigned threads) {
+profile::CallTree folded_paths(RunSource& source, unsigned threads) {
   profile::CallTreeSink sink;
   const std::array<RunSink*, 1> sinks = {&sink};
   source.feed(sinks, threads);
@@ -80,7 +80,7 @@ profile::CallTree chosen_paths(const std::filesystem::path& run,
   }
   const std::unique_ptr<RunSource> trace = otf2::open(weave::trace_of(run));
   const std::unique_ptr<RunSource> chosen = exchange::select(*trace, selection, threads);
-  return folded(*chosen, threads);
+  return folded_paths(*chosen, threads);
 }
 
 std::vector<std::string> convert_run(const ConvertJob& job, exchange::Destination& out) {

@@ -18,7 +18,7 @@ using profile::NodeId;
 
 namespace {
 
-constexpr double kLeastShare = 0.01;  // of the run, for a region to be too slow
+constexpr double kLeastDiffShare = 0.01;  // of the run, for a region to be too slow
 
 constexpr std::size_t kMostNamed = 5;
 
@@ -26,15 +26,15 @@ bool is_not_timed(const DiffRegion& region) {
   return region.before.at_least || region.after.at_least;
 }
 
-std::string name_of_region(const DiffRegion& region) {
+std::string diff_region_name(const DiffRegion& region) {
   return region.name.empty() ? "(more call paths)" : region.name;
 }
 
 DiffRow row_of(const DiffRegion& region, const DiffSide& before, const DiffSide& after) {
-  return {name_of_region(region), NodeId{}, region.file, region.line, before, after};
+  return {diff_region_name(region), NodeId{}, region.file, region.line, before, after};
 }
 
-void finish(DiffRows& rows, const Diff& diff, const DiffRowOptions& options) {
+void finish_rows(DiffRows& rows, const Diff& diff, const DiffRowOptions& options) {
   const double least = longer(diff) * options.min_percent / 100;
   const std::size_t all = rows.rows.size();
   std::erase_if(rows.rows, [&](const DiffRow& row) { return std::abs(row.difference()) < least; });
@@ -88,7 +88,7 @@ DiffRows region_rows(const Diff& diff, const DiffRowOptions& options) {
     if (!region.before.there && !region.after.there) continue;
     rows.rows.push_back(row_of(region, region.before, region.after));
   }
-  finish(rows, diff, options);
+  finish_rows(rows, diff, options);
   return rows;
 }
 
@@ -108,14 +108,14 @@ DiffRows call_path_rows(const Diff& diff, const DiffRowOptions& options) {
     rows.rows.push_back(std::move(row));
   }
   const std::uint64_t hidden = rows.hidden;
-  finish(rows, diff, options);
+  finish_rows(rows, diff, options);
   rows.hidden += hidden;
   return rows;
 }
 
 std::string name_of_node(const Diff& diff, NodeId node) {
   const DiffNode& one = diff.nodes[node.value()];
-  return name_of_region(diff.regions[one.region]) +
+  return diff_region_name(diff.regions[one.region]) +
          (one.parameters.empty() ? "" : " {" + one.parameters + "}");
 }
 
@@ -138,9 +138,9 @@ std::vector<std::string> too_slow(const Diff& diff, double percent) {
   };
   check("the whole", diff.before, diff.after);
   for (const DiffRegion& region : diff.regions) {
-    const bool counts = region.after.inclusive >= kLeastShare * std::abs(diff.after);
+    const bool counts = region.after.inclusive >= kLeastDiffShare * std::abs(diff.after);
     if (region.before.there && region.after.there && counts && !is_not_timed(region)) {
-      check(name_of_region(region), region.before.inclusive, region.after.inclusive);
+      check(diff_region_name(region), region.before.inclusive, region.after.inclusive);
     }
   }
   return result;
@@ -156,7 +156,7 @@ std::string not_timed(const Diff& diff) {
   });
   std::string text;
   for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i) {
-    text += (i == 0 ? "" : ", ") + name_of_region(*all[i]);
+    text += (i == 0 ? "" : ", ") + diff_region_name(*all[i]);
   }
   if (all.size() > kMostNamed) text += " and " + plural(all.size() - kMostNamed, "other");
   return text;

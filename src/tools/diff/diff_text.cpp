@@ -63,7 +63,7 @@ std::string joined_path(const Diff& diff, NodeId node) {
   return text;
 }
 
-std::string place_of(const DiffRow& row) {
+std::string diff_place(const DiffRow& row) {
   if (row.file.empty() || row.line == 0) return printable(row.file);
   return printable(formatted("{}:{}", row.file.substr(row.file.rfind('/') + 1), row.line));
 }
@@ -80,19 +80,19 @@ Cells headings(const std::optional<DiffParts>& parts) {
           formatted("%/{}", parts->noun)};
 }
 
-double mean(const DiffSide& side, std::uint64_t parts) {
+double diff_mean(const DiffSide& side, std::uint64_t parts) {
   return side.exclusive / static_cast<double>(parts);
 }
 
 // Sums, and means where the runs have different numbers of parts.
-Cells cells_of(const DiffRow& row, const std::optional<DiffParts>& parts,
-               const Terminal& terminal) {
+Cells diff_cells(const DiffRow& row, const std::optional<DiffParts>& parts,
+                 const Terminal& terminal) {
   const std::string change = signed_duration(row.difference(), terminal);
   const std::string before = seconds_of(row.before, terminal);
   const std::string after = seconds_of(row.after, terminal);
   if (!parts) return {change, change_of(row), before, after, visits_of(row, terminal)};
-  const double mean_before = mean(row.before, parts->before);
-  const double mean_after = mean(row.after, parts->after);
+  const double mean_before = diff_mean(row.before, parts->before);
+  const double mean_after = diff_mean(row.after, parts->after);
   const bool both = row.before.there && row.after.there;
   return {change,
           before,
@@ -110,9 +110,9 @@ void write_table(const char* title, const DiffRows& rows, const Diff& diff, cons
   for (std::string& heading : headings(runs.parts)) table.add_column(std::move(heading));
   for (const DiffRow& row : rows.rows) {
     TableRow line;
-    line.cells = cells_of(row, runs.parts, terminal);
+    line.cells = diff_cells(row, runs.parts, terminal);
     line.name = printable(row.node.defined() ? joined_path(diff, row.node) : row.name);
-    line.place = place_of(row);
+    line.place = diff_place(row);
     const double much = kMuch * longer(diff);
     line.ink = std::abs(row.difference()) >= much ? Ink::kBold : Ink::kPlain;
     table.add_row(std::move(line));
@@ -132,7 +132,7 @@ ordered_json side_json(const DiffSide& side, std::uint64_t parts) {
                       {"given_up", side.at_least},
                       {"inclusive_s", side.inclusive},
                       {"exclusive_s", side.exclusive}};
-  if (parts > 0) one["mean_exclusive_s"] = mean(side, parts);
+  if (parts > 0) one["mean_exclusive_s"] = diff_mean(side, parts);
   return one;
 }
 
@@ -176,7 +176,7 @@ class PathTable {
 };
 
 // `path`: its number; -1: it is a region.
-ordered_json row_json(const DiffRow& row, std::int64_t path, const DiffParts& parts) {
+ordered_json diff_row_json(const DiffRow& row, std::int64_t path, const DiffParts& parts) {
   ordered_json one;
   one["name"] = row.name;
   if (path >= 0) one["path"] = path;
@@ -200,7 +200,7 @@ void write_json_rows(const char* key, const DiffRows& rows, const PathTable& pat
   for (const DiffRow& row : rows.rows) {
     if (output.closed()) return;
     const DiffParts parts = runs.parts.value_or(DiffParts{});
-    output.write(separator + json_text(row_json(row, paths.of(row.node), parts)));
+    output.write(separator + json_text(diff_row_json(row, paths.of(row.node), parts)));
     separator = ",\n    ";
   }
   output.write("\n  ]\n}");

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kWords[] = {"module", "package", "file", "thread", "process"};
 
-std::string_view word_of(GroupKey key) { return kWords[static_cast<std::size_t>(key)]; }
+std::string_view by_word(GroupKey key) { return kWords[static_cast<std::size_t>(key)]; }
 
 std::string name_in(const Region& region, RegionId id, GroupKey key, const CodeOwner& owner) {
   if (owner.is_import(id)) return "importing modules";
@@ -146,7 +146,7 @@ void write_by(const std::vector<GroupRow>& rows, GroupKey key,
   const std::size_t width = std::ranges::any_of(rows, &GroupRow::at_least) ? 10 : 7;
   output.write(terminal.paint(
       formatted(" share    own  total waited{} {} functions  {}\n", unmeasured ? " unmeasured" : "",
-                pad_left("visits", width), word_of(key)),
+                pad_left("visits", width), by_word(key)),
       Ink::kDim));
   for (const GroupRow& row : rows) {
     if (output.closed()) return;
@@ -176,7 +176,7 @@ void write_by_json(const std::vector<GroupRow>& rows, GroupKey key,
   nlohmann::ordered_json all;
   all["format"] = "timeloom-report-by";
   all["version"] = 1;
-  all["by"] = word_of(key);
+  all["by"] = by_word(key);
   all["losses"] = losses;
   all["rows"] = nlohmann::ordered_json::array();
   for (const GroupRow& row : rows) {

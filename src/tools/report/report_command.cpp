@@ -86,8 +86,8 @@ std::string scope_of(const std::set<LocationId>& ids, const Definitions& definit
   return noun + " " + printable(name_of(*chosen.front()));
 }
 
-void write_text(const ReportOptions& options, const RowOptions& rows, const ReportData& data,
-                const std::string& scope, const std::string& run, Output& output) {
+void write_report_text(const ReportOptions& options, const RowOptions& rows, const ReportData& data,
+                       const std::string& scope, const std::string& run, Output& output) {
   const Terminal terminal = Terminal::detect(options.colour);
   write_headline(facts_of(data.definitions()), run, terminal, output);
   if (data.total_seconds() == 0 && data.tree_rows({}).rows.empty()) {
@@ -354,7 +354,7 @@ int run_report(ReportOptions options) {
   if (options.json)
     write_json(data, facts_of(tree.definitions), run.string(), selection, output);
   else
-    write_text(options, rows, data, scope_of(ids, tree.definitions), run.string(), output);
+    write_report_text(options, rows, data, scope_of(ids, tree.definitions), run.string(), output);
   output.flush();
   return kDone;
 }

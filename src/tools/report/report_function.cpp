@@ -77,7 +77,7 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
-[[noreturn]] void refuse(const Definitions& definitions, const std::string& name) {
+[[noreturn]] void refuse_function(const Definitions& definitions, const std::string& name) {
   std::vector<std::pair<std::size_t, std::string>> near;
   for (const Region& region : definitions.regions) {
     near.emplace_back(strangeness(lower(name), region.name), region.name);
@@ -297,7 +297,7 @@ std::vector<RegionId> find_function(const Definitions& definitions, const std::s
       if (pattern.matches(definitions.regions[i].name)) found.emplace_back(i);
     }
   }
-  if (found.empty()) refuse(definitions, name);
+  if (found.empty()) refuse_function(definitions, name);
   return found;
 }
 

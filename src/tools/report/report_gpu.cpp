@@ -21,9 +21,9 @@ std::uint64_t number(const Definitions& definitions, const char* key) {
 }
 
 // Adds up what locations have, by region.
-class Sums {
+class GpuSums {
  public:
-  explicit Sums(const CallTree& tree) : tree_(tree) {}
+  explicit GpuSums(const CallTree& tree) : tree_(tree) {}
 
   void add(const profile::LocationProfile& location) {
     for (const profile::Cell& cell : location.cells) add(cell);
@@ -140,7 +140,7 @@ std::optional<double> gpu_busy(const Definitions& definitions) {
 }
 
 GpuFacts gpu_facts(const CallTree& tree) {
-  Sums sums(tree);
+  GpuSums sums(tree);
   for (const profile::LocationProfile& location : tree.locations) sums.add(location);
   return sums.facts();
 }

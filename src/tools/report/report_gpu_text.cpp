@@ -15,7 +15,7 @@ constexpr double kNanosecond = 1e-9;
 
 double nanoseconds(std::uint64_t ns) { return static_cast<double>(ns) * kNanosecond; }
 
-double mean(double sum, std::uint64_t count) {
+double mean_launch(double sum, std::uint64_t count) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
@@ -69,8 +69,9 @@ class GpuWriter {
     for (const GpuWorkRow& row : facts_.kernels) {
       const double seconds_on_gpu = seconds(row.ticks, definitions_);
       TableRow shown;
-      shown.cells = {time(seconds_on_gpu), count(row.times), time(mean(seconds_on_gpu, row.times)),
-                     row.queued == 0 ? "" : time(mean(nanoseconds(row.queue_ns), row.queued))};
+      shown.cells = {
+          time(seconds_on_gpu), count(row.times), time(mean_launch(seconds_on_gpu, row.times)),
+          row.queued == 0 ? "" : time(mean_launch(nanoseconds(row.queue_ns), row.queued))};
       shown.name = shown_name(exchange::region_name(definitions_, row.region), 40);
       table.add_row(std::move(shown));
     }
@@ -121,7 +122,7 @@ class GpuWriter {
 
 using nlohmann::ordered_json;
 
-ordered_json json_of(const GpuWorkRow& row, const Definitions& definitions) {
+ordered_json gpu_json(const GpuWorkRow& row, const Definitions& definitions) {
   ordered_json result = {
       {"name", exchange::region_name(definitions, row.region)},
       {"times", row.times},
@@ -143,9 +144,9 @@ void write_gpu_json(const GpuFacts& facts, const Definitions& definitions, Outpu
   all["busy"] = facts.busy ? ordered_json(*facts.busy) : ordered_json();
   all["waiting_seconds"] = seconds(facts.waiting_ticks, definitions);
   all["kernels"] = all["copies"] = all["callers"] = ordered_json::array();
-  for (const GpuWorkRow& row : facts.kernels) all["kernels"].push_back(json_of(row, definitions));
+  for (const GpuWorkRow& row : facts.kernels) all["kernels"].push_back(gpu_json(row, definitions));
   for (const GpuWorkRow& row : facts.copies) {
-    ordered_json one = json_of(row, definitions);
+    ordered_json one = gpu_json(row, definitions);
     one["bytes"] = row.bytes;
     all["copies"].push_back(std::move(one));
   }

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kOperations[] = {"read", "write", "flush"};
 constexpr std::string_view kInterfaces[] = {"POSIX I/O", "ISO C I/O", "MPI I/O", "other I/O"};
 
-std::string_view word_of(IoOperation operation) {
+std::string_view io_word(IoOperation operation) {
   return kOperations[static_cast<std::size_t>(operation)];
 }
 
@@ -66,7 +66,7 @@ namespace {
 constexpr std::uint32_t kDeeper = UINT32_MAX;
 constexpr std::uint32_t kMostNames = exchange::kMostFrames + 2;
 
-std::string name_of_region(const Definitions& definitions, std::uint32_t region) {
+std::string io_region_name(const Definitions& definitions, std::uint32_t region) {
   return region == kDeeper ? "(deeper calls)"
                            : exchange::region_name(definitions, RegionId{region});
 }
@@ -86,7 +86,7 @@ bool is_compiled_module(std::string_view name) {
 
 // All pipes are one row, and all sockets: nobody knows one of them by its number. Compiled modules
 // are one, too, or they would hide the files of the program.
-std::string name_of(const IoHandle& handle) {
+std::string io_name(const IoHandle& handle) {
   const std::string& name = handle.file.empty() ? handle.name : handle.file;
   if (name.starts_with("pipe:[")) return kPipes;
   if (is_compiled_module(name)) return kCompiled;
@@ -169,7 +169,7 @@ class IoReport::OneLocation final : public LocationSink {
     const std::uint64_t size = event.value == kNoBytes ? 0 : event.value;
     begun_.erase(begun);
     const IoHandle& handle = all_.definitions_->io_handles[event.ref];
-    targets_[{name_of(handle), handle.paradigm, operation}].add(size, time);
+    targets_[{io_name(handle), handle.paradigm, operation}].add(size, time);
     places_[at_].figures[static_cast<std::size_t>(operation)].add(size, time);
   }
 
@@ -194,7 +194,7 @@ std::string IoReport::name_of_path(const IoCallPath& path) const {
   std::string text;
   const std::size_t shown = std::min<std::size_t>(path.regions.size(), 2);
   for (std::size_t i = path.regions.size() - shown; i < path.regions.size(); ++i) {
-    text += (text.empty() ? "" : " > ") + name_of_region(*definitions_, path.regions[i]);
+    text += (text.empty() ? "" : " > ") + io_region_name(*definitions_, path.regions[i]);
   }
   return text.empty() ? "(no region)" : text;
 }
@@ -246,7 +246,7 @@ std::optional<std::string> remark(IoOperation operation, const IoFigures& figure
   constexpr std::uint64_t kMany = 100, kSmall = 4096;
   const bool small = figures.operations >= kMany && figures.bytes / figures.operations < kSmall;
   if (!small || operation == IoOperation::kFlush || figures.bytes == 0) return std::nullopt;
-  return formatted("many small {}s: {} of {} on average {}; {}", word_of(operation),
+  return formatted("many small {}s: {} of {} on average {}; {}", io_word(operation),
                    count(figures.operations), bytes(figures.bytes / figures.operations), where,
                    operation == IoOperation::kWrite
                        ? "fewer and larger ones, through a buffer, take less time"
@@ -276,7 +276,7 @@ std::vector<std::string> IoReport::remarks() const {
 namespace {
 
 // `sizes`: those of single transfers are known.
-std::vector<std::string> cells_of(const IoFigures& figures, double time, bool sizes,
+std::vector<std::string> io_cells(const IoFigures& figures, double time, bool sizes,
                                   const Terminal& terminal) {
   const bool sized = figures.bytes > 0;
   std::vector<std::string> cells = {count(figures.operations), bytes(figures.bytes)};
@@ -309,9 +309,9 @@ void IoReport::write_files(const Terminal& terminal, Output& output) const {
   Table files = table(terminal, "file", true);
   for (const auto& [target, figures] : by_time(targets_)) {
     TableRow row;
-    row.cells = cells_of(figures, seconds(figures.ticks, *definitions_), true, terminal);
+    row.cells = io_cells(figures, seconds(figures.ticks, *definitions_), true, terminal);
     row.marks = (target.interface == IoParadigm::kMpi ? "MPI " : "") +
-                std::string(word_of(target.operation)) + " ";
+                std::string(io_word(target.operation)) + " ";
     row.name = printable(target.name);
     files.add_row(std::move(row));
   }
@@ -328,8 +328,8 @@ void IoReport::write(const Terminal& terminal, Output& output) const {
   Table paths = table(terminal, "call path", !of_profile_);
   for (const auto& [path, figures] : by_time(call_paths_)) {
     TableRow row;
-    row.cells = cells_of(figures, seconds(figures.ticks, *definitions_), !of_profile_, terminal);
-    if (of_profile_) row.marks = std::string(word_of(path.operation)) + " ";
+    row.cells = io_cells(figures, seconds(figures.ticks, *definitions_), !of_profile_, terminal);
+    if (of_profile_) row.marks = std::string(io_word(path.operation)) + " ";
     row.name = printable(name_of_path(path));
     paths.add_row(std::move(row));
   }
@@ -358,7 +358,7 @@ void IoReport::write_json(Output& output) const {
   for (const auto& [target, figures] : by_time(targets_)) {
     ordered_json row = {{"file", target.name},
                         {"interface", kInterfaces[static_cast<std::size_t>(target.interface)]},
-                        {"operation", word_of(target.operation)}};
+                        {"operation", io_word(target.operation)}};
     add_figures(row, figures);
     all["files"].push_back(std::move(row));
   }
@@ -366,9 +366,9 @@ void IoReport::write_json(Output& output) const {
   for (const auto& [path, figures] : by_time(call_paths_)) {
     ordered_json names = ordered_json::array();
     for (const std::uint32_t region : path.regions) {
-      names.push_back(name_of_region(*definitions_, region));
+      names.push_back(io_region_name(*definitions_, region));
     }
-    ordered_json row = {{"path", std::move(names)}, {"operation", word_of(path.operation)}};
+    ordered_json row = {{"path", std::move(names)}, {"operation", io_word(path.operation)}};
     add_figures(row, figures);
     all["call_paths"].push_back(std::move(row));
   }

@@ -13,7 +13,7 @@ std::string full_name(const Metric& metric) {
   return metric.name + (metric.of_process() ? "_per_process" : "");
 }
 
-[[noreturn]] void refuse(const std::string& name, const profile::CallTree& tree) {
+[[noreturn]] void refuse_metric(const std::string& name, const profile::CallTree& tree) {
   std::string known;
   for (const Metric& metric : tree.definitions.metrics) {
     if (metric.sampled() && !metric.is_waiting())
@@ -36,7 +36,7 @@ MetricColumns::MetricColumns(const profile::CallTree& tree, const std::string& n
     if (wanted) joins_ = metric;
     found = found || wanted;
   }
-  if (!found) refuse(name, tree);
+  if (!found) refuse_metric(name, tree);
   add_cells(tree, filter);
   sum_nodes(tree);
   sum_regions(tree);

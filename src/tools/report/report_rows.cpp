@@ -17,7 +17,7 @@ using profile::Totals;
 
 namespace {
 
-double value_of(const Figures& figures, SortKey key) {
+double row_value(const Figures& figures, SortKey key) {
   switch (key) {
     case SortKey::kInclusive: return figures.compensated_inclusive;
     case SortKey::kExclusive: return figures.compensated_exclusive;
@@ -98,7 +98,7 @@ std::string ReportData::name_of(const Row& row) const {
 void ReportData::sort(std::vector<Row>& rows, SortKey key) const {
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
     if (key == SortKey::kName) return name_of(a.region) < name_of(b.region);
-    return value_of(a.figures, key) > value_of(b.figures, key);
+    return row_value(a.figures, key) > row_value(b.figures, key);
   });
 }
 

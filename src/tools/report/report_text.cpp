@@ -31,7 +31,7 @@ std::string visits(const Figures& one, const Terminal& t) {
 std::string if_known(double seconds, const Terminal& t) {
   return std::isnan(seconds) ? "-" : duration(seconds, t);
 }
-std::string mean(const Figures& one, const Terminal& t) { return if_known(one.mean, t); }
+std::string mean_visit(const Figures& one, const Terminal& t) { return if_known(one.mean, t); }
 std::string min(const Figures& one, const Terminal& t) { return if_known(one.min, t); }
 std::string max(const Figures& one, const Terminal& t) { return if_known(one.max, t); }
 std::string inclusive_share(const Figures& one, const Terminal&) {
@@ -45,7 +45,7 @@ constexpr Heading kTreeColumns[] = {{"share", 0, inclusive_share},
                                     {"incl", 0, inclusive},
                                     {"excl", 56, exclusive},
                                     {"visits", 64, visits},
-                                    {"mean", 76, mean},
+                                    {"mean", 76, mean_visit},
                                     {"min", kWide, min},
                                     {"max", kWide, max}};
 
@@ -53,14 +53,14 @@ constexpr Heading kFlatColumns[] = {{"share", 0, exclusive_share},
                                     {"excl", 0, exclusive},
                                     {"incl", 56, inclusive},
                                     {"visits", 64, visits},
-                                    {"mean", 72, mean},
+                                    {"mean", 72, mean_visit},
                                     {"min", 76, min},
                                     {"max", 80, max}};
 
 Ink ink_of(double share) { return share >= kHot ? Ink::kBold : Ink::kPlain; }
 
 // The file with its innermost directory, which tells one __init__.py from another.
-std::string place_of(const Region& region) {
+std::string region_place(const Region& region) {
   std::string_view file = region.file;
   const std::size_t name = file.rfind('/');
   if (name != std::string_view::npos && name > 0) file.remove_prefix(file.rfind('/', name - 1) + 1);
@@ -202,7 +202,7 @@ void write_tree(const ReportData& data, const RowOptions& options, const std::st
       ++i, ++levels;
       marks.next(rows.rows[i].depth, true, true);
     }
-    std::string place = place_of(data.region(row.region));
+    std::string place = region_place(data.region(row.region));
     if (levels > 1 && imports(row, data)) {  // several functions, none of which matters
       name = "import";
       place.clear();
@@ -222,7 +222,8 @@ void write_flat(const ReportData& data, const RowOptions& options, const std::st
   Table table = make_table(kFlatColumns, data, terminal);
   for (const Row& row : rows.rows) {
     add_row(table, kFlatColumns, row, row.figures.exclusive_share, "",
-            printable(data.name_of(row.region)), data, terminal, place_of(data.region(row.region)));
+            printable(data.name_of(row.region)), data, terminal,
+            region_place(data.region(row.region)));
   }
   table.write(output);
   write_hidden(rows.hidden, options, "region", terminal, output);

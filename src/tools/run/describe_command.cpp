@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json json_of(const CLI::Option& option) {
+ordered_json command_json(const CLI::Option& option) {
   ordered_json names = ordered_json::array();
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
@@ -30,7 +30,7 @@ ordered_json json_of(const CLI::Option& option) {
           {"group", ""}};
 }
 
-ordered_json json_of(const Setting& setting) {
+ordered_json command_json(const Setting& setting) {
   ordered_json names = ordered_json::array();
   if (setting.short_name != 0) names.push_back(std::string("-") + setting.short_name);
   names.push_back("--" + std::string(setting.name));
@@ -53,11 +53,11 @@ std::string usage_of(const std::string& command) {
   return {};
 }
 
-ordered_json json_of(const CLI::App& command) {
+ordered_json command_json(const CLI::App& command) {
   ordered_json options = ordered_json::array();
   ordered_json positionals = ordered_json::array();
   if (command.get_name() == "run") {
-    for (const Setting& setting : all_settings()) options.push_back(json_of(setting));
+    for (const Setting& setting : all_settings()) options.push_back(command_json(setting));
     options.push_back({{"names", {"--program"}},
                        {"value", "PROGRAM"},
                        {"choices", ordered_json::array()},
@@ -71,7 +71,7 @@ ordered_json json_of(const CLI::App& command) {
                              {"required", option->get_required()},
                              {"several", option->get_items_expected_max() > 1}});
     } else if (!option->get_group().empty()) {
-      options.push_back(json_of(*option));
+      options.push_back(command_json(*option));
     }
   }
   return {{"name", command.get_name()},
@@ -85,11 +85,11 @@ ordered_json json_of(const CLI::App& command) {
 int describe(const CLI::App& program) {
   ordered_json commands = ordered_json::array();
   for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-    if (!command->get_group().empty()) commands.push_back(json_of(*command));
+    if (!command->get_group().empty()) commands.push_back(command_json(*command));
   }
   const ordered_json all = {{"format", "timeloom-commands"},
                             {"version", 1},
-                            {"program", json_of(program)},
+                            {"program", command_json(program)},
                             {"commands", commands}};
   return print(json_text(all, 1) + "\n");
 }

@@ -37,7 +37,7 @@ Exit status: 0 done, 1 something was wrong.
 bool is_option(const std::string& word) { return word.starts_with('-'); }
 
 // The choices of -g as they are compared: without blanks, in lower case.
-std::string folded(const std::string& text) {
+std::string folded_word(const std::string& text) {
   std::string result;
   for (const char byte : text) {
     const auto letter = static_cast<unsigned char>(byte);
@@ -103,7 +103,7 @@ void set_one(const std::string& word, FilterGeneration& to) {
 
 FilterGeneration parse_generation(const std::string& list) {
   FilterGeneration result;
-  const std::string text = folded(list);
+  const std::string text = folded_word(list);
   if (text.empty()) return result;
   result.text = text;
   for (std::size_t at = 0; at <= text.size();) {

@@ -89,14 +89,15 @@ Settings settings_of(const CommandLine& line) {
   return settings;
 }
 
-std::string variable(const char* name) {
+std::string native_variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? std::string() : value;
 }
 
 // The spawn that has started this process, which then has the path of a spool in kParentVariable.
 std::optional<Spawn> own_spawn() {
-  return variable(kParentVariable).empty() ? std::nullopt : spawn_in(variable(kSpawnVariable));
+  return native_variable(kParentVariable).empty() ? std::nullopt
+                                                  : spawn_in(native_variable(kSpawnVariable));
 }
 
 // The settings of the run that a spawned process joins. Throws Error where it has none.
@@ -144,7 +145,7 @@ int run_program(const CommandLine& line, const std::string& program, const Nativ
   ::setenv(kNativeSettingsVariable, settings.c_str(), 1);
   ::setenv(kRunIdVariable, text_of(run.id).c_str(), 1);
   ::setenv(kNativeLauncherVariable, own_executable().c_str(), 1);
-  if (run.spawn != 0) ::setenv(kNativeParentVariable, variable(kParentVariable).c_str(), 1);
+  if (run.spawn != 0) ::setenv(kNativeParentVariable, native_variable(kParentVariable).c_str(), 1);
   ::unsetenv(kParentVariable);
   if (!wrappers.empty()) ::setenv(kPreloadVariable, wrappers.c_str(), 1);
   if (run.rank) {
@@ -168,7 +169,7 @@ std::string preload_value(Settings settings) {
 }
 
 // The run as the user can write it where the program was started.
-std::string word_of(const fs::path& directory) {
+std::string native_word(const fs::path& directory) {
   const fs::path here = run::current_directory();
   const fs::path relative = directory.lexically_relative(here);
   return shell_word(relative.empty() || relative.string().starts_with("..") ? directory.string()
@@ -232,7 +233,7 @@ void say_who_weaves(const NativeRun& run, const Settings& settings) {
   const bool unknown = run.rank && run.rank->size == 0 && run.rank->rank == 0;
   if (!unknown || settings.flag(kSettings.quiet)) return;
   say(run::text_of_unknown_size(run.rank->launcher) + ": timeloom report " +
-      word_of(run.directory));
+      native_word(run.directory));
 }
 
 void say_nothing_recorded(const std::string& program) {
@@ -241,8 +242,8 @@ void say_nothing_recorded(const std::string& program) {
       (why.empty() ? "has not loaded libtimeloom" : why + ", so the system loads no libtimeloom"));
 }
 
-void finish(const NativeRun& run, const std::string& program, const Settings& settings,
-            double seconds) {
+void finish_native_run(const NativeRun& run, const std::string& program, const Settings& settings,
+                       double seconds) {
   const fs::path& directory = run.directory;
   if (settings.flag(kSettings.weave)) convert_as_rank(run);
   const run::Others others = end_of(run);
@@ -263,7 +264,7 @@ void finish(const NativeRun& run, const std::string& program, const Settings& se
   }
   say(formatted("{:.3f} s, ", seconds) + text);
   if (missing) say(run::text_of_missing(directory, run.rank->size));
-  say("next: timeloom report " + word_of(directory));
+  say("next: timeloom report " + native_word(directory));
 }
 
 // Makes the directory of the run, whose name ends with `suffix`.
@@ -326,9 +327,10 @@ NativeRun join_spawned(const Spawn& spawn) {
   if (!rank || rank->size == 0) {
     throw Obstacle("its rank among the spawned processes is not known");
   }
-  const fs::path directory = run_of_spool(variable(kParentVariable));
-  if (directory.empty()) throw Obstacle(formatted("{} is no spool", variable(kParentVariable)));
-  const KnownDirectory run(directory, directory_id_in(variable(kRunIdVariable)));
+  const fs::path directory = run_of_spool(native_variable(kParentVariable));
+  if (directory.empty())
+    throw Obstacle(formatted("{} is no spool", native_variable(kParentVariable)));
+  const KnownDirectory run(directory, directory_id_in(native_variable(kRunIdVariable)));
   if (!run::join_spawn(run, spawn.number, rank->rank)) {
     throw Obstacle(
         formatted("another process has been rank {} of spawn {}", rank->rank, spawn.number));
@@ -359,8 +361,8 @@ int run_native(const CommandLine& line) {
   if (program.empty()) throw Error("there is no program " + line.target + " to run");
   Settings settings;
   try {
-    settings =
-        own_spawn() ? settings_of_run(run_of_spool(variable(kParentVariable))) : settings_of(line);
+    settings = own_spawn() ? settings_of_run(run_of_spool(native_variable(kParentVariable)))
+                           : settings_of(line);
   } catch (const Error& error) {
     if (!own_spawn()) throw;
     say(std::string("nothing is measured: ") + error.what());
@@ -382,7 +384,7 @@ int run_native(const CommandLine& line) {
     throw;
   }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  finish(run, program, settings, wall.count());
+  finish_native_run(run, program, settings, wall.count());
   return status;
 }
 

@@ -79,7 +79,7 @@ int spawn(const std::string& program, std::vector<std::string> words, const Sign
 }
 
 // Of a process that has ended, as a shell says it.
-int status_of(pid_t child) {
+int status_of_program(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -94,7 +94,7 @@ int run_to_its_end(const std::string& program, const std::vector<std::string>& w
   const int error = spawn(program, words, signals, child);
   if (error != 0) throw Error("cannot start " + words.front() + ": " + std::strerror(error));
   g_program = child;
-  const int status = status_of(child);
+  const int status = status_of_program(child);
   g_program = 0;
   return status;
 }

@@ -18,13 +18,13 @@ constexpr std::size_t kLowest = 10;
 constexpr std::size_t kHighest = 1000;
 
 // The value of a variable; nullptr also when it is empty.
-const char* variable(const char* name) {
+const char* terminal_variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
 struct Extent {
-  const char* variable;
+  const char* terminal_variable;
   unsigned short winsize::*of_terminal;
   std::size_t least;
   std::size_t most;
@@ -34,7 +34,7 @@ constexpr Extent kWidth = {"COLUMNS", &winsize::ws_col, kNarrowest, kWidest, 80}
 constexpr Extent kHeight = {"LINES", &winsize::ws_row, kLowest, kHighest, 25};
 
 std::size_t detect(const Extent& extent) {
-  if (const char* wanted = variable(extent.variable)) {
+  if (const char* wanted = terminal_variable(extent.variable)) {
     const long size = std::strtol(wanted, nullptr, 10);
     if (size > 0) {
       return std::clamp(static_cast<std::size_t>(size), extent.least, extent.most);
@@ -52,15 +52,15 @@ std::size_t detect(const Extent& extent) {
 
 bool detect_colour(ColourMode mode) {
   if (mode != ColourMode::kAuto) return mode == ColourMode::kAlways;
-  const char* terminal = variable("TERM");
+  const char* terminal = terminal_variable("TERM");
   const bool dumb = terminal == nullptr || std::strcmp(terminal, "dumb") == 0;
-  return isatty(STDOUT_FILENO) == 1 && !dumb && variable("NO_COLOR") == nullptr;
+  return isatty(STDOUT_FILENO) == 1 && !dumb && terminal_variable("NO_COLOR") == nullptr;
 }
 
 // As setlocale() decides, which would need the locale to be installed.
 bool detect_unicode() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    if (const char* locale = variable(name)) {
+    if (const char* locale = terminal_variable(name)) {
       return strcasestr(locale, "utf-8") != nullptr || strcasestr(locale, "utf8") != nullptr;
     }
   }

@@ -12,7 +12,7 @@ namespace timeloom::tools {
 
 namespace {
 
-const char* value_of(const char* variable) {
+const char* browser_variable(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
@@ -24,12 +24,12 @@ Browser::~Browser() {
 }
 
 bool Browser::is_there() {
-  return value_of("BROWSER") != nullptr || value_of("DISPLAY") != nullptr ||
-         value_of("WAYLAND_DISPLAY") != nullptr;
+  return browser_variable("BROWSER") != nullptr || browser_variable("DISPLAY") != nullptr ||
+         browser_variable("WAYLAND_DISPLAY") != nullptr;
 }
 
 bool Browser::open(const std::string& address) {
-  const char* directory = value_of("XDG_RUNTIME_DIR");
+  const char* directory = browser_variable("XDG_RUNTIME_DIR");
   std::string path =
       std::string(directory != nullptr ? directory : "/tmp") + "/timeloom-view-XXXXXX.html";
   const int descriptor = ::mkostemps(path.data(), 5, O_CLOEXEC);  // for this user alone
@@ -55,7 +55,7 @@ bool Browser::open(const std::string& address) {
   for (const int output : {STDOUT_FILENO, STDERR_FILENO}) {
     ::posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0);
   }
-  const char* browser = value_of("BROWSER");
+  const char* browser = browser_variable("BROWSER");
   std::string program = browser != nullptr ? browser : "xdg-open";
   const std::array<char*, 3> words = {program.data(), path.data(), nullptr};
   pid_t process = 0;

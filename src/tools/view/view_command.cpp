@@ -163,7 +163,7 @@ int write_file(const ViewOptions& options, const ViewedRuns& runs) {
   return kDone;
 }
 
-int write_text(const ViewOptions& options, ViewedRun& viewed) {
+int write_view_text(const ViewOptions& options, ViewedRun& viewed) {
   const Terminal terminal = Terminal::detect(options.colour);
   Output output;
   const std::shared_ptr<const view::Index> index = viewed.index();
@@ -177,7 +177,7 @@ int write_text(const ViewOptions& options, ViewedRun& viewed) {
 }
 
 // Empty: the command line makes sense.
-std::string wrong_usage(const ViewOptions& options) {
+std::string wrong_view(const ViewOptions& options) {
   if (options.port && !options.socket.empty())
     return "--port and --socket are different places; choose one";
   if (options.text && !options.html.empty())
@@ -200,7 +200,7 @@ std::vector<std::string> folders_of_sources(const ViewOptions& options,
 }
 
 int run_view(const ViewOptions& options) {
-  if (const std::string wrong = wrong_usage(options); !wrong.empty()) {
+  if (const std::string wrong = wrong_view(options); !wrong.empty()) {
     say(wrong + "; see 'timeloom view --help'");
     return kWrongUsage;
   }
@@ -208,7 +208,7 @@ int run_view(const ViewOptions& options) {
   const std::filesystem::path first = open_run(options.run);
   runs.push_back(std::make_unique<ViewedRun>(first));
   if (options.second) runs.push_back(std::make_unique<ViewedRun>(open_run(options.second)));
-  if (options.text) return write_text(options, *runs.front());
+  if (options.text) return write_view_text(options, *runs.front());
   const auto sources =
       std::make_shared<const view::SourceFiles>(".", folders_of_sources(options, first));
   for (const auto& run : runs) run->content().set_sources(sources);

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* kind_of(const Region& region) {
+const char* location_kind(const Region& region) {
   switch (region.role) {
     case RegionRole::kFunction:
     case RegionRole::kWrapper: return "function";
@@ -26,7 +26,7 @@ const char* kind_of(const Region& region) {
   }
 }
 
-const char* kind_of(const exchange::Track& track) {
+const char* location_kind(const exchange::Track& track) {
   switch (track.kind) {
     case exchange::TrackKind::kThread: return "thread";
     case exchange::TrackKind::kTask: return "task";
@@ -73,7 +73,7 @@ Json tracks_of(const Definitions& definitions, const exchange::Tracks& tracks,
     Json one;
     one["name"] = track.name;
     one["process"] = track.process;
-    one["kind"] = kind_of(track);
+    one["kind"] = location_kind(track);
     one["thread"] = definitions.locations[i].thread_id;
     one["events"] = index != nullptr ? record.events : definitions.locations[i].event_count;
     one["begin"] = record.begin;
@@ -95,7 +95,7 @@ Json regions_of(const Definitions& definitions) {
                        {"waits", waits_by_name(region.name) || is_unmeasured(region)},
                        {"suspended", is_suspension(region)},
                        {"called", is_called(region)},
-                       {"kind", kind_of(region)}});
+                       {"kind", location_kind(region)}});
   }
   return regions;
 }

@@ -12,12 +12,12 @@ namespace timeloom::view {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using DetailsJson = nlohmann::ordered_json;
 
 // Events that are looked at for parameters of a call; programs give them at its begin.
-constexpr unsigned kMostEvents = 65536;
+constexpr unsigned kMostDetailEvents = 65536;
 
-Json json_of(const Call& call) {
+DetailsJson json_of(const Call& call) {
   return {{"depth", call.depth},
           {"begin", call.begin},
           {"end", call.end},
@@ -99,10 +99,10 @@ class InsideCounter {
   std::uint64_t last_ = 0;
 };
 
-Json parameters_of(const Track& track, const Definitions& definitions, const Call& call) {
-  Json parameters = Json::array();
+DetailsJson parameters_of(const Track& track, const Definitions& definitions, const Call& call) {
+  DetailsJson parameters = DetailsJson::array();
   Cursor cursor(track, track.block_before(call.begin));
-  for (unsigned events = 0; events < kMostEvents && cursor.next_of_track(); ++events) {
+  for (unsigned events = 0; events < kMostDetailEvents && cursor.next_of_track(); ++events) {
     if (cursor.time() > call.end) break;
     const std::vector<Frame>& open = cursor.open();
     const bool innermost = open.size() == call.depth + 1 && open.back().begin == call.begin &&
@@ -117,11 +117,11 @@ Json parameters_of(const Track& track, const Definitions& definitions, const Cal
   return parameters;
 }
 
-Json details_of(const Index& index, const Definitions& definitions, std::uint32_t number,
-                const Call& call) {
+DetailsJson details_of(const Index& index, const Definitions& definitions, std::uint32_t number,
+                       const Call& call) {
   const auto track = index.track(number);
   const Inside inside = InsideCounter(*track, call).count();
-  Json json = json_of(call);
+  DetailsJson json = json_of(call);
   json["track"] = number;
   json["own"] = inside.own;
   json["own_waiting"] = inside.own_waiting;
@@ -137,9 +137,9 @@ std::string call_details(const Index& index, const Definitions& definitions, std
                          std::uint32_t depth, std::uint64_t time) {
   const auto track = index.track(number);
   const std::vector<Call> found = call_at(*track, depth, time);
-  Json json;
+  DetailsJson json;
   json["call"] = nullptr;
-  json["stack"] = Json::array();
+  json["stack"] = DetailsJson::array();
   if (!found.empty()) {
     json["call"] = details_of(index, definitions, number, found.front());
     CallQuestion callers;

@@ -9,9 +9,9 @@ namespace {
 constexpr std::size_t kNotWanted = SIZE_MAX;
 
 // Collects the calls of a range while a cursor goes through it.
-class Collector {
+class CallCollector {
  public:
-  Collector(const Track& track, const CallQuestion& question)
+  CallCollector(const Track& track, const CallQuestion& question)
       : track_(track), question_(question), cursor_(track, track.block_before(question.from)) {
     slots_.resize(cursor_.open().size(), kNotWanted);
   }
@@ -129,7 +129,7 @@ CallAnswer calls_in(const Track& track, const CallQuestion& question) {
   const bool nothing = track.blocks().empty() || question.from >= question.to ||
                        question.from > record.end || question.to <= record.begin;
   if (nothing) return {{}, true, question.to};
-  return Collector(track, question).collect();
+  return CallCollector(track, question).collect();
 }
 
 std::vector<Call> call_at(const Track& track, std::uint32_t depth, std::uint64_t time) {

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostBytes = 1 << 20;
+constexpr std::uint64_t kMostSourceBytes = 1 << 20;
 constexpr std::uint32_t kAround = 3;  // lines before and after the function
 constexpr std::uint32_t kMostLines = 400;
 constexpr std::uint32_t kUnknownEnd = 40;  // lines of a function whose end is not known
@@ -130,7 +130,8 @@ SourceLines SourceFiles::lines_of(const Region& region,
     return none("The file " + region.file + " cannot be read.");
   }
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size > kMostBytes) return none("The file " + region.file + " is larger than a megabyte.");
+  if (size > kMostSourceBytes)
+    return none("The file " + region.file + " is larger than a megabyte.");
   std::string text(size, '\0');
   text.resize(file.read_at(0, std::as_writable_bytes(std::span(text)), &error));
   SourceLines lines;

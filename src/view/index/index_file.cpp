@@ -11,7 +11,7 @@ namespace timeloom::view {
 
 namespace {
 
-[[noreturn]] void fail(const char* what, const std::filesystem::path& path, int error) {
+[[noreturn]] void fail_on_index(const char* what, const std::filesystem::path& path, int error) {
   throw Error(std::string(what) + " " + path.string() + ": " +
               std::generic_category().message(error));
 }
@@ -43,7 +43,7 @@ void IndexFile::write_at(std::uint64_t offset, std::string_view bytes) {
     const ssize_t written =
         ::pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail("cannot write the index", path_, written < 0 ? errno : EIO);
+    if (written <= 0) fail_on_index("cannot write the index", path_, written < 0 ? errno : EIO);
     bytes.remove_prefix(static_cast<std::size_t>(written));
     offset += static_cast<std::uint64_t>(written);
   }
@@ -51,7 +51,7 @@ void IndexFile::write_at(std::uint64_t offset, std::string_view bytes) {
 
 std::uint64_t IndexFile::size() const {
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) fail("cannot read", path_, errno);
+  if (::fstat(descriptor_, &status) != 0) fail_on_index("cannot read", path_, errno);
   return S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
@@ -64,7 +64,7 @@ void IndexFile::read(std::uint64_t offset, std::uint64_t bytes, Words& words) co
   for (std::uint64_t left = words.size() * 8; left > 0;) {
     const ssize_t got = ::pread(descriptor_, to, left, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("cannot read", path_, errno);
+    if (got < 0) fail_on_index("cannot read", path_, errno);
     if (got == 0) damaged();
     to += got;
     offset += static_cast<std::uint64_t>(got);

@@ -11,7 +11,7 @@ namespace timeloom::view {
 namespace {
 
 constexpr std::size_t kFlushAt = 256 << 10;
-constexpr std::size_t kMostHeld = 16 << 10;
+constexpr std::size_t kMostHeldCalls = 16 << 10;
 
 void append_padded(std::string& to, std::string_view bytes) {
   to += bytes;
@@ -51,7 +51,7 @@ void TrackWriter::take(const Event& event) {
   if (!waiting_is_known_) return add(event);
   if (event.kind != EventKind::kEnter && event.kind != EventKind::kLeave) {
     held_.push_back(event);
-    if (held_.size() == kMostHeld) add_held();
+    if (held_.size() == kMostHeldCalls) add_held();
     return;
   }
   const std::uint64_t end = time_of(event);

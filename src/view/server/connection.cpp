@@ -23,7 +23,7 @@ constexpr std::size_t kPiece = 64 << 10;
 constexpr std::chrono::seconds kIdle{15};         // between two requests
 constexpr std::chrono::seconds kRequestTime{10};  // from the first byte of one to its last
 
-using Clock = std::chrono::steady_clock;
+using ConnectionClock = std::chrono::steady_clock;
 
 std::string_view view_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -49,7 +49,7 @@ void Connection::begin_request() {
   parser_->parser.header_limit(kMostHeader);
   parser_->parser.body_limit(kMostBody);
   parser_->parser.eager(true);
-  since_ = Clock::now();
+  since_ = ConnectionClock::now();
   until_ = since_ + kIdle;
 }
 
@@ -65,7 +65,7 @@ void Connection::receive(const std::string& headers) {
 // Of what has come so far.
 void Connection::parse(const std::string& headers) {
   auto& parser = parser_->parser;
-  if (!parser.got_some()) until_ = Clock::now() + kRequestTime;
+  if (!parser.got_some()) until_ = ConnectionClock::now() + kRequestTime;
   while (!parser.is_done() && !input_.empty()) {
     boost::beast::error_code error;
     const std::size_t taken = parser.put(boost::asio::buffer(input_), error);
@@ -125,7 +125,7 @@ void Connection::put(const Answer& answer, const std::string& headers) {
   output_ += headers + "\r\n" + answer.body;
   sent_ = 0;
   state_ = State::kAnswering;
-  since_ = Clock::now();
+  since_ = ConnectionClock::now();
   until_ =
       since_ + limits_.time + std::chrono::milliseconds(answer.body.size() / limits_.bytes_per_ms);
 }

@@ -10,7 +10,7 @@ namespace timeloom::omnitrace {
 
 namespace {
 
-constexpr std::size_t kPiece = 1 << 16;
+constexpr std::size_t kJsonPiece = 1 << 16;
 
 // A number with a point, as readers of doubles expect.
 void append_real(std::string& to, double number) {
@@ -347,7 +347,7 @@ class JsonReport {
 
   // Keeps the end, by which key() knows whether a comma is due.
   void pass() {
-    if (text_.size() < kPiece) return;
+    if (text_.size() < kJsonPiece) return;
     const std::string last(1, text_.back());
     text_.pop_back();
     write_(text_);

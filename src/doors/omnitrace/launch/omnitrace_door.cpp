@@ -5,21 +5,21 @@
 namespace timeloom::python {
 namespace {
 
-constexpr DoorSetting kOverrides[] = {{kSettings.layout, "omnitrace"},
-                                      {kSettings.region_names, "omnitrace"},
-                                      {kSettings.imports, "on"},
-                                      {kSettings.waiting, "off"},
-                                      {kSettings.quiet, "on"}};
-constexpr std::string_view kModules[] = {"omnitrace", "rocprofsys"};
-constexpr std::string_view kCommands[] = {"omnitrace-python", "rocprof-sys-python"};
+constexpr DoorSetting kOmnitraceOverrides[] = {{kSettings.layout, "omnitrace"},
+                                               {kSettings.region_names, "omnitrace"},
+                                               {kSettings.imports, "on"},
+                                               {kSettings.waiting, "off"},
+                                               {kSettings.quiet, "on"}};
+constexpr std::string_view kOmnitraceModules[] = {"omnitrace", "rocprofsys"};
+constexpr std::string_view kOmnitraceCommands[] = {"omnitrace-python", "rocprof-sys-python"};
 
 }  // namespace
 
 extern const Door kOmnitraceDoor;
 const Door kOmnitraceDoor{.name = "omnitrace",
-                          .modules = kModules,
-                          .commands = kCommands,
+                          .modules = kOmnitraceModules,
+                          .commands = kOmnitraceCommands,
                           .wrong_usage = 2,
-                          .settings = kOverrides};
+                          .settings = kOmnitraceOverrides};
 
 }  // namespace timeloom::python

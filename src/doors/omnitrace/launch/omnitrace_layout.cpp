@@ -47,7 +47,7 @@ OmnitraceSettings omnitrace_settings() {
 }
 
 // Where nobody asks for another directory, the setting output names it.
-void take_output(const Settings& settings, OmnitraceSettings& omnitrace) {
+void take_omnitrace_output(const Settings& settings, OmnitraceSettings& omnitrace) {
   constexpr char kPath[] = "OMNITRACE_OUTPUT_PATH", kTime[] = "OMNITRACE_TIME_OUTPUT";
   const std::string output = settings.text(kSettings.output);
   if (output.empty() || omnitrace.given(kPath)) return;
@@ -131,9 +131,10 @@ void OmnitraceRun::make() {
   if (!made.remark.empty()) say(made.remark);
 }
 
-std::shared_ptr<RunPlace> plan(const Settings& settings, const Program& program, const Door&) {
+std::shared_ptr<RunPlace> plan_omnitrace_run(const Settings& settings, const Program& program,
+                                             const Door&) {
   OmnitraceSettings omnitrace = omnitrace_settings();
-  take_output(settings, omnitrace);
+  take_omnitrace_output(settings, omnitrace);
   return std::make_shared<OmnitraceRun>(settings, std::move(omnitrace), program);
 }
 
@@ -144,7 +145,7 @@ const LaunchLayout kOmnitraceLaunch{
     .layout = run::kOmnitraceLayout,
     .door = kOmnitraceDoor,
     .apply_variables = [](Settings& settings) { apply(omnitrace_settings(), settings); },
-    .plan = plan,
+    .plan = plan_omnitrace_run,
     .losses_are_said = true};
 
 }  // namespace timeloom::python

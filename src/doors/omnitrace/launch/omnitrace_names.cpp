@@ -9,7 +9,7 @@ bool is_of_launcher(std::string_view name) {
          name.starts_with("runpy._run_");
 }
 
-std::string last_name(const std::string&, std::string_view qualified) {
+std::string bare_name(const std::string&, std::string_view qualified) {
   return std::string(qualified.substr(qualified.rfind('.') + 1));
 }
 
@@ -17,7 +17,7 @@ std::string last_name(const std::string&, std::string_view qualified) {
 
 extern const RegionStyle kOmnitraceNames;
 const RegionStyle kOmnitraceNames{.name = "omnitrace",
-                                  .function_name = last_name,
+                                  .function_name = bare_name,
                                   .functions = Paradigm::kCompiler,
                                   .user_regions = RegionRole::kCode,
                                   .absolute_files = false,

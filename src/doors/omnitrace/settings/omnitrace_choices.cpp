@@ -18,7 +18,7 @@ constexpr char kEnabled[] = "OMNITRACE_ENABLE_CATEGORIES";
 constexpr char kDisabled[] = "OMNITRACE_DISABLE_CATEGORIES";
 constexpr std::array<std::string_view, 3> kCategories = {"python", "user", "mpi"};
 
-[[noreturn]] void refuse(const std::string& periods) {
+[[noreturn]] void refuse_choice(const std::string& periods) {
   throw Error(std::string(kPeriods) + ": '" + periods +
               "' cannot be read; write delay:duration, in seconds, and perhaps :repeat and :clock");
 }
@@ -29,7 +29,7 @@ double seconds_of(const std::string& word, const std::string& periods) {
   const auto read = std::from_chars(word.data(), end, seconds);
   const bool good =
       read.ec == std::errc{} && read.ptr == end && std::isfinite(seconds) && seconds >= 0;
-  if (!good) refuse(periods);
+  if (!good) refuse_choice(periods);
   return seconds;
 }
 
@@ -42,9 +42,9 @@ struct Periods {
 Periods read_periods(const std::string& text) {
   Periods periods;
   const std::vector<std::string> all = split(text, "; ,\t");
-  if (all.empty()) refuse(text);
+  if (all.empty()) refuse_choice(text);
   const std::vector<std::string> parts = split(all.front(), ":");
-  if (parts.size() < 2 || parts.size() > 4) refuse(text);
+  if (parts.size() < 2 || parts.size() > 4) refuse_choice(text);
   periods.first = {seconds_of(parts[0], text), seconds_of(parts[1], text)};
   const double repeat = parts.size() > 2 ? seconds_of(parts[2], text) : 1;
   periods.more = all.size() > 1 || repeat != 1;

@@ -45,7 +45,7 @@ std::string tag_of(const std::string& command) {
   return name;
 }
 
-std::string joined(const std::vector<std::string>& words, std::size_t from) {
+std::string joined_words(const std::vector<std::string>& words, std::size_t from) {
   std::string text;
   for (std::size_t i = from; i < words.size(); ++i) text += (i > from ? "_" : "") + words[i];
   return text;
@@ -96,10 +96,10 @@ class Keys {
     const std::vector<std::string>& words = facts_.command;
     const std::string tag = words.empty() ? "python" : tag_of(words[0]);
     if (key == "tag") return tag;
-    if (key == "argv") return joined(words, 0);
-    if (key == "args") return joined(words, 1);
+    if (key == "argv") return joined_words(words, 0);
+    if (key == "args") return joined_words(words, 1);
     if (key == "argt") {
-      const std::string rest = joined(words, 1);
+      const std::string rest = joined_words(words, 1);
       return rest.empty() ? tag : tag + "_" + rest;
     }
     if (!key.starts_with("arg")) return std::nullopt;

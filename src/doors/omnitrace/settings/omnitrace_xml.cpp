@@ -114,7 +114,7 @@ class Parser {
   const std::string& name_;
 };
 
-bool is_variable(std::string_view key) {
+bool is_variable_element(std::string_view key) {
   return key.starts_with("OMNITRACE_") || key.starts_with("ROCPROFSYS_");
 }
 
@@ -131,13 +131,14 @@ std::string value_of(const Element& element) {
   return text;
 }
 
-void collect(const Element& element, const std::string& name, std::vector<ConfigLine>& lines) {
+void collect_elements(const Element& element, const std::string& name,
+                      std::vector<ConfigLine>& lines) {
   for (const Element& child : element.children) {
     const std::string origin = name + ": " + child.name;
-    if (is_variable(child.name) || child.children.empty()) {
+    if (is_variable_element(child.name) || child.children.empty()) {
       lines.push_back({child.name, value_of(child), origin});
     } else {
-      collect(child, name, lines);
+      collect_elements(child, name, lines);
     }
   }
 }
@@ -146,7 +147,7 @@ void collect(const Element& element, const std::string& name, std::vector<Config
 
 std::vector<ConfigLine> parse_omnitrace_xml(std::string_view text, const std::string& name) {
   std::vector<ConfigLine> lines;
-  collect(Parser(text, name).parse(), name, lines);
+  collect_elements(Parser(text, name).parse(), name, lines);
   return lines;
 }
 

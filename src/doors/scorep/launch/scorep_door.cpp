@@ -8,7 +8,7 @@
 namespace timeloom::python {
 namespace {
 
-constexpr DoorSetting kOverrides[] = {
+constexpr DoorSetting kScorepOverrides[] = {
     {kSettings.layout, "scorep"},         {kSettings.region_names, "scorep"},
     {kSettings.location_names, "scorep"}, {kSettings.imports, "on"},
     {kSettings.waiting, "off"},           {kSettings.quiet, "on"}};
@@ -16,8 +16,8 @@ constexpr DoorSetting kOverrides[] = {
 // A launcher asks for nothing: only --mpp=mpi does.
 constexpr DoorSetting kDefaults[] = {{kSettings.mpi, "off"}};
 
-constexpr std::string_view kModules[] = {"scorep"};
-constexpr std::string_view kCommands[] = {"scorep-python"};
+constexpr std::string_view kScorepModules[] = {"scorep"};
+constexpr std::string_view kScorepCommands[] = {"scorep-python"};
 
 PyObject* scorep_summary(PyObject*, PyObject*) { return object_of(scorep_summary_text()); }
 
@@ -35,10 +35,10 @@ int add_to_module(PyObject* module) {
 
 extern const Door kScorepDoor;
 const Door kScorepDoor{.name = "scorep",
-                       .modules = kModules,
-                       .commands = kCommands,
+                       .modules = kScorepModules,
+                       .commands = kScorepCommands,
                        .wrong_usage = 1,
-                       .settings = kOverrides,
+                       .settings = kScorepOverrides,
                        .directory = DirectoryRules::kVariables,
                        .defaults = kDefaults,
                        .mpi_option = "--mpp=mpi",

@@ -37,7 +37,8 @@ run::ProfileName profile_name(const std::string& base) {
 }
 
 // Takes the setting output for the variable, where the door's rules say so.
-run::InTheWay take_output(const Settings& settings, const Door& door, ScorepSettings& scorep) {
+run::InTheWay take_scorep_output(const Settings& settings, const Door& door,
+                                 ScorepSettings& scorep) {
   constexpr char kName[] = "SCOREP_EXPERIMENT_DIRECTORY";
   const bool variables_first = door.directory == DirectoryRules::kVariables;
   const std::string output = settings.text(kSettings.output);
@@ -138,13 +139,14 @@ void Experiment::finish() {
   if (verbose_) tell(stdout, "final experiment directory: " + path());
 }
 
-std::shared_ptr<RunPlace> plan(const Settings& settings, const Program& program, const Door& door) {
+std::shared_ptr<RunPlace> plan_scorep_run(const Settings& settings, const Program& program,
+                                          const Door& door) {
   ScorepSettings scorep(environ);
-  const run::InTheWay in_the_way = take_output(settings, door, scorep);
+  const run::InTheWay in_the_way = take_scorep_output(settings, door, scorep);
   return std::make_shared<Experiment>(settings, std::move(scorep), in_the_way, program);
 }
 
-void apply_variables(Settings& settings) {
+void apply_scorep_variables(Settings& settings) {
   ScorepSettings scorep(environ);
   // A job script is for many machines, of which not all have the library.
   for (const char* name : {"SCOREP_METRIC_PAPI", "SCOREP_METRIC_PAPI_PER_PROCESS"}) {
@@ -160,8 +162,8 @@ void apply_variables(Settings& settings) {
 extern const LaunchLayout kScorepLaunch;
 const LaunchLayout kScorepLaunch{.layout = run::kScorepLayout,
                                  .door = kScorepDoor,
-                                 .apply_variables = apply_variables,
-                                 .plan = plan,
+                                 .apply_variables = apply_scorep_variables,
+                                 .plan = plan_scorep_run,
                                  .losses_are_said = true};
 
 }  // namespace timeloom::python

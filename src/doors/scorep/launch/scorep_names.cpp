@@ -18,7 +18,7 @@ std::string scorep_name(const std::string& module, std::string_view qualified) {
 }
 
 // The functions of a thread that Score-P does not see: it observes from inside of these on.
-bool is_bootstrap(std::string_view name) {
+bool is_thread_bootstrap(std::string_view name) {
   return name == "threading.Thread._bootstrap" || name == "threading.Thread._bootstrap_inner";
 }
 
@@ -36,7 +36,7 @@ const RegionStyle kScorepNames{.name = "scorep",
                                .functions = Paradigm::kUser,
                                .user_regions = RegionRole::kFunction,
                                .absolute_files = true,
-                               .hides = is_bootstrap,
+                               .hides = is_thread_bootstrap,
                                .finish = finish_as_scorep};
 
 }  // namespace timeloom::python

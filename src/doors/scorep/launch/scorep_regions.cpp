@@ -23,7 +23,7 @@ struct ScorepRegion {
   UserRegionWord word;
 };
 
-ScorepRegion* self_of(PyObject* object) { return reinterpret_cast<ScorepRegion*>(object); }
+ScorepRegion* scorep_region_of(PyObject* object) { return reinterpret_cast<ScorepRegion*>(object); }
 
 PyTypeObject* g_type = nullptr;
 PyObject* g_full_names = nullptr;  // dict: name -> "user:name"
@@ -46,15 +46,15 @@ PyObject* full_name(PyObject* name) {
   return full && PyDict_SetItem(g_full_names, name, full.get()) == 0 ? full.get() : nullptr;
 }
 
-EventWord word_of(ScorepRegion* region) noexcept {
+EventWord scorep_region_word(ScorepRegion* region) noexcept {
   PyObject* full = full_name(region->name);
   if (full == nullptr) PyErr_Clear();
   return full == nullptr ? 0 : region->word.of(full);
 }
 
 // region(region_name=""); also @region without the parentheses.
-PyObject* region_vectorcall(PyObject* type, PyObject* const* arguments, std::size_t flags,
-                            PyObject* keywords) {
+PyObject* scorep_region_vectorcall(PyObject* type, PyObject* const* arguments, std::size_t flags,
+                                   PyObject* keywords) {
   const Py_ssize_t given = PyVectorcall_NARGS(flags);
   const Py_ssize_t named = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
   const bool known =
@@ -73,47 +73,47 @@ PyObject* region_vectorcall(PyObject* type, PyObject* const* arguments, std::siz
   return reinterpret_cast<PyObject*>(region);
 }
 
-void region_dealloc(PyObject* self) {
+void scorep_region_dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
-  Py_XDECREF(self_of(self)->name);
+  Py_XDECREF(scorep_region_of(self)->name);
   PyObject_Free(self);
   Py_DECREF(type);
 }
 
-PyObject* region_enter(PyObject* self, PyObject*) {
-  if (PyUnicode_GET_LENGTH(self_of(self)->name) == 0) {
+PyObject* scorep_region_enter(PyObject* self, PyObject*) {
+  if (PyUnicode_GET_LENGTH(scorep_region_of(self)->name) == 0) {
     PyErr_SetString(PyExc_RuntimeError, "A region name needs to be specified.");
     return nullptr;
   }
-  if (record::active()) enter_user_region(word_of(self_of(self)));
+  if (record::active()) enter_user_region(scorep_region_word(scorep_region_of(self)));
   return Py_NewRef(self);
 }
 
-PyObject* region_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
-  if (record::active()) leave_own_user_region(word_of(self_of(self)));
+PyObject* scorep_region_exit(PyObject* self, PyObject* const*, Py_ssize_t) {
+  if (record::active()) leave_own_user_region(scorep_region_word(scorep_region_of(self)));
   return Py_NewRef(Py_False);
 }
 
-PyObject* region_call(PyObject* self, PyObject* arguments, PyObject* keywords) {
+PyObject* scorep_region_call(PyObject* self, PyObject* arguments, PyObject* keywords) {
   PyObject* const function = decorated_by(arguments, keywords);
   if (function == nullptr) return nullptr;
-  PyObject* name = self_of(self)->name;
+  PyObject* name = scorep_region_of(self)->name;
   if (PyUnicode_GET_LENGTH(name) == 0) return decorate(Py_None, function, true);
   PyObject* full = full_name(name);
   return full != nullptr ? decorate(full, function) : nullptr;
 }
 
 PyMethodDef kRegionMethods[] = {
-    {"__enter__", region_enter, METH_NOARGS, nullptr},
-    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(region_exit)), METH_FASTCALL,
-     nullptr},
+    {"__enter__", scorep_region_enter, METH_NOARGS, nullptr},
+    {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(scorep_region_exit)),
+     METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 PyMemberDef kRegionMembers[] = {
     {"region_name", T_OBJECT, offsetof(ScorepRegion, name), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 PyType_Slot kRegionSlots[] = {
-    {Py_tp_dealloc, reinterpret_cast<void*>(region_dealloc)},
-    {Py_tp_call, reinterpret_cast<void*>(region_call)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(scorep_region_dealloc)},
+    {Py_tp_call, reinterpret_cast<void*>(scorep_region_call)},
     {Py_tp_methods, kRegionMethods},
     {Py_tp_members, kRegionMembers},
     {Py_tp_doc, const_cast<char*>("region(region_name='')\n--\n\nThe user region "
@@ -276,7 +276,7 @@ int add_scorep_types(PyObject* module) {
   PyObject* type = PyType_FromSpec(&kRegionSpec);
   if (g_full_names == nullptr || g_region_name == nullptr || type == nullptr) return -1;
   g_type = reinterpret_cast<PyTypeObject*>(type);
-  g_type->tp_vectorcall = region_vectorcall;  // as that of timeloom.region
+  g_type->tp_vectorcall = scorep_region_vectorcall;  // as that of timeloom.region
   if (PyModule_AddObjectRef(module, "scorep_region", type) != 0) return -1;
   return PyModule_AddFunctions(module, kFunctions);
 }

@@ -199,7 +199,7 @@ constexpr std::string_view kAskForMore[] = {
 
 constexpr char kDepth[] = "SCOREP_PROFILING_MAX_CALLPATH_DEPTH";
 constexpr char kFormat[] = "SCOREP_PROFILING_FORMAT";
-constexpr char kMpiGroups[] = "SCOREP_MPI_ENABLE_GROUPS";
+constexpr char kRecordedMpiGroups[] = "SCOREP_MPI_ENABLE_GROUPS";
 
 // Variables that are none of the measurement: of installations, of the compiler wrappers, of the
 // Python bindings, and of plug-ins, which have names of their own.
@@ -236,7 +236,7 @@ bool says_no(std::string_view value) {
 // The value that stands for what is done.
 std::string done(const ScorepVariable& variable, const std::string& value) {
   if (variable.name == kFormat) return value == "none" ? value : "cube4";
-  if (variable.name == kMpiGroups) return checked(variable, "all");
+  if (variable.name == kRecordedMpiGroups) return checked(variable, "all");
   const bool more = std::ranges::find(kAskForMore, variable.name) != std::end(kAskForMore);
   return more && !(variable.type == kString && says_no(value))
              ? checked(variable, variable.default_value)

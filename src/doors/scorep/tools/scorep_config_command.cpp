@@ -14,7 +14,7 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr char kUsage[] = R"(Usage: scorep-config [options]
+constexpr char kConfigUsage[] = R"(Usage: scorep-config [options]
 
 Answers build scripts for Score-P. Nothing has to be compiled or linked, so most answers are empty.
 
@@ -52,7 +52,7 @@ bool chooses(std::string_view word) {
 int run_config(const std::vector<std::string>& words) {
   std::string answer;
   for (const std::string& word : words) {
-    if (word == "--help" || word == "-h") return print(kUsage);
+    if (word == "--help" || word == "-h") return print(kConfigUsage);
     if (word == "--version") {
       answer = std::string(kScorepVersion);
     } else if (!chooses(word) && std::ranges::find(kEmptyAnswers, word) == kEmptyAnswers.end()) {

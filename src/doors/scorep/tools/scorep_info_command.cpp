@@ -9,7 +9,7 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr char kUsage[] = R"(Usage: scorep-info COMMAND [options]
+constexpr char kInfoUsage[] = R"(Usage: scorep-info COMMAND [options]
 
 Says of this installation what users and scripts of Score-P ask theirs.
 
@@ -26,7 +26,7 @@ Exit status: 0 done, 1 something was wrong.
 
 int run_info(const std::vector<std::string>& words) {
   const std::string command = words.empty() ? "" : words.front();
-  if (command == "--help" || command == "-h") return print(kUsage);
+  if (command == "--help" || command == "-h") return print(kInfoUsage);
   const bool full = words.size() == 2 && words[1] == "--full";
   if (command == "config-vars" && (words.size() == 1 || full)) {
     return print(scorep_variables_text(full));

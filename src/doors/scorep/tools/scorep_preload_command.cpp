@@ -16,7 +16,7 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr char kUsage[] = R"(Usage: scorep-preload-init [options] [PROGRAM]
+constexpr char kPreloadUsage[] = R"(Usage: scorep-preload-init [options] [PROGRAM]
 
 Prints the setting of LD_PRELOAD with which a program is recorded by the wrapper libraries. Other
 options of Score-P are accepted; nothing depends on them, nor on PROGRAM.
@@ -56,7 +56,7 @@ int run_scorep_preload(const std::vector<std::string>& words) {
   Settings settings;
   bool value_only = false;
   for (const std::string& word : words) {
-    if (word == "--help" || word == "-h") return print(kUsage);
+    if (word == "--help" || word == "-h") return print(kPreloadUsage);
     const Taken taken = take(word, settings);
     if (taken == Taken::kNothing && !word.ends_with("=none")) {
       std::fprintf(stderr, "scorep-preload-init: %s: it is not recorded\n",

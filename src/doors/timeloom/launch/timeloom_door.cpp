@@ -4,12 +4,12 @@
 namespace timeloom::python {
 namespace {
 
-constexpr std::string_view kModules[] = {"timeloom"};
+constexpr std::string_view kTimeloomModules[] = {"timeloom"};
 
 }  // namespace
 
 const Door kTimeloomDoor{.name = "timeloom",
-                         .modules = kModules,
+                         .modules = kTimeloomModules,
                          .commands = {},
                          .wrong_usage = 2,
                          .settings = {},

@@ -75,7 +75,8 @@ class PlainRun : public RunPlace {
   bool existed_ = false;
 };
 
-std::shared_ptr<RunPlace> plan(const Settings& settings, const Program& program, const Door&) {
+std::shared_ptr<RunPlace> plan_timeloom_run(const Settings& settings, const Program& program,
+                                            const Door&) {
   return std::make_shared<PlainRun>(settings, program);
 }
 
@@ -85,7 +86,7 @@ extern const LaunchLayout kTimeloomLaunch;
 const LaunchLayout kTimeloomLaunch{.layout = run::kTimeloomLayout,
                                    .door = kTimeloomDoor,
                                    .apply_variables = [](Settings&) {},
-                                   .plan = plan,
+                                   .plan = plan_timeloom_run,
                                    .losses_are_said = false};
 
 }  // namespace timeloom::python

@@ -16,11 +16,11 @@ namespace timeloom::cube {
 
 namespace {
 
-constexpr std::uint64_t kBlock = 512;
+constexpr std::uint64_t kReadBlock = 512;
 constexpr std::uint64_t kLongestRecord = 1 << 16;  // of a PAX header
 constexpr std::uint64_t kLongestChecks = 1 << 20;
 
-using Block = std::array<char, kBlock>;
+using Block = std::array<char, kReadBlock>;
 
 std::string_view field(const Block& block, std::size_t at, std::size_t size) {
   const std::string_view all(block.data() + at, size);
@@ -103,9 +103,9 @@ std::string ArchiveReader::read_all(const Member& member) const {
 
 // False: there is no header at this place.
 bool ArchiveReader::read_header(std::uint64_t at, Header& header) const {
-  if (size_ < kBlock || at > size_ - kBlock) return false;
+  if (size_ < kReadBlock || at > size_ - kReadBlock) return false;
   Block block{};
-  read({at, kBlock}, 0, std::as_writable_bytes(std::span(block)));
+  read({at, kReadBlock}, 0, std::as_writable_bytes(std::span(block)));
   header = {};
   header.end = is_zero(block);
   if (header.end) return true;
@@ -122,13 +122,14 @@ bool ArchiveReader::read_header(std::uint64_t at, Header& header) const {
 // Where the member after this one begins. After a size that is a multiple of 512
 // CUBE has a block of zeros which tar has not.
 std::uint64_t ArchiveReader::after(const Member& member) const {
-  const std::uint64_t end = member.offset + (member.size + kBlock - 1) / kBlock * kBlock;
-  if (member.size == 0 || member.size % kBlock != 0) return end;
+  const std::uint64_t end =
+      member.offset + (member.size + kReadBlock - 1) / kReadBlock * kReadBlock;
+  if (member.size == 0 || member.size % kReadBlock != 0) return end;
   Header here;
   Header next;
   const bool padded =
-      read_header(end, here) && here.end && read_header(end + kBlock, next) && !next.end;
-  return padded ? end + kBlock : end;
+      read_header(end, here) && here.end && read_header(end + kReadBlock, next) && !next.end;
+  return padded ? end + kReadBlock : end;
 }
 
 void ArchiveReader::add(const std::string& name, const Member& member) {
@@ -144,7 +145,7 @@ void ArchiveReader::read_members() {
     Header header;
     if (!read_header(at, header)) {
       if (at == 0) throw Damage{"it is no tar archive, which every CUBE4 file is"};
-      throw Damage{at + kBlock > size_ ? "it is cut off" : "what follows a member is no other"};
+      throw Damage{at + kReadBlock > size_ ? "it is cut off" : "what follows a member is no other"};
     }
     if (header.end) return;
     const std::string_view long_size = pax_value(extended, "size");
@@ -156,7 +157,7 @@ void ArchiveReader::read_members() {
     const std::string_view long_name = pax_value(extended, "path");
     const std::string name = long_name.empty() ? header.name : std::string(long_name);
     extended.clear();
-    const Member member{at + kBlock, header.size};
+    const Member member{at + kReadBlock, header.size};
     if (member.size > size_ - member.offset) {
       throw Damage{"it is cut off: its member '" + name + "' is longer than what is left"};
     }

@@ -9,10 +9,10 @@ namespace timeloom::cube {
 namespace {
 
 constexpr int kGzip = 16 + MAX_WBITS;
-constexpr std::size_t kPiece = std::size_t{1} << 18;
+constexpr std::size_t kInflatedPiece = std::size_t{1} << 18;
 // How much longer a text may be than its compressed form. The most regular of
 // call trees becomes about a hundredth; zlib's most, a thousandth, is a bomb.
-constexpr std::size_t kMostGrowth = 300;
+constexpr std::size_t kMostInflation = 300;
 constexpr std::size_t kAlwaysAllowed = std::size_t{1} << 20;
 
 Bytef* input(const void* bytes) { return static_cast<Bytef*>(const_cast<void*>(bytes)); }
@@ -29,8 +29,8 @@ void inflate_row(std::span<const std::byte> stream, std::span<std::byte> row) {
 
 GzipText::GzipText(std::string compressed)
     : compressed_(std::move(compressed)),
-      piece_(kPiece, '\0'),
-      left_(compressed_.size() * kMostGrowth + kAlwaysAllowed) {
+      piece_(kInflatedPiece, '\0'),
+      left_(compressed_.size() * kMostInflation + kAlwaysAllowed) {
   if (inflateInit2(&stream_, kGzip) != Z_OK) throw std::bad_alloc();
   stream_.next_in = input(compressed_.data());
   stream_.avail_in = static_cast<uInt>(compressed_.size());

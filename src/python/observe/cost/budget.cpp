@@ -143,7 +143,7 @@ void close_visits() noexcept {
 }
 
 // Marks the code objects; ids of their regions.
-std::vector<std::uint32_t> mark(Budget& b, const std::vector<PyCodeObject*>& codes) {
+std::vector<std::uint32_t> mark_given_up(Budget& b, const std::vector<PyCodeObject*>& codes) {
   std::vector<std::uint32_t> ids;
   for (PyCodeObject* code : codes) {
     const EventWord word = known_word(code);
@@ -195,7 +195,7 @@ double first_sight_seconds(const Budget& b) noexcept {
 
 // The window is over. When all that measuring has cost is too much, gives up what is called most
 // in this window, or rests until the CPU time is so much longer.
-void decide(Budget& b, std::uint64_t cpu_ns) {
+void decide_on_cost(Budget& b, std::uint64_t cpu_ns) {
   const double window = static_cast<double>(cpu_ns - b.window_cpu_ns) * 1e-9;
   const double all = static_cast<double>(cpu_ns - b.begin_cpu_ns) * 1e-9;
   const double sample = sample_seconds(b);
@@ -208,7 +208,7 @@ void decide(Budget& b, std::uint64_t cpu_ns) {
     return rest_until(cpu_ns + static_cast<std::uint64_t>(longer * 1e9));
   }
   const double left = std::max(kLeft * b.limit - sights / all, kLeastForEvents * b.limit) * window;
-  const std::vector<std::uint32_t> ids = mark(b, most_sampled(b.samples, left / sample));
+  const std::vector<std::uint32_t> ids = mark_given_up(b, most_sampled(b.samples, left / sample));
   if (ids.empty()) return;  // with what is left, it will be less than the limit
   close_visits();
   record::note_property(kGivenUpIds + std::to_string(++b.decisions), ids_text(ids));
@@ -219,7 +219,7 @@ void begin_window(Budget& b, std::uint64_t cpu_ns) noexcept {
   b.window_samples = 0;
 }
 
-void release(Samples& samples) noexcept {
+void release_budget(Samples& samples) noexcept {
   for (const auto& [code, count] : samples) Py_DECREF(code);
   samples.clear();
 }
@@ -236,7 +236,7 @@ Samples sampled(Budget& b, PyCodeObject* code) {
   b.next_look_ns = now + kLookNs;
   const std::uint64_t cpu_ns = record::process_cpu_ns();
   if (cpu_ns - b.window_cpu_ns < kWindowNs) return {};
-  decide(b, cpu_ns);
+  decide_on_cost(b, cpu_ns);
   begin_window(b, cpu_ns);
   return std::exchange(b.samples, {});
 }
@@ -257,7 +257,7 @@ void take_sample(PyCodeObject* code) noexcept {
   } catch (const std::bad_alloc&) {
     return;  // one sample less
   }
-  release(over);
+  release_budget(over);
 }
 
 void begin_budget(double limit, const EventCost& calibrated, const Instrumenter& instrumenter,
@@ -280,7 +280,7 @@ void continue_budget() noexcept {
   b.begin_sight_seconds = first_sight_seconds(b);
   b.all_samples = 0;
   continue_resting();
-  release(b.samples);
+  release_budget(b.samples);
   begin_window(b, b.begin_cpu_ns);
 }
 
@@ -291,7 +291,7 @@ void end_budget() noexcept {
   end_resting();
   b.tokens.clear();
   b.cut_short.clear();
-  release(b.samples);
+  release_budget(b.samples);
   for (const GivenUpCode& one : b.given_up) {
     store_code_extra(one.code, one.index, one.word);
     Py_DECREF(one.code);

@@ -21,7 +21,7 @@ constexpr int kRuns = 3;                  // of a program, plain and observed, i
 constexpr std::size_t kMostWords = 4096;  // that so many runs record
 
 // c_calls(): calls that may be reported and are not recorded.
-constexpr char kProgram[] =
+constexpr char kCalibrationProgram[] =
     "class Item:\n"
     "    def __init__(self, value):\n"
     "        self.value = value\n"
@@ -67,7 +67,7 @@ constexpr char kFunction[] =
 constexpr int kFunctions = 6;
 
 // Decides for a code object without defining a region in the run.
-void mark(PyObject* code, std::uint64_t kept) {
+void mark_code(PyObject* code, std::uint64_t kept) {
   store_code_extra(reinterpret_cast<PyCodeObject*>(code), code_index(), kept);
 }
 std::uint64_t observed() noexcept { return ready_from() | make_word(WordKind::kEnter, 0); }
@@ -229,7 +229,7 @@ Ref names_of(const char* program) {
 
 void mark_all(PyObject* functions, std::uint64_t kept) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(functions); ++i) {
-    mark(PyFunction_GetCode(PyTuple_GET_ITEM(functions, i)), kept);
+    mark_code(PyFunction_GetCode(PyTuple_GET_ITEM(functions, i)), kept);
   }
 }
 
@@ -245,7 +245,7 @@ double first_call_seconds(const Instrumenter& instrumenter, double event_seconds
     codes.emplace_back(PyMarshal_ReadObjectFromString(PyBytes_AS_STRING(bytes.get()),
                                                       PyBytes_GET_SIZE(bytes.get())));
     if (!codes.back()) throw PythonError();
-    mark(codes.back().get(), observed());
+    mark_code(codes.back().get(), observed());
   }
   auto next = codes.begin();
   const Extra extra = extra_of(instrumenter, [&] {
@@ -260,7 +260,7 @@ double first_call_seconds(const Instrumenter& instrumenter, double event_seconds
 // The functions of kProgram.
 class Programs {
  public:
-  Programs() : names_(names_of(kProgram)) {
+  Programs() : names_(names_of(kCalibrationProgram)) {
     if (!names_) throw PythonError();
     mark_all(item("observed"), observed());
     mark_all(item("unobserved"), kExcluded);

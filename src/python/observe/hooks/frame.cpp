@@ -238,7 +238,7 @@ InterpreterFrame* frame_of(PyObject* const* arguments) noexcept {
 }
 
 // PY_START
-PyObject* on_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+PyObject* on_frame_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   InterpreterFrame* const frame = frame_of(arguments);
   if (frame == nullptr) return Py_NewRef(Py_None);
   PyCodeObject* code = code_argument(arguments);
@@ -257,7 +257,7 @@ PyObject* on_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
 }
 
 // PY_RETURN
-PyObject* on_return(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+PyObject* on_frame_return(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   InterpreterFrame* const frame = frame_of(arguments);
   if (frame == nullptr) return Py_NewRef(Py_None);
   PyCodeObject* code = code_argument(arguments);
@@ -269,7 +269,7 @@ PyObject* on_return(PyObject*, PyObject* const* arguments, std::size_t, PyObject
 }
 
 // PY_UNWIND
-PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+PyObject* on_frame_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   InterpreterFrame* const frame = frame_of(arguments);
   if (frame != nullptr && has_passed_hook(frame)) {
     record::t_recorder->leave(token_of(code_argument(arguments)));
@@ -277,9 +277,9 @@ PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject
   return Py_NewRef(Py_None);
 }
 
-constexpr MonitoringEvent kInitEvents[] = {{"PY_START", on_start, false},
-                                           {"PY_RETURN", on_return, false},
-                                           {"PY_UNWIND", on_unwind, false}};
+constexpr MonitoringEvent kInitEvents[] = {{"PY_START", on_frame_start, false},
+                                           {"PY_RETURN", on_frame_return, false},
+                                           {"PY_UNWIND", on_frame_unwind, false}};
 
 PyObject* ignore(PyObject*, PyObject* const*, std::size_t, PyObject*) noexcept {
   return Py_NewRef(Py_None);
@@ -299,7 +299,7 @@ void watch_what_passes() {
                                      : "generators that are closed may be missing");
 }
 
-bool install(const InstrumentOptions& what) {
+bool install_frame(const InstrumentOptions& what) {
   g_tasks = what.tasks;
   if (g_tasks) begin_tasks(what.lanes);
   g_sampling = what.budget;
@@ -310,7 +310,7 @@ bool install(const InstrumentOptions& what) {
   return true;
 }
 
-void uninstall() {
+void uninstall_frame() {
   time_frames_by(nullptr);
   g_watching = false;
   if (g_subscribed) unsubscribe();
@@ -326,8 +326,8 @@ void uninstall() {
 const Instrumenter kFrame{.name = "frame",
                           .can = {.tasks = true, .budget = !kHasMonitoring},
                           .reports_every_leave = false,
-                          .install = install,
-                          .uninstall = uninstall,
+                          .install = install_frame,
+                          .uninstall = uninstall_frame,
                           .rest = kHasMonitoring ? nullptr : rest};
 
 }  // namespace timeloom::python

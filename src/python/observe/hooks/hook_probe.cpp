@@ -17,7 +17,7 @@ namespace {
 constexpr int kCalls = 64;
 
 // __init__ is not among them: see kInitPassesHook.
-constexpr char kProgram[] =
+constexpr char kProbeProgram[] =
     "class Thing:\n"
     "    def __getitem__(self, key): pass\n"
     "    def __getattribute__(self, name): pass\n"
@@ -70,7 +70,7 @@ int calls_seen(PyObject* function, PyObject* caller, PyObject* arguments) {
 // Empty also when it fails: an interrupt, which is for the program, comes again.
 std::string try_calls() {
   const Ref names(PyDict_New());
-  const Ref code(Py_CompileString(kProgram, "<probe>", Py_file_input));
+  const Ref code(Py_CompileString(kProbeProgram, "<probe>", Py_file_input));
   const Ref run(names && code ? PyEval_EvalCode(code.get(), names.get(), names.get()) : nullptr);
   const Ref numbers(
       run ? PyObject_CallFunction(reinterpret_cast<PyObject*>(&PyRange_Type), "i", kCalls)

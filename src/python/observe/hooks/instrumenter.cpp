@@ -134,26 +134,26 @@ PyTypeObject* class_of(PyMethodDef* method, PyObject* callable) {
   return type;
 }
 
-std::string attribute(PyObject* object, const char* name) {
+std::string method_attribute(PyObject* object, const char* name) {
   const Ref value(PyObject_GetAttrString(object, name));
   PyErr_Clear();
   return value && PyUnicode_Check(value.get()) ? utf8_text(value.get()) : std::string{};
 }
 
 // Its name without its module, and the last part of that, are in `names`.
-struct Names {
+struct InstrumenterNames {
   std::string qualified, bare;
 };
 
-Region region_of(PyMethodDef* method, PyObject* callable, Names& names) {
+Region c_function_region(PyMethodDef* method, PyObject* callable, InstrumenterNames& names) {
   Region region;
   names.bare = method->ml_name;
   if (PyTypeObject* type = class_of(method, callable)) {
     auto* object = reinterpret_cast<PyObject*>(type);
-    region.group = attribute(object, "__module__");
-    region.name = attribute(object, "__qualname__") + "." + method->ml_name;
+    region.group = method_attribute(object, "__module__");
+    region.name = method_attribute(object, "__qualname__") + "." + method->ml_name;
   } else {
-    region.group = attribute(callable, "__module__");
+    region.group = method_attribute(callable, "__module__");
     region.name = method->ml_name;
   }
   if (region.group.empty()) region.group = "builtins";
@@ -166,7 +166,7 @@ Region region_of(PyMethodDef* method, PyObject* callable, Names& names) {
 }
 
 // As its region is called in the results.
-std::string last_name(const Region& region, const Names& names) {
+std::string last_method_name(const Region& region, const InstrumenterNames& names) {
   const RegionStyle& style = region_style();
   if (style.label == nullptr) return region.name;
   return label_parts().qualified ? names.qualified : names.bare;
@@ -210,20 +210,20 @@ bool is_own(const Region& region) {
   return module == "timeloom" || module.starts_with("timeloom.");
 }
 
-record::Token token_of(PyMethodDef* method) noexcept {
+record::Token method_token(PyMethodDef* method) noexcept {
   return reinterpret_cast<record::Token>(method);
 }
 
-EventWord word_of(PyMethodDef* method, PyObject* callable) {
+EventWord c_function_word(PyMethodDef* method, PyObject* callable) {
   const Key key = key_of(method, callable);
   const auto known = c_functions().find(key.address);
   if (known != c_functions().end() && known->second.name == key.name) return known->second.word;
   const ErrorGuard guard;
   // May run the program's code, and other threads: the table is touched afterwards.
-  Names names;
-  Region region = region_of(method, callable, names);
+  InstrumenterNames names;
+  Region region = c_function_region(method, callable, names);
   const bool left_out = is_own(region) || excludes_c_function(region, names.bare);
-  region.name = last_name(region, names);
+  region.name = last_method_name(region, names);
   const EventWord word = left_out ? kExcluded : record::enter_word(record::region_id(region));
   c_functions().insert_or_assign(key.address, KnownFunction{key.name, word});
   return word;
@@ -244,8 +244,8 @@ void enter_c_function(PyMethodDef* method, PyObject* callable, PyCodeObject* cal
   const CriticalSection critical;
   try {
     leave_returned_c_function(caller);
-    const EventWord word = word_of(method, callable);
-    if (is_region(word)) record::enter_region(token_of(method), word);
+    const EventWord word = c_function_word(method, callable);
+    if (is_region(word)) record::enter_region(method_token(method), word);
   } catch (const std::exception&) {
     return;  // out of memory: this call is not recorded
   }
@@ -255,7 +255,7 @@ void leave_c_function(PyMethodDef* method, PyObject* callable) noexcept {
   const CriticalSection critical;
   const auto known = c_functions().find(key_of(method, callable).address);
   if (known == c_functions().end() || !is_region(known->second.word)) return;
-  const record::Token token = token_of(method);
+  const record::Token token = method_token(method);
   if (record::t_recorder->leave_last(token)) return;
   if (innermost_function() == token) record::t_recorder->leave_outer(token);
 }
@@ -264,7 +264,7 @@ void leave_returned_c_function(PyCodeObject* caller) noexcept {
   const auto open = record::t_recorder->open_regions();
   if (open.size() < 2) return;
   const record::Token inner = open.back().token;
-  const record::Token own = token_of(caller);
+  const record::Token own = method_token(caller);
   if (!record::is_function(inner) || record::bare_token(inner) == own) return;
   if (record::bare_token(open[open.size() - 2].token) != own) return;
   record::t_recorder->leave_outer(inner);

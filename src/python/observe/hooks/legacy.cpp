@@ -31,7 +31,7 @@ std::atomic<std::uint64_t> g_passed_over = 0;  // events that are no regions of 
 PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int throwing);
 constinit FrameHook g_frame_hook;
 
-void on_call(PyFrameObject* frame) noexcept {
+void on_legacy_call(PyFrameObject* frame) noexcept {
   if (g_c_functions) {
     InterpreterFrame* const caller = direct_caller_of(interpreter_frame_of(frame));
     if (caller != nullptr) leave_returned_c_function(code_of(caller));
@@ -54,7 +54,7 @@ void on_call(PyFrameObject* frame) noexcept {
   }
 }
 
-void on_return(PyFrameObject* frame) noexcept {
+void on_legacy_return(PyFrameObject* frame) noexcept {
   const Ref code(PyFrame_GetCode(frame));
   const record::Token token = token_of(code.code());
   if (record::t_recorder->leave_last(token)) return;
@@ -62,7 +62,7 @@ void on_return(PyFrameObject* frame) noexcept {
 }
 
 // Whether C functions that this frame calls are recorded.
-bool records_calls_of(PyFrameObject* frame) noexcept {
+bool legacy_records_calls_of(PyFrameObject* frame) noexcept {
   const Ref code(PyFrame_GetCode(frame));
   EventWord word = known_word(code.code());
   if (word == 0) {
@@ -96,13 +96,13 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
     return 0;
   }
   switch (what) {
-    case PyTrace_CALL: on_call(frame); break;
-    case PyTrace_RETURN: on_return(frame); break;
+    case PyTrace_CALL: on_legacy_call(frame); break;
+    case PyTrace_RETURN: on_legacy_return(frame); break;
     case PyTrace_C_CALL:
     case PyTrace_C_RETURN:
     case PyTrace_C_EXCEPTION: {
       PyMethodDef* method = g_c_functions ? c_function_of(argument) : nullptr;
-      if (method == nullptr || !records_calls_of(frame)) {
+      if (method == nullptr || !legacy_records_calls_of(frame)) {
         count_passed_over();
         break;
       }
@@ -144,7 +144,7 @@ PyObject* catch_by_monitoring(PyObject*, PyObject* const* arguments, std::size_t
     const Ref beginning(begins ? PyThreadState_GetFrame(thread) : nullptr);
     reconcile_this_thread(beginning.frame());
     put_hook();
-    if (beginning) on_call(beginning.frame());
+    if (beginning) on_legacy_call(beginning.frame());
   }
   return Py_NewRef(Py_None);
 }
@@ -181,7 +181,7 @@ void uninstall_catcher() {
 
 std::uint64_t ignored_callbacks() noexcept { return g_passed_over.load(std::memory_order_relaxed); }
 
-bool install(Hook hook, const InstrumentOptions& what) {
+bool install_legacy(Hook hook, const InstrumentOptions& what) {
   g_hook = hook;
   g_c_functions = what.c_functions;
   g_watching = true;
@@ -190,7 +190,7 @@ bool install(Hook hook, const InstrumentOptions& what) {
   return install_catcher();
 }
 
-void uninstall() {
+void uninstall_legacy() {
   g_watching = false;
   uninstall_catcher();
   const ErrorGuard guard;
@@ -200,12 +200,18 @@ void uninstall() {
 }  // namespace
 
 const Instrumenter kProfile{
-    "profile", {.c_functions = true},
-    true,      [](const InstrumentOptions& what) { return install(Hook::kProfile, what); },
-    uninstall, ignored_callbacks};
+    "profile",
+    {.c_functions = true},
+    true,
+    [](const InstrumentOptions& what) { return install_legacy(Hook::kProfile, what); },
+    uninstall_legacy,
+    ignored_callbacks};
 const Instrumenter kTrace{
-    "trace",   {},
-    true,      [](const InstrumentOptions& what) { return install(Hook::kTrace, what); },
-    uninstall, ignored_callbacks};
+    "trace",
+    {},
+    true,
+    [](const InstrumentOptions& what) { return install_legacy(Hook::kTrace, what); },
+    uninstall_legacy,
+    ignored_callbacks};
 
 }  // namespace timeloom::python

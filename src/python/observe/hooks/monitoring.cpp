@@ -15,7 +15,7 @@ namespace timeloom::python {
 namespace {
 
 // None is immortal where sys.monitoring exists.
-PyObject* none() noexcept { return Py_None; }
+PyObject* none_object() noexcept { return Py_None; }
 
 EventWord decided_word(PyCodeObject* code) noexcept {
   const EventWord word = known_word(code);
@@ -24,10 +24,10 @@ EventWord decided_word(PyCodeObject* code) noexcept {
 
 [[gnu::noinline, gnu::cold]] PyObject* first_enter(PyCodeObject* code) noexcept {
   const EventWord word = decided_word(code);
-  if (word == kWatched) return enter_watched(code, frame_of_event(code)), none();
+  if (word == kWatched) return enter_watched(code, frame_of_event(code)), none_object();
   if (!is_region(word)) return Py_NewRef(g_disable);
   enter_code(code, word);
-  return none();
+  return none_object();
 }
 
 // The clock is read first in these two: the counter waits for the instructions
@@ -43,7 +43,7 @@ PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
   if (!ready_word(code, &word)) [[unlikely]]
     return first_enter(code);
   record::t_recorder->enter(token_of(code), word, now);
-  return none();
+  return none_object();
 }
 
 // Only here it is asked whether there is a code object: others are never open.
@@ -52,16 +52,17 @@ PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
   PyCodeObject* code = code_argument(arguments);
   if (is_excluded(known_word(code))) return Py_NewRef(g_disable);
   record::t_recorder->leave_outer(token_of(code));
-  return none();
+  return none_object();
 }
 
 // PY_RETURN, PY_YIELD
-PyObject* on_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+PyObject* on_monitoring_leave(PyObject*, PyObject* const* arguments, std::size_t,
+                              PyObject*) noexcept {
   const std::uint64_t now = os::now();
   PyCodeObject* code = code_argument(arguments);
   if (!record::t_recorder->leave_last(token_of(code), now)) [[unlikely]]
     return unexpected_leave(arguments);
-  return none();
+  return none_object();
 }
 
 // PY_THROW and PY_UNWIND cannot be disabled for one place.
@@ -71,18 +72,21 @@ PyObject* on_throw(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
   const EventWord word = decided_word(code);
   if (word == kWatched) enter_watched(code, frame_of_event(code));
   if (is_region(word)) enter_code(code, word);
-  return none();
+  return none_object();
 }
 
-PyObject* on_unwind(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+PyObject* on_monitoring_unwind(PyObject*, PyObject* const* arguments, std::size_t,
+                               PyObject*) noexcept {
   if (!is_of_code(arguments)) return leave_out_event();
   PyCodeObject* code = code_argument(arguments);
   if (is_recorded(known_word(code))) record::t_recorder->leave(token_of(code));
-  return none();
+  return none_object();
 }
 
 // Whether C functions that this code calls are recorded.
-bool records_calls_of(PyCodeObject* code) noexcept { return calls_c_recorded(decided_word(code)); }
+bool monitoring_records_calls_of(PyCodeObject* code) noexcept {
+  return calls_c_recorded(decided_word(code));
+}
 
 // A call is announced with the method object or, by later patch releases, with its function; the
 // end names the function. f(*arguments) has no end where f is a method object; 3.11 reports nothing
@@ -93,15 +97,16 @@ bool is_reported_whole(PyObject* const* arguments) noexcept {
 }
 
 // CALL: code, offset, callable, first argument
-PyObject* on_call(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+PyObject* on_monitoring_call(PyObject*, PyObject* const* arguments, std::size_t,
+                             PyObject*) noexcept {
   if (!is_of_code(arguments)) return leave_out_event();
   PyObject* callable = function_of_method(arguments[2]);
   PyMethodDef* method = c_function_of(callable);
   PyCodeObject* code = code_argument(arguments);
-  if (method != nullptr && records_calls_of(code) && is_reported_whole(arguments)) {
+  if (method != nullptr && monitoring_records_calls_of(code) && is_reported_whole(arguments)) {
     enter_c_function(method, callable, code);
   }
-  return none();
+  return none_object();
 }
 
 // C_RETURN, C_RAISE
@@ -109,19 +114,19 @@ PyObject* on_c_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObjec
   if (!is_of_code(arguments)) return leave_out_event();
   PyObject* callable = function_of_method(arguments[2]);
   PyMethodDef* method = c_function_of(callable);
-  if (method != nullptr && records_calls_of(code_argument(arguments)))
+  if (method != nullptr && monitoring_records_calls_of(code_argument(arguments)))
     leave_c_function(method, callable);
-  return none();
+  return none_object();
 }
 
 constexpr MonitoringEvent kEvents[] = {
     {"PY_START", on_enter, false, true},
     {"PY_RESUME", on_enter, false, true},
-    {"PY_RETURN", on_leave, false, true},
-    {"PY_YIELD", on_leave, false, true},
+    {"PY_RETURN", on_monitoring_leave, false, true},
+    {"PY_YIELD", on_monitoring_leave, false, true},
     {"PY_THROW", on_throw, false},
-    {"PY_UNWIND", on_unwind, false},
-    {"CALL", on_call, false},
+    {"PY_UNWIND", on_monitoring_unwind, false},
+    {"CALL", on_monitoring_call, false},
     {"C_RETURN", on_c_leave, true},
     {"C_RAISE", on_c_leave, true},
 };
@@ -140,10 +145,10 @@ PyObject* on_counted_enter(PyObject* self, PyObject* const* arguments, std::size
 constexpr MonitoringEvent kCountedEvents[] = {
     {"PY_START", on_counted_enter, false, true},
     {"PY_RESUME", on_counted_enter, false, true},
-    {"PY_RETURN", on_leave, false, true},
-    {"PY_YIELD", on_leave, false, true},
+    {"PY_RETURN", on_monitoring_leave, false, true},
+    {"PY_YIELD", on_monitoring_leave, false, true},
     {"PY_THROW", on_throw, false},
-    {"PY_UNWIND", on_unwind, false},
+    {"PY_UNWIND", on_monitoring_unwind, false},
 };
 
 // Whether a step of an awaitable begins or ends. Those without a frame (Cython) are no tasks.
@@ -161,14 +166,14 @@ PyObject* task_enter(PyObject* const* arguments, bool starts) noexcept {
   if (!is_step(code)) {
     if (!ready_word(code, &word)) return first_enter(code);
     record::t_recorder->enter(token_of(code), word);
-    return none();
+    return none_object();
   }
   word = decided_word(code);
   InterpreterFrame* frame = current_frame(PyThreadState_Get());
   const bool wanted = task_step_begins(generator_of(frame), outer_frame_of(frame), starts);
   if (wanted && word == kWatched) enter_watched(code, frame);
   if (wanted && is_region(word)) enter_code(code, word);
-  return none();
+  return none_object();
 }
 
 PyObject* on_task_start(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
@@ -191,11 +196,12 @@ PyObject* on_task_throw(PyObject* self, PyObject* const* arguments, std::size_t 
 PyObject* task_leave(PyObject* const* arguments) noexcept {
   PyCodeObject* code = code_argument(arguments);
   if (!is_of_code(arguments) || !is_step(code)) {
-    return record::t_recorder->leave_last(token_of(code)) ? none() : unexpected_leave(arguments);
+    return record::t_recorder->leave_last(token_of(code)) ? none_object()
+                                                          : unexpected_leave(arguments);
   }
   record::t_recorder->leave(token_of(code));
   task_step_ends(generator_of(current_frame(PyThreadState_Get())));
-  return none();
+  return none_object();
 }
 
 // PY_RETURN
@@ -207,14 +213,15 @@ PyObject* on_task_return(PyObject*, PyObject* const* arguments, std::size_t, PyO
 PyObject* on_task_unwind(PyObject* self, PyObject* const* arguments, std::size_t count,
                          PyObject* names) noexcept {
   const bool step = is_of_code(arguments) && is_step(code_argument(arguments));
-  return step ? task_leave(arguments) : on_unwind(self, arguments, count, names);
+  return step ? task_leave(arguments) : on_monitoring_unwind(self, arguments, count, names);
 }
 
 // PY_YIELD: code, offset, value
 PyObject* on_task_yield(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
   if (is_of_code(arguments) && is_step(code_argument(arguments))) {
     InterpreterFrame* frame = current_frame(PyThreadState_Get());
-    if (!task_step_yields(generator_of(frame), outer_frame_of(frame), arguments[2])) return none();
+    if (!task_step_yields(generator_of(frame), outer_frame_of(frame), arguments[2]))
+      return none_object();
   }
   return task_leave(arguments);
 }
@@ -226,14 +233,14 @@ constexpr MonitoringEvent kTaskEvents[] = {
     {"PY_YIELD", on_task_yield, false, true},
     {"PY_THROW", on_task_throw, false},
     {"PY_UNWIND", on_task_unwind, false},
-    {"CALL", on_call, false},
+    {"CALL", on_monitoring_call, false},
     {"C_RETURN", on_c_leave, true},
     {"C_RAISE", on_c_leave, true},
 };
 
 bool g_tasks = false;
 
-bool install(const InstrumentOptions& what) {
+bool install_monitoring(const InstrumentOptions& what) {
   if (what.budget) return subscribe(kCountedEvents);
   const std::span all = what.tasks ? std::span(kTaskEvents) : std::span(kEvents);
   g_tasks = what.tasks;
@@ -241,7 +248,7 @@ bool install(const InstrumentOptions& what) {
   return subscribe(what.c_functions ? all : all.first(kPythonEvents));
 }
 
-void uninstall() {
+void uninstall_monitoring() {
   unsubscribe();
   if (g_tasks) pause_tasks();
 }
@@ -252,8 +259,8 @@ void uninstall() {
 const Instrumenter kMonitoring{.name = "monitoring",
                                .can = {.c_functions = true, .tasks = true, .budget = true},
                                .reports_every_leave = true,
-                               .install = install,
-                               .uninstall = uninstall,
+                               .install = install_monitoring,
+                               .uninstall = uninstall_monitoring,
                                .interpreter_part = 1};
 
 }  // namespace timeloom::python

@@ -129,7 +129,7 @@ void forget_registered() {
   g_registered.clear();
 }
 
-void release(PyObject* api) {
+void release_tool(PyObject* api) {
   const ErrorGuard guard;
   if (is_ours(api)) {
     const Ref cleared(PyObject_CallMethod(api, "set_events", "ii", g_tool, 0));
@@ -154,7 +154,7 @@ bool subscribe(std::span<const MonitoringEvent> events) {
   g_tool = take_tool(api);
   if (g_tool < 0) return false;
   if (register_all(api, events)) return true;
-  release(api);
+  release_tool(api);
   return false;
 }
 
@@ -163,7 +163,7 @@ void unsubscribe() {
   if (g_tool < 0 || api == nullptr) return;
   const ErrorGuard guard;
   say_if_taken_away(api);
-  release(api);
+  release_tool(api);
 }
 
 void make_room_for_tools() noexcept {

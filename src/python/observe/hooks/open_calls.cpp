@@ -19,7 +19,7 @@ namespace timeloom::python {
 namespace {
 
 // Decides for the code of all calls outside of this one, and defines their regions.
-void decide(Ref frame) {
+void decide_open_call(Ref frame) {
   for (; frame; frame = Ref(PyFrame_GetBack(frame.frame()))) {
     const Ref code(PyFrame_GetCode(frame.frame()));
     EventWord word = known_word(code.code());
@@ -41,7 +41,8 @@ void decide_for_others() {
   PyObject *thread = nullptr, *frame = nullptr;
   Py_ssize_t position = 0;
   while (PyDict_Next(frames.get(), &position, &thread, &frame)) {
-    if (PyLong_AsUnsignedLong(thread) != PyThread_get_thread_ident()) decide(Ref::borrow(frame));
+    if (PyLong_AsUnsignedLong(thread) != PyThread_get_thread_ident())
+      decide_open_call(Ref::borrow(frame));
   }
   PyErr_Clear();
 }
@@ -59,10 +60,10 @@ void enter_on(record::ThreadRecorder& recorder, InterpreterFrame* frame) {
   }
 }
 
-using Names = std::map<std::uintptr_t, std::string>;  // by pthread id
+using OpenCallNames = std::map<std::uintptr_t, std::string>;  // by pthread id
 
-Names names_of_threads() {
-  Names names;
+OpenCallNames names_of_threads() {
+  OpenCallNames names;
   PyThreadState* thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
   for (; thread != nullptr; thread = PyThreadState_Next(thread)) {
     names[thread->thread_id] = name_of_running_thread(thread->thread_id);
@@ -70,7 +71,7 @@ Names names_of_threads() {
   return names;
 }
 
-void enter_on_others(const Names& names) noexcept try {
+void enter_on_others(const OpenCallNames& names) noexcept try {
   PyThreadState* const here = PyThreadState_Get();
   PyThreadState* thread = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
   for (; thread != nullptr; thread = PyThreadState_Next(thread)) {
@@ -94,8 +95,8 @@ void enter_open_calls(PyFrameObject* innermost) noexcept {
     {
       const Unobserved nothing_of_this;
       decide_for_others();
-      decide(Ref::borrow(reinterpret_cast<PyObject*>(innermost)));
-      const Names names = names_of_threads();
+      decide_open_call(Ref::borrow(reinterpret_cast<PyObject*>(innermost)));
+      const OpenCallNames names = names_of_threads();
       with_world_stopped([&] { enter_on_others(names); });
     }
     if (innermost == nullptr || !record::t_recorder->attached()) return;

@@ -101,7 +101,7 @@ bool is_command(PyCodeObject* code, const std::string& module) {
          is_text(code->co_filename, "<string>") && is_text(code->co_qualname, "<module>");
 }
 
-Region region_of(PyCodeObject* code, PyObject* globals) {
+Region code_region(PyCodeObject* code, PyObject* globals) {
   Region region;
   region.group =
       globals == nullptr ? module_of_file(utf8_text(code->co_filename)) : module_of(globals);
@@ -174,7 +174,7 @@ void say_decision(const Region& region, const Decision& decision) {
 }
 
 // `region` gets its last name where it is recorded.
-Decision decide(PyCodeObject* code, Region& region) {
+Decision decide_region(PyCodeObject* code, Region& region) {
   const RegionStyle& style = region_style();
   if (is_own_file(region.file) || rules().filter.hidden_import(region)) return {kOwn};
   if (style.hides(region.canonical_name)) return {};
@@ -203,8 +203,8 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   if (g_on_new_code != nullptr) g_on_new_code();
   look_for_greenlets();
   try {
-    Region region = region_of(code, globals);
-    const Decision decision = decide(code, region);
+    Region region = code_region(code, globals);
+    const Decision decision = decide_region(code, region);
     if (rules().said != 0) say_decision(region, decision);
     EventWord word = decision.word;
     const std::string& name = region_style().label == nullptr ? region.name : region.canonical_name;

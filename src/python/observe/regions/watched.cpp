@@ -71,7 +71,7 @@ EventWord word_of_call(const Region& region, InterpreterFrame* frame) {
   return record::enter_word(record::region_id(labelled));
 }
 
-void enter(const Watched& watched, PyCodeObject* code, InterpreterFrame* frame) {
+void enter_watched_region(const Watched& watched, PyCodeObject* code, InterpreterFrame* frame) {
   EventWord word = watched.word;
   if (watched.entering == Entering::kNothing) {
     record::t_recorder->enter_hiding(token_of(code));
@@ -97,7 +97,7 @@ void enter_watched(PyCodeObject* code, InterpreterFrame* frame) noexcept {
   if (found == tables().codes.end()) return;
   try {
     const Watched watched = found->second;  // what follows may run the program's code
-    enter(watched, code, frame);
+    enter_watched_region(watched, code, frame);
     if (frame != nullptr && watched.call != nullptr) watched.call(frame, is_region(watched.word));
   } catch (const std::exception&) {
     return;  // out of memory: this call is not recorded

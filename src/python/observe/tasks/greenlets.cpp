@@ -58,7 +58,7 @@ std::string text_attribute(PyObject* object, const char* attribute) {
 }
 
 // Of gevent; greenlet itself no longer tells when one runs.
-std::string function_of(PyObject* greenlet) {
+std::string greenlet_function(PyObject* greenlet) {
   const Unobserved nothing_of_this;
   const Ref run(PyObject_GetAttrString(greenlet, "_run"));
   PyErr_Clear();
@@ -66,10 +66,10 @@ std::string function_of(PyObject* greenlet) {
   return name.empty() ? "greenlet" : name;
 }
 
-std::string name_of(PyObject* greenlet) {
+std::string greenlet_name(PyObject* greenlet) {
   const Unobserved nothing_of_this;
   const std::string name = text_attribute(greenlet, "name");
-  return name.empty() ? function_of(greenlet) : name;
+  return name.empty() ? greenlet_function(greenlet) : name;
 }
 
 // Takes the regions of a greenlet off the thread's stack.
@@ -131,12 +131,12 @@ void switch_tracks(Thread& thread, PyObject* origin, PyObject* target) {
   if (next.in_task) return enter_in_task(thread, next);
   const bool begins = next.track == nullptr && !is_main(target);
   if (begins) {
-    next.own = uses_lanes() ? take_lane() : record::make_track(name_of(target), 0);
+    next.own = uses_lanes() ? take_lane() : record::make_track(greenlet_name(target), 0);
     next.track = next.own.get();
   }
   record::t_recorder->switch_to(next.track);
   if (begins && next.track != nullptr && uses_lanes()) {
-    begin_on_lane(task_region(function_of(target)), name_of(target));
+    begin_on_lane(task_region(greenlet_function(target)), greenlet_name(target));
   }
 }
 

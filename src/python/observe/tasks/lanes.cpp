@@ -12,7 +12,7 @@
 namespace timeloom::python {
 namespace {
 
-struct State {
+struct LaneState {
   bool on = false;
   std::unordered_map<std::uint32_t, std::vector<std::unique_ptr<record::Track>>> free;  // by thread
   std::uint64_t lanes = 0;
@@ -28,8 +28,8 @@ struct State {
   std::uint32_t defined_in = 0;  // the number of the measurement that has its definition
 };
 
-State& state() {
-  static auto* const kInstance = new State;
+LaneState& lane_state() {
+  static auto* const kInstance = new LaneState;
   return *kInstance;
 }
 
@@ -47,7 +47,7 @@ EventWord find_region(PyCodeObject* code, PyObject* qualified_name) {
   std::string name = utf8_text(qualified_name);
   const auto address = reinterpret_cast<std::uintptr_t>(code);
   std::string key = name + '\0' + std::to_string(address);
-  auto& regions = state().regions;
+  auto& regions = lane_state().regions;
   if (const auto known = regions.find(key); known != regions.end()) return known->second.second;
   Region region = artificial(std::move(name));
   region.file = file_of(code);
@@ -60,7 +60,7 @@ EventWord find_region(PyCodeObject* code, PyObject* qualified_name) {
 }
 
 ParameterId task_parameter() {
-  State& s = state();
+  LaneState& s = lane_state();
   if (const std::uint32_t now = record::measurement_number(); s.defined_in != now) {
     s.task_parameter = record::define_parameter(kTaskParameter, ParameterType::kString);
     s.defined_in = now;
@@ -70,12 +70,12 @@ ParameterId task_parameter() {
 
 }  // namespace
 
-void use_lanes(bool on) noexcept { state().on = on; }
-bool uses_lanes() noexcept { return state().on; }
+void use_lanes(bool on) noexcept { lane_state().on = on; }
+bool uses_lanes() noexcept { return lane_state().on; }
 
 std::unique_ptr<record::Track> take_lane() {
   if (!record::t_recorder->attached() && record::attach_this_thread() == nullptr) return nullptr;
-  State& s = state();
+  LaneState& s = lane_state();
   auto& free = s.free[record::t_recorder->location()];
   if (free.empty()) {
     auto made = record::make_track("tasks " + std::to_string(s.lanes + 1), 0);
@@ -88,11 +88,11 @@ std::unique_ptr<record::Track> take_lane() {
 }
 
 void give_lane_back(std::uint32_t thread, std::unique_ptr<record::Track> lane) {
-  state().free[thread].push_back(std::move(lane));
+  lane_state().free[thread].push_back(std::move(lane));
 }
 
 EventWord task_region(PyCodeObject* code, PyObject* qualified_name) {
-  State& s = state();
+  LaneState& s = lane_state();
   if (code == s.last_code && qualified_name == s.last_name.get()) return s.last_region;
   s.last_region = find_region(code, qualified_name);
   s.last_code = code;
@@ -105,7 +105,7 @@ EventWord task_region(const std::string& name) {
 }
 
 void begin_on_lane(EventWord region, const std::string& name) {
-  ++state().tasks;
+  ++lane_state().tasks;
   record::enter_region(record::user_token(region), region);
   name_on_lane(name);
 }
@@ -118,10 +118,10 @@ void name_on_lane(const std::string& name) {
 
 void end_on_lane() noexcept { record::t_recorder->close_from(0); }
 
-std::uint64_t tasks_on_lanes() noexcept { return state().tasks; }
+std::uint64_t tasks_on_lanes() noexcept { return lane_state().tasks; }
 
 void forget_lanes() noexcept {
-  State& s = state();
+  LaneState& s = lane_state();
   s.free.clear();
   s.lanes = s.tasks = 0;
 }

@@ -40,7 +40,7 @@ constinit Name g_self("__self__");
 constinit Name g_trio("trio.lowlevel");
 
 // Borrowed; nullptr when the program has not imported it.
-PyObject* imported(Name& module) {
+PyObject* task_module(Name& module) {
   PyObject* found = PyDict_GetItemWithError(PyImport_GetModuleDict(), module.object());
   PyErr_Clear();
   return found;
@@ -52,14 +52,14 @@ Ref call(PyObject* object, Name& method) {
   return result;
 }
 
-Ref attribute(PyObject* object, Name& name) {
+Ref task_attribute(PyObject* object, Name& name) {
   Ref result(PyObject_GetAttr(object, name.object()));
   PyErr_Clear();
   return result;
 }
 
-std::string function_of(PyObject* coroutine) {
-  const Ref name = attribute(coroutine, g_qualified_name);
+std::string coroutine_function(PyObject* coroutine) {
+  const Ref name = task_attribute(coroutine, g_qualified_name);
   return name && PyUnicode_Check(name.get()) ? utf8_text(name.get()) : "coroutine";
 }
 
@@ -72,7 +72,7 @@ std::string own_name_of_asyncio_task(PyObject* task) {
 
 std::string function_of_asyncio_task(PyObject* task) {
   const Ref coroutine = call(task, g_get_coro);
-  return coroutine ? function_of(coroutine.get()) : std::string{};
+  return coroutine ? coroutine_function(coroutine.get()) : std::string{};
 }
 
 // "Task-1 (main)": the names that asyncio gives say nothing.
@@ -100,7 +100,7 @@ bool is_create_task(InterpreterFrame* frame) {
 
 // The task of asyncio that runs now, if the coroutine is its own.
 Ref asyncio_task_of(PyObject* coroutine) {
-  PyObject* asyncio = imported(g_asyncio);
+  PyObject* asyncio = task_module(g_asyncio);
   if (asyncio == nullptr) return {};
   Ref task = call(asyncio, g_current_task);
   if (!task || task.get() == Py_None) return {};
@@ -108,11 +108,11 @@ Ref asyncio_task_of(PyObject* coroutine) {
 }
 
 std::string name_of_trio_task(PyObject* coroutine) {
-  PyObject* trio = imported(g_trio);
+  PyObject* trio = task_module(g_trio);
   if (trio == nullptr) return {};
   const Ref task = call(trio, g_current_task);
-  if (!task || attribute(task.get(), g_coro).get() != coroutine) return {};
-  const Ref name = attribute(task.get(), g_name);
+  if (!task || task_attribute(task.get(), g_coro).get() != coroutine) return {};
+  const Ref name = task_attribute(task.get(), g_name);
   return name && PyUnicode_Check(name.get()) ? utf8_text(name.get()) : std::string{};
 }
 
@@ -121,7 +121,7 @@ std::string name_of_trio_task(PyObject* coroutine) {
 std::string name_of_task(PyObject* coroutine) {
   const Unobserved nothing_of_this;
   std::string name = given_name_of_task(coroutine);
-  return name.empty() ? function_of(coroutine) : name;
+  return name.empty() ? coroutine_function(coroutine) : name;
 }
 
 std::string given_name_of_task(PyObject* coroutine) {
@@ -153,7 +153,7 @@ std::string later_name_of_task(PyObject* coroutine, InterpreterFrame* outer, boo
 std::string name_of_awaited(PyObject* value, bool by_function) {
   if (value == nullptr || value == Py_None) return {};
   const Unobserved nothing_of_this;
-  const Ref blocking = attribute(value, g_blocking);
+  const Ref blocking = task_attribute(value, g_blocking);
   if (!blocking) return {};  // no future, but a message to the event loop
   std::string name = by_function ? function_of_asyncio_task(value) : name_of_asyncio_task(value);
   return name.empty() ? Py_TYPE(value)->tp_name : name;
@@ -178,7 +178,7 @@ TaskStep task_step_of(PyObject* callback) {
     wakes = is_text(name, "Task.__wakeup");
     if (wakes || is_text(name, "Task.__step")) task = PyMethod_GET_SELF(callback);
   } else if (std::strstr(Py_TYPE(callback)->tp_name, "TaskStepMethWrapper") != nullptr) {
-    owned = attribute(callback, g_self);
+    owned = task_attribute(callback, g_self);
     task = owned.get();
   }
   return task == nullptr ? TaskStep{} : TaskStep{call(task, g_get_coro), wakes};
@@ -186,21 +186,21 @@ TaskStep task_step_of(PyObject* callback) {
 
 Ref callback_of_handle(PyObject* handle) {
   const Unobserved nothing_of_this;
-  return attribute(handle, g_callback);
+  return task_attribute(handle, g_callback);
 }
 
 std::size_t callbacks_at_end_of(PyObject* coroutine) {
   const Unobserved nothing_of_this;
   const Ref task = asyncio_task_of(coroutine);
   if (!task) return 0;
-  const Ref callbacks = attribute(task.get(), g_callbacks);
+  const Ref callbacks = task_attribute(task.get(), g_callbacks);
   if (!callbacks || !PyList_Check(callbacks.get())) return 0;
   return static_cast<std::size_t>(PyList_GET_SIZE(callbacks.get()));
 }
 
 Ref coroutine_of_trio_task(PyObject* task) {
   const Unobserved nothing_of_this;
-  return attribute(task, g_coro);
+  return task_attribute(task, g_coro);
 }
 
 }  // namespace timeloom::python

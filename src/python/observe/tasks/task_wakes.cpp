@@ -20,7 +20,7 @@ namespace {
 // hands on share it; it becomes 0 when a task was woken, as a number has one task.
 using Origin = std::shared_ptr<std::uint64_t>;
 
-struct State {
+struct WakeState {
   std::uint64_t last = 0;  // number of a wake
   // By the handle of a callback that may wake a task. A handle takes the place of one that died at
   // its address.
@@ -29,8 +29,8 @@ struct State {
   std::uint32_t defined_in = 0;  // the number of the measurement that has their definitions
 };
 
-State& state() {
-  static auto* const kInstance = new State;
+WakeState& wake_state() {
+  static auto* const kInstance = new WakeState;
   return *kInstance;
 }
 
@@ -41,8 +41,8 @@ struct Ended {
 };
 thread_local Ended t_ended;
 
-void record_number(ParameterId State::*parameter, std::uint64_t number) {
-  State& s = state();
+void record_wake_number(ParameterId WakeState::*parameter, std::uint64_t number) {
+  WakeState& s = wake_state();
   if (const std::uint32_t now = record::measurement_number(); s.defined_in != now) {
     s.wakes = record::define_parameter(kWakesParameter, ParameterType::kUint64);
     s.woken = record::define_parameter(kWokenParameter, ParameterType::kUint64);
@@ -55,20 +55,20 @@ void record_number(ParameterId State::*parameter, std::uint64_t number) {
 // A wake is brought about here and now. 0: nothing is recorded here.
 std::uint64_t record_wake() {
   if (!record::recording() || record::t_recorder->beyond_depth()) return 0;
-  const std::uint64_t number = ++state().last;
-  record_number(&State::wakes, number);
+  const std::uint64_t number = ++wake_state().last;
+  record_wake_number(&WakeState::wakes, number);
   return number;
 }
 
 // Whether the frame runs this function of asyncio.
-bool runs(InterpreterFrame* frame, const char* module, const char* function) noexcept {
+bool task_runs(InterpreterFrame* frame, const char* module, const char* function) noexcept {
   if (frame == nullptr || !is_text(code_of(frame)->co_qualname, function)) return false;
   return is_text(PyDict_GetItemString(globals_of(frame), "__name__"), module);
 }
 
 // The handle whose callback runs; nullptr: none does. Borrowed.
 PyObject* running_handle(InterpreterFrame* frame) noexcept {
-  while (frame != nullptr && !runs(frame, "asyncio.events", "Handle._run")) {
+  while (frame != nullptr && !task_runs(frame, "asyncio.events", "Handle._run")) {
     frame = outer_frame_of(frame);
   }
   return frame == nullptr ? nullptr : local_of(frame, 0);
@@ -85,8 +85,8 @@ std::uint64_t take_next(Ended& ended) {
 Origin origin_of(InterpreterFrame* frame) {
   PyObject* handle = runs_task() ? nullptr : running_handle(frame);
   if (handle == nullptr) return std::make_shared<std::uint64_t>(record_wake());
-  const auto handed = state().handed.find(handle);
-  if (handed != state().handed.end() && *handed->second != 0) return handed->second;
+  const auto handed = wake_state().handed.find(handle);
+  if (handed != wake_state().handed.end() && *handed->second != 0) return handed->second;
   const Ref callback = callback_of_handle(handle);
   const Ref ended = callback ? task_step_of(callback.get()).coroutine : Ref();
   const bool ends_now = ended && ended.get() == t_ended.coroutine && !t_ended.numbers.empty();
@@ -96,14 +96,15 @@ Origin origin_of(InterpreterFrame* frame) {
 // Whether the function that has made a handle asks the loop to run it soon. From 3.14 on handles
 // from other threads have a type of their own.
 bool hands_to_loop(InterpreterFrame* maker) noexcept {
-  if (runs(maker, "asyncio.events", "_ThreadSafeHandle.__init__")) {
-    return runs(outer_frame_of(maker), "asyncio.base_events", "BaseEventLoop.call_soon_threadsafe");
+  if (task_runs(maker, "asyncio.events", "_ThreadSafeHandle.__init__")) {
+    return task_runs(outer_frame_of(maker), "asyncio.base_events",
+                     "BaseEventLoop.call_soon_threadsafe");
   }
-  return runs(maker, "asyncio.base_events", "BaseEventLoop._call_soon");
+  return task_runs(maker, "asyncio.base_events", "BaseEventLoop._call_soon");
 }
 
 void handle_made(PyObject* handle, PyObject* callback, InterpreterFrame* maker) {
-  state().handed.erase(handle);
+  wake_state().handed.erase(handle);
   if (const TaskStep step = task_step_of(callback); step.coroutine) {
     PyObject* coroutine = step.coroutine.get();
     if (step.wakes && is_suspended_task(coroutine)) {
@@ -113,7 +114,8 @@ void handle_made(PyObject* handle, PyObject* callback, InterpreterFrame* maker) 
   }
   // Else it is that of a timer, or of a file that is watched.
   if (!hands_to_loop(maker)) return;
-  if (Origin origin = origin_of(maker); *origin != 0) state().handed[handle] = std::move(origin);
+  if (Origin origin = origin_of(maker); *origin != 0)
+    wake_state().handed[handle] = std::move(origin);
 }
 
 // The frame that has made the call; instrumenters tell of a call before or after it is linked.
@@ -142,7 +144,7 @@ void on_reschedule(InterpreterFrame* frame, bool) noexcept {
   try {
     const Ref coroutine = coroutine_of_trio_task(task);
     // The loop itself lets a task go on that has only given way.
-    const bool given_way = runs(caller_of(frame), "trio._core._run", "unrolled_run");
+    const bool given_way = task_runs(caller_of(frame), "trio._core._run", "unrolled_run");
     if (given_way || !is_suspended_task(coroutine.get())) return;
     note_wake(coroutine.get(), record_wake());
   } catch (const std::bad_alloc&) {
@@ -158,7 +160,7 @@ void watch_wakes() {
 }
 
 void forget_wakes() noexcept {
-  state().handed.clear();
+  wake_state().handed.clear();
   t_ended = {};
 }
 
@@ -177,7 +179,7 @@ void record_wakes_at_end(PyObject* coroutine) noexcept {
 void record_woken(std::uint64_t number) noexcept {
   if (number == 0 || record::t_recorder->beyond_depth()) return;
   try {
-    record_number(&State::woken, number);
+    record_wake_number(&WakeState::woken, number);
   } catch (const std::bad_alloc&) {
     return;
   }

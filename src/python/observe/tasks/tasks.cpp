@@ -46,7 +46,7 @@ struct NotBegun {
 };
 using Created = std::unordered_map<PyObject*, NotBegun>;  // by coroutine
 
-struct State {
+struct TaskState {
   Tasks tasks;
   std::vector<std::unique_ptr<Task>> replaced;  // another thread may still have them on its nest
   Created created;
@@ -56,8 +56,8 @@ struct State {
   std::uint64_t epoch = 0;  // of what threads know, see Running
 };
 
-State& state() {
-  static auto* const kInstance = new State;
+TaskState& task_state() {
+  static auto* const kInstance = new TaskState;
   return *kInstance;
 }
 
@@ -80,7 +80,7 @@ bool awaits(InterpreterFrame* frame) noexcept { return is_coroutine(frame) && is
 
 // The coroutine at the outer end of the chain that `generator` is in.
 PyObject* root_of(PyObject* generator, InterpreterFrame* outer) {
-  const State& s = state();
+  const TaskState& s = task_state();
   while (awaits(outer) && !s.tasks.contains(generator)) {
     generator = generator_of(outer);
     outer = outer_frame_of(outer);
@@ -88,18 +88,18 @@ PyObject* root_of(PyObject* generator, InterpreterFrame* outer) {
   return generator;
 }
 
-void enter(EventWord word) noexcept { record::enter_region(record::user_token(word), word); }
-void leave(EventWord word) noexcept { record::t_recorder->leave(record::user_token(word)); }
+void enter_task(EventWord word) noexcept { record::enter_region(record::user_token(word), word); }
+void leave_task(EventWord word) noexcept { record::t_recorder->leave(record::user_token(word)); }
 
 // A coroutine of this address is known, but it is another one or on another thread.
 void replace(Task& task) {
-  State& s = state();
+  TaskState& s = task_state();
   s.replaced.push_back(std::move(s.tasks.extract(task.root).mapped()));
 }
 
 // The number that the coroutine was made a task under; 0: none. Asked once.
 std::uint64_t number_of(PyObject* root) {
-  Created& created = state().created;
+  Created& created = task_state().created;
   const auto found = created.find(root);
   if (found == created.end()) return 0;
   const NotBegun known = std::move(found->second);
@@ -108,7 +108,7 @@ std::uint64_t number_of(PyObject* root) {
 }
 
 Task* new_task(PyObject* root, InterpreterFrame* outer) {
-  State& s = state();
+  TaskState& s = task_state();
   const std::uint64_t number = number_of(root);
   auto task = std::make_unique<Task>();
   task->root = root;
@@ -125,13 +125,13 @@ record::Track* track_of(const Running& running) noexcept {
   return running.nest.empty() ? nullptr : running.nest.back()->track.get();
 }
 
-EventWord region_of(PyObject* root) {
+EventWord task_region(PyObject* root) {
   return task_region(code_of_generator(root), reinterpret_cast<PyGenObject*>(root)->gi_qualname);
 }
 
 // From here on the thread runs `root`, which `outer` has called.
 Task* activate(Running& running, PyObject* root, InterpreterFrame* outer, bool starts) {
-  State& s = state();
+  TaskState& s = task_state();
   const auto known = s.tasks.find(root);
   Task* task = known == s.tasks.end() ? nullptr : known->second.get();
   // A track lies in the stream of one thread.
@@ -143,13 +143,13 @@ Task* activate(Running& running, PyObject* root, InterpreterFrame* outer, bool s
   if (is_new) task = new_task(root, outer);
   if (task == nullptr) return nullptr;
   running.yielding.clear();
-  enter(s.task_word);
+  enter_task(s.task_word);
   running.nest.push_back(task);
   record::t_recorder->switch_to(task->track.get());
-  if (is_new && uses_lanes()) begin_on_lane(region_of(root), task->name);
+  if (is_new && uses_lanes()) begin_on_lane(task_region(root), task->name);
   if (task->suspended) {
     record_woken(std::exchange(task->woken, 0));
-    leave(s.suspended_word);
+    leave_task(s.suspended_word);
   }
   task->suspended = false;
   return task;
@@ -158,13 +158,13 @@ Task* activate(Running& running, PyObject* root, InterpreterFrame* outer, bool s
 void go_back(Running& running) noexcept {
   running.nest.pop_back();
   record::t_recorder->switch_to(track_of(running));
-  leave(state().task_word);
+  leave_task(task_state().task_word);
 }
 
 void suspend(Running& running, PyObject* value) {
-  State& s = state();
+  TaskState& s = task_state();
   Task& task = *running.nest.back();
-  enter(s.suspended_word);
+  enter_task(s.suspended_word);
   task.suspended = true;
   const std::string name =
       record::t_recorder->beyond_depth() ? "" : name_of_awaited(value, uses_lanes());
@@ -194,7 +194,7 @@ void drop_stale(Running& running, InterpreterFrame* outer) {
 // The tasks that run on this thread already when tasks begin to be observed.
 void find_running(Running& running, InterpreterFrame* outer) {
   running = {};
-  running.epoch = state().epoch;
+  running.epoch = task_state().epoch;
   std::vector<InterpreterFrame*> frames;
   for (; outer != nullptr; outer = outer_frame_of(outer)) frames.push_back(outer);
   bool is_new = false;
@@ -203,7 +203,7 @@ void find_running(Running& running, InterpreterFrame* outer) {
       InterpreterFrame* driver = frame == frames.rbegin() ? nullptr : *(frame - 1);
       PyObject* root = root_of(generator_of(*frame), driver);
       if (running.nest.empty() || running.nest.back()->root != root) {
-        is_new = !state().tasks.contains(root);
+        is_new = !task_state().tasks.contains(root);
         if (activate(running, root, nullptr, false) == nullptr) return;
         running.nest.back()->chain.clear();
       }
@@ -216,7 +216,7 @@ void find_running(Running& running, InterpreterFrame* outer) {
 
 Running& running_now(InterpreterFrame* outer) {
   Running& running = t_running;
-  if (running.epoch != state().epoch) find_running(running, outer);
+  if (running.epoch != task_state().epoch) find_running(running, outer);
   return running;
 }
 
@@ -271,27 +271,27 @@ void name_as_it_ends(const Task& task) noexcept try {
 
 void step_ends(PyObject* generator) {
   Running& running = t_running;
-  if (running.epoch != state().epoch || running.nest.empty()) return;
+  if (running.epoch != task_state().epoch || running.nest.empty()) return;
   if (running.nest.back()->root != generator) return;
   record_wakes_at_end(generator);
   name_as_it_ends(*running.nest.back());
   if (!uses_lanes()) {
     record::t_recorder->end_track();
     go_back(running);
-    state().tasks.erase(generator);
+    task_state().tasks.erase(generator);
     return;
   }
   end_on_lane();
   go_back(running);
-  const auto found = state().tasks.find(generator);
-  if (found == state().tasks.end()) return;
+  const auto found = task_state().tasks.find(generator);
+  if (found == task_state().tasks.end()) return;
   give_lane_back(found->second->thread, std::move(found->second->track));
-  state().tasks.erase(found);
+  task_state().tasks.erase(found);
 }
 
 // BaseEventLoop.create_task(self, coroutine, ...)
 void on_create_task(InterpreterFrame* frame, bool) noexcept {
-  if (!state().on) return;
+  if (!task_state().on) return;
   PyObject* coroutine = local_of(frame, 1);
   if (coroutine == nullptr || !PyCoro_CheckExact(coroutine)) return;
   const ErrorGuard guard;
@@ -299,14 +299,14 @@ void on_create_task(InterpreterFrame* frame, bool) noexcept {
   if (!reference) return PyErr_Clear();
   const std::uint64_t number = record::next_creation_number();
   try {
-    state().created.insert_or_assign(coroutine, NotBegun{std::move(reference), number});
+    task_state().created.insert_or_assign(coroutine, NotBegun{std::move(reference), number});
   } catch (const std::bad_alloc&) {
     return;  // a task that nobody created
   }
   if (record::recording()) record::t_recorder->extended(ExtendedKind::kCreate, {&number, 1});
 }
 
-EventWord word_of(const char* name) {
+EventWord task_word(const char* name) {
   Region region;
   region.name = region.canonical_name = name;
   region.group = "asyncio tasks";
@@ -319,7 +319,7 @@ EventWord word_of(const char* name) {
 void go_home(record::ThreadRecorder& recorder, std::uintptr_t, void*) {
   if (recorder.track() == nullptr) return;
   recorder.switch_to(nullptr);
-  recorder.leave_last(record::user_token(state().task_word));
+  recorder.leave_last(record::user_token(task_state().task_word));
 }
 
 }  // namespace
@@ -351,29 +351,31 @@ void task_step_ends(PyObject* generator) noexcept {
   step_ends(generator);
 }
 
-bool runs_task() noexcept { return t_running.epoch == state().epoch && !t_running.nest.empty(); }
+bool runs_task() noexcept {
+  return t_running.epoch == task_state().epoch && !t_running.nest.empty();
+}
 
 bool is_suspended_task(PyObject* coroutine) noexcept {
-  const auto known = state().tasks.find(coroutine);
-  return known != state().tasks.end() && known->second->suspended;
+  const auto known = task_state().tasks.find(coroutine);
+  return known != task_state().tasks.end() && known->second->suspended;
 }
 
 void note_wake(PyObject* coroutine, std::uint64_t number) noexcept {
-  if (is_suspended_task(coroutine)) state().tasks.find(coroutine)->second->woken = number;
+  if (is_suspended_task(coroutine)) task_state().tasks.find(coroutine)->second->woken = number;
 }
 
-bool tasks_are_tracks() noexcept { return state().on; }
+bool tasks_are_tracks() noexcept { return task_state().on; }
 
 void begin_tasks(bool on_lanes) noexcept {
-  State& s = state();
+  TaskState& s = task_state();
   use_lanes(on_lanes);
   try {
     if (!uses_lanes()) {
       watch_function("asyncio.base_events.BaseEventLoop.create_task", on_create_task);
     }
     watch_wakes();
-    s.task_word = word_of(kTaskRun);
-    s.suspended_word = word_of(kSuspended);
+    s.task_word = task_word(kTaskRun);
+    s.suspended_word = task_word(kSuspended);
   } catch (const std::bad_alloc&) {
     return;
   }
@@ -382,13 +384,13 @@ void begin_tasks(bool on_lanes) noexcept {
 }
 
 void pause_tasks() noexcept {
-  state().on = false;
-  ++state().epoch;
+  task_state().on = false;
+  ++task_state().epoch;
   with_world_stopped([] { record::for_each_recorder(go_home, nullptr); });
 }
 
 void forget_tasks() noexcept {
-  State& s = state();
+  TaskState& s = task_state();
   s.tasks.clear();
   s.replaced.clear();
   s.created.clear();

@@ -19,11 +19,11 @@ std::unordered_map<const PyObject*, std::uint64_t>& numbers() {
   return *kInstance;
 }
 
-void record_number(ExtendedKind kind, std::uint64_t number) noexcept {
+void record_thread_number(ExtendedKind kind, std::uint64_t number) noexcept {
   if (record::recording()) record::t_recorder->extended(kind, {&number, 1});
 }
 
-void on_start(InterpreterFrame* frame, bool) noexcept {
+void on_thread_start(InterpreterFrame* frame, bool) noexcept {
   const PyObject* thread = local_of(frame, 0);
   const std::uint64_t number = record::next_creation_number();
   try {
@@ -31,19 +31,20 @@ void on_start(InterpreterFrame* frame, bool) noexcept {
   } catch (const std::bad_alloc&) {
     return;  // nobody will know who started it
   }
-  record_number(ExtendedKind::kCreate, number);
+  record_thread_number(ExtendedKind::kCreate, number);
 }
 
 // The wait ends with the region, so there has to be one.
 void on_join(InterpreterFrame* frame, bool recorded) noexcept {
   const auto known = numbers().find(local_of(frame, 0));
-  if (recorded && known != numbers().end()) record_number(ExtendedKind::kWait, known->second);
+  if (recorded && known != numbers().end())
+    record_thread_number(ExtendedKind::kWait, known->second);
 }
 
 }  // namespace
 
 void watch_threads() {
-  watch_function("threading.Thread.start", on_start);
+  watch_function("threading.Thread.start", on_thread_start);
   watch_function("threading.Thread.join", on_join);
 }
 

@@ -21,7 +21,7 @@ constinit thread_local InterpreterFrame* t_first_frame = nullptr;
 
 // A thread of `threading` begins in Thread._bootstrap, before it is entered in
 // the table of running threads.
-bool is_bootstrap(PyCodeObject* code) noexcept {
+bool is_bootstrap_code(PyCodeObject* code) noexcept {
   return PyUnicode_CompareWithASCIIString(code->co_qualname, "Thread._bootstrap") == 0;
 }
 
@@ -39,11 +39,11 @@ Ref outermost_frame() noexcept {
 // another one is the first to record.
 Ref thread_of_bootstrap() noexcept {
   InterpreterFrame* const first = t_first_frame;
-  if (first != nullptr && is_bootstrap(code_of(first))) return Ref::borrow(local_of(first, 0));
+  if (first != nullptr && is_bootstrap_code(code_of(first))) return Ref::borrow(local_of(first, 0));
   const Ref frame = outermost_frame();
   if (!frame) return Ref{};
   const Ref code(PyFrame_GetCode(frame.frame()));
-  if (!is_bootstrap(code.code())) return Ref{};
+  if (!is_bootstrap_code(code.code())) return Ref{};
   const Ref locals(PyFrame_GetLocals(frame.frame()));
   return locals ? Ref(PyMapping_GetItemString(locals.get(), "self")) : Ref{};
 }
@@ -60,7 +60,7 @@ Ref running_thread(std::uintptr_t thread) noexcept {
 }
 
 // Empty when the object has no name.
-std::string name_of(const Ref& thread) {
+std::string thread_name(const Ref& thread) {
   if (!thread) return {};
   const Ref name(PyObject_GetAttrString(thread.get(), "_name"));
   return name && PyUnicode_Check(name.get()) ? utf8_text(name.get()) : std::string{};
@@ -75,10 +75,10 @@ std::string name_this_thread(std::uint32_t location) {
   const CriticalSection critical;
   look_for_greenlets();
   const Ref thread = thread_of_bootstrap();
-  std::string name = name_of(thread);
+  std::string name = thread_name(thread);
   PyErr_Clear();
   note_begin_of(thread.get(), location);
-  if (name.empty()) name = name_of(running_thread(static_cast<std::uintptr_t>(pthread_self())));
+  if (name.empty()) name = thread_name(running_thread(static_cast<std::uintptr_t>(pthread_self())));
   PyErr_Clear();
   if (name.empty() && location == 0) name = "MainThread";
   return name;
@@ -88,7 +88,7 @@ std::string name_this_thread(std::uint32_t location) {
 
 std::string name_of_running_thread(std::uintptr_t thread) noexcept {
   const Unobserved nothing_of_this;
-  std::string name = name_of(running_thread(thread));
+  std::string name = thread_name(running_thread(thread));
   PyErr_Clear();
   return name;
 }

@@ -7,13 +7,13 @@ namespace timeloom::tools {
 namespace {
 
 // Ticks of one thread.
-struct Times {
+struct EfficiencyTimes {
   std::uint64_t in_mpi = 0, all = 0, first = 0, last = 0;
 };
 
-Times times_of(const profile::CallTree& tree, const profile::LocationProfile& location,
-               const std::vector<bool>& in_mpi) {
-  Times times;
+EfficiencyTimes times_of(const profile::CallTree& tree, const profile::LocationProfile& location,
+                         const std::vector<bool>& in_mpi) {
+  EfficiencyTimes times;
   times.first = ticks(location.first);
   times.last = ticks(location.last);
   for (const profile::Cell& cell : location.cells) {
@@ -27,12 +27,12 @@ Times times_of(const profile::CallTree& tree, const profile::LocationProfile& lo
 }
 
 // By process: the thread that is in MPI for longest.
-std::map<std::uint32_t, Times> threads_of_mpi(const profile::CallTree& tree) {
+std::map<std::uint32_t, EfficiencyTimes> threads_of_mpi(const profile::CallTree& tree) {
   const std::vector<bool> in_mpi = paths_in_mpi(tree);
-  std::map<std::uint32_t, Times> threads;
+  std::map<std::uint32_t, EfficiencyTimes> threads;
   for (std::size_t i = 0; i < tree.locations.size(); ++i) {
-    const Times times = times_of(tree, tree.locations[i], in_mpi);
-    Times& chosen = threads[tree.definitions.locations[i].group.value()];
+    const EfficiencyTimes times = times_of(tree, tree.locations[i], in_mpi);
+    EfficiencyTimes& chosen = threads[tree.definitions.locations[i].group.value()];
     if (times.in_mpi > chosen.in_mpi) chosen = times;
   }
   std::erase_if(threads, [](const auto& one) { return one.second.in_mpi == 0; });
@@ -40,7 +40,7 @@ std::map<std::uint32_t, Times> threads_of_mpi(const profile::CallTree& tree) {
 }
 
 // Of a profile without times of begin and end: the longest time of a process.
-std::uint64_t runtime_of(const std::map<std::uint32_t, Times>& threads) {
+std::uint64_t runtime_of(const std::map<std::uint32_t, EfficiencyTimes>& threads) {
   std::uint64_t first = UINT64_MAX, last = 0, longest = 0;
   for (const auto& [process, times] : threads) {
     first = std::min(first, times.first);
@@ -65,7 +65,7 @@ std::vector<bool> paths_in_mpi(const profile::CallTree& tree) {
 
 std::optional<MpiEfficiency> mpi_efficiency(const profile::CallTree& tree,
                                             const profile::MessageSummary& messages) {
-  const std::map<std::uint32_t, Times> threads = threads_of_mpi(tree);
+  const std::map<std::uint32_t, EfficiencyTimes> threads = threads_of_mpi(tree);
   if (threads.empty()) return std::nullopt;
   const double tick = 1.0 / static_cast<double>(tree.definitions.clock.ticks_per_second);
   MpiEfficiency result;

@@ -9,12 +9,12 @@
 namespace timeloom::tools {
 namespace {
 
-constexpr std::size_t kMostRows = 1000;  // of call paths and functions
+constexpr std::size_t kMostMpiRows = 1000;  // of call paths and functions
 
 // Ticks, by process.
 using Times = std::vector<std::uint64_t>;
 
-struct Sums {
+struct MpiSums {
   std::uint64_t visits = 0;
   Times times;
 };
@@ -61,12 +61,12 @@ class Folder {
     return result;
   }
 
-  std::vector<MpiRow> rows(const std::map<std::string, Sums>& sums) const {
+  std::vector<MpiRow> rows(const std::map<std::string, MpiSums>& sums) const {
     std::vector<MpiRow> result;
     for (const auto& [name, one] : sums) result.push_back({name, one.visits, spread(one.times)});
     std::ranges::stable_sort(result, std::ranges::greater(),
                              [](const MpiRow& row) { return row.time.mean; });
-    if (result.size() > kMostRows) result.resize(kMostRows);
+    if (result.size() > kMostMpiRows) result.resize(kMostMpiRows);
     return result;
   }
 
@@ -80,16 +80,16 @@ class Folder {
 
   Times empty() const { return Times(processes_); }
   Times total, in_mpi;
-  std::map<std::string, Sums> functions, callers, others;
+  std::map<std::string, MpiSums> functions, callers, others;
 
  private:
   static void add(Times& times, std::uint32_t process, std::uint64_t time) {
     times[process] += time;
   }
 
-  void add(std::map<std::string, Sums>& sums, const std::string& name, const profile::Cell& cell,
+  void add(std::map<std::string, MpiSums>& sums, const std::string& name, const profile::Cell& cell,
            std::uint32_t process, std::uint64_t time) {
-    Sums& one = sums[name];
+    MpiSums& one = sums[name];
     if (one.times.empty()) one.times = empty();
     one.visits += cell.statistics.visits;
     one.times[process] += time;

@@ -15,7 +15,7 @@ using profile::Traffic;
 
 constexpr std::size_t kMostPairs = 10;
 constexpr std::size_t kMostInTable = 16;  // processes
-constexpr std::size_t kNameWidth = 13;
+constexpr std::size_t kProcessNameWidth = 13;
 constexpr std::size_t kNumberWidth = 9;
 
 // From nothing to the most; a square with messages in it is never empty.
@@ -49,7 +49,7 @@ class Matrix {
 
   std::vector<std::string> take_lines() {
     if (facts_.messages.traffic.empty()) return {};
-    const std::size_t width = kNameWidth + 3 + kNumberWidth * processes_;
+    const std::size_t width = kProcessNameWidth + 3 + kNumberWidth * processes_;
     if (processes_ <= kMostInTable && width <= terminal_.width) {
       table();
     } else {
@@ -69,7 +69,7 @@ class Matrix {
     return process < processes_ ? printable(facts_.processes[process]) : std::string("?");
   }
   std::string label(std::string_view text) const {
-    return pad_left(shorten_right(text, kNameWidth, terminal_), kNameWidth);
+    return pad_left(shorten_right(text, kProcessNameWidth, terminal_), kProcessNameWidth);
   }
 
   // The line of a sender, with a text of each of its pairs.
@@ -90,7 +90,7 @@ class Matrix {
     const std::string rest = ", time in their calls";
     const bool fits = title.size() + rest.size() <= terminal_.width;
     lines_.push_back(accent(title) + (fits ? dim(rest) : ""));
-    std::string head = pad_left("to", kNameWidth + 3);
+    std::string head = pad_left("to", kProcessNameWidth + 3);
     for (std::size_t to = 0; to < processes_; ++to) {
       head += pad_left(std::to_string(to), kNumberWidth);
     }
@@ -130,7 +130,7 @@ class Matrix {
 
   // Two pictures, and squares of two columns, which are square, where there is room.
   Layout layout() const {
-    const std::size_t room = terminal_.width - kNameWidth - 1;
+    const std::size_t room = terminal_.width - kProcessNameWidth - 1;
     for (const Layout& one : {Layout{2, 2}, Layout{2, 1}, Layout{1, 2}, Layout{1, 1}}) {
       if (one.pictures * (one.columns * processes_ + 3) <= room + 1) {
         return {one.pictures, one.columns, 1, processes_};
@@ -183,14 +183,14 @@ class Matrix {
       width += 1 + columns(share);
     }
     if (width + columns(most + more) <= terminal_.width) most += more;
-    constexpr std::size_t kIndent = kNameWidth + 2;
+    constexpr std::size_t kIndent = kProcessNameWidth + 2;
     const bool fits = kIndent + width + columns(most) <= terminal_.width;
     lines_.push_back(std::string(fits ? kIndent : 0, ' ') + shades + dim(most));
   }
 
   void head(const Layout& layout, const std::string& first, const std::string& second) {
     const std::size_t width = layout.columns * layout.squares + 3;
-    std::string line = dim(pad_left("from, to", kNameWidth)) + "  ";
+    std::string line = dim(pad_left("from, to", kProcessNameWidth)) + "  ";
     if (layout.pictures == 2 && width > columns(first)) {
       line += accent(pad_right(first, width)) + accent(second);
     } else {
