@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-debian test-races test-sanitize test-threads-sanitize soak fuzz-runs real-programs real-readers viewer test-viewer test-notebooks demo docs wheels release test-release bench lint format clean
+.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-debian test-doors test-races test-sanitize test-threads-sanitize soak fuzz-runs real-programs real-readers viewer test-viewer test-notebooks demo docs wheels release test-release bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -49,6 +49,11 @@ test-debian: ## run the Python tests with the Pythons of Debian unstable, in a c
 
 test-races: deps-build-test ## run each test of a race 50 times, with every Python
 	RACE_ROUNDS=50 python3 -m scripts.test.run_python_tests -m race $(ARGS)
+
+test-doors: deps-build-test ## run the C++ tests of a build without the door Omnitrace
+	cmake --preset two-doors
+	cmake --build --preset two-doors
+	ctest --preset two-doors
 
 test-sanitize: deps-build-test ## run the C++ tests under sanitizers
 	scripts/test/test_sanitize.sh

@@ -71,6 +71,13 @@ foreach(headers timeloom_library_headers timeloom_small_headers)
 endforeach()
 target_compile_options(timeloom_small_headers PRIVATE ${timeloom_small_options})
 
+# timeloom_compile_together(<target>)
+# lets the compiler read the headers of some files once (TIMELOOM_UNITY). So names of single files are
+# names of the folder: scripts/check/ finds those that are there twice.
+function(timeloom_compile_together target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${TIMELOOM_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 # timeloom_library(<folder-name> [EXPORTED] [SMALL] SOURCES a.cpp b.cpp [USES core os]
 #                  [LINKS pkg::target] [HEADERS <a.hpp>])
 # declares the static library timeloom_<name>. USES is the folder's line in the
@@ -81,6 +88,7 @@ target_compile_options(timeloom_small_headers PRIVATE ${timeloom_small_options})
 function(timeloom_library name)
   cmake_parse_arguments(ARG "EXPORTED;SMALL" "" "SOURCES;USES;LINKS;HEADERS" ${ARGN})
   add_library(timeloom_${name} STATIC ${ARG_SOURCES})
+  timeloom_compile_together(timeloom_${name})
   target_include_directories(timeloom_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(timeloom_${name} PRIVATE timeloom_options ${ARG_LINKS})
   foreach(used ${ARG_USES})

@@ -41,6 +41,7 @@ def steps(found: list[pythons.Python]) -> list[Step]:
     return [
         Step("layers, format, types", ["make", "check"]),
         Step("C++ tests", ["make", "test-cpp"]),
+        Step("C++ tests without the door Omnitrace", ["make", "test-doors"]),
         Step("C++ tests under sanitizers", ["make", "test-sanitize"]),
         Step("random inputs for the fuzzers", ["make", "test-fuzz"]),
         Step("Python tests, each with each Python", python_tests("--all")),

@@ -16,9 +16,9 @@ namespace timeloom::cube {
 
 namespace {
 
-constexpr char kSparse = 1;
+constexpr char kSparseForm = 1;
 constexpr int kCompressionLevel = 1;
-constexpr std::size_t kPiece = std::size_t{1} << 20;
+constexpr std::size_t kRowPiece = std::size_t{1} << 20;
 
 template <typename Number>
 void append(std::string& text, Number number) {
@@ -58,7 +58,7 @@ std::string index_of(const Rows& rows) {
   std::string text = "CUBEX.INDEX";
   append(text, std::uint32_t{1});
   append(text, std::uint16_t{0});
-  text += kSparse;
+  text += kSparseForm;
   append(text, static_cast<std::uint32_t>(rows.ids.size()));
   for (const std::uint32_t id : rows.ids) append(text, id);
   return text;
@@ -67,7 +67,7 @@ std::string index_of(const Rows& rows) {
 // Gives `take` the bytes of some rows after the other.
 template <typename Take>
 void each_piece(const Rows& rows, const FillRows& fill, const Take& take) {
-  const std::size_t most = std::max<std::size_t>(kPiece / rows.size, 1);
+  const std::size_t most = std::max<std::size_t>(kRowPiece / rows.size, 1);
   std::vector<std::byte> bytes(std::min(most, rows.cnodes.size()) * rows.size);
   std::span<const CnodeId> left = rows.cnodes;
   while (!left.empty()) {
