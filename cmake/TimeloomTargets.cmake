@@ -72,8 +72,8 @@ endforeach()
 target_compile_options(timeloom_small_headers PRIVATE ${timeloom_small_options})
 
 # timeloom_compile_together(<target>)
-# lets the compiler read the headers of some files once (TIMELOOM_UNITY). So names of single files are
-# names of the folder: scripts/check/ finds those that are there twice.
+# lets the compiler read the headers of some files once (TIMELOOM_UNITY). So a name in an unnamed
+# namespace is one of the whole target: it says what it is about, and grep finds it.
 function(timeloom_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${TIMELOOM_UNITY} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()

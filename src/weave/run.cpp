@@ -330,8 +330,8 @@ void refuse_without_spools(const fs::path& run) {
 // The results of a run, not yet in their places.
 struct Attempt {
   Attempt(const run::Directory& run, const std::vector<spool::SpoolDirectory>& spools,
-          SpoolSource::Conversions conversions)
-      : source(spools, conversions), working(run) {
+          SpoolSource::RankResults rank_results)
+      : source(spools, rank_results), working(run) {
     note_unmeasured(source, run::unmeasured_in(run.path()));
   }
 
@@ -344,7 +344,7 @@ struct Attempt {
 std::unique_ptr<Attempt> make_results(const run::Directory& run,
                                       const std::vector<spool::SpoolDirectory>& spools,
                                       const WeaveOptions& options) {
-  using enum SpoolSource::Conversions;
+  using enum SpoolSource::RankResults;
   auto attempt = std::make_unique<Attempt>(run, spools, options.just_ended ? kJustMade : kCompared);
   try {
     attempt->written = write_results(attempt->source, attempt->working.get(), options);

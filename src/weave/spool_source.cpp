@@ -28,7 +28,7 @@ constexpr char kCreator[] = "Timeloom " TIMELOOM_VERSION;
 }  // namespace
 
 SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
-                         Conversions conversions) {
+                         RankResults rank_results) {
   definitions_.creator = kCreator;
   std::exception_ptr failure;
   for (const spool::SpoolDirectory& directory : directories) {
@@ -57,8 +57,8 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   add_locations();
   if (has_aliases_) add_aliases();
   add_profiles();
-  if (conversions != Conversions::kIgnored) {
-    add_conversions(conversions == Conversions::kCompared);
+  if (rank_results != RankResults::kIgnored) {
+    add_rank_results(rank_results == RankResults::kCompared);
   }
   add_tasks();
   add_properties();

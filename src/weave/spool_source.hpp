@@ -34,11 +34,11 @@ class SpoolSource : public RunSource {
   // Whether what ranks have converted of their own events is used in place of their records: if it
   // has the checksums that it should, or, where it was made this moment, without a look at the
   // events.
-  enum class Conversions : std::uint8_t { kIgnored, kCompared, kJustMade };
+  enum class RankResults : std::uint8_t { kIgnored, kCompared, kJustMade };
   // `directories`: one spool each, all of one run. Unreadable spools are left out and
   // counted; throws Error if none can be read.
   explicit SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
-                       Conversions conversions = Conversions::kCompared);
+                       RankResults rank_results = RankResults::kCompared);
 
   const Definitions& definitions() const override { return definitions_; }
   void feed(std::span<RunSink* const> sinks, unsigned threads) override;
@@ -55,11 +55,11 @@ class SpoolSource : public RunSource {
   // this object.
   std::vector<otf2::EventFiles> event_files() const;
   bool has_conversions() const;
-  // See convert(). REQUIRES: the source is that of one spool.
+  // See weave_rank(). REQUIRES: the source is that of one spool.
   bool can_be_converted() const;
   // What has been fed, without what the sinks have of it. REQUIRES: can_be_converted(), feed() has
   // returned.
-  Conversion conversion() const;
+  RankResult rank_result() const;
 
   // Of records in the spools.
   std::uint64_t bytes() const noexcept { return total_bytes_ + profile_bytes_; }
@@ -112,7 +112,7 @@ class SpoolSource : public RunSource {
     spool::GpuData gpu_data{};
     // Of one that has converted its events.
     std::vector<otf2::EventFiles::File> files{};
-    Conversion::Moment converted_begin{}, converted_end{};
+    RankResult::Moment converted_begin{}, converted_end{};
     bool is_converted() const { return !files.empty(); }
   };
   struct Task {  // one thread
@@ -133,9 +133,9 @@ class SpoolSource : public RunSource {
   void add_profiles();
   bool wants_only(const char* results) const;
   bool is_whole_rank(const Process& process) const;
-  void add_conversions(bool compared);
-  bool fits(const Conversion& conversion, const Process& process) const;
-  void add_conversion(Conversion& conversion, Process& process);
+  void add_rank_results(bool compared);
+  bool fits(const RankResult& rank_result, const Process& process) const;
+  void add_rank_result(RankResult& rank_result, Process& process);
   void add_creators();
   void add_reaped();
   void add_gpus();

@@ -76,7 +76,7 @@ void convert_spool(const std::string& spool, const os::DirectoryId& id, std::uin
   KnownDirectory known;
   if (error == 0) known = KnownDirectory(run, id).below(spool.substr(run.size() + 1), &error);
   if (error != 0) throw Error("cannot open " + spool + ": " + reason_of(error));
-  weave::convert(known, ranks);
+  weave::weave_rank(known, ranks);
 }
 
 int run_weave(WeaveCommandOptions options) {

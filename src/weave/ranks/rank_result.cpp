@@ -21,7 +21,7 @@ constexpr std::uint64_t kLargest = std::uint64_t{1} << 28;  // half a million ca
 constexpr std::uint64_t kLayout = [] {
   std::uint64_t hash = 0;
   for (const std::size_t size :
-       {sizeof(Conversion), sizeof(Conversion::OfLocation), sizeof(Conversion::Counts),
+       {sizeof(RankResult), sizeof(RankResult::OfLocation), sizeof(RankResult::Counts),
         sizeof(profile::FoldedLocation), sizeof(profile::FoldedNode),
         sizeof(profile::FoldedLocation::Parameter), sizeof(profile::FoldedLocation::MetricValues),
         sizeof(otf2::EventReferences), sizeof(otf2::EventReferences::MetricClass)}) {
@@ -202,9 +202,9 @@ Words read_words(const spool::SpoolDirectory& spool) {
 
 }  // namespace
 
-void write_conversion(const Conversion& conversion, const std::filesystem::path& directory) {
+void write_rank_result(const RankResult& rank_result, const std::filesystem::path& directory) {
   Output output;
-  pass(output, conversion);
+  pass(output, rank_result);
   Head head;
   const auto words = std::as_bytes(std::span(output.words()));
   head.size = words.size();
@@ -221,14 +221,14 @@ void write_conversion(const Conversion& conversion, const std::filesystem::path&
   }
 }
 
-std::optional<Conversion> read_conversion(const spool::SpoolDirectory& spool) try {
+std::optional<RankResult> read_rank_result(const spool::SpoolDirectory& spool) try {
   const Words words = read_words(spool);
   if (words.empty()) return std::nullopt;
   Input input(words);
-  Conversion conversion;
-  pass(input, conversion);
-  const bool sound = input.at_end() && conversion.definitions == size_of_definitions(spool);
-  return sound ? std::optional(std::move(conversion)) : std::nullopt;
+  RankResult rank_result;
+  pass(input, rank_result);
+  const bool sound = input.at_end() && rank_result.definitions == size_of_definitions(spool);
+  return sound ? std::optional(std::move(rank_result)) : std::nullopt;
 } catch (const Error&) {
   return std::nullopt;
 } catch (const std::bad_alloc&) {

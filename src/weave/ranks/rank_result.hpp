@@ -27,7 +27,7 @@ namespace timeloom::weave {
 
 inline constexpr char kConvertedName[] = "converted";
 
-struct Conversion {
+struct RankResult {
   struct Counts {  // of events, as in ThreadFeed
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;  // of records
@@ -68,10 +68,10 @@ struct Conversion {
 };
 
 // In the directory, which is `converted` of a spool.
-void write_conversion(const Conversion& conversion, const std::filesystem::path& directory);
+void write_rank_result(const RankResult& rank_result, const std::filesystem::path& directory);
 
 // None: there is none that is sound, or it is of other definitions.
-std::optional<Conversion> read_conversion(const spool::SpoolDirectory& spool);
+std::optional<RankResult> read_rank_result(const spool::SpoolDirectory& spool);
 
 // The way to an event file in a spool.
 std::string event_file(LocationId there);

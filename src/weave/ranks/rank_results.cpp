@@ -37,11 +37,11 @@ Ids ids_here(const Ids& of_process, const IdMap& ids) {
 }
 
 // The weave itself defines metrics, too, each with a name of its own.
-Ids metrics_here(const Conversion& conversion, const IdMap& ids, const std::vector<Metric>& all) {
-  Ids result = ids_here(conversion.ids.metrics, ids);
-  for (std::size_t i = 0; i < result.size() && i < conversion.metric_names.size(); ++i) {
-    if (conversion.ids.metrics[i] != IdMap::kNone) continue;
-    const auto found = std::ranges::find(all, conversion.metric_names[i], &Metric::name);
+Ids metrics_here(const RankResult& rank_result, const IdMap& ids, const std::vector<Metric>& all) {
+  Ids result = ids_here(rank_result.ids.metrics, ids);
+  for (std::size_t i = 0; i < result.size() && i < rank_result.metric_names.size(); ++i) {
+    if (rank_result.ids.metrics[i] != IdMap::kNone) continue;
+    const auto found = std::ranges::find(all, rank_result.metric_names[i], &Metric::name);
     if (found != all.end()) result[i] = static_cast<std::uint32_t>(found - all.begin());
   }
   return result;
@@ -64,7 +64,7 @@ bool has_same_sets(const Ids& metrics, const std::vector<Metric>& of_run) {
 // From the times of a conversion to those of the run: a line, since both clocks are lines.
 class TimesHere {
  public:
-  TimesHere(const Conversion::Moment& begin, const Conversion::Moment& end,
+  TimesHere(const RankResult::Moment& begin, const RankResult::Moment& end,
             const ProcessClock& clock)
       : offsets_{offset_at(begin, clock), offset_at(end, clock)} {}
 
@@ -79,7 +79,7 @@ class TimesHere {
   }
 
  private:
-  static otf2::EventFiles::Offset offset_at(const Conversion::Moment& moment,
+  static otf2::EventFiles::Offset offset_at(const RankResult::Moment& moment,
                                             const ProcessClock& clock) {
     const std::uint64_t here = ticks(clock.to_time(moment.ticks));
     return {moment.time, static_cast<std::int64_t>(here - moment.time)};
@@ -89,15 +89,15 @@ class TimesHere {
 };
 
 // Times that a clock can have between the begin and the end; none where `first` is behind `last`.
-bool is_within(const Conversion& conversion, std::uint64_t first, std::uint64_t last) {
-  return first > last || (first >= conversion.begin.time && last <= conversion.end.time);
+bool is_within(const RankResult& rank_result, std::uint64_t first, std::uint64_t last) {
+  return first > last || (first >= rank_result.begin.time && last <= rank_result.end.time);
 }
 
 // A clock that both know the speed of: only what comes from damage differs by more.
-bool has_sound_clock(const Conversion& conversion, const ProcessClock& clock) {
+bool has_sound_clock(const RankResult& rank_result, const ProcessClock& clock) {
   constexpr std::uint64_t kLatest = std::uint64_t{1} << 62;
   constexpr double kMostSlope = 0.01;
-  const auto& [begin, end] = std::tie(conversion.begin, conversion.end);
+  const auto& [begin, end] = std::tie(rank_result.begin, rank_result.end);
   if (begin.time >= end.time || end.time > kLatest || begin.ticks >= end.ticks) return false;
   const std::uint64_t from = ticks(clock.to_time(begin.ticks));
   const std::uint64_t to = ticks(clock.to_time(end.ticks));
@@ -107,22 +107,22 @@ bool has_sound_clock(const Conversion& conversion, const ProcessClock& clock) {
 }
 
 // Tables are made for references, see local_definitions.cpp.
-bool has_sound_references(const Conversion& conversion, std::size_t metrics_here) {
-  const otf2::EventReferences& all = conversion.references;
+bool has_sound_references(const RankResult& rank_result, std::size_t metrics_here) {
+  const otf2::EventReferences& all = rank_result.references;
   constexpr std::uint32_t kMostFixed = 16;
   // A location has an instance of each class at most.
-  const std::size_t most = (metrics_here + 1) * (conversion.locations.size() + 1);
+  const std::size_t most = (metrics_here + 1) * (rank_result.locations.size() + 1);
   // Ascending, so that a table of them is made in a time that grows with their number.
   const bool ascending = std::ranges::adjacent_find(all.string_references, std::greater_equal()) ==
                          all.string_references.end();
   return ascending && all.offset_attribute < kMostFixed && all.first_communicator < kMostFixed &&
          all.strings.size() == all.string_references.size() &&
          std::ranges::all_of(all.metrics, [&](const auto& one) {
-           return one.reference < most && one.first < conversion.ids.metrics.size();
+           return one.reference < most && one.first < rank_result.ids.metrics.size();
          });
 }
 
-bool is_sound(const profile::FoldedLocation& folded, const Conversion::Ids& ids) {
+bool is_sound(const profile::FoldedLocation& folded, const RankResult::Ids& ids) {
   const std::size_t nodes = folded.nodes.size();
   for (std::size_t i = 0; i < nodes; ++i) {
     const profile::FoldedNode& node = folded.nodes[i];
@@ -164,8 +164,8 @@ void translate(profile::FoldedLocation& folded, const IdsHere& ids, const TimesH
 }
 
 // Whether the event files are there, and if they are to be compared, have their checksums.
-bool has_events(const spool::SpoolDirectory& spool, const Conversion& conversion, bool compared) {
-  return std::ranges::all_of(conversion.locations, [&](const Conversion::OfLocation& one) {
+bool has_events(const spool::SpoolDirectory& spool, const RankResult& rank_result, bool compared) {
+  return std::ranges::all_of(rank_result.locations, [&](const RankResult::OfLocation& one) {
     int error = 0;
     const os::File file = spool.open(event_file(one.there), &error);
     return file.is_plain() && file.size(&error) == one.bytes && error == 0 &&
@@ -194,10 +194,10 @@ bool SpoolSource::can_be_converted() const {
          is_whole_rank(processes_.front());
 }
 
-Conversion SpoolSource::conversion() const {
+RankResult SpoolSource::rank_result() const {
   const Process& process = processes_.front();
   const spool::ProcessDefinitions& from = process.reader->definitions();
-  Conversion result;
+  RankResult result;
   result.with_trace = wants_trace();
   result.with_profile = wants_profile();
   result.counts = {events_,       bytes(),         closed_regions_,     dropped_events_,
@@ -228,50 +228,50 @@ Conversion SpoolSource::conversion() const {
   return result;
 }
 
-void SpoolSource::add_conversions(bool compared) {
+void SpoolSource::add_rank_results(bool compared) {
   for (Process& process : processes_) {
     if (!is_whole_rank(process)) continue;
-    std::optional<Conversion> conversion = read_conversion(process.directory);
-    if (!conversion || !fits(*conversion, process)) continue;
-    if (wants_trace() && !has_events(process.directory, *conversion, compared)) continue;
-    add_conversion(*conversion, process);
+    std::optional<RankResult> rank_result = read_rank_result(process.directory);
+    if (!rank_result || !fits(*rank_result, process)) continue;
+    if (wants_trace() && !has_events(process.directory, *rank_result, compared)) continue;
+    add_rank_result(*rank_result, process);
   }
 }
 
-bool SpoolSource::fits(const Conversion& conversion, const Process& process) const {
-  if (wants_trace() && !conversion.with_trace) return false;
-  if (wants_profile() && !conversion.with_profile) return false;
-  if (!has_sound_clock(conversion, process.clock)) return false;
-  if (!has_sound_references(conversion, definitions_.metrics.size())) return false;
+bool SpoolSource::fits(const RankResult& rank_result, const Process& process) const {
+  if (wants_trace() && !rank_result.with_trace) return false;
+  if (wants_profile() && !rank_result.with_profile) return false;
+  if (!has_sound_clock(rank_result, process.clock)) return false;
+  if (!has_sound_references(rank_result, definitions_.metrics.size())) return false;
   std::set<std::uint32_t> indices;
-  for (const Conversion::OfLocation& one : conversion.locations) {
+  for (const RankResult::OfLocation& one : rank_result.locations) {
     indices.insert(one.index);
-    if (!is_sound(one.folded, conversion.ids)) return false;
-    if (!is_within(conversion, one.count.first, one.count.last)) return false;
+    if (!is_sound(one.folded, rank_result.ids)) return false;
+    if (!is_within(rank_result, one.count.first, one.count.last)) return false;
     const Timestamp last = one.folded.last;
-    if (last != Timestamp{} && !is_within(conversion, ticks(one.folded.first), ticks(last))) {
+    if (last != Timestamp{} && !is_within(rank_result, ticks(one.folded.first), ticks(last))) {
       return false;
     }
   }
-  if (conversion.locations.size() != indices.size()) return false;
+  if (rank_result.locations.size() != indices.size()) return false;
   if (!std::ranges::equal(indices, process.locations)) return false;
-  const Ids metrics = metrics_here(conversion, process.ids.metrics, definitions_.metrics);
-  return all_are_known(ids_here(conversion.ids.regions, process.ids.regions)) &&
-         all_are_known(ids_here(conversion.ids.parameters, process.ids.parameters)) &&
-         all_are_known(ids_here(conversion.ids.communicators, process.ids.communicators)) &&
-         all_are_known(ids_here(conversion.ids.io_handles, process.ids.io_handles)) &&
+  const Ids metrics = metrics_here(rank_result, process.ids.metrics, definitions_.metrics);
+  return all_are_known(ids_here(rank_result.ids.regions, process.ids.regions)) &&
+         all_are_known(ids_here(rank_result.ids.parameters, process.ids.parameters)) &&
+         all_are_known(ids_here(rank_result.ids.communicators, process.ids.communicators)) &&
+         all_are_known(ids_here(rank_result.ids.io_handles, process.ids.io_handles)) &&
          all_are_known(metrics) && has_same_sets(metrics, definitions_.metrics) &&
-         conversion.metric_totals.size() == metrics.size();
+         rank_result.metric_totals.size() == metrics.size();
 }
 
 // Counts what feeding the process would have counted.
-void SpoolSource::add_conversion(Conversion& conversion, Process& process) {
-  const IdsHere ids{ids_here(conversion.ids.regions, process.ids.regions),
-                    ids_here(conversion.ids.strings, process.ids.strings),
-                    ids_here(conversion.ids.parameters, process.ids.parameters),
-                    metrics_here(conversion, process.ids.metrics, definitions_.metrics)};
-  const TimesHere times(conversion.begin, conversion.end, process.clock);
-  for (Conversion::OfLocation& one : conversion.locations) {
+void SpoolSource::add_rank_result(RankResult& rank_result, Process& process) {
+  const IdsHere ids{ids_here(rank_result.ids.regions, process.ids.regions),
+                    ids_here(rank_result.ids.strings, process.ids.strings),
+                    ids_here(rank_result.ids.parameters, process.ids.parameters),
+                    metrics_here(rank_result, process.ids.metrics, definitions_.metrics)};
+  const TimesHere times(rank_result.begin, rank_result.end, process.clock);
+  for (RankResult::OfLocation& one : rank_result.locations) {
     const LocationId here = location_id(process, one.index);
     if (wants_profile()) {
       translate(one.folded, ids, times, definitions_.parameters);
@@ -282,41 +282,41 @@ void SpoolSource::add_conversion(Conversion& conversion, Process& process) {
                                     any ? times.of(one.count.last) : 0};
     process.files.push_back({one.there, here, count});
   }
-  process.converted_begin = conversion.begin;
-  process.converted_end = conversion.end;
+  process.converted_begin = rank_result.begin;
+  process.converted_end = rank_result.end;
   for (std::size_t i = 0; i < ids.metrics.size(); ++i) {
-    folded_samples_.samples.push_back({0, MetricId{ids.metrics[i]}, conversion.metric_totals[i]});
+    folded_samples_.samples.push_back({0, MetricId{ids.metrics[i]}, rank_result.metric_totals[i]});
   }
-  messages_.sum += conversion.messages.sum;
-  messages_.has_gaps = messages_.has_gaps || conversion.messages.has_gaps;
-  events_ += conversion.counts.events;
-  profile_bytes_ += conversion.counts.bytes;
-  if (!process.end_is_known()) closed_regions_ += conversion.counts.closed_regions;
-  dropped_events_ += conversion.counts.dropped_events;
-  kept_rewinds_ += conversion.counts.kept_rewinds;
-  tasks_on_lanes_ += conversion.counts.tasks_on_lanes;
-  conversions_cpu_ns_ += conversion.counts.cpu_ns;
+  messages_.sum += rank_result.messages.sum;
+  messages_.has_gaps = messages_.has_gaps || rank_result.messages.has_gaps;
+  events_ += rank_result.counts.events;
+  profile_bytes_ += rank_result.counts.bytes;
+  if (!process.end_is_known()) closed_regions_ += rank_result.counts.closed_regions;
+  dropped_events_ += rank_result.counts.dropped_events;
+  kept_rewinds_ += rank_result.counts.kept_rewinds;
+  tasks_on_lanes_ += rank_result.counts.tasks_on_lanes;
+  conversions_cpu_ns_ += rank_result.counts.cpu_ns;
 }
 
 namespace {
 
 // REQUIRES: the conversion fits the process.
-otf2::EventFiles::Meaning meaning_of(Conversion&& conversion, const WovenProcess& process,
+otf2::EventFiles::Meaning meaning_of(RankResult&& rank_result, const WovenProcess& process,
                                      const std::vector<Metric>& all) {
   otf2::EventFiles::Meaning meaning;
-  const Ids metrics = metrics_here(conversion, process.ids.metrics, all);
-  meaning.references = std::move(conversion.references);
+  const Ids metrics = metrics_here(rank_result, process.ids.metrics, all);
+  meaning.references = std::move(rank_result.references);
   for (auto& one : meaning.references.metrics) {
     one.first = metrics[one.first];
     const auto where =
-        std::ranges::find(conversion.locations, one.instance, &Conversion::OfLocation::there);
+        std::ranges::find(rank_result.locations, one.instance, &RankResult::OfLocation::there);
     one.instance =
-        where == conversion.locations.end() ? LocationId{} : location_id(process, where->index);
+        where == rank_result.locations.end() ? LocationId{} : location_id(process, where->index);
   }
-  meaning.regions = ids_here(conversion.ids.regions, process.ids.regions);
-  meaning.parameters = ids_here(conversion.ids.parameters, process.ids.parameters);
-  meaning.communicators = ids_here(conversion.ids.communicators, process.ids.communicators);
-  meaning.io_handles = ids_here(conversion.ids.io_handles, process.ids.io_handles);
+  meaning.regions = ids_here(rank_result.ids.regions, process.ids.regions);
+  meaning.parameters = ids_here(rank_result.ids.parameters, process.ids.parameters);
+  meaning.communicators = ids_here(rank_result.ids.communicators, process.ids.communicators);
+  meaning.io_handles = ids_here(rank_result.ids.io_handles, process.ids.io_handles);
   return meaning;
 }
 
@@ -346,11 +346,11 @@ std::vector<otf2::EventFiles> SpoolSource::event_files() const {
     const TimesHere times(process.converted_begin, process.converted_end, process.clock);
     files.offsets.assign(times.offsets().begin(), times.offsets().end());
     files.meaning = [this, &process] {
-      std::optional<Conversion> conversion = read_conversion(process.directory);
-      if (!conversion || !fits(*conversion, process)) {
+      std::optional<RankResult> rank_result = read_rank_result(process.directory);
+      if (!rank_result || !fits(*rank_result, process)) {
         throw Error(process.directory.path() + " has changed while it was woven; weave again");
       }
-      return meaning_of(std::move(*conversion), process, definitions_.metrics);
+      return meaning_of(std::move(*rank_result), process, definitions_.metrics);
     };
     files.put = [&process](const otf2::EventFiles::File& file, const std::filesystem::path& to) {
       weave::put(process.directory, file.there, to);

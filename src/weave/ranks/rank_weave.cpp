@@ -49,10 +49,10 @@ class NewDirectory {
 };
 
 // Only the event files are of use: all definitions are those of the run.
-void remove_definitions(const fs::path& directory, const Conversion& conversion) {
+void remove_definitions(const fs::path& directory, const RankResult& rank_result) {
   for (const char* extension : {".otf2", ".def"})
     fs::remove(directory / (std::string(kEvents) + extension));
-  for (const Conversion::OfLocation& one : conversion.locations) {
+  for (const RankResult::OfLocation& one : rank_result.locations) {
     fs::remove(directory / kEvents / (std::to_string(one.there.value()) + ".def"));
   }
 }
@@ -66,12 +66,12 @@ profile::CallTreeOptions share_of_rank(std::uint32_t ranks) {
 
 }  // namespace
 
-void convert(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t least) try {
+void weave_rank(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t least) try {
   int failed = 0;
   const auto open = std::make_shared<const os::Directory>(spool.open_to_list(&failed));
   if (failed != 0) throw Error("cannot open " + spool.path() + ": " + reason_of(failed));
   const spool::SpoolDirectory directory(open, spool.path());
-  SpoolSource source({directory}, SpoolSource::Conversions::kIgnored);
+  SpoolSource source({directory}, SpoolSource::RankResults::kIgnored);
   if (!source.can_be_converted() || source.bytes() < least) return;
   NewDirectory converted(*open);
   profile::LocationFolds folds(share_of_rank(ranks));
@@ -84,11 +84,11 @@ void convert(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t lea
   }
   source.feed(sinks, 1);
   if (source.damaged_segments() != 0) return;
-  Conversion result = source.conversion();
+  RankResult result = source.rank_result();
   result.definitions = size_of_definitions(directory);
   std::vector<profile::FoldedLocation> folded = folds.take_locations();
   for (std::size_t i = 0; i < result.locations.size(); ++i) {
-    Conversion::OfLocation& one = result.locations[i];
+    RankResult::OfLocation& one = result.locations[i];
     if (i < folded.size()) one.folded = std::move(folded[i]);
     if (!trace) continue;
     one.count = trace->written(one.there);
@@ -103,7 +103,7 @@ void convert(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t lea
     result.references = trace->references();
     remove_definitions(converted.path(), result);
   }
-  write_conversion(result, converted.path());
+  write_rank_result(result, converted.path());
   converted.keep();
 } catch (const std::system_error& error) {
   throw Error("cannot convert " + spool.path() + ": " + error.code().message());

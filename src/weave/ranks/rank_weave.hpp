@@ -9,11 +9,11 @@
 
 namespace timeloom::weave {
 
-// Leaves a Conversion in `spool`, the directory of the spool of a process that has ended; or
+// Leaves a RankResult in `spool`, the directory of the spool of a process that has ended; or
 // nothing, where only the weave of the run can do it: for spawned processes and the children of
 // ranks, what a process folded while it ran, what is damaged, and less than `least` bytes of
 // records. `ranks`: of the job, which share the call paths that a profile may have. Once for each
 // spool, by one thread. Throws Error and std::bad_alloc.
-void convert(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t least = 0);
+void weave_rank(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t least = 0);
 
 }  // namespace timeloom::weave

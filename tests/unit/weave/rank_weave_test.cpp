@@ -89,13 +89,13 @@ class ConversionTest : public WeaveTest {
   }
 
   // Without what has been converted, unless `conversions`.
-  Woven woven(bool conversions) {
+  Woven woven(bool rank_results) {
     const fs::path copy = directory_.path() / "copy";
     fs::remove_all(copy);
     fs::copy(run(), copy, fs::copy_options::recursive | fs::copy_options::copy_symlinks);
     for (std::uint32_t number = 0; number < 3; ++number) {
       const fs::path spool = copy / fs::relative(spool_of(number), run());
-      if (!conversions) fs::remove_all(spool / kConvertedName);
+      if (!rank_results) fs::remove_all(spool / kConvertedName);
     }
     weave(copy);
     Woven result;
@@ -162,10 +162,10 @@ class ConversionTest : public WeaveTest {
 
 TEST_F(ConversionTest, GivesTheSameRun) {
   record_three();
-  for (const std::uint32_t number : {0u, 2u}) convert(spool_of(number), 3);
+  for (const std::uint32_t number : {0u, 2u}) weave_rank(spool_of(number), 3);
   EXPECT_EQ(taken(), 2u);
   expect_same(woven(true), woven(false));
-  convert(spool_of(1), 3);
+  weave_rank(spool_of(1), 3);
   EXPECT_EQ(taken(), 3u);
   expect_same(woven(true), woven(false));
 }
@@ -175,7 +175,7 @@ TEST_F(ConversionTest, IsReadInPlaceOfTheRecords) {
   record_three();
   const Woven expected = woven(false);
   for (std::uint32_t number = 0; number < 3; ++number) {
-    convert(spool_of(number), 3);
+    weave_rank(spool_of(number), 3);
     std::string log = test::read_bytes(spool_of(number) / "log");
     for (std::size_t at = 0; at < log.size();) {  // heads of segments stay
       std::uint32_t size = 0;
@@ -192,7 +192,7 @@ TEST_F(ConversionTest, IsReadInPlaceOfTheRecords) {
 TEST_F(ConversionTest, OfWhatIsNotSoundTheRecordsAreRead) {
   record_three();
   const Woven expected = woven(false);
-  convert(spool_of(0), 3);
+  weave_rank(spool_of(0), 3);
   const fs::path result = spool_of(0) / kConvertedName / "result";
   const std::string sound = test::read_bytes(result);
   ASSERT_EQ(taken(), 1u);
@@ -233,18 +233,18 @@ TEST_F(ConversionTest, OfWhatIsNotSoundTheRecordsAreRead) {
 // Whoever has made it up.
 TEST_F(ConversionTest, WhatRefersToNothingIsNotTaken) {
   record_three();
-  convert(spool_of(0), 3);
-  const std::optional<Conversion> sound = read_conversion(spool_of(0));
+  weave_rank(spool_of(0), 3);
+  const std::optional<RankResult> sound = read_rank_result(spool_of(0));
   ASSERT_TRUE(sound);
   EXPECT_GT(sound->counts.cpu_ns, 0u);
   const auto taken_with = [&](auto change) {
-    Conversion one = *sound;
+    RankResult one = *sound;
     change(one);
-    write_conversion(one, spool_of(0) / kConvertedName);
+    write_rank_result(one, spool_of(0) / kConvertedName);
     return taken();
   };
-  EXPECT_EQ(taken_with([](Conversion&) {}), 1u);
-  using C = Conversion;
+  EXPECT_EQ(taken_with([](RankResult&) {}), 1u);
+  using C = RankResult;
   EXPECT_EQ(taken_with([](C& c) { c.locations[0].folded.nodes[2].parent = 2; }), 0u);
   EXPECT_EQ(taken_with([](C& c) { c.locations[0].folded.nodes[2].region = 77; }), 0u);
   EXPECT_EQ(taken_with([](C& c) { c.locations[0].folded.parameters[0].node = 1 << 20; }), 0u);
@@ -287,7 +287,7 @@ TEST_F(ConversionTest, OfOtherMetricsThatAreSampledTogetherTheRecordsAreRead) {
     pen.leave(begin_of(number) + 2000, 0);
     pen.retire();
     writer.close();
-    convert(spool_of(number), 3);
+    weave_rank(spool_of(number), 3);
   }
   EXPECT_EQ(taken(), 2u);
   expect_same(woven(true), woven(false));
@@ -305,7 +305,7 @@ TEST_F(ConversionTest, CountsWhatTheRecordsCount) {
   write_calls(killed, 0, 3);
   kill("rank-1/p-1-1-0");
   record(2, {"main", "f", "g"});
-  for (const std::uint32_t number : {0u, 2u}) convert(spool_of(number), 3);
+  for (const std::uint32_t number : {0u, 2u}) weave_rank(spool_of(number), 3);
   EXPECT_EQ(taken(), 2u);
   const Woven got = woven(true);
   expect_same(got, woven(false));
@@ -317,13 +317,13 @@ TEST_F(ConversionTest, CountsWhatTheRecordsCount) {
 TEST_F(ConversionTest, WhereItCannotBeWrittenTheRecordsAreRead) {
   record_three();
   const Woven expected = woven(false);
-  convert(spool_of(0), 3);
-  std::optional<Conversion> one = read_conversion(spool_of(0));
+  weave_rank(spool_of(0), 3);
+  std::optional<RankResult> one = read_rank_result(spool_of(0));
   ASSERT_TRUE(one);
   one->references.strings.assign(3'000'000, "x");  // a table of them is larger than a chunk
   one->references.string_references.resize(3'000'000);
   std::iota(one->references.string_references.begin(), one->references.string_references.end(), 0u);
-  write_conversion(*one, spool_of(0) / kConvertedName);
+  write_rank_result(*one, spool_of(0) / kConvertedName);
   EXPECT_EQ(taken(), 1u);
   expect_same(woven(true), expected);
 }
@@ -337,11 +337,11 @@ TEST_F(ConversionTest, IsLeftToTheWeaveWhereItCannotBeComplete) {
   spool::Writer& killed = rank(2, {"main", "f"});
   write_calls(killed, 0, 3);
   kill("rank-2/p-1-1-0");
-  for (const std::uint32_t number : {0u, 1u, 2u}) convert(spool_of(number), 3);
+  for (const std::uint32_t number : {0u, 1u, 2u}) weave_rank(spool_of(number), 3);
   EXPECT_TRUE(fs::exists(spool_of(0) / kConvertedName));
   EXPECT_FALSE(fs::exists(spool_of(1) / kConvertedName));
   EXPECT_FALSE(fs::exists(spool_of(2) / kConvertedName));
-  EXPECT_NE(error_of([&] { convert(spool_of(0), 3); }), "none");  // once is enough
+  EXPECT_NE(error_of([&] { weave_rank(spool_of(0), 3); }), "none");  // once is enough
   EXPECT_EQ(taken(), 1u);
 }
 
