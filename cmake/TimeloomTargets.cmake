@@ -76,6 +76,10 @@ target_compile_options(timeloom_small_headers PRIVATE ${timeloom_small_options})
 # namespace is one of the whole target: it says what it is about, and grep finds it.
 function(timeloom_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${TIMELOOM_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  if(TIMELOOM_UNITY)
+    # GCC warns of types of unnamed namespaces in a file that is included.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
 endfunction()
 
 # timeloom_library(<folder-name> [EXPORTED] [SMALL] SOURCES a.cpp b.cpp [USES core os]
