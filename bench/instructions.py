@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Counts the instructions of an event, ours apart from the interpreter's, and holds them against instructions.json.
+
+usage: PYTHON -m bench.instructions [--write]
+
+PYTHON has Timeloom installed. Needs valgrind: its callgrind runs one process for each instrumenter, in which each
+operation is called 2,000 times, with waiting off and after the callbacks that are timed. Counts do not change with the load of
+the machine, but with the compiler and the processor's architecture, which are named in the file; another one is not
+held against it. Prints a line for each operation, and fails where one costs over two instructions more than the file
+says. With --write writes the file: the commit that does so says why a number is larger.
+"""
+
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+
+from scripts.release.wheel_cost import costs
+
+FILE = pathlib.Path(__file__).with_suffix(".json")
+CALLS = 2000
+ALLOWED = 2  # instructions a call, above the file's
+PROGRAM = """
+import os, sys, timeloom
+
+def step(): pass
+def left_out(): pass
+
+def plain(n):
+    for _ in range(n): step()
+
+def filtered(n):
+    for _ in range(n): left_out()
+
+def c_function(n, function=abs):
+    for _ in range(n): function(1)
+
+def region(n, begin=timeloom.region_begin, end=timeloom.region_end):
+    for _ in range(n): begin("region"), end("region")
+
+operations = plain, filtered, c_function, region
+for profile in (False, True):
+    with timeloom.Measurement(output=f"{sys.argv[1]}/{profile}", instrumenter=sys.argv[2], profile=profile, waiting=False,
+                              weave=False, c_functions=sys.argv[3] == "c", exclude=["__main__.left_out"]):
+        for operation in operations:
+            operation(200)  # the callbacks that are timed, and the first sights
+        for operation in operations:
+            os.getpgrp()  # callgrind begins another part
+            operation(int(sys.argv[4]))
+        os.getpgrp()
+"""
+OPERATIONS = ("plain", "filtered", "c_function", "region")
+OURS = ("_core.", "libtimeloom.")
+Counts = dict[str, float]
+
+
+def compiler() -> str:
+    """What the counts depend on."""
+    version = subprocess.run(["c++", "-dumpfullversion"], capture_output=True, text=True).stdout.strip()
+    return f"c++ {version}, {platform.machine()}, Python {'.'.join(platform.python_version_tuple()[:2])}"
+
+
+def of_part(output: pathlib.Path) -> float:
+    """Our own instructions of one call."""
+    return sum(own for place, own in costs(output).items() if pathlib.PurePath(place).name.startswith(OURS)) / CALLS
+
+
+def count(instrumenter: str, c_functions: bool) -> Counts:
+    """By "instrumenter[ c-functions][ profile] operation"."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        (directory / "app.py").write_text(PROGRAM)
+        command = ["valgrind", "--tool=callgrind", "--dump-before=getpgrp", "--callgrind-out-file=out", sys.executable, "app.py"]
+        words = [*command, name, instrumenter, "c" if c_functions else "-", str(CALLS)]
+        done = subprocess.run(words, cwd=directory, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(words)} failed: {done.stderr}")
+        # Part 1 ends where the first operation begins; another such part is before the second measurement.
+        parts = [of_part(directory / f"out.{number}") for number in (2, 3, 4, 5, 7, 8, 9, 10)]
+    kind = f"{instrumenter} c-functions" if c_functions else instrumenter
+    kinds = [f"{kind}{mode} {operation}" for mode in ("", " profile") for operation in OPERATIONS]
+    return {kind: round(value, 1) for kind, value in zip(kinds, parts, strict=True)}
+
+
+def all_counts() -> Counts:
+    """Of every instrumenter of this Python."""
+    counts: Counts = {}
+    for instrumenter, c_functions in (("monitoring", False), ("monitoring", True), ("frame", False), ("profile", True)):
+        if instrumenter != "monitoring" or sys.version_info >= (3, 12):
+            counts |= count(instrumenter, c_functions)
+    return counts
+
+
+def more_than(known: Counts, found: Counts) -> list[str]:
+    """A line for each operation that has become dearer."""
+    return [
+        f"{kind}: {value:.1f} instructions a call, {known[kind]:.1f} in {FILE.name}; where that must be, run "
+        "bench.instructions --write and say why in the commit"
+        for kind, value in found.items()
+        if kind in known and value > known[kind] + ALLOWED
+    ]
+
+
+def main() -> int:
+    """Count, compare, print."""
+    kept: dict[str, Counts] = json.loads(FILE.read_text()) if FILE.exists() else {}
+    found, here = all_counts(), compiler()
+    for kind, value in found.items():
+        print(f"{value:8.1f}  {kept.get(here, {}).get(kind, float('nan')):8.1f}  {kind}")
+    if "--write" in sys.argv[1:]:
+        kept[here] = found
+        FILE.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+        return 0
+    lines = more_than(kept.get(here, {}), found)
+    print(*lines, sep="\n", end="\n" if lines else "")
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    os.environ.pop("TIMELOOM_PARENT", None)
+    sys.exit(main())
