@@ -20,7 +20,7 @@ inline constexpr int kDone = 0;
 inline constexpr int kFailed = 1;      // something could not be read or done
 inline constexpr int kWrongUsage = 2;  // the command line does not make sense
 
-inline constexpr int kUndecided = 4;  // the run cannot tell: it is incomplete, or an estimate
+inline constexpr int kCannotTell = 4;  // the run cannot tell: it is incomplete, or an estimate
 
 // A subcommand. `run` returns the exit status and throws Error.
 struct Command {

@@ -26,21 +26,22 @@ PyObject* hide_functions(PyObject*, PyObject* hide) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef kMethods[] = {
+PyMethodDef kHiddenMethods[] = {
     {"__enter__", hidden_enter, METH_NOARGS, nullptr},
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(hidden_leave)),
      METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr}};
-PyMethodDef kFunctions[] = {{"hide_functions", hide_functions, METH_O, nullptr},
-                            {nullptr, nullptr, 0, nullptr}};
-PyType_Slot kSlots[] = {{Py_tp_methods, kMethods}, {0, nullptr}};
-PyType_Spec kSpec = {"timeloom._core.hidden", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, kSlots};
+PyMethodDef kHiddenFunctions[] = {{"hide_functions", hide_functions, METH_O, nullptr},
+                                  {nullptr, nullptr, 0, nullptr}};
+PyType_Slot kHiddenSlots[] = {{Py_tp_methods, kHiddenMethods}, {0, nullptr}};
+PyType_Spec kHiddenSpec = {"timeloom._core.hidden", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT,
+                           kHiddenSlots};
 
 }  // namespace
 
 int add_hidden_type(PyObject* module) {
-  if (PyModule_AddFunctions(module, kFunctions) != 0) return -1;
-  const Ref type(PyType_FromSpec(&kSpec));
+  if (PyModule_AddFunctions(module, kHiddenFunctions) != 0) return -1;
+  const Ref type(PyType_FromSpec(&kHiddenSpec));
   return type ? PyModule_AddObjectRef(module, "hidden", type.get()) : -1;
 }
 

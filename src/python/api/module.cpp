@@ -165,14 +165,14 @@ int execute(PyObject* module) {
   return register_fork_handler(module);
 }
 
-PyModuleDef_Slot kSlots[] = {
+PyModuleDef_Slot kModuleSlots[] = {
     {Py_mod_exec, reinterpret_cast<void*>(execute)}, kOneInterpreter, kWithoutGil, {0, nullptr}};
 PyModuleDef kModule = {PyModuleDef_HEAD_INIT,
                        "timeloom._core",
                        "The measurement core of Timeloom.",
                        0,
                        nullptr,
-                       kSlots,
+                       kModuleSlots,
                        nullptr,
                        nullptr,
                        nullptr};

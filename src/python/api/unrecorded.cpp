@@ -14,7 +14,7 @@ struct Unrecorded {
 
 Unrecorded* unrecorded_of(PyObject* object) { return reinterpret_cast<Unrecorded*>(object); }
 
-PyObject* make(PyTypeObject* type, PyObject*, PyObject*) {
+PyObject* make_unrecorded(PyTypeObject* type, PyObject*, PyObject*) {
   PyObject* self = type->tp_alloc(type, 0);
   if (self != nullptr) new (&unrecorded_of(self)->block) std::optional<record::KeepOff>;
   return self;
@@ -30,20 +30,21 @@ PyObject* unrecorded_leave(PyObject* self, PyObject* const*, Py_ssize_t) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef kMethods[] = {
+PyMethodDef kUnrecordedMethods[] = {
     {"__enter__", unrecorded_enter, METH_NOARGS, nullptr},
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(unrecorded_leave)),
      METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr}};
-PyType_Slot kSlots[] = {
-    {Py_tp_new, reinterpret_cast<void*>(make)}, {Py_tp_methods, kMethods}, {0, nullptr}};
-PyType_Spec kSpec = {"timeloom._core.unrecorded", sizeof(Unrecorded), 0, Py_TPFLAGS_DEFAULT,
-                     kSlots};
+PyType_Slot kUnrecordedSlots[] = {{Py_tp_new, reinterpret_cast<void*>(make_unrecorded)},
+                                  {Py_tp_methods, kUnrecordedMethods},
+                                  {0, nullptr}};
+PyType_Spec kUnrecordedSpec = {"timeloom._core.unrecorded", sizeof(Unrecorded), 0,
+                               Py_TPFLAGS_DEFAULT, kUnrecordedSlots};
 
 }  // namespace
 
 int add_unrecorded_type(PyObject* module) {
-  const Ref type(PyType_FromSpec(&kSpec));
+  const Ref type(PyType_FromSpec(&kUnrecordedSpec));
   return type ? PyModule_AddObjectRef(module, "unrecorded", type.get()) : -1;
 }
 

@@ -12,15 +12,15 @@ namespace {
 PyCFunction g_original = nullptr;
 constinit std::atomic<Py_tracefunc> g_own = nullptr;
 // The function that the interpreter calls on a thread, for every function.
-constinit std::atomic<Py_tracefunc> g_new = nullptr;
+constinit std::atomic<Py_tracefunc> g_new_function = nullptr;
 
 PyObject* set_profile(PyObject* module, PyObject* function);
 
 int pass_over_return(PyObject* self, PyFrameObject* frame, int what, PyObject* argument) {
-  PyThreadState_Get()->c_profilefunc = g_new;
+  PyThreadState_Get()->c_profilefunc = g_new_function;
   const bool its_return = what == PyTrace_C_RETURN && PyCFunction_Check(argument) &&
                           PyCFunction_GET_FUNCTION(argument) == set_profile;
-  return its_return ? 0 : g_new.load()(self, frame, what, argument);
+  return its_return ? 0 : g_new_function.load()(self, frame, what, argument);
 }
 
 PyObject* set_profile(PyObject* module, PyObject* function) {
@@ -30,7 +30,7 @@ PyObject* set_profile(PyObject* module, PyObject* function) {
   const Py_tracefunc now = thread->c_profilefunc;
   const bool nobody_before = before == nullptr || before == g_own;
   if (nobody_before && now != nullptr && now != g_own) {
-    g_new = now;
+    g_new_function = now;
     thread->c_profilefunc = pass_over_return;
   }
   return result;

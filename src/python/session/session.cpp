@@ -57,9 +57,9 @@ struct Session {
   std::uint64_t left_out_before = 0;
 };
 Session g_session;
-bool g_starting = false;                              // other threads may run while we calibrate
-constinit std::atomic<bool> g_watching = false;       // the instrumenter is installed
-constinit std::atomic<bool> g_instrumenting = false;  // and it observes calls
+bool g_starting = false;                                 // other threads may run while we calibrate
+constinit std::atomic<bool> g_watching_session = false;  // the instrumenter is installed
+constinit std::atomic<bool> g_instrumenting = false;     // and it observes calls
 
 std::uint64_t this_process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
 
@@ -67,7 +67,7 @@ std::uint64_t this_process_id() noexcept { return static_cast<std::uint64_t>(::g
 bool session_runs() noexcept { return g_session.started && g_session.process == this_process_id(); }
 
 void set_watching(bool on) noexcept {
-  g_watching = on;
+  g_watching_session = on;
   g_instrumenting = on && g_session.plan.instrumenter != &kDummy;
   watch_closing(g_instrumenting);
 }
@@ -75,7 +75,7 @@ void set_watching(bool on) noexcept {
 // REQUIRES: the control lock, as everything that changes the session.
 bool watch(bool on) {
   Session& s = g_session;
-  if (g_watching == on) return true;
+  if (g_watching_session == on) return true;
   if (on && s.plan.what.c_functions) hide_return_of_set_profile(nullptr);
   if (on && !s.plan.instrumenter->install(s.plan.what)) return false;
   if (!on) s.plan.instrumenter->uninstall();
@@ -211,7 +211,7 @@ bool change_session(const Settings& settings) try {
   const CriticalSection critical;
   if (!session_runs() || g_session.finishing) return true;
   SessionPlan plan = plan_session(settings, g_session.context.program.filter);
-  const bool watched = g_watching;
+  const bool watched = g_watching_session;
   if (!watch(false)) return false;
   take_rules(plan);
   g_session.settings = settings;
@@ -378,7 +378,7 @@ namespace {
 void forget_session() {
   record::set_wrapping(false);
   undo_hooks();
-  if (g_session.started && g_watching) g_session.plan.instrumenter->uninstall();
+  if (g_session.started && g_watching_session) g_session.plan.instrumenter->uninstall();
   set_watching(false);
   end_budget();
   g_session = {};

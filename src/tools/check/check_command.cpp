@@ -65,7 +65,7 @@ int status_of_verdicts(const std::vector<Verdict>& verdicts) {
   };
   if (has(Outcome::kUnknown)) return kUnknownRegion;
   if (has(Outcome::kBroken)) return kFailed;
-  return has(Outcome::kUndecided) ? kUndecided : kDone;
+  return has(Outcome::kUndecided) ? kCannotTell : kDone;
 }
 
 int run_check(const CheckOptions& options) {

@@ -72,7 +72,7 @@ int run_diff(const DiffOptions& options) {
   if (!certain) {
     say("undecided: the lost parts of the runs could change what --fail-above finds; record them "
         "whole");
-    return kUndecided;
+    return kCannotTell;
   }
   return slow.empty() ? kDone : kFailed;
 }

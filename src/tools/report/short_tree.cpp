@@ -10,14 +10,14 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::uint32_t kNoNode = UINT32_MAX;
 constexpr int kPasses = 3;
 constexpr double kPassedOn = 0.05;    // of its time: a call that keeps less only hands on
 constexpr double kLeastShare = 0.01;  // of the working time, for a row
 
 // A call path without recursion.
 struct Path {
-  std::uint32_t parent = kNone;
+  std::uint32_t parent = kNoNode;
   std::uint32_t key = 0;  // of its region, see key_of()
   RegionId region;
   double own = 0;
@@ -27,7 +27,7 @@ struct Path {
   std::int64_t visits = 0;
   double worth = 0;  // of a row of its own
   bool chosen = false;
-  std::uint32_t row = kNone;  // where its time is shown
+  std::uint32_t row = kNoNode;  // where its time is shown
 };
 
 class Shortener {
@@ -72,7 +72,7 @@ class Shortener {
   }
 
   void join_recursions() {
-    std::vector<std::uint32_t> open(tree_.definitions.regions.size() + 2, kNone);
+    std::vector<std::uint32_t> open(tree_.definitions.regions.size() + 2, kNoNode);
     std::vector<std::pair<std::uint32_t, std::uint32_t>> way;  // key and what it was before
     std::vector<std::uint32_t> path_of(tree_.nodes.size());
     ChildTable children;
@@ -80,10 +80,10 @@ class Shortener {
       const profile::Node& node = tree_.nodes[i];
       for (; way.size() > node.depth; way.pop_back()) open[way.back().first] = way.back().second;
       const std::uint32_t key = key_of(node.region);
-      const std::uint32_t parent = node.parent.defined() ? path_of[node.parent.value()] : kNone;
+      const std::uint32_t parent = node.parent.defined() ? path_of[node.parent.value()] : kNoNode;
       std::uint32_t path = open[key];
-      if (path == kNone) path = children.find(parent, key);
-      if (path == kNone) {
+      if (path == kNoNode) path = children.find(parent, key);
+      if (path == kNoNode) {
         path = static_cast<std::uint32_t>(paths_.size());
         children.insert(parent, key, path);
         paths_.emplace_back();
@@ -104,7 +104,7 @@ class Shortener {
     for (std::size_t i = paths_.size(); i-- > 0;) {
       Path& path = paths_[i];
       path.total += path.own;
-      if (path.parent == kNone) continue;
+      if (path.parent == kNoNode) continue;
       Path& parent = paths_[path.parent];
       parent.total += path.total;
       if (path.total <= parent.largest_child) continue;
@@ -120,7 +120,7 @@ class Shortener {
       if (!path.region.defined()) continue;
       const double divides = path.total - path.largest_child;
       const bool project = owner_.is_project(path.region);
-      const bool entry = path.parent != kNone && owner_.is_project(paths_[path.parent].region);
+      const bool entry = path.parent != kNoNode && owner_.is_project(paths_[path.parent].region);
       const bool last = project && !owner_.is_project(path.largest);
       const bool hands_on = divides < kPassedOn * path.total && !last;
       path.worth = divides + (project || entry ? hands_on ? 0.02 : 0.3 : 0) * path.total;
@@ -135,7 +135,7 @@ class Shortener {
     // they call.
     for (int pass = 0; pass < kPasses; ++pass) {
       for (Path& path : paths_) {
-        const std::uint32_t above = path.parent == kNone ? kNone : paths_[path.parent].row;
+        const std::uint32_t above = path.parent == kNoNode ? kNoNode : paths_[path.parent].row;
         const auto found = known.find({above, path.key});
         path.row = above;
         if (found != known.end()) {
@@ -153,7 +153,7 @@ class Shortener {
   std::size_t rows_in_use() const {
     std::set<std::uint32_t> rows;
     for (const Path& path : paths_) {
-      if (path.row != kNone && path.total > 0) rows.insert(path.row);
+      if (path.row != kNoNode && path.total > 0) rows.insert(path.row);
     }
     return rows.size();
   }
@@ -161,7 +161,7 @@ class Shortener {
   void add_times() {
     std::vector<std::map<std::string, std::set<std::uint32_t>>> hidden(rows_.size());
     for (const Path& path : paths_) {
-      if (path.row == kNone) continue;
+      if (path.row == kNoNode) continue;
       ShortRow& row = rows_[path.row];
       row.own += path.own;
       if (key_of(row.region) == path.key) {
@@ -172,7 +172,7 @@ class Shortener {
     }
     for (std::size_t i = rows_.size(); i-- > 0;) {
       rows_[i].total += rows_[i].own;
-      if (row_parents_[i] != kNone) rows_[row_parents_[i]].total += rows_[i].total;
+      if (row_parents_[i] != kNoNode) rows_[row_parents_[i]].total += rows_[i].total;
       for (const auto& [package, functions] : hidden[i]) {
         rows_[i].hidden += functions.size();
         if (functions.size() <= rows_[i].hidden_of_package) continue;
@@ -201,7 +201,7 @@ class Shortener {
       }
       waiting.insert(waiting.end(), all.rbegin(), all.rend());
     };
-    for (add_children(kNone, 0); !waiting.empty();) {
+    for (add_children(kNoNode, 0); !waiting.empty();) {
       const std::uint32_t row = waiting.back();
       waiting.pop_back();
       result.push_back(rows_[row]);

@@ -161,7 +161,7 @@ int run_program(const CommandLine& line, const std::string& program, const Nativ
 }
 
 // Empty: nothing is to be preloaded.
-std::string preload_value(Settings settings) {
+std::string native_preload_value(Settings settings) {
   ask_for_mpi(settings, environ);
   const std::vector<std::string> files = files_of(wanted_wrappers(settings));
   const char* const present = std::getenv(kPreloadVariable);
@@ -213,7 +213,7 @@ void convert_as_rank(const NativeRun& run) {
     const KnownDirectory spool = spools.below(name, &error);
     if (error != 0) continue;
     try {
-      weave::convert(spool, run.rank->size, kWorthConverting);
+      weave::weave_rank(spool, run.rank->size, kWorthConverting);
     } catch (const std::exception&) {  // also for want of memory: the program has ended well
     }
   }
@@ -376,7 +376,7 @@ int run_native(const CommandLine& line) {
   if (run.rank) (void)write_life(open_spools(run, &ignored));  // others do not end it meanwhile
   int status = 0;
   try {
-    status = run_program(line, program, run, preload_value(settings));
+    status = run_program(line, program, run, native_preload_value(settings));
   } catch (const Error&) {
     if (end_of(run) == run::Others::kEnded && run::count_spools(run.directory) == 0) {
       run::forget_directory(run.known(), run.existed);

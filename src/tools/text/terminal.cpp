@@ -24,7 +24,7 @@ const char* terminal_variable(const char* name) {
 }
 
 struct Extent {
-  const char* terminal_variable;
+  const char* variable;
   unsigned short winsize::*of_terminal;
   std::size_t least;
   std::size_t most;

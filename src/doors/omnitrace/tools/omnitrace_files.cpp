@@ -276,10 +276,10 @@ class FilesWriter {
         form, changes.size(), [&](std::size_t i) { return changes[i]; },
         [&](std::string_view piece) { text.write(piece); });
     text.finish();
-    exchange::Destination json = begin("json", rows.metric().label, "diff.json", group);
+    exchange::Destination difference_file = begin("json", rows.metric().label, "diff.json", group);
     omnitrace::write_json_difference(rows, changes, style_, process_of(together),
-                                     [&](std::string_view piece) { json.write(piece); });
-    json.finish();
+                                     [&](std::string_view piece) { difference_file.write(piece); });
+    difference_file.finish();
   }
 
   exchange::Destination begin(const std::string& kind, std::string_view metric,

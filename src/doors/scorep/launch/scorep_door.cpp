@@ -21,12 +21,12 @@ constexpr std::string_view kScorepCommands[] = {"scorep-python"};
 
 PyObject* scorep_summary(PyObject*, PyObject*) { return object_of(scorep_summary_text()); }
 
-PyMethodDef kMethods[] = {{"scorep_summary", guarded<scorep_summary>, METH_NOARGS,
-                           "The text of scorep-info config-summary."},
-                          {nullptr, nullptr, 0, nullptr}};
+PyMethodDef kScorepMethods[] = {{"scorep_summary", guarded<scorep_summary>, METH_NOARGS,
+                                 "The text of scorep-info config-summary."},
+                                {nullptr, nullptr, 0, nullptr}};
 
 int add_to_module(PyObject* module) {
-  if (PyModule_AddFunctions(module, kMethods) != 0) return -1;
+  if (PyModule_AddFunctions(module, kScorepMethods) != 0) return -1;
   if (PyModule_AddStringConstant(module, "SCOREP_VERSION", kScorepVersion.data()) != 0) return -1;
   return add_scorep_types(module);
 }

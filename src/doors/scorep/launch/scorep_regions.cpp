@@ -25,7 +25,7 @@ struct ScorepRegion {
 
 ScorepRegion* scorep_region_of(PyObject* object) { return reinterpret_cast<ScorepRegion*>(object); }
 
-PyTypeObject* g_type = nullptr;
+PyTypeObject* g_scorep_region_type = nullptr;
 PyObject* g_full_names = nullptr;  // dict: name -> "user:name"
 PyObject* g_region_name = nullptr;
 
@@ -103,25 +103,26 @@ PyObject* scorep_region_call(PyObject* self, PyObject* arguments, PyObject* keyw
   return full != nullptr ? decorate(full, function) : nullptr;
 }
 
-PyMethodDef kRegionMethods[] = {
+PyMethodDef kScorepRegionMethods[] = {
     {"__enter__", scorep_region_enter, METH_NOARGS, nullptr},
     {"__exit__", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(scorep_region_exit)),
      METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr}};
-PyMemberDef kRegionMembers[] = {
+PyMemberDef kScorepRegionMembers[] = {
     {"region_name", T_OBJECT, offsetof(ScorepRegion, name), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
-PyType_Slot kRegionSlots[] = {
+PyType_Slot kScorepRegionSlots[] = {
     {Py_tp_dealloc, reinterpret_cast<void*>(scorep_region_dealloc)},
     {Py_tp_call, reinterpret_cast<void*>(scorep_region_call)},
-    {Py_tp_methods, kRegionMethods},
-    {Py_tp_members, kRegionMembers},
+    {Py_tp_methods, kScorepRegionMethods},
+    {Py_tp_members, kScorepRegionMembers},
     {Py_tp_doc, const_cast<char*>("region(region_name='')\n--\n\nThe user region "
                                   "user:<region_name>, for a with block or as a decorator; without "
                                   "a name it decorates a function, which is recorded once.")},
     {0, nullptr}};
-PyType_Spec kRegionSpec = {"scorep.user.region", sizeof(ScorepRegion), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, kRegionSlots};
+PyType_Spec kScorepRegionSpec = {"scorep.user.region", sizeof(ScorepRegion), 0,
+                                 Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                 kScorepRegionSlots};
 
 // scorep_begin(group, name, file_name=None, line_number=None)
 PyObject* begin(PyObject*, PyObject* arguments) {
@@ -249,7 +250,7 @@ PyObject* try_end(PyObject*, PyObject* code) {
   return PyBool_FromLong(word != 0);
 }
 
-PyMethodDef kFunctions[] = {
+PyMethodDef kScorepFunctions[] = {
     {"rewind_begin", guarded<rewind_begin>, METH_O,
      "rewind_begin(name, /)\n--\n\nBegin a part of the trace that rewind_end() may discard."},
     {"rewind_end", guarded<rewind_end>, METH_VARARGS,
@@ -273,12 +274,12 @@ PyMethodDef kFunctions[] = {
 int add_scorep_types(PyObject* module) {
   g_full_names = PyDict_New();
   g_region_name = PyUnicode_InternFromString("region_name");
-  PyObject* type = PyType_FromSpec(&kRegionSpec);
+  PyObject* type = PyType_FromSpec(&kScorepRegionSpec);
   if (g_full_names == nullptr || g_region_name == nullptr || type == nullptr) return -1;
-  g_type = reinterpret_cast<PyTypeObject*>(type);
-  g_type->tp_vectorcall = scorep_region_vectorcall;  // as that of timeloom.region
+  g_scorep_region_type = reinterpret_cast<PyTypeObject*>(type);
+  g_scorep_region_type->tp_vectorcall = scorep_region_vectorcall;  // as that of timeloom.region
   if (PyModule_AddObjectRef(module, "scorep_region", type) != 0) return -1;
-  return PyModule_AddFunctions(module, kFunctions);
+  return PyModule_AddFunctions(module, kScorepFunctions);
 }
 
 }  // namespace timeloom::python

@@ -64,7 +64,7 @@ constexpr char kFunction[] =
     "        except ValueError:\n"
     "            return value[1:] if flag else value\n"
     "    return values\n";
-constexpr int kFunctions = 6;
+constexpr int kCalibrationFunctions = 6;
 
 // Decides for a code object without defining a region in the run.
 void mark_code(PyObject* code, std::uint64_t kept) {
@@ -241,7 +241,7 @@ double first_call_seconds(const Instrumenter& instrumenter, double event_seconds
   const Ref bytes(PyMarshal_WriteObjectToString(PyFunction_GetCode(function), Py_MARSHAL_VERSION));
   if (!bytes) throw PythonError();
   std::vector<Ref> codes;
-  for (int i = 0; i < 2 * kTurns * kRuns * kFunctions; ++i) {
+  for (int i = 0; i < 2 * kTurns * kRuns * kCalibrationFunctions; ++i) {
     codes.emplace_back(PyMarshal_ReadObjectFromString(PyBytes_AS_STRING(bytes.get()),
                                                       PyBytes_GET_SIZE(bytes.get())));
     if (!codes.back()) throw PythonError();
@@ -249,12 +249,12 @@ double first_call_seconds(const Instrumenter& instrumenter, double event_seconds
   }
   auto next = codes.begin();
   const Extra extra = extra_of(instrumenter, [&] {
-    for (int i = 0; i < kFunctions; ++i, ++next) {
+    for (int i = 0; i < kCalibrationFunctions; ++i, ++next) {
       if (!Ref(PyEval_EvalCode(next->get(), names.get(), names.get()))) return false;
     }
     return true;
   });
-  return std::max(extra.seconds - extra.events * event_seconds, 0.0) / kFunctions;
+  return std::max(extra.seconds - extra.events * event_seconds, 0.0) / kCalibrationFunctions;
 }
 
 // The functions of kProgram.

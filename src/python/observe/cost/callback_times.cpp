@@ -20,7 +20,7 @@ struct Callback {
 // The first calls in a row find in the caches what taking new space has left there.
 constexpr int kCallsInARow = 400, kFirstCalls = 200;
 
-PyObject* g_type = nullptr;
+PyObject* g_callback_type = nullptr;
 // Those that may be timed. Never freed, so that any thread may write to them.
 std::array<std::atomic<Callback*>, 16> g_timed{};
 std::atomic<int> g_left = 0;
@@ -30,11 +30,11 @@ std::atomic<void (*)(bool) noexcept> g_time_frames = nullptr;
 PyMemberDef kMembers[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Callback, call), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
-PyType_Slot kSlots[] = {{Py_tp_members, kMembers},
-                        {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-                        {0, nullptr}};
-PyType_Spec kSpec = {"timeloom._core.MonitoringCallback", sizeof(Callback), 0,
-                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, kSlots};
+PyType_Slot kCallbackSlots[] = {{Py_tp_members, kMembers},
+                                {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                                {0, nullptr}};
+PyType_Spec kCallbackSpec = {"timeloom._core.MonitoringCallback", sizeof(Callback), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, kCallbackSlots};
 
 PyObject* timed_call(PyObject* self, PyObject* const* arguments, std::size_t count,
                      PyObject* names) noexcept {
@@ -66,9 +66,9 @@ void time(int calls) noexcept {
 
 Callback* make_callback(vectorcallfunc function) {
   // No static of the function: its guard and the GIL could wait for each other.
-  if (g_type == nullptr) g_type = PyType_FromSpec(&kSpec);
-  if (g_type == nullptr) return nullptr;
-  auto* callback = PyObject_New(Callback, reinterpret_cast<PyTypeObject*>(g_type));
+  if (g_callback_type == nullptr) g_callback_type = PyType_FromSpec(&kCallbackSpec);
+  if (g_callback_type == nullptr) return nullptr;
+  auto* callback = PyObject_New(Callback, reinterpret_cast<PyTypeObject*>(g_callback_type));
   if (callback != nullptr) callback->call = callback->function = function;
   return callback;
 }

@@ -13,7 +13,7 @@
 namespace timeloom::python {
 namespace {
 
-constinit std::atomic<bool> g_watching = false;
+constinit std::atomic<bool> g_watching_generators = false;
 bool g_installed = false;
 
 // The object it delegates to: `yield from`, `await`. Empty: nothing.
@@ -49,7 +49,7 @@ void record_visit(PyObject* generator) noexcept {
 void before_closing(PyObject* generator) noexcept {
   PyThreadState* thread = PyThreadState_Get();
   // Other interpreters of the process have the same types, and are not observed.
-  if (!g_watching.load(std::memory_order_relaxed) || is_tracing(thread) ||
+  if (!g_watching_generators.load(std::memory_order_relaxed) || is_tracing(thread) ||
       PyThreadState_GetInterpreter(thread) != PyInterpreterState_Main()) {
     return;
   }
@@ -119,7 +119,7 @@ void put_in_place() noexcept {
 
 // For good: where nobody watches, they do what they always did.
 void watch_closing(bool on) noexcept {
-  g_watching = on;
+  g_watching_generators = on;
   if (!on || g_installed || !closes_unobserved()) return;
   g_installed = true;
   with_world_stopped([] {

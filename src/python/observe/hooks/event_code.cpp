@@ -5,15 +5,17 @@
 namespace timeloom::python {
 namespace {
 
-constinit std::atomic<std::uint64_t> g_left_out = 0;
+constinit std::atomic<std::uint64_t> g_events_left_out = 0;
 
 }  // namespace
 
 PyObject* leave_out_event() noexcept {
-  g_left_out.fetch_add(1, std::memory_order_relaxed);
+  g_events_left_out.fetch_add(1, std::memory_order_relaxed);
   return Py_NewRef(Py_None);
 }
 
-std::uint64_t events_left_out() noexcept { return g_left_out.load(std::memory_order_relaxed); }
+std::uint64_t events_left_out() noexcept {
+  return g_events_left_out.load(std::memory_order_relaxed);
+}
 
 }  // namespace timeloom::python

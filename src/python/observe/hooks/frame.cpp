@@ -22,10 +22,10 @@
 namespace timeloom::python {
 namespace {
 
-constinit FrameHook g_hook;
-constinit std::atomic<bool> g_tasks = false;  // are tracks
+constinit FrameHook g_frame_hook;
+constinit std::atomic<bool> g_frame_tasks = false;  // are tracks
 // False while paused: frames that are under way return here all the same.
-constinit std::atomic<bool> g_watching = false;
+constinit std::atomic<bool> g_watching_frames = false;
 // False also while the hook rests.
 constinit std::atomic<bool> g_entering = false;
 bool g_resting = false;
@@ -61,7 +61,7 @@ bool may_pass_hook(PyCodeObject* code) noexcept {
 }
 
 [[gnu::noinline, gnu::cold]] void leave_otherwise(record::Token token) noexcept {
-  if (g_watching) {
+  if (g_watching_frames) {
     record::t_recorder->leave_outer(token);
   } else {
     record::t_recorder->leave_unrecorded(token);
@@ -107,9 +107,9 @@ PyObject* record_call(PyThreadState* thread, InterpreterFrame* frame, int throwi
     enter_otherwise(code, frame);
   }
   watch.stop();
-  PyObject* result = g_hook.next(thread, frame, throwing);
+  PyObject* result = g_frame_hook.next(thread, frame, throwing);
   watch.go_on();
-  if (!g_watching || !record::t_recorder->leave_last(token)) [[unlikely]]
+  if (!g_watching_frames || !record::t_recorder->leave_last(token)) [[unlikely]]
     leave_otherwise(token);
   watch.end();
   return result;
@@ -127,8 +127,8 @@ PyObject* record_step(PyThreadState* thread, InterpreterFrame* frame, int throwi
     if (word == kWatched) enter_watched(code, frame);
     if (is_region(word)) enter_code(code, word);
   }
-  PyObject* result = g_hook.next(thread, frame, throwing);
-  if (!g_watching) {
+  PyObject* result = g_frame_hook.next(thread, frame, throwing);
+  if (!g_watching_frames) {
     record::t_recorder->leave_unrecorded(token);
   } else if (result == nullptr || !is_suspended(generator) ||
              task_step_yields(generator, current_frame(thread), result)) {
@@ -154,18 +154,18 @@ PyObject* evaluate_as(PyThreadState* thread, InterpreterFrame* frame, int throwi
   if (!ready_word(code, &word)) [[unlikely]] {
     word = known_word(code);
     if (word == 0) word = first_seen(code, globals_of(frame));
-    if (!is_recorded(word) && !(g_tasks && is_awaitable(code))) {
-      return g_hook.next(thread, frame, throwing);
+    if (!is_recorded(word) && !(g_frame_tasks && is_awaitable(code))) {
+      return g_frame_hook.next(thread, frame, throwing);
     }
     word = 0;
   }
   if (passes_over(thread)) [[unlikely]]
-    return g_hook.next(thread, frame, throwing);
+    return g_frame_hook.next(thread, frame, throwing);
   if (is_generator(code)) [[unlikely]] {
-    if (creates_generator(frame)) return g_hook.next(thread, frame, throwing);
-    if (g_tasks && is_awaitable(code)) {
+    if (creates_generator(frame)) return g_frame_hook.next(thread, frame, throwing);
+    if (g_frame_tasks && is_awaitable(code)) {
       if (!only_ends(frame, throwing)) return record_step(thread, frame, throwing, code);
-      if (!is_recorded(known_word(code))) return g_hook.next(thread, frame, throwing);
+      if (!is_recorded(known_word(code))) return g_frame_hook.next(thread, frame, throwing);
     }
   }
   return record_call(thread, frame, throwing, code, word, watch);
@@ -177,7 +177,7 @@ PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing)
 
 // See callback_times.hpp.
 void time_calls(bool timed) noexcept {
-  if (g_entering && !g_sampling) g_hook.replace(timed ? evaluate_as<Stopwatch> : evaluate);
+  if (g_entering && !g_sampling) g_frame_hook.replace(timed ? evaluate_as<Stopwatch> : evaluate);
 }
 
 // The same where measuring may take a share of the CPU time only.
@@ -188,13 +188,13 @@ PyObject* evaluate_sampled(PyThreadState* thread, InterpreterFrame* frame, int t
 }
 
 void take_or_put_hook() noexcept {
-  const bool wanted = g_watching && !g_resting;
+  const bool wanted = g_watching_frames && !g_resting;
   if (wanted == g_entering) return;
   g_entering = wanted;
   if (wanted) {
-    g_hook.install(g_sampling ? evaluate_sampled : evaluate);
+    g_frame_hook.install(g_sampling ? evaluate_sampled : evaluate);
   } else {
-    g_hook.remove();
+    g_frame_hook.remove();
   }
 }
 
@@ -300,10 +300,10 @@ void watch_what_passes() {
 }
 
 bool install_frame(const InstrumentOptions& what) {
-  g_tasks = what.tasks;
-  if (g_tasks) begin_tasks(what.lanes);
+  g_frame_tasks = what.tasks;
+  if (g_frame_tasks) begin_tasks(what.lanes);
   g_sampling = what.budget;
-  g_watching = true;
+  g_watching_frames = true;
   take_or_put_hook();
   time_frames_by(time_calls);
   watch_what_passes();
@@ -312,12 +312,12 @@ bool install_frame(const InstrumentOptions& what) {
 
 void uninstall_frame() {
   time_frames_by(nullptr);
-  g_watching = false;
+  g_watching_frames = false;
   if (g_subscribed) unsubscribe();
   g_subscribed = false;
   g_other_inits.clear();
   take_or_put_hook();
-  if (g_tasks) pause_tasks();
+  if (g_frame_tasks) pause_tasks();
 }
 
 }  // namespace

@@ -48,22 +48,22 @@ constexpr char kProbeProgram[] =
     "         (with_default, functions_with_defaults), (generator, generators))\n"
     "arguments = Thing(), Other()\n";
 
-constinit FrameHook g_hook;
+constinit FrameHook g_probe_hook;
 PyCodeObject* g_code = nullptr;  // whose frames are counted
 int g_frames = 0;
 
 PyObject* count_frame(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
   if (code_of(frame) == g_code) ++g_frames;
-  return g_hook.next(thread, frame, throwing);
+  return g_probe_hook.next(thread, frame, throwing);
 }
 
 // As many as reach the hook of the calls that `caller` makes; -1 with an exception set.
 int calls_seen(PyObject* function, PyObject* caller, PyObject* arguments) {
   g_code = reinterpret_cast<PyCodeObject*>(PyFunction_GetCode(function));
   g_frames = 0;
-  g_hook.install(count_frame);
+  g_probe_hook.install(count_frame);
   const Ref result(PyObject_CallObject(caller, arguments));
-  g_hook.remove();
+  g_probe_hook.remove();
   return result ? g_frames : -1;
 }
 

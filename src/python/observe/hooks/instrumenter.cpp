@@ -264,7 +264,7 @@ void leave_returned_c_function(PyCodeObject* caller) noexcept {
   const auto open = record::t_recorder->open_regions();
   if (open.size() < 2) return;
   const record::Token inner = open.back().token;
-  const record::Token own = method_token(caller);
+  const record::Token own = token_of(caller);
   if (!record::is_function(inner) || record::bare_token(inner) == own) return;
   if (record::bare_token(open[open.size() - 2].token) != own) return;
   record::t_recorder->leave_outer(inner);

@@ -24,9 +24,9 @@ namespace timeloom::python {
 namespace {
 
 enum class Hook { kProfile, kTrace };
-constinit std::atomic<Hook> g_hook = Hook::kProfile;
+constinit std::atomic<Hook> g_legacy_hook = Hook::kProfile;
 constinit std::atomic<bool> g_c_functions = false;
-constinit std::atomic<bool> g_watching = false;
+constinit std::atomic<bool> g_watching_legacy = false;
 std::atomic<std::uint64_t> g_passed_over = 0;  // events that are no regions of ours
 PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int throwing);
 constinit FrameHook g_frame_hook;
@@ -91,7 +91,7 @@ void set_hook(Hook hook, Py_tracefunc function) noexcept {
 // measurement when it gets the other.
 template <Hook kHook>
 int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
-  if (!g_watching || g_hook != kHook) {
+  if (!g_watching_legacy || g_legacy_hook != kHook) {
     set_hook(kHook, nullptr);
     return 0;
   }
@@ -120,16 +120,16 @@ int on_event(PyObject*, PyFrameObject* frame, int what, PyObject* argument) {
 }
 
 Py_tracefunc hook_of(PyThreadState* thread) noexcept {
-  return g_hook == Hook::kProfile ? thread->c_profilefunc : thread->c_tracefunc;
+  return g_legacy_hook == Hook::kProfile ? thread->c_profilefunc : thread->c_tracefunc;
 }
 
 Py_tracefunc our_hook() noexcept {
-  return g_hook == Hook::kProfile ? on_event<Hook::kProfile> : on_event<Hook::kTrace>;
+  return g_legacy_hook == Hook::kProfile ? on_event<Hook::kProfile> : on_event<Hook::kTrace>;
 }
 
 void put_hook() noexcept {
   const ErrorGuard guard;
-  set_hook(g_hook, our_hook());
+  set_hook(g_legacy_hook, our_hook());
 }
 
 PyObject* catch_by_monitoring(PyObject*, PyObject* const* arguments, std::size_t,
@@ -153,7 +153,7 @@ PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int thr
   if (stack_runs_low(thread)) [[unlikely]] {
     return evaluate_with_room(catch_by_frame, thread, frame, throwing);
   }
-  if (g_watching && hook_of(thread) == nullptr && !is_tracing(thread)) [[unlikely]] {
+  if (g_watching_legacy && hook_of(thread) == nullptr && !is_tracing(thread)) [[unlikely]] {
     reconcile_this_thread(nullptr);  // `frame` is not yet among those that run
     put_hook();
   }
@@ -182,19 +182,19 @@ void uninstall_catcher() {
 std::uint64_t ignored_callbacks() noexcept { return g_passed_over.load(std::memory_order_relaxed); }
 
 bool install_legacy(Hook hook, const InstrumentOptions& what) {
-  g_hook = hook;
+  g_legacy_hook = hook;
   g_c_functions = what.c_functions;
-  g_watching = true;
+  g_watching_legacy = true;
   if (hook == Hook::kProfile) hide_return_of_set_profile(our_hook());
   if (hook_of(PyThreadState_Get()) == nullptr) put_hook();
   return install_catcher();
 }
 
 void uninstall_legacy() {
-  g_watching = false;
+  g_watching_legacy = false;
   uninstall_catcher();
   const ErrorGuard guard;
-  if (hook_of(PyThreadState_Get()) == our_hook()) set_hook(g_hook, nullptr);
+  if (hook_of(PyThreadState_Get()) == our_hook()) set_hook(g_legacy_hook, nullptr);
 }
 
 }  // namespace

@@ -238,19 +238,19 @@ constexpr MonitoringEvent kTaskEvents[] = {
     {"C_RAISE", on_c_leave, true},
 };
 
-bool g_tasks = false;
+bool g_monitoring_tasks = false;
 
 bool install_monitoring(const InstrumentOptions& what) {
   if (what.budget) return subscribe(kCountedEvents);
   const std::span all = what.tasks ? std::span(kTaskEvents) : std::span(kEvents);
-  g_tasks = what.tasks;
-  if (g_tasks) begin_tasks(what.lanes);
+  g_monitoring_tasks = what.tasks;
+  if (g_monitoring_tasks) begin_tasks(what.lanes);
   return subscribe(what.c_functions ? all : all.first(kPythonEvents));
 }
 
 void uninstall_monitoring() {
   unsubscribe();
-  if (g_tasks) pause_tasks();
+  if (g_monitoring_tasks) pause_tasks();
 }
 
 }  // namespace

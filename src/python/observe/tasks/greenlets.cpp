@@ -169,7 +169,7 @@ PyObject* trace(PyObject*, PyObject* arguments) {
   return before == nullptr ? Py_NewRef(Py_None) : PyObject_Call(before, arguments, nullptr);
 }
 
-PyMethodDef kTrace = {"timeloom_greenlet_tracer", trace, METH_VARARGS, nullptr};
+PyMethodDef kGreenletTracer = {"timeloom_greenlet_tracer", trace, METH_VARARGS, nullptr};
 PyObject* g_tracer = nullptr;
 
 bool is_callable(const Ref& tracer) noexcept { return tracer && tracer.get() != Py_None; }
@@ -182,7 +182,7 @@ void look_for_greenlets() noexcept {
   PyObject* module = greenlet_module();
   if (module == nullptr) return;
   const ErrorGuard guard;
-  if (g_tracer == nullptr) g_tracer = PyCFunction_New(&kTrace, nullptr);
+  if (g_tracer == nullptr) g_tracer = PyCFunction_New(&kGreenletTracer, nullptr);
   const Ref settrace(PyObject_GetAttrString(module, "settrace"));
   const Ref before(settrace && g_tracer != nullptr ? PyObject_CallOneArg(settrace.get(), g_tracer)
                                                    : nullptr);

@@ -125,7 +125,7 @@ record::Track* track_of(const Running& running) noexcept {
   return running.nest.empty() ? nullptr : running.nest.back()->track.get();
 }
 
-EventWord task_region(PyObject* root) {
+EventWord root_region(PyObject* root) {
   return task_region(code_of_generator(root), reinterpret_cast<PyGenObject*>(root)->gi_qualname);
 }
 
@@ -146,7 +146,7 @@ Task* activate(Running& running, PyObject* root, InterpreterFrame* outer, bool s
   enter_task(s.task_word);
   running.nest.push_back(task);
   record::t_recorder->switch_to(task->track.get());
-  if (is_new && uses_lanes()) begin_on_lane(task_region(root), task->name);
+  if (is_new && uses_lanes()) begin_on_lane(root_region(root), task->name);
   if (task->suspended) {
     record_woken(std::exchange(task->woken, 0));
     leave_task(s.suspended_word);

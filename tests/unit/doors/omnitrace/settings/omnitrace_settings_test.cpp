@@ -106,8 +106,8 @@ TEST(OmnitraceSettings, BecomeSettings) {
   EXPECT_EQ(settings.text(kSettings.results), "all");
   Settings off;
   apply(read({"OMNITRACE_ENABLED=0", "OMNITRACE_TIMEMORY_COMPONENTS=peak_rss"}), off);
-  EXPECT_EQ(off.text("results"), "none");
-  EXPECT_EQ(off.text("metric-rusage"), "");  // there is no profile
+  EXPECT_EQ(off.text(kSettings.results), "none");
+  EXPECT_EQ(off.text(kSettings.metric_rusage), "");  // there is no profile
 }
 
 TEST(OmnitraceSettings, SayWhatIsNotDone) {
