@@ -28,21 +28,26 @@ void choose_clock(bool system) noexcept;
 // The source that now() reads in this process.
 ClockSource clock_source() noexcept;
 
-// The current time in ticks. Not serialising: on the event path the few
-// nanoseconds by which the CPU may reorder the read matter less than a fence.
-inline std::uint64_t now() noexcept {
+// The processor's counter: the current time in ticks where clock_source() is not kMonotonic. Not
+// serialising: on the event path the few nanoseconds by which the CPU may reorder the read matter
+// less than a fence.
+inline std::uint64_t counter() noexcept {
 #if defined(__x86_64__)
-  if (detail::g_counter_used.load(std::memory_order_relaxed)) [[likely]] {
-    // Without <x86intrin.h>, which takes half a second to compile wherever this file is included.
-    return __builtin_ia32_rdtsc();
-  }
+  // Without <x86intrin.h>, which takes half a second to compile wherever this file is included.
+  return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
-  if (detail::g_counter_used.load(std::memory_order_relaxed)) [[likely]] {
-    std::uint64_t value;
-    asm volatile("mrs %0, cntvct_el0" : "=r"(value));
-    return value;
-  }
+  std::uint64_t value;
+  asm volatile("mrs %0, cntvct_el0" : "=r"(value));
+  return value;
+#else
+  return detail::monotonic_ns();
 #endif
+}
+
+// The current time in ticks.
+inline std::uint64_t now() noexcept {
+  if (detail::g_counter_used.load(std::memory_order_relaxed)) [[likely]]
+    return counter();
   return detail::monotonic_ns();
 }
 

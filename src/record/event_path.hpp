@@ -21,20 +21,25 @@ class alignas(64) EventPath {
   // Records that the region of `enter` is entered at `now`.
   void enter(Token token, EventWord enter, std::uint64_t now = os::now()) noexcept {
     const std::uint64_t delta = now - base_;
-    if (cursor_ >= limit_ || top_ >= stack_end_ || delta > horizon_) [[unlikely]] {
+    OpenRegion* const top = top_;
+    if (cursor_ >= limit_ || top >= stack_end_ || delta > horizon_) [[unlikely]] {
       return enter_slow(token, enter, now);
     }
     put(at(enter, delta));
-    *++top_ = {token, enter};
+    // Two stores, from which the loads of a leave that follows at once are served.
+    __atomic_store_n(&top[1].token, token, __ATOMIC_RELAXED);
+    __atomic_store_n(&top[1].enter, enter, __ATOMIC_RELAXED);
+    top_ = top + 1;
   }
 
   // Records the leave of the innermost open region at `now`; false, and nothing is recorded,
   // when its token is not `token`.
   bool leave_last(Token token, std::uint64_t now = os::now()) noexcept {
-    if (top_->token != token) [[unlikely]]
+    OpenRegion* const top = top_;
+    if (top->token != token) [[unlikely]]
       return false;
-    const EventWord leave = top_->enter ^ kEnterLeaveFlip;
-    --top_;
+    const EventWord leave = top->enter ^ kEnterLeaveFlip;
+    top_ = top - 1;
     const std::uint64_t delta = now - base_;
     if (cursor_ >= limit_ || delta > horizon_) [[unlikely]] {
       append_slow(leave, now);
@@ -54,8 +59,9 @@ class alignas(64) EventPath {
 
   void put(EventWord word) noexcept {
     // One store of eight bytes: a record is there or it is not.
-    __atomic_store_n(cursor_, word, __ATOMIC_RELAXED);
-    ++cursor_;
+    std::uint64_t* const cursor = cursor_;
+    __atomic_store_n(cursor, word, __ATOMIC_RELAXED);
+    cursor_ = cursor + 1;
   }
 
   std::uint64_t* cursor_ = nullptr;    // next word

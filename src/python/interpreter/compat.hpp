@@ -101,7 +101,8 @@ struct CodeExtra {
 inline EventWord load_code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
   const auto* extra = static_cast<CodeExtra*>(
       __atomic_load_n(&code->co_extra, kHasGil ? __ATOMIC_RELAXED : __ATOMIC_ACQUIRE));
-  if (extra == nullptr || extra->size <= index) return 0;
+  if (extra == nullptr || extra->size <= index) [[unlikely]]
+    return 0;
   return reinterpret_cast<EventWord>(__atomic_load_n(&extra->values[index], __ATOMIC_RELAXED));
 }
 

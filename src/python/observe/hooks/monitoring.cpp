@@ -2,6 +2,7 @@
 //
 // A code object that is excluded returns DISABLE from each of its places once
 // and costs nothing afterwards.
+#include "os/clock.hpp"
 #include "python/observe/cost/budget.hpp"
 #include "python/observe/hooks/event_code.hpp"
 #include "python/observe/hooks/instrumenter.hpp"
@@ -31,11 +32,14 @@ EventWord decided_word(PyCodeObject* code) noexcept {
 }
 
 // The clock is read first in these two: the counter waits for the instructions
-// before it, and ours can run beside those of the interpreter that follow.
+// before it, and ours can run beside those of the interpreter that follow. Which clock it is, is
+// decided when they are installed.
+using Clock = std::uint64_t (*)() noexcept;
 
 // PY_START, PY_RESUME
+template <Clock kClock>
 PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
-  const std::uint64_t now = os::now();
+  const std::uint64_t now = kClock();
   if (!is_of_code(arguments)) [[unlikely]]
     return leave_out_event();
   PyCodeObject* code = code_argument(arguments);
@@ -56,9 +60,10 @@ PyObject* on_enter(PyObject*, PyObject* const* arguments, std::size_t, PyObject*
 }
 
 // PY_RETURN, PY_YIELD
+template <Clock kClock>
 PyObject* on_monitoring_leave(PyObject*, PyObject* const* arguments, std::size_t,
                               PyObject*) noexcept {
-  const std::uint64_t now = os::now();
+  const std::uint64_t now = kClock();
   PyCodeObject* code = code_argument(arguments);
   if (!record::t_recorder->leave_last(token_of(code), now)) [[unlikely]]
     return unexpected_leave(arguments);
@@ -119,11 +124,12 @@ PyObject* on_c_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObjec
   return none_object();
 }
 
+template <Clock kClock>
 constexpr MonitoringEvent kEvents[] = {
-    {"PY_START", on_enter, false, true},
-    {"PY_RESUME", on_enter, false, true},
-    {"PY_RETURN", on_monitoring_leave, false, true},
-    {"PY_YIELD", on_monitoring_leave, false, true},
+    {"PY_START", on_enter<kClock>, false, true},
+    {"PY_RESUME", on_enter<kClock>, false, true},
+    {"PY_RETURN", on_monitoring_leave<kClock>, false, true},
+    {"PY_YIELD", on_monitoring_leave<kClock>, false, true},
     {"PY_THROW", on_throw, false},
     {"PY_UNWIND", on_monitoring_unwind, false},
     {"CALL", on_monitoring_call, false},
@@ -139,14 +145,14 @@ PyObject* on_counted_enter(PyObject* self, PyObject* const* arguments, std::size
                            PyObject* names) noexcept {
   if (is_sample() && is_of_code(arguments)) [[unlikely]]
     take_sample(code_argument(arguments));
-  return on_enter(self, arguments, count, names);
+  return on_enter<os::now>(self, arguments, count, names);
 }
 
 constexpr MonitoringEvent kCountedEvents[] = {
     {"PY_START", on_counted_enter, false, true},
     {"PY_RESUME", on_counted_enter, false, true},
-    {"PY_RETURN", on_monitoring_leave, false, true},
-    {"PY_YIELD", on_monitoring_leave, false, true},
+    {"PY_RETURN", on_monitoring_leave<os::now>, false, true},
+    {"PY_YIELD", on_monitoring_leave<os::now>, false, true},
     {"PY_THROW", on_throw, false},
     {"PY_UNWIND", on_monitoring_unwind, false},
 };
@@ -242,7 +248,10 @@ bool g_monitoring_tasks = false;
 
 bool install_monitoring(const InstrumentOptions& what) {
   if (what.budget) return subscribe(kCountedEvents);
-  const std::span all = what.tasks ? std::span(kTaskEvents) : std::span(kEvents);
+  const bool has_counter = os::clock_source() != os::ClockSource::kMonotonic;
+  const std::span plain =
+      has_counter ? std::span(kEvents<os::counter>) : std::span(kEvents<os::now>);
+  const std::span all = what.tasks ? std::span(kTaskEvents) : plain;
   g_monitoring_tasks = what.tasks;
   if (g_monitoring_tasks) begin_tasks(what.lanes);
   return subscribe(what.c_functions ? all : all.first(kPythonEvents));

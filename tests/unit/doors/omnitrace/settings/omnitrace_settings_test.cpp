@@ -12,8 +12,8 @@
 #include "doors/omnitrace/settings/omnitrace_choices.hpp"
 #include "doors/omnitrace/settings/omnitrace_config.hpp"
 #include "doors/omnitrace/settings/omnitrace_names.hpp"
-#include "doors/omnitrace/settings/omnitrace_xml.hpp"
 #include "doors/omnitrace/settings/omnitrace_units.hpp"
+#include "doors/omnitrace/settings/omnitrace_xml.hpp"
 #include "support/temp_directory.hpp"
 
 namespace timeloom {
