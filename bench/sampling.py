@@ -26,12 +26,12 @@ from collections.abc import Iterator
 import startup
 from limits import Figures
 from truth import compare
-from truth_work import PROGRAMS
+from truth_work import PROFILED, PROGRAMS
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 8
 RATE = 1000  # samples a second
-NAMES = [name for name in PROGRAMS if name not in ("threads", "tasks")]
+NAMES = [name for name in PROGRAMS if name not in ("threads", "tasks", *PROFILED)]
 Counts = collections.Counter[tuple[str, int]]  # by file name and first line of a function
 Shares = dict[tuple[str, int], float]
 

@@ -9,7 +9,8 @@ Method
   median and, as its interval, the quartiles. The estimate is what `timeloom info` says of
   the runs, their median. It holds if it lies within a quarter of the measured difference,
   or within two points of the plain program's CPU time, whichever is more. Each run is asked
-  `timeloom check 'overhead < 5%'`, too: the verdicts are counted.
+  `timeloom check 'overhead < 5%'`, too: the verdicts are counted. A NAME is that of a program,
+  for a trace, or 'PROGRAM --profile'.
 """
 
 import argparse
@@ -26,11 +27,12 @@ from collections.abc import Callable
 
 import startup
 from limits import Figures
-from truth_work import PACKAGES, PROGRAMS
+from truth_work import PACKAGES, PROFILED, PROGRAMS
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 20
 RULE = "overhead < 5%"
+NAMES = [*PROGRAMS, *(f"{name} --profile" for name in PROFILED)]
 VERDICTS = {0: "pass", 1: "fail", 4: "undecided"}  # by the exit status of `timeloom check`
 Measure = Callable[[str, int, pathlib.Path], Figures]  # of a program, in so many rounds
 SHARE, POINTS = 0.25, 0.02  # how far an estimate may be off
@@ -58,12 +60,13 @@ def verdict_of(run: str) -> str:
 
 
 def measure(name: str, rounds: int, scratch: pathlib.Path) -> Figures:
-    program = [str(HERE / "truth_work.py"), name]
+    work, *options = name.split()
+    program = [str(HERE / "truth_work.py"), work]
     plain, added, stated = [], [], []
     verdicts: collections.Counter[str] = collections.Counter()
     for number in range(rounds):
-        run = str(scratch / f"{name}-{number}")
-        measured = [startup.program(), "run", "--quiet", "--no-weave", "-o", run]
+        run = str(scratch / f"{work}-{number}")
+        measured = [startup.program(), "run", *options, "--quiet", "--no-weave", "-o", run]
         commands = [[sys.executable, *program], [*measured, *program]]
         order = (0, 1) if number % 2 == 0 else (1, 0)
         seconds = {one: cpu_seconds(commands[one]) for one in order}
@@ -94,8 +97,9 @@ def compare(document: str | None, names: list[str], rounds: int, measure: Measur
     figures: Figures = {}
     with tempfile.TemporaryDirectory(dir=arguments.scratch) as scratch:
         for name in arguments.only.split(",") if arguments.only else names:
-            if name in PACKAGES and importlib.util.find_spec(name) is None:
-                print(f"{pathlib.Path(sys.argv[0]).name}: {name} is not installed", file=sys.stderr)
+            package = PACKAGES.get(name.split()[0])
+            if package is not None and importlib.util.find_spec(package) is None:
+                print(f"{pathlib.Path(sys.argv[0]).name}: {name}: {package} is not installed", file=sys.stderr)
                 continue
             figures[name] = measure(name, arguments.rounds, pathlib.Path(scratch))
             if not arguments.json:
@@ -105,4 +109,4 @@ def compare(document: str | None, names: list[str], rounds: int, measure: Measur
 
 
 if __name__ == "__main__":
-    compare(__doc__, list(PROGRAMS), ROUNDS, measure)
+    compare(__doc__, NAMES, ROUNDS, measure)

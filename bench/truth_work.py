@@ -3,23 +3,31 @@
 usage: truth_work.py PROGRAM [--no-gc]
 
 They differ in what they do between two events: some only call, some compute in C, some
-see thousands of functions once. Four are packages from PyPI (bench/requirements.txt).
+see thousands of functions once, some start processes. Four are packages from PyPI
+(bench/requirements.txt); two need large ones that are installed by hand (distributed, torch).
 With --no-gc nothing collects garbage.
 """
 
+import argparse
 import ast
 import asyncio
 import concurrent.futures
+import dataclasses
 import functools
 import gc
+import inspect
 import json
 import math
+import multiprocessing
 import pathlib
 import random
 import re
+import subprocess
 import sys
 import sysconfig
+import textwrap
 import tokenize
+import typing
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -192,14 +200,90 @@ def networkx_() -> None:
     list(networkx.connected_components(graph))
 
 
+def tree() -> None:
+    """A wide call tree: tens of thousands of call paths, most of them visited a few times."""
+    for module in (json, textwrap, ast, argparse, typing, dataclasses):
+        source = inspect.getsource(module)
+        lines = iter(source.splitlines(keepends=True))
+        for _ in tokenize.generate_tokens(functools.partial(next, lines, "")):
+            pass
+        ast.dump(ast.parse(source))
+        ast.unparse(ast.parse(source))
+
+
+# For workers.
+FILES = ("argparse.py", "typing.py", "inspect.py", "ast.py", "dataclasses.py", "enum.py") * 2
+
+
+def unparse_file(name: str) -> int:
+    return len(ast.unparse(ast.parse(*sources(name))))
+
+
+def pool() -> None:
+    """Forked workers."""
+    with multiprocessing.get_context("fork").Pool(2) as workers:
+        workers.map(unparse_file, FILES, chunksize=1)
+        workers.close()
+        workers.join()
+
+
+def spawn() -> None:
+    """Workers that are started anew, and import this file."""
+    spawned = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(2, mp_context=spawned) as workers:
+        list(workers.map(unparse_file, FILES))
+
+
+def children() -> None:
+    """Other programs, which import much and do little."""
+    text = "import argparse, asyncio, dataclasses, email.message, http.client, unittest, xml.dom.minidom"
+    for _ in range(6):
+        subprocess.run([sys.executable, "-c", text], check=True)
+
+
+def dask_() -> None:
+    import distributed
+
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster) as client:
+        client.gather(client.map(unparse_file, FILES, pure=False))
+
+
+class Rows:
+    """What a DataLoader reads: rows that are made in Python."""
+
+    def __len__(self) -> int:
+        return 2000
+
+    def __getitem__(self, index: int) -> list[float]:
+        if index >= len(self):
+            raise IndexError(index)
+        return [self.value(index, column) for column in range(100)]
+
+    def value(self, index: int, column: int) -> float:
+        return float(index * column % 17)
+
+
+def dataloader() -> None:
+    import torch.utils.data
+
+    for _ in torch.utils.data.DataLoader(Rows(), batch_size=32, num_workers=2):
+        pass
+
+
 PROGRAMS: dict[str, Callable[[], Any]] = {
     function.__name__.rstrip("_"): function
     for function in (fib, objects, loops, generators, parse, unparse, tasks, threads,
-                     black_, pygments_, docutils_, networkx_)
+                     black_, pygments_, docutils_, networkx_,
+                     tree, pool, spawn, children, dask_, dataloader)
 }  # fmt: skip
 
-# Of these, packages that have to be installed.
-PACKAGES = ("black", "pygments", "docutils", "networkx")
+# Of these, the ones that are measured with --profile, too.
+PROFILED = ("tree", "pool", "spawn", "children", "dask", "dataloader")
+
+# The modules that some need, which have to be installed.
+PACKAGES = {"black": "black", "pygments": "pygments", "docutils": "docutils", "networkx": "networkx",
+            "dask": "distributed", "dataloader": "torch"}  # fmt: skip
 
 if __name__ == "__main__":
     if "--no-gc" in sys.argv:
