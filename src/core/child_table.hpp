@@ -1,9 +1,12 @@
 // A hash table from (parent node, region) to the child node.
 //
-// Owned by one thread. Open addressing with linear probing: look-ups are on the
-// way of every event that leaves the beaten track.
+// Owned by one thread. Look-ups are on the way of every event that leaves the beaten track, so the
+// entries lie in buckets of a cache line. A child is in the bucket of its parent, which parents
+// with numbers next to each other share: programs go from one to the other. Where that is full, it
+// is in the first bucket with space from that of the pair on.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -14,50 +17,71 @@ class ChildTable {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  ChildTable() : entries_(64) {}
-
-  // The child, or kNone.
-  std::uint32_t find(std::uint32_t parent, std::uint32_t region) const noexcept {
-    return entries_[slot(entries_, parent, region)].node;
-  }
-
-  // The pair is not in the table yet.
-  void insert(std::uint32_t parent, std::uint32_t region, std::uint32_t node) {
-    if (++count_ * 3 > entries_.size() * 2) grow();
-    entries_[slot(entries_, parent, region)] = {parent, region, node};
-  }
-
  private:
   struct Entry {
     std::uint32_t parent = 0;
     std::uint32_t region = 0;
     std::uint32_t node = kNone;
   };
+  static constexpr std::size_t kEntries = 5;
+  // Filled from the first entry on.
+  struct alignas(64) Bucket {
+    std::array<Entry, kEntries> entries;
+  };
+  static_assert(sizeof(Bucket) == 64);
 
-  // Where the pair is or belongs. The size is a power of two and a third of
-  // the entries are free, so the search ends.
-  static std::size_t slot(const std::vector<Entry>& entries, std::uint32_t parent,
-                          std::uint32_t region) noexcept {
-    const std::size_t mask = entries.size() - 1;
+  // The pair's entry or the first that is free; nullptr: it is not here, and nothing is free.
+  template <typename AnyBucket>
+  static auto* entry_in(AnyBucket& bucket, std::uint32_t parent, std::uint32_t region) noexcept {
+    for (auto& entry : bucket.entries) {
+      if ((entry.parent == parent && entry.region == region) || entry.node == kNone) return &entry;
+    }
+    return decltype(&bucket.entries[0]){nullptr};
+  }
+
+  // Where the pair is or belongs. The number of buckets is a power of two and a third of the
+  // entries are free, so the search ends.
+  template <typename Buckets>
+  static auto& slot(Buckets& buckets, std::uint32_t parent, std::uint32_t region) noexcept {
+    constexpr int kNeighbours = 2;  // bits
+    const std::size_t mask = buckets.size() - 1;
+    if (auto* const entry = entry_in(buckets[(parent >> kNeighbours) & mask], parent, region)) {
+      return *entry;
+    }
     // The upper half of the product depends on every bit of both numbers.
     const std::uint64_t key = std::uint64_t{parent} * 0xff51afd7u + region;
-    std::size_t i = static_cast<std::size_t>((key * 0x9e3779b97f4a7c15u) >> 32) & mask;
-    while (entries[i].node != kNone &&
-           (entries[i].parent != parent || entries[i].region != region)) {
-      i = (i + 1) & mask;
+    std::size_t i = static_cast<std::size_t>((key * 0x9e3779b97f4a7c15u) >> 32);
+    for (;; ++i) {
+      if (auto* const entry = entry_in(buckets[i & mask], parent, region)) return *entry;
     }
-    return i;
   }
 
+ public:
+  ChildTable() : buckets_(16) {}
+
+  // The child, or kNone.
+  std::uint32_t find(std::uint32_t parent, std::uint32_t region) const noexcept {
+    return slot(buckets_, parent, region).node;
+  }
+
+  // The pair is not in the table yet.
+  void insert(std::uint32_t parent, std::uint32_t region, std::uint32_t node) {
+    if (++count_ * 3 > buckets_.size() * kEntries * 2) grow();
+    slot(buckets_, parent, region) = {parent, region, node};
+  }
+
+ private:
   void grow() {
-    std::vector<Entry> larger(entries_.size() * 2);
-    for (const Entry& entry : entries_) {
-      if (entry.node != kNone) larger[slot(larger, entry.parent, entry.region)] = entry;
+    std::vector<Bucket> larger(buckets_.size() * 2);
+    for (const Bucket& bucket : buckets_) {
+      for (const Entry& entry : bucket.entries) {
+        if (entry.node != kNone) slot(larger, entry.parent, entry.region) = entry;
+      }
     }
-    entries_ = std::move(larger);
+    buckets_ = std::move(larger);
   }
 
-  std::vector<Entry> entries_;
+  std::vector<Bucket> buckets_;
   std::size_t count_ = 0;
 };
 

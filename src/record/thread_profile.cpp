@@ -93,7 +93,7 @@ void ThreadProfile::count_length(std::uint32_t index, std::uint64_t ticks) noexc
 // The node of a function in the node without a region that is visited. 0: the visit is too deep to
 // be told apart, or there is no space.
 std::uint32_t ThreadProfile::function_beyond(std::uint32_t region) noexcept {
-  const std::uint32_t depth = file_->node(current_).depth + beyond();
+  const std::uint32_t depth = file_->depth(current_) + beyond();
   if (depth > max_depth_) return reach(depth), 0;
   const std::uint32_t known = children_.find(current_, region);
   if (known != ChildTable::kNone) return known;

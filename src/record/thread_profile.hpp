@@ -40,10 +40,11 @@ class ThreadProfile {
 
   void enter(std::uint32_t region, std::uint64_t now) noexcept {
     std::uint32_t child = file_->node(current_).last_child;
-    if (child == 0 || file_->node(child).region != region || rare_ != 0) [[unlikely]] {
+    if (file_->node(current_).last_region != region || rare_ != 0) [[unlikely]] {
       child = find_child(region, now);
       if (child == 0) return;  // counted as beyond
       file_->node(current_).last_child = child;
+      file_->node(current_).last_region = region;
     }
     spool::ProfileNode& node = file_->node(child);
     node.entered = now;
@@ -133,7 +134,7 @@ class ThreadProfile {
   bool inside_rest() noexcept {
     return current_ != 0 && file_->node(current_).region == spool::kBeyondLimit;
   }
-  bool too_deep() noexcept { return file_->node(current_).depth >= max_depth_; }
+  bool too_deep() noexcept { return file_->depth(current_) >= max_depth_; }
   void reach(std::uint32_t depth) noexcept;
   std::uint32_t with_parameter(std::uint32_t parameter, std::uint64_t value);
   std::uint32_t with_value(std::uint32_t node, std::uint32_t parameter, std::uint64_t value);

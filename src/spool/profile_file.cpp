@@ -30,6 +30,7 @@ std::unique_ptr<ProfileWriter> ProfileWriter::create(const KnownDirectory& spool
     header.first = now;
     header.last = now;
     header.places = 1;
+    header.last_region = kBeyondLimit;
     header.magic = kProfileMagic;
     return writer;
   } catch (const std::bad_alloc&) {
@@ -44,6 +45,7 @@ bool ProfileWriter::grow() noexcept {
   try {
     blocks_.reserve(blocks_.size() + 1);
     mappings_.reserve(mappings_.size() + 1);
+    depths_.resize((blocks_.size() + 1) * kBlock);
   } catch (const std::bad_alloc&) {
     error_ = ENOMEM;
     return false;
@@ -84,7 +86,8 @@ std::uint32_t ProfileWriter::add(std::uint32_t parent, std::uint32_t region) noe
   ProfileNode& fresh = node(index);
   fresh.parent = parent;
   fresh.region = region;
-  fresh.depth = node(parent).depth + 1;
+  fresh.last_region = kBeyondLimit;
+  depths_[index] = depths_[parent] + 1;
   fresh.shortest = UINT64_MAX;
   publish();
   return index;

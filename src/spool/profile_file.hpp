@@ -43,7 +43,8 @@ struct ProfileHeader {
   std::atomic<std::uint32_t> deepest;  // level that was reached beyond the depth limit; else 0
   std::uint32_t sealed;                // `places` when nothing changes any more; else 0
   std::uint32_t check;                 // in a sealed file: place_check()
-  std::uint32_t unused[3];
+  std::uint32_t last_region;           // of the writer, as in a node
+  std::uint32_t unused[2];
 };
 static_assert(sizeof(ProfileHeader) == 64);
 
@@ -65,14 +66,17 @@ struct ProfileNode {     // a call path
   std::uint64_t longest;
   std::uint64_t entered;     // ticks at which the visit began that is open; 0: none
   std::uint32_t last_child;  // of the writer; in a sealed file place_check()
-  std::uint32_t depth;       // of the writer: levels from the root to this one; 1: a root
-  std::uint32_t parameter;   // place of the last parameter that visits of it have; 0: none
+  // Of the writer: the region of last_child, so that another child is not looked at;
+  // kBeyondLimit: there is none yet.
+  std::uint32_t last_region;
+  std::uint32_t parameter;  // place of the last parameter that visits of it have; 0: none
   PlaceKind kind;
 };
 static_assert(sizeof(ProfileNode) == 64);
 
 // The writer's own fields of node 0 lie in fields of the header that it does not use until then.
-static_assert(offsetof(ProfileNode, last_child) == offsetof(ProfileHeader, check));
+static_assert(offsetof(ProfileNode, last_child) == offsetof(ProfileHeader, check) &&
+              offsetof(ProfileNode, last_region) == offsetof(ProfileHeader, last_region));
 
 // A value of a parameter that visits of the call path `node` were given. These visits belong from
 // then on to the call path at the next place.
@@ -143,6 +147,8 @@ class ProfileWriter {
     return reinterpret_cast<ProfileSamples&>(node(index));
   }
   std::uint32_t places() const noexcept { return count_; }
+  // Levels from the root to this call path; 1: a root.
+  std::uint32_t depth(std::uint32_t index) const noexcept { return depths_[index]; }
   ProfileHeader& header() noexcept { return *reinterpret_cast<ProfileHeader*>(blocks_[0]); }
   // A new place, of zeros; 0 when there is no space for it.
   std::uint32_t take() noexcept;
@@ -165,6 +171,7 @@ class ProfileWriter {
   os::File file_;
   std::vector<os::Mapping> mappings_;
   std::vector<ProfileNode*> blocks_;
+  std::vector<std::uint32_t> depths_;  // of call paths, by their places
   std::uint32_t count_ = 1;
   int error_ = 0;
 };
