@@ -15,13 +15,27 @@ template <typename Cost>
 using Fields = std::span<const std::pair<std::string_view, double Cost::*>>;
 
 constexpr std::pair<std::string_view, double ProcessCost::*> kProcessFields[] = {
-    {"events", &ProcessCost::events},       {"event", &ProcessCost::event},
-    {"inside", &ProcessCost::inside},       {"ignored", &ProcessCost::ignored},
-    {"functions", &ProcessCost::functions}, {"start", &ProcessCost::start},
-    {"recorder", &ProcessCost::recorder},   {"cpu", &ProcessCost::cpu},
-    {"wall", &ProcessCost::wall},           {"running", &ProcessCost::running},
-    {"peak", &ProcessCost::peak},           {"resident", &ProcessCost::resident},
+    {"events", &ProcessCost::events},
+    {"event", &ProcessCost::event},
+    {"inside", &ProcessCost::inside},
+    {"ignored", &ProcessCost::ignored},
+    {"functions", &ProcessCost::functions},
+    {"start", &ProcessCost::start},
+    {"recorder", &ProcessCost::recorder},
+    {"cpu", &ProcessCost::cpu},
+    {"wall", &ProcessCost::wall},
+    {"running", &ProcessCost::running},
+    {"peak", &ProcessCost::peak},
+    {"resident", &ProcessCost::resident},
     {"timed", &ProcessCost::timed},
+    {"callback", &ProcessCost::callback},
+    {"sights", &ProcessCost::sights},
+    {"callbacks", &ProcessCost::callbacks},
+    {"sight", &ProcessCost::sight},
+    {"ignored_callback", &ProcessCost::ignored_callback},
+    {"quick_event", &ProcessCost::quick_event},
+    {"quick_callback", &ProcessCost::quick_callback},
+    {"per_tick", &ProcessCost::per_tick},
 };
 constexpr std::pair<std::string_view, double MeasuringCost::*> kRunFields[] = {
     {"events", &MeasuringCost::events},   {"functions", &MeasuringCost::functions},
@@ -61,6 +75,28 @@ Cost cost_of(std::string_view text, Fields<Cost> fields) {
 }
 
 double share(double part, double whole) noexcept { return whole > 0 ? part / whole : 0; }
+
+// `event` and `inside` become sums over all events.
+void add_events(const ProcessCost& process, MeasuringCost& sum, double& events) noexcept {
+  events += process.events;
+  sum.event += process.events * process.event;
+  sum.inside += process.events * process.inside;
+  sum.events += process.events * process.event + process.ignored;
+  sum.functions += process.functions;
+}
+
+// The process, as if it had been calibrated with the results of another.
+ProcessCost as_calibrated(ProcessCost process, const ProcessCost& other) noexcept {
+  process.event = other.event;
+  if (process.callback > 0 && other.quick_callback > 0) {
+    const double more = std::max(process.callback - other.quick_callback, 0.0);
+    process.event = other.quick_event + more * other.per_tick;
+  }
+  process.inside = std::max(other.inside + process.event - other.event, 0.0);
+  process.functions += process.sights * other.sight;
+  process.ignored += process.callbacks * other.ignored_callback;
+  return process;
+}
 
 }  // namespace
 
@@ -103,31 +139,29 @@ double MeasuringCost::most_of_stated() const noexcept {
   return timed >= kEnough ? 2 : 3;
 }
 
-void CostSum::add(const ProcessCost& process) noexcept {
-  if (process.event > 0) {
-    last_event_ = process.event;
-    calibrated_events_ += process.events;
-    sum_.events += process.events * process.event;
-    sum_.event += process.events * process.event;
-    sum_.inside += process.events * process.inside;
-  } else {
-    uncalibrated_events_ += process.events;
-  }
-  sum_.events += process.ignored;
+void CostSum::add(const ProcessCost& process) {
   sum_.timed += process.timed;
-  sum_.functions += process.functions;
   sum_.start += process.start;
   sum_.recorder += process.recorder;
   sum_.cpu += process.cpu;
   sum_.wall = std::max(sum_.wall, process.wall);
+  if (process.event > 0) {
+    last_ = process;
+    add_events(process, sum_, events_);
+  } else {
+    uncalibrated_.push_back(process);
+  }
 }
 
-std::optional<MeasuringCost> CostSum::sum() const noexcept {
-  if (last_event_ == 0) return std::nullopt;
+std::optional<MeasuringCost> CostSum::sum() const {
+  if (last_.event == 0) return std::nullopt;
   MeasuringCost sum = sum_;
-  sum.events += uncalibrated_events_ * last_event_;
-  sum.event = share(sum_.event, calibrated_events_);
-  sum.inside = share(sum_.inside, calibrated_events_);
+  double events = events_;
+  for (const ProcessCost& process : uncalibrated_) {
+    add_events(as_calibrated(process, last_), sum, events);
+  }
+  sum.event = share(sum.event, events);
+  sum.inside = share(sum.inside, events);
   return sum;
 }
 

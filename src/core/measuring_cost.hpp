@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace timeloom {
 
@@ -37,6 +38,16 @@ struct ProcessCost {
   double running = 0;    // CPU time within these; 0: not known
   double peak = 0;       // bytes of memory that it had at most; 0: not known
   double resident = 0;   // and those at its end
+  double callback = 0;   // ticks of a timed callback on average; 0: too few were timed
+  // Of a process that was not calibrated, what is in `functions` and `ignored` of others:
+  double sights = 0;     // functions seen for the first time, what the interpreter did for them
+  double callbacks = 0;  // those that recorded nothing
+  // As calibrated, for the other processes:
+  double sight = 0;             // seconds of one of these sights
+  double ignored_callback = 0;  // seconds of one of these callbacks
+  double quick_event = 0;       // seconds of an event whose callback takes
+  double quick_callback = 0;    // so many ticks; 0: no callback is timed
+  double per_tick = 0;          // seconds by which it takes longer for each tick more
 
   double total() const noexcept { return events * event + ignored + functions + start + recorder; }
 };
@@ -79,20 +90,21 @@ ProcessCost process_cost_of(std::string_view text);
 std::optional<MeasuringCost> measuring_cost_of(
     const std::map<std::string, std::string>& properties);
 
-// Adds up costs of processes. One that was not calibrated has the cost of an event from another.
+// Adds up costs of processes. One that was not calibrated, as a child is, has the cost of an event
+// from another, raised by what its own callbacks took.
 class CostSum {
  public:
-  void add(const ProcessCost& process) noexcept;
+  void add(const ProcessCost& process);
   // One that was killed, became another program, or still runs.
   void add_unknown() noexcept { ++sum_.unknown; }
   // None: no process was calibrated.
-  std::optional<MeasuringCost> sum() const noexcept;
+  std::optional<MeasuringCost> sum() const;
 
  private:
-  MeasuringCost sum_;
-  double uncalibrated_events_ = 0;
-  double calibrated_events_ = 0;
-  double last_event_ = 0;  // cost of one in the last process that was calibrated
+  MeasuringCost sum_;  // `event` and `inside`: of all events
+  double events_ = 0;  // of processes in it
+  ProcessCost last_;   // that was calibrated
+  std::vector<ProcessCost> uncalibrated_;
 };
 
 // Where the truth may lie of a stated share: from 0.7 of it to twice as much, or to three times as

@@ -90,14 +90,17 @@ bool set_path_of_children() {
   return module && Ref(PyObject_CallMethod(module.get(), "extend_python_path", nullptr));
 }
 
-// `parent`: the spool of the process that started this one. False with a Python exception set.
-bool start_followed(const Inheritance& inheritance, const std::string& parent) {
+// `parent`: the spool of the process that started this one. `begun`: its CPU time when we began
+// in it. False with a Python exception set.
+bool start_followed(const Inheritance& inheritance, const std::string& parent,
+                    std::uint64_t begun) {
   const KnownDirectory run = run_of(parent);
   return start_measurement(inheritance.settings, {.run = run.path(),
                                                   .id = run.id(),
                                                   .spools = directory_of(parent),
                                                   .program = inheritance.program,
-                                                  .parent = parent.substr(parent.rfind('/') + 1)});
+                                                  .parent = parent.substr(parent.rfind('/') + 1),
+                                                  .launched_cpu_ns = begun});
 }
 
 // A rank of those that MPI_Comm_spawn has started, whose run is that of its parents. False with a
@@ -121,7 +124,8 @@ bool start_spawned(Inheritance inheritance, const std::string& parent) {
                                                   .spools = spools,
                                                   .program = inheritance.program,
                                                   .parent = way.string(),
-                                                  .rank = launched->rank});
+                                                  .rank = launched->rank,
+                                                  .launched_cpu_ns = begun_cpu_ns()});
 }
 
 // The name that multiprocessing has given this process; false: none yet.
@@ -207,15 +211,18 @@ PyObject* follow(PyObject* core, PyObject* arguments) {
     record::remember_ancestors_for_children();     // the program is one
     Py_RETURN_NONE;
   }
+  std::uint64_t begun = begun_cpu_ns();
   if (std::strcmp(role, "worker") == 0) {
+    const std::uint64_t before = record::process_cpu_ns();
     if (!Ref(PyImport_ImportModule("multiprocessing.util"))) return nullptr;
+    begun += record::process_cpu_ns() - before;  // the worker would import it itself
     ask_for_names(core);
     name_command("multiprocessing");
   } else if (is_command_of_execnet()) {
     name_command("execnet");
   }
   g_on_new_code = look_for_name;
-  if (!start_followed(inheritance, spool) || !finish_child_at_exit()) return nullptr;
+  if (!start_followed(inheritance, spool, begun) || !finish_child_at_exit()) return nullptr;
   Py_RETURN_NONE;
 }
 
@@ -224,7 +231,8 @@ void start_in_child_of_server() {
   const Ref variables = environment();
   const Ref parent(variables ? PyMapping_GetItemString(variables.get(), kParentVariable) : nullptr);
   if (!parent || !PyUnicode_Check(parent.get())) return;
-  if (start_followed(*g_of_children, bytes_of(parent.get()))) g_of_children = nullptr;
+  const std::uint64_t begun = record::process_cpu_ns();
+  if (start_followed(*g_of_children, bytes_of(parent.get()), begun)) g_of_children = nullptr;
 }
 
 }  // namespace

@@ -141,16 +141,6 @@ Outcome run_before(PyObject* function) {
 
 // ---- Its measurement
 
-// CPU time of the process when our package began to load, which a launcher does first.
-std::uint64_t begun_cpu_ns() {
-  PyObject* package = PyDict_GetItemString(PyImport_GetModuleDict(), "timeloom");  // borrowed
-  const Ref begun(package == nullptr ? nullptr : PyObject_GetAttrString(package, "_BEGUN_CPU_NS"));
-  const std::uint64_t value = begun ? PyLong_AsUnsignedLongLong(begun.get()) : 0;
-  if (PyErr_Occurred() == nullptr && begun) return value;
-  PyErr_Clear();
-  return record::process_cpu_ns();
-}
-
 constexpr char kNothingMeasured[] = "nothing is measured: ";
 
 // Null when the machine is in the way of measuring, which is said.

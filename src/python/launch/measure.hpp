@@ -5,6 +5,9 @@
 
 namespace timeloom::python {
 
+// CPU time of the process when our package began to load, which a launcher, and a child that is
+// followed, does first.
+std::uint64_t begun_cpu_ns();
 // False with a Python exception set on failure. REQUIRES: as start_session().
 bool start_measurement(const Settings& settings, const SessionContext& context);
 // Goes on by other settings, of filters and names. False with a Python exception set on failure.

@@ -300,7 +300,7 @@ bool finish_session(SessionResult& result, Ending ending) {
                               : EventCost{};
   fill(result, end_ns);
   if (result.error == 0 && !record::has_spool(s.spool)) result.error = ENOENT;
-  result.cost = cost_of(s.cpu, totals, cost, ignored, result.wall_seconds);
+  result.cost = cost_of(s.cpu, totals, cost, in_program, ignored, result.wall_seconds);
   note_end(result);
   s = {};
   return true;
@@ -386,6 +386,7 @@ void forget_session() {
 
 // The hooks stay as they are.
 void start_after_fork() {
+  const std::uint64_t begin_ns = record::process_cpu_ns();
   Session& s = g_session;
   s.context.parent = s.spool.substr(s.spool.rfind('/') + 1);
   s.context.rank.reset();
@@ -400,8 +401,9 @@ void start_after_fork() {
   count_windows_of_child();
   s.spool = start.spool_directory;
   s.start_ns = record::monotonic_ns();
-  const std::uint64_t cpu_ns = record::process_cpu_ns();
-  s.cpu = {.begin_ns = cpu_ns, .started_ns = cpu_ns};
+  s.cpu = {.launched_ns = begin_ns, .begin_ns = begin_ns, .started_ns = record::process_cpu_ns()};
+  (void)take_callback_times();  // of the parent, as what was ignored
+  s.ignored_before = s.plan.instrumenter->ignored_callbacks();
   s.process = this_process_id();
   s.left_out_before = events_left_out();
   note_fork_for_exec();

@@ -13,8 +13,8 @@ double seconds(std::uint64_t nanoseconds) noexcept {
 }  // namespace
 
 ProcessCost cost_of(const SessionCpuTimes& times, const record::Totals& totals,
-                    const EventCost& events, std::uint64_t ignored_callbacks,
-                    double wall_seconds) noexcept {
+                    const EventCost& events, const CallbackTimes& in_program,
+                    std::uint64_t ignored_callbacks, double wall_seconds) noexcept {
   const FirstSights sights = first_sights();
   const std::uint64_t now = record::process_cpu_ns();
   const std::uint64_t begin = times.launched_ns.value_or(times.begin_ns);
@@ -22,10 +22,23 @@ ProcessCost cost_of(const SessionCpuTimes& times, const record::Totals& totals,
   cost.events = static_cast<double>(totals.events - totals.samples);
   cost.event = events.event_seconds;
   cost.inside = events.inside_seconds;
-  cost.timed = static_cast<double>(events.timed_callbacks);
-  cost.ignored = events.ignored_seconds * static_cast<double>(ignored_callbacks);
-  cost.functions =
-      seconds(sights.cpu_ns) + events.function_seconds * static_cast<double>(sights.count);
+  cost.timed = in_program.enough() ? static_cast<double>(in_program.calls()) : 0;
+  cost.callback = in_program.enough() ? in_program.mean() : 0;
+  cost.functions = seconds(sights.cpu_ns);
+  const auto count = static_cast<double>(sights.count);
+  const auto ignored = static_cast<double>(ignored_callbacks);
+  if (events.event_seconds > 0) {
+    cost.functions += events.function_seconds * count;
+    cost.ignored = events.ignored_seconds * ignored;
+    cost.sight = events.function_seconds;
+    cost.ignored_callback = events.ignored_seconds;
+    cost.quick_event = events.quick_seconds;
+    cost.quick_callback = events.callback_ticks;
+    cost.per_tick = events.seconds_per_tick;
+  } else {
+    cost.sights = count;
+    cost.callbacks = ignored;
+  }
   cost.start = seconds(times.started_ns - begin + (now - times.end_ns));
   cost.recorder = seconds(totals.cpu_ns);
   cost.cpu = seconds(now - (times.launched_ns ? 0 : begin));

@@ -14,7 +14,8 @@ namespace timeloom::python {
 
 // User and system time of the process, in nanoseconds.
 struct SessionCpuTimes {
-  // When a launcher began; then all of the process counts. None: it measures a part of itself.
+  // When a launcher, or the fork of a child, began; then all of the process counts. None: it
+  // measures a part of itself.
   std::optional<std::uint64_t> launched_ns{};
   std::uint64_t begin_ns = 0;    // when the session began to start
   std::uint64_t started_ns = 0;  // and when it had
@@ -22,9 +23,10 @@ struct SessionCpuTimes {
 };
 
 // Up to now. Samples are a part of the cost of the event that they were taken at. `events`: as
-// calibrated, zeros where they were not; `ignored_callbacks`: those that recorded nothing.
+// calibrated and slowed, zeros where they were not; `ignored_callbacks`: those that recorded
+// nothing.
 ProcessCost cost_of(const SessionCpuTimes& times, const record::Totals& totals,
-                    const EventCost& events, std::uint64_t ignored_callbacks,
-                    double wall_seconds) noexcept;
+                    const EventCost& events, const CallbackTimes& in_program,
+                    std::uint64_t ignored_callbacks, double wall_seconds) noexcept;
 
 }  // namespace timeloom::python

@@ -53,6 +53,37 @@ TEST(MeasuringCost, EventsOfAnUncalibratedProcessCostWhatThoseOfAnotherDo) {
   EXPECT_FALSE(measuring_cost_of({}));
 }
 
+TEST(MeasuringCost, AChildCostsWhatItsOwnCallbacksAndFirstSightsTell) {
+  const ProcessCost calibrated{.events = 10,
+                               .event = 0.5,
+                               .inside = 0.375,
+                               .callback = 80,
+                               .sight = 2,
+                               .ignored_callback = 0.125,
+                               .quick_event = 0.25,
+                               .quick_callback = 40,
+                               .per_tick = 0.0625};
+  CostSum slow;
+  slow.add(
+      {.events = 100, .timed = 500, .functions = 1, .callback = 52, .sights = 3, .callbacks = 8});
+  slow.add(calibrated);
+  const auto all = slow.sum();
+  ASSERT_TRUE(all);
+  EXPECT_DOUBLE_EQ(all->events, 10 * 0.5 + 100 * (0.25 + 12 * 0.0625) + 8 * 0.125);
+  EXPECT_DOUBLE_EQ(all->functions, 1 + 3 * 2);
+  EXPECT_DOUBLE_EQ(all->timed, 500);
+  EXPECT_DOUBLE_EQ(all->event, (10 * 0.5 + 100 * 1.0) / 110);
+  EXPECT_DOUBLE_EQ(all->inside, (10 * 0.375 + 100 * 0.875) / 110);
+  CostSum quick;  // faster than the calibrated program: no less than that
+  quick.add(calibrated);
+  quick.add({.events = 100, .callback = 30});
+  EXPECT_DOUBLE_EQ(quick.sum()->events, 10 * 0.5 + 100 * 0.25);
+  CostSum untimed;
+  untimed.add(calibrated);
+  untimed.add({.events = 100});
+  EXPECT_DOUBLE_EQ(untimed.sum()->events, 110 * 0.5);
+}
+
 TEST(MeasuringCost, AnEstimateOfMoreThanAllIsNone) {
   const auto of = [](const char* text) { return measuring_cost_of({{kRunCost, text}}); };
   EXPECT_FALSE(of("events=0.02 start=0.01 cpu=0.025 wall=0.1"));

@@ -337,12 +337,14 @@ EventCost slowed(EventCost cost, const CallbackTimes& in_program, const Instrume
                  double sample_seconds) noexcept {
   cost.event_seconds += sample_seconds;
   cost.inside_seconds += sample_seconds;  // that of the enter; the leave's comes after the visit
-  constexpr std::uint64_t kEnoughCalls = 100;
-  if (in_program.calls() < kEnoughCalls || cost.callback_ticks == 0) return cost;
+  cost.quick_seconds = cost.event_seconds;
+  if (cost.callback_ticks == 0) return cost;
+  cost.callback_ticks += sample_seconds / cost.tick_seconds;
+  cost.seconds_per_tick = (1 + instrumenter.interpreter_part) * cost.tick_seconds;
+  if (!in_program.enough()) return cost;
   cost.timed_callbacks = in_program.calls();
-  const double ticks_without = in_program.mean() - sample_seconds / cost.tick_seconds;
-  const double ticks = std::max(ticks_without - cost.callback_ticks, 0.0);
-  const double event_seconds = (1 + instrumenter.interpreter_part) * ticks * cost.tick_seconds;
+  const double ticks = std::max(in_program.mean() - cost.callback_ticks, 0.0);
+  const double event_seconds = ticks * cost.seconds_per_tick;
   cost.event_seconds += event_seconds;
   cost.inside_seconds += event_seconds;  // half of what the two events of a call take more
   return cost;

@@ -12,6 +12,8 @@ struct EventCost {
   double ignored_seconds = 0;   // of a call to us that records nothing
   double function_seconds = 0;  // the interpreter's part when a function is first called
   double callback_ticks = 0;    // of a callback that is timed; 0: none is
+  double quick_seconds = 0;     // of an event whose callback takes so long; see slowed()
+  double seconds_per_tick = 0;  // by which it takes longer for each tick more
   double tick_seconds = 0;
   std::uint64_t timed_callbacks = 0;  // in the program; see slowed()
 };
@@ -26,7 +28,7 @@ struct EventCost {
 EventCost calibrate_events(const Instrumenter& instrumenter) noexcept;
 
 // The same in a program whose callbacks took this long, and in which an event samples metrics for
-// `sample_seconds`, which the calibrated ones do not. A few calls do not tell how long they take.
+// `sample_seconds`, which the calibrated ones do not.
 EventCost slowed(EventCost cost, const CallbackTimes& in_program, const Instrumenter& instrumenter,
                  double sample_seconds) noexcept;
 

@@ -19,6 +19,8 @@ class CallbackTimes {
   // `calls` events, at least one, took so many ticks, with the reading of the clock.
   void add(int calls, std::uint64_t ticks) noexcept;
   std::uint64_t calls() const noexcept;
+  // A few calls do not tell how long they take.
+  bool enough() const noexcept { return calls() >= 100; }
   // Ticks of one; 0: none was timed. Calls that took over 16 times as long as half of the calls
   // do not count: an interrupt or another thread has stopped them, and one such call among a
   // thousand would double the mean.
