@@ -3,7 +3,7 @@
 usage: python bench/truth.py [--json] [--rounds N] [--only NAME,...] [--scratch DIR]
 
 Method
-  Each program of bench/truth_work.py runs plain and under `timeloom run --no-weave`, by
+  Each program of bench/truth_work.py runs plain and under `timeloom run --no-weave --follow all`, by
   turns, each in front in every other round. The truth is the difference of the CPU
   time (user and system) of the process with all its children: per round, of these the
   median and, as its interval, the quartiles. The estimate is what `timeloom info` says of
@@ -66,7 +66,7 @@ def measure(name: str, rounds: int, scratch: pathlib.Path) -> Figures:
     verdicts: collections.Counter[str] = collections.Counter()
     for number in range(rounds):
         run = str(scratch / f"{work}-{number}")
-        measured = [startup.program(), "run", *options, "--quiet", "--no-weave", "-o", run]
+        measured = [startup.program(), "run", "--follow", "all", *options, "--quiet", "--no-weave", "-o", run]
         commands = [[sys.executable, *program], [*measured, *program]]
         order = (0, 1) if number % 2 == 0 else (1, 0)
         seconds = {one: cpu_seconds(commands[one]) for one in order}
