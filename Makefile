@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-debian test-doors test-races test-sanitize test-threads-sanitize soak fuzz-runs real-programs real-readers viewer test-viewer test-notebooks demo docs wheels release test-release bench lint format clean
+.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-debian test-doors test-races test-sanitize test-threads-sanitize soak fuzz-runs trials real-programs real-readers viewer test-viewer test-notebooks demo docs wheels release test-release bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -66,6 +66,9 @@ fuzz-runs: deps-build ## open runs that were damaged at random; ARGS go to scrip
 
 soak: deps-build ## run random programs for 10 minutes and check their runs; ARGS go to scripts/trials/soak.py
 	python=$$(python3 -m scripts.environments --newest --werror) && $$python -m scripts.trials.soak $(ARGS)
+
+trials: deps-build ## attack runs, commands and the viewer for half a minute each; ARGS go to scripts/trials/attacks.py
+	python=$$(python3 -m scripts.environments --newest --werror --variant trials --extra jupyter -r scripts/trials/packages.txt) && $$python -m scripts.trials.attacks $(ARGS)
 
 real-programs: deps-build ## compare profiles and traces of five programs from PyPI; writes docs/profiles.md
 	python=$$(python3 -m scripts.environments --newest --werror) && $$python -m scripts.trials.real_programs $(ARGS)

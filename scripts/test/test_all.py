@@ -52,6 +52,7 @@ def steps(found: list[pythons.Python]) -> list[Step]:
         Step("CPython's tests", python_tests("-m", "cpython_suite")),
         Step("CPython's tests of threads", python_tests("--only", newest.tag, "-m", "cpython_threads")),
         Step("random damage to runs", [interpreter, "-m", "scripts.trials.fuzz_runs", "--inputs", "1000"]),
+        Step("attacks from outside", ["make", "trials"]),
         Step("readers of PyPI and Debian", ["make", "real-readers"]),
         Step("records of CUPTI in NVIDIA's headers", [interpreter, "-m", "scripts.check.check_cupti"]),
         Step("the viewer's page in Chromium and Firefox", ["make", "test-viewer"]),

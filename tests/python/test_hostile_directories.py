@@ -136,6 +136,7 @@ while True:
     for path, directories, files in os.walk(run):
         planted = ["settings", "life", "defs", "log-1"] if path != run else []
         paths += [os.path.join(path, name) for name in directories + files + planted]
+        directories[:] = [name for name in directories if name != ".weaving"]  # no other user may enter it
     swap(chance.choice(paths))
     time.sleep(chance.choice([0, 0.001, 0.01]))
 """

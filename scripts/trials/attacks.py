@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Attacks Timeloom from outside, for as long as wanted.
+
+usage: scripts/trials/attacks.py [--only NAME]... [--seconds N] [--seed N] [--keep]
+
+races        links are swapped for a run, what is in it and what is made of it, while commands write there
+connections  connections to `timeloom view` that never end what they began
+modules      files of the current directory that have the names of modules, libraries and programs
+recursion    runs of a very deep recursion, given to every command and format
+
+Each goes on for N seconds (default: 30), but ends the round that it has begun, and prints a line. What does not
+hold is a line that begins with FAILED. With --keep the files of an attack that fails are kept, and named. The
+interpreter is the one that runs this; the `timeloom` program is the one beside it, or TIMELOOM_PROGRAM.
+"""
+
+import argparse
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+import connections
+import modules
+import races
+import recursion
+import world
+
+# Given a directory of its own, the seconds and a seed, each returns what it has done, or raises Fallen.
+ATTACKS: dict[str, Callable[[pathlib.Path, float, int], str]] = {
+    "races": races.attack,
+    "connections": connections.attack,
+    "modules": modules.attack,
+    "recursion": recursion.attack,
+}
+
+
+def attack(name: str, seconds: float, seed: int, keep: bool) -> bool:
+    """Whether it held; prints its line."""
+    place = pathlib.Path(tempfile.mkdtemp(prefix=f"timeloom-{name}-"))
+    place.chmod(0o755)  # the attacker may be another user
+    begin = time.monotonic()
+    held = True
+    try:
+        what = ATTACKS[name](place, seconds, seed)
+        print(f"{name}: held; {what}; {time.monotonic() - begin:.0f} s", flush=True)
+    except world.Fallen as fault:
+        held = False
+        print(f"FAILED {name} (seed {seed}): {fault}", flush=True)
+        if keep:
+            print(f"{name}: the files are in {place}", flush=True)
+    finally:
+        if held or not keep:
+            shutil.rmtree(place, ignore_errors=True)
+    return held
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", choices=ATTACKS, default=[])
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--keep", action="store_true")
+    options = parser.parse_args()
+    names = options.only or list(ATTACKS)
+    held = [attack(name, options.seconds, options.seed, options.keep) for name in names]
+    print(f"attacks: {len(held)}, {held.count(False)} of them failed")
+    return 0 if all(held) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
