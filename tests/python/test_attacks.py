@@ -118,3 +118,12 @@ def test_recursion_finds_what_grows_with_the_square(other_program, tmp_path):
     other_program(f"#!{sys.executable}\nx = bytearray({recursion.MEMORY})\n")
     with pytest.raises(world.Fallen, match="MemoryError"):
         recursion.try_commands(tmp_path, 200)
+
+
+@pytest.mark.one_python
+@pytest.mark.parametrize("kernel", ["timeloom_kernel", "scorep_jupyter.kernel"])
+def test_a_kernel_begins_with_nothing_of_the_current_directory(kernel, tmp_path):
+    """But for what `python -m` itself looks for there."""
+    pytest.importorskip("ipykernel")
+    directory = modules.Directory(tmp_path / "place", modules.FORMS[0])
+    modules.try_case(directory, modules.kernel_case(kernel))

@@ -1,14 +1,15 @@
 """``python -m scorep_jupyter.kernel``: what kernelspecs of the Score-P kernel run."""
 
-from __future__ import annotations
-
 import sys
+
+from timeloom_kernel.__main__ import main  # first: takes the current directory off the path
+
+# isort: split
 from typing import Any
 
 from scorep_jupyter.kernel_messages import KERNEL_ERROR_MESSAGES
 from scorep_jupyter.userpersistence import PersHelper
 from timeloom._notebook._kernel import TimeloomKernel
-from timeloom_kernel.__main__ import main
 
 
 class scorep_jupyterKernel(TimeloomKernel):

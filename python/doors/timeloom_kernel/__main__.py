@@ -3,8 +3,6 @@
 ``--io=posix`` and ``--mpi`` load wrapper libraries, for cells that ask for what they record.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

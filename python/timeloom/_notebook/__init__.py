@@ -4,24 +4,22 @@
 docs/notebook.md describes both.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+# `python -m timeloom_kernel` would find __future__ and typing in the current directory first.
+TYPE_CHECKING = False  # as typing.TYPE_CHECKING
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
     from timeloom._notebook._notebook import Notebook
 
 
-def load_ipython_extension(shell: InteractiveShell) -> Notebook:
+def load_ipython_extension(shell: "InteractiveShell") -> "Notebook":
     """Load the extension; IPython calls it."""
     from timeloom._notebook._notebook import Notebook
 
     return Notebook.load(shell)
 
 
-def unload_ipython_extension(shell: InteractiveShell) -> None:
+def unload_ipython_extension(shell: "InteractiveShell") -> None:
     """Take everything back that the extension has put into the shell; IPython calls it."""
     from timeloom._notebook._notebook import Notebook
 
