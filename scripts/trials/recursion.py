@@ -94,9 +94,9 @@ def try_view(place: pathlib.Path) -> None:
 
 
 def attack(place: pathlib.Path, seconds: float, seed: int) -> str:
-    end, commands, deepest = time.monotonic() + seconds, 0, 0
+    begin, commands, deepest = time.monotonic(), 0, 0
     for depth in DEPTHS:
-        if commands and time.monotonic() > end:
+        if deepest and (time.monotonic() - begin) * depth / deepest > seconds:
             break
         deep = place / str(depth)
         deep.mkdir()
