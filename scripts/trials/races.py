@@ -79,7 +79,7 @@ class Swapper:
 
     def paths(self) -> list[str]:
         """What may be swapped: also names that are not there yet."""
-        found = [f"{self.base}/run"]
+        found = [f"{self.base}/run", f"{self.base}/file.omnitrace"]
         for path, directories, files in os.walk(self.base):
             names = directories + files + (PLANTED if path != self.base else [])
             found += [os.path.join(path, name) for name in names if AWAY not in name]
@@ -93,8 +93,9 @@ class Swapper:
             return False  # a link of this attack leads there
         hidden = f"{path}{AWAY}{self.chance.random()}"
         try:
-            is_directory = os.path.isdir(path) and not os.path.islink(path)
+            is_directory = self.chance.random() < 0.5
             if os.path.lexists(path):
+                is_directory = os.path.isdir(path) and not os.path.islink(path)
                 os.rename(path, hidden)  # in the same directory, as it may belong to another user
         except OSError:
             return False
@@ -137,7 +138,7 @@ def commands() -> list[Command]:
     app = "../../app.py"
     run: list[world.Word] = [world.TIMELOOM, "run", "--force", "-o", "run"]
     scorep = {"SCOREP_EXPERIMENT_DIRECTORY": "run", "SCOREP_ENABLE_TRACING": "true"}
-    omnitrace = {"OMNITRACE_OUTPUT_PATH": "omnitrace", "OMNITRACE_TIME_OUTPUT": "false"}
+    omnitrace = {"OMNITRACE_OUTPUT_PATH": ".", "OMNITRACE_TIME_OUTPUT": "false"}
     runs: list[Command] = [
         ([*run, "--follow=all", app], {}),
         ([*run, "--follow=all", "--profile", "--max-size", "16M", app], {}),

@@ -95,8 +95,9 @@ fs::path without_links(fs::path path, const std::string& shown) {
 
 }  // namespace
 
-Destination::Destination(const std::string& name, bool force)
-    : path_(name), shown_(name == "-" ? "standard output" : one_line(name)) {
+Destination::Destination(const std::string& name, bool force, const std::string& shown)
+    : path_(name),
+      shown_(name == "-" ? "standard output" : one_line(shown.empty() ? name : shown)) {
   // A reader that leaves, and a file at its limit (ulimit -f), are told by write(2).
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

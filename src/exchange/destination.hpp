@@ -27,8 +27,9 @@ struct ReaderGone {};
 
 class Destination {
  public:
-  // "-" is standard output. `force`: a file that exists is replaced.
-  Destination(const std::string& name, bool force);
+  // "-" is standard output. `force`: a file that exists is replaced. `shown`: the name in messages,
+  // where it is another.
+  Destination(const std::string& name, bool force, const std::string& shown = {});
   Destination(const Destination&) = delete;
   Destination& operator=(const Destination&) = delete;
   ~Destination();

@@ -274,3 +274,32 @@ def test_the_device_of_a_run_counts_where_it_was_told(monkeypatch, tmp_path, dev
     written = b"." * (2 if device == 0 else 1) if counted else b""
     file = tmp_path / "spool" / "unmeasured"
     assert (file.read_bytes() if file.exists() else b"") == written
+
+
+@as_root
+@pytest.mark.parametrize("door", ["convert", "omnitrace"])
+def test_files_of_omnitrace_go_through_no_link_of_another_user(door, timeloom, tmp_path, outside):
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "app.py").write_text("print('done')\n")
+    link = here / "files"
+    link.symlink_to(outside.path)
+    os.chown(link, STRANGER, STRANGER, follow_symlinks=False)
+    if door == "convert":
+        timeloom("run", "--quiet", "-o", "run", "app.py", cwd=here)
+        said = timeloom("convert", "run", "--to", "omnitrace", "-o", "files", cwd=here).stderr
+    else:
+        words = [sys.executable, "-m", "omnitrace", "--", "app.py"]
+        variables = {"OMNITRACE_OUTPUT_PATH": "files/below", "OMNITRACE_TIME_OUTPUT": "OFF"}
+        done = subprocess.run(words, cwd=here, env={**os.environ, **variables}, capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+        said = done.stderr
+    outside.check(said)
+    assert ": files is a link of another user; the files go to ./" in said
+    assert [path.name.rpartition("-")[0] for path in here.glob("perfetto-trace*")] == ["perfetto-trace"]
+    # One of this user is followed.
+    (tmp_path / "own").mkdir()
+    (here / "own").symlink_to("../own")
+    if door == "convert":
+        timeloom("convert", "run", "--to", "omnitrace", "-o", "own/", cwd=here)
+        assert [path.name.rpartition("-")[0] for path in (tmp_path / "own").glob("functions*")] == ["functions"]

@@ -1,5 +1,6 @@
 #include "doors/omnitrace/settings/omnitrace_names.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -145,6 +146,32 @@ std::string staying(std::string_view path) {
 
 bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
+// The first link of another user on the way, which may lead to any directory of this one; empty:
+// there is none. Of an absolute way only the end counts: the user has chosen the rest.
+fs::path link_of_another(const fs::path& way) {
+  fs::path at;
+  for (const fs::path& name : way) {
+    at /= name;
+    struct stat status {};
+    const bool counts = way.is_relative() || at == way;
+    if (!counts || ::lstat(at.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) continue;
+    if (status.st_uid != 0 && status.st_uid != ::geteuid()) return at;
+  }
+  return {};
+}
+
+// Why nothing can be written there; empty: it can.
+std::string make_directories(const fs::path& directory, const std::string& prefix) {
+  const fs::path way = (directory / "").lexically_normal().parent_path();
+  if (const fs::path link = link_of_another(way); !link.empty()) {
+    return link.string() + " is a link of another user";
+  }
+  std::error_code error;
+  fs::create_directories((directory / (prefix + "x")).parent_path(), error);
+  if (!error && ::access(directory.c_str(), W_OK | X_OK) == 0) return {};
+  return error ? error.message() : std::strerror(errno);
+}
+
 }  // namespace
 
 std::string with_keys(std::string_view text, const OmnitraceSettings& omnitrace,
@@ -244,15 +271,13 @@ OmnitracePlace place_from_text(std::string_view text) {
 }
 
 std::string make_place(OmnitracePlace& place) {
-  const fs::path directory(place.directory);
-  std::error_code error;
-  fs::create_directories((directory / (place.prefix + "x")).parent_path(), error);
-  if (!error && ::access(directory.c_str(), W_OK | X_OK) == 0) return {};
-  const std::string why = error ? error.message() : std::strerror(errno);
+  const std::string why = make_directories(place.directory, place.prefix);
+  if (why.empty()) return {};
   const std::string remark =
       "cannot write to " + place.directory + ": " + why + "; the files go to ./";
   place.directory = ".";
   const fs::path below = fs::path(place.prefix).parent_path();
+  std::error_code error;
   fs::create_directories(below.empty() ? fs::path(".") : below, error);
   return remark;
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "exchange/destination_directory.hpp"
 #include "core/error.hpp"
 #include "core/mpi/mpi_rank.hpp"
 #include "doors/omnitrace/format/json_report.hpp"
@@ -90,7 +91,10 @@ exchange::Selection selection_of(const OmnitraceJob& job) {
 class FilesWriter {
  public:
   explicit FilesWriter(const OmnitraceJob& job)
-      : job_(job), settings_(job.settings), style_(style_of(job.settings)) {}
+      : job_(job),
+        settings_(job.settings),
+        style_(style_of(job.settings)),
+        directory_(job.place.directory) {}
 
   std::vector<std::string> write() {
     const std::unique_ptr<RunSource> trace = otf2::open(weave::trace_of(job_.run));
@@ -138,12 +142,6 @@ class FilesWriter {
       place.suffix = place.suffix == first ? number : place.suffix + number;
     }
     return place;
-  }
-
-  std::string path_of(const std::string& name) const {
-    return fs::path(name).is_absolute() || job_.place.directory == "."
-               ? name
-               : (fs::path(job_.place.directory) / name).string();
   }
 
   bool is_told() const { return settings_.number("OMNITRACE_VERBOSE") >= 0; }
@@ -203,7 +201,7 @@ class FilesWriter {
     if (!settings_.flag("OMNITRACE_FILE_OUTPUT")) return;
     const std::string name = file_name(place_of_group(group), "functions", "json");
     put(name, omnitrace_functions(calls, apart));
-    functions_.push_back(path_of(name));
+    functions_.push_back(directory_.shown(name));
   }
 
   void write_text(const omnitrace::MetricRows& rows, std::size_t group) {
@@ -283,20 +281,19 @@ class FilesWriter {
   }
 
   exchange::Destination begin(const std::string& kind, std::string_view metric,
-                              std::string_view extension, std::size_t group) {
-    const std::string path = path_of(file_name(place_of_group(group), metric, extension));
-    files_[kind].emplace_back(metric, path);
-    tell(group, metric, "Outputting '" + path + "'");
-    return open(path);
+                             std::string_view extension, std::size_t group) {
+    const std::string name = file_name(place_of_group(group), metric, extension);
+    files_[kind].emplace_back(metric, directory_.shown(name));
+    tell(group, metric, "Outputting '" + directory_.shown(name) + "'");
+    return open(name);
   }
 
-  exchange::Destination open(const std::string& path) const {
+  exchange::Destination open(const std::string& name) const {
     // A pipe or a device would be written to, too.
-    std::error_code ignored;  // then it cannot be written, either
-    if (!job_.replaces && fs::exists(fs::symlink_status(path, ignored))) {
-      throw Error(path + " exists and is not replaced");
+    if (!job_.replaces && directory_.holds(name)) {
+      throw Error(directory_.shown(name) + " exists and is not replaced");
     }
-    return exchange::Destination(path, job_.replaces);
+    return directory_.open(name, job_.replaces);
   }
 
   // ---- the rest
@@ -306,8 +303,8 @@ class FilesWriter {
       return location.event_count == 0;
     });
     if (empty) return;
-    const std::string path = path_of(perfetto_file_name(job_.place));
-    exchange::Destination out = open(path);
+    const std::string name = perfetto_file_name(job_.place), path = directory_.shown(name);
+    exchange::Destination out = open(name);
     exchange::Options options;
     options.title = job_.run.string();
     options.threads = job_.threads;
@@ -327,7 +324,7 @@ class FilesWriter {
     if (!settings_.flag("OMNITRACE_FILE_OUTPUT")) return;
     const std::string name = file_name(job_.place, "metadata", "json");
     put(name, omnitrace_metadata(settings_, files_, *definitions_));
-    std::string text = "Outputting '" + path_of(name) + "'";
+    std::string text = "Outputting '" + directory_.shown(name) + "'";
     for (const std::string& one : functions_) text += " and '" + one + "'";
     tell(0, "metadata", text);
   }
@@ -343,7 +340,7 @@ class FilesWriter {
   }
 
   void put(const std::string& name, const std::string& text) const {
-    exchange::Destination out = open(path_of(name));
+    exchange::Destination out = open(name);
     out.write(text);
     out.finish();
   }
@@ -351,6 +348,7 @@ class FilesWriter {
   const OmnitraceJob& job_;
   const OmnitraceSettings& settings_;
   omnitrace::ReportStyle style_;
+  const exchange::DestinationDirectory directory_;
   const Definitions* definitions_ = nullptr;
   WrittenFiles files_;
   std::vector<std::string> functions_;
