@@ -73,7 +73,10 @@ class Swapper:
             os.setuid(self.user)
         count = 0
         while os.getppid() == self.parent:
-            count += self.swap(self.chance.choice(self.paths()))
+            paths = self.paths()
+            top = [path for path in paths if os.path.dirname(path) == self.base]
+            chosen = self.chance.choice([top or paths, paths])
+            count += bool(chosen) and self.swap(self.chance.choice(chosen))
             self.swaps[:] = count.to_bytes(8, "little")
             time.sleep(self.chance.choice([0, 0.0005, 0.005]))
 
@@ -84,8 +87,8 @@ class Swapper:
             names = directories + files + (PLANTED if path != self.base else [])
             found += [os.path.join(path, name) for name in names if AWAY not in name]
             directories[:] = [name for name in directories if AWAY not in name and is_open(os.path.join(path, name))]
-        if self.user == os.geteuid():  # a command follows a link of its own user to the file that it is to write
-            found = [path for path in found if path.startswith(f"{self.base}/run")]
+        if self.user == os.geteuid():  # a command follows a link of its own user to a run and to what it is to write
+            found = [path for path in found if path.startswith(f"{self.base}/run/")]
         return found
 
     def swap(self, path: str) -> bool:
@@ -169,6 +172,7 @@ class Ground:
         for name, option in (("finished", "--keep-spool"), ("unfinished", "--no-weave")):
             words = [world.TIMELOOM, "run", "--quiet", option, "-o", self.runs / name, place / "app.py"]
             world.checked(words, self.home)
+        (self.home / ".cache").mkdir()
         self.make_victims()
         self.before = self.state()
 
@@ -181,12 +185,12 @@ class Ground:
                 os.utime(file, (1, 1))
 
     def state(self) -> dict[str, Any]:
-        """Everything that no command may change; of the attacked directory that it is there."""
+        """Everything that no command may change, so not caches; of the attacked directory that it is there."""
         found: dict[str, Any] = {str(path): "" for path in self.base.parent.iterdir()}
         for path in self.place.iterdir():
             if path != self.base.parent:
                 found |= world.snapshot(path)
-        return found
+        return {name: status for name, status in found.items() if "/.cache" not in name}
 
     def begin(self, owner: int, chance: random.Random) -> None:
         """Gives the attacker a directory, mostly with a run in it."""
