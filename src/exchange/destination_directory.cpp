@@ -15,25 +15,21 @@ namespace timeloom::exchange {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-// Whoever may put a directory in the place of the link later could not have this one opened.
-void refuse_link_of_another(const os::Directory& directory, const std::string& path) {
+bool is_behind_link_of_another(const os::Directory& directory, const std::string& path) {
   struct stat status {};
-  if (!directory.is_open() || directory.is_at(path)) return;
+  if (directory.is_at(path)) return false;
   const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
-  if (is_link && (status.st_uid == 0 || status.st_uid == ::geteuid())) return;
-  throw Error(one_line(path) + " is a link of another user; name another directory");
+  return !is_link || (status.st_uid != 0 && status.st_uid != ::geteuid());
 }
-
-}  // namespace
 
 // A path that ends with a slash leads through a link.
 DestinationDirectory::DestinationDirectory(std::string path)
     : path_((fs::path(std::move(path)) / "").parent_path()) {
   int unknown = 0;
   directory_ = os::Directory::open_unlisted(path_, &unknown);
-  refuse_link_of_another(directory_, path_);
+  if (directory_.is_open() && is_behind_link_of_another(directory_, path_)) {
+    throw Error(one_line(path_) + " is a link of another user; name another directory");
+  }
 }
 
 std::string DestinationDirectory::shown(const std::string& name) const {

@@ -303,3 +303,14 @@ def test_files_of_omnitrace_go_through_no_link_of_another_user(door, timeloom, t
     if door == "convert":
         timeloom("convert", "run", "--to", "omnitrace", "-o", "own/", cwd=here)
         assert [path.name.rpartition("-")[0] for path in (tmp_path / "own").glob("functions*")] == ["functions"]
+
+
+@as_root
+def test_the_index_of_the_viewer_goes_through_no_link_of_another_user(timeloom, tmp_path):
+    timeloom("run", "--quiet", "-o", "own", "-c", "def f(): pass\nf()", cwd=tmp_path)
+    (tmp_path / "run").symlink_to("own")
+    os.chown(tmp_path / "run", STRANGER, STRANGER, follow_symlinks=False)
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    timeloom("view", "--html", "page.html", "run", cwd=tmp_path, **cache)
+    assert not (tmp_path / "own" / "view.timeloom").exists()
+    assert len(list((tmp_path / "cache").rglob("*.timeloom"))) == 1

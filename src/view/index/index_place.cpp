@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "convert/destination_directory.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "os/directory.hpp"
@@ -89,8 +90,10 @@ void remove_abandoned(const os::Directory& directory, const std::string& name) {
 Making make_at(const fs::path& name) {
   int error = 0;
   if (name.empty()) return {};
-  os::Directory directory = os::Directory::open_unlisted(name.parent_path().string(), &error);
-  if (error != 0 || directory.kind(name.filename(), &error) == os::EntryKind::kDirectory) return {};
+  const std::string place = name.parent_path();
+  os::Directory directory = os::Directory::open_unlisted(place, &error);
+  if (error != 0 || convert::is_behind_link_of_another(directory, place)) return {};
+  if (directory.kind(name.filename(), &error) == os::EntryKind::kDirectory) return {};
   const std::string making = "." + name.filename().string();
   remove_abandoned(directory, making);
   os::File file = directory.create_file(making, &error);
