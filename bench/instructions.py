@@ -4,10 +4,10 @@
 usage: PYTHON -m bench.instructions [--write]
 
 PYTHON has Timeloom installed. Needs valgrind: its callgrind runs one process for each instrumenter, in which each
-operation is called 2,000 times, with waiting off and after the callbacks that are timed. Counts do not change with the load of
-the machine, but with the compiler and the processor's architecture, which are named in the file; another one is not
-held against it. Prints a line for each operation, and fails where one costs over two instructions more than the file
-says. With --write writes the file: the commit that does so says why a number is larger.
+operation is called 2,000 times, with waiting off and after the callbacks that are timed. Counts do not change with
+the load of the machine, but with the compiler, the architecture and the Python, which are named in the file; those of
+others are not held against it. Prints a line for each operation, and fails where one costs over two instructions more
+than the file says. With --write writes the file: the commit that does so says why a number is larger.
 """
 
 import json
@@ -43,8 +43,10 @@ def region(n, begin=timeloom.region_begin, end=timeloom.region_end):
 
 operations = plain, filtered, c_function, region
 for profile in (False, True):
-    with timeloom.Measurement(output=f"{sys.argv[1]}/{profile}", instrumenter=sys.argv[2], profile=profile, waiting=False,
-                              weave=False, c_functions=sys.argv[3] == "c", exclude=["__main__.left_out"]):
+    with timeloom.Measurement(
+        output=f"{sys.argv[1]}/{profile}", instrumenter=sys.argv[2], c_functions=sys.argv[3] == "c", profile=profile,
+        waiting=False, weave=False, exclude=["__main__.left_out"],
+    ):
         for operation in operations:
             operation(200)  # the callbacks that are timed, and the first sights
         for operation in operations:
@@ -73,8 +75,8 @@ def count(instrumenter: str, c_functions: bool) -> Counts:
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         (directory / "app.py").write_text(PROGRAM)
-        command = ["valgrind", "--tool=callgrind", "--dump-before=getpgrp", "--callgrind-out-file=out", sys.executable, "app.py"]
-        words = [*command, name, instrumenter, "c" if c_functions else "-", str(CALLS)]
+        tool = ["valgrind", "--tool=callgrind", "--dump-before=getpgrp", "--callgrind-out-file=out"]
+        words = [*tool, sys.executable, "app.py", name, instrumenter, "c" if c_functions else "-", str(CALLS)]
         done = subprocess.run(words, cwd=directory, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(words)} failed: {done.stderr}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Attacks Timeloom from outside, for as long as wanted.
 
-usage: scripts/trials/attacks.py [--only NAME]... [--seconds N] [--seed N] [--keep]
+usage: python3 -m scripts.trials.attacks [--only NAME]... [--seconds N] [--seed N] [--keep]
 
 races        links are swapped for a run, what is in it and what is made of it, while commands write there
 connections  connections to `timeloom view` that never end what they began
@@ -21,11 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable
 
-import connections
-import modules
-import races
-import recursion
-import world
+from scripts.trials import connections, modules, races, recursion, world
 
 # Given a directory of its own, the seconds and a seed, each returns what it has done, or raises Fallen.
 ATTACKS: dict[str, Callable[[pathlib.Path, float, int], str]] = {

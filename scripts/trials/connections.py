@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 
-import world
+from scripts.trials import world
 
 ANSWERED = 60  # seconds
 COUNTS = [200, 400, 900]  # the server holds 512

@@ -16,8 +16,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-import connections
-import world
+from scripts.trials import connections, world
 
 OURS = ("timeloom", "timeloom_follow", "scorep", "omnitrace", "rocprofsys", "sitecustomize",
         "usercustomize", "_core", "pytest", "conftest")  # fmt: skip

@@ -15,7 +15,7 @@ import signal
 import time
 from typing import Any
 
-import world
+from scripts.trials import world
 
 STRANGER = 65534  # nobody
 PLANTED = ["settings", "defs", "log", "log-1", "ring", "life", "unmeasured", "profile-0", "probe", "running",

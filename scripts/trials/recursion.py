@@ -7,8 +7,7 @@ import pathlib
 import shutil
 import time
 
-import connections
-import world
+from scripts.trials import connections, world
 
 DEPTHS = [100_000, 400_000]
 MEMORY = 4 << 30  # bytes of address space, with all that is mapped

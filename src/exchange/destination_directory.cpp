@@ -8,8 +8,8 @@
 #include <system_error>
 #include <utility>
 
-#include "exchange/text.hpp"
 #include "core/error.hpp"
+#include "exchange/format_text.hpp"
 
 namespace timeloom::exchange {
 

@@ -6,9 +6,9 @@
 
 #include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
-#include "core/mpi_rank.hpp"
+#include "core/mpi/mpi_rank.hpp"
+#include "core/mpi/spawned.hpp"
 #include "core/run_properties.hpp"
-#include "core/spawned.hpp"
 #include "os/process.hpp"
 #include "os/signal_name.hpp"
 #include "spool/fork_handlers_property.hpp"

@@ -57,7 +57,7 @@ void add_call_paths(const Cube& cube, ScoreProfile& profile) {
   }
 }
 
-// The process that each location is counted for; kNone: none. The work of a device
+// The process that each location is counted for; kNoNode: none. The work of a device
 // is counted for the process that uses it.
 std::vector<std::uint32_t> add_processes(const Cube& cube, ScoreProfile& profile) {
   std::vector<std::uint32_t> process_of(cube.groups.size(), kNoNode);
@@ -125,7 +125,7 @@ class ValueAdder {
       if (!is_forked(region) || !values.has_row(CnodeId{i})) continue;
       for (std::uint32_t j = 0; j < process_of_.size(); ++j) {
         const std::byte* time = values.at(CnodeId{i}, CubeLocationId{j});
-        if (process_of_[j] != kNone && to_double(values.type(), time) > 0) {
+        if (process_of_[j] != kNoNode && to_double(values.type(), time) > 0) {
           ++at(CnodeId{i}, j).drawn;
         }
       }

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "convert/destination_directory.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"
+#include "exchange/destination_directory.hpp"
 #include "os/directory.hpp"
 #include "os/file.hpp"
 
@@ -92,7 +92,7 @@ Making make_at(const fs::path& name) {
   if (name.empty()) return {};
   const std::string place = name.parent_path();
   os::Directory directory = os::Directory::open_unlisted(place, &error);
-  if (error != 0 || convert::is_behind_link_of_another(directory, place)) return {};
+  if (error != 0 || exchange::is_behind_link_of_another(directory, place)) return {};
   if (directory.kind(name.filename(), &error) == os::EntryKind::kDirectory) return {};
   const std::string making = "." + name.filename().string();
   remove_abandoned(directory, making);

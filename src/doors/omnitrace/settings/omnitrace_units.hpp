@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "settings/omnitrace_settings.hpp"
+#include "doors/omnitrace/settings/omnitrace_settings.hpp"
 
 namespace timeloom {
 

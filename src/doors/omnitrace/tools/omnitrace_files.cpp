@@ -8,7 +8,6 @@
 #include <map>
 #include <set>
 
-#include "exchange/destination_directory.hpp"
 #include "core/error.hpp"
 #include "core/mpi/mpi_rank.hpp"
 #include "doors/omnitrace/format/json_report.hpp"
@@ -17,6 +16,7 @@
 #include "doors/omnitrace/tools/omnitrace_difference.hpp"
 #include "doors/omnitrace/tools/omnitrace_metadata.hpp"
 #include "doors/omnitrace/tools/omnitrace_sums.hpp"
+#include "exchange/destination_directory.hpp"
 #include "exchange/names.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "formats/perfetto/perfetto.hpp"
@@ -281,7 +281,7 @@ class FilesWriter {
   }
 
   exchange::Destination begin(const std::string& kind, std::string_view metric,
-                             std::string_view extension, std::size_t group) {
+                              std::string_view extension, std::size_t group) {
     const std::string name = file_name(place_of_group(group), metric, extension);
     files_[kind].emplace_back(metric, directory_.shown(name));
     tell(group, metric, "Outputting '" + directory_.shown(name) + "'");

@@ -2,6 +2,7 @@
 #include "doors/scorep/launch/scorep_regions.hpp"
 #include "doors/scorep/settings/scorep_settings.hpp"
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/python_text.hpp"
 #include "python/launch/door.hpp"
 #include "python/launch/python_values.hpp"
 
