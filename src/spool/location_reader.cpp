@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cerrno>
+#include <ranges>
 #include <utility>
 
 #include "spool/reader.hpp"
@@ -13,9 +15,26 @@ constexpr std::size_t kBatch = 2048;
 
 }  // namespace
 
+// Files that the run may drop while they are read, which all who read at the same time share. The
+// newest is opened first: files are dropped the other way round, so none is missing in between.
+std::shared_ptr<const LogFiles> Reader::keep_logs() const {
+  if (!definitions_.may_miss_begin) return nullptr;
+  const std::lock_guard lock(kept_mutex_);
+  if (auto kept = kept_.lock()) return kept;
+  const auto files = std::make_shared<LogFiles>();
+  for (const std::uint32_t number : std::views::reverse(logs_)) {
+    int error = 0;
+    os::File file = directory_.open(log_name(number), &error);
+    if (error != 0) break;
+    files->emplace(number, std::move(file));
+  }
+  kept_ = files;
+  return files;
+}
+
 LocationReader::LocationReader(const Reader& reader, std::uint32_t thread,
                                const std::vector<SegmentRef>& segments)
-    : reader_(&reader), thread_(thread), segments_(&segments) {
+    : reader_(&reader), thread_(thread), segments_(&segments), kept_(reader.keep_logs()) {
   if (!reader.has_ring_) return;
   int error = 0;  // what cannot be opened cannot be read, and is counted then
   ring_ = reader.directory_.open(kRingName, &error);
@@ -23,9 +42,11 @@ LocationReader::LocationReader(const Reader& reader, std::uint32_t thread,
 
 const os::File& LocationReader::file_of(const SegmentRef& segment) {
   if (segment.where == SegmentRef::Where::kRing) return ring_;
+  if (kept_ != nullptr) {
+    if (const auto kept = kept_->find(segment.file); kept != kept_->end()) return kept->second;
+  }
   if (open_log_ != segment.file) {
-    int error = 0;
-    log_ = reader_->directory_.open(log_name(segment.file), &error);
+    log_ = reader_->directory_.open(log_name(segment.file), &log_error_);
     open_log_ = segment.file;
   }
   return log_;
@@ -37,10 +58,10 @@ LocationReader::Load LocationReader::load(const SegmentRef& segment) {
     return Load::kWhole;
   }
   const os::File& file = file_of(segment);
-  // A run that goes on may have dropped it since it was found.
+  // A run that goes on may have dropped it since it was found, but nothing behind what is there.
   const bool may_go =
-      reader_->definitions_.may_miss_begin && segment.where == SegmentRef::Where::kLog;
-  if (may_go && !file.is_open()) return Load::kDropped;
+      reader_->definitions_.may_miss_begin && !begun_ && segment.where == SegmentRef::Where::kLog;
+  if (may_go && !file.is_open() && log_error_ == ENOENT) return Load::kDropped;
   words_.resize(segment.size / sizeof(std::uint64_t));
   int error = 0;
   const std::size_t read =

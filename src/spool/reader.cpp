@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -100,6 +101,7 @@ std::vector<std::uint32_t> logs_of(const SpoolDirectory& directory) {
   for (const std::string& name : directory.names(&error)) {
     if (const auto number = log_number(name)) numbers.push_back(*number);
   }
+  if (error != 0) throw Error("cannot read " + directory.path() + ": " + std::strerror(error));
   std::ranges::sort(numbers);
   return numbers;
 }
@@ -171,17 +173,20 @@ bool Reader::complete() const noexcept {
   return definitions_.ended && !has_ring_ && !damage_.any();
 }
 
+// The oldest file is dropped first: where one has gone this moment, those before it have, too.
 void Reader::index_logs() {
-  const std::vector<std::uint32_t> numbers = logs_of(directory_);
-  for (const std::uint32_t number : numbers) index_log(number);
-  const bool complete =
-      !definitions_.ended || definitions_.may_miss_begin || definitions_.log_size == 0;
-  if (!complete && !std::ranges::binary_search(numbers, definitions_.last_log)) ++damage_.segments;
+  logs_ = logs_of(directory_);
+  for (const std::uint32_t number : std::views::reverse(logs_)) {
+    if (!index_log(number) && definitions_.may_miss_begin) break;
+  }
+  const bool may_miss_all = definitions_.may_miss_begin && logs_.empty();
+  const bool has_last = definitions_.ended && definitions_.log_size != 0 && !may_miss_all;
+  if (has_last && !std::ranges::binary_search(logs_, definitions_.last_log)) ++damage_.segments;
 }
 
-void Reader::index_log(std::uint32_t number) {
+bool Reader::index_log(std::uint32_t number) {
   const os::File log = open_part(directory_, log_name(number).c_str());
-  if (!log.is_open()) return;  // dropped this moment
+  if (!log.is_open()) return false;  // it has gone
   int error = 0;
   const std::uint64_t end = log.size(&error);
   std::uint64_t offset = 0;
@@ -214,6 +219,7 @@ void Reader::index_log(std::uint32_t number) {
   // A record that was cut off at the border of two segments leaves no other trace.
   const bool last = definitions_.ended && number == definitions_.last_log;
   if (last && offset != definitions_.log_size) ++damage_.segments;
+  return true;
 }
 
 void Reader::index_ring(bool in_use) {
@@ -314,9 +320,8 @@ void Reader::check_emptied() {
 
 bool Reader::known(std::uint32_t location, std::uint64_t sequence) const {
   const auto found = segments_.find(location);
-  return found != segments_.end() &&
-         std::any_of(found->second.begin(), found->second.end(),
-                     [&](const SegmentRef& segment) { return segment.sequence == sequence; });
+  if (found == segments_.end()) return false;
+  return std::ranges::find(found->second, sequence, &SegmentRef::sequence) != found->second.end();
 }
 
 // A segment may have been on its way into the log for so long that those after it

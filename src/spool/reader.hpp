@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -108,6 +109,9 @@ bool was_killed_at_begin(const SpoolDirectory& directory);
 
 class LocationReader;
 
+// Open files of a log by their numbers.
+using LogFiles = std::map<std::uint32_t, os::File>;
+
 class Reader {
  public:
   // Opens the spool in `directory`. Throws Error.
@@ -138,7 +142,7 @@ class Reader {
  private:
   friend class LocationReader;
   void index_logs();
-  void index_log(std::uint32_t number);
+  bool index_log(std::uint32_t number);
   void index_ring(bool in_use);
   void read_clocks();
   struct Place {  // of the ring
@@ -153,6 +157,7 @@ class Reader {
   bool known(std::uint32_t location, std::uint64_t sequence) const;
   void check_sequences();
   void drop_stragglers(std::vector<SegmentRef>& segments);
+  std::shared_ptr<const LogFiles> keep_logs() const;
 
   explicit Reader(SpoolDirectory directory) : directory_(std::move(directory)) {}
 
@@ -163,6 +168,9 @@ class Reader {
   os::File ring_;
   ProcessDefinitions definitions_;
   Damage damage_;
+  std::vector<std::uint32_t> logs_;  // numbers of the files, in their order
+  mutable std::mutex kept_mutex_;
+  mutable std::weak_ptr<const LogFiles> kept_;  // as long as somebody reads
   std::map<std::uint32_t, std::vector<SegmentRef>> segments_;
   std::map<std::uint32_t, LastClocks> clocks_;
   struct Torn {  // a segment whose end is not in the log
@@ -176,7 +184,8 @@ class Reader {
 
 // Iterates over the events of one location in order of time. Times are ticks. Where
 // the first segments are missing, the regions that were open at the begin of the first
-// remaining one are entered there; those of a track, where the track goes on.
+// remaining one are entered there; those of a track, where the track goes on. What a run
+// that goes on drops of its oldest events is dropped before the reader is made, or read.
 class LocationReader {
  public:
   // Replaces `batch` by the next events; false when there are none left.
@@ -197,7 +206,9 @@ class LocationReader {
   const Reader* reader_;
   std::uint32_t thread_;
   const std::vector<SegmentRef>* segments_;
+  std::shared_ptr<const LogFiles> kept_;
   os::File log_;
+  int log_error_ = 0;
   std::optional<std::uint32_t> open_log_;  // the number of log_
   os::File ring_;
   bool begun_ = false;                                  // a segment has been read

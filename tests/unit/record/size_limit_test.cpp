@@ -219,6 +219,8 @@ TEST_F(SizeLimitTest, EveryBeginningIsBalanced) {
     leave(f);
     const Recorded recorded = end();
     ASSERT_GT(totals_.dropped_events, 0u);
+    ASSERT_EQ(totals_.error, 0);
+    ASSERT_EQ(totals_.lost_events, 0u);
     ASSERT_EQ(recorded.damage, 0u);
     ASSERT_EQ(balance(recorded.threads.at(0)), 0u);
     const std::uint64_t again = totals_.dropped_events + recorded.events - totals_.events;

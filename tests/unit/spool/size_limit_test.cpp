@@ -1,6 +1,8 @@
 // What the spools of a run take on disk when the run has a size limit.
 #include "spool/size_limit.hpp"
 
+#include <sys/resource.h>
+
 #include "spool_fixture.hpp"
 
 namespace timeloom::spool {
@@ -34,6 +36,15 @@ class SizeLimitTest : public SpoolTest {
   static void fill(Pen& pen, std::uint64_t from, std::uint64_t to) {
     for (std::uint64_t i = from; i < to; ++i) pen.enter(i, static_cast<std::uint32_t>(i));
     pen.retire();
+  }
+  std::vector<std::uint32_t> logs_of(const std::string& name) const {
+    std::vector<std::uint32_t> numbers;
+    for (const auto& entry : std::filesystem::directory_iterator(spool(name))) {
+      const auto number = log_number(entry.path().filename().string());
+      if (number) numbers.push_back(*number);
+    }
+    std::ranges::sort(numbers);
+    return numbers;
   }
   static bool is_end_of(const Lines& part, const Lines& whole) {
     return part.size() <= whole.size() && std::equal(part.rbegin(), part.rend(), whole.rbegin());
@@ -103,13 +114,21 @@ TEST_F(SizeLimitTest, AGapInTheMiddleIsDamageAllTheSame) {
   Pen pen(*writer, 0);
   fill(pen, 0, 400'000);
   writer->close();
-  std::vector<std::uint32_t> numbers;
-  for (const auto& entry : std::filesystem::directory_iterator(spool("p"))) {
-    if (const auto number = log_number(entry.path().filename().string()))
-      numbers.push_back(*number);
-  }
-  std::ranges::sort(numbers);
+  const std::vector<std::uint32_t> numbers = logs_of("p");
   std::filesystem::remove(spool("p") + "/" + log_name(numbers[numbers.size() / 2]));
+  EXPECT_GT(read_spool(spool("p")).damage, 0u);
+}
+
+TEST_F(SizeLimitTest, AMissingEndIsDamageAllTheSame) {
+  const auto writer = begin("p", true);
+  Pen pen(*writer, 0);
+  fill(pen, 0, 200'000);
+  writer->close();
+  const auto reader = Reader::open(spool("p"));
+  std::filesystem::remove(spool("p") + "/" + log_name(logs_of("p").back()));
+  LocationReader events = reader->read(0);  // it was there when the spool was opened
+  EXPECT_FALSE(lines_of(events).empty());
+  EXPECT_GT(events.damaged_segments(), 0u);
   EXPECT_GT(read_spool(spool("p")).damage, 0u);
 }
 
@@ -228,6 +247,47 @@ TEST_F(SizeLimitTest, ARunThatGoesOnCanBeRead) {
   EXPECT_EQ(events.damaged_segments(), 0u);
   fill(pen, 500'000, 600'000);
   EXPECT_EQ(read_spool(spool("p")).damage, 0u);
+}
+
+// Of what it has begun to read nothing goes: there would be leaves without their enters.
+TEST_F(SizeLimitTest, ARunThatGoesOnIsReadWithoutAGap) {
+  const auto writer = begin("p", true);
+  Pen pen(*writer, 0);
+  fill(pen, 0, 150'000);
+  const Lines put = pen.lines();
+  const auto reader = Reader::open(spool("p"));
+  LocationReader events = reader->read(0);
+  std::vector<Event> first;
+  ASSERT_TRUE(events.next(first));
+  fill(pen, 150'000, 300'000);
+  Lines lines;
+  for (const Event& event : first) lines.push_back(line_of(event));
+  const Lines rest = lines_of(events);
+  lines.insert(lines.end(), rest.begin(), rest.end());
+  EXPECT_GT(lines.size(), 50'000u);
+  EXPECT_TRUE(is_end_of(lines, put));
+  EXPECT_EQ(events.damaged_segments(), 0u);
+}
+
+TEST_F(SizeLimitTest, ALogThatCannotBeListedIsAnError) {
+  const auto writer = begin("p", true);
+  Pen pen(*writer, 0);
+  fill(pen, 0, 10'000);
+  struct rlimit before {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next = ::dup(0);
+  ::close(next);
+  constexpr int kFiles = 3;  // the directory, the definitions, the ring
+  const struct rlimit few { static_cast<rlim_t>(next + kFiles), before.rlim_max };
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  std::string said = "nothing";
+  try {
+    Reader::open(spool("p"));
+  } catch (const Error& error) {
+    said = error.what();
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(said, "cannot read " + spool("p") + ": Too many open files");
 }
 
 }  // namespace
