@@ -75,7 +75,11 @@ bool LocationReader::begin_segment() {
   while (next_segment_ < segments_->size()) {
     const SegmentRef& segment = (*segments_)[next_segment_++];
     const Load loaded = load(segment);
-    if (loaded == Load::kDropped) continue;
+    if (loaded == Load::kDropped) {
+      // No seal covers their number.
+      dropped_ += std::min<std::uint64_t>(segment.events, segment.size / sizeof(std::uint64_t));
+      continue;
+    }
     whole_ = loaded == Load::kWhole;
     decoder_ = {};
     const bool full = segment.full != 0 && segment.full <= words_.size() * sizeof words_[0];

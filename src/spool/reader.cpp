@@ -212,7 +212,8 @@ bool Reader::index_log(std::uint32_t number) {
                      .offset = offset,
                      .check = sound ? header.records : records_check({}),
                      .size = sound ? header.size : 0,
-                     .file = number};
+                     .file = number,
+                     .events = header.events};
     segments_[header.location].push_back(std::move(found));
     offset = next;
   }
@@ -348,10 +349,8 @@ void Reader::check_sequences() {
                      [](const SegmentRef& a, const SegmentRef& b) {
                        return std::pair(a.sequence, a.where) < std::pair(b.sequence, b.where);
                      });
-    const auto last = std::unique(
-        segments.begin(), segments.end(),
-        [](const SegmentRef& a, const SegmentRef& b) { return a.sequence == b.sequence; });
-    segments.erase(last, segments.end());
+    const auto again = std::ranges::unique(segments, {}, &SegmentRef::sequence);
+    segments.erase(again.begin(), again.end());
     if (definitions_.may_miss_begin) drop_stragglers(segments);
     // Files are dropped in their order, and each thread's segments are in theirs.
     std::uint64_t expected = definitions_.may_miss_begin ? segments.front().sequence : 0;

@@ -97,6 +97,7 @@ struct SegmentRef {
   std::uint32_t size = 0;    // bytes; in the ring up to the end of the segment
   std::uint32_t full = 0;    // in the ring: bytes of records if it was full, else 0
   std::uint32_t file = 0;    // in the log: number of the file
+  std::uint64_t events = 0;  // in the log, where the oldest may be dropped: in the records
   Where where = Where::kLog;
   bool sealed = true;  // in the log always
   // In the ring of a process that still runs and may use the place again: the records.
@@ -192,6 +193,8 @@ class LocationReader {
   bool next(std::vector<Event>& batch);
   // Segments so far that were damaged, wholly or in part.
   std::uint64_t damaged_segments() const noexcept { return damaged_; }
+  // Events so far that the run has dropped since the spool was opened.
+  std::uint64_t dropped_events() const noexcept { return dropped_; }
 
  private:
   friend class Reader;
@@ -220,6 +223,7 @@ class LocationReader {
   bool in_segment_ = false;  // there is more to decode
   std::uint64_t last_ticks_ = 0;
   std::uint64_t damaged_ = 0;
+  std::uint64_t dropped_ = 0;
 };
 
 // Parses what is in `defs` behind its header.

@@ -342,6 +342,7 @@ void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks)
   events_ += feed.events();
   if (!task.process->end_is_known()) closed_regions_ += feed.closed_regions();
   dropped_events_ += feed.dropped_events();
+  older_events_ += feed.older_events();
   kept_rewinds_ += feed.kept_rewinds();
   unnamed_visits_ += feed.unnamed_visits();
   tasks_on_lanes_ += feed.tasks_on_lanes();

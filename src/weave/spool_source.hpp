@@ -195,12 +195,12 @@ class SpoolSource : public RunSource {
   std::atomic<std::uint64_t> closed_regions_ = 0;
   std::atomic<std::uint64_t> damaged_segments_ = 0;
   std::atomic<std::uint64_t> dropped_events_ = 0;
+  std::atomic<std::uint64_t> older_events_ = 0;
   std::atomic<std::uint64_t> kept_rewinds_ = 0;
   std::atomic<std::uint64_t> unnamed_visits_ = 0;  // of regions whose definition is lost
   std::atomic<std::uint64_t> tasks_on_lanes_ = 0;
   std::uint64_t lost_events_ = 0;
   std::uint64_t events_left_out_ = 0;
-  std::uint64_t older_events_ = 0;
   std::uint64_t unreadable_spools_ = 0;
 };
 

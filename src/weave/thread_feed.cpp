@@ -48,7 +48,9 @@ void ThreadFeed::read_once(const std::function<void(std::uint64_t)>& done) {
   }
   if (!first_) gpu_calls_ = {};  // those left are the thread's own, which was fed first
   close_all();
-  if (first_) damaged_ += reader.damaged_segments();
+  if (!first_) return;
+  damaged_ += reader.damaged_segments();
+  older_ += reader.dropped_events();
 }
 
 void ThreadFeed::feed(std::vector<Event>& batch) {

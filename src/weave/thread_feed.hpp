@@ -60,6 +60,7 @@ class ThreadFeed {
   std::uint64_t kept_rewinds() const noexcept { return kept_rewinds_; }
   std::uint64_t tasks_on_lanes() const noexcept { return tasks_; }
   std::uint64_t dropped_events() const noexcept { return dropped_; }
+  std::uint64_t older_events() const noexcept { return older_; }
   std::uint64_t unnamed_visits() const noexcept { return unnamed_; }
   std::uint64_t damaged_segments() const noexcept { return damaged_; }
 
@@ -111,6 +112,7 @@ class ThreadFeed {
   std::uint64_t unnamed_ = 0;
   std::uint64_t tasks_ = 0;
   std::uint64_t damaged_ = 0;
+  std::uint64_t older_ = 0;
 };
 
 }  // namespace timeloom::weave

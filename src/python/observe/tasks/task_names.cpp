@@ -95,7 +95,7 @@ PyObject* variable_of(InterpreterFrame* frame, const char* name) {
 bool is_create_task(InterpreterFrame* frame) {
   if (!is_text(code_of(frame)->co_name, "create_task")) return false;
   PyObject* const module = PyDict_GetItemString(globals_of(frame), "__name__");
-  return module != nullptr && PyUnicode_Check(module) && text_of(module).starts_with("asyncio.");
+  return module != nullptr && PyUnicode_Check(module) && utf8_text(module).starts_with("asyncio.");
 }
 
 // The task of asyncio that runs now, if the coroutine is its own.
@@ -145,9 +145,9 @@ std::string later_name_of_task(PyObject* coroutine, InterpreterFrame* outer, boo
   for (int i = 0; i < kFrames && outer != nullptr; ++i, outer = outer_frame_of(outer)) {
     if (!is_create_task(outer)) continue;
     PyObject* const given = variable_of(outer, "name");
-    if (given != nullptr && PyUnicode_Check(given)) name = text_of(given);
+    if (given != nullptr && PyUnicode_Check(given)) name = utf8_text(given);
   }
-  return own || name.empty() ? name : name + " (" + function_of(coroutine) + ")";
+  return own || name.empty() ? name : name + " (" + coroutine_function(coroutine) + ")";
 }
 
 std::string name_of_awaited(PyObject* value, bool by_function) {
