@@ -37,7 +37,6 @@ COMMANDS = {
     "report-unwoven": ["report", "unwoven"],
     "info": ["info", "run"],
     "info-json": ["info", "--json", "run"],
-    "info-unwoven": ["info", "unwoven"],
     "check": ["check", "run", "visits(__main__.recursive) <= 300", "total(__main__.leaf) < 1s"],
     "check-json": ["check", "--json", "run", "visits(__main__.marked) == 41"],
     "check-failed": ["check", "run", "visits(__main__.leaf) < 2"],
