@@ -46,6 +46,8 @@ class Directory {
   static Directory open(const std::string& path, int* error) noexcept;
   // The same for one that may not be listed: names() fails then, try_lock() always.
   static Directory open_unlisted(const std::string& path, int* error) noexcept;
+  // Takes an open descriptor.
+  static Directory of_descriptor(int fd) noexcept { return Directory(fd); }
   // Opens a directory below this one.
   Directory open_below(const std::string& way, int* error) const noexcept;
 

@@ -14,6 +14,7 @@
 
 #include "core/error.hpp"
 #include "os/clock.hpp"
+#include "os/place.hpp"
 #include "os/read_file.hpp"
 #include "run/manifest.hpp"
 #include "run/open_directory.hpp"
@@ -120,8 +121,13 @@ void ExperimentDirectory::fail(const fs::path& path, int error) const {
                  std::strerror(error) + mend());
 }
 
+void ExperimentDirectory::refuse_link_of_another(const std::string& link) const {
+  if (!link.empty()) throw Error(link + " is a link of another user" + mend());
+}
+
 void ExperimentDirectory::refuse_unusable() const {
   refuse_homes();
+  refuse_link_of_another(os::link_of_another_user(path_.string()));
   const fs::path parent = path_.parent_path();
   const bool there = ::access(parent.c_str(), F_OK) == 0;
   if (there && ::access(parent.c_str(), W_OK | X_OK) != 0) fail(path_, errno);
@@ -173,10 +179,13 @@ void ExperimentDirectory::refuse_as_output() const {
   }
 }
 
-os::Directory ExperimentDirectory::open_parent() const {
+os::Directory ExperimentDirectory::open_parent(bool makes) const {
+  const std::string path = path_.parent_path().string();
+  const os::Place place = makes ? os::make_directories(path) : os::place_of(path);
+  refuse_link_of_another(place.link);
   int error = 0;
-  os::Directory parent = os::Directory::open_unlisted(path_.parent_path().string(), &error);
-  if (error != 0) fail(path_.parent_path(), error);
+  os::Directory parent = place.open_unlisted(&error);
+  if (error != 0) fail(path, error);
   return parent;
 }
 
@@ -233,13 +242,8 @@ void ExperimentDirectory::fill(const os::Directory& parent, const std::string& h
 }
 
 void ExperimentDirectory::create() {
-  std::error_code failed;
-  if (!as_scorep()) fs::create_directories(path_.parent_path(), failed);
-  if (failed) fail(path_, failed.value());
-  const os::Directory parent = open_parent();
-  int unlisted = 0;
-  const os::Directory listed = os::Directory::open(path_.parent_path().string(), &unlisted);
-  if (listed.is_open()) remove_abandoned(listed);
+  const os::Directory parent = open_parent(!as_scorep());
+  remove_abandoned(parent);
   const std::string hidden = make_hidden_directory(parent);
   try {
     fill(parent, hidden);

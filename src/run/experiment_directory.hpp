@@ -97,12 +97,13 @@ class ExperimentDirectory {
   bool as_scorep() const noexcept { return options_.in_the_way == InTheWay::kAsScorepSays; }
   void remember_homes();
   void refuse_homes() const;
+  void refuse_link_of_another(const std::string& link) const;
   void refuse_unusable() const;
   void refuse_as_scorep() const;
   void refuse_as_output() const;
   std::string mend() const;
   [[noreturn]] void fail(const std::filesystem::path& path, int error) const;
-  os::Directory open_parent() const;
+  os::Directory open_parent(bool makes = false) const;
   std::string make_hidden_directory(const os::Directory& parent) const;
   void fill(const os::Directory& parent, const std::string& hidden);
   void make_room(const os::Directory& parent);

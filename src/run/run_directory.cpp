@@ -15,6 +15,7 @@
 #include "core/error.hpp"
 #include "core/life.hpp"
 #include "os/file.hpp"
+#include "os/place.hpp"
 #include "run/manifest.hpp"
 #include "run/open_directory.hpp"
 #include "run/spools.hpp"
@@ -90,19 +91,28 @@ std::string others_in(const Directory& directory) {
   return directory.is_open_to_all() ? path + " lets every user change the run" : std::string();
 }
 
-// A link of another user may lead to anything of this one. Whoever may put a directory in the place
-// of the link later could not have this one opened.
-void refuse_link_of_another(const Directory& directory) {
-  const fs::path& path = directory.path();
-  struct stat status {};
-  if (directory.is_at_its_path() || ::lstat(path.c_str(), &status) != 0) return;
-  if (S_ISLNK(status.st_mode) && (status.st_uid == 0 || status.st_uid == ::geteuid())) return;
-  throw Error(path.string() + " is a link of another user; choose another with --output");
+// A link of another user may lead to anything of this one.
+void refuse_link_of_another(const os::Place& place) {
+  if (!place.link.empty())
+    throw Error(place.link + " is a link of another user; choose another with --output");
+}
+
+[[noreturn]] void fail(const fs::path& path, int error) {
+  fail(path, std::error_code(error, std::generic_category()));
+}
+
+Directory open_at(const os::Place& place, const fs::path& path) {
+  int error = 0;
+  os::Directory directory = place.open(&error);
+  if (error == ENOTDIR || error == ELOOP) {
+    throw Error(path.string() + " exists and is no directory; choose another with --output");
+  }
+  if (error != 0) fail(path, error);
+  return {std::move(directory), path};
 }
 
 // `own`: this process has just made it; others may have been faster to put something into it.
 void refuse_unusable(const Directory& directory, bool force, bool own = false) {
-  refuse_link_of_another(directory);
   const std::string path = directory.path().string();
   if (directory.empty() || is_husk(directory)) {
     const std::string others = force || own ? std::string() : others_in(directory);
@@ -189,22 +199,24 @@ bool is_husk(const Directory& directory) {
 }
 
 void check_directory(const fs::path& path, bool force) try {
-  std::error_code ignored;
-  const fs::file_status status = fs::status(path, ignored);
-  if (!fs::exists(status)) return;
-  if (!fs::is_directory(status)) {
-    throw Error(path.string() + " exists and is no directory; choose another with --output");
-  }
-  refuse_unusable(Directory(path), force);
+  const os::Place place = os::place_of(path.string());
+  refuse_link_of_another(place);
+  int error = place.error;
+  const bool there = error == 0 && place.directory.kind(place.name, &error) != os::EntryKind::kNone;
+  if (there) refuse_unusable(open_at(place, path), force);
 } catch (const std::system_error& error) {
   fail(path, error.code());
 }
 
+void make_meeting(const fs::path& path) { refuse_link_of_another(os::make_directories(path)); }
+
 MadeRun make_directory(const fs::path& path, bool force, const std::string& settings,
                        bool claimed) try {
   check_directory(path, force || claimed);
-  const bool made = fs::create_directories(path) || claimed;
-  const Directory directory(path);
+  const os::Place place = os::make_directories(path.string());
+  refuse_link_of_another(place);
+  const bool made = place.made || claimed;
+  const Directory directory = open_at(place, path);
   if (made) refuse_replaced(directory);
   refuse_unusable(directory, force, made);  // it may be another one by now
   directory.remove_run();
@@ -214,7 +226,7 @@ MadeRun make_directory(const fs::path& path, bool force, const std::string& sett
                     manifest_text({Item::kSettings, Item::kSpool}, Stage::kRecorded));
   } catch (const std::system_error&) {
     directory.remove_run();
-    if (made) ::rmdir(path.c_str());
+    if (made) place.directory.remove_directory(place.name);
     throw;
   }
   return {directory.known(), made ? std::string() : others_in(directory)};

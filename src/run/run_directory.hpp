@@ -32,8 +32,12 @@ std::filesystem::path claim_directory(const std::string& output, std::string_vie
 // Throws if `path` exists and may not be used: it is no empty directory, and
 // either `force` is off, or it is no run of Timeloom, or one being recorded or woven. Nor is
 // without `force` one that others may change: it belongs to another user, or everybody may rename
-// what is in it. A link of another user, which may lead to anything of this one, is never used.
+// what is in it. A link of another user, be it on the way, is never followed (os/place.hpp).
 void check_directory(const std::filesystem::path& path, bool force);
+
+// Makes the directory in which the ranks of a job meet (run/job.hpp). Throws where a link of
+// another user leads there; who uses it tells other obstacles.
+void make_meeting(const std::filesystem::path& path);
 
 // Whether a start that failed left it: nothing is in it but settings of which not even the
 // first line was written. Throws std::system_error.

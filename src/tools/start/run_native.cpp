@@ -305,8 +305,7 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
   }
   const fs::path directory = run::choose_directory(output, line.target) += apart;
   const fs::path meeting = directory.parent_path();
-  std::error_code ignored;
-  fs::create_directories(meeting, ignored);
+  run::make_meeting(meeting);
   const std::string wish = output.empty() ? output : directory.filename().string();
   NativeRun made;
   const auto make = [&](unsigned program) {

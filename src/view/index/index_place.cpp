@@ -16,9 +16,9 @@
 
 #include "core/checksum.hpp"
 #include "core/error.hpp"
-#include "exchange/destination_directory.hpp"
 #include "os/directory.hpp"
 #include "os/file.hpp"
+#include "os/place.hpp"
 
 namespace timeloom::view {
 
@@ -90,10 +90,8 @@ void remove_abandoned(const os::Directory& directory, const std::string& name) {
 Making make_at(const fs::path& name) {
   int error = 0;
   if (name.empty()) return {};
-  const std::string place = name.parent_path();
-  os::Directory directory = os::Directory::open_unlisted(place, &error);
-  if (error != 0 || exchange::is_behind_link_of_another(directory, place)) return {};
-  if (directory.kind(name.filename(), &error) == os::EntryKind::kDirectory) return {};
+  os::Directory directory = os::place_of(name.parent_path().string()).open_unlisted(&error);
+  if (error != 0 || directory.kind(name.filename(), &error) == os::EntryKind::kDirectory) return {};
   const std::string making = "." + name.filename().string();
   remove_abandoned(directory, making);
   os::File file = directory.create_file(making, &error);

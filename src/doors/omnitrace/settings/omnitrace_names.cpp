@@ -1,6 +1,5 @@
 #include "doors/omnitrace/settings/omnitrace_names.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "os/place.hpp"
 #include "settings/launched_rank.hpp"
 
 namespace timeloom {
@@ -146,30 +146,27 @@ std::string staying(std::string_view path) {
 
 bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// The first link of another user on the way, which may lead to any directory of this one; empty:
-// there is none. Of an absolute way only the end counts: the user has chosen the rest.
-fs::path link_of_another(const fs::path& way) {
-  fs::path at;
-  for (const fs::path& name : way) {
-    at /= name;
-    struct stat status {};
-    const bool counts = way.is_relative() || at == way;
-    if (!counts || ::lstat(at.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) continue;
-    if (status.st_uid != 0 && status.st_uid != ::geteuid()) return at;
-  }
-  return {};
+// Why nothing can be written there; empty: it can. `place`: what has been made.
+std::string make_directories(const fs::path& directory, const std::string& prefix,
+                             os::Place& place) {
+  place = os::make_directories(directory.empty() ? "." : directory.string());
+  if (!place.link.empty()) return place.link + " is a link of another user";
+  int error = 0;
+  const os::Directory made = place.open_unlisted(&error);
+  if (error == 0 && ::faccessat(made.fd(), ".", W_OK | X_OK, 0) != 0) error = errno;
+  if (error != 0) return std::strerror(error);
+  const os::Place below = os::make_directories((directory / (prefix + "x")).parent_path().string());
+  if (!below.link.empty()) return below.link + " is a link of another user";
+  return below.error != 0 ? std::strerror(below.error) : std::string();
 }
 
-// Why nothing can be written there; empty: it can.
-std::string make_directories(const fs::path& directory, const std::string& prefix) {
-  const fs::path way = (directory / "").lexically_normal().parent_path();
-  if (const fs::path link = link_of_another(way); !link.empty()) {
-    return link.string() + " is a link of another user";
-  }
-  std::error_code error;
-  fs::create_directories((directory / (prefix + "x")).parent_path(), error);
-  if (!error && ::access(directory.c_str(), W_OK | X_OK) == 0) return {};
-  return error ? error.message() : std::strerror(errno);
+// Who besides this user may change the files, for the user; empty: nobody.
+std::string others_in(const OmnitracePlace& place, const os::Place& made) {
+  int error = 0;
+  const os::Directory directory = made.open_unlisted(&error);
+  if (error != 0 || !directory.is_of_another_user()) return {};
+  return place.directory + " belongs to user " + std::to_string(directory.owner(&error)) +
+         ", who can change the files";
 }
 
 }  // namespace
@@ -271,8 +268,9 @@ OmnitracePlace place_from_text(std::string_view text) {
 }
 
 std::string make_place(OmnitracePlace& place) {
-  const std::string why = make_directories(place.directory, place.prefix);
-  if (why.empty()) return {};
+  os::Place made;
+  const std::string why = make_directories(place.directory, place.prefix, made);
+  if (why.empty()) return others_in(place, made);
   const std::string remark =
       "cannot write to " + place.directory + ": " + why + "; the files go to ./";
   place.directory = ".";

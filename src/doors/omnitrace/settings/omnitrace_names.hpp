@@ -57,7 +57,7 @@ std::string as_text(const OmnitracePlace& place);
 OmnitracePlace place_from_text(std::string_view text);
 
 // Makes the directory, with its parents. One that cannot be written is replaced by ".": the result
-// then says so in a line.
+// then says so in a line, or that it belongs to another user.
 std::string make_place(OmnitracePlace& place);
 
 // The description of a run whose files get these names.

@@ -70,8 +70,7 @@ void RankPlace::make() {
 }
 
 std::string RankPlace::share() {
-  std::error_code ignored;
-  fs::create_directories(meeting_.directory, ignored);
+  run::make_meeting(meeting_.directory);
   const auto make = [this](unsigned program) {
     if (program > 1) own_->set_apart(".program-" + std::to_string(program));
     own_->check();
