@@ -21,6 +21,7 @@
 #include "exchange/gzip.hpp"
 #include "exchange/leftovers.hpp"
 #include "os/file.hpp"
+#include "os/place.hpp"
 #include "os/signals.hpp"
 
 namespace timeloom::exchange {
@@ -66,31 +67,10 @@ void forget_partial(const os::Directory& directory, const std::string& name) {
   if (std::ranges::none_of(g_partials, is_noted)) os::unwatch_fatal_signals();
 }
 
-// What the link leads to; empty: it is none. One of another user, in a directory that is shared,
-// may lead to any file of this one. Throws Error. The owner and the text are those of one link,
-// whatever is put in its place meanwhile.
-fs::path target_of(const fs::path& path, const std::string& shown) {
-  const os::File link(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
-  struct stat status {};
-  if (!link.is_open() || ::fstat(link.fd(), &status) != 0 || !S_ISLNK(status.st_mode)) return {};
-  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
-    throw Error(shown + " is a link of another user; name another file with -o FILE");
-  }
-  std::array<char, PATH_MAX> text{};
-  const ssize_t size = ::readlinkat(link.fd(), "", text.data(), text.size());
-  if (size <= 0) return {};
-  return path.parent_path() / std::string(text.data(), static_cast<std::size_t>(size));
-}
-
-// A link is not replaced by a file: what it leads to is.
-fs::path without_links(fs::path path, const std::string& shown) {
-  constexpr int kMost = 40;  // as the kernel follows
-  for (int i = 0; i < kMost; ++i) {
-    fs::path target = target_of(path, shown);
-    if (target.empty()) break;
-    path = std::move(target);
-  }
-  return path;
+// The n-th name that a file has while it is written; convert/leftovers.hpp knows them.
+std::string name_of_part(const std::string& name, int n) {
+  return "." + name + "." + std::to_string(::getpid()) + (n > 0 ? "-" + std::to_string(n) : "") +
+         ".part";
 }
 
 }  // namespace
@@ -107,7 +87,7 @@ Destination::Destination(const std::string& name, bool force, const std::string&
 
 // Somebody may put a file in the place of what was no file.
 void Destination::open_device() {
-  descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  descriptor_ = ::openat(directory_.fd(), name_.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor_ < 0) fail(errno);
   struct stat opened {};
   if (::fstat(descriptor_, &opened) != 0 || S_ISREG(opened.st_mode)) {
@@ -115,9 +95,22 @@ void Destination::open_device() {
   }
 }
 
+// A link is not replaced by a file: what it leads to is.
+void Destination::find_place() {
+  os::Place place = os::place_of(path_);
+  if (!place.link.empty()) {
+    throw Error((place.link == path_ ? shown_ : one_line(place.link)) +
+                " is a link of another user; name another file with -o FILE");
+  }
+  if (place.error != 0) fail(place.error);
+  directory_ = std::move(place.directory);
+  name_ = std::move(place.name);
+}
+
 void Destination::open_file(bool force) {
+  find_place();
   struct stat present {};
-  const bool there = ::stat(path_.c_str(), &present) == 0;
+  const bool there = ::fstatat(directory_.fd(), name_.c_str(), &present, 0) == 0;
   if (there && S_ISDIR(present.st_mode)) {
     throw Error(shown_ + " is a directory; name a file with -o FILE");
   }
@@ -127,27 +120,31 @@ void Destination::open_file(bool force) {
   if (!force && (there || fs::is_symlink(path_, unknown))) {
     throw Error(shown_ + " exists; name another file with -o FILE, or replace it with --force");
   }
-  if (there) path_ = without_links(path_, shown_);
-  const fs::path parent = path_.parent_path();
-  const std::string partial =
-      "." + path_.filename().string() + "." + std::to_string(::getpid()) + ".part";
-  int error = 0;
-  directory_ = os::Directory::open_unlisted(parent.empty() ? "." : parent.string(), &error);
-  if (error != 0) fail(error);
-  remove_leftovers(path_);
-  note_partial(directory_, partial);  // first: a signal may come at any time
-  os::File file = directory_.create_file(partial, &error);
-  // For as long as it is written: another process can tell that it has not been left behind. One
-  // that has the same number, in another container, may have thought so before.
-  if (error == 0) static_cast<void>(::flock(file.fd(), LOCK_SH));
-  if (error == 0 && !directory_.holds(partial, file)) error = EEXIST;
-  if (error != 0) {
-    forget_partial(directory_, partial);
-    fail(error);
+  remove_leftovers(directory_, name_);
+  open_part();
+}
+
+// Others may have taken names that this process would give to it.
+void Destination::open_part() {
+  constexpr int kMost = 1000;
+  int error = EEXIST;
+  for (int n = 0; error == EEXIST && n < kMost; ++n) {
+    const std::string partial = name_of_part(name_, n);
+    note_partial(directory_, partial);  // first: a signal may come at any time
+    os::File file = directory_.create_file(partial, &error);
+    // For as long as it is written: another process can tell that it has not been left behind. One
+    // that has the same number, in another container, may have thought so before.
+    if (error == 0) static_cast<void>(::flock(file.fd(), LOCK_SH));
+    if (error == 0 && !directory_.holds(partial, file)) error = EEXIST;
+    if (error != 0) {
+      forget_partial(directory_, partial);
+      continue;
+    }
+    descriptor_ = file.release();
+    partial_ = partial;
+    is_file_ = true;
   }
-  descriptor_ = file.release();
-  partial_ = partial;
-  is_file_ = true;
+  if (error != 0) fail(error);
 }
 
 Destination::~Destination() {
@@ -159,7 +156,8 @@ Destination::~Destination() {
 }
 
 fs::path Destination::directory() const {
-  const fs::path parent = path_.parent_path();
+  const fs::path parent = path_.parent_path(), fixed = directory_.path_of_descriptor();
+  if (!fixed.empty()) return fixed;
   return parent.empty() ? "." : parent;
 }
 
@@ -198,16 +196,15 @@ void Destination::finish() {
   if (!is_file_) return;
   // Some file systems say only now that there is no space.
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
-  const std::string name = path_.filename();
   // A link, other than a rename, never replaces what has got the name meanwhile.
   if (!replaces_) {
-    if (const int error = directory_.link(partial_, name); error == EEXIST) {
+    if (const int error = directory_.link(partial_, name_); error == EEXIST) {
       throw Error(shown_ + " exists meanwhile; it was not replaced");
     } else if (error != 0) {
       replaces_ = true;  // a file system without links
     }
   }
-  const int error = replaces_ ? directory_.rename(partial_, directory_, name) : 0;
+  const int error = replaces_ ? directory_.rename(partial_, directory_, name_) : 0;
   if (error != 0) fail(error);
   if (!replaces_) directory_.remove_file(partial_);
   forget_partial(directory_, partial_);

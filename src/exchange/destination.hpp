@@ -2,8 +2,8 @@
 //
 // A file is written beside its place under another name and gets its name in finish(): nobody
 // sees half of it, and without finish() nothing is left. What is a pipe or a device is written
-// as it comes. A name that ends with .gz is written with gzip. A link is followed, unless it is of
-// another user, who would then have chosen what is replaced.
+// as it comes. A name that ends with .gz is written with gzip. A link, be it on the way, is
+// followed unless it is of another user (os/place.hpp).
 //
 // write() may be called from any thread, the rest from one. Throws Error with one line when
 // the place is taken or cannot be written.
@@ -49,7 +49,9 @@ class Destination {
   std::filesystem::path directory() const;
 
  private:
+  void find_place();
   void open_file(bool force);
+  void open_part();
   void open_device();
   void put(std::string_view bytes);
   [[noreturn]] void fail(int error) const;
@@ -57,6 +59,7 @@ class Destination {
   std::filesystem::path path_;
   std::string shown_;        // the name in messages
   os::Directory directory_;  // of the file; its entries are made and renamed in it, never by a path
+  std::string name_;         // of the file there
   std::string partial_;      // the other name, while there is one
   bool is_file_ = false;
   int descriptor_ = 1;

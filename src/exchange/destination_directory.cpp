@@ -1,35 +1,25 @@
 #include "exchange/destination_directory.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
-#include "core/error.hpp"
 #include "exchange/format_text.hpp"
+#include "core/error.hpp"
+#include "os/place.hpp"
 
 namespace timeloom::exchange {
 
 namespace fs = std::filesystem;
 
-bool is_behind_link_of_another(const os::Directory& directory, const std::string& path) {
-  struct stat status {};
-  if (directory.is_at(path)) return false;
-  const bool is_link = ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
-  return !is_link || (status.st_uid != 0 && status.st_uid != ::geteuid());
-}
-
-// A path that ends with a slash leads through a link.
 DestinationDirectory::DestinationDirectory(std::string path)
     : path_((fs::path(std::move(path)) / "").parent_path()) {
+  const os::Place place = os::place_of(path_);
+  if (!place.link.empty())
+    throw Error(one_line(place.link) + " is a link of another user; name another directory");
   int unknown = 0;
-  directory_ = os::Directory::open_unlisted(path_, &unknown);
-  if (directory_.is_open() && is_behind_link_of_another(directory_, path_)) {
-    throw Error(one_line(path_) + " is a link of another user; name another directory");
-  }
+  directory_ = place.open_unlisted(&unknown);
 }
 
 std::string DestinationDirectory::shown(const std::string& name) const {

@@ -12,11 +12,6 @@
 
 namespace timeloom::exchange {
 
-// Whether the path that the open directory was found at is a link of another user, or leads
-// elsewhere by now. Whoever may put a directory in the place of the link later could not have had
-// it opened.
-bool is_behind_link_of_another(const os::Directory& directory, const std::string& path);
-
 class DestinationDirectory {
  public:
   explicit DestinationDirectory(std::string path);

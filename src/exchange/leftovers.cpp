@@ -1,6 +1,5 @@
 #include "exchange/leftovers.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -10,7 +9,6 @@
 
 #include <charconv>
 #include <exception>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -18,11 +16,13 @@ namespace timeloom::exchange {
 
 namespace {
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
+// Nothing, or "-N".
+bool is_number_of_part(std::string_view text) noexcept {
+  return text.empty() || (text.size() > 1 && text.front() == '-' &&
+                          text.find_first_not_of("0123456789", 1) == std::string_view::npos);
+}
 
-// The process in ".NAME.PID.part"; 0: the name is another one.
+// The process in ".NAME.PID.part" or ".NAME.PID-N.part"; 0: the name is another one.
 pid_t process_in(std::string_view entry, std::string_view name) noexcept {
   constexpr std::string_view kEnd = ".part";
   if (entry.size() <= name.size() + 2 + kEnd.size() || !entry.starts_with('.')) return 0;
@@ -32,8 +32,9 @@ pid_t process_in(std::string_view entry, std::string_view name) noexcept {
   entry.remove_suffix(kEnd.size());
   pid_t process = 0;
   const auto read = std::from_chars(entry.data(), entry.data() + entry.size(), process);
-  return read.ec == std::errc() && read.ptr == entry.data() + entry.size() && process > 0 ? process
-                                                                                          : 0;
+  const bool is_part = read.ec == std::errc() &&
+                       is_number_of_part({read.ptr, entry.data() + entry.size()}) && process > 0;
+  return is_part ? process : 0;
 }
 
 // One that has the number of this process may have had it in another container, or before it; what
@@ -59,17 +60,12 @@ void remove_if_left(int directory, const char* entry) noexcept {
 
 }  // namespace
 
-void remove_leftovers(const std::filesystem::path& file) noexcept {
+void remove_leftovers(const os::Directory& directory, const std::string& name) noexcept {
   try {
-    const std::filesystem::path parent = file.parent_path();
-    const std::string name = file.filename().string();
-    const std::unique_ptr<DIR, CloseDirectory> directory(
-        ::opendir(parent.empty() ? "." : parent.c_str()));
-    if (!directory) return;
-    while (const dirent* entry = ::readdir(directory.get())) {
-      const pid_t process = process_in(entry->d_name, name);
-      if (process <= 0 || !may_be_left_by(process)) continue;
-      remove_if_left(::dirfd(directory.get()), entry->d_name);
+    int error = 0;
+    for (const std::string& entry : directory.names(&error)) {
+      const pid_t process = process_in(entry, name);
+      if (process > 0 && may_be_left_by(process)) remove_if_left(directory.fd(), entry.c_str());
     }
   } catch (const std::exception&) {
     // Out of memory: they stay.

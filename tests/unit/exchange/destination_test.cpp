@@ -66,6 +66,8 @@ TEST(Destination, RemovesWhatKilledConversionsOfThisFileHaveLeft) {
   const std::string locked = gone();
   std::vector<std::string> kept = {".file." + pid,
                                    ".file." + pid + "x.part",
+                                   ".file." + pid + "-.part",
+                                   ".file." + pid + "-1x.part",
                                    ".file.-1.part",
                                    ".file..part",
                                    ".file.1.part",
@@ -75,6 +77,7 @@ TEST(Destination, RemovesWhatKilledConversionsOfThisFileHaveLeft) {
                                    ".file." + locked + ".part"};
   for (const std::string& name : kept) test::write_bytes(directory / name, "");
   test::write_bytes(directory / ".file." + pid + ".part", "half of it");
+  test::write_bytes(directory / ".file." + pid + "-12.part", "half of it");
   // Of a process that had our number, in another container.
   test::write_bytes(directory / ".file." + mine + ".part", "half of it");
   // Of a process that lives where its id is not known.
@@ -90,7 +93,8 @@ TEST(Destination, RemovesWhatKilledConversionsOfThisFileHaveLeft) {
     Destination file(directory / "file", false);
     file.write("all of it");
     // This one is not taken away, neither by another process nor by this one.
-    remove_leftovers(directory / "file");
+    int error = 0;
+    remove_leftovers(os::Directory::open(directory.path(), &error), "file");
     EXPECT_TRUE(std::filesystem::exists(directory / ".file." + mine + ".part"));
     file.finish();
   }
@@ -122,6 +126,12 @@ TEST(Destination, ALinkOfAnotherUserIsNotFollowed) {
   ASSERT_EQ(::lchown(link.c_str(), 54321, 54321), 0);
   EXPECT_THROW(Destination(link, true), Error);
   EXPECT_EQ(test::read_bytes(directory / "victim"), "text");
+  // Nor is one on the way.
+  std::filesystem::create_directory(directory / "place");
+  std::filesystem::create_symlink("place", directory / "way");
+  ASSERT_EQ(::lchown((directory / "way").c_str(), 54321, 54321), 0);
+  EXPECT_THROW(Destination(directory / "way/new", false), Error);
+  EXPECT_TRUE(std::filesystem::is_empty(directory / "place"));
 }
 
 // Both the name that it has while it is written and the one that it gets.
@@ -142,7 +152,13 @@ TEST(Destination, LinksThatAreSwappedInAreReplacedAndNotFollowed) {
     EXPECT_EQ(test::read_bytes(directory / "file"), "new");
     std::filesystem::remove(directory / "file");
     put_link(directory / part, hard);
-    EXPECT_THROW(Destination(directory / "file", true), Error);
+    {
+      Destination another(directory / "file", true);  // takes another name
+      another.write("newer");
+      another.finish();
+    }
+    EXPECT_EQ(test::read_bytes(directory / "file"), "newer");
+    EXPECT_EQ(names_in(directory), (std::vector<std::string>{part, "file", "victim"}));
     std::filesystem::remove(directory / part);
     EXPECT_EQ(test::read_bytes(directory / "victim"), "text");
   }
