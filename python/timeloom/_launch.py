@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from timeloom._core import _Pyproject
 
 _NAME = b"timeloom"
-_KIND, _FILE, _FOR_ALL = 0o170000, 0o100000, 0o002  # of st_mode, without importing stat
+_KIND, _FILE, _LINK = 0o170000, 0o100000, 0o120000  # of st_mode, without importing stat
 _MOST = 16 << 20  # bytes of a pyproject.toml
 
 
 def main(before: set[str]) -> None:
     """Run the program of the command line; `before`: the modules that it may find."""
     try:
-        pyproject = _read_pyproject()
+        pyproject = _read_pyproject(sys.argv)
     except _core.Error as error:
         sys.stderr.write(f"timeloom: {error}\n")
         raise SystemExit(2) from None
@@ -30,12 +30,13 @@ def main(before: set[str]) -> None:
     _core.run_command_line(sys.argv[1:], pyproject, brought)
 
 
-def _read_pyproject() -> "_Pyproject":
+def _read_pyproject(words: list[str] | None = None) -> "_Pyproject":
     """(path, table) of the nearest pyproject.toml, None if it does not speak of us.
 
+    `words`: a command line that begins a program; without it this process is the program.
     Raises Error when it cannot be read as TOML.
     """
-    path, data = _nearest_pyproject()
+    path, data = _nearest_pyproject(sys.argv[:1] if words is None else words)
     if _NAME not in data:  # most are spared the import of tomllib
         return None
     with _core.unrecorded():  # a block of a program may be part of a run
@@ -51,12 +52,51 @@ def _read_pyproject() -> "_Pyproject":
     return None if table is None else (path, table)
 
 
-def _is_put_by_others(owner: int, directory: str) -> bool:
-    """Whether somebody may have put the file there for others to find, as in /tmp."""
-    return owner not in (0, posix.geteuid()) and posix.stat(directory).st_mode & _FOR_ALL != 0
+def _owner(path: str) -> int:
+    """Return the user to whom a file belongs; -1: it is not a file."""
+    try:
+        status = posix.stat(path)
+    except (OSError, ValueError):
+        return -1
+    return status.st_uid if status.st_mode & _KIND == _FILE else -1
 
 
-def _nearest_pyproject() -> tuple[str, bytes]:
+def _owner_of_program(words: list[str]) -> int:
+    """Return the user to whom the Python file of a command line belongs; -1: it has none.
+
+    Only a word that is surely not the value of an option counts, as others may have made a file of its name.
+    """
+    for word in words:
+        if word == "--program" or (word.startswith(("-m", "-c")) and not word.startswith("--")):
+            return -1
+        if word.endswith(".py") and not word.startswith("-"):
+            return _owner(word)
+        if "/" in word and _owner(word) != -1:
+            return -1
+    return -1
+
+
+def _stranger(path: str, directory: str, status: "posix.stat_result", words: list[str]) -> int:
+    """Return the user whose file it is and who is not trusted; -1: it is not of such a user.
+
+    The superuser is trusted, by whatever number, and whoever wrote what is run anyway, as where a container runs the
+    files of its host. A link, and a second name of a file, are by whoever made them.
+    """
+    trusted = {0, posix.geteuid(), posix.stat("/").st_uid}
+    link = posix.lstat(path)
+    owners = [status.st_uid]
+    if link.st_mode & _KIND == _LINK:
+        owners.append(link.st_uid)
+    if status.st_nlink != 1:
+        owners.append(posix.stat(directory).st_uid)
+    strangers = [owner for owner in owners if owner not in trusted]
+    if strangers:
+        started = words[0] if words and not words[0].startswith("-") else ""  # "-c" of python -c
+        trusted |= {_owner(started), _owner_of_program(words[1:])}
+    return next((owner for owner in strangers if owner not in trusted), -1)
+
+
+def _nearest_pyproject(words: list[str]) -> tuple[str, bytes]:
     try:
         directory = posix.getcwd()
     except OSError:
@@ -71,9 +111,13 @@ def _nearest_pyproject() -> tuple[str, bytes]:
                 if len(data) > _MOST:
                     sys.stderr.write(f"timeloom: {path} is larger than {_MOST >> 20} MiB: it is not read\n")
                     return path, b""
-                if not (_NAME in data and _is_put_by_others(status.st_uid, directory)):
+                stranger = _stranger(path, directory, status, words) if _NAME in data else -1
+                if stranger == -1:
                     return path, data
-                sys.stderr.write(f"timeloom: {path} is of another user, in a directory for all: it is not read\n")
+                sys.stderr.write(
+                    f"timeloom: {path} is of user {stranger}: it is not read; give its settings as options, as "
+                    "variables TIMELOOM_…, or in a file of your own\n"
+                )
         except OSError:
             pass
         if directory == "/":

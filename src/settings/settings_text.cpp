@@ -115,8 +115,8 @@ Every setting can be given in three places. The first that has it wins:
    `--name=value`; switches are `--name` and `--no-name`;
 2. a variable of the environment: `TIMELOOM_NAME`; an empty one counts as unset;
 3. a key of `[tool.timeloom]` in the nearest `pyproject.toml`, looked for in the
-   current directory and upward. One of another user is not read in a directory where
-   everybody may write.
+   current directory and upward. One that belongs to another user than you and root is not read, and a
+   line says so, unless the Python file that is run belongs to that user, too.
 
 ```toml
 [tool.timeloom]

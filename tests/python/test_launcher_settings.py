@@ -121,22 +121,49 @@ def test_a_pattern_is_a_string(work, value):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="gives a file to another user")
-def test_a_file_that_anybody_may_have_put_there_is_not_read(work):
-    """As in /tmp: it could lead a run anywhere, or replace one."""
+@pytest.mark.parametrize("kind", ["file", "link", "second name"])
+def test_a_file_of_another_user_is_not_read(work, kind):
+    """It could lead a run anywhere, or replace one."""
     file = work / "pyproject.toml"
-    file.write_text('[tool.timeloom]\ninstrumenter = "profile"\n')
-    os.chown(file, 65534, 65534)
+    own = work.parent / f"{work.name}.toml" if kind != "file" else file
+    own.write_text('[tool.timeloom]\noutput = "precious"\nforce = true\ninstrumenter = "profile"\n')
     inside = work / "inside"
     inside.mkdir()
-    assert measure(inside)[0]["TIMELOOM_INSTRUMENTER"] == "profile"  # a place of the other user's
-    work.chmod(0o1777)
-    said = f"timeloom: {file} is of another user, in a directory for all: it is not read\n"
-    command = [sys.executable, "-m", "timeloom", "--quiet", "-o", "run", "-c", "pass"]
-    done = subprocess.run(command, cwd=inside, capture_output=True, text=True, check=True)
-    assert done.stderr == said
-    assert settings_of(inside / "run")["TIMELOOM_INSTRUMENTER"] == "auto"
-    os.chown(file, 0, 0)
-    assert measure(inside)[0]["TIMELOOM_INSTRUMENTER"] == "profile"
+    if kind == "link":
+        file.symlink_to(own)
+    elif kind == "second name":
+        file.hardlink_to(own)
+        os.chown(work, 65534, 65534)
+    if kind != "second name":
+        os.chown(file, 65534, 65534, follow_symlinks=False)
+    program = inside / "app.py"
+    program.write_text("pass\n")
+    (inside / "precious").mkdir()
+
+    def run(*words):
+        command = [sys.executable, "-m", "timeloom", "--quiet", "-o", "run", "--force", *words]
+        done = subprocess.run(command, cwd=inside, capture_output=True, text=True, check=True)
+        return done.stderr, settings_of(inside / "run")["TIMELOOM_INSTRUMENTER"]
+
+    said = (f"timeloom: {file} is of user 65534: it is not read; give its settings as options, as variables TIMELOOM_…, "
+            "or in a file of your own\n")  # fmt: skip
+    for words in (["-c", "pass"], ["app.py"], ["-m", "timeit", "-n1", "-r1"]):
+        assert run(*words)[1] == "auto"
+    assert run("app.py") == (said, "auto")
+    block = "import timeloom\nwith timeloom.Measurement(output='run', force=True): pass\n"
+    done = subprocess.run([sys.executable, "-c", block], cwd=inside, capture_output=True, text=True, check=True)
+    assert said in done.stderr
+    assert list((inside / "precious").iterdir()) == []
+    # Of whoever owns what is run, as in a container; another file of theirs does not count.
+    (inside / "data.py").write_text("")
+    os.chown(inside / "data.py", 65534, 65534)
+    assert run("app.py", "data.py") == (said, "auto")
+    os.chown(program, 65534, 65534)
+    assert run("app.py") == ("", "profile")
+    assert run(program) == ("", "profile")
+    if kind == "file":
+        os.chown(file, 0, 0)
+        assert run("-c", "pass") == ("", "profile")
 
 
 def test_a_file_of_any_size_keeps_no_program_from_running(work):

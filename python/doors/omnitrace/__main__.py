@@ -45,7 +45,7 @@ def main() -> None:
         setup = None if line.setup is None else _compiled(line.setup)
         _check_expressions(line)
         _take_configuration(line)
-        pyproject = _read_pyproject()
+        pyproject = _read_pyproject(sys.argv)
         settings = {**_config.settings(), "paused": line.builtin}
         brought = [name for name in sys.modules if name not in before]
         _core.run_program("omnitrace", settings, pyproject, program, brought, _preparation(line, setup))

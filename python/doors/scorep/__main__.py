@@ -28,7 +28,7 @@ def main() -> None:
         if line.help or line.program is None:
             print(_scorep_words.help_text(), end="")
             return
-        pyproject = _read_pyproject()
+        pyproject = _read_pyproject(sys.argv)
         before_program = None if line.file is None else _runner(line.file)
         _check(line.program)
     except (_scorep_words.UsageError, _core.Error) as error:
