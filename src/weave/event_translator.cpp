@@ -20,7 +20,7 @@ bool EventTranslator::translate(Event& event) {
     case EventKind::kParameterString:
       event.value = ids_.strings[static_cast<std::uint32_t>(event.value)];
       event.ref = ids_.parameters[event.ref];
-      if (event.ref != IdMap::kNone && event.ref == ids_.task_parameter) ++tasks_;
+      if (event.ref != IdMap::kNone && event.ref == ids_.task_parameter) name_task();
       return event.ref != IdMap::kNone && event.value != IdMap::kNone;
     case EventKind::kParameterUint:
       event.ref = ids_.parameters[event.ref];
@@ -86,6 +86,13 @@ bool EventTranslator::io_event(Event& event) {
   return event.ref != IdMap::kNone;
 }
 
+// A task has a name as it begins, and another one for each time that it is renamed.
+void EventTranslator::name_task() noexcept {
+  if (in_task_ || depth_ == 0) return;
+  in_task_ = true;
+  ++tasks_;
+}
+
 // False when the event is to come later, or never: a thread that could not be
 // started has no number.
 bool EventTranslator::thread_event(Event& event) {
@@ -119,7 +126,7 @@ bool EventTranslator::leave(std::uint32_t region, Timestamp time) {
   for (; depth_ > depth; --depth_, ++closed_) {
     output_.push_back({time, EventKind::kLeave, open_[depth_ - 1], 0});
   }
-  --depth_;
+  if (--depth_ == 0) in_task_ = false;
   return true;
 }
 
@@ -140,15 +147,15 @@ bool EventTranslator::pass(const Event& event) {
 }
 
 // Enters, and leaves of what was entered last, in place: nearly all there is. Returns
-// the first other event.
+// the first other event; the end of a task is one, too.
 Event* EventTranslator::pass_calls(Event* event, const Event* end) noexcept {
   if (!waits_.empty()) return event;
   // Copies: for all the compiler knows, members change with each event that is stored.
   const ProcessClock clock = clock_;
   Timestamp last = last_;
-  std::uint32_t* const bottom = open_.data();
-  std::uint32_t* top = bottom + depth_;
-  const std::uint32_t* const full = bottom + open_.size();
+  std::uint32_t* top = open_.data() + depth_;
+  const std::uint32_t* const bottom = open_.data() + (in_task_ ? 1 : 0);
+  const std::uint32_t* const full = open_.data() + open_.size();
   for (; event != end; ++event) {
     const std::uint32_t region = ids_.regions[event->ref];
     if (event->kind == EventKind::kEnter) {
@@ -161,7 +168,7 @@ Event* EventTranslator::pass_calls(Event* event, const Event* end) noexcept {
     event->time = last = std::max(clock.to_time(ticks(event->time)), last);
     event->ref = region;
   }
-  depth_ = static_cast<std::uint32_t>(top - bottom);
+  depth_ = static_cast<std::uint32_t>(top - open_.data());
   last_ = last;
   return event;
 }

@@ -55,6 +55,7 @@ class EventTranslator {
   bool io_event(Event& event);
   void put_gap(const LastGap& gap, Timestamp end, std::vector<Event>& batch) const;
   void end_waits(Timestamp time);
+  void name_task() noexcept;
   bool leave(std::uint32_t region, Timestamp time);
 
   const ProcessIds& ids_;
@@ -69,6 +70,7 @@ class EventTranslator {
   std::uint64_t dropped_ = 0;
   std::uint64_t unnamed_ = 0;
   std::uint64_t tasks_ = 0;
+  bool in_task_ = false;  // the outermost open region is a task that has been counted
 };
 
 }  // namespace timeloom::weave

@@ -59,6 +59,23 @@ TEST_F(StreamTest, GivesTheIdsOfTheRun) {
   EXPECT_EQ(translator_.dropped_events(), 0u);
 }
 
+// One that is renamed, or named after its first step, has several names.
+TEST_F(StreamTest, CountsEachTaskOfALaneOnce) {
+  ids_.task_parameter = 5;
+  const Event name{Timestamp{0}, EventKind::kParameterString, 0, 3};
+  const std::string called = "+10@100 *5@100 +11@100 -11@100 *5@100 ";
+  const std::vector<Event> call = {enter(0, 0), name, enter(0, 1), leave(0, 1), name};
+  EXPECT_EQ(translate(call), called);
+  EXPECT_EQ(translate({name, enter(0, 1)}), "*5@100 +11@100 ");
+  EXPECT_EQ(translate({name, leave(0, 1), leave(0, 0)}), "*5@100 -11@100 -10@100 ");
+  EXPECT_EQ(translator_.tasks(), 1u);
+  EXPECT_EQ(translate(call), called);
+  EXPECT_EQ(translate({leave(0, 0)}), "-10@100 ");
+  EXPECT_EQ(translate({enter(0, 0), name, leave(0, 0)}), "+10@100 *5@100 -10@100 ");
+  EXPECT_EQ(translator_.tasks(), 3u);
+  EXPECT_EQ(translator_.dropped_events(), 0u);
+}
+
 TEST_F(StreamTest, NothingIsEarlierThanItsBegin) {
   EXPECT_EQ(translate({enter(50, 0), leave(105, 0)}), "+10@100 -10@105 ");
 }
