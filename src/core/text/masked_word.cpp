@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <cstddef>
 #include <tuple>
+#include <utility>
 
 #include "core/text/token_forms.hpp"
 
@@ -15,13 +17,21 @@ namespace {
 constexpr std::array<std::string_view, 4> kEndings = {"password", "passwd", "passphrase",
                                                       "passcode"};
 // Of options, also as the last part of a longer name: --github-token.
-constexpr std::array<std::string_view, 24> kNames = {
+constexpr std::array<std::string_view, 28> kNames = {
     "pwd",        "pw",        "token",         "secret",      "credential",  "credentials",
     "api-key",    "apikey",    "access-key",    "accesskey",   "private-key", "privatekey",
     "secret-key", "secretkey", "auth-key",      "account-key", "accountkey",  "encryption-key",
-    "jwt",        "bearer",    "authorization", "cookie",      "otp",         "signature"};
+    "jwt",        "bearer",    "authorization", "cookie",      "otp",         "signature",
+    "totp",       "psk",       "sessionid",     "session-id"};
 // Only as the whole name: --sort-key is no secret.
-constexpr std::array<std::string_view, 5> kWholeNames = {"key", "pass", "auth", "pin", "sig"};
+constexpr std::array<std::string_view, 6> kWholeNames = {"key", "pass", "auth",
+                                                         "pin", "sig",  "pat"};
+// Before "pass" in names that are no password's: --two-pass, bypass, --lowpass. Others are:
+// DB_PASS, --storepass.
+constexpr std::array<std::string_view, 27> kOtherPasses = {
+    "by",    "com",  "low",  "high",    "band",     "all",  "sur",    "tres",  "over",
+    "under", "one",  "two",  "three",   "multi",    "many", "single", "first", "second",
+    "third", "last", "next", "forward", "backward", "1",    "2",      "per",   "full"};
 
 constexpr std::size_t kShortest = 6;   // of a secret that is looked for in other texts
 constexpr std::size_t kLongUser = 16;  // of a URL: a token, not a name
@@ -46,11 +56,22 @@ bool is_last_part(const std::string& name, std::string_view part) {
   return name.size() == part.size() || name[name.size() - part.size() - 1] == '-';
 }
 
+// "db-pass", "storepass"; not "pass" alone.
+bool is_some_pass(std::string_view name) {
+  constexpr std::string_view kPass = "pass";
+  if (!name.ends_with(kPass) || name.size() == kPass.size()) return false;
+  name.remove_suffix(kPass.size());
+  if (name.ends_with('-')) name.remove_suffix(1);
+  return std::ranges::none_of(kOtherPasses,
+                              [&](std::string_view one) { return name.ends_with(one); });
+}
+
 // Also in the midst of other texts, where a `key` is mostly no secret.
 bool is_sure_name(std::string_view option) {
   const std::string name = plain_name(option);
   if (name.starts_with("no-")) return false;
-  return std::ranges::any_of(kEndings, [&](std::string_view one) { return name.ends_with(one); }) ||
+  return is_some_pass(name) ||
+         std::ranges::any_of(kEndings, [&](std::string_view one) { return name.ends_with(one); }) ||
          std::ranges::any_of(kNames, [&](std::string_view one) { return is_last_part(name, one); });
 }
 
@@ -87,6 +108,33 @@ std::size_t end_of_name(const std::string& word) {
   return word.find(word.starts_with('/') ? ':' : '=');
 }
 
+// Percent signs of a URL: access%5Ftoken.
+std::string decoded(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    unsigned value = 0;
+    const std::string_view digits = text.substr(at + 1, 2);
+    const auto end = digits.data() + digits.size();
+    const bool coded = text[at] == '%' && digits.size() == 2 &&
+                       std::from_chars(digits.data(), end, value, 16).ptr == end;
+    result += coded ? static_cast<char>(value) : text[at];
+    if (coded) at += 2;
+  }
+  return result;
+}
+
+// user:password@host:5432, which is no URL; the places of the password's begin and end.
+std::pair<std::size_t, std::size_t> password_before_port(std::string_view word) {
+  const std::size_t host = word.find('@');
+  if (host == std::string_view::npos) return {};
+  const std::size_t port = word.find(':', host);
+  const std::size_t begin = word.substr(0, host).find(':');
+  const bool fits = begin < host && port != std::string_view::npos && port + 1 < word.size() &&
+                    std::isdigit(static_cast<unsigned char>(word[port + 1])) != 0 &&
+                    word.substr(0, port).find_first_of("/ \t\n\"'") == std::string_view::npos;
+  return fits ? std::pair{begin + 1, host} : std::pair<std::size_t, std::size_t>{};
+}
+
 // Java's and CMake's definitions have no blank before the name: -Dtoken=x.
 bool names_secret(std::string_view option) {
   if (is_name_of_secret(option)) return true;
@@ -110,16 +158,25 @@ std::size_t Masker::hide(std::string& word, std::size_t at, std::size_t size) {
 
 void Masker::mask_all(std::string& word) { hide(word, 0, word.size()); }
 
+void Masker::mask_from(std::string& word, std::size_t at) {
+  if (at < word.size()) hide(word, at, std::string::npos);
+}
+
 void Masker::mask_after_colon(std::string& word) {
   const std::size_t colon = word.find(':');
   const std::size_t value = std::min(word.find_first_not_of(kBlanks, colon + 1), word.size());
   if (colon != std::string::npos && value < word.size()) hide(word, value, word.size() - value);
 }
 
-// user:password@ and token@ behind the :// of every URL in a word.
+// user:password@ and token@ behind the // of every URL in a word, and user:password@host:port.
 void Masker::mask_urls(std::string& word) {
-  for (std::size_t at = word.find("://"); at != std::string::npos; at = word.find("://", at)) {
-    at += 3;
+  if (const auto [begin, end] = password_before_port(word); end > begin) {
+    hide(word, begin, end - begin);
+  }
+  for (std::size_t at = word.find("//"); at != std::string::npos; at = word.find("//", at)) {
+    const bool within = at > 0 && std::isalnum(static_cast<unsigned char>(word[at - 1])) != 0;
+    at += 2;
+    if (within) continue;
     const std::size_t end = std::min(word.find_first_of("/?#\"' \t\n", at), word.size());
     const std::size_t host = word.substr(0, end).rfind('@');
     if (host == std::string::npos || host < at) continue;
@@ -139,24 +196,25 @@ void Masker::mask_queries(std::string& word) {
     const std::size_t name = ++at;
     const std::size_t end = std::min(word.find_first_of("&#\"' \t\n", name), word.size());
     const std::size_t equals = word.find('=', name);
-    if (equals > end || !is_name_of_secret(std::string_view(word).substr(name, equals - name))) {
-      continue;
-    }
+    if (equals > end) continue;
+    if (!is_name_of_secret(decoded(std::string_view(word).substr(name, equals - name)))) continue;
     hide(word, equals + 1, end - equals - 1);
     at = equals;
   }
 }
 
-// The value of a header of HTTP: Authorization: Bearer abc, X-Api-Key:abc.
+// The value of a header of HTTP: Authorization: Bearer abc, X-Api-Key:abc, also password : abc.
 void Masker::mask_header(std::string& word) {
   for (std::size_t colon = word.find(':'); colon != std::string::npos;
        colon = word.find(':', colon + 1)) {
-    const std::size_t name = begin_of_name(word, colon);
+    const std::size_t name_end = word.find_last_not_of(kBlanks, colon - 1) + 1;
+    const std::size_t name = begin_of_name(word, colon == 0 ? 0 : name_end);
     if (name > 0 && std::string_view("= \t\n\"'").find(word[name - 1]) == std::string_view::npos)
       continue;
     const bool blank = word.substr(colon, 2) == ": ";
-    const std::string_view text = std::string_view(word).substr(name, colon - name);
-    if (colon == name || !(blank ? is_name_of_secret(text) : is_sure_name(text))) continue;
+    const std::string_view text = std::string_view(word).substr(name, name_end - name);
+    if (colon == 0 || name_end == name || !(blank ? is_name_of_secret(text) : is_sure_name(text)))
+      continue;
     const std::size_t value = colon + (blank ? 2 : 1);
     if (value < word.size() || blank) hide(word, value, std::string::npos);
     return;
@@ -210,6 +268,11 @@ void Masker::mask_tokens(std::string& word) {
 }
 
 bool Masker::mask_word(std::string& word) {
+  constexpr std::string_view kBearer = "Bearer ";
+  if (word.starts_with(kBearer) && word.find(' ', kBearer.size()) == std::string::npos) {
+    hide(word, kBearer.size(), std::string::npos);
+    return false;
+  }
   mask_tokens(word);
   mask_urls(word);
   mask_queries(word);

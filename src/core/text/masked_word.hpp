@@ -23,6 +23,7 @@ class Masker {
   // Masks all of it, or what follows the first colon: user:password, Name: value.
   void mask_all(std::string& word);
   void mask_after_colon(std::string& word);
+  void mask_from(std::string& word, std::size_t at);
 
   // What it has masked so far that is long enough to be found again in other texts.
   const std::vector<std::string>& secrets() const noexcept { return secrets_; }

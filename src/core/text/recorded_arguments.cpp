@@ -46,9 +46,15 @@ bool names_secret_header(std::string_view value) {
   return colon != std::string_view::npos && is_name_of_secret(value.substr(0, colon));
 }
 
-// The value of an option for a user or a header; true: there is nothing else in it.
+// The value of an option for a user (also of Samba's, user%password) or a header; true: there is
+// nothing else in it.
 bool mask_value(Masker& masker, std::string_view option, std::string& word, std::size_t at) {
   const std::string_view value = std::string_view(word).substr(at);
+  const std::size_t percent = value.find('%');
+  if (option == "-U" && percent != std::string_view::npos && percent > 0) {
+    masker.mask_from(word, at + percent + 1);
+    return true;
+  }
   const bool user = has(kUserOptions, option) && is_user_and_password(value);
   if (!user && !(has(kHeaderOptions, option) && names_secret_header(value))) return false;
   std::string rest(value);
@@ -63,7 +69,8 @@ bool mask_glued_value(Masker& masker, std::string& word) {
         std::span<const std::string_view>(kHeaderOptions)}) {
     const std::size_t at = value_in(word, options);
     if (at == std::string_view::npos) continue;
-    if (mask_value(masker, options.front(), word, at)) return true;
+    const std::string option = word.starts_with("-U") ? "-U" : std::string(options.front());
+    if (mask_value(masker, option, word, at)) return true;
   }
   return false;
 }

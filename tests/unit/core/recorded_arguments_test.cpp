@@ -132,6 +132,89 @@ TEST(RecordedArguments, SecretsAreKnownByTheirForm) {
                    "***", "a ***", "***\n", "https://***@sentry.io/1"}));
 }
 
+TEST(RecordedArguments, TokensWithoutCapitalsAreKnownByTheirForm) {
+  const std::string hex = "0123456789abcdef";
+  for (const std::string& token :
+       {"sk-" + hex + hex, "sk-or-v1-" + hex + hex + hex,
+        std::string("sk-abcdefghijklmnopqrstuvwxyz0123456789abcdefghij"),
+        std::string("hf_abcdefghijklmnopqrstuvwxyzabcdefgh"), "dop_v1_" + hex + hex + hex + hex,
+        "SG." + hex + "Ab_c-d." + hex + hex, "ya29.a0Af-" + hex, "sk_test_" + hex}) {
+    EXPECT_EQ(masked({token, "x=" + token + "!"}), (Words{"***", "x=***!"})) << token;
+  }
+}
+
+TEST(RecordedArguments, FurtherPlacesOfSecrets) {
+  EXPECT_EQ(masked({"-e",
+                    "DB_PASS=x",
+                    "--db-pass",
+                    "x",
+                    "--dbpass=x",
+                    "--storepass=x",
+                    "--keypass",
+                    "x",
+                    "--psk",
+                    "x",
+                    "--totp",
+                    "x",
+                    "--pat",
+                    "x",
+                    "--sessionid=x",
+                    "https://h/?access%5Ftoken=x",
+                    "//u:x@h/",
+                    "user:x@h:5432/db",
+                    "-U",
+                    "u%x",
+                    "-Uu%x",
+                    "Bearer x",
+                    R"(a {"token":"x"} b)",
+                    "password : x"}),
+            (Words{"-e",
+                   "DB_PASS=***",
+                   "--db-pass",
+                   "***",
+                   "--dbpass=***",
+                   "--storepass=***",
+                   "--keypass",
+                   "***",
+                   "--psk",
+                   "***",
+                   "--totp",
+                   "***",
+                   "--pat",
+                   "***",
+                   "--sessionid=***",
+                   "https://h/?access%5Ftoken=***",
+                   "//u:***@h/",
+                   "user:***@h:5432/db",
+                   "-U",
+                   "u%***",
+                   "-Uu%***",
+                   "Bearer ***",
+                   R"(a {"token":"***"} b)",
+                   "password : ***"}));
+}
+
+TEST(RecordedArguments, WhatIsLikeTheseStays) {
+  const Words words{"sk-learn-example-name",
+                    "sk-2024-long-name-of-an-example-1",
+                    "--two-pass",
+                    "x",
+                    "--bypass=1",
+                    "--lowpass=3",
+                    "hf_transformersconfiguration",
+                    "a//b:c@d",
+                    "me:x@host",
+                    "at 10:30 @ home:5",
+                    "Bearer of bad news",
+                    "100%x",
+                    "a : b",
+                    "SG.short",
+                    "?a%5F=b",
+                    "-U",
+                    "user"};
+  EXPECT_EQ(masked(words), words);
+}
+
 TEST(RecordedArguments, OrdinaryArgumentsStay) {
   const Words words{"--tokenizer",
                     "fast",
