@@ -53,10 +53,16 @@ bool is_command_at(std::string_view one) {
 
 constexpr char kHex[] = "0123456789abcdef";
 
-// As "\u202e". All commands have four digits.
-void append_escaped(std::string& to, std::uint32_t character) {
+void append_unit(std::string& to, std::uint32_t unit) {
   to += "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) to += kHex[character >> shift & 15];
+  for (int shift = 12; shift >= 0; shift -= 4) to += kHex[unit >> shift & 15];
+}
+
+// As "\u202e", or as JSON has it in two parts: "\udb40\udc41".
+void append_escaped(std::string& to, std::uint32_t character) {
+  if (character < 0x10000) return append_unit(to, character);
+  append_unit(to, 0xd7c0 + (character >> 10));
+  append_unit(to, 0xdc00 + (character & 0x3ff));
 }
 
 }  // namespace
@@ -88,7 +94,7 @@ void append_json(std::string& to, std::string_view text) {
 
 std::string without_commands(std::string json) {
   // The first bytes of all of them that are not ASCII; in JSON, ASCII has DEL at most.
-  constexpr std::string_view kFirst = "\x7f\xc2\xd8\xe2";
+  constexpr std::string_view kFirst = "\x7f\xc2\xd8\xe2\xef\xf3";
   std::size_t at = json.find_first_of(kFirst);
   if (at == std::string::npos) return json;
   std::string result;

@@ -14,12 +14,17 @@ bool is_command(std::uint32_t character) noexcept {
   struct Range {
     std::uint32_t first, last;
   };
-  constexpr std::array<Range, 6> kAll = {{{0, 0x1f},
-                                          {0x7f, 0x9f},
-                                          {0x61c, 0x61c},
-                                          {0x200e, 0x200f},
-                                          {0x2028, 0x202e},
-                                          {0x2066, 0x2069}}};
+  constexpr std::array<Range, 11> kAll = {{{0, 0x1f},
+                                           {0x7f, 0x9f},
+                                           {0x61c, 0x61c},
+                                           {0x200e, 0x200f},
+                                           {0x2028, 0x202e},
+                                           {0x2066, 0x2069},
+                                           {0x200b, 0x200b},
+                                           {0x2060, 0x2064},
+                                           {0xfeff, 0xfeff},
+                                           {0xfff9, 0xfffb},
+                                           {0xe0001, 0xe007f}}};
   return std::ranges::any_of(kAll, [&](const Range& range) {
     return character >= range.first && character <= range.last;
   });

@@ -10,7 +10,8 @@
 
 namespace timeloom {
 
-// C0, DEL and C1, the separators of lines and paragraphs, and the characters of bidirectional text.
+// C0, DEL and C1, the separators of lines and paragraphs, the characters of bidirectional text, and
+// those that nobody sees: U+200B, the word joiner and its like, U+FEFF, tags.
 bool is_command(std::uint32_t character) noexcept;
 
 // The character that starts at `at`; what is not UTF-8 is another one, or none.

@@ -63,6 +63,18 @@ TEST(Json, OfOthersIsEscapedToo) {
   EXPECT_EQ(without_commands("[1]\n"), "[1]\n");
 }
 
+constexpr char kUnseen[] = "\u200b\u2060\u2064\ufeff\ufff9\ufffb\U000e0001\U000e0041\U000e007f";
+constexpr char kUnseenEscaped[] =
+    R"(\u200b\u2060\u2064\ufeff\ufff9\ufffb\udb40\udc01\udb40\udc41\udb40\udc7f)";
+constexpr char kOthers[] = "\u200a\u200c\u2065\ufefe\ufffc\U000e0100";
+
+TEST(Json, CharactersThatNobodySeesAreEscaped) {
+  EXPECT_EQ(json(kUnseen), std::string("\"") + kUnseenEscaped + "\"");
+  EXPECT_EQ(json(kOthers), std::string("\"") + kOthers + "\"");
+  EXPECT_EQ(without_commands(std::string("[\"") + kUnseen + kOthers + "\"]"),
+            std::string("[\"") + kUnseenEscaped + kOthers + "\"]");
+}
+
 std::string csv(std::string_view text) {
   std::string result;
   append_csv(result, text);
@@ -71,6 +83,7 @@ std::string csv(std::string_view text) {
 
 TEST(Csv, quotes_only_where_it_must) {
   EXPECT_EQ(csv("plain; text"), "plain; text");
+  EXPECT_EQ(csv(kUnseen), kUnseenEscaped);
   EXPECT_EQ(csv("a,b"), "\"a,b\"");
   EXPECT_EQ(csv("a\"b"), "\"a\"\"b\"");
   EXPECT_EQ(csv("a\nb"), "\"a\nb\"");
