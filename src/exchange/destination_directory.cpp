@@ -5,8 +5,8 @@
 #include <system_error>
 #include <utility>
 
-#include "exchange/format_text.hpp"
 #include "core/error.hpp"
+#include "exchange/format_text.hpp"
 #include "os/place.hpp"
 
 namespace timeloom::exchange {

@@ -233,6 +233,12 @@ bool says_no(std::string_view value) {
   return std::ranges::find(kNo, lower(trimmed(value))) != kNo.end();
 }
 
+// Of a switch; Score-P takes any other word for no, too.
+bool is_no(std::string_view value) {
+  const std::string_view digits = trimmed(value);
+  return digits.find_first_not_of('0') == std::string_view::npos || says_no(value);
+}
+
 // The value that stands for what is done.
 std::string done(const ScorepVariable& variable, const std::string& value) {
   if (variable.name == kFormat) return value == "none" ? value : "cube4";
@@ -262,7 +268,11 @@ ScorepSettings::ScorepSettings(const char* const* environment) {
       if (!remark.empty()) remarks_.push_back(std::move(remark));
       continue;
     }
-    values_[variable->name] = checked(*variable, entry.substr(equals + 1));
+    const std::string_view value = entry.substr(equals + 1);
+    values_[variable->name] = checked(*variable, value);
+    if (variable->type == kBool && !truth_of(value) && !is_no(value)) {
+      remarks_.push_back(std::string(entry) + ": neither true nor false; it counts as false");
+    }
   }
 }
 

@@ -43,6 +43,19 @@ TEST(ScorepSettings, BooleansAreNeverWrong) {
   }
 }
 
+TEST(ScorepSettings, BooleansThatAreNeitherHaveALine) {
+  const std::string line = ": neither true nor false; it counts as false";
+  EXPECT_EQ(
+      unmet_wishes(read({"SCOREP_ENABLE_TRACING=maybe", "SCOREP_ENABLE_PROFILING=2x"}), false),
+      (std::vector<std::string>{"SCOREP_ENABLE_TRACING=maybe" + line,
+                                "SCOREP_ENABLE_PROFILING=2x" + line}));
+  for (const std::string plain : {"true", "on", "-3", "false", "No", "off", "", "0", "00", " 0 "}) {
+    EXPECT_EQ(unmet_wishes(read({"SCOREP_ENABLE_TRACING=" + plain}), false),
+              std::vector<std::string>{})
+        << plain;
+  }
+}
+
 TEST(ScorepSettings, WishesThatAreNotMetHaveALineEach) {
   const std::string unknown = ": no variable of this name has an effect here";
   EXPECT_EQ(unmet_wishes(
