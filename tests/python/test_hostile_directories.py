@@ -314,3 +314,56 @@ def test_the_index_of_the_viewer_goes_through_no_link_of_another_user(timeloom, 
     timeloom("view", "--html", "page.html", "run", cwd=tmp_path, **cache)
     assert not (tmp_path / "own" / "view.timeloom").exists()
     assert len(list((tmp_path / "cache").rglob("*.timeloom"))) == 1
+
+
+@as_root
+def test_a_link_of_another_user_on_the_way_is_not_followed(timeloom, tmp_path, outside):
+    (tmp_path / "app.py").write_text("print('done')\n")
+    timeloom("run", "--quiet", "-o", "own", "app.py", cwd=tmp_path)
+    link = tmp_path / "link"
+    link.symlink_to(outside.path)
+    os.chown(link, STRANGER, STRANGER, follow_symlinks=False)
+    who, name_another = f"timeloom: {link} is a link of another user; ", "choose another with --output\n"
+    job = {"TIMELOOM_JOB": "job", "PMI_RANK": "0", "PMI_SIZE": "2"}
+    for path in (link / "new", "link/below/new"):
+        for start in (["app.py"], ["--program", "/bin/echo", "done"]):
+            for variables in ({}, job):
+                refused = timeloom("run", "--quiet", "--force", "-o", path, *start, status=2, cwd=tmp_path, **variables)
+                assert (refused.stdout, refused.stderr) == ("", who + name_another)
+    for path, named in ((link / "x.csv", link), ("link/x.csv", "link")):
+        refused = timeloom("convert", "own", "--to", "csv", "-o", path, "--force", status=1, cwd=tmp_path)
+        assert f"{named} is a link of another user; name another file with -o FILE" in refused.stderr
+        refused = timeloom("view", "own", "--html", path, "--force", status=1, cwd=tmp_path)
+        assert f"{named} is a link of another user; name another file with -o FILE" in refused.stderr
+    said = timeloom("convert", "own", "--to", "omnitrace", "-o", link / "below", cwd=tmp_path).stderr
+    assert f"cannot write to {link}/below: {link} is a link of another user; the files go to ./" in said
+    outside.check()
+
+
+@as_root
+@pytest.mark.parametrize("door", ["convert", "omnitrace"])
+def test_a_directory_of_another_user_is_named_where_the_files_of_omnitrace_go_into_it(door, timeloom, tmp_path):
+    (tmp_path / "app.py").write_text("print('done')\n")
+    files = tmp_path / "files"
+    files.mkdir()
+    os.chown(files, STRANGER, STRANGER)
+    if door == "convert":
+        timeloom("run", "--quiet", "-o", "own", "app.py", cwd=tmp_path)
+        said = timeloom("convert", "own", "--to", "omnitrace", "-o", "files", cwd=tmp_path).stderr
+    else:
+        variables = {"OMNITRACE_OUTPUT_PATH": "files", "OMNITRACE_TIME_OUTPUT": "OFF"}
+        done = subprocess.run([sys.executable, "-m", "omnitrace", "--", "app.py"], cwd=tmp_path, text=True, check=True,
+                              env={**os.environ, **variables}, capture_output=True, timeout=60)  # fmt: skip
+        said = done.stderr
+    who = f"files belongs to user {STRANGER}, who can change the files"
+    assert [line.partition(": ")[2] for line in said.splitlines() if "belongs to" in line] == [who]
+
+
+def test_a_link_with_the_name_of_an_unfinished_file_is_not_in_the_way(timeloom, timeloom_program, tmp_path, outside):
+    (tmp_path / "app.py").write_text("print('done')\n")
+    timeloom("run", "--quiet", "-o", "own", "app.py", cwd=tmp_path)
+    shell = 'ln -s outside/settings ".x.csv.$$.part"; exec "$0" convert own --to csv -o x.csv'
+    subprocess.run(["sh", "-c", shell, timeloom_program], cwd=tmp_path, check=True, capture_output=True, timeout=60)
+    assert (tmp_path / "x.csv").stat().st_size > 0
+    assert [path.is_symlink() for path in tmp_path.glob(".x.csv.*.part")] == [True]
+    outside.check()
