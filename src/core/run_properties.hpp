@@ -36,6 +36,8 @@ inline constexpr char kUnmeasuredProcesses[] = "timeloom::unmeasured_processes";
 inline constexpr char kSubInterpreters[] = "timeloom::sub_interpreters";
 // Events that libraries fired for objects that are not code objects; nothing is known of these.
 inline constexpr char kEventsLeftOut[] = "timeloom::events_left_out";
+// The functions whose calls are missing, as this Python does not ask its frame hook for them.
+inline constexpr char kMissingCalls[] = "timeloom::missing_calls";
 // "true" where MPI was recorded and every message is there with both ends, as Score-P has it.
 inline constexpr char kMessagesComplete[] = "OTF2::MPI_COMMUNICATION_COMPLETE";
 // 1 where functions of C were recorded, too.

@@ -107,12 +107,27 @@ std::string text_of_python(const DoorWords& door, const std::string& target,
          shell_line(through_door(door, target, rest));
 }
 
-// The first part of `target` is a file: "app.py --flag".
+CommandWords words_of(const std::string& line) {
+  CommandWords words;
+  for (std::size_t at = 0; at < line.size();) {
+    if (std::string word = next_word(line, at); !word.empty()) words.push_back(std::move(word));
+  }
+  return words;
+}
+
+// The first part of `target` is a file, or Python: "app.py --flag", "python app.py".
 std::string text_of_one_word(const DoorWords& door, const std::string& target,
                              std::span<const std::string> arguments) {
   std::error_code error;
   const std::string file = target.substr(0, target.find(' '));
-  if (file.size() == target.size() || !fs::exists(file, error)) return {};
+  if (file.size() == target.size()) return {};
+  if (is_python_name(file)) {
+    CommandWords rest = words_of(target.substr(file.size()));
+    append(rest, arguments);
+    return "there is no file '" + target +
+           "'; write: " + shell_line(through_door(door, file, rest));
+  }
+  if (!fs::exists(file, error)) return {};
   CommandWords words = door.command;
   append(words, door.options);
   std::string line = shell_line(words) + " " + target;
@@ -126,6 +141,10 @@ std::string text_of_compiled(const DoorWords& door, const std::string& target,
   if (door.module != "timeloom") return what;
   CommandWords words = {"timeloom", "run"};
   append(words, door.options);
+  if (name_of_file(target) == "timeloom" && !arguments.empty() && arguments.front() == "run") {
+    append(words, arguments.subspan(1));
+    return target + " run is here already; write: " + shell_line(words);
+  }
   append(words, CommandWords{"--program", target});
   append(words, arguments);
   return what + "; write: " + shell_line(words);

@@ -79,3 +79,17 @@ def test_calls_that_the_hook_would_miss(tmp_path, options, line):
     assert lines == ([start + line] if line else [])
     assert {**found, "Table.__getitem__": 500} == VISITS
     assert (found["Table.__getitem__"] < 500) == (line is not None and line.startswith("calls are missing"))
+
+
+@pytest.mark.skipif(asks_hook_too_rarely() is None, reason="there is no 3.11.0, 3.11.1 or 3.11.2 here")
+@pytest.mark.parametrize(
+    "options",
+    [("--instrumenter", "frame"), ("--async-tasks",), ("--overhead", "5%"), ("--profile",), ("--c-functions",)],
+)
+def test_the_run_keeps_that_calls_are_missing(tmp_path, timeloom, options):
+    visits(asks_hook_too_rarely(), tmp_path, *options)
+    missing = options not in (("--profile",), ("--c-functions",))
+    line = "! calls of __getitem__ missing, for which this Python does not ask the frame hook: --instrumenter profile"
+    lost = [found for found in timeloom("report", "run", cwd=tmp_path).stdout.splitlines() if found.startswith("! calls")]
+    assert lost == ([line] if missing else [])
+    timeloom("check", "run", "visits(__main__.Table.__getitem__) <= 499", status=4 if missing else 1, cwd=tmp_path)

@@ -344,6 +344,23 @@ def test_an_end_without_a_summary_names_the_run(work, end):
     assert run(work, before + text, "--quiet", "-o", "other").stderr == ""
 
 
+@pytest.mark.parametrize("end", ["exit", "exec"])
+@pytest.mark.parametrize("door", ["scorep", "omnitrace"])
+def test_the_doors_of_other_tools_name_the_run_too(work, timeloom_program, door, end):
+    text, status, words = OTHER_ENDS[end]
+    (work / "app.py").write_text("import os\n" + text)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OMNITRACE_")}
+    process = subprocess.run(
+        [sys.executable, "-m", door, *(["--"] if door == "omnitrace" else []), "app.py"],
+        cwd=work, capture_output=True, text=True, env={**environment, "OMNITRACE_VERBOSE": "-1"},
+    )  # fmt: skip
+    start = f"{door}: {words}; next: timeloom report "
+    assert process.returncode == status and process.stderr.startswith(start) and process.stderr.count("\n") == 1
+    named = process.stderr.removeprefix(start).strip()
+    report = subprocess.run([timeloom_program, "report", named], cwd=work, capture_output=True, text=True)
+    assert "! " + words.replace("becomes", "became") in report.stdout.splitlines(), report.stderr
+
+
 def test_standard_error_of_the_program_gets_no_line(work):
     """It has put a file of its own in the place of the terminal, and wrote nothing yet."""
     text = "import os\nos.dup2(os.open('file', os.O_CREAT | os.O_WRONLY), 2)\nprint('lost', end='')\nos._exit(0)"

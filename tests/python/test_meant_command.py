@@ -32,6 +32,7 @@ MEANT = {
     "variable": (["env", "A=1", "python3", "app.py"], NOT_PYTHON + "env A=1 @ app.py"),
     "mpirun": (["mpirun", "-n", "2", "python", "app.py"], NOT_PYTHON + "mpirun -n 2 @ app.py"),
     "one_word": (["app.py --flag", "x y"], "there is no file '{0}'; write: @ app.py --flag 'x y'"),
+    "one_word_python": (["python -m app --flag", "x y"], "there is no file '{0}'; write: @ -m app --flag 'x y'"),
     "shell": (["./run.sh", "x"], "{0} is a script of bash, not of Python; write {command} in it, in the place of python"),
 }  # fmt: skip
 # That door strips an interpreter itself, and looks at what is behind.
@@ -92,6 +93,11 @@ def test_a_compiled_program(work):
     line = "./compiled is a compiled program, not one of Python"
     refused(work, "run", f"{line}; write: timeloom run --program ./compiled x", "./compiled", "x")
     refused(work, "scorep", line, "./compiled", "x")
+
+
+def test_the_command_itself(work):
+    refused(work, "run", "timeloom run is here already; write: timeloom run --output=out app.py x", "timeloom", "run", "app.py", "x",
+            options=["-o", "out"])  # fmt: skip
 
 
 SCRIPTS = {

@@ -55,6 +55,12 @@ class Losses {
               (limited ? ": the run had reached its size limit" : ""),
           limited ? kMore : kTimes);
     }
+    if (const auto calls = definitions_.properties.find(kMissingCalls);
+        calls != definitions_.properties.end()) {
+      add("calls of " + calls->second +
+              " missing, for which this Python does not ask the frame hook: --instrumenter profile",
+          kTimes);
+    }
     if (const auto older = number("timeloom::older_events")) {
       add(plural(older, "older event") + " dropped at the size limit of the run", kTimes);
     }

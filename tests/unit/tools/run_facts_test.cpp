@@ -8,10 +8,11 @@ namespace {
 
 TEST(RunFacts, SayEveryLoss) {
   EXPECT_TRUE(facts_of(Definitions{}).losses.empty());
-  for (const char* key : {"lost_events", "dropped_events", "unnamed_visits", "damaged_definitions",
-                          "closed_regions", "damaged_segments", "unreadable_spools",
-                          "otf2_damaged_files", "otf2_missing_events", "otf2_closed_regions",
-                          "otf2_dropped_leaves", "otf2_moved_events", "otf2_undefined_events"}) {
+  for (const char* key :
+       {"lost_events", "dropped_events", "unnamed_visits", "damaged_definitions", "closed_regions",
+        "damaged_segments", "unreadable_spools", "otf2_damaged_files", "otf2_missing_events",
+        "otf2_closed_regions", "otf2_dropped_leaves", "otf2_moved_events", "otf2_undefined_events",
+        "missing_calls"}) {
     Definitions definitions;
     definitions.properties[std::string("timeloom::") + key] = "7";
     const std::vector<std::string> losses = facts_of(definitions).losses;

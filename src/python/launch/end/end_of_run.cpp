@@ -303,10 +303,18 @@ void note_start(const Settings& settings, std::shared_ptr<RunPlace> place) {
   g_start->place = std::move(place);
 }
 
+// Not by a door, which is quiet since the tool that it stands for prints no summary.
+bool user_asks_for_quiet(const Settings& settings) {
+  return settings.flag(kSettings.quiet) &&
+         settings.origin(kSettings.quiet) != setting_of(kSettings.quiet).name;
+}
+
 // Such ends of every rank of a job would print the same line.
-void prepare_for_other_ends() {
+void prepare_for_other_ends(const Settings& settings) {
   const RunPlace* const place = g_start->place.get();
-  if (g_start->quiet || place == nullptr || (place->rank() && place->rank()->rank != 0)) return;
+  if (user_asks_for_quiet(settings) || place == nullptr ||
+      (place->rank() && place->rank()->rank != 0))
+    return;
   say_at_other_ends("next: timeloom report " + word_of_run(place->path()));
 }
 
@@ -324,7 +332,7 @@ void expect_mpi(const std::string& option) {
 
 bool finish_run_at_exit(const Settings& settings, std::shared_ptr<RunPlace> place) {
   note_start(settings, std::move(place));
-  if (settings.text(kSettings.results) != "none") prepare_for_other_ends();
+  if (settings.text(kSettings.results) != "none") prepare_for_other_ends(settings);
   Ref function(PyCFunction_New(&g_finish_method, nullptr));
   return function && register_at_exit(function.get());
 }

@@ -81,12 +81,16 @@ void run_code_of_start(const Settings& settings) {
   if (&instrumenter_of(settings) == &kFrame || !kHasMonitoring) (void)calls_kept_from_hook();
 }
 
+std::string missing_calls(const Instrumenter& used) {
+  return &used == &kFrame ? calls_kept_from_hook() : std::string();
+}
+
 void say_of_calls_kept_from_hook(const Settings& settings, const Instrumenter& used) {
   if (&used != &kFrame && (kHasMonitoring || settings.text(kSettings.instrumenter) != "auto"))
     return;
   const std::string& kept = calls_kept_from_hook();
   if (kept.empty() || instrument_options(settings).c_functions) return;
-  const bool missing = &used == &kFrame;
+  const bool missing = !missing_calls(used).empty();
   say("this Python calls " + kept + " without asking the frame hook: " +
       (missing ? "calls are missing (--instrumenter profile records all)"
                : "--instrumenter profile is used, which takes longer"));

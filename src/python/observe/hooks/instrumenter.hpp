@@ -54,6 +54,9 @@ const Instrumenter& instrumenter_of(const Settings& settings);
 // Runs the Python code that a start with these settings runs, for which other threads may run.
 // Throws Error as above.
 void run_code_of_start(const Settings& settings);
+// The functions whose calls are missing with `used`, since the interpreter does not ask the frame
+// hook for them: "__getitem__". Empty: none is.
+std::string missing_calls(const Instrumenter& used);
 // One line where the interpreter does not ask the frame hook for every call: which calls are
 // missing with `used`, or that it is used for that reason.
 void say_of_calls_kept_from_hook(const Settings& settings, const Instrumenter& used);
