@@ -50,10 +50,8 @@ test-debian: ## run the Python tests with the Pythons of Debian unstable, in a c
 test-races: deps-build-test ## run each test of a race 50 times, with every Python
 	RACE_ROUNDS=50 python3 -m scripts.test.run_python_tests -m race $(ARGS)
 
-test-doors: deps-build-test ## run the C++ tests of a build without the door Omnitrace
-	cmake --preset two-doors
-	cmake --build --preset two-doors
-	ctest --preset two-doors
+test-doors: deps-build-test ## build without the door Omnitrace, run the rest of the C++ tests, and try what is left out
+	python3 -m scripts.test.test_doors
 
 test-sanitize: deps-build-test ## run the C++ tests under sanitizers
 	scripts/test/test_sanitize.sh

@@ -104,7 +104,7 @@ void refuse_link_of_another(const os::Place& place) {
 Directory open_at(const os::Place& place, const fs::path& path) {
   int error = 0;
   os::Directory directory = place.open(&error);
-  if (error == ENOTDIR || error == ELOOP) {
+  if (place.error == 0 && (error == ENOTDIR || error == ELOOP)) {
     throw Error(path.string() + " exists and is no directory; choose another with --output");
   }
   if (error != 0) fail(path, error);

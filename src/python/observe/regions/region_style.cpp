@@ -17,7 +17,7 @@ const RegionStyle& find_region_style(std::string_view name) {
   for (const RegionStyle* style : kStyles) {
     if (style->name == name) return *style;
   }
-  throw Error("region-names=" + std::string(name) + ": this Timeloom was built without the door '" +
+  throw Error("region-names=" + std::string(name) + ": this Timeloom was built without its door '" +
               std::string(name) +
               "'; choose other names, or build it with the door in TIMELOOM_DOORS");
 }
