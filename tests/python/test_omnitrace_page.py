@@ -32,7 +32,7 @@ def test_every_property_has_its_name():
 
 
 def test_every_variable_has_a_row():
-    table = (ROOT / "src" / "settings" / "omnitrace_table.cpp").read_text()
+    table = (ROOT / "src" / "doors" / "omnitrace" / "settings" / "omnitrace_table.cpp").read_text()
     names = re.findall(r'OmnitraceVariable\{\s*"(\w+)", k\w+, "([^"]*)"', table)
     assert len(names) > 70
     assert [(row[0].strip("`"), "" if row[1] == "–" else row[1].strip("`")) for row in rows("Variables")] == names
@@ -82,8 +82,8 @@ def test_wrong_values_are_one_line_before_the_program(tmp_path, variable, value,
 
 
 @pytest.mark.parametrize("command, program", [
-    (COMMAND, "import sys\nprint('here', file=sys.stderr)\n"),
-    ((sys.executable,), "import omnitrace, sys\nwith omnitrace.profile(): print('here', file=sys.stderr)\n"),
+    (COMMAND, "import sys\ndef f(): print('here', file=sys.stderr)\nf()\n"),
+    ((sys.executable,), "import omnitrace, sys\ndef f(): print('here', file=sys.stderr)\nwith omnitrace.profile(): f()\n"),
 ], ids=["command", "import"])  # fmt: skip
 def test_units_that_nobody_knows_are_lines_before_the_program(tmp_path, command, program):
     """And none after it, where the reports have them."""

@@ -14,9 +14,9 @@ MARKS = ("say(", "say_not_recorded(", "line_start()", "fprintf(stderr", "losses.
 PARTS = ("src/core/given_up.cpp", "src/python/launch/end/end_of_run.cpp", "src/python/launch/place/rank_place.cpp",
          "src/python/launch/end/summary_text.cpp", "src/weave/run_properties.cpp")  # fmt: skip
 # Doors of other tools have pages of their own for their options; these are answers of a command to its user at once.
-ELSEWHERE = ("src/tools/scorep_", "src/tools/score_", "src/tools/view_", "src/tools/report_", "src/tools/main.cpp",
+ELSEWHERE = ("src/doors/scorep/tools/", "src/tools/score/", "src/tools/view/", "src/tools/report/", "src/tools/main.cpp",
              "src/tools/convert/convert_command.cpp", "src/doors/omnitrace/tools/omnitrace_files.cpp", "src/tools/start/preload_command.cpp",
-             "python/doors/timeloom_kernel/")  # fmt: skip
+             "python/timeloom/_notebook/", "python/doors/timeloom_kernel/")  # fmt: skip
 CODE = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|[;{}]|[^;{}\"/]+|/")
 FIELDS = re.compile(r"%[\d.]*l*[a-z]|\{[^{}]*\}|\\n|[`']")
 

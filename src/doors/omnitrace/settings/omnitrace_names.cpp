@@ -267,10 +267,10 @@ OmnitracePlace place_from_text(std::string_view text) {
   return place;
 }
 
-std::string make_place(OmnitracePlace& place) {
+std::string make_place(OmnitracePlace& place, bool told) {
   os::Place made;
   const std::string why = make_directories(place.directory, place.prefix, made);
-  if (why.empty()) return others_in(place, made);
+  if (why.empty()) return told ? std::string() : others_in(place, made);
   const std::string remark =
       "cannot write to " + place.directory + ": " + why + "; the files go to ./";
   place.directory = ".";

@@ -58,7 +58,8 @@ OmnitracePlace place_from_text(std::string_view text);
 
 // Makes the directory, with its parents. One that cannot be written is replaced by ".": the result
 // then says so in a line, or that it belongs to another user.
-std::string make_place(OmnitracePlace& place);
+// `told`: the user knows already who may change the files.
+std::string make_place(OmnitracePlace& place, bool told = false);
 
 // The description of a run whose files get these names.
 RunDescription describe(const OmnitraceSettings& omnitrace, const OmnitracePlace& place);

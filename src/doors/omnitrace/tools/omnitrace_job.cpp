@@ -122,7 +122,7 @@ void write_files_beside(const fs::path& run, bool own) {
       name_files_of_environment(job, facts_from(definitions));
     }
     job.threads = std::max(1u, std::thread::hardware_concurrency());
-    if (const std::string remark = make_place(job.place); !remark.empty()) say(remark);
+    if (const std::string remark = make_place(job.place, own); !remark.empty()) say(remark);
     for (const std::string& loss : write_omnitrace_files(job)) say(loss);
   } catch (const Error& error) {
     say(std::string("the files of Omnitrace could not be written: ") + error.what());
