@@ -49,14 +49,23 @@ if(TIMELOOM_BUILD_TOOLS)
   if(DEFINED SKBUILD_DATA_DIR)
     set(timeloom_share ${SKBUILD_DATA_DIR}/share)
   endif()
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/ DESTINATION ${timeloom_share})
+  set(timeloom_left_out "")  # pages of the commands of doors that are not built
+  if(NOT omnitrace IN_LIST TIMELOOM_DOORS)
+    list(APPEND timeloom_left_out REGEX "/_?(omnitrace|rocprof-sys)[^/]*$" EXCLUDE)
+  endif()
+  if(NOT scorep IN_LIST TIMELOOM_DOORS)
+    list(APPEND timeloom_left_out REGEX "/_?scorep[^/]*$" EXCLUDE)
+  endif()
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/share/ DESTINATION ${timeloom_share} ${timeloom_left_out})
   # What job scripts source or load; by both names of the tool.
-  foreach(name omnitrace rocprofiler-systems)
-    install(FILES ${PROJECT_SOURCE_DIR}/packaging/omnitrace/setup-env.sh
-            DESTINATION ${timeloom_share}/${name})
-    install(FILES ${PROJECT_SOURCE_DIR}/packaging/omnitrace/modulefile
-            DESTINATION ${timeloom_share}/modulefiles/${name} RENAME 1.12)
-  endforeach()
+  if(omnitrace IN_LIST TIMELOOM_DOORS)
+    foreach(name omnitrace rocprofiler-systems)
+      install(FILES ${PROJECT_SOURCE_DIR}/packaging/omnitrace/setup-env.sh
+              DESTINATION ${timeloom_share}/${name})
+      install(FILES ${PROJECT_SOURCE_DIR}/packaging/omnitrace/modulefile
+              DESTINATION ${timeloom_share}/modulefiles/${name} RENAME 1.12)
+    endforeach()
+  endif()
 endif()
 
 # The licences of what is linked in, which a wheel carries (scripts/release/bundled.py).

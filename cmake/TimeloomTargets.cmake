@@ -73,7 +73,7 @@ target_compile_options(timeloom_small_headers PRIVATE ${timeloom_small_options})
 
 # timeloom_compile_together(<target>)
 # lets the compiler read the headers of some files once (TIMELOOM_UNITY). So a name in an unnamed
-# namespace is one of the whole target: it says what it is about, and grep finds it.
+# namespace must be unique in the whole target: batches of eight change when a file is added.
 function(timeloom_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${TIMELOOM_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   if(TIMELOOM_UNITY)

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Installs Timeloom into an environment of its own for each Python of this machine.
 
 usage: python3 -m scripts.environments [--newest [--up-to 3.X]] [--variant NAME] [--extra NAME] [-r REQUIREMENTS]

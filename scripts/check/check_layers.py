@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Checks that every folder uses only what the table of layers lets it use.
 
 usage: python3 -m scripts.check.check_layers [ROOT]

@@ -7,7 +7,7 @@ linters=$(scripts/newest_tool.sh clang-tidy) || { echo "lint: clang-tidy is not 
 linter=${linters%%$'\n'*}
 
 # The extension is linted for the interpreter that runs the scripts.
-CC=gcc CXX=g++ cmake --preset release -B build/lint -DTIMELOOM_BUILD_PYTHON=ON \
+CC=gcc CXX=g++ cmake --preset release -B build/lint -DTIMELOOM_BUILD_PYTHON=ON -DTIMELOOM_UNITY=OFF \
   -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
   -DPython_EXECUTABLE="$(python3 -c 'import sys; print(sys.executable)')" >/dev/null
 if [ $# -eq 0 ]; then

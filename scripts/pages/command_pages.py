@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Makes the manual pages of the timeloom program and of the other commands of an installation, and what bash,
 zsh and fish complete, below share/.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Builds the site of docs/ into build/site/VERSION, the newest also into build/site/latest.
 
 usage: python3 -m scripts.pages.docs

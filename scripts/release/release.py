@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Makes all that a release has: wheels, the sdist, checksums, the list of what is inside. Into build/dist.
 
 usage: python3 -m scripts.release.release [--only 3.X[,3.Y]] [--arch x86_64[,aarch64]]

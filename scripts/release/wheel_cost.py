@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Compares what a recorded call costs with a wheel of build/dist and with a local build, in instructions.
 
 usage: python3 -m scripts.release.wheel_cost [--only 3.X]

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Builds wheels that run on any Linux with glibc 2.28 or later, into build/dist.
 
 usage: python3 -m scripts.release.wheels [--only 3.X[,3.Y]] [--arch x86_64[,aarch64]]

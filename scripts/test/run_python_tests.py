@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Installs Timeloom for every usable Python of this machine and runs tests/python with each.
 
 usage: python3 -m scripts.test.run_python_tests [--only 3.X[,3.Y]] [--all] [--no-werror] [--one-by-one]

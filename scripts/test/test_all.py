@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Runs every check there is, one after the other: what `make test-all` does.
 
-usage: test_all.py [--only STEP]...
+usage: python3 -m scripts.test.test_all [--only STEP]...
 
 Goes on after a step that fails. Ends with a line for each step, its result and its time, and
 with what could not be run on this machine; fails if a step failed.

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Builds the C++ tests for arm64 with Debian's cross compiler and runs them under qemu-user.
 
 usage: python3 -m scripts.test.test_arm64 [arguments of ctest]

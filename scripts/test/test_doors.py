@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Builds Timeloom without the door Omnitrace, runs the rest of the C++ tests, and tries what its users meet.
 
 usage: python3 -m scripts.test.test_doors
@@ -52,7 +51,10 @@ def try_it(interpreter: pathlib.Path) -> None:
         pathlib.Path(here, "app.py").write_text("print('done')\n")
         for setting in ("--layout", "--region-names"):
             expect(lines(here, 2, python, "-m", "timeloom", setting, "omnitrace", "app.py"), LEFT_OUT)
-        expect(lines(here, 1, python, "-m", "omnitrace", "--", "app.py"), LEFT_OUT)
+        for module in ("omnitrace", "rocprofsys"):
+            expect(lines(here, 1, python, "-m", module, "--", "app.py"), LEFT_OUT)
+        for command in ("omnitrace-python", "rocprof-sys-python"):
+            expect(lines(here, 1, str(bin_directory / command), "--", "app.py"), LEFT_OUT)
         lines(here, 0, python, "-m", "scorep", "app.py")
         lines(here, 0, str(bin_directory / "timeloom"), "run", "--quiet", "-o", "run", "app.py")
         refused = lines(here, 2, str(bin_directory / "timeloom"), "convert", "run", "--to", "omnitrace")

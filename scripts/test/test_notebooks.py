@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Runs the tests of notebooks with the versions of IPython and Jupyter that `make test` does not have.
 
 usage: python3 -m scripts.test.test_notebooks [--only SET[,SET]] [arguments of pytest]

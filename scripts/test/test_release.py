@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Tries what `make release` has left in build/dist where it is to run: bare systems of Debian.
 
 usage: python3 -m scripts.test.test_release [--list] [STEP]...

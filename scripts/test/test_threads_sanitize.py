@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs tests/python/test_parallel_threads.py under ThreadSanitizer.
 
-usage: TIMELOOM_TSAN_PYTHON=/path/to/python -m scripts.test.test_threads_sanitize [PYTEST_ARGUMENT...]
+usage: TIMELOOM_TSAN_PYTHON=/path/to/python python3 -m scripts.test.test_threads_sanitize [PYTEST_ARGUMENT...]
 
 The interpreter is a CPython configured with --disable-gil --with-thread-sanitizer; the extension
 is built with ThreadSanitizer for it, into build/tsan-python. Without one nothing is run, which

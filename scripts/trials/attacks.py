@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Attacks Timeloom from outside, for as long as wanted.
 
 usage: python3 -m scripts.trials.attacks [--only NAME]... [--seconds N] [--seed N] [--keep]

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Runs five programs from PyPI with a trace and with --profile, and compares all visits.
 
 usage: PYTHON -m scripts.trials.real_programs [--scratch DIR] [--output FILE]
@@ -31,7 +30,7 @@ from typing import Any
 from scripts import environments
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
+ROOT = environments.ROOT
 REQUIREMENTS = HERE / "real_programs.txt"
 BEGIN, END = "<!-- scripts/trials/real_programs.py writes from here -->", "<!-- to here -->"
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Reads runs with the readers of the field that PyPI and Debian carry, and compares.
 
 usage: PYTHON -m scripts.trials.real_readers [--scratch DIR] [--only NAME]...

@@ -67,7 +67,7 @@ void forget_partial(const os::Directory& directory, const std::string& name) {
   if (std::ranges::none_of(g_partials, is_noted)) os::unwatch_fatal_signals();
 }
 
-// The n-th name that a file has while it is written; convert/leftovers.hpp knows them.
+// The n-th name that a file has while it is written; exchange/leftovers.hpp knows them.
 std::string name_of_part(const std::string& name, int n) {
   return "." + name + "." + std::to_string(::getpid()) + (n > 0 ? "-" + std::to_string(n) : "") +
          ".part";

@@ -1,7 +1,7 @@
 """Runs that an earlier version has made, and what each command printed of them: byte by byte as then.
 
-The runs are in tests/data/before: `run` is woven and has an index of the viewer, `unwoven` has raw records. Who
-changes what a command prints on purpose sets TIMELOOM_WRITE_BEFORE=1, runs this module and reads the difference.
+The runs are in tests/data/before: `run` is woven and has an index of the viewer, `unwoven` has raw records. To
+change the output of a command on purpose, set TIMELOOM_WRITE_BEFORE=1, run this module and read the difference.
 """
 
 import hashlib

@@ -5,6 +5,7 @@
 
 import sys
 
+from rocprofsys import _door as _door  # isort: skip
 from omnitrace import *  # noqa: F403
 from omnitrace import __all__ as __all__
 from omnitrace import profiler, user

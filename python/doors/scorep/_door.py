@@ -1,6 +1,12 @@
-"""Refuses the import where Timeloom was built without this door."""
+"""Refuses the import in one line where Timeloom was built without this door."""
+
+import os
+import sys
 
 from timeloom import _core
 
 if "scorep" not in _core.doors:
-    raise ImportError("this Timeloom was built without its door 'scorep'", name="scorep")
+    _LEFT_OUT = "this Timeloom was built without its door 'scorep'"
+    if os.path.basename(sys.argv[0]).startswith(("scorep", "scorep-python")):
+        sys.exit(f"scorep: {_LEFT_OUT}")
+    raise ImportError(_LEFT_OUT, name="scorep")

@@ -1,6 +1,5 @@
 #include "python/launch/door.hpp"
 
-#include <iterator>
 #include <string>
 
 #include "core/error.hpp"

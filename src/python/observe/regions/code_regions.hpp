@@ -75,7 +75,7 @@ inline std::uint64_t kept_word(PyCodeObject* code) noexcept {
 constexpr EventWord word_in(std::uint64_t kept) noexcept {
   return kept & ((EventWord{1} << kTimeShift) - 1);
 }
-// The enter word of the code object's region, kExcluded, or 0: not seen yet.
+// The enter word of the code object's region, a CodeMark as a word, or 0: not seen yet.
 inline EventWord known_word(PyCodeObject* code) noexcept { return word_in(kept_word(code)); }
 // True, and the word: it can be recorded as it is.
 inline bool ready_word(PyCodeObject* code, EventWord* word) noexcept {
@@ -83,7 +83,7 @@ inline bool ready_word(PyCodeObject* code, EventWord* word) noexcept {
 }
 inline bool is_region(EventWord word) noexcept { return kind_of(word) == WordKind::kEnter; }
 inline bool calls_c_recorded(EventWord word) noexcept {
-  return word != kOwn && word != kExcludedFile;
+  return word != kOwn && word != kExcludedFile && word != kGivenUpCode;
 }
 inline bool is_excluded(EventWord word) noexcept {
   return word != 0 && word != kWatched && !is_region(word);

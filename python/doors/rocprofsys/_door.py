@@ -1,0 +1,6 @@
+"""Refuses the import in one line where Timeloom was built without the door of Omnitrace."""
+
+try:
+    import omnitrace  # noqa: F401
+except ImportError as error:
+    raise ImportError(str(error), name="rocprofsys") from None
