@@ -199,8 +199,8 @@ bool Reader::index_log(std::uint32_t number) {
     }
     offset += sizeof header;
     if (header.size > end - offset) {
-      // Killed while it was appended: then it is still in the ring.
-      torn_ = {header.location, header.sequence};
+      // Killed while it was appended: then it is still in the ring. The newest log is read first.
+      if (!torn_) torn_ = {header.location, header.sequence};
       break;
     }
     // A hole on the disk is zero, and no record is: it need not be read.

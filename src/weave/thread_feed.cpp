@@ -29,6 +29,8 @@ LocationId location_id(const WovenProcess& process, std::uint32_t index) noexcep
 void ThreadFeed::run(const std::function<void(std::uint64_t)>& done) {
   open(thread_, *location_of(thread_));
   open_sinks(open_.at(thread_));
+  // Holds what is there for all readings: a run that goes on drops nothing of it between two.
+  const spool::LocationReader held = process_.reader->read(thread_);
   read_once(done);
   while (!postponed_.empty()) read_once([](std::uint64_t) {});
 }

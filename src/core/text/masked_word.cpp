@@ -125,13 +125,16 @@ std::string decoded(std::string_view text) {
 
 // user:password@host:5432, which is no URL; the places of the password's begin and end.
 std::pair<std::size_t, std::size_t> password_before_port(std::string_view word) {
-  const std::size_t host = word.find('@');
+  const std::size_t host = word.rfind('@');
   if (host == std::string_view::npos) return {};
   const std::size_t port = word.find(':', host);
   const std::size_t begin = word.substr(0, host).find(':');
-  const bool fits = begin < host && port != std::string_view::npos && port + 1 < word.size() &&
-                    std::isdigit(static_cast<unsigned char>(word[port + 1])) != 0 &&
-                    word.substr(0, port).find_first_of("/ \t\n\"'") == std::string_view::npos;
+  if (begin >= host || port == std::string_view::npos) return {};
+  const std::string_view number = word.substr(port + 1, word.find_first_of("/?,", port) - port - 1);
+  const bool is_port = !number.empty() && number.size() <= 5 &&
+                       number.find_first_not_of("0123456789") == std::string_view::npos;
+  const bool fits =
+      is_port && word.substr(0, port).find_first_of("/ \t\n\"'") == std::string_view::npos;
   return fits ? std::pair{begin + 1, host} : std::pair<std::size_t, std::size_t>{};
 }
 

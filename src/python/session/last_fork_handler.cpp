@@ -14,7 +14,9 @@ std::atomic<bool> g_others = true;
 PyObject* register_handler(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
                            PyObject* names) {
   g_others = true;
-  return g_register.original(module, arguments, count, names);
+  PyObject* const result = g_register.original(module, arguments, count, names);
+  g_others = true;  // a fork of another thread may have put ours before it
+  return result;
 }
 
 }  // namespace
@@ -30,7 +32,9 @@ void call_after_fork_handlers(PyObject* handler) noexcept {
   if (g_register.original == nullptr || !g_others.exchange(false)) return;
   const Ref names(Py_BuildValue("(s)", "after_in_child"));
   const Ref none(names ? g_register.original(nullptr, &handler, 0, names.get()) : nullptr);
-  if (!none) PyErr_Clear();
+  if (none) return;
+  PyErr_Clear();
+  g_others = true;  // the next fork tries again
 }
 
 }  // namespace timeloom::python
