@@ -12,6 +12,7 @@ import pathlib
 import sys
 from collections.abc import Iterator
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))  # it may be run by its path
 from scripts.check.layers import parse, table
 
 CODE_SUFFIXES = {".c", ".cc", ".cpp", ".h", ".hpp", ".inc"}
