@@ -83,7 +83,7 @@ inline bool ready_word(PyCodeObject* code, EventWord* word) noexcept {
 }
 inline bool is_region(EventWord word) noexcept { return kind_of(word) == WordKind::kEnter; }
 inline bool calls_c_recorded(EventWord word) noexcept {
-  return word != kOwn && word != kExcludedFile && word != kGivenUpCode;
+  return word != kOwn && word != kExcludedFile;
 }
 inline bool is_excluded(EventWord word) noexcept {
   return word != 0 && word != kWatched && !is_region(word);
