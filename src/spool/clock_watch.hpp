@@ -21,9 +21,8 @@ namespace timeloom::spool {
 inline void put_reading(ClockReading& place, std::uint64_t ticks, std::uint64_t wall,
                         std::uint64_t cpu) noexcept {
   place.ticks.store(0, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);
-  place.wall.store(wall, std::memory_order_relaxed);
-  place.cpu.store(cpu, std::memory_order_relaxed);
+  place.wall.store(wall, std::memory_order_release);
+  place.cpu.store(cpu, std::memory_order_release);
   place.ticks.store(ticks, std::memory_order_release);
 }
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cerrno>
-#include <ranges>
 #include <utility>
 
 #include "spool/reader.hpp"
@@ -22,11 +21,11 @@ std::shared_ptr<const LogFiles> Reader::keep_logs() const {
   const std::lock_guard lock(kept_mutex_);
   if (auto kept = kept_.lock()) return kept;
   const auto files = std::make_shared<LogFiles>();
-  for (const std::uint32_t number : std::views::reverse(logs_)) {
+  for (auto number = logs_.rbegin(); number != logs_.rend(); ++number) {
     int error = 0;
-    os::File file = directory_.open(log_name(number), &error);
+    os::File file = directory_.open(log_name(*number), &error);
     if (error != 0) break;
-    files->emplace(number, std::move(file));
+    files->emplace(*number, std::move(file));
   }
   kept_ = files;
   return files;

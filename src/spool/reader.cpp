@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -176,8 +175,8 @@ bool Reader::complete() const noexcept {
 // The oldest file is dropped first: where one has gone this moment, those before it have, too.
 void Reader::index_logs() {
   logs_ = logs_of(directory_);
-  for (const std::uint32_t number : std::views::reverse(logs_)) {
-    if (!index_log(number) && definitions_.may_miss_begin) break;
+  for (auto number = logs_.rbegin(); number != logs_.rend(); ++number) {
+    if (!index_log(*number) && definitions_.may_miss_begin) break;
   }
   const bool may_miss_all = definitions_.may_miss_begin && logs_.empty();
   const bool has_last = definitions_.ended && definitions_.log_size != 0 && !may_miss_all;

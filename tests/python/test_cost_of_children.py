@@ -32,7 +32,9 @@ def test_all_of_a_followed_child_counts(timeloom, tmp_path):
     assert second["timed"] >= 100
     assert second["callback"] > 0
     assert second["sights"] >= 2  # step() and the module
-    units = ("event", "sight", "quick_event", "quick_callback", "per_tick")
+    units = ["event", "quick_event", "quick_callback", "per_tick"]
+    if sys.version_info >= (3, 12):  # the frame hook of 3.11 does no more at the first call of a function than at others
+        units.append("sight")
     assert [name for name in units if first[name] <= 0] == []
     assert first["sights"] == first["callbacks"] == 0  # they are in its sums
 

@@ -82,7 +82,7 @@ def test_timeloom_run(options, hostile, apps, tmp_path, timeloom_program):
 def test_code_on_the_command_line(hostile, tmp_path, timeloom_program):
     """Python itself has the current directory first then."""
     code = "import sys; print(sys.path, sys.flags)"
-    imports = sys.version_info >= (3, 13)  # before the code, from there
+    imports = (3, 13) <= sys.version_info < (3, 15)  # before the code, from there
     plain, expected = hostile(COMMANDS / "python3", "-c", code, status=1 if imports else 0)
     assert expected[:1] == ["linecache"] * imports
     words = ["--function-exclude", "x", "-o", tmp_path / "run", "-c", code]
@@ -107,6 +107,12 @@ def test_python_that_has_to_be_asked(missing, hostile, apps, tmp_path, timeloom_
     assert ("safe_path=False" in done.stdout) != missing
 
 
+def without_limit(shown):
+    """The output of the program, whether Python was given its own limit of digits (which 3.11 shows as -1) or not."""
+    shown = shown.replace("'-X', 'int_max_str_digits=4300', ", "").replace("int_max_str_digits=-1", "int_max_str_digits=4300")
+    return shown.replace("/bin/python'", "/bin/python3'")
+
+
 @pytest.mark.any_python
 def test_commands_of_other_doors(hostile, apps, tmp_path):
     app = apps / "app.py"
@@ -117,8 +123,7 @@ def test_commands_of_other_doors(hostile, apps, tmp_path):
                   ["omnitrace-python", "--", app], ["rocprof-sys-python", "--", "python3", "-X", "int_max_str_digits=4300", app]):  # fmt: skip
         shutil.rmtree(tmp_path / "scorep", ignore_errors=True)
         done, ran = hostile(COMMANDS / words[0], *words[1:], **scorep, **omnitrace)
-        shown = done.stdout.replace("'-X', 'int_max_str_digits=4300', ", "").replace("/bin/python'", "/bin/python3'")
-        assert (words, ran, shown) == (words, [], plain.stdout.replace("/bin/python'", "/bin/python3'"))
+        assert (words, ran, without_limit(done.stdout)) == (words, [], without_limit(plain.stdout))
 
 
 @pytest.mark.any_python

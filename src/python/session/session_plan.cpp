@@ -38,6 +38,7 @@ void check_session(const Settings& settings) {
   (void)metrics_of(settings);
   (void)label_parts(settings);
   (void)SearchFilter(settings);
+  (void)find_region_style(settings.text(kSettings.region_names));
 }
 
 SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
