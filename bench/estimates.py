@@ -1,25 +1,25 @@
-"""The part of bench/RESULTS.md on how far to believe what Timeloom says of its own cost, and on wrapper libraries."""
+"""The part of bench/RESULTS.md on the estimates of the overhead and on wrapper libraries."""
 
 import statistics
 from collections.abc import Callable
 
 from limits import Figures
 
-HEADING = "## What Timeloom says of its own cost"
+HEADING = "## The estimated overhead and the measured cost"
 PROMISED = 1.07  # of the plain program, with --overhead 5%
 
-# The benchmarks, and what each is about. "`" as in Markdown.
+# The benchmarks, with a description of each in Markdown.
 SCRIPTS = {
     "truth.py": "The estimate beside the difference in CPU time, as a share of the plain program's (quartiles in "
     "brackets), and the verdicts of `timeloom check 'overhead < 5%'`.",
     "promise.py": "CPU time with `--overhead 5%`, and without a limit, as multiples of the plain program's, and how "
-    "many of the ten functions with the longest own time stay so, the time of those given up being their callers' "
-    "in both.",
-    "compensation.py": "`timeloom report --compensate` of functions whose time is known, in nanoseconds a call.",
+    "many of the ten functions with the longest own time remain among them; in both, the time of functions that were "
+    "given up counts for their callers.",
+    "compensation.py": "`timeloom report --compensate` for functions with known times, in nanoseconds a call.",
     "sampling.py": "The share of the time that Timeloom sees in other functions than a sampler of the plain program "
     "does, as measured and compensated; `floor` is the sampler's own uncertainty.",
-    "native.py": "Wrapper libraries and ranks. Added by a recorded operation, over that of a recorded call of Python; "
-    "instructions of wrappers outside of a measurement; what N ranks leave and what the weave of that takes.",
+    "native.py": "Wrapper libraries and ranks: the time that a recorded operation adds, relative to a recorded call of "
+    "Python; instructions of wrappers outside of a measurement; the records of N ranks and the cost of weaving them.",
 }
 WRITE_OVER_CALL, MPI_OVER_CALL, DORMANT = 3, 4, 10  # at most
 # These look for other libraries, or name what a later measurement must know (docs/wrappers.md).
@@ -110,6 +110,6 @@ def lines_of(version: str, figures: dict[str, Figures]) -> list[str]:
     of_truth = figures["truth.py"].values()
     ratios = [one["estimated_s"] / one["added_s"] for one in of_truth]
     holding = sum(one["holds"] for one in of_truth)
-    lines += [f"The estimate is {min(ratios):.2f} to {max(ratios):.2f} of what was measured (median "
+    lines += [f"The estimate is {min(ratios):.2f} to {max(ratios):.2f} of the measured cost (median "
               f"{statistics.median(ratios):.2f}); {holding} of {len(ratios)} hold.", ""]  # fmt: skip
     return lines

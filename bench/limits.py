@@ -84,10 +84,10 @@ def held(checks: list[Check]) -> dict[str, bool | None]:
 def check_scale(figures: Figures) -> list[Check]:
     """Of what scale.py measured."""
     return [
-        at_most("8 processes over 1, by that of the plain program", figures["processes_8_over_1"], 1.1, "times"),
+        at_most("8 processes over 1, relative to the plain program", figures["processes_8_over_1"], 1.1, "times"),
         at_most("a call with 200 threads over one with 1", figures["threads_200_over_1"], 1.15, "times"),
         at_most("a fork", figures["fork_added_ms"], 5, "ms"),
-        at_most("50 tasks that switch, by the plain program", figures["tasks_added_over_plain"], 1.5, "times"),
+        at_most("50 tasks that switch, relative to the plain program", figures["tasks_added_over_plain"], 1.5, "times"),
     ]
 
 

@@ -157,8 +157,9 @@ def report(arguments: argparse.Namespace) -> tuple[str, list[str]]:
     long_weave = None
     if arguments.long_weave:
         long_weave = run_long_weave(arguments.python[-1], arguments.scratch)
-    lines = ["# What Timeloom costs", ""]
-    lines += ["Written by `make bench`; the heads of overhead.py, scale.py and profile_mode.py say how."]
+    lines = ["# Results of the benchmarks", ""]
+    lines += ["`make bench` writes this file; the docstrings of overhead.py, scale.py and profile_mode.py "
+              "describe the method."]  # fmt: skip
     lines += ["", *machine_lines(arguments), *packages, "", "## Limits", ""]
     failing = []
     for figures, more in zip(all_figures, all_checks):
