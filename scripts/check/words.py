@@ -36,7 +36,7 @@ EXCEPTIONS = {
     r"(?:is|are|was|were)\s+no\s+(?:longer|more|less|fewer|better|worse)": "an adverb follows, not a noun",
     r"what\s+(?:is|was)\s+(?:wrong|missing|new)": "no noun is as short",
     r"that\s+is\s+to\s+say|,\s+say,": "stands before an explanation or an example",
-    r"(?:people|users?|they|we|you|standard|documentation)\s+(?:say|said)": "people do say things",
+    r"(?:people|users?|they|we|you|standard|documentation)\s+(?:say|said)": "people do",
     r"(?-i:What\s+(?:is|was|has)|Who)\b[^.?!:]{0,100}\?": "a question",
 }
 GROUPS = "|".join(f"(?P<{name}>{turn})" for name, (turn, _) in PATTERNS.items())
