@@ -8,17 +8,17 @@
  *     ...
  *     timeloom_leave(&solve);
  *
- * The command line decides about a measurement: `timeloom run app.py` measures a Python
- * program with the native code that it calls, `timeloom run --program ./prog` any other.
- * Without a measurement all functions return at once.
+ * The command line starts a measurement: `timeloom run app.py` measures a Python program with
+ * the native code that it calls, `timeloom run --program ./prog` any other program. Without a
+ * measurement all functions return at once.
  *
- * Rules of all functions, unless their comments say otherwise:
+ * Rules of all functions, unless their comments differ:
  * - Any thread may call them at any time, with or without Python's interpreter lock. The
- *   first event of a thread gives it a location of its own. Not in a signal handler.
+ *   first event of a thread gives it a location of its own. Signal handlers may not call them.
  * - They never fail, end the program, change errno or throw. Events that could not be recorded
- *   are counted, and the run says so.
- * - Strings are UTF-8 and end with a zero; a null pointer means "". Those passed to functions are
- *   copied; those in a timeloom_region are not, and have to stay.
+ *   are counted, and the run contains their number.
+ * - Strings are UTF-8 and end with a zero; a null pointer means "". Arguments are copied; the
+ *   strings in a timeloom_region are not, and must stay valid.
  *
  * Find the flags of the compiler with `timeloom-config --cflags --libs`, or in CMake with
  * find_package(timeloom) and the target timeloom::timeloom. See docs/native.md.
@@ -39,28 +39,28 @@ extern "C" {
 #endif
 
 /*
- * A region of the program: a name, and the place in the source where it begins. Belongs to
- * the caller, who keeps it until the process ends: a static object made by TIMELOOM_REGION,
- * or the result of timeloom_region_define(). Valid for any number of measurements. Its
- * members are set once, before the first use, and then used by the library alone. Two
+ * A region of the program: a name, and the line in the source where it starts. It is a static
+ * object made by TIMELOOM_REGION, which belongs to the caller and must exist until the process
+ * ends, or the result of timeloom_region_define(). It is valid for any number of measurements.
+ * Its members are set once, before the first use; after that only the library uses them. Two
  * regions with the same name, file and line are the same region.
  */
 typedef struct timeloom_region {
-  const char* name; /* this and `file` are not copied: they have to stay, as literals do */
+  const char* name; /* this and `file` are not copied: they must stay valid, as literals do */
   const char* file;
   uint32_t line; /* 0: unknown */
   uint32_t reserved;
-  uint64_t state; /* of the library */
+  uint64_t state; /* for the library */
 } timeloom_region;
 
-/* Initialises a region that begins here. `name`: a literal. */
+/* Initialises a region that starts at this line. `name`: a literal. */
 #define TIMELOOM_REGION(name) \
   { (name), __FILE__, __LINE__, 0, 0 }
 
 /*
  * Returns the region with this name, file (null: unknown) and line (0: unknown), for names
- * that are known only while the program runs. The same pointer for the same arguments; it
- * stays valid, and nobody frees it. Null when there is no memory, which all functions take.
+ * that are known only while the program runs. The same arguments give the same pointer, which
+ * stays valid and is never freed. Null when there is no memory; all functions accept null.
  * Costs a look-up under a lock, so call it once and keep the result.
  */
 TIMELOOM_API timeloom_region* timeloom_region_define(const char* name, const char* file,
@@ -68,23 +68,23 @@ TIMELOOM_API timeloom_region* timeloom_region_define(const char* name, const cha
 
 /*
  * Enters and leaves a region on the calling thread. Regions nest: with each other and with
- * the Python functions that are open on the thread. Leaving a region leaves what was
- * entered inside it and is still open, too. A leave is recorded only for a region that was
- * entered in the Python function that is the innermost one now (or anywhere on the thread,
- * where there is none); any other is counted, and nothing is recorded.
+ * the Python functions that are open on the thread. Leaving a region also leaves every region
+ * that was entered inside it and is still open. A leave is recorded only if the region was
+ * entered within the innermost open Python function (or anywhere on the thread, if no Python
+ * function is open); any other leave is counted and not recorded.
  * Costs 15 to 25 ns while recording, of which reading the clock is the larger part.
  */
 TIMELOOM_API void timeloom_enter(timeloom_region* region);
 TIMELOOM_API void timeloom_leave(timeloom_region* region);
 
-/* The same for the region of this name, without a place. Costs a look-up under a lock. */
+/* The same for the region of this name, without file and line. Costs a look-up under a lock. */
 TIMELOOM_API void timeloom_region_begin(const char* name);
 TIMELOOM_API void timeloom_region_end(const char* name);
 
 /*
- * Attaches a value to the region that is innermost on the calling thread, right after it
- * was entered; profiles tell its visits apart by the value. Each different string is kept
- * for the whole run. Costs a look-up under a lock.
+ * Attaches a value to the innermost open region of the calling thread; call it right after
+ * entering the region. Profiles tell the region's visits apart by the value. Each different
+ * string is kept for the whole run. Costs a look-up under a lock.
  */
 TIMELOOM_API void timeloom_parameter_int(const char* name, int64_t value);
 TIMELOOM_API void timeloom_parameter_uint(const char* name, uint64_t value);
@@ -92,27 +92,27 @@ TIMELOOM_API void timeloom_parameter_float(const char* name, double value);
 TIMELOOM_API void timeloom_parameter_string(const char* name, const char* value);
 
 /*
- * Records the value that a counter has now. `unit` is for the reader ("bytes", "1/s"). The
+ * Records the present value of a counter. `unit` is a text for people ("bytes", "1/s"). The
  * type is part of the counter: do not mix the two functions for one name. Costs a look-up
  * under a lock.
  */
 TIMELOOM_API void timeloom_counter_int(const char* name, int64_t value, const char* unit);
 TIMELOOM_API void timeloom_counter_float(const char* name, double value, const char* unit);
 
-/* Puts a mark with a text on the timeline, now. Costs a write to a file. */
+/* Puts a mark with a text on the timeline at the present time. Costs a write to a file. */
 TIMELOOM_API void timeloom_marker(const char* text);
 
 /*
  * Switches the recording of the whole process off and on, as timeloom.disable_recording() and
- * timeloom.enable_recording() do in Python. Between the two nothing is recorded, and a region
- * that is entered or left then is remembered, so that the stream stays sound. For rare use:
- * it visits all threads. In a Python program the calling thread takes the interpreter lock
- * meanwhile, so no thread that holds it may be waiting for the caller.
+ * timeloom.enable_recording() do in Python. Between the two nothing is recorded; the library
+ * keeps track of the regions entered and left, so that enter and leave events still balance.
+ * For rare use: each call visits all threads. In a Python program the call takes the
+ * interpreter lock, so no thread that holds that lock may be waiting for the caller.
  */
 TIMELOOM_API void timeloom_disable_recording(void);
 TIMELOOM_API void timeloom_enable_recording(void);
 
-/* 1 while a measurement runs in this process, else 0; and 1 while it also records. */
+/* 1 while a measurement runs in this process, else 0; 1 while that also records, else 0. */
 TIMELOOM_API int timeloom_is_active(void);
 TIMELOOM_API int timeloom_is_recording(void);
 
@@ -124,7 +124,7 @@ TIMELOOM_API const char* timeloom_version(void);
 
 namespace timeloom {
 
-// Enters a region and leaves it at the end of the block, however that comes.
+// Enters a region and leaves it at the end of the block, also by an exception.
 class ScopedRegion {
  public:
   explicit ScopedRegion(timeloom_region& region) noexcept : region_(region) {

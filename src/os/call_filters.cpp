@@ -24,7 +24,7 @@ std::uint64_t number_after(std::string_view text, std::string_view name) noexcep
 
 }  // namespace
 
-// Linux counts filters since 5.9; before, it says only whether there are any.
+// Linux counts filters since 5.9; older kernels only tell whether there are any.
 std::uint64_t CallFilters::count() const noexcept {
   char text[4096];
   const ssize_t size = ::read(status_.fd(), text, sizeof text);

@@ -1,5 +1,5 @@
-// Filters of system calls that a process sets itself (seccomp(2)): from then on any other call may
-// be refused, or be its last.
+// Filters of system calls that a process installs for itself (seccomp(2)): from then on a system
+// call that they do not allow fails, or ends the process.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace timeloom::os {
 // Watches the main thread of this process. One thread at a time; nothing throws.
 class CallFilters {
  public:
-  // From now on; costs a descriptor until the object ends.
+  // Starts to watch; uses one file descriptor until the object is destroyed.
   void watch() noexcept;
-  // Whether there are more than when watch() was called; false where the kernel does not say.
-  // Makes two system calls, fstat and read, which hardly a filter forbids; one more where there is
-  // none. Asked once.
+  // Whether there are more filters than when watch() was called; false where the kernel does not
+  // count them. Makes two system calls, fstat and read, which hardly any filter forbids; one more
+  // where no filter was added. Call it once: a false answer ends the watch.
   bool added() noexcept;
 
  private:

@@ -1,8 +1,8 @@
 // The clock of the event path, and its relation to wall time.
 //
-// Ticks are the invariant time-stamp counter on x86-64, the virtual counter on
-// arm64, and nanoseconds of CLOCK_MONOTONIC where neither can be trusted. All
-// functions may be called from any thread.
+// A tick is a count of the invariant time-stamp counter on x86-64 or of the virtual counter
+// on arm64, or a nanosecond of CLOCK_MONOTONIC where neither counter can be trusted. All
+// functions may be called from any thread; none throws.
 #pragma once
 
 #include <time.h>
@@ -21,8 +21,8 @@ extern std::atomic<bool> g_counter_used;
 std::uint64_t monotonic_ns() noexcept;
 }  // namespace detail
 
-// With `system`, now() reads CLOCK_MONOTONIC from here on, also where the counter is trusted.
-// REQUIRES: no measurement is running, since ticks of the two sources do not compare.
+// With `system`, now() reads CLOCK_MONOTONIC from this call on, even if the counter is trusted.
+// REQUIRES: no measurement is running, since ticks of the two sources cannot be compared.
 void choose_clock(bool system) noexcept;
 
 // The source that now() reads in this process.

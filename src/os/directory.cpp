@@ -74,8 +74,8 @@ std::array<char, 64> name_of_probe() noexcept {
   return name;
 }
 
-// What is known of a file that this process makes and removes again; its inode is 0 where it
-// cannot. The file has no name where the file system has such files.
+// The attributes of a file that this process makes and removes again, to see what a new file gets;
+// the inode is 0 if it cannot make one. The file has no name where the file system allows that.
 struct stat probe(int directory) noexcept {
   struct stat made {};
   int file = ::openat(directory, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);

@@ -1,10 +1,10 @@
-// An open directory: a place whose entries are looked at, made, renamed and
-// removed by name, whatever becomes of its path meanwhile. A name is one component
-// of a path, without a separator; a way is one or more of them with a slash between,
-// through directories below this one, and never "." or "..". No function follows a
-// symbolic link that a name stands for, be it in the midst of a way (ELOOP or ENOTDIR).
-// Nothing here throws but what memory can; errors are errno values
-// (0: success). Movable; any thread may use a const object.
+// An open directory, whose entries are looked at, made, renamed and removed by name,
+// whatever happens to its path meanwhile. A *name* is one component of a path, without a
+// separator. A *way* is a relative path: one or more names with slashes between, through
+// directories below this one, never "." or "..". No function follows a symbolic link, at
+// the end of a way or within it (ELOOP or ENOTDIR). Functions throw nothing but
+// std::bad_alloc; errors are errno values (0: success). Owns a descriptor; movable; any
+// thread may use a const object.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace timeloom::os {
 
-// What a directory is, whatever its name.
+// The identity of a directory, which it keeps when it is renamed.
 struct DirectoryId {
-  std::uint64_t device = 0;  // 0: that of another machine, which does not count
-  std::uint64_t number = 0;  // 0: it is not known
+  std::uint64_t device = 0;  // 0: made on another machine, so the device is not compared
+  std::uint64_t number = 0;  // inode; 0: not known
 
   bool known() const noexcept { return number != 0; }
   bool is_of(const DirectoryId& other) const noexcept {
@@ -42,9 +42,9 @@ class Directory {
   Directory& operator=(Directory&& other) noexcept;
   ~Directory();
 
-  // Opens the directory of that path, which may be a link to it.
+  // Opens the directory at the path, which may be a link to it.
   static Directory open(const std::string& path, int* error) noexcept;
-  // The same for one that may not be listed: names() fails then, try_lock() always.
+  // The same without the right to list it: names() may fail, and try_lock() always fails.
   static Directory open_unlisted(const std::string& path, int* error) noexcept;
   // Takes an open descriptor.
   static Directory of_descriptor(int fd) noexcept { return Directory(fd); }
@@ -53,62 +53,63 @@ class Directory {
 
   bool is_open() const noexcept { return fd_ >= 0; }
   int fd() const noexcept { return fd_; }
-  // A path for libraries that want one, which leads to this directory as long as it is open,
-  // whatever is renamed. Empty: the system has none, for want of /proc.
+  // A path for libraries that need one. It leads to this directory as long as that is open,
+  // whatever is renamed. Empty: the system has no /proc.
   std::string path_of_descriptor() const;
-  // Whether nobody but this user could have put anything into it: it was made by this user, for
-  // this user alone, and is empty. The question leaves no trace.
+  // Whether nobody but this user could have put anything into it: this user made it, only this
+  // user may use it, and it is empty. The test leaves nothing behind.
   bool is_new_and_private() const;
   DirectoryId id() const noexcept;
-  // Whether it belongs to a user whom this process has no reason to trust: neither to its own nor
-  // to the superuser, nor to the one who gets all files that are made there.
+  // Whether it belongs to a user whom this process has no reason to trust: not to this process's
+  // user, not to the superuser, and not to the user to whom the file system gives all files made
+  // there.
   bool is_of_another_user() const;
-  // Whether every user may rename and remove what is in it.
+  // Whether every user may rename and remove its entries.
   bool is_open_to_all() const noexcept;
   // The user to whom it belongs.
   unsigned owner(int* error) const noexcept;
-  // Whether the path leads to this directory, other than by a link that its last name stands for.
+  // Whether the path leads to this directory. If its last name is a link, it does not.
   bool is_at(const std::string& path) const noexcept;
-  // Everybody may open by its name what is in it and lets him, but not list it.
+  // Lets every user open entries by name, as far as their own modes allow, but not list them.
   int let_through() const noexcept;
   int give_to(unsigned user) const noexcept;
-  // Those who may use the other one may use this one so.
+  // Gives this directory the access mode of the other one.
   int take_mode_of(const Directory& other) const noexcept;
   // The names of all entries, in no order.
   std::vector<std::string> names(int* error) const;
   EntryKind kind(const std::string& way, int* error) const noexcept;
-  // Whether the name is that of the open file.
+  // Whether the entry of that name is the open file.
   bool holds(const std::string& name, const File& file) const noexcept;
-  // None: there is nothing of that name.
+  // None: there is no such entry.
   std::optional<FileFacts> facts(const std::string& way) const noexcept;
 
-  // Makes an entry. EEXIST: something has the name, be it a link that leads nowhere.
+  // Makes an entry. EEXIST: an entry has the name already, even a link that leads nowhere.
   int make_directory(const std::string& name, unsigned mode = 0777) const noexcept;
   File create_file(const std::string& name, int* error) const noexcept;
-  // For reading. A FIFO does not keep it waiting.
+  // For reading. Does not wait for the other end of a FIFO.
   File open_file(const std::string& way, int* error) const noexcept;
-  // For reading and writing. EINVAL: it is no file, or has other names as well, and so may be any
-  // file of the user.
+  // For reading and writing. EINVAL: it is not a regular file, or it has other names as well and so
+  // may be any file of the user.
   File open_to_write(const std::string& name, int* error) const noexcept;
 
-  // Gives an entry another place or name. A file, a link or an empty directory that
-  // has the name already is replaced.
+  // Moves or renames an entry. A file, a link or an empty directory that has the name already
+  // is replaced.
   int rename(const std::string& from, const Directory& to, const std::string& name) const noexcept;
-  // The same in this directory; EEXIST when something has the name.
+  // The same in this directory; EEXIST when an entry has the name already.
   int rename_to_new(const std::string& from, const std::string& name) const noexcept;
-  // Gives a file a second name in this directory. EEXIST when something has it.
+  // Gives a file a second name in this directory. EEXIST when an entry has the name already.
   int link(const std::string& from, const std::string& name) const noexcept;
-  // Removes an entry that is no directory; a link, not what it points to. EISDIR (where POSIX is
-  // followed to the letter, EPERM): it is one. Success where there is none.
+  // Removes an entry that is not a directory; of a link, the link itself. EISDIR (EPERM on systems
+  // that follow POSIX to the letter): it is a directory. Success if there is no such entry.
   int remove_file(const std::string& name) const noexcept;
   // Removes a directory that is empty.
   int remove_directory(const std::string& name) const noexcept;
-  // Removes an entry with all that is below it; a link, not what it points to. Success
-  // where there is none. On failure some of it may be gone.
+  // Removes an entry with everything below it; of a link, the link itself. Success if there is
+  // no such entry. On failure a part may have been removed.
   int remove_all(const std::string& name) const;
 
   // Locks the directory for this object until it is destroyed or the process ends.
-  // EWOULDBLOCK: it is locked already. A file system without locks grants it.
+  // EWOULDBLOCK: it is locked already. On a file system without locks this succeeds.
   int try_lock() const noexcept;
   // Whether somebody has locked it. Several may ask at once. REQUIRES: not locked by this object.
   bool is_locked() const noexcept;

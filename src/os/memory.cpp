@@ -15,7 +15,7 @@
 
 namespace timeloom::os {
 
-// Of getrusage, the peak would be that of whoever has started the program, if that was more.
+// The peak of getrusage() would include the process that started the program, if it used more.
 ResidentMemory resident_memory() noexcept try {
   const std::string status = read_file("/proc/self/status");
   const auto in_bytes = [&status](const char* name) -> std::uint64_t {

@@ -5,16 +5,17 @@
 
 namespace timeloom::os {
 
-// Bytes that lie in memory, and how many did at most; 0: not known.
+// The resident bytes of the process, now and at the peak; 0: not known.
 struct ResidentMemory {
   std::uint64_t now = 0;
   std::uint64_t peak = 0;
 };
 ResidentMemory resident_memory() noexcept;
 
-// Lets the threads share so many heaps. What a thread frees stays with its heap, so where threads
-// come and go and each keeps something, every further heap costs as much again. To be called before
-// threads are started. No effect where the C library has no such heaps.
+// Lets the threads share `count` heaps (arenas of malloc). Memory that a thread frees stays with
+// its heap, so where many threads come and go and each keeps something, every further heap costs as
+// much memory again. Call it before threads are started. No effect where the C library has no such
+// heaps.
 void share_heaps(unsigned count) noexcept;
 
 }  // namespace timeloom::os

@@ -17,10 +17,10 @@ namespace timeloom::os {
 namespace {
 
 constexpr int kMostLinks = 40;  // as the kernel follows
-// With O_DIRECTORY, what is mounted when it is asked for is mounted.
+// O_DIRECTORY makes an automounter mount the file system.
 constexpr int kEnter = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
-// A link of the kernel leads to what is open, which its text may not.
+// A link of the kernel (in /proc) leads to an open file, though its text may lead elsewhere.
 bool is_of_the_kernel(int link) noexcept {
   struct statfs system {};
   return ::fstatfs(link, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
@@ -117,7 +117,7 @@ class Walk {
     shown_ += name;
   }
 
-  // What is no directory, or was none.
+  // Follows a name that is not a directory, or was not one just now.
   void follow(const std::string& name) {
     const Directory link =
         Directory::of_descriptor(::openat(at_.fd(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
@@ -161,7 +161,7 @@ class Walk {
   }
 
   Directory at_;
-  std::string left_;   // of the way, without a slash at its begin
+  std::string left_;   // of the path, without a slash at its start
   std::string shown_;  // the way so far
   std::string name_;
   std::string link_;

@@ -1,10 +1,10 @@
-// The place that a path leads to, found by walking it name by name from / or from the current
-// directory. A link on the way, or at its end, is followed only if it belongs to this user or to
-// the superuser: one of another user, in a directory that is shared, would have chosen what is
-// made and replaced there. The way is walked with open directories, so that nobody can put a link
-// in the place of what has been looked at.
+// The place that a path leads to: an open directory and a name in it. A path is resolved name by
+// name, from / or from the current directory. A link in it is followed only if it belongs to this
+// user or to the superuser: with a link in a shared directory, another user could choose the files
+// that this process makes and replaces. Every directory stays open until the next one is open, so
+// that nobody can put a link in place of a directory that was already checked.
 //
-// Plain functions for any thread. Nothing is thrown but what memory can; errors are errno values
+// Plain functions for any thread. They throw nothing but std::bad_alloc; errors are errno values
 // (0: success).
 #pragma once
 
@@ -15,24 +15,24 @@
 namespace timeloom::os {
 
 struct Place {
-  Directory directory;  // in which it lies; not to be listed
-  std::string name;     // of it there, of no link that can be followed; ".": the directory itself
-  std::string link;     // the link of another user that is in the way; empty: there is none
-  bool made = false;    // by make_directories(), the last one
-  int error = 0;        // then `directory` is not open; with a link ELOOP
+  Directory directory;  // that contains the name; not to be listed
+  std::string name;     // not of a link that can be followed; ".": the directory itself
+  std::string link;     // a link of another user, where the search stopped; empty: there is none
+  bool made = false;    // whether make_directories() has made the last directory
+  int error = 0;        // if not 0, `directory` is not open; ELOOP: there is a `link`
 
-  // The directory of that name. ELOOP, ENOTDIR: it has become a link.
+  // Opens the directory `name`. ELOOP, ENOTDIR: a link has taken its place.
   Directory open(int* error) const noexcept;  // to be listed and locked
   Directory open_unlisted(int* error) const noexcept;
 };
 
-// Whether this user trusts what that one has made: it is this user or the superuser, or has the
-// number of the superuser where numbers are mapped in part (then / belongs to it).
+// Whether this user trusts files that `user` has made: it is this user or the superuser, or the id
+// that stands for the superuser in a user namespace that maps only some ids (then / belongs to it).
 bool is_trusted(unsigned user) noexcept;
 
-// There need not be anything of the last name.
+// The last name need not exist.
 Place place_of(const std::string& path);
-// The same with each directory of the path made that is not there, the last one, too.
+// The same, and makes every directory of the path that is missing, the last one included.
 Place make_directories(const std::string& path);
 // As Place::link.
 std::string link_of_another_user(const std::string& path);

@@ -1,7 +1,7 @@
-// Reads small files whole. What is loaded into programs does without the streams of the C++
-// library: a wheel links that library into each shared object, and the streams bring the tables of
-// all locales along, and a wrapper of read() would take calls from there for those of the program.
-// Any thread may call these.
+// Reads small files whole, without the streams of the C++ library. A wheel links that library into
+// each shared object that is loaded into programs, and its streams bring the tables of all locales
+// along; also, the wrapper of read() would count calls made by streams as calls of the program. Any
+// thread may call these functions.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace timeloom::os {
 
-// The bytes from the beginning of a file of any kind, `most` at most; waits for those of a FIFO.
-// `error` gets the errno value, 0 on success; on failure there are those that were read before it.
+// The first `most` bytes of a file of any kind; waits for the bytes of a FIFO. `error` gets the
+// errno value, 0 on success; on failure the result holds the bytes that were read before it.
 std::string read_file(const std::string& path, std::size_t most, int* error);
 
-// The same of a file of the kernel's, which is as long as it is; empty if there is no such file.
+// The whole of a file that the kernel provides (in /proc, /sys); empty if there is no such file.
 std::string read_file(const std::string& path);
 
-// What lies between separators; nothing behind the last one is no piece.
+// The pieces between separators. A separator at the end is not followed by an empty piece.
 std::vector<std::string_view> pieces_of(std::string_view text, char separator);
 
 }  // namespace timeloom::os

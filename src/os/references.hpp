@@ -1,5 +1,5 @@
-// Makes the references of loaded objects to a function of another library lead elsewhere, as a
-// debugger would: without starting the program anew, as LD_PRELOAD needs it.
+// Redirects the references of loaded objects to a function of another library, as a debugger
+// would: LD_PRELOAD would need a new start of the program.
 //
 // One thread at a time. Nothing throws.
 #pragma once
@@ -8,11 +8,11 @@
 
 namespace timeloom::os {
 
-// In every object that needs a library whose name begins so. Objects that are loaded later need
-// another call; those that look the function up themselves (dlsym) go on to find it.
+// In every object that needs a library whose name starts with `library`. Objects that are loaded
+// later need another call; code that looks the function up itself (dlsym) still gets the original.
 void redirect_references(const char* library, const char* function, const void* to) noexcept;
 
-// How many objects have been loaded so far, to know when another call is due.
+// The number of objects loaded so far, which shows when another call is due.
 std::uint64_t loaded_objects() noexcept;
 
 }  // namespace timeloom::os

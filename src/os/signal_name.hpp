@@ -5,7 +5,7 @@
 
 namespace timeloom::os {
 
-// "SIGTERM"; "signal 34" where it has no name.
+// "SIGTERM"; "signal 34" for a signal without a name.
 std::string signal_name(int signal);
 
 }  // namespace timeloom::os

@@ -1,4 +1,4 @@
-// Helper threads inside the measured process, ids of threads, cancellation, and a hook on fork.
+// Helper threads inside the measured process, ids of threads, cancellation, and hooks on fork.
 // Nothing throws.
 #pragma once
 
@@ -15,8 +15,8 @@ namespace timeloom::os {
 std::uint64_t thread_id() noexcept;
 std::uint64_t process_id() noexcept;
 
-// While it lives, pthread_cancel() does not end the calling thread: a cancellation would unwind it
-// through functions that do not throw.
+// While an object lives, pthread_cancel() does not end the calling thread: cancellation would
+// unwind the stack through noexcept functions.
 class NotCancelled {
  public:
   NotCancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
@@ -28,21 +28,22 @@ class NotCancelled {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
-// The first act of every helper thread from now on; nullptr: none.
+// Sets the function that every helper thread calls first, from now on; nullptr: none.
 void on_begin_of_helpers(void (*function)() noexcept) noexcept;
 
-// A thread that the user's program does not notice: all signals blocked, a
-// small stack, a name of its own. join() must be called before destruction
-// unless the process was forked meanwhile (then abandon()).
+// A thread that the user's program does not notice: all signals are blocked, the stack is
+// small, and it has a name of its own. Call join() before destruction, or abandon() in a
+// child that was forked meanwhile.
 class HelperThread {
  public:
   // Returns an errno value, 0 on success.
   int start(const char* name, std::function<void()> body, std::size_t stack = 256 * 1024) noexcept;
   bool running() const noexcept { return running_; }
-  // Returns when the kernel has removed the thread, too.
+  // Returns when the kernel has removed the thread as well.
   void join() noexcept;
   void abandon() noexcept { running_ = false; }
-  // Nobody joins it: the last act of the thread itself. REQUIRES: start() has returned.
+  // The thread calls this itself, as its last act, if nobody joins it. REQUIRES: start() has
+  // returned.
   void detach() noexcept;
 
  private:
