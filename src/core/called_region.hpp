@@ -1,4 +1,4 @@
-// Which regions are entered by a call. Plain functions.
+// Tells regions that calls enter from regions made by the measurement. Plain functions.
 #pragma once
 
 #include "core/forked_region.hpp"
@@ -6,8 +6,8 @@
 
 namespace timeloom {
 
-// Not those that only stand in a trace for where a child comes from, or for time that nobody has
-// measured: these have no visits.
+// False for regions without visits: those that show in a trace where a forked child comes from, and
+// the one for time that was not measured.
 inline bool is_called(const Region& region) noexcept {
   return !is_forked(region) && !is_unmeasured(region);
 }

@@ -1,5 +1,5 @@
-// Checksums of what is on disk. They catch bytes that were torn, overwritten or changed by the
-// medium; they are no protection against intent. Pure functions, for any thread.
+// Checksums of data on disk. They detect bytes that were half written, overwritten or changed by
+// the medium; they do not protect against intent. Pure functions, for any thread.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ constexpr std::uint64_t mix(std::uint64_t hash, std::uint64_t part) noexcept {
   return hash ^ (hash >> 32);
 }
 
-// Of many words, several bytes a cycle. Every step can be undone, so a change of a single word
-// never goes unseen; four lanes keep the multiplier busy.
+// A checksum of many words, at several bytes a cycle. Every step is invertible, so a change of a
+// single word never goes undetected; four lanes keep the multiplier busy.
 constexpr std::uint64_t words_check(std::span<const std::uint64_t> words) noexcept {
   constexpr std::size_t kLanes = 4;
   std::uint64_t lanes[kLanes] = {1, 2, 3, 4};

@@ -1,9 +1,9 @@
 // A hash table from (parent node, region) to the child node.
 //
-// Owned by one thread. Look-ups are on the way of every event that leaves the beaten track, so the
-// entries lie in buckets of a cache line. A child is in the bucket of its parent, which parents
-// with numbers next to each other share: programs go from one to the other. Where that is full, it
-// is in the first bucket with space from that of the pair on.
+// Owned by one thread. Every event that does not repeat the call before it needs a look-up, so the
+// entries lie in buckets of one cache line. A child is in its parent's bucket, which parents with
+// adjacent numbers share, since programs often go from one to the next. If that bucket is full, the
+// child is in the first bucket with space, starting from the bucket given by the pair's hash.
 #pragma once
 
 #include <array>
@@ -24,13 +24,13 @@ class ChildTable {
     std::uint32_t node = kNone;
   };
   static constexpr std::size_t kEntries = 5;
-  // Filled from the first entry on.
+  // Entries are filled in order.
   struct alignas(64) Bucket {
     std::array<Entry, kEntries> entries;
   };
   static_assert(sizeof(Bucket) == 64);
 
-  // The pair's entry or the first that is free; nullptr: it is not here, and nothing is free.
+  // The pair's entry, or the first free one; nullptr: the pair is not here, and no entry is free.
   template <typename AnyBucket>
   static auto* entry_in(AnyBucket& bucket, std::uint32_t parent, std::uint32_t region) noexcept {
     for (auto& entry : bucket.entries) {
@@ -39,8 +39,8 @@ class ChildTable {
     return decltype(&bucket.entries[0]){nullptr};
   }
 
-  // Where the pair is or belongs. The number of buckets is a power of two and a third of the
-  // entries are free, so the search ends.
+  // The entry that holds the pair or is to hold it. The number of buckets is a power of two and a
+  // third of the entries are free, so the search ends.
   template <typename Buckets>
   static auto& slot(Buckets& buckets, std::uint32_t parent, std::uint32_t region) noexcept {
     constexpr int kNeighbours = 2;  // bits

@@ -1,10 +1,9 @@
-// The CPU time of a process while it was measured, and the part of it in threads that recorded
-// nothing, such as those of numerical libraries. Without child processes, and without what
-// Timeloom's own threads take.
+// The CPU time of a process while it was measured, and its part in threads that recorded nothing,
+// such as threads of numerical libraries. Child processes and Timeloom's own threads are left out.
 //
-// A process notes it as the property kCpuTimes of its spool, or where it is killed in the head of
-// its ring; weaving leaves the sums over all processes as that property of the run. Plain values
-// and pure functions. A text may have been written by anybody: anything else is zeros.
+// A process writes it as the property kCpuTimes of its spool (a killed process leaves it in the
+// head of its ring); weaving writes the sum over all processes as the same property of the run.
+// Plain values and pure functions. A text may come from anybody: a malformed one gives zeros.
 #pragma once
 
 #include <charconv>

@@ -1,8 +1,7 @@
-// The definitions of a run: tables that the ids in its events refer to.
+// The definitions of a run: the tables to which the ids in its events refer.
 //
-// A plain value, filled by a reader of runs (of spools, of an OTF2 archive) and read
-// by sinks and reports. Not synchronised: REQUIRES that no thread changes it while
-// another reads it.
+// A plain value, filled by a reader of spools or of an OTF2 archive, and read by sinks and
+// reports. Not synchronised. REQUIRES: no thread changes it while another reads it.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +51,7 @@ enum class RegionRole : std::uint8_t {
 
 struct Region {
   std::string name;              // display name: module and qualified name
-  std::string canonical_name;    // equal to the name when there is no other
+  std::string canonical_name;    // equal to the name if the region has no other
   std::string file;              // source file; empty: unknown
   std::string group;             // group of regions, e.g. the module; empty: none
   std::uint32_t first_line = 0;  // 1-based; 0: unknown
@@ -67,12 +66,12 @@ struct LocationGroup {  // one process
   std::uint64_t process_id = 0;        // 0: unknown
   std::string executable;              // empty: unknown
   std::vector<std::string> arguments;  // without the executable
-  LocationGroupId creator{};           // the process that started it; undefined: none that is known
+  LocationGroupId creator{};           // the process that started it; undefined: not known
   std::string ending{};                // how it ended, in words; empty: normally
   std::string alias{};                 // the name in files for other tools; empty: the name itself
 };
 
-// The name of a process in files where it depends on nothing but its rank.
+// The name of a process in files that name processes by their rank alone.
 inline std::string name_of_rank(std::uint32_t rank) {
   return rank == 0 ? "Process" : "Process " + std::to_string(rank);
 }
@@ -86,7 +85,7 @@ struct Location {  // one thread
   LocationType type = LocationType::kCpuThread;
   std::uint64_t thread_id = 0;    // of the operating system; 0: unknown
   std::uint64_t event_count = 0;  // as written to the trace
-  std::string alias{};            // as that of a process
+  std::string alias{};            // as in LocationGroup
 };
 
 // For people: never empty.
@@ -96,8 +95,8 @@ inline std::string display_name(const Location& location) {
 
 enum class ParameterType : std::uint8_t { kInt64, kUint64, kFloat, kString };
 
-// The parameter that has the names of tasks. It tells visits apart in a trace, not in call paths:
-// there are as many values as tasks.
+// The parameter whose values are the names of tasks. It tells visits apart in a trace, but not call
+// paths in a profile, since there are as many values as tasks.
 inline constexpr char kTaskParameter[] = "timeloom::task";
 
 struct Parameter {
@@ -115,7 +114,7 @@ enum class MetricSource : std::uint8_t { kUser, kRusage, kPapi, kOther };
 enum class MetricMode : std::uint8_t {
   kAbsolutePoint,    // the value now
   kAbsoluteNext,     // the value from now on
-  kAccumulatedStart  // what has been counted since the start
+  kAccumulatedStart  // the count since the start
 };
 
 struct Metric {  // one counter
@@ -125,19 +124,19 @@ struct Metric {  // one counter
   MetricValueType type = MetricValueType::kDouble;
   MetricSource source = MetricSource::kUser;
   MetricMode mode = MetricMode::kAbsolutePoint;
-  bool binary = false;  // a value of 1 is base^exponent units; the base is 2, or else 10
+  bool binary = false;  // a value of 1 is base^exponent units; the base is 2 if true, else 10
   std::int32_t exponent = 0;
-  // Metrics with the same word here are sampled together, in order of their ids, at
-  // every enter and leave; of those of a process it begins with "process:". Empty:
-  // each comes alone.
+  // Metrics with the same text here are sampled together, in order of their ids, at every enter
+  // and leave. Metrics of a process have a text that starts with "process:". Empty: the metric is
+  // recorded alone.
   std::string set{};
   bool sampled() const noexcept { return !set.empty(); }
   bool of_process() const noexcept { return set.starts_with("process:"); }
-  // Of a run that has measured it, the metric of the time in which threads did not run.
+  // Whether it is the metric of the time in which threads did not run.
   bool is_waiting() const noexcept { return sampled() && name == kWaitingMetric; }
   // True for counters, which are summed; the other metrics are summarised by their maximum.
   bool counts() const noexcept { return mode == MetricMode::kAccumulatedStart; }
-  // The result of two parts of a run together.
+  // Joins the values of two parts of a run.
   std::uint64_t join(std::uint64_t a, std::uint64_t b) const noexcept {
     return counts() ? a + b : std::max(a, b);
   }
@@ -146,17 +145,17 @@ struct Metric {  // one counter
 // A communicator of MPI: processes, by their ranks in it.
 struct Communicator {
   std::string name;         // empty: none
-  CommunicatorId parent{};  // from which it was made; undefined: none that is known
+  CommunicatorId parent{};  // from which it was made; undefined: not known
   bool self = false;        // one process alone; the same definition for all processes
   std::vector<LocationId>
       members{};               // by rank: the first thread of the process; undefined: not known
   std::uint64_t identity = 0;  // the same in all its processes; 0: not known
 };
 
-// The same as one of its processes knows it.
+// A communicator as one of its processes knows it.
 struct LocalCommunicator {
   std::uint64_t identity = 0;  // the same in all its processes
-  std::uint64_t parent = 0;    // identity of the one that it was made from; 0: none
+  std::uint64_t parent = 0;    // identity of the communicator it was made from; 0: none
   bool self = false;           // this process alone
   std::uint32_t size = 0;
   std::uint32_t rank = 0;  // of this process
@@ -169,12 +168,12 @@ inline constexpr std::uint32_t kNoRoot = UINT32_MAX;
 enum class IoParadigm : std::uint8_t { kPosix, kIsoC, kMpi, kOther };
 
 struct IoHandle {    // an open file, from its opening to its closing
-  std::string name;  // of what is no file: pipe, socket; empty otherwise
-  std::string file;  // absolute path; empty: it is no file
+  std::string name;  // of a pipe or socket; empty for a file
+  std::string file;  // absolute path; empty: it is not a file
   IoParadigm paradigm = IoParadigm::kPosix;
-  IoHandleId parent{};       // the handle of the other interface upon which it was opened
+  IoHandleId parent{};       // the handle of the lower interface on which it was opened
   bool pre_created = false;  // open before it was first seen
-  std::uint8_t access = 0;   // of such a handle, as in core/io.hpp
+  std::uint8_t access = 0;   // of a handle open before, as in core/io.hpp
   std::uint32_t status = 0;
 };
 
@@ -188,7 +187,7 @@ struct ClockProperties {
   std::uint64_t ticks_per_second = 1'000'000'000;
   std::uint64_t begin = 0;                // ticks: first time stamp of the run
   std::uint64_t length = 0;               // ticks
-  std::optional<std::uint64_t> realtime;  // nanoseconds since 1970 at begin
+  std::optional<std::uint64_t> realtime;  // `begin` in nanoseconds since 1970
 };
 
 struct Definitions {

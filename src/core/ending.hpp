@@ -5,14 +5,14 @@
 
 namespace timeloom {
 
-// The cause of the process's end, where it was not the end of the program.
+// The cause of the end, if the process did not end by reaching the end of the program.
 enum class EndingKind : std::uint32_t {
   kNone = 0,
   kExit = 1,
   kSignal = 2,
   kExec = 3,
-  kRestricted = 4,  // it had forbidden itself calls of the system
-  // By functions of C, beside the measurement.
+  kRestricted = 4,  // it had forbidden itself system calls
+  // By functions of C that do not tell the measurement.
   kCExit = 5,      // _exit(), _Exit()
   kQuickExit = 6,  // quick_exit()
   kMpiAbort = 7    // MPI_Abort()

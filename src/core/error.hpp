@@ -14,8 +14,8 @@ class Error : public std::runtime_error {
   explicit Error(const std::string& message) : std::runtime_error(message) {}
 };
 
-// Measuring cannot begin for a reason that lies in the machine (no space, no permission), not
-// in the words of the user: the program runs all the same.
+// Measuring cannot start for a reason that lies in the machine (no space, no permission) and not
+// in the user's options: the program runs all the same.
 class Obstacle : public Error {
  public:
   using Error::Error;

@@ -18,18 +18,18 @@ enum class EventKind : std::uint8_t {
   kParameterUint,    // ref: parameter, value: uint64
   kParameterFloat,   // ref: parameter, value: bits of a double
   kParameterString,  // ref: parameter, value: string id
-  kMetric,           // ref: metric, value: as the metric's type says
+  kMetric,           // ref: metric, value: of the metric's type
   kRecordingOff,     // nothing is recorded on this location until kRecordingOn
   kRecordingOn,
   kProgramBegin,  // ref: location group
   kProgramEnd,    // value: exit status as int64, kUnknownExitStatus if unknown
   // Creation of threads and tasks; each has a number that is unique in the run.
   kThreadCreate,  // value: number; the location creates it
-  kThreadBegin,   // value: number; the location is that thread or task, and begins
+  kThreadBegin,   // value: number; the location is that thread or task, and starts
   kThreadEnd,     // value: number; the location ends
   kThreadWait,    // value: number; the location has waited for its end
-  // No event of its own: of the time between the event before and the enter or leave that comes
-  // next, `value` nanoseconds were waiting: the thread did not run.
+  // Not an event of its own: the thread did not run for `value` nanoseconds between the event
+  // before and the next enter or leave.
   kWaiting,
   // Only in streams read from a spool, where the stream of a thread also holds the events of
   // its tracks (tasks, greenlets).
@@ -37,16 +37,16 @@ enum class EventKind : std::uint8_t {
   kTrackEnd,  // that location ends
   // Only in streams read from a spool; the weave discards the events between them.
   kRewindBegin,  // ref: name, as a string id
-  kRewindEnd,    // ref: name; value: 1 when all since the begin of that name is discarded
-  // Input and output; the numbers are those of core/io.hpp.
-  kIoOffset,       // no event of its own. ref: whence, value: offset, of the event that comes next
+  kRewindEnd,    // ref: name; value: 1 when all events since kRewindBegin of it are discarded
+  // Input and output, with the numbers of core/io.hpp.
+  kIoOffset,       // not an event of its own. ref: whence, value: offset, of the next event
   kIoCreate,       // ref: handle, value: io_modes()
   kIoDestroy,      // ref: handle
   kIoDuplicate,    // ref: handle, value: the new handle | status flags << 32
   kIoSeek,         // ref: handle, value: offset reached; after a kIoOffset
   kIoStatusFlags,  // ref: handle, value: status flags
   kIoDelete,       // ref: interface, value: path, as a string id
-  // The begin of a transfer and its end; each of a handle in turn. ref: handle, value: bytes
+  // The start and end of a transfer; one transfer of a handle at a time. ref: handle, value: bytes
   kIoRead,
   kIoWrite,
   kIoFlush,
@@ -54,9 +54,9 @@ enum class EventKind : std::uint8_t {
   kIoWriteDone,
   kIoFlushDone,
   // Messages of MPI; the operands before them are described in core/mpi/mpi_event.hpp.
-  kOperand,              // no event of its own: ref: place, value: of the event that comes next
+  kOperand,              // not an event of its own: ref: place, value: operand, of the next event
   kMpiSend,              // ref: communicator, value: bytes
-  kMpiRecv,              // the same; it has arrived
+  kMpiRecv,              // the same; the message has arrived
   kMpiIsend,             // the same
   kMpiIsendComplete,     // value: request
   kMpiIrecvRequest,      // value: request
@@ -77,7 +77,7 @@ constexpr bool is_io(EventKind kind) noexcept {
 constexpr bool is_mpi(EventKind kind) noexcept {
   return kind >= EventKind::kOperand && kind <= EventKind::kCommDestroy;
 }
-// What comes with an event rather than is one.
+// Whether the record belongs to the next event rather than being an event.
 constexpr bool is_no_event(EventKind kind) noexcept {
   return kind == EventKind::kWaiting || kind == EventKind::kOperand || kind == EventKind::kIoOffset;
 }
@@ -101,8 +101,8 @@ struct Event {
 };
 static_assert(sizeof(Event) == 24);
 
-// Takes the events of one location, in order of time; enter and leave balance.
-// Used by one thread at a time. Throws timeloom::Error.
+// Receives the events of one location, in order of time; every enter has its leave. Used by
+// one thread at a time. Throws timeloom::Error.
 class LocationSink {
  public:
   virtual ~LocationSink() = default;
@@ -110,25 +110,25 @@ class LocationSink {
   virtual void finish() = 0;  // no more events; called once
 };
 
-// Takes a whole run. The reader that drives it calls begin once, open_location
-// once per location (from any thread, each location from one), and finish once
-// after every LocationSink has been finished. Throws timeloom::Error.
+// Receives a whole run. The source that drives it calls begin() once, open_location() once
+// per location (several threads may call it at the same time, for different locations), and
+// finish() once after every LocationSink has been finished. Throws timeloom::Error.
 class RunSink {
  public:
   virtual ~RunSink() = default;
-  // The definitions outlive the sink's use. Between begin and finish only their
-  // `properties` change, and those not while a location is being fed.
+  // The definitions stay valid until finish() has returned. Until then only their
+  // `properties` change, and not while any location receives events.
   virtual void begin(const Definitions& definitions) = 0;
   virtual std::unique_ptr<LocationSink> open_location(const Location& location) = 0;
   virtual void finish() = 0;
 };
 
-// Something that can feed a run to a sink: a set of spools, a trace.
+// A run that can be fed to sinks: a set of spools, or a trace.
 class RunSource {
  public:
   virtual ~RunSource() = default;
   virtual const Definitions& definitions() const = 0;
-  // Reads every event once and feeds it to all sinks, with up to `threads` threads.
+  // Reads every event once and passes it to all sinks, with up to `threads` threads.
   virtual void feed(std::span<RunSink* const> sinks, unsigned threads) = 0;
 };
 

@@ -12,11 +12,11 @@
 //   kind 3  extended, payload: sub-kind (8 bits), number of words that follow
 //           (8 bits), zero (10 bits)
 //
-// All other events take extended records. When 2^36 ticks (26 s at 2.6 GHz)
-// have passed since the base, a kTimeBase record with the absolute ticks sets a
-// new base, which holds until the next one. Regions beyond the first 2^26 - 1
-// share the last id, under a name that says so. The words of an extended record
-// are written before its head, so a record is either whole or not there.
+// All other events are extended records. When 2^36 ticks (26 s at 2.6 GHz) have
+// passed since the base, a kTimeBase record with the absolute ticks sets a new base,
+// which is used until the next one. Regions beyond the first 2^26 - 1 share the last
+// id, whose name tells that they do. The words of an extended record are written
+// before its head, so a reader finds a record whole or not at all.
 // docs/formats/spool.md describes the same for readers in other languages.
 #pragma once
 
@@ -47,20 +47,20 @@ enum class ExtendedKind : std::uint8_t {
   kParameterUint = 3,    // parameter id, uint64
   kParameterFloat = 4,   // parameter id, bits of a double
   kParameterString = 5,  // parameter id, string id
-  kMetric = 6,           // metric id, value as the metric's type says
+  kMetric = 6,           // metric id, value of the metric's type
   kRecordingOff = 7,     // none
   kRecordingOn = 8,      // none
   kCreate = 9,           // number of the thread or task that is being created
   kWait = 10,            // number of the thread that the innermost region waits for
   kTrack = 11,           // index of the location that the following records belong to
-  kTrackEnd = 12,        // none: the location that kTrack has named ends
+  kTrackEnd = 12,        // none: the location that the last kTrack names ends
   kRewindBegin = 13,     // string id of its name
-  kRewindEnd = 14,       // string id of the name, 1: discard all events since the begin
-  kSamples = 15,         // id of the first metric, then the values of it and those that follow;
-                         // belongs to the next enter or leave
+  kRewindEnd = 14,       // string id of the name, 1: discard all events since its kRewindBegin
+  kSamples = 15,         // id of the first metric, then its value and the values of the metrics
+                         // after it; belongs to the next enter or leave
   kOpenRegions = 16,     // the regions open when a segment begins: two region ids a word
-  kWaiting = 17,         // nanoseconds in which the thread did not run, of the time between the
-                         // event before and the next
+  kWaiting = 17,         // nanoseconds in which the thread did not run, between the event before
+                         // and the next one
   // Messages; see core/mpi/mpi_event.hpp. A pair of u32 is (first | second << 32).
   kMpiSend = 32,                // (communicator, rank of the peer), tag, bytes
   kMpiRecv = 33,                // the same
@@ -81,8 +81,8 @@ enum class ExtendedKind : std::uint8_t {
   kIoDestroy = 65,      // handle
   kIoDuplicate = 66,    // handle, the new handle | status flags << 32
   kIoSeek = 67,         // handle | whence << 32, offset asked for, offset reached
-  kIoBegin = 68,        // handle | operation << 32, bytes asked for; then, where the call says
-                        // it, the offset
+  kIoBegin = 68,        // handle | operation << 32, bytes asked for; then the offset, if the call
+                        // has one
   kIoComplete = 69,     // handle | operation << 32, bytes transferred
   kIoDelete = 70,       // string id of the path of a deleted file | interface << 32
   kIoStatusFlags = 71,  // handle, status flags
@@ -115,7 +115,7 @@ constexpr unsigned extended_words_of(EventWord word) noexcept {
   return (payload_of(word) >> 8) & 0xff;
 }
 
-// Whether a record is an event; the others only serve to decode events.
+// Whether a record is an event; the other records only serve to decode events.
 constexpr bool is_event(EventWord word) noexcept {
   if (kind_of(word) != WordKind::kExtended) return kind_of(word) != WordKind::kEnd;
   switch (extended_kind_of(word)) {

@@ -1,4 +1,4 @@
-// Files that can be executed. Any thread.
+// Finds files that this process may execute. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace timeloom {
 
-// Whether a regular file is there that this process may execute; a link may lead to it. Allocates
-// nothing.
+// Whether the path leads to a regular file, perhaps by a link, that this process may execute.
+// Allocates nothing.
 bool is_executable(const char* path) noexcept;
 
 enum class OnPath : std::uint8_t {
@@ -15,8 +15,8 @@ enum class OnPath : std::uint8_t {
   kAbsolute,  // not in the current directory or below it, where anything may lie
 };
 
-// The first file of this name in the directories of PATH that can be executed; empty: there is
-// none. A name with a slash is a path, which is not looked for. Throws nothing but std::bad_alloc.
+// The first executable file of this name in the directories of PATH; empty: there is none. A name
+// with a slash is a path and is not searched for. Throws nothing but std::bad_alloc.
 std::string find_executable(const std::string& name, OnPath directories = OnPath::kAny);
 
 }  // namespace timeloom

@@ -1,6 +1,6 @@
-// The regions that were open in a process when it forked, as its child has them: where the child's
-// calls were made from. They are regions of their own, which count no visit: nobody has called
-// them in the child, and a function's numbers are those of its calls. Plain functions.
+// Stand-ins, in a forked child, for the regions that were open in its parent at the fork: they show
+// from where the child's calls were made. They are regions of their own and count no visits, since
+// the child did not call them, and a function's numbers count its calls only. Plain functions.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
-// The heartbeat of a process that records: by it other machines, which do not see the process, know
-// that it lives. It is the time of the last change of the file `life` of the spool; that the
-// process has a heart is said by four more bytes in the file, "beat". Machines whose clocks differ
-// by more than the longest silence misjudge each other. Any thread may call these functions.
+// The heartbeat of a process that records. It tells other machines, which do not see the process,
+// that the process lives: every kBeatPeriod the process touches the file `life` of its spool. Four
+// more bytes at the end of the file, "beat", tell that it does. Machines whose clocks differ by
+// more than kLongestSilence misjudge each other. Any thread may call these functions.
 #pragma once
 
 #include <chrono>
@@ -12,11 +12,12 @@
 namespace timeloom {
 
 inline constexpr std::chrono::seconds kBeatPeriod{10};
-// After that many seconds a process is taken for dead.
+// Seconds without a beat after which a process is taken for dead.
 inline constexpr std::time_t kLongestSilence = 60;
 
-// `life`: the file that write_life() has made. A thread that beats allocates nothing, which would
-// take address space. Failures are ignored: nobody can tell then whether the process lives.
+// `life`: the file that write_life() has made. Nothing is allocated: a heap for the thread that
+// beats would take address space. Failures are ignored; then nobody can tell whether the process
+// lives.
 void begin_to_beat(os::File& life) noexcept;
 void beat(os::File& life) noexcept;
 

@@ -1,7 +1,7 @@
 // Strong types for the ids and times of a measurement.
 //
-// An Id names one definition (region, location, ...) inside one table of
-// definitions. Ids of different tables do not convert into each other.
+// An Id is the number of one definition (region, location, ...) in its table of definitions.
+// Ids of different tables do not convert into each other. Plain values.
 #pragma once
 
 #include <compare>
@@ -20,7 +20,7 @@ class Id {
   constexpr Rep value() const noexcept { return value_; }
   constexpr bool defined() const noexcept { return value_ != std::numeric_limits<Rep>::max(); }
   friend constexpr bool operator==(Id, Id) noexcept = default;
-  // Written out: a defaulted one compares its own result with 0, and linters warn of that.
+  // Not defaulted: the defaulted operator compares its own result with 0, and linters warn of it.
   friend constexpr std::strong_ordering operator<=>(Id a, Id b) noexcept {
     return a.value_ <=> b.value_;
   }

@@ -1,9 +1,9 @@
-// The directory of an archive that is read: files in it and below are opened without
-// following links, so that an archive of somebody else leads to nothing outside of it.
+// The directory of an archive that is read. Files in it and below it are opened without
+// following links, so that an archive from a stranger cannot lead to files outside of it.
 // The path of the directory itself may be a link.
 //
-// Owns a descriptor. Any thread may use a const object. A way is the path of a file from
-// the directory on, as in os/directory.hpp.
+// Owns a descriptor. Any thread may use a const object. A way is a path relative to the
+// directory, as in os/directory.hpp.
 #pragma once
 
 #include <cstdio>
@@ -26,8 +26,8 @@ class InputDirectory {
   explicit InputDirectory(std::filesystem::path path);
 
   const std::filesystem::path& path() const noexcept { return path_; }
-  // One for libraries, which leads here as long as this object lives, whatever is renamed;
-  // path() on a system without /proc.
+  // A path for libraries. It leads to this directory as long as this object lives, whatever is
+  // renamed; on a system without /proc it is path().
   std::filesystem::path fixed_path() const;
   bool holds_file(const std::string& way) const;
   // Throws Error, with `remedy` at the end of its line.

@@ -1,5 +1,5 @@
-// Numbers in records and events of input and output. They are those of OTF2, which src/formats/otf2
-// checks: they pass from the recorder to the trace as they are.
+// Numbers in records and events of input and output. They equal the numbers of OTF2, since they go
+// from the recorder to the trace unchanged; src/formats/otf2 checks that. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ constexpr std::uint32_t io_creation_of(std::uint64_t modes) noexcept {
   return static_cast<std::uint32_t>(modes);
 }
 
-// The metrics of the bytes that calls have transferred, by call path.
+// Metrics of a call path: the bytes that its calls have transferred.
 inline constexpr char kIoBytesRead[] = "io_bytes_read";
 inline constexpr char kIoBytesWritten[] = "io_bytes_written";
 

@@ -1,8 +1,8 @@
-// The life of a process that records, as others find it out.
+// Finds out whether the process that records into a spool is still alive.
 //
 // The process holds a lock on the file `defs` of its spool. A daemon that closes all its
-// descriptors loses the lock and goes on recording, so the spool has a file `life` as well,
-// which says who the process is; the process removes the file when its measurement ends.
+// descriptors loses the lock and goes on recording. So the spool also has a file `life`, which
+// identifies the process, and which the process removes when its measurement ends.
 //
 //     offset  0  magic            "\x01TLLIFE1"
 //             8  process id, start time (field 22 of /proc/PID/stat), inode of the pid namespace
@@ -10,7 +10,7 @@
 //            48  checksum() of the bytes before, 4 bytes
 //
 // docs/formats/spool.md describes the same for readers in other languages. Any thread may call
-// these functions.
+// these functions; they throw nothing but std::bad_alloc.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace timeloom {
 
-// Files of a spool that this is about.
+// Files of a spool that are looked at.
 inline constexpr char kDefsName[] = "defs";
 inline constexpr char kRingName[] = "ring";  // mapped by the process as long as it records
 inline constexpr char kLifeName[] = "life";
@@ -33,20 +33,20 @@ enum class Alive : std::uint8_t {
   kUnknown,  // the process is on another machine or in another container
 };
 
-// Writes `life` of the calling process into the spool, or the directory of a rank, and hands the
-// file on to who wants it. Returns an errno value; 0: success.
+// Writes `life` of the calling process into the spool, or into the directory of a rank; `made`, if
+// given, gets the open file. Returns an errno value; 0: success.
 int write_life(const KnownDirectory& spool, os::File* made = nullptr);
 
 // Opens a file of a spool for reading, or gives an errno value.
 using OpenPart = std::function<os::File(const std::string& name, int* error)>;
 
-// Whether the process that records into the spool, perhaps without doing anything just now,
-// still does. Without a link inside the spool being followed.
+// Whether the process that records into the spool is alive, even if it is idle just now. Links
+// inside the spool are not followed.
 Alive alive(const OpenPart& open);
 Alive alive(const std::string& spool);
 
-// Whether `life` names a process of this machine that is gone: also one that had not come so far
-// that alive() could tell. False where that is not certain.
+// Whether `life` names a process of this machine that has ended, even one that ended too early for
+// alive() to tell. False if that is not certain.
 bool is_gone(const OpenPart& open);
 
 }  // namespace timeloom

@@ -1,4 +1,4 @@
-// A metric's unit together with the factor of its values: one is base^exponent units.
+// A metric's unit together with the factor of its values: a value of 1 is base^exponent units.
 //
 // Plain functions for any thread; they do not throw.
 #pragma once
@@ -12,19 +12,19 @@
 
 namespace timeloom {
 
-// The units that a value of 1 is.
+// The number of units in a value of 1.
 inline double unit_factor(const Metric& metric) noexcept {
   return metric.binary ? std::ldexp(1.0, metric.exponent) : std::pow(10.0, metric.exponent);
 }
 
-// The unit of a value as it is: "10^-6 s".
+// The unit of a recorded value, with the factor: "10^-6 s".
 inline std::string value_unit(const Metric& metric) {
   if (metric.exponent == 0) return metric.unit;
   const std::string power = (metric.binary ? "2^" : "10^") + std::to_string(metric.exponent);
   return metric.unit.empty() ? power : power + " " + metric.unit;
 }
 
-// The opposite, for files that keep the factor in the text.
+// The opposite, for files that have the factor in the text of the unit.
 inline void set_unit(Metric& metric, std::string_view text) {
   metric.unit = text;
   const bool binary = text.starts_with("2^");

@@ -1,8 +1,8 @@
 // One loop over many items, shared by several threads.
 //
-// The calling thread takes part; it returns when every item is done. When the system
-// gives no more threads, the existing ones do the work. An exception of `work` stops the
-// loop, and the first one is thrown again.
+// The calling thread takes part; it returns when every item is done. If the system refuses more
+// threads, the existing ones do the work. An exception from `work` stops the loop, and the
+// first one is thrown again.
 #pragma once
 
 #include <algorithm>

@@ -3,54 +3,56 @@
 
 namespace timeloom {
 
-// Of a process, with a process id behind it: the wait status of a child, which has ended.
+// In a spool, followed by a process id: the wait status of that child, which has ended.
 inline constexpr char kReaped[] = "timeloom::reaped_";
 
-// Levels of call paths that its profile keeps apart.
+// The number of levels of call paths that the profile keeps apart.
 inline constexpr char kProfileDepth[] = "timeloom::profile_depth";
-// The deepest level of calls, where that is more.
+// The deepest level of calls, if it is more.
 inline constexpr char kReachedDepth[] = "timeloom::reached_depth";
-// Events that are only in the profile, since the run had reached its size limit.
+// The number of events that are only in the profile, since the run had reached its size limit.
 inline constexpr char kFoldedEvents[] = "timeloom::folded_events";
 
-// The part of the program that was to be recorded, and how often it came, in all processes.
+// The window (the part of the program to be recorded), and how often it was entered, in all
+// processes.
 inline constexpr char kWindow[] = "timeloom::window";
 inline constexpr char kWindows[] = "timeloom::windows";
 
-// Visits of functions whose definition is lost, so that they have no name.
+// The number of visits of functions without a name, since their definition is lost.
 inline constexpr char kUnnamedVisits[] = "timeloom::unnamed_visits";
 
-// Tasks, and greenlets: each has a location, or (with lanes) all of them share this many.
+// The numbers of tasks and greenlets, which have a location each, and of lanes: the locations that
+// they share instead.
 inline constexpr char kTasks[] = "timeloom::tasks";
 inline constexpr char kTaskLanes[] = "timeloom::task_lanes";
 
-// The directory in which the program was started, and those of Python's own library and of
-// installed packages, with colons in between.
+// The directory in which the program was started; the directories of Python's own library and of
+// installed packages, with colons between.
 inline constexpr char kProgramDirectory[] = "timeloom::directory";
 inline constexpr char kLibraryDirectories[] = "timeloom::library_directories";
-// The package whose command the program is ("black"), where it is one.
+// The package that the program is the command of ("black"), if it is one.
 inline constexpr char kProgramPackage[] = "timeloom::package";
-// Python processes that measured ones have started and that were not measured.
+// The number of Python processes that were started by measured ones and not measured.
 inline constexpr char kUnmeasuredProcesses[] = "timeloom::unmeasured_processes";
-// Interpreters besides the main ones of measured processes, which are never measured.
+// The number of sub-interpreters in measured processes, which are never measured.
 inline constexpr char kSubInterpreters[] = "timeloom::sub_interpreters";
-// Events that libraries fired for objects that are not code objects; nothing is known of these.
+// The number of monitoring events that libraries fired for objects that are not code objects.
 inline constexpr char kEventsLeftOut[] = "timeloom::events_left_out";
-// The functions whose calls are missing, as this Python does not ask its frame hook for them.
+// The functions whose calls are missing, as this Python does not call its frame hook for them.
 inline constexpr char kMissingCalls[] = "timeloom::missing_calls";
-// "true" where MPI was recorded and every message is there with both ends, as Score-P has it.
+// "true" if MPI was recorded and both ends of every message are there, as Score-P writes it.
 inline constexpr char kMessagesComplete[] = "OTF2::MPI_COMMUNICATION_COMPLETE";
-// 1 where functions of C were recorded, too.
+// 1 if C functions were recorded as well.
 inline constexpr char kCFunctions[] = "timeloom::c_functions";
 
-// The layout of the run directory, by its name in run/run_layout.hpp.
+// The name of the run directory's layout (run/run_layout.hpp).
 inline constexpr char kLayout[] = "timeloom::layout";
 inline constexpr char kScorepLayoutName[] = "scorep";
-// There where other tools see locations and processes by names of their places ("Master thread",
-// "Process 1") in place of their own. Not kept in results.
+// Present if other tools are to see locations and processes under numbered names ("Master thread",
+// "Process 1") instead of their own. Not written to results.
 inline constexpr char kLocationNames[] = "timeloom::location_names";
-// The names of the machine and, without its extension, of the profile's file, where the
-// user has chosen them. Not kept in results.
+// The names of the machine and of the profile's file (without extension), if the user has
+// chosen them. Not written to results.
 inline constexpr char kMachineName[] = "timeloom::machine_name";
 inline constexpr char kProfileBaseName[] = "timeloom::profile_base_name";
 

@@ -1,6 +1,6 @@
-// The names of spools, by which those of all processes of all hosts differ: HOST-PID-START-N, the
-// N-th spool of the process of that number that began at that time (in ticks of its system). Any
-// thread; throw what memory can.
+// The names of spools, HOST-PID-START-N: the N-th spool of process PID, which started at time START
+// (in ticks of its system). No two processes, on any hosts, have the same. Any thread; throws
+// nothing but std::bad_alloc.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace timeloom {
 
 // "HOST-PID-START-" of a process of this host.
 std::string spool_name_of(std::uint64_t process);
-// Whether the spool of that name was made by a process of this host that is there no more.
+// Whether the spool of that name was made by a process of this host that has ended.
 bool maker_is_gone(const std::string& spool);
 
 }  // namespace timeloom

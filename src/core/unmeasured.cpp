@@ -8,7 +8,7 @@
 namespace timeloom {
 namespace {
 
-constexpr std::uint64_t kMostRead = 1 << 20;  // a file of holes may say that it is huge
+constexpr std::uint64_t kMostRead = 1 << 20;  // a sparse file may be huge
 
 }  // namespace
 

@@ -1,8 +1,9 @@
-// What a program has started and what was not measured: a byte each in a file of the run, `i` for a
-// sub-interpreter and any other for a Python process; python/timeloom_follow.py writes it.
+// The Python processes and sub-interpreters that a program has started and that were not measured.
+// A file of the run has one byte for each, `i` for a sub-interpreter and any other for a process;
+// python/timeloom_follow.py writes it.
 //
-// Plain values, for any thread. The file may have been written by anybody: what is beyond a
-// mebibyte is not counted.
+// Plain values, for any thread. The file may come from anybody: bytes beyond the first mebibyte are
+// not counted.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ struct Unmeasured {
   std::uint64_t interpreters = 0;
 };
 
-// Zeros where the file is not open or cannot be read.
+// Zeros if the file is not open or cannot be read.
 Unmeasured read_unmeasured(const os::File& file);
 
 }  // namespace timeloom

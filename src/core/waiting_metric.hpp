@@ -1,5 +1,5 @@
-// Waiting in definitions, which recorder and readers make: its metric, and the regions of a task
-// that waits and of a thread that runs one. Plain functions.
+// The definitions for waiting, which the recorder and readers share: the metric of waiting time,
+// the region of a suspended task, and the region of a thread that runs a task. Plain functions.
 #pragma once
 
 #include "core/definitions.hpp"
@@ -20,14 +20,14 @@ inline Metric waiting_metric() {
   return metric;
 }
 
-// The region that a task of asyncio or trio is in, on its own location, until it goes on.
+// The region in which a task of asyncio or trio is, on its own location, until it is resumed.
 inline constexpr char kSuspended[] = "suspended";
 inline bool is_suspension(const Region& region) noexcept {
   return region.paradigm == Paradigm::kMeasurement && region.name == kSuspended;
 }
 
-// The region at the end of a location for the time in which nobody has looked at the clocks of its
-// thread: neither work nor waiting.
+// The region at the end of a location for time after the last reading of the thread's clocks, so
+// that it is known neither as work nor as waiting.
 inline constexpr char kUnmeasured[] = "unmeasured";
 inline Region unmeasured_region() {
   Region region;
@@ -41,8 +41,8 @@ inline bool is_unmeasured(const Region& region) noexcept {
   return region.paradigm == Paradigm::kMeasurement && region.name == kUnmeasured;
 }
 
-// The region that a thread is in, on its own location, while it runs a task: what it works and
-// waits then is on the location of the task. A lane has the region of a function, with its file.
+// The region in which a thread is, on its own location, while it runs a task: its work and waiting
+// are then on the location of the task. On a lane, a function has this name only with a file.
 inline constexpr char kTaskRun[] = "task";
 inline bool is_task_run(const Region& region) noexcept {
   return region.paradigm == Paradigm::kMeasurement && region.name == kTaskRun &&

@@ -1,6 +1,6 @@
-// Which event made a suspended task go on: two parameters with one number, the first where the
-// wake was brought about, the second where the task goes on. They are no facts about a call, so
-// they split no call paths. docs/formats/spool.md describes them.
+// Wakes: which event made a suspended task ready to resume. Two parameters hold the same number:
+// the first one where the wake was caused, the second one where the task resumes. They do not
+// describe a call, so they split no call paths. docs/formats/spool.md describes them.
 //
 // Pure functions, for any thread.
 #pragma once

@@ -9,8 +9,8 @@
 
 namespace timeloom {
 
-// The begin or end of a window: a time since the start of the program, or the enter or
-// leave of a region.
+// The start or end of a window: a time since the start of the program, or the enter or leave
+// of a region.
 struct WindowPoint {
   enum class Kind : std::uint8_t { kNone, kTime, kRegion };
   Kind kind = Kind::kNone;
@@ -27,11 +27,11 @@ struct Window {
   }
 };
 
-// "2.5s", "500ms", "module.function"; empty: none. Throws Error whose message
-// opens with `origin`.
+// Parses "2.5s", "500ms", "module.function"; empty: none. Throws an Error whose message
+// starts with `origin`.
 WindowPoint parse_window_point(std::string_view text, const std::string& origin);
 
-// As the user would say it: "from __main__.train after 2 calls until 5s".
+// In words: "from __main__.train after 2 calls until 5s".
 std::string describe(const Window& window);
 
 }  // namespace timeloom

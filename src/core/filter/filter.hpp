@@ -1,7 +1,7 @@
 // Which regions are recorded: rules over the names and files of regions.
 //
-// A plain value, made once from the settings; excluded() may be called from any
-// thread. It is asked once for each code object, never for an event.
+// A plain value, made once from the settings; any thread may call excluded(). It is called
+// once for each code object, never for an event.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@
 namespace timeloom {
 
 // A pattern with a / is matched against the file, any other against the name
-// (`module.qualname`). A file pattern that begins with neither / nor * may
-// match from any directory on: `tests/*` is also `/home/me/app/tests/test_a.py`.
+// (`module.qualname`). A file pattern that starts with neither / nor * may match from
+// any directory on: `tests/*` also matches `/home/me/app/tests/test_a.py`.
 //
-// A pattern that is the name of a module or package stands for all that is in it.
-// The words stdlib and site-packages stand for files of Python's library, and of
-// packages that are installed.
+// A pattern that is the name of a module or package stands for everything in it. The
+// words stdlib and site-packages stand for the files of Python's library and of installed
+// packages.
 struct FilterRule {
   bool include = false;
   std::string pattern;  // as in fnmatch(3): * ? [set]
@@ -29,7 +29,7 @@ struct FilterRule {
 struct FilterChoices {
   std::vector<FilterRule> rules;
   FilterFile file = {};
-  bool imports = true;            // record what importing itself does, too
+  bool imports = true;            // record Python's import system, too
   bool only_my_code = false;      // neither Python's library nor installed packages
   std::string library_directory;  // of Python's library, with a / at the end; empty: not known
   friend bool operator==(const FilterChoices&, const FilterChoices&) = default;
@@ -37,8 +37,8 @@ struct FilterChoices {
 
 // The last matching rule decides. A region that no rule matches is recorded, unless the
 // first rule is an include: then only included regions are. For regions without a matching
-// rule, only_my_code and imports decide. The filter file excludes regions whatever the
-// rules say.
+// rule, only_my_code and imports decide. The filter file excludes regions whether or not
+// rules include them.
 class Filter {
  public:
   Filter() = default;
@@ -61,9 +61,9 @@ class Filter {
   FilterChoices choices_;
 };
 
-// The names by which filter files call a region: its own, that with all
-// qualifications, and those that the Python bindings of Score-P give
-// (`module:function`, `module.Class:function`, `user:name`).
+// The names of a region in filter files: its own, its fully qualified name, and the names
+// given by the Python bindings of Score-P (`module:function`, `module.Class:function`,
+// `user:name`).
 std::vector<std::string> names_in_filters(const Region& region);
 // Whether the file leaves the region out, by any of these names or its source file.
 bool excluded_by(const FilterFile& file, const Region& region);

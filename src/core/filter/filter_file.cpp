@@ -33,7 +33,7 @@ std::string_view without_comment(std::string_view line) {
 }
 
 // Words are separated by blanks without a backslash before them. The backslash
-// stays: to fnmatch(3) it says the same.
+// stays: it means the same to fnmatch(3).
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   std::size_t begin = 0;

@@ -1,7 +1,7 @@
-// Communicators of MPI between two groups of processes: the ranks in the events of a process are
-// those of the group that it is not in. Pure functions, for any thread.
+// Intercommunicators of MPI, which connect two groups of processes: the ranks in the events of a
+// process are ranks of the other group. Pure functions, for any thread.
 //
-// Both definitions hold the groups one behind the other, the first group first:
+// Both definitions list the groups one after the other, the first group first:
 //
 //   Communicator       members: the first group, kSecondGroup, the second group
 //   LocalCommunicator  self, though there are several processes; size: of both groups; rank: the
@@ -19,8 +19,8 @@ namespace timeloom {
 
 inline constexpr LocationId kSecondGroup{UINT64_MAX - 1};
 
-// What an event has in place of the rank of a root, with the numbers of OTF2: kOwnRoot in the root
-// itself, kRootInGroup in the other processes of its group.
+// Stand for the rank of a root in an event, with the numbers of OTF2: kOwnRoot in the root itself,
+// kRootInGroup in the other processes of its group.
 inline constexpr std::uint32_t kOwnRoot = UINT32_MAX - 1;
 inline constexpr std::uint32_t kRootInGroup = UINT32_MAX - 2;
 
@@ -37,8 +37,8 @@ inline CommunicatorGroups groups_of(const Communicator& one) noexcept {
   return {all.first(first), all.subspan(first + 1), true};
 }
 
-// The place, among the members, of rank 0 in the events of a process: where the group begins whose
-// ranks these are. `in_second`: whether the process is in the second one.
+// The index in the list of members that rank 0 in the events of a process stands for: the start of
+// the other group. `in_second`: whether the process is in the second group.
 inline std::uint32_t members_before_peers(const CommunicatorGroups& groups,
                                           bool in_second) noexcept {
   if (!groups.between || in_second) return 0;
@@ -49,7 +49,7 @@ inline bool is_between_groups(const LocalCommunicator& one) noexcept {
   return one.self && one.size > 1;
 }
 
-// The process of `location` has `local` as its definition of `one`.
+// Adds the process of `location`, whose own definition of `one` is `local`.
 inline void add_member(Communicator& one, const LocalCommunicator& local, LocationId location) {
   const bool between = is_between_groups(local);
   if ((local.self && !between) || local.rank >= local.size) return;
@@ -60,8 +60,8 @@ inline void add_member(Communicator& one, const LocalCommunicator& local, Locati
   one.members[local.rank < first ? local.rank : local.rank + 1] = location;
 }
 
-// Whether an operation is complete with this number of processes. One that is `rooted` has a root:
-// between two groups, the other processes of the root's group take no part then.
+// Whether a collective operation is complete with this number of processes. `rooted`: it has a
+// root; between two groups, the other processes in the root's group take no part in it then.
 inline bool are_all(const Communicator& one, bool rooted, std::size_t processes) noexcept {
   const CommunicatorGroups groups = groups_of(one);
   const std::size_t first = groups.first.size(), second = groups.second.size();

@@ -1,13 +1,13 @@
-// The parts of the events of MPI, which are more than an Event holds.
+// The operands of MPI events, which do not fit into one Event.
 //
-// An Event of a message or collective operation is preceded by events kOperand, one for each of
-// its operands, at the same time:
+// An Event of a message or collective operation follows events of kind kOperand, one for each of
+// its operands, with the same time:
 //
 //   place            messages                       collective operations
 //   kPeerAndTag      rank of the peer in the         operation, rank of the root (kNoRoot: none)
 //                    communicator, tag
 //   kReceived                                       bytes received
-//   kRequest         request, of what is not blocking, in both
+//   kRequest         request of a non-blocking operation, for both
 //
 // Both halves of the first are u32, (first | second << 32). Plain values; any thread.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace timeloom {
 
-// As OTF2 numbers them.
+// With the numbers of OTF2.
 enum class CollectiveKind : std::uint8_t {
   kBarrier = 0,
   kBcast = 1,
@@ -43,7 +43,7 @@ enum class CollectiveKind : std::uint8_t {
   kDestroyHandle = 18,
 };
 
-// The metrics of the bytes of messages and collective operations, by call path.
+// Metrics of a call path: the bytes of messages and collective operations.
 inline constexpr char kBytesSent[] = "bytes_sent";
 inline constexpr char kBytesReceived[] = "bytes_received";
 
@@ -63,10 +63,10 @@ inline Event operand(Timestamp time, OperandPlace place, std::uint64_t value) no
   return {time, EventKind::kOperand, static_cast<std::uint32_t>(place), value};
 }
 
-// The operands of the event that comes next on one location.
+// Collects the operands of the next event on one location.
 class Operands {
  public:
-  // True: the event was an operand, and nothing else.
+  // Returns whether the event was an operand; any other event is not looked at.
   bool take(const Event& event) noexcept {
     if (event.kind != EventKind::kOperand) return false;
     if (event.ref < values_.size()) values_[event.ref] = event.value;

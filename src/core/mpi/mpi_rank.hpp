@@ -1,5 +1,5 @@
-// The name of a rank of a job, by which every reader of a run knows it: ours, Score-P's and the
-// tools that read its files. Pure functions, for any thread.
+// The names of ranks: every reader of a run (our own, Score-P's and the tools that read its files)
+// recognises a rank by them. Pure functions, for any thread.
 #pragma once
 
 #include <charconv>
@@ -15,11 +15,11 @@ namespace timeloom {
 
 // The property of the spool of a rank: its number in the job of a launcher.
 inline constexpr char kRank[] = "timeloom::rank";
-// Another one of a rank whose launcher is none of MPI's, such as torchrun.
+// The property of the spool of a rank whose launcher does not use MPI, such as torchrun.
 inline constexpr char kPlainRank[] = "timeloom::plain_rank";
 
-// Bytes of records from which on a rank converts its own events, see weave/ranks/rank_weave.hpp:
-// for less, a process of its own takes longer than the weave of the run does.
+// A rank with at least this many bytes of records converts its own events (weave/ranks/
+// rank_weave.hpp). For fewer bytes, starting a process takes longer than weaving them later.
 inline constexpr std::uint64_t kWorthConverting = 64 << 10;
 
 inline std::string name_of_mpi_rank(std::uint32_t rank) {
@@ -28,7 +28,7 @@ inline std::string name_of_mpi_rank(std::uint32_t rank) {
 
 inline std::string name_of_plain_rank(std::uint32_t rank) { return "Rank " + std::to_string(rank); }
 
-// None: the text is no number, or too large a one.
+// None: the text is not a number, or the number is too large.
 inline std::optional<std::uint32_t> rank_in(std::string_view text) {
   std::uint32_t rank = 0;
   const char* const end = text.data() + text.size();
@@ -37,7 +37,7 @@ inline std::optional<std::uint32_t> rank_in(std::string_view text) {
   return rank;
 }
 
-// Of a job of any launcher. None: the process is no rank.
+// The rank of a process in a job of any launcher. None: the process is not a rank.
 inline std::optional<std::uint32_t> job_rank_of(const LocationGroup& process) {
   const std::string_view name = process.alias.empty() ? process.name : process.alias;
   for (const std::string_view begin : {std::string_view("MPI Rank "), std::string_view("Rank ")}) {

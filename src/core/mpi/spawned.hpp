@@ -1,4 +1,4 @@
-// What a process that MPI_Comm_spawn starts is told, so that it joins the run of its parents. Pure
+// The variables that tell a process started by MPI_Comm_spawn to join the run of its parents. Pure
 // functions, for any thread.
 #pragma once
 
@@ -14,9 +14,9 @@
 
 namespace timeloom {
 
-// In the environment of what a measured process starts: the path of its spool.
+// In the environment of processes that a measured one starts: the path of the parent's spool.
 inline constexpr char kParentVariable[] = "TIMELOOM_PARENT";
-// In that of spawned processes: which spawn of the run it is.
+// In the environment of spawned processes: the number of the spawn in the run.
 inline constexpr char kSpawnVariable[] = "TIMELOOM_SPAWN";
 // The directory of the spools of spawned processes, RUN/spool/spawned/NUMBER.
 inline constexpr char kSpawnedName[] = "spawned";
@@ -24,20 +24,20 @@ inline constexpr char kSpawnedName[] = "spawned";
 // The property of the spool of a spawned process: the number of the spawn.
 inline constexpr char kSpawn[] = "timeloom::spawn";
 
-// The number of a property of a spool, kRank or kSpawn; none: it has none.
+// The number in a property of a spool, kRank or kSpawn; none: the spool does not have it.
 inline std::optional<std::uint32_t> number_of(const std::map<std::string, std::string>& properties,
                                               const char* key) {
   const auto found = properties.find(key);
   return found == properties.end() ? std::nullopt : rank_in(found->second);
 }
 
-// The name of a rank that a spawn has started; with 0 as its number, the launcher has.
+// The name of a rank that was started by a spawn, or by the launcher if `spawn` is 0.
 inline std::string name_of_mpi_rank(std::uint32_t rank, std::uint32_t spawn) {
   const std::string name = name_of_mpi_rank(rank);
   return spawn == 0 ? name : name + " of spawn " + std::to_string(spawn);
 }
 
-// RUN of the path RUN/spool/... of a spool; empty: it is none of a run.
+// RUN in the path RUN/spool/... of a spool; empty: the path is not in a run.
 inline std::string run_of_spool(const std::string& spool) {
   const std::size_t end = spool.rfind("/spool/");
   return end == std::string::npos ? std::string() : spool.substr(0, end);
@@ -52,7 +52,7 @@ inline std::string text_of(const Spawn& spawn) {
   return std::to_string(spawn.number) + "-" + std::to_string(spawn.identity);
 }
 
-// None: the text is of no spawn.
+// None: the text is malformed.
 inline std::optional<Spawn> spawn_in(std::string_view text) {
   Spawn spawn;
   const char* const end = text.data() + text.size();
