@@ -3,9 +3,9 @@
 //   [interpreter flags] [options] script.py | -m module | -c code | - | directory | zip [arguments]
 //   [options] --program ./prog [arguments]      (timeloom run only)
 //
-// Flags and options may be mixed; the program ends both. Both doors parse with
-// this code, so that they agree on every word. Pure functions, for any thread;
-// wrong usage throws Error.
+// Flags and options may be mixed; the name of the program ends both. Both commands parse with
+// this code, so that they agree on every word. Pure functions, for any thread; wrong usage
+// throws Error.
 #pragma once
 
 #include <cstdint>
@@ -30,24 +30,24 @@ struct CommandLine {
   bool version = false;
 };
 
-// Flags of the interpreter are taken by `timeloom run`, which hands them on.
-// Inside a running interpreter they come too late and are refused.
+// `timeloom run` accepts flags of the interpreter and hands them on. Inside a running
+// interpreter they come too late and are refused.
 enum class InterpreterFlags : std::uint8_t { kTake, kRefuse };
 
 CommandLine parse_command_line(std::span<const std::string> arguments, InterpreterFlags flags);
 
-// The options as the parser takes them, and the program as python takes it.
+// The options in words that the parser accepts, and the program in words that python accepts.
 std::vector<std::string> option_words(const CommandLine& line);
 std::vector<std::string> program_words(const CommandLine& line);
 
-// Sets what the options say.
+// Applies the options to the settings.
 void apply(const CommandLine& line, Settings& settings);
 
-// How python itself was started: its flags and what follows them, without
-// argv[0]. Takes what python has accepted; never throws.
+// How python itself was started: its flags and the words after them, without argv[0]. The
+// words must have been accepted by python; never throws.
 struct InterpreterStart {
   std::vector<std::string> flags;
-  std::vector<std::string> program;  // beginning with -m, -c, - or a path
+  std::vector<std::string> program;  // starts with -m, -c, - or a path
 };
 InterpreterStart split_interpreter_start(std::span<const std::string> arguments);
 

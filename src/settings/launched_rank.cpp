@@ -157,7 +157,7 @@ std::optional<LaunchedRank> rank_by(const Launcher& launcher, const Variables& v
   result.local_size = first_number(launcher.local_size, variables).value_or(0);
   result.job = joined_names({launcher.job[0], launcher.job[1], launcher.job[2]}, variables);
   if (result.job.empty()) result.job = batch_job(variables);
-  // Hydra starts its ranks by a step of its own, so this tells those of one batch job apart.
+  // Hydra starts its ranks by a step of its own, so this tells the jobs in one batch job apart.
   const std::string step = launcher.name == "MPICH" ? variables("SLURM_STEP_ID") : std::string();
   if (!result.job.empty() && is_step(step)) result.job += " " + step;
   result.restart_suffix = restart_suffix(variables);

@@ -16,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using CommandWords = std::vector<std::string>;
 
-// What a `#!` names that is no Python. Others may start one: uv, pipx, sage.
+// Interpreters in a `#!` line that are not Python. Others may start Python: uv, pipx, sage.
 constexpr std::array<std::string_view, 18> kInterpreters = {
     "sh",   "bash", "dash",    "zsh",   "ksh", "csh", "tcsh", "fish",  "perl",
     "ruby", "node", "Rscript", "julia", "lua", "awk", "make", "tclsh", "php"};

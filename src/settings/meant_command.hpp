@@ -1,8 +1,9 @@
-// The command that was meant where the word in the place of the program is none that Python can
-// run: an interpreter, a launcher, a script of a shell, a compiled program, a command in one word.
+// Finds the command that the user meant, if the word in place of the program is not something that
+// Python can run: an interpreter, a launcher, a shell script, a compiled program, a whole command
+// in one word.
 //
-// Pure functions but for the first bytes of the file, for any thread; they throw nothing but what
-// memory can.
+// Functions for any thread; they read the first bytes of the file and throw nothing but
+// std::bad_alloc.
 #pragma once
 
 #include <span>
@@ -12,18 +13,18 @@
 
 namespace timeloom {
 
-// The words by which the user has started us.
+// The words with which the user has started Timeloom.
 struct DoorWords {
   std::vector<std::string> command;  // "timeloom run", "python -m scorep"
   std::vector<std::string> options;  // behind it
-  std::string module;                // by which `python -m` starts the same
+  std::string module;                // with which `python -m` starts the same
 };
 
 // Whether a word is the name or the path of a Python interpreter: python3, .venv/bin/python3.13t.
 bool is_python_name(std::string_view word);
 
-// The reason and the command to write, in one line; empty: Python itself says what is wrong, if
-// anything is.
+// The reason and the command to type, in one line; empty: Python's own message will do, if the
+// command is wrong at all.
 std::string meant_command(const DoorWords& door, const std::string& target,
                           std::span<const std::string> arguments);
 

@@ -9,7 +9,7 @@
 
 namespace timeloom {
 
-// 0.05 for 5%; none: not set. Throws Error for a text that is no percentage between 0 and 100.
+// 0.05 for 5%; none: not set. Throws Error for a text that is not a percentage from 0 to 100.
 std::optional<double> overhead_limit_of(const Settings& settings);
 
 }  // namespace timeloom

@@ -19,8 +19,8 @@ using enum SettingType;
 
 constexpr std::string_view kPrefix = "TIMELOOM_";
 
-// Variables of ours that are no settings: the interpreter to start, and those
-// of our scripts and tests.
+// Variables of ours that are not settings: the interpreter to start, and variables of our
+// scripts and tests.
 constexpr std::array<std::string_view, 6> kNoSettings = {"TIMELOOM_PYTHON",  "TIMELOOM_PYTHONS",
                                                          "TIMELOOM_PROGRAM", kJobVariable,
                                                          kRankVariable,      kSpawnVariable};

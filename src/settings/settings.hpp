@@ -1,6 +1,6 @@
-// The registry of settings: one table that makes the options of the command
-// line, the TIMELOOM_* variables, the [tool.timeloom] keys of pyproject.toml,
-// the help and docs/settings.md.
+// The registry of settings: one table defines the options of the command line, the
+// TIMELOOM_* variables, the [tool.timeloom] keys of pyproject.toml, the help and
+// docs/settings.md.
 //
 // The table is constant (settings_table.inc). A Settings object is a plain value: one writer, then
 // any number of readers. Wrong values throw Error with the source in the message.
@@ -32,8 +32,8 @@ struct Setting {
   std::uint64_t maximum = UINT64_MAX;
 };
 
-// The settings of the table, by which a program asks for them: a wrong name does not compile, nor
-// does the wrong type.
+// The settings of the table as names for code: a wrong name does not compile, nor does a wrong
+// type.
 enum class SettingId : std::uint8_t {
 #define TIMELOOM_SETTING(member, ...) member,
 #include "settings/settings_table.inc"
@@ -59,22 +59,22 @@ std::span<const Setting> all_settings() noexcept;
 const Setting* find_setting(std::string_view name) noexcept;  // null: no such setting
 std::string variable_of(const Setting& setting);              // TIMELOOM_BUFFER_SIZE
 
-// The candidate most like `name`; empty if none is near enough to be meant.
+// The candidate most like `name`; empty if none is similar enough.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates);
 std::string_view nearest_setting(std::string_view name);
 
 // The values in force. Sources are applied from the weakest to the strongest:
-// pyproject.toml, variables, command line. A later value replaces an earlier
-// one; a list goes on where the earlier one ended.
+// pyproject.toml, variables, command line. A later value replaces an earlier one; values
+// of a list are added to it.
 class Settings {
  public:
-  // `origin` is how the user wrote it, e.g. "--buffer-size"; it opens the message of an Error.
-  // A value never holds a zero byte.
+  // `origin` is the name that the user wrote, e.g. "--buffer-size"; the message of an Error starts
+  // with it. A value never contains a zero byte.
   void set(const Setting& setting, std::string_view value, const std::string& origin);
   void set(SettingId id, std::string_view value, const std::string& origin) {
     set(setting_of(id), value, origin);
   }
-  // Same, by a name that a user wrote. Throws Error for an unknown name, with the nearest one.
+  // The same, by a name that a user wrote. For an unknown name, the Error suggests the nearest one.
   void set(std::string_view name, std::string_view value, const std::string& origin);
 
   bool flag(SettingOf<SettingType::kBool> setting) const;
@@ -84,9 +84,9 @@ class Settings {
   std::string text(SettingOf<SettingType::kChoice> setting) const;
   std::vector<std::string> list(SettingOf<SettingType::kList> setting) const;
 
-  // Whether anybody has given it a value.
+  // Whether any source has given it a value.
   bool given(SettingId id) const { return values_.contains(setting_of(id).name); }
-  // How the user wrote it, to open the message of an Error: "--metric-papi" where nobody did.
+  // The name that the user wrote, for the message of an Error; "--metric-papi" if there is none.
   std::string origin(SettingId id) const;
 
   // The rules of include and exclude, in the order given.
@@ -96,7 +96,7 @@ class Settings {
   // The same without loss: `TIMELOOM_NAME=value`, ended by a zero byte, for every setting that
   // was given and for each rule, in their order. take_record() reads one of them back.
   std::string as_records() const;
-  // Throws Error for a record that is no such text or has a value that is not accepted.
+  // Throws Error for a record that is malformed or has a value that is not accepted.
   void take_record(std::string_view record);
 
  private:
@@ -113,13 +113,12 @@ class Settings {
   std::vector<FilterRule> rules_;
 };
 
-// Sets what the TIMELOOM_* variables say. `environment` is like environ(7).
-// Throws Error for a wrong value. Returns a line to say for each name that looks
-// like a misspelt one: a variable may have been set for all programs, so it does
-// not keep this one from running.
+// Applies the TIMELOOM_* variables. `environment` is like environ(7). Throws Error for a
+// wrong value. Returns a line to print for each name that looks misspelt: the variable may
+// have been set for all programs, so the program runs all the same.
 std::vector<std::string> read_variables(Settings& settings, const char* const* environment);
 
-// Bytes of "4096", "16M", "1 GiB"; throws Error whose message opens with `origin`.
+// Bytes of "4096", "16M", "1 GiB"; throws an Error whose message starts with `origin`.
 std::uint64_t parse_size(std::string_view text, const std::string& origin);
 
 }  // namespace timeloom

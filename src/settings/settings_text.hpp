@@ -10,7 +10,7 @@ namespace timeloom {
 
 std::string run_help();
 
-// Its meaning as the help says it, with choices and default.
+// The setting's meaning in the words of the help, with choices and default.
 std::string setting_help(const Setting& setting);
 
 // docs/settings.md, whole.

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = WindowPoint::Kind;
 
-// Windows end when the region is left, of which only what is recorded tells.
+// A window ends when its region is left, and only recorded regions are seen to be left.
 void refuse_excluded(const Settings& settings, const WindowPoint& point, SettingId id) {
   if (point.kind != Kind::kRegion) return;
   Region region;

@@ -1,4 +1,4 @@
-// The part of a program that the settings from, until and after ask for.
+// The window (the part of a program to be recorded) given by the settings from, until and after.
 //
 // A pure function, for any thread.
 #pragma once

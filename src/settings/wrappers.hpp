@@ -1,5 +1,5 @@
-// The wrapper libraries (src/preload) and the settings that ask for them; LD_PRELOAD, the variable
-// by which the dynamic linker loads them.
+// The wrapper libraries (src/preload), the settings that select them, and the value of LD_PRELOAD,
+// the variable by which the dynamic linker loads them.
 //
 // Constant values and pure functions, for any thread. Throws std::bad_alloc.
 #pragma once
@@ -17,23 +17,23 @@ inline constexpr char kPreloadVariable[] = "LD_PRELOAD";
 
 struct Wrapper {
   SettingId setting;
-  std::string_view library;  // its file, and the name that the dynamic linker knows it by
+  std::string_view library;  // its file, and its name for the dynamic linker
   std::string_view option;   // of `timeloom run` and `timeloom preload`
-  std::string_view what;     // is recorded by it
+  std::string_view what;     // the things that it records, in words
 };
 
 std::span<const Wrapper> all_wrappers() noexcept;
-// Asks for MPI where its launcher has started this process and nobody has said whether.
-// `environment` is like environ(7).
+// Selects the MPI wrapper if a launcher of MPI has started this process and the user has not
+// decided. `environment` is like environ(7).
 void ask_for_mpi(Settings& settings, const char* const* environment);
-// Those that the settings ask for, if they ask for results at all.
+// The wrappers that the settings select; none if the settings ask for no results at all.
 std::vector<Wrapper> wanted_wrappers(const Settings& settings);
-// Somebody has said of each of them that it is not wanted: one that is loaded stays dormant, too.
+// Whether the user has switched off every wrapper: one that is loaded all the same stays dormant.
 bool refuses_wrappers(const Settings& settings);
 
-// Whether the value of LD_PRELOAD names the library, in whatever directory.
+// Whether the value of LD_PRELOAD names the library, in any directory.
 bool preloads(std::string_view value, std::string_view library);
-// The value with these files before what it has; without all wrapper libraries.
+// The value with these files put first, and the value without all wrapper libraries.
 std::string with_libraries(std::string_view value, std::span<const std::string> files);
 std::string without_wrappers(std::string_view value);
 
