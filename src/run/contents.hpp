@@ -1,7 +1,7 @@
-// The table of what a run directory holds: the name of every entry, what it is, what
-// opens it, and who may overwrite or delete it. MANIFEST.md, `timeloom info`, --force
-// and the weave read it; no other place has a list of these names. Constants and pure
-// functions, for any thread; nothing here throws.
+// The table of the entries of a run directory: name, meaning, the tools that open it, and
+// the commands that may overwrite or delete it. MANIFEST.md, `timeloom info`, --force and
+// the weave read it; no other place lists these names. Constants and pure functions, for
+// any thread; nothing here throws.
 #pragma once
 
 #include <array>
@@ -32,16 +32,16 @@ enum class Item : std::uint8_t {
   kViewMaking,
 };
 
-// The part that an entry plays, from which follows who may overwrite or delete it. All
-// but kCopy goes when a run is replaced (--force) or forgotten.
+// The role of an entry, which decides who may overwrite or delete it. All entries but
+// kCopy are removed when a run is replaced (--force) or discarded.
 enum class Role : std::uint8_t {
   kResult,    // made by a weave, replaced by the next one
-  kRaw,       // what was recorded; removed by the weave that has read all of it
-  kSettings,  // by it a run is known, so it is made first and removed last
+  kRaw,       // the recorded data; removed by the weave that has read all of it
+  kSettings,  // identifies a directory as a run, so it is made first and removed last
   kCopy,      // of a file of the user; never overwritten or deleted
   kMark,      // in the directory of the spools
   kLeftOver,  // of a weave that was interrupted; removed by the next one
-  kCache,     // made of the results by a command that is quicker with it, and made again without it
+  kCache,     // made from the results by a command, to be quicker the next time
 };
 
 enum class Kind : std::uint8_t { kFile, kDirectory };
@@ -55,7 +55,7 @@ struct Entry {
   std::string_view opened_by;  // tools; empty: it is opened through another file
   std::string_view meaning;    // for the manifest of a run; empty: it is not listed there
   std::string_view overview;   // the same in the words of Score-P's manifest
-  // Files of other tools with the extension of this one are the same kind of thing.
+  // Files of other tools with the same extension are of the same kind.
   bool known_by_extension = false;
 };
 
@@ -110,9 +110,9 @@ inline constexpr std::array kContents = {
           "index of the viewer, not complete", "", "", ""},
 };
 
-// The results of a weave in the order in which they are put in place; they are removed
-// in the opposite order. The anchor comes last: a directory of events without it is that
-// of an interrupted weave. Where there is no trace, the profile makes the run.
+// The results of a weave in the order in which they are put in place; they are removed in
+// the opposite order. The anchor comes last: a directory of events without an anchor was
+// left by an interrupted weave. A run without a trace is complete when it has its profile.
 inline constexpr std::array kResults = {
     Item::kTraceEvents, Item::kTraceDefinitions, Item::kTraceMarkers, Item::kCallpaths,
     Item::kManifest,    Item::kProfile,          Item::kAnchor};

@@ -1,17 +1,17 @@
-// The experiment directory of Score-P: where a run is written for those whose
-// scripts know Score-P's names. Conventions of Score-P 8.4:
+// The experiment directory of Score-P: the run directory for users whose scripts expect
+// Score-P's names. Conventions of Score-P 8.4:
 //
 //   * SCOREP_EXPERIMENT_DIRECTORY names it, from the directory in which the program
 //     started; without it the work is done in scorep-measurement-tmp, which becomes
 //     scorep-DATE_TIME_TICKS when the run is complete;
-//   * what has the name already is renamed: NAME-DATE_TIME_TICKS with the time of
-//     its last change, or scorep-failed-... for a work directory that was left
+//   * a directory that has the name already is renamed: NAME-DATE_TIME_TICKS with the
+//     time of its last change, or scorep-failed-... for a work directory that was left
 //     over. Nothing is ever removed;
-//   * it holds MANIFEST.md, scorep.cfg and the filter file from the beginning.
+//   * it holds MANIFEST.md, scorep.cfg and the filter file from the start.
 //
-// Unlike there, a directory that another process is writing is left alone: this
-// one then takes NAME.PID. And no directory is renamed that the user works in: the
-// current one, that of the program, the home directory, or one that holds these.
+// Unlike Score-P, we leave a directory alone that another process is writing, and use
+// NAME.PID instead. And we never rename a directory in which the user works: the current
+// directory, the program's, the home directory, or a parent of these.
 // Functions throw Error; one thread at a time.
 #pragma once
 
@@ -38,7 +38,7 @@ enum class InTheWay : std::uint8_t {
 
 struct ExperimentOptions {
   std::string directory;  // as the user names it; empty: a name of its own
-  std::string suffix;     // that the name gets, also the final one
+  std::string suffix;     // added to the name, also to the final one
   InTheWay in_the_way = InTheWay::kAsScorepSays;
   bool overwrite = true;          // a directory that has the name may be renamed
   std::filesystem::path program;  // absolute path of the script, or empty
@@ -47,13 +47,13 @@ struct ExperimentOptions {
   // The results that will be written, for the manifest.
   bool trace = false;
   bool profile = false;
-  std::optional<ProfileName> profile_name;  // none: that of the table
+  std::optional<ProfileName> profile_name;  // none: the name in the table
 
   std::string settings;                // the text of scorep.cfg
   std::vector<std::string> variables;  // the names of those that were set
 };
 
-// There is a directory that may not be renamed: the program is not to run, as with Score-P.
+// A directory is in the way that may not be renamed: the program must not run, as with Score-P.
 class DirectoryTaken : public Error {
  public:
   using Error::Error;
@@ -61,31 +61,31 @@ class DirectoryTaken : public Error {
 
 class ExperimentDirectory {
  public:
-  // Chooses the path from the options and the current directory. Throws when it
-  // may not be used: it is no directory, it exists and may not be renamed, or
-  // there is no directory to make it in. Changes nothing.
+  // Chooses the path from the options and the current directory. Throws if the path may
+  // not be used: it is not a directory, it exists and may not be renamed, or its parent
+  // does not exist. Changes nothing.
   explicit ExperimentDirectory(ExperimentOptions options);
-  // One that another process of the same job has made, to be finished by this one.
+  // A directory that another process of the same job has made, to be finished by this process.
   static ExperimentDirectory joined(ExperimentOptions options, const KnownDirectory& run);
-  // The path that options stand for. Throws when the current directory is gone.
+  // The path given by the options. Throws if the current directory has been removed.
   static std::filesystem::path path_of(const ExperimentOptions& options);
 
   // Makes it, with its files.
   void create();
-  // The run is complete: gives the directory its final name. Throws where another one has its path
-  // by now.
+  // To be called when the run is complete: gives the directory its final name. Throws if another
+  // directory has taken its path.
   void finish();
 
   const std::filesystem::path& path() const noexcept { return path_; }
-  // What it is, which others may have renamed; not known before create().
+  // Identifies the directory even if it was renamed; not known before create().
   const os::DirectoryId& id() const noexcept { return id_; }
-  // The new name of the directory that had the name before; empty: there was none.
+  // The new path of the directory that had the name before; empty: there was none.
   const std::filesystem::path& previous() const noexcept { return previous_; }
-  // Another process writes the directory of that name; path() is beside it.
+  // Whether another process writes the directory of that name; then path() is beside it.
   bool evaded() const noexcept { return evaded_; }
 
  private:
-  // A directory that stays where it is, and what it is to the user.
+  // A directory that must stay where it is, and its meaning for the user.
   struct Home {
     std::filesystem::path path;  // canonical
     std::string what;

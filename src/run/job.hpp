@@ -1,26 +1,27 @@
-// The run that the ranks of a job share, found by each of them without asking another.
+// The run that the ranks of a job share, which each rank finds without messages to others.
 //
 // The ranks meet in a directory. The first one makes a symbolic link there that is named after the
-// job (a JobPointer), makes the run, and lets the link name it; the others read it. The link leads
-// nowhere, so that nobody takes it for a run; it goes when the run is woven. In the run,
+// job (a JobPointer), makes the run, and lets the link name the run; the others read the link. It
+// does not lead to a file, so that nobody takes it for a run; weaving removes it. In the run,
 //
-//     spool/job            the job, so that no other ever records into it
-//     spool/rank-N/        the spools of rank N and of its children, and what they share; whoever
-//                          makes the directory is the rank. Where another process than that of
-//                          the spools ends the rank, as `timeloom run --program` does, its file
-//                          `life` (core/life.hpp) is there until then
-//     spool/ended/L-I      left by ranks that have ended: each climbs a binary tree, and of the two
-//                          that come to a node only the second goes on; who is at the top is last.
-//                          The first goes on as well if of the ranks from which the second would
-//                          come there are no processes left, as where they were killed.
-//     spool/ended/missing  left by a rank that has found nobody of those from which the second
-//     would
-//                          come: they are late, elsewhere, or not measured. From then on a rank is
-//                          the last when no other one records
+//     spool/job            the job, so that no other job ever records into the run
+//     spool/rank-N/        the spools of rank N and its child processes, and their common files;
+//                          the process that makes the directory is the rank. If another process
+//                          than the recording one ends the rank, as `timeloom run --program` does,
+//                          its file `life` (core/life.hpp) is there until then
+//     spool/ended/L-I      left by ranks that have ended. Each rank climbs a binary tree from its
+//                          leaf; of the two ranks that reach a node only the second climbs on, and
+//                          the one that reaches the top is the last of the job. The first climbs on
+//                          itself if no process is left of the ranks in the other half, as after
+//                          they were killed
+//     spool/ended/missing  left by a rank that has found no rank of the other half: they are late,
+//                          on a machine out of reach, or not measured. From then on a rank is the
+//                          last if no other rank records
 //
-// All is made by mkdir(2) and symlink(2), which one of all machines does first, on every file
-// system; there are no locks, no rank lists a directory unless others are missing, and what a rank
-// does grows with the logarithm of their number. Functions throw Error; any thread may call them.
+// Everything is made by mkdir(2) and symlink(2), at which exactly one process of all machines
+// succeeds, on every file system. There are no locks, no rank lists a directory unless others are
+// missing, and the work of a rank grows with the logarithm of their number. Functions throw Error;
+// any thread may call them.
 #pragma once
 
 #include <chrono>
@@ -39,16 +40,16 @@ class Directory;
 
 class JobPointer {
  public:
-  // `meeting`: the same directory for all ranks, which exists. `job` is the job's id, `wish` what
-  // the user wants the run to be called: ranks that want different names have different runs.
+  // `meeting`: an existing directory, the same for all ranks. `job`: the job's id. `wish`: the name
+  // that the user wants for the run; ranks with different wishes have different runs.
   JobPointer(std::filesystem::path meeting, const std::string& job, const std::string& wish);
 
-  // True: it is for this process to make the run, and then to publish() or withdraw().
+  // True: this process has to make the run, and then to call publish() or withdraw().
   bool claim() const;
   void publish(const std::filesystem::path& run) const;
   void withdraw() const noexcept;
   bool exists() const;
-  // The run, when the process that makes it is ready. None: it has withdrawn, or takes too long.
+  // Waits until the process that makes the run is ready. None: it has withdrawn or takes too long.
   std::optional<std::filesystem::path> wait() const;
 
  private:
@@ -64,7 +65,7 @@ struct JobRank {
   std::uint32_t size = 0;  // 0: not known
 };
 
-// Whether a program of the job has made a run, or is about to, which is not finished.
+// Whether a program of the job has made a run that is not finished, or is about to make one.
 bool has_run(const std::filesystem::path& meeting, const JobRank& rank);
 
 // The run that a rank shares with others.
@@ -74,50 +75,51 @@ struct SharedRun {
   std::string refused;  // why the rank shares none; empty: it does
 };
 
-// Joins the run of the job, or makes it by `make`, which returns it; what that throws is
-// passed on. `undo` removes what it has made where the run cannot be shared after all. A program
-// that a rank begins while the run of its first is not finished shares another one with the second
-// programs of the other ranks, and so on; `make` is told the number, from 1 on. The rank has its
-// directory of spools then. Throws Error and std::system_error.
+// Joins the run of the job, or makes it with `make`, which returns the run and whose exceptions are
+// passed on. `undo` removes that run if it cannot be shared after all. If a rank starts a second
+// program while the run of its first is not finished, that program shares another run with the
+// second programs of the other ranks, and so on; `make` gets the number of the program, from 1 on.
+// Afterwards the rank has its directory of spools. Throws Error and std::system_error.
 SharedRun share_run(
     const std::filesystem::path& meeting, const JobRank& rank,
     const std::function<KnownDirectory(unsigned program)>& make,
     const std::function<void()>& undo = [] {});
 
-// Makes the run that of the job, and the directory of its spools. Throws std::system_error.
+// Assigns the run to the job, and makes the directory of its spools. Throws std::system_error.
 void mark_job(const KnownDirectory& run, const std::string& job, const std::string& wish);
-// The run at the path, if it is that of the job, and of this user; a link is none.
+// The run at the path, if it belongs to the job and to this user, and is not a link.
 std::optional<KnownDirectory> run_of_job(const std::filesystem::path& run, const std::string& job);
 
 // The directory of the spools of a rank.
 std::filesystem::path spools_of_rank(const std::filesystem::path& run, std::uint32_t rank);
-// The rank whose spools lie in the directory of that name; none: it is that of a spool.
+// The rank whose spools lie in the directory of that name; none: the name is not a rank's.
 std::optional<std::uint32_t> rank_of_directory(const std::string& name);
-// Makes it. False: another process has been that rank. Throws std::system_error.
+// Makes the rank's directory. False: another process is that rank. Throws std::system_error.
 bool take_rank(const KnownDirectory& run, std::uint32_t rank);
 
 enum class Others : std::uint8_t {
-  kEnded,    // all: this rank is the last
-  kGoOn,     // the last of them sees to the rest
-  kNotHere,  // this rank is the last of those that are here: others have not begun, or do not come
+  kEnded,    // all have ended: this rank is the last
+  kGoOn,     // some record: the last of them does the rest
+  kNotHere,  // this rank is the last that came: others have not started, or never will
 };
-// Called when a rank has ended. Waits up to `patience` for one that has not begun. REQUIRES: size >
-// rank.
+// Called when a rank has ended. Waits up to `patience` for a rank that has not started. REQUIRES:
+// size > rank.
 Others end_rank(const KnownDirectory& run, std::uint32_t rank, std::uint32_t size,
                 std::chrono::milliseconds patience = {});
 
-// The patience of a rank: some may have ended before others begin, on another host above all.
+// The patience of a rank: some may have ended before others start, above all on other hosts.
 inline constexpr std::chrono::milliseconds kPatienceWithLate{2000};
-// The lines of a rank that nobody comes to, and of one that cannot know who is the last.
+// The messages of a rank to which others do not come, and of one that cannot know which rank is the
+// last.
 std::string text_of_missing(const std::filesystem::path& run, std::uint32_t size);
 std::string text_of_unknown_size(std::string_view launcher);
 
-// The name of the directory of the tree in that of the spools.
+// The name of the directory, beside the spools, that holds the tree of ended ranks.
 inline constexpr char kEndedName[] = "ended";
 
-// Whether another rank records into the run, or begins to.
+// Whether another rank records into the run, or is about to.
 bool others_record(const KnownDirectory& run, std::uint32_t rank);
-// Lets the pointer to a run lead to `run`, as it has been renamed from `before` in its directory.
+// Lets the pointer to a run name `run`, which was renamed from `before` in the same directory.
 void move_job(const Directory& run, const std::filesystem::path& before) noexcept;
 // Removes the pointer to a run whose spools are about to be removed.
 void forget_job(const Directory& run) noexcept;

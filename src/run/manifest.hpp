@@ -1,5 +1,5 @@
-// The text of MANIFEST.md, made of the table of contents: what each file of a run is and
-// which tool opens it. Pure functions, for any thread.
+// The text of MANIFEST.md, made from the table of contents: the meaning of each file of a
+// run and the tool that opens it. Pure functions, for any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@ enum class Stage : std::uint8_t {
   kWoven,
 };
 
-// Of a run that holds these, as far as the table has something to say of them.
+// The manifest of a run with these entries; entries without a meaning in the table are left out.
 std::string manifest_text(const std::set<Item>& items, Stage stage);
 
-// Of an experiment directory that is going to hold what `options` say, as Score-P writes it.
+// The manifest, as Score-P writes it, of an experiment directory with the results in `options`.
 std::string experiment_manifest_text(const ExperimentOptions& options);
-// The text that follows it until the measurement has ended.
+// The text after that manifest until the measurement has ended.
 std::string_view unfinished_experiment_text() noexcept;
 
 }  // namespace timeloom::run

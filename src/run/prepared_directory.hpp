@@ -1,7 +1,7 @@
-// A directory that is filled under a name of its own before it gets that of the run, so that two
-// processes cannot take the same one for theirs. A process that is killed in between leaves it;
-// the name says who made it: .scorep-PID-START-NAMESPACE-BOOT-TIME, of which os::ProcessIdentity is
-// the middle. Any thread.
+// A directory that is filled under a temporary name before it gets the name of the run, so that two
+// processes cannot take the same directory for their own. A process that is killed in between
+// leaves it; its name, .scorep-PID-START-NAMESPACE-BOOT-TIME, contains the os::ProcessIdentity of
+// that process. Any thread.
 #pragma once
 
 #include <optional>
@@ -13,17 +13,16 @@
 
 namespace timeloom::run {
 
-// A name for a directory of this process, another one each time.
+// A name for a directory of this process, different at each call.
 std::string prepared_name();
-// The process that made the directory of that name; none: the name is another one.
+// The process that made the directory of that name; none: it is not a name of this kind.
 std::optional<os::ProcessIdentity> preparer_of(std::string_view name);
 
-// Removes the directory of that name, if it is of this user and holds nothing but what is written
-// before a program begins. It stays where it cannot be removed.
+// Removes the directory of that name, if it belongs to this user and holds only files that are
+// written before a program starts. Errors are ignored.
 void remove_prepared(const os::Directory& parent, const std::string& name);
-// Removes the directories in `parent` that ended processes of this user on this machine have left
-// so, and that hold nothing but what is written before a program begins. All others stay, and so
-// does what cannot be removed.
+// Removes such directories in `parent` that were left by processes of this user on this machine
+// that have ended, and that hold only files written before a program starts. Errors are ignored.
 void remove_abandoned(const os::Directory& parent);
 
 }  // namespace timeloom::run

@@ -1,5 +1,5 @@
-// The name of the profile's file where the user has chosen another than that of the
-// table. An immutable value, for any thread.
+// The name of the profile's file, if the user has chosen another one than the table's. An
+// immutable value, for any thread.
 #pragma once
 
 #include <optional>
@@ -10,9 +10,9 @@ namespace timeloom::run {
 
 class ProfileName {
  public:
-  // Makes `base`.cubex of a base name. None: it is empty or too long, begins with a dot,
-  // or has a slash or a control character in it, so that it would not be a file of the run
-  // whose name can be shown.
+  // Makes `base`.cubex from a base name. None: the base is empty or too long, starts with a
+  // dot, or contains a slash or a control character, so that it would not name a file of the
+  // run, or not one that can be shown.
   static std::optional<ProfileName> of(std::string_view base);
 
   const std::string& file() const noexcept { return file_; }

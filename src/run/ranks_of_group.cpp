@@ -70,8 +70,8 @@ bool take_rank_in(const os::Directory& group, const fs::path& where, std::uint32
 
 namespace {
 
-// Whether the rank has begun and no process of it is left. Nobody else says so of one that was
-// killed.
+// Whether the rank has started and no process of it is left. A rank that was killed leaves no other
+// sign.
 bool is_gone(const os::Directory& group, std::uint32_t rank) {
   int error = 0;
   const os::Directory directory = group.open_below(name_of_rank(rank), &error);

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kFirstLine = "# A run of Timeloom: the settings used.\n";
 
-// The begin of the settings file; none: there is no such file.
+// The start of the settings file; none: there is no such file.
 std::optional<std::string> begin_of_settings(const Directory& directory) {
   const os::File settings = directory.open_file(Item::kSettings);
   if (!settings.is_open()) return std::nullopt;
@@ -81,7 +81,7 @@ fs::path free_name(const fs::path& directory, const std::string& name) {
                  "; choose another directory with --output");
 }
 
-// Who may change the run besides this user, for the user; empty: nobody.
+// The users who may change the run besides this one, as a text for the user; empty: nobody.
 std::string others_in(const Directory& directory) {
   const std::string path = directory.path().string();
   if (directory.is_of_another_user()) {

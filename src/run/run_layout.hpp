@@ -1,6 +1,7 @@
-// The layouts of a run directory: what a weave writes into it, and the words in which
-// the user knows its settings. A layout is a constant value; the property kLayout of a
-// run names it, none stands for kTimeloomLayout. For any thread; nothing here throws.
+// The layouts of a run directory: the files that a weave writes into it, and the names
+// under which the user knows its settings. A layout is a constant value. The property
+// kLayout of a run names its layout; without it, kTimeloomLayout is used. For any thread;
+// nothing here throws.
 #pragma once
 
 #include <map>
@@ -13,10 +14,10 @@ namespace timeloom::run {
 
 struct Layout {
   std::string_view name;
-  bool weaves_manifest;            // false: it is there from the beginning
-  std::string_view depth_setting;  // the name of the setting `profile-depth` there
+  bool weaves_manifest;            // false: it is there from the start
+  std::string_view depth_setting;  // the name of the setting `profile-depth` in this layout
   bool dense_ids;                  // of locations; otherwise index of the thread * 2^32 + rank
-  bool cost_by_process = false;    // the run has what measuring cost each process, beside the sum
+  bool cost_by_process = false;    // the run holds the cost in each process, beside the sum
 
   // Whether a weave may write, and so replace, this result.
   constexpr bool weaves(Item item) const noexcept {
@@ -29,7 +30,7 @@ extern const Layout kTimeloomLayout;
 extern const Layout kScorepLayout;
 extern const Layout kOmnitraceLayout;
 
-// The layout that the properties of a run name.
+// The layout named by the properties of a run.
 const Layout& layout_of(const std::map<std::string, std::string>& properties) noexcept;
 
 }  // namespace timeloom::run

@@ -26,8 +26,8 @@ os::Directory open_group(const KnownDirectory& run, std::uint32_t spawn, int* er
   return spools.open_below(std::string(kSpawnedName) + "/" + std::to_string(spawn), error);
 }
 
-// Whether the error of opening says that there is no such directory; a link, or another directory,
-// in its place is none.
+// Whether opening failed since there is no such directory; a link, or another directory in its
+// place, counts as none.
 bool is_none(int error) {
   return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ESTALE;
 }

@@ -1,14 +1,14 @@
-// Processes that those of a run have spawned (MPI_Comm_spawn). They are ranks of a group of their
-// own, which has in the run what the ranks of the job have in RUN/spool (run/job.hpp):
+// The processes that ranks of a run have spawned (MPI_Comm_spawn). Each spawn is a group of ranks
+// with a directory of its own, like the one that the job has in RUN/spool (run/job.hpp):
 //
-//     spool/spawned/K/          made by who spawns (src/preload/mpi/spawn.cpp)
+//     spool/spawned/K/          made by the process that spawns (src/preload/mpi/spawn.cpp)
 //     spool/spawned/K/rank-N/   the spools of rank N of spawn K
-//     spool/spawned/K/ended/    made by the first of them that joins; the tree of those that end
-//     spool/ended/all, spool/spawned/K/ended/all    all of the group have ended
-//     spool/ended/last          who makes it is the last of the run
+//     spool/spawned/K/ended/    made by the first rank that joins; the tree of ended ranks
+//     spool/ended/all, spool/spawned/K/ended/all    all ranks of the group have ended
+//     spool/ended/last          the process that makes it is the last of the run
 //
-// A group that spawns has not ended, and spawned processes join before the call of MPI that starts
-// them returns. So of the groups the one that marks its end last sees the marks of all others. Any
+// A group that spawns has not ended, and spawned processes join before the MPI call that starts
+// them returns. So the group that is the last to mark its end sees the marks of all others. Any
 // thread.
 #pragma once
 
@@ -22,17 +22,17 @@ namespace timeloom::run {
 // The directory of the spools of rank N of spawn K.
 std::filesystem::path spools_of_spawned(const std::filesystem::path& run, std::uint32_t spawn,
                                         std::uint32_t rank);
-// Makes it. False: another process has been that rank. Throws std::system_error.
+// Makes that directory. False: another process is that rank. Throws std::system_error.
 bool join_spawn(const KnownDirectory& run, std::uint32_t spawn, std::uint32_t rank);
 
-// As end_rank(), of a rank of a spawn.
+// Like end_rank(), for a rank of a spawn.
 Others end_spawned(const KnownDirectory& run, std::uint32_t spawn, std::uint32_t rank,
                    std::uint32_t size);
 
-// Called when all processes of a spawn have ended, or with 0 all ranks of the job: whether all
-// other groups have ended, too, so that this process is the last of the run. Groups of which no
-// process is left have. Asked once of each group. False where it cannot be marked: then the next
-// command weaves.
+// Called once for each group, when all processes of spawn `spawn` have ended (0: all ranks of the
+// job). Returns whether all other groups have ended as well, so that this process is the last of
+// the run. A group without living processes counts as ended. False also if the end of the group
+// cannot be marked: then the next command weaves the run.
 bool end_group(const KnownDirectory& run, std::uint32_t spawn);
 
 }  // namespace timeloom::run

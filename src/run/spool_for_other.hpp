@@ -1,8 +1,8 @@
-// The spools of a run for a process that another one starts to record, perhaps of another user.
+// The spools of a run for recording into a process that runs already, perhaps of another user.
 //
-// Whoever may write where the run lies can put something else in its place at any time. So the run
-// is held open, and what is made, and what the user gets, is found from there and never by a path.
-// Any thread; throws Error.
+// A user who may write to the parent of the run can replace the run at any time. So the run is kept
+// open, and files are made, and handed over to the other user, from the open directory and never by
+// a path. Any thread; throws Error.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,11 @@
 
 namespace timeloom::run {
 
-// Opens a run that this process has just made. `user`: another one is to record into it: then the
-// run has to belong to us, and to lie at its path itself.
+// Opens a run that this process has just made. `user`: the other user who will record into it; then
+// the run must belong to us, and its path must lead to it without a link at the end.
 Directory open_for_other(const KnownDirectory& run, std::optional<unsigned> user);
 
-// Makes RUN/spool, and `settings` in it. The user gets both, and nothing else of the run.
+// Makes RUN/spool with the file `settings` in it, and gives both, and nothing else, to the user.
 void make_spool_for_other(const Directory& run, std::string_view settings,
                           std::optional<unsigned> user);
 

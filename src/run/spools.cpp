@@ -40,8 +40,8 @@ std::vector<std::string> directories_of_parts(const os::Directory& spools) {
   return result;
 }
 
-// The ways to directories of spools below this one: those of the ranks of the job, of spawned
-// ranks, and of parts.
+// The ways to directories of spools below this one: of the ranks of the job, of spawned ranks, and
+// of parts.
 std::vector<std::string> directories_below(const os::Directory& spools, int* error) {
   std::vector<std::string> result = directories_of_parts(spools);
   const auto add_of = [&](const os::Directory& directory, const std::string& way) {
