@@ -1,9 +1,10 @@
-// Reads the clocks of threads whose waiting is measured, now and then, into the head of the ring.
+// Reads the CPU clocks of threads whose waiting is measured, from time to time, into the head of
+// the ring.
 //
-// A thread reads its own CPU clock when its next event ends a gap. Of a thread that never records
-// again nobody would know whether it worked or waited; so the drain looks at the clocks of all of
-// them, and the kernel keeps what it has seen, however the process ends. A thread notes where its
-// own last reading was, with plain stores.
+// A thread reads its own CPU clock when an event ends a gap. If a thread never records again, it
+// would not be known whether it worked or waited; so the drain reads the clocks of all threads, and
+// the mapped file keeps its readings, however the process ends. A thread stores its own last
+// reading with plain stores.
 //
 // Owned by spool::Writer. Any thread may call these functions; nothing throws.
 #pragma once
@@ -17,7 +18,7 @@
 
 namespace timeloom::spool {
 
-// `ticks` first and last: a reader, or a kill, between two stores finds no reading.
+// `ticks` is stored first (0) and last: a reader, or a kill, between the stores finds no reading.
 inline void put_reading(ClockReading& place, std::uint64_t ticks, std::uint64_t wall,
                         std::uint64_t cpu) noexcept {
   place.ticks.store(0, std::memory_order_relaxed);
@@ -35,8 +36,8 @@ class ClockWatch {
   // places are taken, or memory has run out.
   ThreadClocks* add(std::uint32_t location, clockid_t clock) noexcept;
   void remove(ThreadClocks* place) noexcept;
-  // Reads the clocks of all threads. Those of one that has ended, which cannot be read, stay as
-  // they are from then on: its id may be that of another one soon.
+  // Reads the clocks of all threads. The readings of a thread that has ended stay as they are from
+  // then on, since its id may soon be another thread's.
   void look() noexcept;
 
  private:

@@ -1,5 +1,5 @@
-// The property of a forked child of a Python program that tells calls of the handlers that Python
-// has for forks, such as threading._after_fork, from those of the program. Plain functions.
+// The property of a forked child of a Python program that separates the calls of Python's own fork
+// handlers, such as threading._after_fork, from the program's calls. Plain functions.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,11 @@
 
 namespace timeloom {
 
-// A text of ForkHandlers; a later one holds. All calls of a child without one are its own.
+// Holds a text of ForkHandlers; the last one counts. Without it all calls of a child are the
+// program's.
 inline constexpr char kForkHandlers[] = "timeloom::fork_handlers";
 
-// What was recorded from here on is the program's own.
+// The point in the records from which on they are the program's own.
 struct ForkHandlers {
   std::uint64_t ticks = 0;
   std::uint64_t visits = 0;  // of a profile

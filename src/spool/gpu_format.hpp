@@ -1,7 +1,7 @@
-// The file `gpu` of a spool: what ran on the GPUs of the process, and the calls that caused it.
-// docs/formats/spool.md describes its bytes for other readers. It knows no vendor: a device has
-// contexts, a context has queues, and what runs in a queue was caused by the call with the same
-// correlation.
+// The file `gpu` of a spool: the work of the process's GPUs, and the calls that caused it.
+// docs/formats/spool.md describes its bytes for other readers. It is the same for all vendors: a
+// device has contexts, a context has queues, and work in a queue was caused by the call with the
+// same correlation id.
 //
 // Plain values and pure functions, for any thread.
 #pragma once
@@ -31,9 +31,9 @@ enum class GpuBlockKind : std::uint32_t {
   kPlace = 2,    // GpuPlace
   kLaunch = 3,   // GpuLaunch
   kDevice = 4,   // GpuDevice
-  kLost = 5,     // u64: records that were lost before this place of the file, since its start
+  kLost = 5,     // u64: records lost so far, from the start of the file to this block
   kRecords = 6,  // GpuRecord, any number
-  kLeft = 7      // u64 ticks: from then on another tool has the interface of the vendor
+  kLeft = 7      // u64 ticks: from then on another tool uses the vendor's interface
 };
 
 // Before each payload, whose size is a multiple of 8.
@@ -60,7 +60,7 @@ enum class GpuPlaceKind : std::uint32_t { kThread = 0, kQueue = 1 };
 struct GpuPlace {
   std::uint32_t id;
   GpuPlaceKind kind;
-  std::uint64_t thread;  // of a thread: its id of the operating system
+  std::uint64_t thread;  // of a thread: its id in the operating system
   std::uint32_t device;  // of a queue
   std::uint32_t context;
   std::uint64_t queue;
@@ -94,7 +94,7 @@ enum class GpuRecordKind : std::uint8_t {
   kSet = 4      // value: bytes
 };
 
-// Bits 0 to 3 of the detail of a copy, and a bit for memory of the host that may be paged out.
+// Bits 0 to 3 of the detail of a copy; kGpuPageable is the bit for pageable memory of the host.
 enum class GpuCopy : std::uint8_t {
   kOther = 0,
   kHostToDevice = 1,
@@ -107,7 +107,7 @@ inline constexpr std::uint8_t kGpuPageable = 0x10;
 
 struct GpuRecord {
   std::uint64_t start;  // ticks
-  std::uint64_t end;    // 0: not known, the record was handed out before it had ended
+  std::uint64_t end;    // 0: not known, the work had not ended when the record was delivered
   std::uint32_t place;
   std::uint32_t correlation;
   std::uint64_t what;  // kind in bits 56 to 63, detail in bits 48 to 55, value below

@@ -1,5 +1,5 @@
-// Reads the file `gpu` of a spool, also of a process that was killed or is running: up to the first
-// block that is not whole.
+// Reads the file `gpu` of a spool, even if the process was killed or still runs: up to the first
+// block that is not complete.
 //
 // A function without state, for any thread; the result is a plain value.
 #pragma once
@@ -24,13 +24,13 @@ struct GpuData {
   std::vector<GpuPlace> places;     // by id
   std::vector<GpuLaunch> launches;  // by id
   std::vector<GpuDeviceName> devices;
-  std::vector<GpuRecord> records;  // all that they refer to is defined
-  std::uint64_t lost = 0;          // records that could not be kept, or refer to what is missing
+  std::vector<GpuRecord> records;  // they refer to defined ids only
+  std::uint64_t lost = 0;          // records that could not be kept, or refer to undefined ids
   bool left = false;               // another tool took over before the end
   bool damaged = false;
 };
 
-// Empty where there is no such file.
+// Empty if there is no such file.
 GpuData read_gpu(const SpoolDirectory& directory);
 
 }  // namespace timeloom::spool

@@ -127,7 +127,7 @@ std::uint64_t GpuWriter::flush() {
     if (error_ == 0) {
       size_ += bytes.size();
     } else {
-      (void)file_.truncate(size_);  // what is counted as lost is not half there
+      (void)file_.truncate(size_);  // so that no record counted as lost is half in the file
     }
   }
   if (error_ != 0) lost_ += records_.size();

@@ -1,8 +1,8 @@
-// Appends to the file `gpu` of a spool: the definitions that records need, then the records, in one
-// write for each batch.
+// Appends to the file `gpu` of a spool: the definitions that records need, then the records, with
+// one write for each batch.
 //
-// One object a measurement. Not synchronised; its user guards it. Nothing throws but
-// std::bad_alloc; a write that fails ends the file there, and what follows counts as lost.
+// One object for each measurement. Not synchronised; the caller holds a lock. Functions throw
+// nothing but std::bad_alloc; a write that fails ends the file, and later records count as lost.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +20,24 @@ namespace timeloom::spool {
 
 class GpuWriter {
  public:
-  // Creates the file in the spool; nullptr when that fails, with an errno value.
+  // Creates the file in the spool; nullptr on failure, with an errno value.
   static std::unique_ptr<GpuWriter> create(const KnownDirectory& spool, int* error);
 
   // Ids of definitions, made when they are asked for the first time.
   std::uint32_t text(std::string_view text);
   std::uint32_t thread(std::uint64_t id);
   std::uint32_t queue(std::uint32_t device, std::uint32_t context, std::uint64_t queue);
-  // `launch`: without id and name, whose text is at `name` as long as the process lives, or until
-  // another text is there.
+  // `launch`: its id and name are not used. `name` is remembered by its address, so a text there
+  // must stay as long as the process lives, or be replaced by another text.
   std::uint32_t launch(const char* name, const GpuLaunch& launch);
   void device(std::uint32_t id, std::string_view name, std::uint64_t memory);
 
   void add(const GpuRecord& record) { records_.push_back(record); }
-  // That many more records than those added were lost.
+  // Counts records that were lost before they could be added.
   void add_lost(std::uint64_t records) noexcept { lost_ += records; }
   void leave(std::uint64_t ticks);
-  // Writes what has come since the last call. Returns how many records are lost of which the file
-  // cannot tell, as it has ended.
+  // Writes the records added since the last call. Returns the number of lost records that the file
+  // does not count, since it has ended.
   std::uint64_t flush();
 
   std::uint64_t lost() const noexcept { return lost_; }

@@ -9,7 +9,7 @@
 namespace timeloom::spool {
 namespace {
 
-// So few that the events and what is made of them stay in the cache.
+// So few that the events, and the data that sinks make of them, stay in the cache.
 constexpr std::size_t kBatch = 2048;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The records of MPI in a segment as events. Internal to src/spool; any thread.
+// Turns the MPI records of a segment into events. Internal to src/spool; any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ constexpr bool is_mpi(ExtendedKind kind) noexcept {
   return kind >= ExtendedKind::kMpiSend && kind <= ExtendedKind::kCommDestroy;
 }
 
-// Appends the event of a record with these words, behind its operands; false: it is not sound.
+// Appends the event of a record with these words, after its operands; false: it is malformed.
 // REQUIRES: is_mpi(kind). Throws std::bad_alloc.
 bool add_mpi(ExtendedKind kind, std::span<const std::uint64_t> words, Timestamp time,
              std::vector<Event>& events);

@@ -253,7 +253,7 @@ void Reader::index_ring(bool in_use) {
   const std::uint64_t end = ring_.size(&error);
   if (kRingHeaderSize + std::uint64_t{header.segment_count} * size > end) ++damage_.segments;
   for (std::uint64_t offset = kRingHeaderSize; offset < end; offset += size) {
-    const std::uint64_t data = ring_.next_data(offset, end);  // what is in a hole was never used
+    const std::uint64_t data = ring_.next_data(offset, end);  // bytes in a hole were never used
     offset += (data - offset) / size * size;
     index_ring_segment({offset, size, data, std::min(offset + size, end)}, in_use);
   }
@@ -267,7 +267,7 @@ void Reader::index_ring_segment(const Place& place, bool in_use) {
   } segment{}, again{};
   if (!read_object(ring_, offset, segment)) return;  // cut off, and counted as that
   const RawHeader& header = segment.header;
-  // Asked after the head was read: what is full by then has had its space before.
+  // Read after the head: a segment that is full by then had got its space before.
   const std::uint64_t hole = ring_.next_hole(place.data, place.end);
   const std::uint64_t space = hole < place.end ? hole - offset : place.size;
   if (space <= sizeof header) return;

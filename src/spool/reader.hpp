@@ -1,10 +1,10 @@
-// Reads the spool of one process, also of one that was killed or damaged.
+// Reads the spool of one process, even if the process was killed or the spool is damaged.
 //
-// Sound parts are read, damaged ones are counted in Damage. open() throws Error only for
-// a directory without a spool or with one of an unknown version.
+// Intact parts are read, damaged ones are counted in Damage. open() throws Error only for a
+// directory without a spool, or with a spool of an unknown version.
 //
-// Thread safety: after open() everything is const; each LocationReader is used
-// by one thread, different ones may be used at the same time.
+// Thread safety: after open() everything but catch_up() is const; each LocationReader is
+// used by one thread, different ones may be used at the same time.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@
 
 namespace timeloom::spool {
 
-// The definitions of a spool. Ids are those of the process.
+// The definitions of a spool, with the process's own ids.
 struct ProcessDefinitions {
   os::ClockSource clock_source = os::ClockSource::kMonotonic;
   LocationGroup process;
@@ -48,9 +48,9 @@ struct ProcessDefinitions {
     std::uint64_t thread_id = 0;
     std::optional<std::uint32_t> owner{};  // of a track: the thread whose stream it is in
     std::uint64_t begin = 0;               // ticks; 0: not known
-    std::uint64_t number = 0;              // that it was created under; 0: none
+    std::uint64_t number = 0;              // in the kThreadCreate of its creator; 0: none
     std::uint64_t last = 0;                // ticks at its end; 0: not known
-    bool has_metrics = false;              // of the process, and nothing else
+    bool has_metrics = false;              // holds metrics of the process, and nothing else
   };
   std::map<std::uint32_t, Thread> threads;  // by index of the location
   struct Mark {
@@ -59,19 +59,19 @@ struct ProcessDefinitions {
     std::string text;
   };
   std::vector<Mark> markers;
-  bool may_miss_begin = false;  // for its size limit the run keeps the newest events
-  std::map<std::uint32_t, std::uint64_t> cuts;  // ticks from which on a thread had no room
+  bool may_miss_begin = false;                  // at its size limit the run keeps the newest events
+  std::map<std::uint32_t, std::uint64_t> cuts;  // ticks from which on a thread had no space
   std::map<std::string, std::string> properties;
-  bool ended = false;  // the measurement was stopped in good order
-  Ending ending;       // as far as known, also of a process that was killed
+  bool ended = false;  // the measurement was stopped normally
+  Ending ending;       // as far as known, even if the process was killed
   std::uint64_t lost_events = 0;
-  std::uint64_t dropped_events = 0;  // of this process and others, by this one
+  std::uint64_t dropped_events = 0;  // dropped by this process, from its own and others' files
   CpuTimes cpu;                      // of a process that has not ended the measurement
   std::uint64_t log_size = 0;        // bytes of the last file of the log when it ended
   std::uint32_t last_log = 0;        // the number of that file
 };
 
-// What is known of the clocks of a thread that may have recorded nothing for a while; see
+// The last readings of the clocks of a thread that may have recorded nothing for a while; see
 // ThreadClocks. Ticks of 0: there is no reading.
 struct LastClocks {
   struct Reading {
@@ -81,13 +81,13 @@ struct LastClocks {
 };
 
 struct Damage {
-  std::uint64_t definitions = 0;       // places of `defs` that were not sound
-  std::uint64_t segments = 0;          // places of `log` and `ring` that were not sound
+  std::uint64_t definitions = 0;       // damaged places in `defs`
+  std::uint64_t segments = 0;          // damaged places in `log` and `ring`
   std::uint64_t missing_segments = 0;  // gaps in the sequence of a location
   bool any() const noexcept { return definitions + segments + missing_segments > 0; }
 };
 
-// Where a segment's records are.
+// The place of a segment's records.
 struct SegmentRef {
   enum class Where : std::uint8_t { kLog, kRing };
   std::uint64_t sequence = 0;
@@ -97,15 +97,15 @@ struct SegmentRef {
   std::uint32_t size = 0;    // bytes; in the ring up to the end of the segment
   std::uint32_t full = 0;    // in the ring: bytes of records if it was full, else 0
   std::uint32_t file = 0;    // in the log: number of the file
-  std::uint64_t events = 0;  // in the log, where the oldest may be dropped: in the records
+  std::uint64_t events = 0;  // number in the records; in a log whose oldest events may be dropped
   Where where = Where::kLog;
-  bool sealed = true;  // in the log always
-  // In the ring of a process that still runs and may use the place again: the records.
+  bool sealed = true;  // always true in the log
+  // A copy of the records, if a running process may use the place in the ring again.
   std::vector<std::uint64_t> words{};
 };
 
-// Whether the spool is that of a process that was killed before it had written the head of its
-// definitions, so that nothing was recorded. False where that is not certain.
+// Whether the process was killed before it had written the head of its definitions, so that nothing
+// was recorded. False if that is not certain.
 bool was_killed_at_begin(const SpoolDirectory& directory);
 
 class LocationReader;
@@ -118,26 +118,26 @@ class Reader {
   // Opens the spool in `directory`. Throws Error.
   static std::unique_ptr<Reader> open(const SpoolDirectory& directory);
 
-  // Whether the process was still measured when the spool was opened: what it had recorded by
-  // then is read.
+  // Whether the process was still measured when the spool was opened; its events up to then are
+  // read.
   Alive alive() const noexcept { return alive_; }
 
   const ProcessDefinitions& definitions() const noexcept { return definitions_; }
-  // Reads the definitions that the process, if it may still run, has added since the spool was
-  // opened. A caller that has read another file of the spool since then needs them. Throws Error.
+  // Reads the definitions that a process that may still run has added since the spool was opened. A
+  // caller that has read another file of the spool in the meantime needs them. Throws Error.
   void catch_up();
   const Damage& damage() const noexcept { return damage_; }
-  // Whether every definition and record that was made is there, as far as one
-  // can tell without reading the records.
+  // Whether every definition and record that was made is there, as far as that is known
+  // without reading the records.
   bool complete() const noexcept;
-  // The indices of the threads that recorded anything or were defined.
+  // The indices of the threads that have records or a definition.
   std::vector<std::uint32_t> locations() const;
   // Bytes of records of a location, an upper limit of 8 times its events.
   std::uint64_t bytes(std::uint32_t location) const;
-  // The ticks of the first event of all locations; nothing where there are none.
+  // The ticks of the first event of all locations; none: there are no events.
   std::optional<std::uint64_t> first_ticks() const;
   LocationReader read(std::uint32_t location) const;
-  // Of a process that was killed or still runs.
+  // The last readings in a process that was killed or still runs.
   LastClocks last_clocks(std::uint32_t location) const;
 
  private:
@@ -149,8 +149,8 @@ class Reader {
   struct Place {  // of the ring
     std::uint64_t offset;
     std::uint32_t size;
-    std::uint64_t data;  // where the first byte is that is in no hole
-    std::uint64_t end;   // or that of the file
+    std::uint64_t data;  // offset of the first byte that is not in a hole
+    std::uint64_t end;   // of the place or of the file
   };
   void index_ring_segment(const Place& place, bool in_use);
   void check_emptied();
@@ -183,17 +183,17 @@ class Reader {
   bool ring_is_missing_ = false;
 };
 
-// Iterates over the events of one location in order of time. Times are ticks. Where
-// the first segments are missing, the regions that were open at the begin of the first
-// remaining one are entered there; those of a track, where the track goes on. What a run
-// that goes on drops of its oldest events is dropped before the reader is made, or read.
+// Iterates over the events of one location in order of time. Times are ticks. If the first
+// segments are missing, the regions that were open at the start of the first remaining one
+// are entered there, and a track's open regions where the track continues. Events that a
+// running measurement drops meanwhile, as its oldest, may be missing.
 class LocationReader {
  public:
   // Replaces `batch` by the next events; false when there are none left.
   bool next(std::vector<Event>& batch);
   // Segments so far that were damaged, wholly or in part.
   std::uint64_t damaged_segments() const noexcept { return damaged_; }
-  // Events so far that the run has dropped since the spool was opened.
+  // Events met so far that the run has dropped since the spool was opened.
   std::uint64_t dropped_events() const noexcept { return dropped_; }
 
  private:
@@ -226,7 +226,7 @@ class LocationReader {
   std::uint64_t dropped_ = 0;
 };
 
-// Parses what is in `defs` behind its header.
+// Parses the records in `defs` after its header.
 void parse_definitions(const os::File& defs, ProcessDefinitions& definitions, Damage& damage);
 
 }  // namespace timeloom::spool

@@ -156,7 +156,7 @@ Segment* Writer::acquire(std::uint32_t location, std::uint64_t sequence,
                          std::uint64_t base) noexcept {
   // Every event that is lost from now on comes here.
   if (used_up_.load(std::memory_order_relaxed)) return nullptr;
-  // The first location is that of the thread that starts the measurement, which has events.
+  // The first location belongs to the thread that starts the measurement, which has events.
   const bool idle = sequence == 0 && location != 0 && options_.segment_size > first_space();
   const std::uint64_t before = os::thread_cpu_ns();
   Segment* segment = find_segment(idle);

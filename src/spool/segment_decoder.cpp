@@ -24,7 +24,7 @@ std::optional<EventKind> valued_kind(ExtendedKind kind) {
   }
 }
 
-// The absolute ticks that those of later records are counted from.
+// The absolute ticks from which later records count their times.
 bool set_base(std::span<const std::uint64_t> words, std::uint64_t& base) {
   if (words.size() != 1 || words[0] < base || words[0] >= kLatest) return false;
   base = words[0];

@@ -1,7 +1,7 @@
-// The records of one segment as events.
+// Decodes the records of one segment into events.
 //
-// Decodes in batches, so that events are still in the cache when they are handed on. Used
-// by one thread; does not own the words. Throws only std::bad_alloc.
+// Decodes in batches, so that events are still in the cache when they are passed on. Used by
+// one thread; does not own the words. Throws only std::bad_alloc.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,15 @@ class SegmentDecoder {
   using Appeared = std::set<std::uint32_t>;
 
   SegmentDecoder() = default;
-  // `base`: the ticks from which the records count theirs. `thread`: the location that
-  // owns the stream. `appeared`: nullptr where no segment is missing; else the regions
-  // open on a location that appears for the first time are entered there.
+  // `base`: the ticks from which the records count their times. `thread`: the location that
+  // owns the stream. `appeared`: nullptr if no segment is missing; otherwise, when a location
+  // appears for the first time, the regions open on it are entered there.
   SegmentDecoder(std::span<const EventWord> words, std::uint64_t base, std::uint32_t thread = 0,
                  Appeared* appeared = nullptr);
 
-  // Appends the next events, `most` or a few more; false: these were the last, up to a
-  // word of zero, the first record that is not sound, or the end. `last_ticks` is the time
-  // of the event before and is advanced.
+  // Appends the next events, `most` or a few more; false: these were the last, up to a zero
+  // word, a malformed record or the end. `last_ticks` is the time of the event before; it is
+  // set to the time of the last event.
   bool decode(std::size_t most, std::uint64_t& last_ticks, std::vector<Event>& events);
   // Words that were decoded.
   std::size_t used() const noexcept { return at_; }
@@ -42,7 +42,7 @@ class SegmentDecoder {
   std::size_t at_ = 0;
   std::uint64_t base_ = 0;
   Appeared* appeared_ = nullptr;
-  bool enter_open_ = false;  // of the location whose events these are
+  bool enter_open_ = false;  // enter the open regions of the current location
 };
 
 }  // namespace timeloom::spool

@@ -1,5 +1,5 @@
-// The directory of a spool that is read: an open one above it, and the way from there, so
-// that no link inside a run is followed and a run of many processes needs few descriptors.
+// The directory of a spool that is read: an open directory above it, and the way from there.
+// So no link inside a run is followed, and a run of many processes needs few descriptors.
 //
 // A value that is cheap to copy; any thread may use a const object. Errors are errno values.
 #pragma once
@@ -15,18 +15,18 @@ namespace timeloom::spool {
 
 class SpoolDirectory {
  public:
-  // The directory of that path, which may be a link. One that cannot be opened is a directory
-  // of which no file can be opened.
+  // The directory at the path, which may be a link. If it cannot be opened, open() and names()
+  // fail with the same error.
   SpoolDirectory(const std::filesystem::path& path) : SpoolDirectory(path.string()) {}
   SpoolDirectory(const std::string& path) : path_(path) {
     auto own = std::make_shared<os::Directory>(os::Directory::open(path, &error_));
     above_ = std::move(own);
   }
-  // An open one, which lies at `path`.
+  // Takes an open directory, which lies at `path`.
   SpoolDirectory(std::shared_ptr<const os::Directory> own, std::string path)
       : above_(std::move(own)), path_(std::move(path)) {}
   SpoolDirectory(const char* path) : SpoolDirectory(std::string(path)) {}
-  // The one with that name in `above`, whose path is `path`.
+  // The directory `name` in `above`, whose path is `path`.
   SpoolDirectory(std::shared_ptr<const os::Directory> above, const std::filesystem::path& path,
                  const std::string& name)
       : above_(std::move(above)), name_(name), path_((path / name).string()) {}

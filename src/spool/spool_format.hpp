@@ -1,12 +1,12 @@
 // The on-disk form of a running measurement of one process: a directory with
 //
 //   defs   definitions, appended when they are used for the first time
-//   log    full segments, appended by the drain; where the run has a size limit
-//          in several files, `log`, `log-1`, `log-2` …, of which the oldest may be gone
+//   log    full segments, appended by the drain; in a run with a size limit several files,
+//          `log`, `log-1`, `log-2` …, of which the oldest may have been removed
 //   ring   the segments that are being written, mapped into the program
 //
-// All numbers are little-endian. docs/formats/spool.md is the description for
-// readers; the layouts are pinned here.
+// All numbers are little-endian. docs/formats/spool.md describes the bytes for readers in
+// other languages; the layouts are pinned here. Plain values; any thread.
 #pragma once
 
 #include <atomic>
@@ -64,9 +64,9 @@ enum class DefinitionKind : std::uint16_t {
                          // u32 exponent (signed), str set: see Metric
   kMetricLocation = 18,  // u32 location index: it has metrics of the process only
   kCommunicator = 32,    // u32 id, u64 identity, u64 identity of the parent (0: none), u8 whether
-                         // it is of one process alone, u32 size, u32 own rank, str name; a later
-                         // one renames
-  kClockOffset = 33,     // u64 ns of CLOCK_MONOTONIC, i64 ns to be added for that of rank 0
+                         // it has one process only, u32 size, u32 own rank, str name; a later one
+                         // renames
+  kClockOffset = 33,     // u64 ns of CLOCK_MONOTONIC, i64 ns to be added to get rank 0's clock
   kIoHandle = 20,        // u32 id, str name, str file, u8 interface, u32 parent (all ones: none),
                          // u8 whether it was open before, u8 access, u32 status flags
   kCut = 16,             // u32 location index, u64 ticks: nothing was recorded from then on
@@ -81,7 +81,7 @@ struct DefinitionHeader {
 };
 static_assert(sizeof(DefinitionHeader) == 12);
 
-// The value that `check` of a sound head has.
+// The value of `check` in an intact head.
 inline std::uint32_t definition_check(const DefinitionHeader& header,
                                       const std::byte* payload) noexcept {
   const auto* head = reinterpret_cast<const std::byte*>(&header);
@@ -97,9 +97,9 @@ struct RingHeader {
   std::uint32_t segment_size;  // bytes, with its header
   std::atomic<std::uint32_t> segment_count;
   std::uint32_t check;                     // checksum() of the first 16 bytes
-  std::atomic<std::uint64_t> lost_events;  // could not be recorded for want of space
-  std::atomic<std::uint64_t> ending;       // to_word(Ending); noted at the last moment
-  // Recorded by whichever process of the run, and dropped by this one for the size limit.
+  std::atomic<std::uint64_t> lost_events;  // events not recorded for lack of space
+  std::atomic<std::uint64_t> ending;       // to_word(Ending); stored at the last moment
+  // Events recorded by any process of the run and dropped by this one, for the size limit.
   std::atomic<std::uint64_t> dropped_events;
   // CpuTimes at the last comparison of the clocks; zeros: there was none.
   std::atomic<std::uint64_t> process_cpu_ns;
@@ -116,13 +116,13 @@ struct ClockReading {
   std::atomic<std::uint64_t> cpu;    // nanoseconds in which the thread ran
 };
 
-// The clocks of a thread whose waiting is measured: where a process that is killed leaves what was
-// waited for since the last event. They follow the head of `ring`, all zero where there is none.
+// The clocks of a thread whose waiting is measured: from them a reader knows how long a thread of a
+// killed process has waited since its last event. They follow the head of `ring`; zeros: unused.
 struct ThreadClocks {
   std::atomic<std::uint32_t> thread;  // 1 + index of its location; 0: of no thread
   std::uint32_t reserved;
-  ClockReading at_event;  // an event after which the thread has waited for nothing that is not told
-  ClockReading seen;      // the last look at it
+  ClockReading at_event;  // at the last event up to which all waiting of the thread is recorded
+  ClockReading seen;      // the drain's last reading
   std::uint64_t unused;
 };
 static_assert(sizeof(ThreadClocks) == 64);
@@ -134,20 +134,20 @@ inline constexpr std::size_t kMostThreadClocks =
 // kDrained (in the log; its records are being zeroed) -> kFree.
 enum class SegmentState : std::uint32_t { kFree = 0, kActive = 1, kFull = 2, kDrained = 3 };
 
-// Head of a segment in the ring and of a chunk in the log. Records follow: in
-// the ring up to the first zero word, in the log `size` bytes.
+// Head of a segment in the ring and in the log. Records follow: in the ring up to the first
+// zero word, in the log `size` bytes.
 struct SegmentHeader {
   std::uint32_t magic;
   std::atomic<SegmentState> state;
   std::uint32_t location;  // index of the thread in this process
   std::uint32_t size;      // bytes of records; in the ring set when full
   std::uint64_t sequence;  // 0, 1, 2 … within the location
-  std::uint64_t base;      // ticks that the first records' times count from
+  std::uint64_t base;      // ticks from which the first records count their times
   std::uint64_t check;     // segment_check() of location, sequence and base
-  std::uint64_t records;   // where there is a seal: records_check() of the records
+  std::uint64_t records;   // if there is a seal: records_check() of the records
   std::uint64_t seal;      // in the log, and in a ring that stays: segment_seal() of all other
                            // fields but magic and state; else 0
-  std::uint64_t events;    // in the log, where the oldest may be dropped: in the records; else 0
+  std::uint64_t events;    // number in the records, in a log whose oldest may be dropped; else 0
 };
 static_assert(sizeof(SegmentHeader) == 64);
 static_assert(std::is_standard_layout_v<SegmentHeader>);
@@ -163,7 +163,7 @@ constexpr std::uint64_t segment_check(std::uint32_t location, std::uint64_t sequ
   return hash;
 }
 
-// Covers, through the segment's `check`, all fields of that checksum, too.
+// Covers the fields of segment_check() as well, since it includes that checksum.
 constexpr std::uint64_t segment_seal(std::uint64_t check, std::uint32_t size,
                                      std::uint64_t records) noexcept {
   return mix(mix(check, size), records);

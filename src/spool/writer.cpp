@@ -327,7 +327,7 @@ void Writer::close(Ending ending) noexcept {
   closed_ = true;
   stop_drain();
   closing_ = true;
-  while (drain_one() != nullptr) {  // what was retired while there was no drain
+  while (drain_one() != nullptr) {  // segments retired while there was no drain
   }
   // The records that a full disk has kept from the log.
   while (const Segment* segment = take_full()) seal(segment->header(), segment->words());

@@ -1,22 +1,21 @@
 // Writes the spool of one process.
 //
-// Threads take a segment, append records to it with plain stores (that is the
-// event path, in src/record), and hand it back when it is full. A background
-// thread moves full segments to the log. When it falls behind, the thread that
-// finds no free segment moves one itself, so nothing waits and nothing is lost.
-// When all segments are in use by threads the ring grows. Handing segments out
-// and back allocates nothing.
+// A thread acquires a segment, appends records to it with plain stores (the event path, in
+// src/record), and retires it when it is full. A background thread, the drain, moves full
+// segments to the log. When the drain falls behind, the thread that finds no free segment
+// moves one itself, so no thread waits and nothing is lost. When threads use all segments,
+// the ring grows. Acquiring and retiring segments allocates nothing.
 //
-// The segments that the ring begins with have all their space at once. Those that it
-// grows by are holes of the file, which get space as they are filled: a page, then four
-// times as much, up to the whole. Threads begin with one of these, so that a thread that
-// records little takes little, and go on with those that are whole.
+// The first segments of the ring have all their disk space at once. Segments added later are
+// holes in the file, which get space as they are filled: a page, then four times as much, up
+// to the whole. A thread starts with such a segment, so that a thread that records little
+// takes little space, and goes on with whole ones.
 //
-// Thread safety: every function may be called from any thread, except create,
-// close, pause_drain and resume_drain, which one thread calls. Nothing but create throws;
-// after the first failed write, and at the size limit of the run unless the
-// newest events are to be kept, the segments that are full stay in the ring and
-// acquire() returns nullptr when the last is used up; error() and at_limit() say why.
+// Thread safety: every function may be called from any thread, except create, close,
+// pause_drain and resume_drain, which one thread calls. Nothing but create throws. After the
+// first failed write, and at the size limit of the run (unless the newest events are to be
+// kept), full segments stay in the ring and acquire() returns nullptr when the last one is
+// used up; error() and at_limit() give the reason.
 #pragma once
 
 #include <atomic>
@@ -41,7 +40,7 @@
 
 namespace timeloom::spool {
 
-// A segment in the hands of one thread, or on one of the writer's lists.
+// A segment, which is used by one thread or is on one of the writer's lists.
 class Segment {
  public:
   Segment(std::byte* address, std::uint64_t offset, std::uint32_t space) noexcept
@@ -52,7 +51,7 @@ class Segment {
   std::uint64_t* words() const noexcept {
     return reinterpret_cast<std::uint64_t*>(address_ + sizeof(SegmentHeader));
   }
-  // Words of records that there is space for; Writer::extend() makes more of them.
+  // The number of words for records that have space; Writer::extend() adds more.
   std::size_t room() const noexcept {
     return (space_ - sizeof(SegmentHeader)) / sizeof(std::uint64_t);
   }
@@ -62,11 +61,11 @@ class Segment {
   friend class Writer;
   std::byte* address_;
   std::uint64_t offset_;     // in the file
-  std::uint32_t space_;      // bytes from the begin on that have space; 0: none yet
+  std::uint32_t space_;      // bytes from the start that have disk space; 0: none
   Segment* next_ = nullptr;  // on a list
 };
 
-// A list through the segments themselves.
+// An intrusive list of segments.
 class SegmentList {
  public:
   bool empty() const noexcept { return first_ == nullptr; }
@@ -90,9 +89,9 @@ struct WriterOptions {
 
 class Writer {
  public:
-  // Creates `directory` and starts the drain. `above`: what its parent is, if that is known;
-  // another one at its place is an error. All files of the spool are made, looked for and removed
-  // in the directories that were met here: see core/known_directory.hpp. Throws Error.
+  // Creates `directory` and starts the drain. `above`: the identity of the parent directory, if it
+  // is known; another directory in its place is an error. From then on all files of the spool are
+  // made, found and removed in these same directories: see core/known_directory.hpp. Throws Error.
   static std::unique_ptr<Writer> create(const std::filesystem::path& directory,
                                         const WriterOptions& options, os::DirectoryId above = {});
   ~Writer();
@@ -101,9 +100,8 @@ class Writer {
   void hold_definitions() noexcept;
   void release_definitions() noexcept;
 
-  // Definitions; each has reached the file when the call returns. One that
-  // could not be written sets error(); its events remain readable under a
-  // name made of the id.
+  // Definitions; each is in the file when the call returns. One that could not be written
+  // sets error(); its events remain readable under a name made from the id.
   // `parent`: the name of the spool of the process that started this one, or empty.
   void define_process(const LocationGroup& process, const std::string& parent) noexcept;
   void define_region(RegionId id, const Region& region) noexcept;
@@ -113,7 +111,7 @@ class Writer {
   void define_track(std::uint32_t index, std::uint32_t owner) noexcept;
   // The location, a track, has metrics of the process only.
   void define_metric_location(std::uint32_t index) noexcept;
-  // When the location began, and the number that it was created under; when it ended.
+  // The start of the location, with the number in its creator's kThreadCreate; its end.
   void define_begin(std::uint32_t index, std::uint64_t ticks, std::uint64_t number) noexcept;
   void define_last(std::uint32_t index, std::uint64_t ticks) noexcept;
   void define_string(StringId id, const std::string& text) noexcept;
@@ -126,22 +124,22 @@ class Writer {
   void define_marker(std::uint32_t location, std::uint64_t ticks, const std::string& text) noexcept;
   void define_property(const std::string& key, const std::string& value) noexcept;
   void define_clock_sync(const os::ClockSync& sync) noexcept;
-  // There was no room for events of the location from `ticks` on.
+  // There was no space for events of the location from `ticks` on.
   void define_cut(std::uint32_t location, std::uint64_t ticks) noexcept;
 
-  // A zeroed segment for the location, or nullptr when there is no space left.
+  // A zeroed segment for the location; nullptr: there is no space left.
   Segment* acquire(std::uint32_t location, std::uint64_t sequence, std::uint64_t base) noexcept;
-  // Makes room for more records in a segment that the caller has acquired; false: it has all
-  // that a segment may have, or there is no space left.
+  // Adds disk space to a segment that the caller has acquired; false: the segment has its full
+  // size, or there is no space left.
   bool extend(Segment* segment) noexcept;
-  // Hands a segment with `words` records words back.
+  // Returns a segment with `words` words of records.
   void retire(Segment* segment, std::size_t words) noexcept;
-  // Whether the oldest segments may be dropped, so that a stream may begin with any.
+  // Whether the oldest segments may be dropped, so that a stream may start with any segment.
   bool keeps_newest() const noexcept {
     return options_.size_limit.bytes != 0 && options_.size_limit.at_limit == AtLimit::kKeepNewest;
   }
 
-  // Whether events beyond the size limit are to be folded into profiles.
+  // Whether events beyond the size limit are to be added to profiles only.
   bool folds_at_limit() const noexcept {
     return at_limit() && options_.size_limit.at_limit == AtLimit::kFold;
   }
@@ -149,29 +147,29 @@ class Writer {
   const KnownDirectory& directory() const noexcept { return directory_; }
   void count_lost(std::uint64_t events) noexcept;
   std::uint64_t lost() const noexcept;
-  // Events that this process has dropped, its own and those of others, for newer ones.
+  // The number of events, of all processes, that this one has dropped for newer ones.
   std::uint64_t dropped() const noexcept;
   // Whether recording has ended at the size limit.
   bool at_limit() const noexcept { return at_limit_.load(std::memory_order_relaxed); }
-  // The first errno value a write failed with; 0: none.
+  // The errno value of the first failed write; 0: none failed.
   int error() const noexcept { return error_.load(std::memory_order_relaxed); }
   // Bytes of records written so far, in the log and (retired) in the ring.
   std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
-  // CPU time that the drain and the handing out of segments took; of the drain, when it has ended.
+  // The CPU time of acquiring segments and, once it has ended, of the drain.
   std::uint64_t cpu_ns() const noexcept { return cpu_ns_.load(std::memory_order_relaxed); }
 
-  // Drains what was retired, writes the end record, stops the drain. No thread
-  // holds a segment any more. The ring is removed when all of it is in the log.
-  // error() is ENOENT when the spool has been removed.
+  // Drains the retired segments, writes the end record, stops the drain. REQUIRES: no
+  // thread holds a segment any more. The ring is removed if all of it is in the log.
+  // error() is ENOENT if the spool has been removed.
   void close(Ending ending = {}) noexcept;
 
-  // The clocks of threads, which the drain looks at whenever it compares the clocks.
+  // The clocks of threads, which the drain reads whenever it compares the clocks.
   ClockWatch& clock_watch() noexcept { return clock_watch_; }
 
-  // Where to note what ends the process; one store, also of a signal handler.
+  // The place for the ending of the process, stored at once, even by a signal handler.
   std::atomic<std::uint64_t>& ending() const noexcept { return ring_header().ending; }
 
-  // Where a process that is killed leaves the times that it has noted last.
+  // Stores the times in the mapped ring, so that they survive a kill.
   void note(const CpuTimes& times) noexcept;
   // Sets the function that the drain calls whenever it compares the clocks.
   void on_comparison(void (*function)() noexcept) noexcept { on_comparison_ = function; }
@@ -180,19 +178,19 @@ class Writer {
     return drain_cpu_ns_.load(std::memory_order_relaxed);
   }
 
-  // Ends our thread: the program is about to fork.
+  // Ends the drain's thread, since the program is about to fork.
   void pause_drain() noexcept;
-  // The main thread has ended, and the process ends with its last thread, which ours is not to be:
-  // it ends when it is the only one left.
+  // To be called when the main thread has ended: the process ends with its last thread, so the
+  // drain's thread ends when it is the only one left.
   void expect_last_thread() noexcept;
-  // Starts it if it does not run. Until then the clocks are not compared, and the process is silent
-  // for other machines (core/heartbeat.hpp).
+  // Starts the drain's thread if it does not run. Until then the clocks are not compared, and other
+  // machines get no heartbeat (core/heartbeat.hpp).
   void resume_drain() noexcept;
 
-  // REQUIRES: closed. The file of the definitions, for add_property().
+  // The file of the definitions, for add_property(). REQUIRES: the writer is closed.
   os::File take_definitions() noexcept { return std::move(defs_); }
 
-  // In the child of a fork: forgets everything and closes the files, which are the parent's.
+  // To be called in the child of a fork: closes the files, which belong to the parent.
   void abandon() noexcept;
 
  private:
@@ -250,7 +248,7 @@ class Writer {
   std::uint64_t log_end_ = 0;
   std::uint32_t log_number_ = 0;
   std::uint64_t log_file_size_ = 0;
-  bool closing_ = false;  // what is in the ring goes to the log, where it takes no more space
+  bool closing_ = false;  // moving the ring's segments to the log takes no more space now
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable work_;
