@@ -1,18 +1,16 @@
-// The call-path profile of a run: how often each call path was visited on each
-// location, and how long it took.
+// The call-path profile of a run: the visits of each call path on each location, and their
+// time.
 //
-// A plain value that owns all it needs, so the run it came from may be closed.
-// Not synchronised: do not change it while another thread reads it. Nothing
-// here throws.
+// A plain value that owns its data, so the run it came from may be closed. Not synchronised:
+// do not change it while another thread reads it. Nothing here throws.
 //
-// Times are ticks of definitions.clock. Inclusive time counts from enter to
-// leave, whatever happens in between: while recording is off, time passes on
-// in the regions that are open. A visit that was given a parameter after it had
-// entered others counts where it ended; the time before stays where it was. Exclusive time is
-// derived: inclusive time less that of the children.
+// Times are ticks of definitions.clock. Inclusive time is the time from enter to leave, also
+// while recording is off. A visit that gets a parameter after it has entered other regions is
+// counted in the call path in which it ended; the time until then stays in the earlier one.
+// Exclusive time is derived: inclusive time less the children's inclusive time.
 //
-// In the difference of two profiles, which CUBE's tools make, visits and times can be negative:
-// in two's complement, see signed_value(). No other tree has values from 2^63 on.
+// In the difference of two profiles, which CUBE's tools make, visits and times can be
+// negative: in two's complement, see signed_value(). No other tree has values from 2^63 on.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +55,7 @@ struct Statistics {
   friend bool operator==(const Statistics&, const Statistics&) = default;
 };
 
-// Values that visits have: visits of a region with others are another call path.
+// The value of one parameter. Visits of a region with different values are different call paths.
 struct ParameterValue {
   std::string name;
   std::string text;
@@ -70,13 +68,13 @@ using ParameterSetId = Id<struct ParameterSetTag, std::uint32_t>;
 // "n=2, name=x"; empty for none.
 std::string text_of(const ParameterSet& parameters);
 
-// The values that a counter had.
+// Statistics of the values of a counter.
 struct MetricStatistics {
   std::uint64_t count = 0;
   double sum = 0;
   double min = 0;
   double max = 0;
-  double squares = 0;  // sum of
+  double squares = 0;  // their sum
 
   void add_value(double value) noexcept { add({1, value, value, value, value * value}); }
   void add(const MetricStatistics& other) noexcept {
@@ -93,7 +91,7 @@ struct MetricStatistics {
 struct Node {
   NodeId parent;            // undefined: a root
   RegionId region;          // undefined: the call paths beyond the limit, see call_tree_sink.hpp
-  std::uint32_t depth = 0;  // of a root: 0
+  std::uint32_t depth = 0;  // 0: a root
   ParameterSetId parameters{};  // in CallTree::parameter_sets; undefined: none
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -113,12 +111,12 @@ struct MetricCell {
   friend bool operator==(const MetricCell&, const MetricCell&) = default;
 };
 
-// The value in one call path of a metric that is sampled at every enter and leave. For a
-// counter: the sum of its differences from each event to the next while this call path
-// was the innermost. For others: the largest value at the events that ended such a time.
+// The value, in one call path, of a metric that is sampled at every enter and leave. For a
+// counter: the sum of its differences from event to event while this call path was the
+// innermost. For other metrics: the largest value at the events that ended such intervals.
 struct SampleCell {
   MetricId metric;
-  NodeId node;  // undefined: while no region was open
+  NodeId node;  // undefined: no region was open
   std::uint64_t value = 0;
   friend bool operator==(const SampleCell&, const SampleCell&) = default;
 };
@@ -126,15 +124,15 @@ struct SampleCell {
 struct LocationProfile {
   Timestamp first{};  // of its events; equal to `last` when it has none
   Timestamp last{};
-  std::vector<Cell> cells;  // in order of nodes, only those that took time or were visited
+  std::vector<Cell> cells;  // in order of nodes; without nodes that took no time and no visits
   std::vector<MetricCell> metrics{};  // in order of metrics, then of nodes
   std::vector<SampleCell> samples{};  // in the same order, none of them 0
   friend bool operator==(const LocationProfile&, const LocationProfile&) = default;
 };
 
 struct CallTree {
-  // Of the run: clock, creator, machine, regions, location groups, locations
-  // metrics and properties. Strings, parameters and markers are left out.
+  // The run's clock, creator, machine, regions, location groups, locations, metrics and
+  // properties. Strings, parameters and markers are left out.
   Definitions definitions;
   // In pre-order: a node is followed by its subtree, children in the order of
   // their first visit.
@@ -148,10 +146,10 @@ struct Totals : Statistics {
   std::uint64_t exclusive = 0;
 };
 
-// Says whether a location is to be counted.
+// Returns whether a location is to be counted.
 using LocationFilter = std::function<bool(const Location&)>;
 
-// Sums the locations that `filter` takes (all without one), by node.
+// Sums the locations that `filter` selects (without a filter, all), by node.
 std::vector<Totals> sum_locations(const CallTree& tree, const LocationFilter& filter = {});
 
 // The time of all roots, which is 100 % in a report.

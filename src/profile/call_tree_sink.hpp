@@ -1,14 +1,13 @@
 // Folds the events of a run into its CallTree.
 //
-// Use: make one, feed a RunSource to it (alone or beside other sinks), take the
-// tree. Each location is folded by the thread that feeds it, independent of the
-// others; finish() merges them by call path. Memory grows with the number of
-// call paths, not with the number of events, and the number of call paths is
-// limited. Parameters tell call paths apart, counters have values in them. At that limit the
-// distribution of the last call paths over locations that are folded at the same time depends on
-// timing; below it the result does not.
+// Use: make a sink, feed a RunSource to it (alone or beside other sinks), take the tree. Each
+// location is folded by the thread that feeds it, independently of the others; finish()
+// merges them by call path. Parameters tell call paths apart, and counters have values in
+// them. Memory grows with the number of call paths, not of events, and that number is
+// limited. At the limit it depends on timing which of the locations that are folded at the
+// same time get the last call paths; below the limit the result does not depend on timing.
 //
-// Thread safety: as RunSink says. Throws Error when the events do not balance.
+// Thread safety: see RunSink. Throws Error if the events do not balance.
 #pragma once
 
 #include <map>
@@ -22,23 +21,23 @@
 namespace timeloom::profile {
 
 struct CallTreeOptions {
-  // Call paths of all locations together; one that two locations enter counts
-  // twice. Visits beyond the limit are counted below a node without a region, a child of
-  // the call path that they come from: there each function has one node, for its visits and its
-  // own time, whichever of these functions called it. Half a million call paths, and as many
-  // such nodes, fit into the 200 MB that a weave may take.
+  // Call paths of all locations together; one that two locations enter counts twice. Visits
+  // beyond the limit are counted below a node without a region, a child of the last call path
+  // within the limit. There each function has one node for its visits and exclusive time,
+  // independent of its caller. Half a million call paths, and as many such nodes, fit into
+  // the 200 MB that a weave may take.
   std::uint32_t max_nodes = 500'000;
-  // Each location has so many of both in any case, whatever the others take.
+  // Each location may have this many call paths, and functions, whatever the others take.
   std::uint32_t own_nodes = 1000;
-  // Functions below such nodes, of all locations together; the visits of others, and
-  // their own time, are those of the node without a region.
+  // Functions below nodes without a region, of all locations together; visits and exclusive
+  // time of further functions are counted in the node without a region itself.
   std::uint32_t max_functions = 200'000;
-  // Levels that are kept apart, unless the run says it (kProfileDepth). Deeper visits
-  // are counted in such a node, too, whatever their function.
+  // Levels that are kept apart, unless the run has the property kProfileDepth. Deeper visits
+  // are counted in a node without a region, too, all functions together.
   std::uint32_t max_depth = UINT32_MAX;
 };
 
-// Folds each location, and leaves them apart.
+// Folds each location, without merging them.
 class LocationFolds : public RunSink {
  public:
   explicit LocationFolds(const CallTreeOptions& options = {})
@@ -52,11 +51,11 @@ class LocationFolds : public RunSink {
   std::vector<FoldedLocation> take_locations() { return std::move(folded_); }
 
  protected:
-  // The events of the location that are folded end there.
+  // The time up to which events of the location are folded.
   virtual std::uint64_t cut(LocationId) const { return UINT64_MAX; }
 
   CallTreeOptions options_;
-  const Definitions* definitions_ = nullptr;  // the source's, from begin to finish
+  const Definitions* definitions_ = nullptr;  // the source's, until finish()
   std::vector<FoldedLocation> folded_;        // as definitions_->locations
 
  private:
@@ -72,8 +71,8 @@ class CallTreeSink : public LocationFolds {
 
   void finish() override;
 
-  // Adds the profile that a location folded while it ran, in place of its events or from
-  // their end on. REQUIRES: the run has not been fed yet.
+  // Adds the profile that a location recorded itself, in place of its events or from their
+  // end on. REQUIRES: the run has not been fed yet.
   void put(LocationId location, FoldedLocation&& folded) {
     given_.insert_or_assign(location, std::move(folded));
   }

@@ -1,9 +1,9 @@
-// The times of a profile less what measuring cost, which observing a call adds to its visit
-// (inside) and to the own time of its caller (outside).
+// Subtracts the cost of measuring from the times of a profile. Recording a call adds to its visit
+// (the inside part) and to the exclusive time of its caller (the outside part).
 //
-// The method is that of A. Malony and S. Shende, Overhead Compensation in Performance Profiling,
-// Euro-Par 2004: the inside part is taken from the own time of a call path for each of its
-// visits, the outside part for each visit to what it calls. A plain function; nothing throws.
+// The method of A. Malony and S. Shende, Overhead Compensation in Performance Profiling, Euro-Par
+// 2004: from the exclusive time of a call path, the inside part is subtracted for each of its own
+// visits, the outside part for each visit of its children. A plain function; nothing throws.
 #pragma once
 
 #include <vector>
@@ -13,9 +13,9 @@
 
 namespace timeloom::profile {
 
-// `totals` with other times: exclusive ones are never below 0, inclusive ones are those of the
-// call path and all below it; shortest and longest visits stay. REQUIRES: `totals` is the result
-// of sum_locations() for the tree.
+// `totals` with compensated times: exclusive times are never below 0, inclusive times are the sums
+// over the call path and all below it; shortest and longest visits stay. REQUIRES: `totals` is the
+// result of sum_locations() for the tree.
 std::vector<Totals> compensate(const CallTree& tree, std::vector<Totals> totals,
                                const CallCost& cost);
 

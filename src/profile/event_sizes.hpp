@@ -1,7 +1,7 @@
-// How many bytes an event takes in an OTF2 trace, at most.
+// The maximum size of an event in an OTF2 trace, in bytes.
 //
-// A plain value; any thread may ask it. References are as wide as the number of
-// definitions needs; where that number is not known, as wide as it gets.
+// A plain value; any thread may use a const object. A reference is as wide as the number of
+// definitions needs; if that number is not known, it has the maximum width.
 #pragma once
 
 #include <cstdint>

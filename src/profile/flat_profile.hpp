@@ -1,6 +1,6 @@
-// The flat profile: one row a region, wherever it was called from.
+// The flat profile: one row for each region, summed over its call paths.
 //
-// Plain functions over a CallTree that nobody changes meanwhile. Nothing throws.
+// Plain functions. REQUIRES: nobody changes the CallTree meanwhile. Nothing throws.
 #pragma once
 
 #include <vector>
@@ -11,10 +11,10 @@ namespace timeloom::profile {
 
 struct FlatRow {
   RegionId region;  // undefined: the call paths beyond the limit
-  // All visits, but the inclusive time only of those that are not inside
-  // another visit of the same region, so that recursion counts no time twice.
+  // All visits, but the inclusive time only of visits that are not inside another visit of
+  // the same region, so that recursion counts no time twice.
   Totals totals;
-  // The time of all visits, recursive ones too: their mean is this by visits.
+  // The time of all visits, recursive ones included: divided by visits, their mean.
   std::uint64_t visit_time = 0;
 };
 

@@ -1,5 +1,5 @@
-// How long a run of MPI takes on an ideal network, on which a message arrives the moment it is sent
-// and no call takes time of its own. docs/mpi.md has the rules.
+// The runtime of an MPI program on an ideal network, where a message arrives at the moment it is
+// sent and no call takes time of its own. docs/mpi.md has the rules.
 //
 // Used by one thread. Memory grows with the calls of MPI. Throws std::bad_alloc.
 #pragma once
@@ -27,13 +27,13 @@ class IdealNetwork {
     std::uint32_t process, call;
   };
 
-  // False: there is one of that number already, and nothing was added.
+  // False: there is a process of that number already, and nothing was added.
   bool add_process(std::uint32_t number, Process process);
-  // Where calls wait for others: none of `waiting` ends before all of `awaited` have begun.
+  // Adds a dependency: no call in `waiting` ends before all calls in `awaited` have started.
   void add_meeting(const std::vector<Place>& awaited, const std::vector<Place>& waiting);
 
-  // From the first begin to the last end. Nothing: a call that is waited for is missing, or begins
-  // after the one that waits has ended.
+  // From the first start to the last end. None: an awaited call is missing, or starts after the
+  // call that waits for it has ended.
   std::optional<std::uint64_t> runtime() const;
 
  private:
@@ -41,7 +41,7 @@ class IdealNetwork {
   using Links = std::map<std::uint32_t, std::vector<std::pair<std::uint32_t, std::uint32_t>>>;
 
   std::map<std::uint32_t, Process> processes_;
-  std::vector<std::uint32_t> meetings_;  // how many are awaited
+  std::vector<std::uint32_t> meetings_;  // number of awaited calls of each
   Links awaited_, waiting_;              // by process: call, meeting
 };
 

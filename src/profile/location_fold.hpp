@@ -1,8 +1,8 @@
 // Folds the events of one location into a tree of its call paths.
 //
-// Used by one thread. An event costs a comparison with the child that was entered
-// last, or else one look-up in a hash table. Throws Error when enter and leave do not
-// balance, when time runs backwards or a definition is missing.
+// Used by one thread. An event costs a comparison with the child that was entered last, or
+// else one look-up in a hash table. Throws Error if enter and leave do not balance, if time
+// runs backwards, or if a definition is missing.
 #pragma once
 
 #include <atomic>
@@ -21,10 +21,10 @@
 
 namespace timeloom::profile {
 
-// The region of node 0 and of the nodes beyond the limit; no event has it.
+// The region of node 0 and of nodes beyond the limit; no event refers to it.
 inline constexpr std::uint64_t kNoRegion = std::uint64_t{1} << 32;
 
-// A call path of one location. Node 0 stands above the roots.
+// A call path of one location. Node 0 is the parent of the roots.
 struct FoldedNode {
   Statistics statistics;
   std::uint64_t region = kNoRegion;
@@ -34,12 +34,12 @@ struct FoldedNode {
 
 // The result; parents before children, children in order of their first visit.
 struct FoldedLocation {
-  // The visits of a node have this parameter, and those of `base`.
+  // The visits of `node` have this parameter and the parameters of `base`.
   struct Parameter {
     std::uint32_t node = 0;
     std::uint32_t base = 0;
     ParameterId parameter;
-    std::uint64_t value = 0;  // as an event has it
+    std::uint64_t value = 0;  // as in an event
   };
   struct MetricValues {
     std::uint32_t node = 0;
@@ -47,11 +47,11 @@ struct FoldedLocation {
     MetricStatistics statistics;
   };
   struct Sample {            // see SampleCell
-    std::uint32_t node = 0;  // 0: of no call path
+    std::uint32_t node = 0;  // 0: no region was open
     MetricId metric;
     std::uint64_t value = 0;
   };
-  // A visit that was cut in two: where events end and a profile goes on.
+  // A part of a visit that was cut in two, where events end and a profile continues.
   struct Part {
     std::uint32_t node = 0;
     std::uint64_t duration = 0;
@@ -68,28 +68,28 @@ struct FoldedLocation {
   Timestamp last{};
 };
 
-// The call paths that all locations of a run may have together. Any thread may
-// take one.
+// The number of call paths that all locations of a run may still add. Any thread may take
+// one.
 class NodeBudget {
  public:
   explicit NodeBudget(std::uint32_t nodes) noexcept : left_(nodes) {}
   bool take() noexcept { return left_.fetch_sub(1, std::memory_order_relaxed) > 0; }
 
  private:
-  std::atomic<std::int64_t> left_;  // far below 0 when more was asked for
+  std::atomic<std::int64_t> left_;  // far below 0 if more were asked for
 };
 
 struct FoldLimits {
   std::uint32_t own_nodes = 0;           // call paths beyond these are taken from the budget
-  std::uint32_t own_functions = 0;       // the same of functions beyond the limit
+  std::uint32_t own_functions = 0;       // the same for functions beyond the limit
   std::uint32_t max_depth = UINT32_MAX;  // levels that are kept apart
-  std::uint64_t cut = UINT64_MAX;        // time at which a profile goes on
+  std::uint64_t cut = UINT64_MAX;        // time from which on a profile continues
 };
 
 class LocationFold {
  public:
-  // `definitions` and the budgets, of call paths and of functions beyond their limit, live as long
-  // as the fold.
+  // `definitions` and the budgets (for call paths, and for functions beyond their limit) must live
+  // as long as the fold.
   LocationFold(std::string location_name, const Definitions& definitions, const FoldLimits& limits,
                NodeBudget& budget, NodeBudget& functions);
 
@@ -104,7 +104,7 @@ class LocationFold {
   };
   // A visit beyond the limit of call paths.
   struct Beyond {
-    std::uint32_t function;    // the node where its own time counts; 0: that without a region
+    std::uint32_t function;    // the node of its exclusive time; 0: the one without a region
     std::uint64_t inside = 0;  // time of the visits inside it
   };
 
@@ -129,7 +129,7 @@ class LocationFold {
   std::uint32_t function_beyond(std::uint32_t node, std::uint32_t region);
   bool take_node() noexcept;
   bool take_function() noexcept;
-  // Where values count.
+  // The node to which values are added.
   std::uint32_t counting_node() const noexcept {
     const bool known = !beyond_.empty() && beyond_.back().function != 0;
     return known ? beyond_.back().function : innermost().node;
@@ -152,15 +152,15 @@ class LocationFold {
   FoldLimits limits_;  // what is left of them
   NodeBudget* budget_;
   NodeBudget* functions_;
-  std::vector<Beyond> beyond_;  // outermost first; their frames have all the same node
+  std::vector<Beyond> beyond_;  // outermost first; all their frames have the same node
   // From a node, a parameter and its value to the node of visits that have it.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> variants_;
   ChildTable metrics_;  // from a node and a metric to a place in folded_.metrics
   ChildTable samples_;  // ... and in folded_.samples
   std::vector<std::optional<std::uint64_t>> sampled_;  // by metric: the last value
   std::uint64_t together_ = 0;        // values that came with others of their set, as one event
-  Operands operands_;                 // of the event of MPI that comes next
-  bool begun_ = false;                // nothing was left since the innermost visit began
+  Operands operands_;                 // of the next MPI event
+  bool begun_ = false;                // no region was left since the innermost visit started
   std::uint64_t moved_ = UINT64_MAX;  // number of the event that moved a visit last
 };
 

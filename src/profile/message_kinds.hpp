@@ -10,14 +10,14 @@
 
 namespace timeloom::profile {
 
-// For what a process waits.
+// The reason for which a process waits.
 enum class WaitKind : std::uint8_t {
-  kLateSender,    // receives before the message is sent
-  kLateReceiver,  // sends, and is held until it is received
-  kBarrier,       // at a barrier, for the last
-  kAllToAll,      // at an operation that all take part in, for the last
+  kLateSender,    // a receive starts before the message is sent
+  kLateReceiver,  // a send is held until the message is received
+  kBarrier,       // for the last process at a barrier
+  kAllToAll,      // for the last process in an operation from all to all
   kLateRoot,      // for the root of an operation from one to all
-  kEarlyRoot,     // the root, of an operation from all to one
+  kEarlyRoot,     // the root waits in an operation from all to one
 };
 inline constexpr std::size_t kWaitKinds = 6;
 const char* name_of(WaitKind kind) noexcept;
@@ -25,21 +25,21 @@ const char* name_of(WaitKind kind) noexcept;
 // As in the names of MPI's functions: "Allreduce".
 const char* name_of(CollectiveKind kind) noexcept;
 
-// The way of the data: from the root to all, from all to the root, or from all to all.
+// The direction of the data: from the root to all, from all to the root, or from all to all.
 bool one_to_all(CollectiveKind kind) noexcept;
 bool all_to_one(CollectiveKind kind) noexcept;
 bool all_to_all(CollectiveKind kind) noexcept;
 
-// An operation between neighbours of a topology.
+// By the name of an MPI function: an operation between neighbours of a topology.
 bool only_neighbours(std::string_view name) noexcept;
 
-// Waits until there is a message that another call receives.
+// Waits for a message, which another call then receives.
 bool is_blocking_probe(std::string_view name) noexcept;
 
-// Asks for facts of a status, as programs do between a probe and the receive.
+// Reads a status, as programs do between a probe and the receive.
 bool reads_status(std::string_view name) noexcept;
 
-// A function of MPI that waits for other processes without an event that says for whom.
+// Waits for other processes, and no event tells for which.
 bool waits_unseen(std::string_view name) noexcept;
 
 }  // namespace timeloom::profile

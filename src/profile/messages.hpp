@@ -1,9 +1,10 @@
-// What the processes of a run said to each other, from its events: who sent how much to whom, who
-// waited for whom, and whether a message came before it was sent.
+// Summarises the messages between the processes of a run: how much each process sent to each other
+// one, which waited for which, and which messages arrived before they were sent, by clocks that
+// differ.
 //
-// MessageSink follows the rules of RunSink; the rest is for one thread, after finish(). Memory
-// grows with the number of messages, as far as they are not limited. docs/mpi.md has the formulas
-// of waiting.
+// MessageSink follows the rules of RunSink; the other functions are for one thread, after finish().
+// Memory grows with the number of messages, up to the limit given. docs/mpi.md has the formulas of
+// waiting.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +26,13 @@
 
 namespace timeloom::profile {
 
-// A process, by its place in Definitions::groups.
+// Two processes, by their indices in Definitions::groups.
 using ProcessPair = std::pair<std::uint32_t, std::uint32_t>;  // sender, receiver
 
 struct Traffic {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  // Ticks in the calls of the sender that send and complete them, and in those of the receiver.
+  // Ticks in the sender's calls that send and complete the messages, and in the receiver's calls.
   std::uint64_t send_time = 0;
   std::uint64_t receive_time = 0;
 };
@@ -52,14 +53,14 @@ struct MessageSummary {
   std::map<ProcessPair, Traffic> traffic;
   std::map<std::uint32_t, std::vector<Wait>> waits;  // by process, then by kind
   std::map<CollectiveKind, CollectiveTotals> collectives;
-  std::uint64_t messages = 0;        // whose sender and receiver are known
+  std::uint64_t messages = 0;        // with known sender and receiver
   std::uint64_t unmatched = 0;       // sent and never received, or the other way round
   std::uint64_t backwards = 0;       // received before they were sent
   std::uint64_t most_backwards = 0;  // ticks
-  // Earlier messages or operations of a process may be missing, and so it is not known which of the
-  // others belong together: `unmatched` has these messages, `waits` nothing of them.
+  // Earlier messages or operations of a process may be missing, so it is not known which sends and
+  // receives belong together: these count in `unmatched`, and not in `waits`.
   bool uncertain = false;
-  // Ticks of the run on an ideal network; nothing: `not_ideal` says why, if there are calls of MPI.
+  // Ticks of the run on an ideal network; none: `not_ideal` is the reason, if there are MPI calls.
   std::optional<std::uint64_t> ideal_runtime;
   std::string not_ideal;
 };
@@ -69,17 +70,17 @@ struct MessageEnd {
   std::uint64_t entered = 0, left = 0;  // the region
   std::uint64_t time = 0;               // the event
   std::uint64_t spent = 0;  // its share of the calls that send, receive, test and complete it
-  std::uint64_t began = 0;  // the call that began it
-  std::uint64_t order = 0;  // in which those of the location were begun
+  std::uint64_t began = 0;  // start of the call that started it
+  std::uint64_t order = 0;  // its number among the location's ends, in order of their start
   std::uint64_t bytes = 0;
-  std::uint64_t probe_entered = 0, probe_left = 0;  // where it is `probed`
+  std::uint64_t probe_entered = 0, probe_left = 0;  // if it is `probed`
   std::uint32_t process = 0;
-  std::uint32_t location = 0;  // by its place in Definitions::locations
+  std::uint32_t location = 0;  // index in Definitions::locations
   std::size_t place = 0;       // among the sends and receives of its location, see is_message()
-  std::uint32_t call = 0;      // of those of the process in MPI, see IdealNetwork
+  std::uint32_t call = 0;      // its number among the process's MPI calls, see IdealNetwork
   std::uint32_t probe_call = 0;
   bool blocks = false;
-  bool probed = false;  // a receive, directly before which the location has waited in a probe
+  bool probed = false;  // a receive directly after a probe in which the location waited
 };
 
 struct MessageChannel {
@@ -87,17 +88,17 @@ struct MessageChannel {
   auto operator<=>(const MessageChannel&) const = default;
 };
 
-// Whether the probe before the receive has waited for this message, and not for another.
+// Whether the probe before the receive waited for this message, and not for another.
 bool is_probed(const MessageEnd& sent, const MessageEnd& received) noexcept;
 
-// Ticks that the two sides of a message have waited for each other.
+// Ticks for which the two sides of a message waited for each other.
 struct MessageWaits {
   std::uint64_t receiver = 0;  // for a late sender
   std::uint64_t sender = 0;    // for a late receiver
 };
 MessageWaits waits_of(const MessageEnd& sent, const MessageEnd& received) noexcept;
 
-// Of one process, to a collective operation.
+// The part of one process in a collective operation.
 struct CollectiveVisit {
   std::uint32_t process = 0;
   std::uint32_t location = 0;
@@ -107,13 +108,12 @@ struct CollectiveVisit {
   std::optional<WaitKind> waits_for;
   CollectiveKind kind{};
   bool root = false;
-  bool only_neighbours = false;  // not all that take part wait for each other
+  bool only_neighbours = false;  // a process waits for its neighbours only
   bool blocks = true;
-  std::uint32_t begun = 0, ended = 0;  // calls of the process in MPI, see IdealNetwork
+  std::uint32_t begun = 0, ended = 0;  // numbers of MPI calls of the process, see IdealNetwork
 };
 
-// Told in finish() of each message that has both ends, and of each collective operation that
-// blocks.
+// Called in finish() for each message with both ends, and for each blocking collective operation.
 class MessageListener {
  public:
   virtual ~MessageListener() = default;
@@ -124,8 +124,8 @@ class MessageListener {
 
 class MessageSink final : public RunSink {
  public:
-  // How many ends of messages and visits to collective operations are kept of a location; those
-  // that begin later are left out.
+  // The number of ends of messages, and of visits to collective operations, that are kept for a
+  // location; later ones are left out.
   using Limit = std::function<std::size_t(const Location&)>;
 
   // With a listener the summary has no ideal runtime.
@@ -140,7 +140,7 @@ class MessageSink final : public RunSink {
 
  private:
   class OneLocation;                                    // message_location.cpp
-  static constexpr std::uint32_t kNobody = UINT32_MAX;  // in the place of a process
+  static constexpr std::uint32_t kNobody = UINT32_MAX;  // in place of a process
   static constexpr std::uint32_t kNoCall = UINT32_MAX;
   struct Place {
     std::uint32_t process, location;
@@ -148,10 +148,10 @@ class MessageSink final : public RunSink {
   using Sides = std::pair<std::vector<MessageEnd>, std::vector<MessageEnd>>;  // sent, received
 
   bool is_self(std::uint32_t communicator) const noexcept;
-  // `own`: the process that asks.
+  // `own`: the process whose event has the rank.
   std::uint32_t process_at(std::uint32_t communicator, std::uint32_t rank,
                            std::uint32_t own) const noexcept;
-  // The place, among the members, of what events of the process call rank 0.
+  // The index, among the members, of rank 0 in the process's events.
   std::uint32_t before_peers(std::uint32_t communicator, std::uint32_t process) const;
   void add_message(const MessageChannel& channel, bool sent, const MessageEnd& end);
   void match(Sides& sides, const MessageChannel& channel);
@@ -171,15 +171,15 @@ class MessageSink final : public RunSink {
   struct Meeting {
     std::uint32_t communicator;
     std::uint32_t process;  // alone in it; 0: there are others
-    std::uint64_t before;   // how many there were in it
+    std::uint64_t before;   // number of earlier operations in it
     auto operator<=>(const Meeting&) const = default;
   };
   struct OwnVisit {
-    std::uint64_t began, order;  // as those of a message
+    std::uint64_t began, order;  // as in MessageEnd
     CollectiveVisit visit;
-    bool apart;  // of two groups, that of the root, without being it: it waits for nobody
+    bool apart;  // in the root's group of an intercommunicator, but not the root: it does not wait
   };
-  // By communicator and process, whose threads together take part in each operation once.
+  // By communicator and process; all threads of a process together take part in an operation once.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<OwnVisit>> own_visits_;
   std::map<Meeting, std::vector<CollectiveVisit>> visits_;
   std::map<LocationId, Place> places_;

@@ -1,7 +1,7 @@
-// How often each region occurs on the path from a root to a call path, while those go by in
-// pre-order: by it the time of recursive calls is not counted twice.
+// Counts how often each region occurs on the path from a root to the current call path, while call
+// paths are visited in pre-order. With it the time of recursive calls is not counted twice.
 //
-// A plain value. Used by one thread; throws what memory can.
+// A plain value. Used by one thread; throws nothing but std::bad_alloc.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace timeloom::profile {
 
 class RegionsOnPath {
  public:
-  // Moves on to the next node; true if its region, any number, is not on its path yet.
+  // Goes on to the next node; true if its region does not occur among its ancestors.
   bool enter(std::size_t region, std::uint32_t depth) {
     while (path_.size() > depth) {
       --occurrences_[path_.back()];

@@ -1,4 +1,4 @@
-// The pre-order of a tree whose nodes were numbered as they were met.
+// The pre-order of a tree whose nodes are numbered in order of their first visit.
 //
 // A plain function, for any thread.
 #pragma once
@@ -8,9 +8,9 @@
 
 namespace timeloom::profile {
 
-// The places of `paths` but the first, in pre-order, children in the order of their places.
-// Each has the place of its `parent`, which comes before it; the first stands above the
-// roots. Without recursion, since call paths can be many thousand levels deep.
+// The indices of `paths` without the first, in pre-order, children in order of their indices.
+// Each path has the index of its `parent`, which is smaller; path 0 is the parent of the roots.
+// Without recursion, since call paths can be many thousand levels deep.
 template <typename Path>
 std::vector<std::uint32_t> in_preorder(const std::vector<Path>& paths) {
   std::vector<std::uint32_t> first_child(paths.size(), 0);

@@ -1,4 +1,4 @@
-// The events that a visit of a region makes in a trace.
+// The events of one visit of a region in a trace.
 //
 // Plain functions; any thread may call them. Nothing throws.
 #pragma once
@@ -13,8 +13,8 @@ namespace timeloom::profile {
 // A single execution of a dynamic region, which has no events of its own.
 bool is_execution(const ScoreProfile::Region& region);
 
-// The bytes that one visit of the region takes, time stamps included. By the rules of Score-P, or
-// of a run that is `ours` by what we record, which is more of MPI.
+// The bytes of one visit of the region, time stamps included: by the rules of Score-P, or for a run
+// of `ours` by the events that Timeloom records, which are more for MPI.
 std::uint64_t bytes_per_visit(const ScoreProfile::Region& region, const EventSizes& sizes,
                               bool sampled, std::uint64_t counters, bool ours);
 

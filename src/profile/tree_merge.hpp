@@ -1,7 +1,7 @@
 // Merges the trees of single locations into one, by call path.
 //
-// Used by one thread, at the end of a fold. Adding the locations in the order
-// of their ids makes the result independent of which was folded first.
+// Used by one thread, when all locations have been folded. Adding them in order of their ids
+// makes the result independent of the order in which they were folded.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace timeloom::profile {
 
-// In order of metrics and nodes, each pair once.
+// Sorts by metric and node, and joins the values of equal pairs.
 void join_samples(std::vector<SampleCell>& samples, const std::vector<Metric>& metrics);
 
 class TreeMerge {
  public:
-  // `definitions` outlive the merge.
+  // `definitions` must outlive the merge.
   explicit TreeMerge(const Definitions& definitions)
       : definitions_(definitions),
         profiles_(definitions.locations.size()),
