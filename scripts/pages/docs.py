@@ -16,6 +16,7 @@ import subprocess
 import sys
 
 from scripts import environments
+from scripts.pages import glossary_links
 from scripts.release import release_tools
 
 PLACE = environments.BUILD / "docs"
@@ -44,6 +45,7 @@ def copy_pages() -> None:
     for page in (PLACE / "docs").rglob("*.md"):
         folder = page.parent.relative_to(PLACE / "docs").as_posix()
         page.write_text(without_links_outside(page.read_text(), folder))
+    glossary_links.add_links(PLACE / "docs")
     shutil.copy(environments.ROOT / "packaging" / "docs" / "mkdocs.yml", PLACE)
 
 
