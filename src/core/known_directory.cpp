@@ -16,7 +16,7 @@ constexpr int kHexadecimal = 16;
 
 using Numbers = std::array<std::uint64_t, 4>;
 
-// None of them is 0 in every place: then they are not known.
+// All zeros: not known.
 Numbers numbers_in(std::string_view text) {
   Numbers numbers{};
   const char* next = text.data();
@@ -30,7 +30,7 @@ Numbers numbers_in(std::string_view text) {
   return next == end ? numbers : Numbers{};
 }
 
-// A directory below an open one, made if there is none.
+// Opens a directory below an open one, and makes it if it does not exist.
 os::Directory make_or_open(const os::Directory& above, const std::string& name, int* error) {
   *error = above.make_directory(name);
   if (*error != 0 && *error != EEXIST) return {};

@@ -46,14 +46,14 @@ bool locked(const OpenPart& open) {
   return defs.is_open() && defs.in_use();
 }
 
-// Whether the process has mapped the ring of the spool. None: nobody may look.
+// Whether the process has mapped the ring of the spool. None: this process may not look.
 std::optional<bool> maps_ring(const os::ProcessIdentity& process, const OpenPart& open) {
   int error = 0;
   const os::File ring = open(kRingName, &error);
   return ring.is_open() ? os::maps_file(process, ring) : std::optional(false);
 }
 
-// Of a process that only its machine can see.
+// For a process that only its own machine can see.
 Alive alive_by_beats(const os::File& life) {
   struct stat status {};
   if (::fstat(life.fd(), &status) != 0) return Alive::kUnknown;
@@ -63,7 +63,7 @@ Alive alive_by_beats(const os::File& life) {
 
 }  // namespace
 
-// Opened for each beat, so that a process has a descriptor less.
+// Opened for each beat, to save a descriptor.
 void begin_to_beat(os::File& life) noexcept {
   life.write_at(kSize, std::as_bytes(std::span(kBeats)));
   life.close();
@@ -101,7 +101,7 @@ Alive alive(const OpenPart& open) {
   if (error == ENOENT) return Alive::kNo;  // its measurement has ended
   Life life;
   const bool read = error == 0 && read_life(file, life, &error);
-  // A process that was killed before it had written so much has recorded nothing.
+  // A process that was killed before it had written this much has recorded nothing.
   if (error == 0 && !read) return Alive::kNo;
   if (!read || !is_sound(life)) return Alive::kUnknown;
   switch (os::look_for(life.process)) {
@@ -109,7 +109,7 @@ Alive alive(const OpenPart& open) {
     case os::Found::kElsewhere: return alive_by_beats(file);
     case os::Found::kYes: break;
   }
-  // By exec a process becomes another program and remains the same process.
+  // After exec it is another program in the same process.
   return maps_ring(life.process, open).value_or(true) ? Alive::kYes : Alive::kNo;
 }
 

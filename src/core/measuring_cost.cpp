@@ -85,7 +85,7 @@ void add_events(const ProcessCost& process, MeasuringCost& sum, double& events) 
   sum.functions += process.functions;
 }
 
-// The process, as if it had been calibrated with the results of another.
+// The cost of a process, computed with the calibration of another one.
 ProcessCost as_calibrated(ProcessCost process, const ProcessCost& other) noexcept {
   process.event = other.event;
   if (process.callback > 0 && other.quick_callback > 0) {
@@ -166,7 +166,7 @@ std::optional<MeasuringCost> CostSum::sum() const {
 }
 
 Shares shares_of(const MeasuringCost& cost) noexcept {
-  // Of a short program the estimate may exceed what was measured of the whole.
+  // For a short program the estimate may exceed the measured CPU time.
   const double cpu = std::min(share(cost.total(), cost.cpu), 1.0);
   return {cpu, std::min(share(cost.total() - cost.recorder, std::max(cost.wall, cost.cpu)), 1.0),
           band_of(cpu, cost.most_of_stated())};

@@ -9,7 +9,7 @@
 namespace timeloom {
 namespace {
 
-// The first part of the host's name, of plain letters.
+// The first part of the host's name, with other characters than letters and digits replaced.
 std::string host_word() {
   constexpr std::size_t kLongest = 40;
   std::string name = os::hostname();
@@ -22,7 +22,7 @@ std::string host_word() {
 
 }  // namespace
 
-// Without the number at its end.
+// The name without the number at its end.
 std::string spool_name_of(std::uint64_t process) {
   return host_word() + "-" + std::to_string(process) + "-" + std::to_string(os::start_of(process)) +
          "-";

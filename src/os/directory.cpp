@@ -20,8 +20,8 @@ namespace {
 
 constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
-// The directory in which the last name of a way lies, found by opening one after the other
-// without following links: openat2() can do the same at once, but not on every system.
+// The directory that contains the last name of a way, found by opening one directory after the
+// other without following links. openat2() could do this at once, but not on every system.
 class LastStep {
  public:
   LastStep(int directory, std::string_view way) noexcept : fd_(directory) {
@@ -64,7 +64,7 @@ class LastStep {
   std::array<char, NAME_MAX + 1> name_{};
 };
 
-// A name that no other process, on this machine or another one, takes at the same moment.
+// A name that no other process on any machine uses at the same moment.
 std::array<char, 64> name_of_probe() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
@@ -139,8 +139,8 @@ DirectoryId Directory::id() const noexcept {
   return {status.st_dev, status.st_ino};
 }
 
-// A file system may give all that is made to one user, or every mode to all of it; so the
-// directory is compared to a file.
+// A file system may give all new files to one user, or give all of them the same mode; so the
+// directory is compared with a new file.
 bool Directory::is_new_and_private() const {
   int error = 0;
   if (!names(&error).empty() || error != 0) return false;
@@ -276,8 +276,8 @@ int Directory::rename(const std::string& from, const Directory& to,
 int Directory::rename_to_new(const std::string& from, const std::string& name) const noexcept {
   if (::renameat2(fd_, from.c_str(), fd_, name.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL) return errno;
-  // A file system that cannot: what appears under the name just now is replaced if it is no
-  // directory with something in it.
+  // A file system without this call: an entry that gets the name just now is replaced, unless it is
+  // a directory that is not empty.
   int error = 0;
   if (kind(name, &error) != EntryKind::kNone) return EEXIST;
   return error != 0 ? error : rename(from, *this, name);
@@ -303,7 +303,7 @@ int Directory::remove_all(const std::string& name) const {
   int error = 0;
   {
     const Directory below = open_below(name, &error);
-    if (error == ENOTDIR || error == ELOOP) return refused;  // it is none
+    if (error == ENOTDIR || error == ELOOP) return refused;  // it is not a directory
     if (error != 0) return error == ENOENT ? 0 : error;
     const std::vector<std::string> names = below.names(&error);
     for (std::size_t i = 0; error == 0 && i < names.size(); ++i) {

@@ -21,10 +21,10 @@ namespace {
 // the lowest free number being given out; stay out of their way.
 constexpr int kLowestDescriptor = 512;
 
-// Nothing else than a file keeps us waiting, becomes our terminal, or is found by a link.
+// Do not wait for a FIFO, take a terminal as controlling terminal, or follow a link.
 constexpr int kOpenToWrite = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
 
-// The same as `fd`, with a larger number where there is one. -1: it cannot be copied.
+// A copy of `fd`, with a larger number if one is free. -1: it cannot be copied.
 int copy_above(int fd) noexcept { return ::fcntl(fd, F_DUPFD_CLOEXEC, kLowestDescriptor); }
 
 File open_file(int directory, const std::string& path, int flags, int* error) noexcept {
@@ -58,9 +58,9 @@ bool beyond_file_limit(std::uint64_t end) noexcept {
          end > limit.rlim_cur;
 }
 
-// In large writes, which the kernel answers with large folios where the file system
-// has them: then bringing in the pages takes a quarter to a third of what it takes
-// when each comes with its own fault.
+// In large writes, for which the kernel uses large folios if the file system has them:
+// touching the pages then takes a quarter to a third of the time that it takes with a
+// fault for each page.
 int write_zeros(File& file, std::uint64_t offset, std::uint64_t length) noexcept {
   static std::array<std::byte, 64 << 10> zeros{};
   int error = 0;
@@ -110,7 +110,7 @@ bool File::is_ours() const noexcept {
          (::fstat(fd_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_);
 }
 
-// Without memory, of which a helper thread that needs none for anything else takes none.
+// Allocates nothing: a helper thread that allocates nothing else would get a heap of its own.
 int File::open_again() noexcept {
   if (is_ours()) return 0;
   if (path_.empty()) return EBADF;
@@ -120,7 +120,7 @@ int File::open_again() noexcept {
   again.device_ = device_;
   again.inode_ = inode_;
   if (!again.is_ours()) return ENOENT;  // another file has its name by now
-  fd_ = std::exchange(again.fd_, -1);   // what had the number is not ours to close
+  fd_ = std::exchange(again.fd_, -1);   // the old number is another file's by now
   return marked_ ? mark_in_use() : 0;
 }
 
@@ -253,7 +253,7 @@ bool File::is_plain() const noexcept {
   return ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// The link is to what the descriptor is of, wherever its name leads by now.
+// Links the file of the descriptor, even if its name has become another file's.
 int File::link_to(const std::string& path) const {
   if (!is_plain()) return EINVAL;
   const std::string self = "/proc/self/fd/" + std::to_string(fd_);
@@ -271,8 +271,8 @@ int File::link_to(const std::string& path) const {
   return error;
 }
 
-// A lock of the open file, not of the process: that would be gone as soon as the
-// process closes any descriptor of the file, as it does when it copies a run.
+// A lock of the open file, not of the process: a lock of the process would be lost as soon as
+// it closes any descriptor of the file, as it does when it copies a run.
 int File::mark_in_use() noexcept {
   marked_ = true;
   struct flock lock {};
@@ -329,8 +329,8 @@ int Mapping::touch(std::byte* data, std::size_t size) noexcept {
   // Not MAP_POPULATE: it maps the pages of a shared file for reading only, and the
   // first write to each would still fault.
   if (::madvise(data, size, MADV_POPULATE_WRITE) == 0) return 0;
-  // No page to be had in spite of the allocation (a file system that copies
-  // on write, a quota): an error value here, a SIGBUS if we touched it.
+  // There is no page in spite of the allocation (a file system that copies on write, a
+  // quota): this call gives an error, and touching the page would be a SIGBUS.
   if (errno != EINVAL) return errno;
   touch_pages(data, size);  // before Linux 5.14
   return 0;

@@ -16,7 +16,7 @@
 namespace timeloom::os {
 namespace {
 
-constexpr int kMostLinks = 40;  // as the kernel follows
+constexpr int kMostLinks = 40;  // as many as the kernel follows
 // O_DIRECTORY makes an automounter mount the file system.
 constexpr int kEnter = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
@@ -47,7 +47,7 @@ class Walk {
  private:
   bool is_last() const noexcept { return left_.empty(); }
 
-  // `way`: from the directory that has been reached on, or from / on.
+  // `way`: relative to the directory that has been reached, or to /.
   void begin(const std::string& way) {
     left_ = way;
     if (way.starts_with('/')) shown_ = "/";
@@ -73,14 +73,14 @@ class Walk {
     done_ = true;
   }
 
-  // One that is not the last, or that has no name.
+  // A name that is not the last, or is empty.
   void pass(const std::string& name) {
     if (enter(name.c_str(), O_NOFOLLOW)) return show(name);
     if (std::exchange(error_, 0) == ENOENT && makes_ && make(name)) return pass(name);
     if (error_ == 0) follow(name);
   }
 
-  // The last one.
+  // The last name.
   void look(const std::string& name) {
     struct stat status {};
     const int failed =
@@ -96,7 +96,7 @@ class Walk {
     }
   }
 
-  // False: it cannot be made.
+  // False: the directory cannot be made.
   bool make(const std::string& name) {
     const int failed = at_.make_directory(name);
     if (failed != 0 && failed != EEXIST) error_ = failed;
@@ -162,7 +162,7 @@ class Walk {
 
   Directory at_;
   std::string left_;   // of the path, without a slash at its start
-  std::string shown_;  // the way so far
+  std::string shown_;  // the path so far
   std::string name_;
   std::string link_;
   int error_;

@@ -69,7 +69,7 @@ std::string file_of(const std::string& process, const char* name) {
   return "/proc/" + process + "/" + name;
 }
 
-// 0: it does not begin with a digit.
+// 0: the text does not start with a digit.
 std::uint64_t number_of(std::string_view digits, int base) noexcept {
   std::uint64_t number = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
@@ -89,7 +89,7 @@ constexpr std::size_t kState = 0, kParent = 1, kThreads = 17, kStart = 19;
 // None: there is no such process.
 std::optional<Status> status_of(const std::string& process) {
   const std::string line = read_file(file_of(process, "stat"));
-  // The name of the program comes second, in parentheses and with whatever is in it, and a blank.
+  // The name of the program comes second, in parentheses; it may itself contain any characters.
   const std::string_view rest = line;
   const std::vector<std::string_view> fields =
       pieces_of(rest.substr(std::min(rest.size(), rest.rfind(')') + 2)), ' ');
@@ -123,7 +123,7 @@ struct FileIdentity {
   std::string path;  // absolute; file systems made of layers show other numbers
 };
 
-// None: the system does not say.
+// None: the system does not tell.
 std::optional<FileIdentity> identity_of(const File& file) {
   struct stat status {};
   if (::fstat(file.fd(), &status) != 0) return std::nullopt;
@@ -176,7 +176,7 @@ Found look_for(const ProcessIdentity& process) {
   if (const auto status = status_of(std::to_string(process.id))) {
     return status->start == process.start && !has_ended(*status) ? Found::kYes : Found::kNo;
   }
-  // A process of somebody else may be hidden.
+  // A process of another user may be hidden.
   const bool there = ::kill(static_cast<pid_t>(process.id), 0) == 0 || errno == EPERM;
   return there ? Found::kYes : Found::kNo;
 }

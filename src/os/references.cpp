@@ -39,7 +39,7 @@ class Object {
 
   bool needs(std::string_view library) const {
     const auto* const names = pointer<char>(DT_STRTAB);
-    if (names == nullptr) return false;  // nothing is dynamic
+    if (names == nullptr) return false;  // not a dynamic object
     for (const ElfW(Dyn)* entry = dynamic_; entry->d_tag != DT_NULL; ++entry) {
       if (entry->d_tag != DT_NEEDED) continue;
       if (std::string_view(names + entry->d_un.d_val).starts_with(library)) return true;
@@ -60,7 +60,7 @@ class Object {
     }
     return 0;
   }
-  // The dynamic linker has made most of them addresses.
+  // The dynamic linker has turned most of them into addresses.
   template <typename Entry>
   const Entry* pointer(ElfW(Sxword) tag) const {
     const ElfW(Addr) at = value(tag);
@@ -81,7 +81,7 @@ class Object {
     }
   }
 
-  // The slot may lie where the linker has made memory read-only, and is made so again.
+  // The linker may have made the slot's page read-only; afterwards it is read-only again.
   void write(const void** slot, const void* to) const {
     const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
     auto* const begin =

@@ -21,18 +21,18 @@ constexpr int kFatal[] = {SIGTERM, SIGHUP,    SIGINT,  SIGQUIT, SIGABRT, SIGSEGV
 
 void note_nothing(int) noexcept {}
 
-// Never null: a handler may have begun on another thread before signals are watched no more.
+// Never null: a handler may have started on another thread before the watch ended.
 constinit std::atomic<void (*)(int)> g_note = note_nothing;
 constinit std::atomic<bool> g_watched = false;
 
-// A fault happens again when we return, now without a handler, and ends the
-// process with all that belongs to it; other signals are sent once more, and
-// arrive when the handler, which blocks them, has returned.
+// A fault happens again when we return, now without a handler, and ends the process as it
+// should (perhaps with a core dump); other signals are sent once more, and arrive when the
+// handler, which blocks them, has returned.
 void on_signal(int signal, siginfo_t* info, void*) noexcept {
   g_note.load()(signal);
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
-  // A filter that the program has set (seccomp) may refuse it, and the fault would come for ever.
+  // A seccomp filter of the program may refuse this, and the fault would be repeated for ever.
   if (::sigaction(signal, &standard, nullptr) != 0) ::syscall(SYS_exit_group, 128 + signal);
   const bool sent = info == nullptr || info->si_code <= 0;
   if (sent || (signal != SIGSEGV && signal != SIGBUS && signal != SIGILL && signal != SIGFPE)) {
@@ -55,15 +55,15 @@ bool is_ours(int signal) noexcept {
 void watch(int signal) noexcept {
   struct sigaction ours {};
   ours.sa_sigaction = on_signal;
-  // On the alternate stack, where there is one: the other may have overflown.
+  // On the alternate stack, if there is one: the thread's own may have overflowed.
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
   if (has_handler(signal, SIG_DFL)) ::sigaction(signal, &ours, nullptr);
 }
 
-// Enough for handlers of others, too; nothing of it is touched before a signal comes.
+// Enough for the program's handlers, too; no page of it is touched before a signal comes.
 constexpr std::size_t kStackSize = std::size_t{32} << 10;
-// Below it, not accessible: a handler that needs more ends the process, and writes over nothing. A
-// multiple of every size of pages.
+// The guard below it, not accessible: a handler that needs more stack ends the process instead of
+// overwriting other memory. A multiple of every page size.
 constexpr std::size_t kGuardSize = std::size_t{64} << 10;
 
 // The guard, and the stack above it; null: no memory.
@@ -83,7 +83,7 @@ std::span<const std::byte> bytes_of(const stack_t& stack) noexcept {
   return {static_cast<const std::byte*>(stack.ss_sp), stack.ss_size};
 }
 
-// Of a thread that ends. The program may have replaced it meanwhile.
+// Frees the stack of a thread that ends, unless the program has replaced it.
 void remove_stack(void* memory) {
   auto* const guard = static_cast<std::byte*>(memory);
   stack_t present{};

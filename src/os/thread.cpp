@@ -20,8 +20,8 @@ struct Start {
   std::atomic<std::uint64_t>* id;
 };
 
-// pthread_join() returns a moment before the kernel has done with the thread,
-// and until then it counts as one of the process: CPython warns of a fork.
+// pthread_join() returns a moment before the kernel has removed the thread. Until then the
+// process counts as multi-threaded, and CPython warns of a fork.
 void wait_until_gone(std::uint64_t thread) noexcept {
   constexpr int kTries = 10'000;
   constexpr timespec kPause{0, 10'000};
@@ -65,7 +65,7 @@ int HelperThread::start(const char* name, std::function<void()> body, std::size_
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   if (error == 0) {
-    (void)start.release();  // it is the thread's now
+    (void)start.release();  // the thread owns it now
     running_ = true;
   }
   return error;

@@ -40,7 +40,7 @@ std::time_t changed(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 ? status.st_mtime : std::time(nullptr);
 }
 
-// By a program, or by a weave after its end.
+// Whether a program, or a weave after its end, writes into it.
 bool being_written(const fs::path& directory) {
   int error = 0;
   const os::Directory open = os::Directory::open_unlisted(directory.string(), &error);
@@ -48,7 +48,7 @@ bool being_written(const fs::path& directory) {
   return (manifest.is_open() && manifest.in_use()) || being_woven(directory);
 }
 
-// Of canonical paths: whether the one is the other or lies in it.
+// Whether, of two canonical paths, one is the other or lies in it.
 bool holds(const fs::path& outer, const fs::path& inner) {
   return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
 }
@@ -66,7 +66,7 @@ ExperimentDirectory ExperimentDirectory::joined(ExperimentOptions options,
                                                 const KnownDirectory& run) {
   ExperimentDirectory directory(std::move(options), run.path());
   directory.id_ = run.id();
-  // The process that has made it may end before this one.
+  // The process that made the directory may end before this one.
   int error = 0;
   const os::Directory open = run.open(&error);
   const os::File manifest =
@@ -93,13 +93,13 @@ void ExperimentDirectory::remember_homes() {
     add(options_.program.parent_path(), "the directory of the program");
     add(options_.program, "the program");
   }
-  // To rename a link harms nothing that is reached without it.
+  // Renaming a link does not harm a directory that can be reached without it.
   const char* home = std::getenv("HOME");
   std::error_code ignored;
   if (home != nullptr && !fs::is_symlink(path_, ignored)) add(home, "the home directory");
 }
 
-// A directory that the user works in keeps its name: else all paths into it would be gone.
+// A directory in which the user works keeps its name, since paths into it would break.
 void ExperimentDirectory::refuse_homes() const {
   std::error_code error;
   const fs::path target = fs::canonical(path_, error);
@@ -156,7 +156,7 @@ void ExperimentDirectory::refuse_as_scorep() const {
   }
 }
 
-// As check_directory() does, for runs of either layout.
+// Like check_directory(), for runs of either layout.
 void ExperimentDirectory::refuse_as_output() const {
   std::error_code error;
   const fs::file_status status = fs::status(path_, error);
@@ -203,7 +203,7 @@ void ExperimentDirectory::evade() {
   evaded_ = true;
 }
 
-// Gives what has the name another one.
+// Renames the directory that has the name.
 void ExperimentDirectory::make_room(const os::Directory& parent) {
   refuse_unusable();
   const std::string taken = path_.filename().string();
@@ -230,7 +230,7 @@ void ExperimentDirectory::fill(const os::Directory& parent, const std::string& h
   if (error == 0) error = manifest_.write_at(0, std::as_bytes(std::span(manifest)));
   if (error != 0) fail(path_, error);
   directory.write(Item::kSettings, options_.settings);
-  // One that cannot be read is refused where it is read.
+  // A file that cannot be read is refused by the code that reads it.
   std::error_code ignored;
   if (!fs::is_regular_file(options_.filter, ignored)) return;
   constexpr std::size_t kLargest = 64 << 20;  // a larger one is refused, too
@@ -258,7 +258,7 @@ void ExperimentDirectory::create() {
   }
 }
 
-// Takes the words about an unfinished run away. Where that fails it says "if", and is right.
+// Removes the text about an unfinished run. If that fails, the text stays true, as it has an "if".
 void ExperimentDirectory::shorten_manifest(const os::Directory& directory) const {
   int error = 0;
   os::File manifest = directory.open_to_write(name_of(Item::kManifest), &error);
@@ -271,14 +271,14 @@ void ExperimentDirectory::shorten_manifest(const os::Directory& directory) const
 }
 
 void ExperimentDirectory::finish() {
-  const os::File marked = std::move(manifest_);  // until it has its name
+  const os::File marked = std::move(manifest_);  // until the directory has its name
   int error = 0;
   const os::Directory directory = KnownDirectory(path_, id_).open(&error);
   if (error == ESTALE) {
     throw Error(path_.string() + " is that of another run by now; this one was renamed meanwhile");
   }
   if (error == 0) shorten_manifest(directory);
-  // Another rank may have named it, when it found nobody else.
+  // Another rank, which took itself for the last, may have renamed it.
   if (named() || !path_.filename().string().starts_with(kWorkName)) return;
   const std::string name = "scorep-" + stamp(std::time(nullptr)) + options_.suffix;
   error = open_parent().rename_to_new(path_.filename().string(), name);

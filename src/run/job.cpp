@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::string_view kPointer = ".timeloom-job-";
 constexpr char kJobName[] = "job";
-// The targets of a pointer: no path of anything that there is.
+// The targets of a pointer, which are never paths of existing files.
 constexpr std::string_view kMaking = "?";
 constexpr std::string_view kReady = ":";
 constexpr std::chrono::seconds kLongestWait{30};
@@ -35,7 +35,7 @@ constexpr std::chrono::seconds kLongestWait{30};
 std::string pointer_name(const std::string& job, const std::string& wish) {
   const std::string key = job + '\n' + wish;
   const auto bytes = std::as_bytes(std::span(key));
-  // Two of 32 bits, the second of what follows the first.
+  // Two hashes of 32 bits, the second one continuing from the first.
   const std::uint32_t first = checksum(bytes.data(), bytes.size());
   const std::uint32_t second = checksum(bytes.data(), bytes.size(), ~first);
   char text[17];
@@ -43,14 +43,14 @@ std::string pointer_name(const std::string& job, const std::string& wish) {
   return std::string(kPointer) + text;
 }
 
-// What a link says; empty: there is none.
+// The target of a link; empty: there is no link.
 std::string target_of(const fs::path& link) {
   std::array<char, 4096> text{};
   const ssize_t size = ::readlink(link.c_str(), text.data(), text.size());
   return size < 0 ? std::string() : std::string(text.data(), static_cast<std::size_t>(size));
 }
 
-// The run that a pointer in `meeting` leads to; empty: it leads out of that, or to none yet.
+// The run named by a pointer in `meeting`; empty: it leads out of that, or names none yet.
 fs::path run_at(const fs::path& meeting, const std::string& target) {
   if (!target.starts_with(kReady)) return {};
   const fs::path way = fs::path(target.substr(kReady.size())).lexically_normal();
@@ -58,7 +58,7 @@ fs::path run_at(const fs::path& meeting, const std::string& target) {
   return meeting / way;
 }
 
-// Lets a network file system look again at what others have put into a directory.
+// Makes a network file system look again at a directory's entries.
 void refresh(const fs::path& directory) {
   int ignored = 0;
   (void)os::Directory::open(directory.string(), &ignored);
@@ -76,7 +76,7 @@ bool is_own_link(const fs::path& path) {
                  "; choose another directory with --output");
 }
 
-// Lets the link lead to the run.
+// Makes the link name the run.
 void replace_pointer(const fs::path& link, const fs::path& run) {
   const fs::path meeting = link.parent_path();
   const fs::path next = link.string() + ".new";  // only one process at a time makes it
@@ -90,7 +90,7 @@ std::string marker_text(const std::string& job, const std::string& wish) {
   return job + '\n' + wish;
 }
 
-// Empty: there is none.
+// Empty: there is no such link.
 std::string marker_of(const Directory& run) {
   int error = 0;
   const os::File file = run.open_plain(Item::kSpool).open_file(kJobName, &error);
@@ -143,7 +143,8 @@ using MakeRun = std::function<KnownDirectory(unsigned program)>;
 
 using Undo = std::function<void()>;
 
-// Of a run that `make` has made. Not where another process has put its own there meanwhile.
+// Assigns a run that `make` has made to the job. If that fails, undoes the run, unless another
+// process has put its own there meanwhile.
 void share_made(const KnownDirectory& run, const JobRank& rank, const Undo& undo) {
   try {
     mark_job(run, rank.job, rank.wish);
@@ -159,7 +160,7 @@ KnownDirectory make_shared(const JobPointer& pointer, const JobRank& rank, unsig
                            const MakeRun& make, const Undo& undo) {
   try {
     KnownDirectory run = make(program);
-    share_made(run, rank, undo);  // before others may claim it: what is left would be in their way
+    share_made(run, rank, undo);  // before others may claim it: its files would be in their way
     pointer.publish(run.path());
     return run;
   } catch (...) {
@@ -168,11 +169,11 @@ KnownDirectory make_shared(const JobPointer& pointer, const JobRank& rank, unsig
   }
 }
 
-// None: the rank has been in it, with a program before.
+// None: the rank has taken part in it already, with an earlier program.
 std::optional<SharedRun> share_one(const fs::path& meeting, const JobRank& rank, unsigned program,
                                    const MakeRun& make, const Undo& undo) {
   const JobPointer pointer(meeting, rank.job, rank.wish);
-  constexpr int kMostTries = 16;  // each time another rank could not make it
+  constexpr int kMostTries = 16;  // in each, another rank failed to make the run
   for (int i = 0; i < kMostTries; ++i) {
     if (pointer.claim())
       return SharedRun{make_shared(pointer, rank, program, make, undo), true, {}};
@@ -189,7 +190,7 @@ std::optional<SharedRun> share_one(const fs::path& meeting, const JobRank& rank,
   return SharedRun{{}, false, "the run of its job cannot be made"};
 }
 
-// Programs of a job whose runs are not finished at one time.
+// The number of programs of a job whose runs may be unfinished at the same time.
 constexpr unsigned kMostPrograms = 8;
 
 JobRank of_program(const JobRank& rank, unsigned program) {
@@ -198,8 +199,8 @@ JobRank of_program(const JobRank& rank, unsigned program) {
   return result;
 }
 
-// The first program of the job whose run is there: a rank whose run is finished joins those that
-// have gone ahead.
+// The first program of the job whose run exists: a rank whose run is finished joins the ranks that
+// are further ahead.
 std::optional<unsigned> first_program(const fs::path& meeting, const JobRank& rank) {
   for (unsigned program = 1; program <= kMostPrograms; ++program) {
     if (JobPointer(meeting, of_program(rank, program).job, rank.wish).exists()) return program;
@@ -275,8 +276,8 @@ std::string text_of_unknown_size(std::string_view launcher) {
 
 namespace {
 
-// The link that leads to `path`, as the marker in the run names it; empty: there is none. The
-// marker may have been written by anybody: only a pointer to this run counts.
+// The link to `path` that is named in the run's file `job`; empty: there is none. Anybody may have
+// written that file, so only a pointer to this run counts.
 fs::path pointer_to(const Directory& run, const fs::path& path) {
   const std::string marker = marker_of(run);
   const std::size_t end = marker.find('\n');

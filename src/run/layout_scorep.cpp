@@ -4,7 +4,7 @@
 
 namespace timeloom::run {
 
-// ExperimentDirectory writes the manifest, and nothing comes in that it does not name.
+// ExperimentDirectory writes the manifest, and a weave adds only results that it lists.
 const Layout kScorepLayout = {
     .name = kScorepLayoutName,
     .weaves_manifest = false,

@@ -7,7 +7,7 @@
 namespace timeloom::run {
 namespace {
 
-// A line of Score-P's manifest; the text begins in one column.
+// A line of Score-P's manifest; all texts start in the same column.
 std::string overview_line(std::size_t indent, Item item, std::string_view name) {
   constexpr std::size_t kColumn = 32;
   std::string line = std::string(indent, ' ') + "* `" + std::string(name);

@@ -75,11 +75,11 @@ os::File Directory::create(Item item) const {
 
 void Directory::write(Item item, std::string_view text) const {
   const int error = create(item).write_at(0, std::as_bytes(std::span(text)));
-  if (error != 0) remove(item);  // half of it would be taken for the whole
+  if (error != 0) remove(item);  // a part of it would be taken for the whole
   check(error, "cannot write", item);
 }
 
-// Whoever owns the run may put something else under the name at once.
+// The owner of the run may put something else under the name at any time.
 Directory Directory::make_private_directory(Item item) const {
   const std::string name = name_of(item);
   check(directory_.make_directory(name, 0700), "cannot create", item);
@@ -137,7 +137,7 @@ void Directory::rename_profile(const ProfileName& name) const {
         Item::kProfile);
 }
 
-// The directory of the spools, in which marks lie, is the run's with all that is in it.
+// The directory of the spools, with the marks in it, belongs to the run as a whole.
 void Directory::refuse_foreign(Item item) const {
   if (entry(item).kind == Kind::kDirectory || entry(item).role == Role::kMark) return;
   int error = 0;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kPrefix = ".scorep-";
 constexpr int kHexadecimal = 16;
 
-// What a directory holds from its beginning.
+// The entries of a directory from the start.
 constexpr std::array kPrepared = {Item::kManifest, Item::kSettings, Item::kFilter};
 
 bool is_prepared(const os::Directory& directory, const std::string& name) {

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kRankDirectory = "rank-";
-constexpr char kTopName[] = "top";  // of the tree of those that have ended
-// Beside the tree: a rank has found that others are missing.
+constexpr char kTopName[] = "top";  // of the tree of ended ranks
+// Beside the tree: made by a rank that has found others missing.
 constexpr char kMissingName[] = "missing";
 
 std::string name_of_rank(std::uint32_t rank) {
@@ -91,10 +91,10 @@ bool is_gone(const os::Directory& group, std::uint32_t rank) {
   return any;
 }
 
-// So that no rank looks for all.
+// A limit, so that no rank looks for all others.
 constexpr std::uint32_t kMostLookedAt = 64;
 
-// The same of all ranks below a node.
+// The same for all ranks below a node.
 bool are_gone(const os::Directory& group, std::uint32_t first, std::uint32_t end) {
   if (end - first > kMostLookedAt) return false;
   for (std::uint32_t rank = first; rank < end; ++rank) {
@@ -103,7 +103,7 @@ bool are_gone(const os::Directory& group, std::uint32_t first, std::uint32_t end
   return true;
 }
 
-// Whether a rank is there, or comes.
+// Whether a rank has started, or starts within the patience.
 bool begins_within(std::chrono::milliseconds patience, const os::Directory& group,
                    std::uint32_t rank) {
   constexpr std::chrono::milliseconds kPause{10};
@@ -111,14 +111,14 @@ bool begins_within(std::chrono::milliseconds patience, const os::Directory& grou
   while (!is_there(group, name_of_rank(rank))) {
     if (std::chrono::steady_clock::now() >= end) return false;
     std::this_thread::sleep_for(kPause);
-    // A network file system looks again at what others have put there.
+    // A network file system looks again at the entries.
     int ignored = 0;
     (void)os::Directory::open(group.path_of_descriptor(), &ignored);
   }
   return true;
 }
 
-// Whether a process of the rank records. `or_begins`: or it has its directory and no spool yet.
+// Whether a process of the rank records. With `or_begins`, also if it has a directory but no spool.
 bool records(const os::Directory& group, std::uint32_t rank, bool or_begins) {
   int error = 0;
   const os::Directory directory = group.open_below(name_of_rank(rank), &error);
@@ -168,7 +168,7 @@ Others climb(const os::Directory& group, const os::Directory& ended, std::uint32
   std::uint32_t index = rank, count = size;
   for (int level = 1; count > 1; ++level, index /= 2, count = (count + 1) / 2) {
     const std::uint32_t other = index ^ 1u;
-    if (other >= count) continue;  // nobody else comes to the node above
+    if (other >= count) continue;  // no other rank comes to the node above
     const int error = ended.make_directory(std::to_string(level) + "-" + std::to_string(index / 2));
     if (error == EEXIST) continue;
     const int below = level - 1;
@@ -183,9 +183,9 @@ Others climb(const os::Directory& group, const os::Directory& ended, std::uint32
 
 }  // namespace
 
-// The measurement of this rank has ended before. So of ranks that end at one time, at least the one
-// that was the last to note that others are missing, or the one that ended after that, sees that
-// nobody records any more.
+// The measurement of this rank has ended before this is called. So if several ranks end at one
+// time, at least the last one to note that others are missing, or one that ends after that, sees
+// that no rank records any more.
 Others end_rank_in(const os::Directory& group, std::uint32_t rank, std::uint32_t size,
                    std::chrono::milliseconds patience) {
   if (!group.is_open() || make_in_group(group, kEndedName) != 0) return Others::kGoOn;

@@ -38,7 +38,7 @@ std::optional<std::string> begin_of_settings(const Directory& directory) {
 
 bool is_run(const Directory& directory) { return begin_of_settings(directory) == kFirstLine; }
 
-// A name for a file made of what the user calls the program.
+// A file name made from the name that the user gave for the program.
 std::string short_name(std::string_view program) {
   std::string name = fs::path(program).filename().string();
   if (name.empty()) {  // "dir/"
@@ -111,7 +111,7 @@ Directory open_at(const os::Place& place, const fs::path& path) {
   return {std::move(directory), path};
 }
 
-// `own`: this process has just made it; others may have been faster to put something into it.
+// `own`: this process has just made it, though others may have put something into it since.
 void refuse_unusable(const Directory& directory, bool force, bool own = false) {
   const std::string path = directory.path().string();
   if (directory.empty() || is_husk(directory)) {
@@ -138,7 +138,7 @@ void refuse_unusable(const Directory& directory, bool force, bool own = false) {
   directory.check_removable();
 }
 
-// Of one that this process has just made.
+// For a directory that this process has just made.
 void refuse_replaced(const Directory& directory) {
   if (directory.is_at_its_path() && !directory.is_of_another_user()) return;
   throw Error(directory.path().string() +
@@ -169,7 +169,7 @@ fs::path choose_directory(const std::string& output, std::string_view program) {
 fs::path claim_directory(const std::string& output, std::string_view program) {
   for (;;) {
     fs::path path = choose_directory(output, program);
-    // Obstacles are said when the run is made.
+    // Obstacles are reported when the run is made.
     if (!output.empty() || ::mkdir(path.c_str(), 0777) == 0 || errno != EEXIST) return path;
   }
 }
@@ -218,7 +218,7 @@ MadeRun make_directory(const fs::path& path, bool force, const std::string& sett
   const bool made = place.made || claimed;
   const Directory directory = open_at(place, path);
   if (made) refuse_replaced(directory);
-  refuse_unusable(directory, force, made);  // it may be another one by now
+  refuse_unusable(directory, force, made);  // it may have been replaced
   directory.remove_run();
   try {
     directory.write(Item::kSettings, std::string(kFirstLine) + settings);

@@ -32,7 +32,7 @@ bool is_none(int error) {
   return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ESTALE;
 }
 
-// A closed one: none of the group has ended, nor joined, if it is that of a spawn.
+// A closed object: no rank of the group has ended, or none of a spawn has joined.
 os::Directory ended_of(const os::Directory& group, int* error) {
   return group.open_below(kEndedName, error);
 }
@@ -43,7 +43,7 @@ bool has_ended(const os::Directory& group) {
   return (ended.is_open() && is_there(ended, kAllName)) || is_group_gone(group);
 }
 
-// A spawn of which no process has joined is none of the run.
+// A spawn of which no process has joined does not belong to the run.
 bool has_none_left(const os::Directory& spawned, const std::string& name) {
   int error = 0;
   const os::Directory group = spawned.open_below(name, &error);

@@ -9,7 +9,8 @@
 namespace timeloom {
 namespace {
 
-// Tasks are tracks of a trace: where calls are folded there is none, or no longer.
+// Tasks are locations of a trace: a run that writes profiles, at once or after its size limit, has
+// none.
 void check_tasks(const Settings& settings) {
   if (!settings.flag(kSettings.async_tasks)) return;
   const bool profile = settings.flag(kSettings.profile);
@@ -20,13 +21,13 @@ void check_tasks(const Settings& settings) {
                        : settings.origin(kSettings.at_max_size) + "=profile"));
 }
 
-// Then each call is of a region by its arguments.
+// Whether calls with different arguments are different regions.
 bool labels_arguments(const Settings& settings) {
   return settings.text(kSettings.region_names) == "omnitrace" &&
          ("," + settings.text(kSettings.label) + ",").find(",args,") != std::string::npos;
 }
 
-// Functions are given up one by one, by what the interpreter reports of calls of Python code.
+// Functions are given up one by one, by the interpreter's reports about calls of Python code.
 void check_overhead(const Settings& settings) {
   if (!overhead_limit_of(settings)) return;
   for (const auto other : {kSettings.c_functions, kSettings.async_tasks}) {
@@ -48,7 +49,7 @@ void check_locks(const Settings& settings) {
               ": locks are recorded with threads of native code; write --thread pthread as well");
 }
 
-// A program may be run without recording it, as Score-P does; a block is there to be recorded.
+// A program may be run without recording, as with Score-P; a block exists to be recorded.
 void check_results(const Settings& settings, Measured measured) {
   if (measured != Measured::kProgram && settings.text(kSettings.results) == "none") {
     throw Error(settings.origin(kSettings.results) +
@@ -56,7 +57,7 @@ void check_results(const Settings& settings, Measured measured) {
   }
 }
 
-// Calls that run when recording begins have to be seen to end, and nothing may stay behind.
+// The end of calls that are open at the start must be seen, and no hook may stay behind.
 void check_running(const Settings& settings) {
   const std::string instrumenter = settings.text(kSettings.instrumenter);
   if (instrumenter != "auto" && instrumenter != "monitoring") {

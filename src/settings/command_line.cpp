@@ -7,7 +7,7 @@
 namespace timeloom {
 namespace {
 
-// The options that python takes before the program, less those that end it (-V, -h).
+// The options that python accepts before the program, without those that end python (-V, -h).
 constexpr std::string_view kPlainFlags = "bBdEiIOPqRsSuvx";
 constexpr std::string_view kValueFlags = "WX";
 constexpr std::string_view kPycsFlag = "--check-hash-based-pycs";
@@ -113,7 +113,7 @@ class Parser {
       line_.options.emplace_back(&setting,
                                  value ? value : words_.value_for(option, setting.meaning));
     }
-    Settings().set(setting, line_.options.back().second, option);  // refuse what is wrong at once
+    Settings().set(setting, line_.options.back().second, option);  // refuse wrong values at once
   }
 
   [[noreturn]] static void refuse_option(const std::string& option, const std::string& name) {
@@ -149,7 +149,7 @@ class Parser {
     add_flag(flags);
   }
 
-  // The last letter of a word that is ours, or -m or -c.
+  // The last letter of the word is an option of ours, or -m or -c.
   void parse_letter(char letter, const std::string& rest) {
     const std::string option{'-', letter};
     const auto value = [&](std::string_view meaning) -> std::string {

@@ -68,7 +68,7 @@ void take_record(std::string_view record, Inheritance& inheritance) {
   }
 }
 
-// A checksum of the records in front of them.
+// The record that holds the checksum of the others.
 std::string check_of(std::string_view records) {
   const auto* bytes = reinterpret_cast<const std::byte*>(records.data());
   return std::string(kCheck) + std::to_string(checksum(bytes, records.size())) + '\0';
@@ -127,7 +127,7 @@ std::string as_file(const Inheritance& inheritance) {
   return check_of(records) + records;
 }
 
-// A name of this process alone; what it has left there when it was killed is in nobody's way.
+// A name that only this process uses, so that a file left by a killed one is in nobody's way.
 void save(const Inheritance& inheritance, const KnownDirectory& spools) {
   const std::string text = as_file(inheritance);
   const std::string making = std::string(".") + kName + "-" + std::to_string(os::process_id());

@@ -13,18 +13,18 @@
 namespace timeloom {
 namespace {
 
-// Of each list the first variable counts that holds a number.
+// In each list, the first variable that holds a number counts.
 struct Launcher {
   std::string_view name;
   std::array<std::string_view, 2> rank;
   std::array<std::string_view, 3> size;
   std::array<std::string_view, 2> local_size;
   std::array<std::string_view, 2> needed;  // without these it is not this launcher
-  std::array<std::string_view, 3> job;     // these together
+  std::array<std::string_view, 3> job;     // all of them together
 };
 
-// A launcher that runs inside the job of another comes before that. (Open MPI's daemons are started
-// by srun, and torchrun often is.)
+// A launcher that runs inside the job of another one comes before it. (Open MPI's daemons are
+// started by srun, and torchrun often is.)
 constexpr Launcher kLaunchers[] = {
     {"torchrun",
      {"RANK"},
@@ -67,7 +67,7 @@ constexpr Launcher kLaunchers[] = {
      {"MASTER_ADDR", "MASTER_PORT"}},
 };
 
-// No job has more; a rank of its own is made for each.
+// More ranks than any job has.
 constexpr std::uint32_t kMostRanks = 1u << 30;
 
 std::optional<std::uint32_t> number_in(const std::string& text) {
@@ -88,7 +88,7 @@ std::optional<std::uint32_t> first_number(const std::array<std::string_view, Cou
   return std::nullopt;
 }
 
-// The shell of a batch script or of salloc is a step to Slurm, with a number from here on.
+// To Slurm, the shell of a batch script or of salloc is a step, with a number from here on.
 constexpr std::uint64_t kFirstSpecialStep = 0xfffffff0;
 
 bool is_step(const std::string& text) {
@@ -105,7 +105,7 @@ bool is_started_by(const Launcher& launcher, const Variables& variables) {
   });
 }
 
-// One text of the values of all that are there; empty: the first is not.
+// The values of all variables that are set, in one text; empty: the first is not set.
 std::string joined_names(std::initializer_list<std::string_view> names,
                          const Variables& variables) {
   std::string text;
@@ -117,8 +117,8 @@ std::string joined_names(std::initializer_list<std::string_view> names,
   return text;
 }
 
-// How often all ranks have been started anew under the same names, and how their run is told from
-// the one before: a batch job that Slurm has queued again, a group of torchrun's workers.
+// How often all ranks have been started again under the same names, as a suffix that distinguishes
+// their run from the one before: a batch job queued again by Slurm, a group of torchrun's workers.
 struct Restarts {
   std::string_view variable;
   std::string_view suffix;
@@ -135,7 +135,7 @@ std::string restart_suffix(const Variables& variables) {
   return text;
 }
 
-// The batch system's id, of a launcher that has none.
+// The batch system's id, for a launcher without an id of its own.
 std::string batch_job(const Variables& variables) {
   for (const std::string_view name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"}) {
     if (const std::string value = variables(name); !value.empty()) {
@@ -169,7 +169,7 @@ std::optional<LaunchedRank> rank_by(const Launcher& launcher, const Variables& v
   return result;
 }
 
-// Programs that start ranks, as the system cuts off their names.
+// Programs that start ranks, with their names as the system cuts them off.
 constexpr std::string_view kLauncherPrograms[] = {"mpirun",     "mpiexec", "orterun", "orted",
                                                   "prte",       "prted",   "prterun", "hydra_",
                                                   "slurmstepd", "srun",    "palsd",   "pbs_"};
@@ -181,7 +181,7 @@ bool starts_ranks(const os::Ancestor& ancestor, const LaunchedRank& rank) {
   return named || std::ranges::find(ancestor.environment, inherited) == ancestor.environment.end();
 }
 
-// The process that has started the ranks of this machine; none: it is out of sight.
+// The process that has started the ranks of this machine; none: it is not visible.
 std::optional<os::Ancestor> launching_process(const LaunchedRank& rank) {
   constexpr int kMostAncestors = 64;
   os::ProcessIdentity process = os::this_process();
@@ -226,7 +226,7 @@ std::optional<LaunchedRank> launched_rank(const Variables& variables) {
 
 namespace {
 
-// A name of any length as one that fits into a file's head.
+// Shortens a name so that it fits into the head of a file.
 std::string short_name(const std::string& name) {
   constexpr std::size_t kLongest = 1024;
   if (name.size() <= kLongest) return name;

@@ -47,15 +47,15 @@ std::string head_of(const std::string& path) {
   return {bytes.data(), size};
 }
 
-// The first word of the line from `at` on, and `at` behind it.
+// The first word of the line from `at` on; sets `at` to its end.
 std::string next_word(const std::string& line, std::size_t& at) {
   const std::size_t begin = std::min(line.find_first_not_of(" \t", at), line.size());
   at = std::min(line.find_first_of(" \t", begin), line.size());
   return line.substr(begin, at - begin);
 }
 
-// "bash" of "#!/usr/bin/env bash"; empty: it may be Python all the same, as some files begin for a
-// shell and are a text in quotes for Python.
+// "bash" in "#!/usr/bin/env bash"; empty: it may still be Python, since some files start with lines
+// that a shell runs and Python takes for a string.
 std::string other_interpreter(const std::string& path, const std::string& head) {
   if (!head.starts_with("#!") || path.ends_with(".py")) return {};
   const std::size_t end = std::min(head.find('\n'), head.size());
@@ -67,7 +67,7 @@ std::string other_interpreter(const std::string& path, const std::string& head) 
   return std::ranges::find(kInterpreters, name) != kInterpreters.end() ? name : std::string();
 }
 
-// `python flags app.py` through the door.
+// `python flags app.py`, with our command in place of python.
 CommandWords through_door(const DoorWords& door, const std::string& python,
                           const CommandWords& rest) {
   const InterpreterStart start = split_interpreter_start(rest);
@@ -88,7 +88,7 @@ CommandWords through_door(const DoorWords& door, const std::string& python,
   return words;
 }
 
-// `target arguments` with the Python among the arguments through the door; empty: there is none.
+// `target arguments`, with our command in place of the python in it; empty: there is no python.
 CommandWords with_door(const DoorWords& door, const std::string& target,
                        std::span<const std::string> arguments) {
   const auto python = std::ranges::find_if(arguments, is_python_name);
@@ -115,7 +115,7 @@ CommandWords words_of(const std::string& line) {
   return words;
 }
 
-// The first part of `target` is a file, or Python: "app.py --flag", "python app.py".
+// Whether the first word of `target` is a file or Python: "app.py --flag", "python app.py".
 std::string text_of_one_word(const DoorWords& door, const std::string& target,
                              std::span<const std::string> arguments) {
   std::error_code error;

@@ -50,7 +50,7 @@ std::uint64_t parse_integer(std::string_view text, const std::string& origin) {
   return value;
 }
 
-// As one would write it: 1M, not 1048576.
+// The size as a person would write it: 1M, not 1048576.
 std::string size_text(const Setting& setting, std::uint64_t value) {
   std::string_view units = setting.type == kSize ? "KMGT" : "";
   std::string unit;
@@ -71,7 +71,7 @@ void check_range(const Setting& setting, std::uint64_t value, std::string_view t
                  : "a value of at least " + least);
 }
 
-// The value in the one form in which it is kept.
+// The value in normal form.
 std::string checked(const Setting& setting, std::string_view value, const std::string& origin) {
   switch (setting.type) {
     case kBool: return parse_bool(value, origin) ? "on" : "off";
@@ -117,9 +117,9 @@ std::vector<std::string> split_list(std::string_view text) {
 
 bool is_include(const Setting& setting) { return &setting == &setting_of(kSettings.include); }
 
-// The complaint about the name of a variable; empty when it is all right.
-// One that is almost that of a setting is meant to be it. Others belong to
-// somebody else: module systems set TIMELOOM_ROOT and the like.
+// The complaint about the name of a variable; empty: there is none. A name that is almost a
+// setting's name is taken for a misspelling. Others belong to other programs: module systems
+// set TIMELOOM_ROOT and the like.
 std::string remark_on(std::string_view variable) {
   if (std::ranges::find(kNoSettings, variable) != kNoSettings.end()) return {};
   std::string name;
@@ -262,8 +262,8 @@ std::vector<std::string> read_variables(Settings& settings, const char* const* e
       ours[entry.substr(0, equals)] = entry.substr(equals + 1);
     }
   }
-  // In the order of the table, so that exclude comes before include whatever
-  // the order of the environment is.
+  // In the order of the table, so that exclude comes before include in whatever order the
+  // environment has them.
   for (const Setting& setting : all_settings()) {
     const std::string variable = variable_of(setting);
     const auto found = ours.find(variable);

@@ -1,4 +1,4 @@
-// The table of settings and what can be asked of it by name.
+// The table of settings, and the look-up of settings by name.
 #include <algorithm>
 #include <array>
 #include <cctype>

@@ -53,7 +53,7 @@ std::string choices_of(const Setting& setting) {
   return text;
 }
 
-// Breaks `text` into lines of kWidth whose first begins at `column`.
+// Breaks `text` into lines of kWidth; the first line starts at `column`.
 std::string wrapped(std::string_view text, std::size_t column) {
   std::string result;
   while (!text.empty()) {

@@ -25,7 +25,7 @@ bool refused(const Settings& settings, const Wrapper& wrapper) {
   return settings.given(wrapper.setting) && !asked_for(settings, wrapper);
 }
 
-// The linker takes blanks and colons between names.
+// The linker accepts blanks and colons between names.
 std::vector<std::string_view> names_in(std::string_view value) {
   std::vector<std::string_view> names;
   while (!value.empty()) {
@@ -48,7 +48,7 @@ std::string joined_with_colons(std::span<const std::string_view> names) {
 
 std::span<const Wrapper> all_wrappers() noexcept { return kWrappers; }
 
-// torchrun's ranks are none of MPI, nor are children of a rank.
+// Ranks of torchrun are not MPI ranks, nor are child processes of a rank.
 void ask_for_mpi(Settings& settings, const char* const* environment) {
   if (settings.given(kSettings.mpi)) return;
   const auto rank = launched_rank_of_this_process(environment);

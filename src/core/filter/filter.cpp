@@ -10,8 +10,8 @@
 namespace timeloom {
 namespace {
 
-// The functions that importing, or `-m`, runs before the first line of a module: finders, loaders,
-// codecs. The frozen ones are called so until the program, or its launcher, imports importlib.
+// The functions that run before the first line of an imported module or of `-m`: finders, loaders,
+// codecs. Frozen modules have these names until the program, or its launcher, imports importlib.
 constexpr std::array<std::string_view, 7> kImporting = {
     "importlib", "zipimport",         "encodings",
     "_imp",      "_frozen_importlib", "_frozen_importlib_external",
@@ -47,7 +47,7 @@ bool matches_file(const std::string& pattern, const std::string& file) {
   return !anchored && fnmatch(("*/" + pattern).c_str(), file.c_str(), 0) == 0;
 }
 
-// Without ./ and a/../, as filter files are compared with it.
+// The path without ./ and a/../, for comparison with filter files.
 std::string plain_file(const std::string& file) {
   const bool plain = file.find("/.") == std::string::npos && file.find("//") == std::string::npos &&
                      !file.starts_with("./");

@@ -10,7 +10,7 @@ namespace timeloom {
 
 namespace {
 
-// A larger file is none of rules, but a device or the data of something else.
+// A larger file does not contain rules: it is a device, or other data.
 constexpr std::size_t kLargest = 64 << 20;
 
 constexpr std::string_view kFilesBegin = "SCOREP_FILE_NAMES_BEGIN";
@@ -161,8 +161,8 @@ void FilterFile::Rules::add(const Rule& rule) {
   }
 }
 
-// A rule is only asked where it could change the answer, which is: the last that
-// matches decides, and rules that only include exclude nothing.
+// A rule is tried only if it could change the answer: the last match decides, and a list of
+// only includes excludes nothing.
 bool FilterFile::Rules::exclude(std::span<const std::string> names,
                                 std::span<const std::string> mangled_names) const {
   std::uint32_t last = 0;
