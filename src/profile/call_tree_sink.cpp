@@ -37,8 +37,8 @@ Definitions what_a_profile_needs(const Definitions& all) {
   return kept;
 }
 
-// Widens the time of the run so that [first, last] is in it, as the writer of
-// the trace does: both must say the same of a run that was killed.
+// Widens the time of the run so that [first, last] is in it, as the writer of the trace does:
+// both must agree about a run that was killed.
 void widen(ClockProperties& clock, std::uint64_t first, std::uint64_t last) {
   const bool unknown = clock.begin == 0 && clock.length == 0;
   const std::uint64_t begin = unknown ? first : std::min(clock.begin, first);
@@ -112,7 +112,7 @@ void CallTreeSink::finish() {
     if (const auto given = given_.find(location.id); given != given_.end()) {
       add(std::move(given->second));
     }
-    // Not known before the trace is written when the run comes from spools.
+    // For a run from spools, not known before the trace is written.
     if (location.event_count == 0) location.event_count = events;
   }
   merge.finish(tree_);

@@ -8,7 +8,7 @@ namespace timeloom::profile {
 std::vector<Totals> compensate(const CallTree& tree, std::vector<Totals> totals,
                                const CallCost& cost) {
   const auto second = static_cast<double>(tree.definitions.clock.ticks_per_second);
-  std::vector<double> costs(totals.size());  // in the own time of each node, in ticks
+  std::vector<double> costs(totals.size());  // in the exclusive time of each node, in ticks
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const auto visits = static_cast<double>(signed_value(totals[i].visits));
     costs[i] += visits * cost.inside * second;

@@ -15,7 +15,7 @@ namespace {
 
 class Comparer {
  public:
-  // Adds a run; the members say which of the two it is.
+  // Adds a run; the members select which of the two it is.
   void add(const CallTree& tree, DiffSide DiffRegion::*of_region, DiffSide DiffNode::*of_node,
            double& total) {
     const std::vector<std::uint32_t> regions = add_regions(tree.definitions);
@@ -59,7 +59,7 @@ class Comparer {
     side.exclusive += static_cast<double>(signed_value(totals.exclusive)) * tick;
   }
 
-  // The numbers in the result, by those of the run.
+  // The numbers in the result, by the run's numbers.
   std::vector<std::uint32_t> add_regions(const Definitions& definitions) {
     std::vector<std::uint32_t> numbers;
     for (const Region& region : definitions.regions) {

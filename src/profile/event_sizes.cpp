@@ -7,8 +7,8 @@ namespace {
 struct EventSize {
   std::string_view name;
   std::uint64_t fixed;      // type, length and values
-  const char* definition;   // that it refers to; nullptr: none
-  std::uint64_t times = 1;  // it refers to one
+  const char* definition;   // the kind that it refers to; nullptr: none
+  std::uint64_t times = 1;  // number of references
 };
 
 constexpr EventSize kSizes[] = {
@@ -60,7 +60,7 @@ constexpr EventSize kSizes[] = {
 
 }  // namespace
 
-// One byte says how many follow.
+// A size in one byte, then the bytes of the number.
 std::uint64_t EventSizes::reference(const char* definition) const {
   const auto found = counts_.find(definition);
   if (found == counts_.end()) return 5;

@@ -18,7 +18,8 @@ void IdealNetwork::add_meeting(const std::vector<Place>& awaited,
   for (const Place& place : waiting) waiting_[place.process].push_back({place.call, meeting});
 }
 
-// Begins and ends of calls in the order in which they were; so what is waited for is known.
+// The starts and ends of calls, in the order of the run, so that an awaited time is known before it
+// is needed.
 class IdealNetwork::Replay {
  public:
   explicit Replay(const IdealNetwork& network) : meetings_(network.meetings_.size()) {
@@ -48,7 +49,7 @@ class IdealNetwork::Replay {
   using Linked = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   struct Meeting {
     std::uint32_t missing = 0;
-    std::uint64_t time = 0;  // when the last of those awaited has begun
+    std::uint64_t time = 0;  // at which the last awaited call has started
   };
   struct Runner {
     const Process* process;

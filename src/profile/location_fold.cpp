@@ -55,10 +55,10 @@ void LocationFold::consume(std::span<const Event> events) {
   folded_.last = events.back().time;
 }
 
-// Enters of the child that was entered last, and leaves of what was entered last: most
-// of all there is. Returns the first other event.
+// Folds enters of the child that was entered last, and leaves of the innermost region: most of
+// all events. Returns the first other event.
 const Event* LocationFold::pass_calls(const Event* event, const Event* end) noexcept {
-  // Copies: for all the compiler knows, members change with each number that is stored.
+  // Local copies: the compiler must assume that each store changes the members.
   FoldedNode* const nodes = folded_.nodes.data();
   Frame* top = &stack_[depth_];
   const Frame* const last = &stack_.back();
@@ -71,7 +71,7 @@ const Event* LocationFold::pass_calls(const Event* event, const Event* end) noex
     } else {
       if (event->kind != EventKind::kLeave) break;
       FoldedNode& node = nodes[top->node];
-      // Beyond the limit a node is its own child, and of no region.
+      // Beyond the limit a node is its own child and has no region.
       if (node.region != event->ref || time < top->entered || time >= limits_.cut) break;
       node.statistics.add_visit(time - top->entered);
       --top;
@@ -102,8 +102,8 @@ void LocationFold::leave(std::uint32_t region, std::uint64_t time) {
   folded_.nodes[frame.node].statistics.add_visit(time - frame.entered);
 }
 
-// The visit counts with its own time where its function is kept. The node without a region has the
-// time of the outermost visit, and counts those of functions that are not kept.
+// A visit of a function that has a node counts there with its exclusive time. The node without a
+// region gets the time of the outermost visit, and the visits of functions without a node.
 void LocationFold::leave_beyond(std::uint64_t time) {
   const Beyond visit = beyond_.back();
   beyond_.pop_back();
@@ -123,7 +123,7 @@ void LocationFold::leave_beyond(std::uint64_t time) {
   --depth_;
 }
 
-// The visit goes on in the profile.
+// Ends the first part of a visit that continues in the profile.
 void LocationFold::leave_in_part(std::uint64_t time) {
   const Frame frame = innermost();
   --depth_;
@@ -203,7 +203,7 @@ void LocationFold::other(const Event& event, std::span<const Event> before) {
   }
 }
 
-// Whether nothing was left since the innermost visit was entered or moved.
+// Whether no region was left since the innermost visit was entered or moved.
 bool LocationFold::just_begun(std::span<const Event> before) const {
   for (std::size_t i = before.size(); i-- > 0;) {
     if (before[i].kind == EventKind::kLeave) return false;
@@ -212,8 +212,8 @@ bool LocationFold::just_begun(std::span<const Event> before) const {
   return begun_;
 }
 
-// As if the visit had begun with it, unless something was visited inside it before:
-// then the time until now stays where that is counted.
+// Moves the visit as if it had started with the parameter, unless it has visited other regions
+// before: then its time until now stays in the call path without the parameter.
 void LocationFold::parameter(const Event& event, std::span<const Event> before) {
   if (event.ref >= definitions_->parameters.size())
     fail("has a value of parameter " + std::to_string(event.ref) + ", which is undefined");
@@ -240,8 +240,8 @@ const FoldedLocation::Parameter* LocationFold::parameter_of(std::uint32_t node) 
   return found != folded_.parameters.end() && found->node == node ? &*found : nullptr;
 }
 
-// The node of visits that have in addition this value. A value that the parameter
-// had before is replaced. Without room for it, that of the visit as it is.
+// The node of visits that have this value in addition; it replaces an earlier value of the
+// parameter. If there is no space for a new node: the node of the visit as it is.
 std::uint32_t LocationFold::with_parameter(ParameterId parameter, std::uint64_t value) {
   const std::uint32_t current = innermost().node;
   std::vector<std::pair<ParameterId, std::uint64_t>> later;
@@ -282,7 +282,7 @@ void LocationFold::metric(const Event& event) {
 
 void LocationFold::add_value(MetricId metric, double value) {
   const std::uint32_t node = counting_node();
-  if (node == 0) return;  // of no call path
+  if (node == 0) return;  // no region is open
   std::uint32_t place = metrics_.find(node, metric.value());
   if (place == ChildTable::kNone) {
     place = static_cast<std::uint32_t>(folded_.metrics.size());
@@ -302,8 +302,8 @@ void LocationFold::transferred(std::uint64_t bytes, const char* name) {
             static_cast<double>(bytes));
 }
 
-// The value comes before its enter or leave: what was counted since the last one
-// belongs to what has been innermost meanwhile. Others than whole numbers are left out.
+// The value comes before its enter or leave: the increase since the last value belongs to the call
+// path that has been innermost meanwhile. Values that are not integers are left out.
 void LocationFold::sample(const Event& event, const Metric& metric) {
   if (metric.type != MetricValueType::kUint64) return;
   if (sampled_.size() <= event.ref) sampled_.resize(event.ref + 1);

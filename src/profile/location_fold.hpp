@@ -149,7 +149,7 @@ class LocationFold {
   ChildTable children_;
   std::string location_name_;
   const Definitions* definitions_;
-  FoldLimits limits_;  // what is left of them
+  FoldLimits limits_;  // the remaining numbers
   NodeBudget* budget_;
   NodeBudget* functions_;
   std::vector<Beyond> beyond_;  // outermost first; all their frames have the same node

@@ -8,14 +8,14 @@
 namespace timeloom::profile {
 namespace {
 
-// Two times, of which `until` may be the earlier one.
+// The time from one to the other; 0 if `until` is earlier.
 std::uint64_t between(std::uint64_t from, std::uint64_t until) noexcept {
   return until > from ? until - from : 0;
 }
 
 }  // namespace
 
-// Follows the regions of one location; what belongs to a region is handed on when that is left.
+// Follows the regions of one location; the messages of a region are passed on when it is left.
 class MessageSink::OneLocation final : public LocationSink {
  public:
   OneLocation(MessageSink& sink, const Place& place, std::size_t most)
@@ -91,7 +91,7 @@ class MessageSink::OneLocation final : public LocationSink {
   static constexpr std::uint64_t kNever = UINT64_MAX;
   static constexpr std::size_t kNoEnd = SIZE_MAX;
 
-  // Time in regions, none of which is of MPI.
+  // Time in regions, without MPI regions.
   void work_until(std::uint64_t time) {
     if (!open_.empty() && inside_mpi_ == 0) own_.work_after += between(last_, time);
     last_ = time;
@@ -109,8 +109,8 @@ class MessageSink::OneLocation final : public LocationSink {
                      mpi && sink_.probes_[region], mpi && sink_.reads_status_[region]});
   }
 
-  // Operations that have begun are still completed, so that the kept ends of a channel are its
-  // first.
+  // Operations that have started are still completed, so that the kept ends of a channel are
+  // its first ones.
   bool is_full() const noexcept {
     return spent_.size() + visits_.size() + begun_collectives_.size() >= most_;
   }
@@ -138,8 +138,8 @@ class MessageSink::OneLocation final : public LocationSink {
     }
   }
 
-  // A message that a probe has found is there when the receive begins: what there was to wait, the
-  // probe has waited.
+  // A message that a probe has found is there when the receive starts: all waiting was done in the
+  // probe.
   void take_probe(Message& received) {
     if (!probe_ || inside_mpi_ == 0) return;
     received.end.probed = true;
@@ -150,8 +150,8 @@ class MessageSink::OneLocation final : public LocationSink {
     probe_.reset();
   }
 
-  // The time of a call of MPI is shared evenly by the messages that it sends, receives or
-  // completes. The parts of what it calls are gone: a region takes the last ones away.
+  // The time of an MPI call is divided evenly among the messages that it sends, receives or
+  // completes. The parts of inner calls are gone already: a region removes its own at its end.
   void share(const Open& region, std::uint64_t time) {
     const std::size_t all = parts_.size() - region.first_part;
     const std::uint64_t spent = between(region.entered, time);
@@ -163,7 +163,7 @@ class MessageSink::OneLocation final : public LocationSink {
     parts_.resize(region.first_part);
   }
 
-  // A call that asks again for the same request has one part in it.
+  // A call that tests the same request again has one part for it.
   void add_part(std::size_t slot, std::size_t end = kNoEnd) {
     if (open_.empty()) return;
     const bool again = parts_.size() > open_.back().first_part && parts_.back().slot == slot;
@@ -176,7 +176,7 @@ class MessageSink::OneLocation final : public LocationSink {
     return spent_.size() - 1;
   }
 
-  // A call that asks for a request, or has sent what that stands for.
+  // A call that tests a request, or has started the send of that request.
   void ask(std::uint64_t request, bool complete) {
     const auto sent = sending_.find(request);
     if (sent != sending_.end()) {
@@ -214,7 +214,7 @@ class MessageSink::OneLocation final : public LocationSink {
                : static_cast<std::uint32_t>(own_.calls.size() - 1);
   }
 
-  // By the call of MPI, as far as it is one.
+  // By the name of the MPI function, if it is one.
   std::uint64_t begin_of(std::uint64_t time) const {
     return inside_mpi_ == 0 ? time : entered(time);
   }

@@ -15,7 +15,7 @@ MessageWaits waits_of(const MessageEnd& sent, const MessageEnd& received) noexce
   const std::uint64_t from = probed ? received.probe_entered : received.entered;
   const std::uint64_t until = std::min(sent.entered, probed ? received.probe_left : received.left);
   waits.receiver = until - std::min(until, from);
-  // Only a send that is still going on when the receive begins has waited for it.
+  // Only a send that is still open when the receive starts has waited for it.
   if (sent.blocks && received.entered < sent.left) {
     waits.sender = received.entered - std::min(sent.entered, received.entered);
   }

@@ -6,8 +6,8 @@
 namespace timeloom::profile {
 namespace {
 
-// Whether events before others may be missing without a word in the events themselves. Beyond a
-// size limit only the last ones are.
+// Whether earlier events may be missing without a sign in the events themselves. Beyond a size
+// limit, only the last events are.
 bool may_miss_events(const Definitions& definitions) {
   const auto& properties = definitions.properties;
   const auto has = [&](const char* key) { return properties.contains(key); };
@@ -44,7 +44,8 @@ bool fit(const std::vector<MessageEnd>& sent, const std::vector<MessageEnd>& rec
                             &MessageEnd::time);
 }
 
-// The same operation, which none has left before those that it waits for have come.
+// Whether these can be one operation: no process leaves before the processes that it waits for have
+// entered.
 bool fit(std::span<const CollectiveVisit> visits) {
   const Awaited awaited(visits);
   return std::ranges::all_of(visits, [&](const CollectiveVisit& visit) {
@@ -80,14 +81,14 @@ void MessageSink::begin(const Definitions& definitions) {
   }
 }
 
-// Between two groups the rank is one of the group that the process is not in.
+// Between two groups, the rank is a rank of the other group.
 std::uint32_t MessageSink::before_peers(std::uint32_t communicator, std::uint32_t process) const {
   if (communicator >= groups_.size() || !groups_[communicator].between) return 0;
   return members_before_peers(groups_[communicator],
                               second_group_.contains({communicator, process}));
 }
 
-// One definition for all processes, each of which is alone in it.
+// One definition stands for many communicators: each process is alone in its own.
 bool MessageSink::is_self(std::uint32_t communicator) const noexcept {
   const auto& all = definitions_->communicators;
   return communicator < all.size() && all[communicator].self;
@@ -117,14 +118,14 @@ void MessageSink::add_wait(std::uint32_t process, WaitKind kind, std::uint64_t t
   wait.time += time;
 }
 
-// The threads of a process one behind the other, each in its own order.
+// The threads of a process one after the other, each in its own order.
 template <typename Begun>
 auto moment_of(const Begun& one, std::uint32_t location) noexcept {
   return std::tuple(one.began, location, one.order);
 }
 
-// Messages of one channel do not overtake each other: the first that is sent goes to the receive
-// that was begun first.
+// Messages of one channel do not overtake each other: the first one sent goes to the receive that
+// was started first.
 void MessageSink::match(Sides& sides, const MessageChannel& channel) {
   auto& [sent, received] = sides;
   const auto moment = [](const MessageEnd& end) { return moment_of(end, end.location); };

@@ -14,7 +14,7 @@ namespace {
 struct TypeFacts {
   std::string_view name;
   char symbol;
-  std::string_view paradigm;  // that makes a region one of these; empty: another reason
+  std::string_view paradigm;  // of regions of this kind; empty: decided otherwise
   bool with_group = false;    // the paradigm may have a ':' and a group after it
   bool only_group = false;    // ... must have
 };
@@ -47,7 +47,7 @@ bool matches(const TypeFacts& facts, std::string_view paradigm) {
   return (rest.empty() && !facts.only_group) || (facts.with_group && rest.starts_with(':'));
 }
 
-// Profiles of old versions do not say what a region is.
+// Profiles of old versions do not contain the kind of a region.
 RegionType type_by_name(std::string_view name) {
   constexpr std::pair<std::string_view, RegionType> kPrefixes[] = {
       {"MPI_", RegionType::kMpi},         {"!$omp", RegionType::kOpenMp},
@@ -68,8 +68,8 @@ RegionType type_of(const ScoreProfile::Region& region) {
   return RegionType::kUser;
 }
 
-// From the leaves up: a user region with communication anywhere below is COM,
-// and it is the region that is, whichever of its call paths that was.
+// From the leaves up: a user region with communication anywhere below is COM, in all of its
+// call paths.
 std::vector<RegionType> types_of(const ScoreProfile& profile) {
   std::vector<RegionType> types;
   for (const auto& region : profile.regions) types.push_back(type_of(region));
@@ -93,7 +93,7 @@ EventSizes sizes_for(const ScoreProfile& profile) {
   return EventSizes(std::move(counts));
 }
 
-// As it was when the filter of the recorder looked at it; its module is in the paradigm.
+// The region as the recorder's filter saw it; its module is in the paradigm.
 timeloom::Region definition_of(const ScoreProfile::Region& from) {
   timeloom::Region region;
   region.name = from.name;
@@ -143,7 +143,7 @@ class Scorer {
     return filter.excluded(region.file, region.name, region.mangled_name);
   }
 
-  // A call path counts for its region; one execution of a dynamic region for that.
+  // A call path counts for its region; an execution of a dynamic region, for the dynamic region.
   void add(std::size_t index) {
     const ScoreProfile::CallPath& path = profile_.call_paths[index];
     const bool execution = is_execution(profile_.regions[path.region]) && path.parent != UINT32_MAX;

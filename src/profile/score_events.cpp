@@ -9,14 +9,14 @@ namespace {
 
 using Names = std::span<const std::string_view>;
 
-// Events that regions of these names make.
+// The events of regions with these names.
 struct EventOfNames {
   std::string_view event;
   bool stamped;  // with a time stamp of its own
   Names names;
 };
 
-// Events that regions make whose names begin so.
+// The events of regions whose names start so.
 struct EventOfPrefix {
   std::string_view event;
   bool stamped;
@@ -166,7 +166,7 @@ constexpr EventOfNames kOfNames[] = {
     {"IoOperationCancelled", true, kOfIoOperationCancelled},
 };
 
-// Functions whose messages we record, and Score-P does not count.
+// Functions whose messages Timeloom records and Score-P does not count.
 constexpr std::string_view kBothImmediate[] = {"MPI_Isendrecv", "MPI_Isendrecv_replace"};
 constexpr std::string_view kOurImmediateReceives[] = {"MPI_Imrecv", "MPI_Recv_init",
                                                       "MPI_Isendrecv", "MPI_Isendrecv_replace"};
@@ -204,7 +204,7 @@ std::string_view without_count_type(std::string_view name) {
   return name;
 }
 
-// `ours`: then only the program itself is no region of the trace.
+// `ours`: then all regions but the program itself are in the trace.
 bool has_enter_and_leave(const ScoreProfile::Region& region, bool ours) {
   if (region.paradigm == "measurement") return ours && !region.arguments;
   const bool of_user = region.paradigm.starts_with("user");

@@ -36,7 +36,7 @@ bool was_visited(const FoldedNode& node) {
   return node.statistics.visits != 0 || node.statistics.inclusive != 0;
 }
 
-// Nodes that took time, were visited or have values of metrics, and those above them.
+// Nodes that took time, were visited or have values of metrics, and all nodes above them.
 std::vector<bool> wanted_nodes(const FoldedLocation& location) {
   std::vector<bool> wanted(location.nodes.size());
   for (const FoldedLocation::Sample& one : location.samples) wanted[one.node] = true;
@@ -113,7 +113,7 @@ ParameterSetId TreeMerge::set_with(ParameterSetId base, const FoldedLocation::Pa
   return ParameterSetId{found->second};
 }
 
-// A number for the pair that no region has.
+// A number for the pair that is not the number of a region.
 std::uint32_t TreeMerge::key_of(std::uint64_t region, ParameterSetId parameters) {
   if (!parameters.defined()) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(region, UINT32_MAX));
@@ -151,7 +151,7 @@ void TreeMerge::finish(CallTree& tree) {
   tree.locations = std::move(profiles_);
 }
 
-// In order; a location that was added twice may have a call path twice.
+// In order of nodes; a location that was added twice may have a call path twice.
 void TreeMerge::join_cells(std::vector<Cell>& cells) {
   std::ranges::sort(cells, {}, &Cell::node);
   std::size_t end = 0;
@@ -194,7 +194,7 @@ void join_samples(std::vector<SampleCell>& samples, const std::vector<Metric>& m
   samples.resize(end);
 }
 
-// A visit was as long as its parts together.
+// A visit is as long as all its parts together.
 void TreeMerge::add_parts(std::vector<Cell>& cells, std::vector<FoldedLocation::Part>& parts) {
   std::ranges::sort(parts, {}, &FoldedLocation::Part::node);
   for (auto part = parts.begin(); part != parts.end();) {
@@ -208,7 +208,7 @@ void TreeMerge::add_parts(std::vector<Cell>& cells, std::vector<FoldedLocation::
   }
 }
 
-// Fills tree.nodes and returns where each path went.
+// Fills tree.nodes and returns the place of each path.
 std::vector<std::uint32_t> TreeMerge::place_in_preorder(CallTree& tree) const {
   std::vector<std::uint32_t> place(paths_.size(), NodeId{}.value());
   tree.nodes.reserve(paths_.size() - 1);

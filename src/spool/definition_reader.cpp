@@ -8,8 +8,8 @@
 namespace timeloom::spool {
 namespace {
 
-// Takes numbers and texts off the front of a payload; ok() is false once it
-// asked for more than there was.
+// Takes numbers and texts off the front of a payload; ok() is false once more was taken than
+// it holds.
 class Cursor {
  public:
   explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -110,7 +110,7 @@ bool parse_location(Cursor& in, std::map<std::uint32_t, ProcessDefinitions::Thre
   return true;
 }
 
-// The properties of a location besides its name.
+// The properties of a location other than its name.
 bool parse_life(DefinitionKind kind, Cursor& in,
                 std::map<std::uint32_t, ProcessDefinitions::Thread>& threads) {
   const auto index = in.number<std::uint32_t>();
@@ -261,14 +261,14 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
     case DefinitionKind::kClockOffset: return parse_clock_offset(in, out);
     case DefinitionKind::kCut: return parse_cut(in, out);
   }
-  return true;  // a kind of a later version: passed over
+  return true;  // a kind from a later version: skipped
 }
 
-// The most that a record takes with its head.
+// The maximum size of a record with its head.
 constexpr std::size_t kMostRecord = sizeof(DefinitionHeader) + kMaxDefinitionSize;
 
-// The size of the record at the front of `bytes` with its head; 0: there is no
-// sound one. Adds what it had to read to `effort`.
+// The size, with its head, of the record at the front of `bytes`; 0: there is no intact one.
+// Adds the bytes that had to be read to `effort`.
 std::size_t sound_record(std::span<const std::byte> bytes, DefinitionHeader& header,
                          std::uint64_t& effort) {
   ++effort;
@@ -283,18 +283,18 @@ std::size_t sound_record(std::span<const std::byte> bytes, DefinitionHeader& hea
   return sound ? sizeof header + header.size : 0;
 }
 
-// Takes the records off the front of a file that comes in pieces. Bytes that do not check are
-// passed over one by one up to the next record that does; every such stretch counts once.
+// Takes the records off the front of a file that comes in pieces. Bytes that are not an intact
+// record are skipped one by one up to the next record; every such stretch counts as damage once.
 class Parser {
  public:
   Parser(ProcessDefinitions& definitions, Damage& damage)
       : definitions_(definitions), damage_(damage) {}
 
-  // No damage by accident needs more; with intent, the search would be quadratic.
+  // Accidental damage never needs more; with damage on purpose, the search would be quadratic.
   bool gives_up() const noexcept { return wasted_ >= std::uint64_t{256} << 20; }
 
-  // Returns how much of `bytes` was taken: up to where a record may go on in what follows,
-  // or all where nothing does.
+  // Returns the number of bytes taken: up to a record that may continue in the next piece, or
+  // all of them.
   std::size_t take(const std::span<const std::byte> bytes, bool last) {
     std::span<const std::byte> rest = bytes;
     while (!rest.empty() && (last || rest.size() >= kMostRecord) && !gives_up()) {
@@ -331,8 +331,7 @@ class Parser {
 
 }  // namespace
 
-// In pieces, and past the holes of a sparse file: the size that a file says is no measure of
-// what is in it.
+// In pieces, and without the holes of a sparse file, which may be far larger than its data.
 void parse_definitions(const os::File& defs, ProcessDefinitions& definitions, Damage& damage) {
   constexpr std::size_t kPiece = 4 * kMostRecord;
   Parser parser(definitions, damage);

@@ -12,16 +12,16 @@
 namespace timeloom::spool {
 namespace {
 
-// The payload of one record. Without memory it stays incomplete, which append()
-// then refuses: no exception may leave the writer.
+// The payload of one record. If memory runs out it stays incomplete, and append() refuses
+// it: no exception may leave the writer.
 class Payload {
  public:
   template <typename T>
   requires std::is_arithmetic_v<T> Payload& number(T value) noexcept {
     return add(&value, sizeof value);
   }
-  // Longer texts than a record may hold are cut, between two characters; no
-  // name in practice is.
+  // Texts longer than a record may hold are cut between two characters; names in practice
+  // are shorter.
   Payload& text(const std::string& value) noexcept {
     constexpr std::size_t kMaxText = 64 << 10;
     std::size_t size = std::min(value.size(), kMaxText);
@@ -31,7 +31,7 @@ class Payload {
     for (int i = 0; i < 3 && inside_character(size); ++i) --size;
     return number(static_cast<std::uint32_t>(size)).add(value.data(), size);
   }
-  // A text in which the program may repeat a secret of its command line.
+  // A text of the program, which may contain a secret of its command line.
   Payload& label(const std::string& value, const std::vector<std::string>& secrets) noexcept {
     if (secrets.empty()) return text(value);
     try {
@@ -261,8 +261,8 @@ bool add_property(os::File& definitions, const std::string& key,
   return written;
 }
 
-// Without the heap: the drain thread, which needs it for nothing else, would get one of
-// its own, 64 MiB of the address space that the program may have a limit for.
+// Without the heap: the drain thread, which allocates nothing else, would get a heap of its
+// own, 64 MiB of the address space, for which the program may have a limit.
 void Writer::define_clock_sync(const os::ClockSync& sync) noexcept {
   const std::array<std::uint64_t, 3> payload{sync.ticks, sync.monotonic_ns, sync.realtime_ns};
   std::array<std::byte, sizeof(DefinitionHeader) + sizeof payload> record;

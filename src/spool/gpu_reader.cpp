@@ -10,7 +10,7 @@ namespace {
 
 using GpuPayload = std::vector<std::uint64_t>;
 
-// The value at the beginning of a payload; false: that is too short.
+// The value at the start of a payload; false: the payload is too short.
 template <typename Value>
 bool take_record(const GpuPayload& payload, Value& value) {
   if (payload.size() * 8 < sizeof value) return false;
@@ -72,7 +72,7 @@ bool add_records(GpuData& data, const GpuPayload& payload) {
   return true;
 }
 
-// `lost`: what the writer has counted; the last block of the kind has the sum.
+// `lost`: the writer's count; the last block of this kind has the sum.
 bool add_block(GpuData& data, std::uint64_t& lost, GpuBlockKind kind, const GpuPayload& payload) {
   switch (kind) {
     case GpuBlockKind::kText: return add_text(data, payload);
@@ -83,7 +83,7 @@ bool add_block(GpuData& data, std::uint64_t& lost, GpuBlockKind kind, const GpuP
     case GpuBlockKind::kRecords: return add_records(data, payload);
     case GpuBlockKind::kLeft: data.left = true; return true;
   }
-  return true;  // of a later version
+  return true;  // a kind from a later version
 }
 
 template <typename Value>
@@ -115,7 +115,7 @@ GpuData read_gpu(const SpoolDirectory& directory) {
   std::uint64_t lost = 0;
   while (!data.damaged && offset < size) {
     GpuBlock block{};
-    data.damaged = true;  // until the block is sound
+    data.damaged = true;  // until the block is known to be intact
     if (!read_value(file, offset, std::span(&block, 1))) break;
     if (block.size % 8 != 0 || block.size > kLargestGpuBlock) break;
     payload.resize(block.size / 8);

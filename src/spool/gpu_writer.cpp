@@ -79,7 +79,7 @@ std::uint32_t GpuWriter::queue(std::uint32_t device, std::uint32_t context, std:
   return place({0, GpuPlaceKind::kQueue, 0, device, context, queue});
 }
 
-// By its address, since names are long: a look at the text costs less than its hash.
+// Finds a name by its address, since names are long: comparing the text costs less than hashing it.
 std::uint32_t GpuWriter::name_at(const char* name) {
   const auto known = names_.find(name);
   if (known != names_.end() && known->second.text == name) return known->second.id;

@@ -14,8 +14,8 @@ constexpr std::size_t kBatch = 2048;
 
 }  // namespace
 
-// Files that the run may drop while they are read, which all who read at the same time share. The
-// newest is opened first: files are dropped the other way round, so none is missing in between.
+// Log files that the run may drop while they are read; all readers at the same time share them. The
+// newest is opened first: the oldest are dropped first, so none is missing in between.
 std::shared_ptr<const LogFiles> Reader::keep_logs() const {
   if (!definitions_.may_miss_begin) return nullptr;
   const std::lock_guard lock(kept_mutex_);
@@ -35,7 +35,7 @@ LocationReader::LocationReader(const Reader& reader, std::uint32_t thread,
                                const std::vector<SegmentRef>& segments)
     : reader_(&reader), thread_(thread), segments_(&segments), kept_(reader.keep_logs()) {
   if (!reader.has_ring_) return;
-  int error = 0;  // what cannot be opened cannot be read, and is counted then
+  int error = 0;  // a file that cannot be opened is counted when it cannot be read
   ring_ = reader.directory_.open(kRingName, &error);
 }
 
@@ -57,7 +57,8 @@ LocationReader::Load LocationReader::load(const SegmentRef& segment) {
     return Load::kWhole;
   }
   const os::File& file = file_of(segment);
-  // A run that goes on may have dropped it since it was found, but nothing behind what is there.
+  // A running measurement may have dropped it since it was found, but no segment after existing
+  // ones.
   const bool may_go =
       reader_->definitions_.may_miss_begin && !begun_ && segment.where == SegmentRef::Where::kLog;
   if (may_go && !file.is_open() && log_error_ == ENOENT) return Load::kDropped;
@@ -69,7 +70,7 @@ LocationReader::Load LocationReader::load(const SegmentRef& segment) {
   return read == segment.size ? Load::kWhole : Load::kInPart;
 }
 
-// Loads the next segment that is there; false: there is none.
+// Loads the next segment that still exists; false: there is none.
 bool LocationReader::begin_segment() {
   while (next_segment_ < segments_->size()) {
     const SegmentRef& segment = (*segments_)[next_segment_++];

@@ -8,7 +8,7 @@ namespace {
 struct Shape {
   EventKind kind;
   enum class What : std::uint8_t { kNothing, kCommunicator, kRequest, kMessage, kCollective } what;
-  bool has_request = false;  // behind all others
+  bool has_request = false;  // the last operand
 };
 
 using What = Shape::What;

@@ -95,7 +95,7 @@ std::uint32_t ProfileWriter::add(std::uint32_t parent, std::uint32_t region) noe
 
 namespace {
 
-// The values of a head, read without trusting it.
+// The values of a head, which are not trusted.
 struct RawProfileHeader {
   std::uint64_t magic;
   std::uint32_t version, location, places, continues;
@@ -104,11 +104,11 @@ struct RawProfileHeader {
 };
 static_assert(sizeof(RawProfileHeader) == sizeof(ProfileHeader));
 
-// Three years of the fastest counter: no time, no number of visits is as large.
+// Three years of the fastest counter: larger than any time or number of visits.
 constexpr std::uint64_t kLongestRun = std::uint64_t{1} << 58;
 
-// Leaves out, by its kind, every place that was changed since the file was sealed, refers to one
-// after it or of the wrong kind, or has numbers that cannot be, and what lies below it.
+// Leaves out (by its kind) every place that was changed since the file was sealed, that refers to a
+// later place or one of the wrong kind, or that has impossible numbers, and all places below it.
 class Checker {
  public:
   explicit Checker(ProfileData& data) : data_(data) {}
@@ -152,8 +152,8 @@ class Checker {
     return node.region == kBeyondLimit ||
            (node.parent != 0 && at(node.parent).region == kBeyondLimit);
   }
-  // Beyond a limit several visits may be open. The last visit to end may have been on its way into
-  // the numbers.
+  // Beyond a limit several visits may be open. The numbers of the last visit to end may have been
+  // half written.
   bool possible(const ProfileNode& node) const {
     const bool known = node.visits < kLongestRun && node.ticks < kLongestRun &&
                        (node.entered == 0 || node.entered < data_.first + kLongestRun);
@@ -168,8 +168,8 @@ class Checker {
   ProfileData& data_;
 };
 
-// Reads up to `count` places, some at a time: what a head claims takes no memory. No place is of
-// zeros only; where one is, the file ends.
+// Reads up to `count` places, some at a time: a wrong count in a head must not take memory. No
+// place consists of zeros; at one that does, the file ends.
 void read_places(const os::File& file, std::uint64_t count, ProfileData& data) {
   constexpr std::uint64_t kPiece = 64 << 10;
   constexpr ProfileNode kNothing{};
@@ -197,7 +197,7 @@ bool is_sealed(const RawProfileHeader& header) {
   return header.sealed == header.places && header.check == place_check(0, place);
 }
 
-// Not even a head: its thread was killed before it had written one.
+// A file without a head: its thread was killed before it had written one.
 bool is_empty(const RawProfileHeader& header, std::size_t size) {
   const RawProfileHeader nothing{};
   return size == 0 || (size == sizeof header && std::memcmp(&header, &nothing, size) == 0);

@@ -13,7 +13,7 @@
 namespace timeloom::spool {
 namespace {
 
-// A header as it lies in a file, read without trusting it.
+// The header in a file, which is not trusted.
 struct RawHeader {
   std::uint32_t magic;
   std::uint32_t state;
@@ -71,8 +71,8 @@ DefsHeader read_head(const os::File& defs, const std::string& directory) {
   return header;
 }
 
-// Where the next sealed segment of the log begins, from `offset` on; `end` if
-// there is none. Segments lie at multiples of eight bytes, and begin with a number.
+// The start of the next sealed segment of the log, from `offset` on; `end` if there is none.
+// Segments lie at multiples of eight bytes, and start with a magic number.
 std::uint64_t next_sealed(const os::File& log, std::uint64_t offset, std::uint64_t end) {
   std::vector<std::uint64_t> words(128 << 10);
   constexpr std::size_t kHeaderWords = sizeof(RawHeader) / sizeof(std::uint64_t);
@@ -109,7 +109,7 @@ OpenPart parts_of(const SpoolDirectory& directory) {
   return [&directory](const std::string& name, int* error) { return directory.open(name, error); };
 }
 
-// UINT64_MAX: it is not there, or cannot be read.
+// UINT64_MAX: it does not exist, or cannot be read.
 std::uint64_t size_of(const SpoolDirectory& directory, const char* name) {
   int error = 0;
   const os::File file = directory.open(name, &error);
@@ -127,18 +127,18 @@ bool was_killed_at_begin(const SpoolDirectory& directory) {
 }
 
 std::unique_ptr<Reader> Reader::open(const SpoolDirectory& directory) {
-  // Asked first: if it ends meanwhile, its end is among the definitions.
+  // Tested first: if the process ends meanwhile, its end is among the definitions.
   const Alive life = timeloom::alive(parts_of(directory));
   const os::File defs = open_part(directory, kDefsName);
   const DefsHeader header = read_head(defs, directory.path());
   std::unique_ptr<Reader> reader(new Reader(directory));
   reader->definitions_.clock_source = static_cast<os::ClockSource>(header.clock_source);
   parse_definitions(defs, reader->definitions_, reader->damage_);
-  // A process that has stopped to measure writes nothing more, however long it lives.
+  // A process that has stopped measuring writes nothing more, however long it lives.
   reader->alive_ = reader->definitions_.ended ? Alive::kNo : life;
   const bool in_use = reader->alive_ != Alive::kNo;
-  // The ring first: what a running process drains meanwhile is then found twice,
-  // and not at all the other way round.
+  // The ring first: segments that a running process drains meanwhile are then found twice;
+  // in the opposite order they would be missed.
   reader->ring_ = open_part(directory, kRingName);
   reader->index_ring(in_use);
   reader->index_logs();
@@ -154,7 +154,7 @@ void Reader::catch_up() {
   if (alive_ != Alive::kNo) add_definitions(open_part(directory_, kDefsName));
 }
 
-// The definitions that the events found meanwhile refer to.
+// Reads the definitions to which events found meanwhile refer.
 void Reader::add_definitions(const os::File& defs) {
   Damage known;
   const ProcessDefinitions before = std::exchange(definitions_, {});
@@ -172,7 +172,7 @@ bool Reader::complete() const noexcept {
   return definitions_.ended && !has_ring_ && !damage_.any();
 }
 
-// The oldest file is dropped first: where one has gone this moment, those before it have, too.
+// The oldest file is dropped first: if a file has just been dropped, so have all before it.
 void Reader::index_logs() {
   logs_ = logs_of(directory_);
   for (auto number = logs_.rbegin(); number != logs_.rend(); ++number) {
@@ -185,7 +185,7 @@ void Reader::index_logs() {
 
 bool Reader::index_log(std::uint32_t number) {
   const os::File log = open_part(directory_, log_name(number).c_str());
-  if (!log.is_open()) return false;  // it has gone
+  if (!log.is_open()) return false;  // it was dropped
   int error = 0;
   const std::uint64_t end = log.size(&error);
   std::uint64_t offset = 0;
@@ -198,11 +198,11 @@ bool Reader::index_log(std::uint32_t number) {
     }
     offset += sizeof header;
     if (header.size > end - offset) {
-      // Killed while it was appended: then it is still in the ring. The newest log is read first.
+      // A kill during the append: then it is still in the ring. The newest log is read first.
       if (!torn_) torn_ = {header.location, header.sequence};
       break;
     }
-    // A hole on the disk is zero, and no record is: it need not be read.
+    // A hole reads as zeros, and no record is zero: it need not be read.
     const std::uint64_t next = offset + header.size;
     const bool sound = log.next_hole(offset, next) == next;
     if (!sound) ++damage_.segments;
@@ -216,7 +216,7 @@ bool Reader::index_log(std::uint32_t number) {
     segments_[header.location].push_back(std::move(found));
     offset = next;
   }
-  // A record that was cut off at the border of two segments leaves no other trace.
+  // A record that was cut off between two segments leaves no other trace.
   const bool last = definitions_.ended && number == definitions_.last_log;
   if (last && offset != definitions_.log_size) ++damage_.segments;
   return true;
@@ -265,7 +265,7 @@ void Reader::index_ring_segment(const Place& place, bool in_use) {
     RawHeader header;
     std::uint64_t first_word;
   } segment{}, again{};
-  if (!read_object(ring_, offset, segment)) return;  // cut off, and counted as that
+  if (!read_object(ring_, offset, segment)) return;  // cut off, and counted as such
   const RawHeader& header = segment.header;
   // Read after the head: a segment that is full by then had got its space before.
   const std::uint64_t hole = ring_.next_hole(place.data, place.end);
@@ -296,7 +296,7 @@ void Reader::index_ring_segment(const Place& place, bool in_use) {
     found.words.resize(room / sizeof(std::uint64_t));
     int error = 0;
     ring_.read_at(found.offset, std::as_writable_bytes(std::span(found.words)), &error);
-    // Drained and used again since it was looked at: it is in the log by now.
+    // Drained and used again since it was found: it is in the log by now.
     if (!read_object(ring_, offset, again) || again.header.check != header.check) return;
     const auto now = static_cast<SegmentState>(again.header.state);
     if (now != SegmentState::kActive && now != SegmentState::kFull) return;
@@ -324,8 +324,8 @@ bool Reader::known(std::uint32_t location, std::uint64_t sequence) const {
   return std::ranges::find(found->second, sequence, &SegmentRef::sequence) != found->second.end();
 }
 
-// A segment may have been on its way into the log for so long that those after it
-// have come and gone: it lies behind them. Its words are at least as many as its events.
+// A segment may have taken so long to get into the log that later ones were written and
+// dropped: it lies after them. It has at least as many words as events.
 void Reader::drop_stragglers(std::vector<SegmentRef>& segments) {
   const auto place = [](const SegmentRef& one) {
     return std::tuple(one.where, one.file, one.offset);
@@ -340,7 +340,7 @@ void Reader::drop_stragglers(std::vector<SegmentRef>& segments) {
   segments.erase(segments.begin(), first);
 }
 
-// Sorts, drops ring copies of what is in the log already, and counts gaps.
+// Sorts, drops ring copies of segments that are in the log, and counts gaps.
 void Reader::check_sequences() {
   if (torn_ && !known(torn_->location, torn_->sequence)) ++damage_.segments;
   for (auto& [location, segments] : segments_) {
@@ -351,7 +351,7 @@ void Reader::check_sequences() {
     const auto again = std::ranges::unique(segments, {}, &SegmentRef::sequence);
     segments.erase(again.begin(), again.end());
     if (definitions_.may_miss_begin) drop_stragglers(segments);
-    // Files are dropped in their order, and each thread's segments are in theirs.
+    // Files are dropped in order, and the segments of each thread are in order.
     std::uint64_t expected = definitions_.may_miss_begin ? segments.front().sequence : 0;
     for (const SegmentRef& segment : segments) {
       damage_.missing_segments += segment.sequence - expected;
@@ -378,7 +378,7 @@ std::uint64_t Reader::bytes(std::uint32_t location) const {
   return sum;
 }
 
-// A segment counts its time from its first event.
+// The base of a segment is the time of its first event.
 std::optional<std::uint64_t> Reader::first_ticks() const {
   std::optional<std::uint64_t> first;
   for (const auto& [location, segments] : segments_) {

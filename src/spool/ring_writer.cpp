@@ -1,4 +1,4 @@
-// The ring half of spool::Writer: segments, which threads take and hand back.
+// The ring half of spool::Writer: segments, which threads acquire and retire.
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace timeloom::spool {
 namespace {
 
-// Bytes that a segment begins with if it is not whole at once.
+// The first disk space, in bytes, of a segment that does not get all of it at once.
 std::uint32_t first_space() noexcept {
   static const auto kPage = static_cast<std::uint32_t>(::sysconf(_SC_PAGESIZE));
   return std::max(kPage, kMinSegmentSize);
@@ -39,11 +39,11 @@ Segment* SegmentList::pop_front() noexcept {
   return segment;
 }
 
-// `whole`: the segments have all their space at once. An errno value.
+// `whole`: the segments get all their space at once. Returns an errno value.
 int Writer::add_block(std::uint64_t bytes, bool whole) noexcept {
   const std::uint64_t present = segments_.size() * std::uint64_t{options_.segment_size};
   bytes = std::max<std::uint64_t>(bytes / options_.segment_size, 1) * options_.segment_size;
-  // The first block is taken as it was asked for, whatever the limit.
+  // The first block is as large as requested, whatever the limit is.
   if (present != 0 && present + bytes > options_.ring_limit) return ENOBUFS;
   const std::uint64_t offset = kRingHeaderSize + present;
   int error = whole ? ring_.allocate(offset, bytes) : ring_.extend(offset + bytes);
@@ -74,10 +74,10 @@ void Writer::add_segments(os::Mapping block, std::uint64_t offset, bool whole) {
                                     std::memory_order_release);
 }
 
-// A small ring doubles, any other grows by as much as it usually begins with. An errno value.
+// A small ring doubles, any other grows by its usual first size. Returns an errno value.
 int Writer::grow() noexcept {
   constexpr std::uint64_t kGrowth = 4 << 20;
-  const std::uint64_t limit = options_.size_limit.bytes;  // of which the log is to get the most
+  const std::uint64_t limit = options_.size_limit.bytes;  // most of it is for the log
   if (limit != 0) return add_block(std::min(kGrowth, limit / 16), false);
   return add_block(is_small() ? segments_.size() * options_.segment_size : kGrowth, false);
 }
@@ -87,7 +87,7 @@ bool Writer::is_small() const noexcept {
   return segments_.size() < kFewSegments && options_.size_limit.bytes == 0;
 }
 
-// The new space of the segment is zero. An errno value.
+// The new space of the segment is zero. Returns an errno value.
 int Writer::give_space(Segment& segment) noexcept {
   const std::uint32_t wanted = std::max(4 * segment.space_, first_space());
   const std::uint32_t space = std::min(wanted, options_.segment_size);
@@ -112,11 +112,11 @@ bool Writer::extend(Segment* segment) noexcept {
 
 void Writer::set_free(Segment* segment) noexcept {
   used_up_.store(false, std::memory_order_relaxed);
-  // The one used last is the one still in the caches.
+  // The segment used last is still in the caches.
   (segment->space_ == options_.segment_size ? free_ : partial_).push_front(segment);
 }
 
-// A free segment that is not whole, also of a larger ring; nullptr where there is none.
+// A free segment that is not whole, perhaps of a ring grown for it; nullptr: there is none.
 Segment* Writer::find_partial(int* error) noexcept {
   *error = partial_.empty() && !stuck() ? grow() : 0;
   Segment* const segment = partial_.pop_front();
@@ -127,12 +127,12 @@ Segment* Writer::find_partial(int* error) noexcept {
   return nullptr;
 }
 
-// A segment that nobody uses: a free one, else one of a ring that was small, else
-// a full one that is drained here and now instead of waiting for the drain, else
-// one of a larger ring. `idle`: for a thread that may never record much.
+// A segment that no thread uses: a free one; else a new one if the ring is small; else a full
+// one, drained here instead of by the drain; else a new one of a larger ring. `idle`: for a
+// thread that may never record much.
 Segment* Writer::find_segment(bool idle) noexcept {
   std::unique_lock lock(mutex_);
-  // There is none after a fork. Should it not start, the full ones are drained here.
+  // There is no drain after a fork. If it cannot start, full segments are drained here.
   if (!full_.empty() && !stopping_ && !drain_thread_.running()) (void)start_drain();
   int error = 0;
   if (Segment* segment = idle ? find_partial(&error) : nullptr) return segment;
@@ -154,7 +154,7 @@ Segment* Writer::find_segment(bool idle) noexcept {
 
 Segment* Writer::acquire(std::uint32_t location, std::uint64_t sequence,
                          std::uint64_t base) noexcept {
-  // Every event that is lost from now on comes here.
+  // Every event that is lost from now on leads here.
   if (used_up_.load(std::memory_order_relaxed)) return nullptr;
   // The first location belongs to the thread that starts the measurement, which has events.
   const bool idle = sequence == 0 && location != 0 && options_.segment_size > first_space();
@@ -170,7 +170,7 @@ Segment* Writer::acquire(std::uint32_t location, std::uint64_t sequence,
   header.check = segment_check(location, sequence, base);
   header.seal = 0;
   header.magic = kSegmentMagic;
-  // From here on a reader takes the segment for ours; all of the above comes first.
+  // From this store on a reader takes the segment for this location's; all stores above come first.
   header.state.store(SegmentState::kActive, std::memory_order_release);
   return segment;
 }

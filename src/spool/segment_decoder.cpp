@@ -9,10 +9,10 @@
 namespace timeloom::spool {
 namespace {
 
-// Later than any counter gets, and far enough from the end that no sum wraps.
+// Later than any counter's value, and far enough from the maximum that no sum overflows.
 constexpr std::uint64_t kLatest = std::uint64_t{1} << 63;
 
-// The event kind of an extended record with a reference and a value, if it is one.
+// The event kind of an extended record that has a reference and a value; none: it has another form.
 std::optional<EventKind> valued_kind(ExtendedKind kind) {
   switch (kind) {
     case ExtendedKind::kParameterInt: return EventKind::kParameterInt;
@@ -31,7 +31,7 @@ bool set_base(std::span<const std::uint64_t> words, std::uint64_t& base) {
   return true;
 }
 
-// A record that is one event; false: it is none that is known.
+// Decodes a record that is one event; false: it is not of a known kind.
 bool decode_one(EventWord head, std::span<const std::uint64_t> words, Event& event) {
   const ExtendedKind kind = extended_kind_of(head);
   if (payload_of(head) >> 16 != 0) return false;
@@ -74,10 +74,10 @@ bool decode_one(EventWord head, std::span<const std::uint64_t> words, Event& eve
     event.value = words[1];
     return true;
   }
-  return false;  // a later version would have another number
+  return false;  // a kind from a later version has another version number
 }
 
-// Field by field: the processor waits for what it copies whole and was just written in parts.
+// Field by field: the processor stalls on a whole copy of data that was just written in parts.
 void put(std::vector<Event>& events, std::uint64_t time, EventKind kind, std::uint32_t ref,
          std::uint64_t value) {
   Event& event = events.emplace_back();
@@ -87,7 +87,7 @@ void put(std::vector<Event>& events, std::uint64_t time, EventKind kind, std::ui
   event.value = value;
 }
 
-// Two ids a word; there may be one too many for the last.
+// Two ids in a word; the last word may have only one.
 void add_open(std::span<const std::uint64_t> words, std::uint64_t base, std::uint64_t& last_ticks,
               std::vector<Event>& events) {
   last_ticks = std::max(last_ticks, base);
@@ -130,7 +130,7 @@ std::optional<EventKind> io_kind(ExtendedKind kind, std::uint32_t number) {
   }
 }
 
-// Whether the record of input or output has as many words as it should.
+// Whether the record of input or output has the right number of words.
 bool has_io_words(ExtendedKind kind, std::size_t words) {
   switch (kind) {
     case ExtendedKind::kIoDestroy:
@@ -141,7 +141,7 @@ bool has_io_words(ExtendedKind kind, std::size_t words) {
   }
 }
 
-// One event, and before it the offset if the record has one. False: it is no sound record.
+// Adds one event, after its offset if the record has one. False: the record is malformed.
 bool add_io(ExtendedKind kind, std::span<const std::uint64_t> words, std::uint64_t time,
             std::vector<Event>& events) {
   if (!has_io_words(kind, words.size())) return false;
@@ -170,8 +170,8 @@ bool is_track(EventWord word) {
   return kind_of(word) == WordKind::kExtended && extended_kind_of(word) == ExtendedKind::kTrack;
 }
 
-// Levels small steps back; false: a larger one, which means damage. A thread that
-// moves to another core may find its counter a little behind.
+// Evens out small steps backwards; false: a larger step, which means damage. A thread that
+// moves to another core may find that core's counter a little behind.
 bool advance(std::uint64_t ticks, std::uint64_t& last_ticks) {
   constexpr std::uint64_t kBackstep = 1 << 20;
   if (ticks + kBackstep < last_ticks) return false;
@@ -201,10 +201,10 @@ bool SegmentDecoder::decode(std::size_t most, std::uint64_t& last_ticks,
   return sound && at_ < words_.size();
 }
 
-// Enters and leaves, nearly all there is, up to anything else.
+// Decodes enters and leaves, nearly all records, up to any other one.
 void SegmentDecoder::decode_calls(std::size_t most, std::uint64_t& last_ticks,
                                   std::vector<Event>& events) {
-  // Copies, since the compiler must take what is stored for a part of what they were.
+  // Local copies: the compiler must assume that stores to `events` change the members.
   const EventWord* word = words_.data() + at_;
   const EventWord* const end = word + std::min(most, words_.size() - at_);
   std::uint64_t time = last_ticks;
@@ -219,7 +219,7 @@ void SegmentDecoder::decode_calls(std::size_t most, std::uint64_t& last_ticks,
   last_ticks = time;
 }
 
-// A head and the words that follow; false: it is not sound.
+// Decodes a head and the words after it; false: they are malformed.
 bool SegmentDecoder::decode_extended(EventWord head, std::uint64_t& last_ticks,
                                      std::vector<Event>& events) {
   const std::size_t size = 1 + extended_words_of(head);

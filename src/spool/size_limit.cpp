@@ -29,7 +29,7 @@ struct LogFile {
 
 struct Usage {
   std::uint64_t bytes = 0;
-  std::vector<LogFile> files;  // that hold anything; all of them finished
+  std::vector<LogFile> files;  // that are not empty; all of them finished
 };
 
 // The files of one log in the order in which they were written.
@@ -49,7 +49,7 @@ std::vector<LogFile> log_files(const os::Directory& directory, const std::string
   return files;
 }
 
-// Files of one process leave in their order, also when somebody sets the clock back.
+// Files of one process are dropped in order, even if the system's clock is set back.
 void put_in_order(std::vector<LogFile>& files) {
   for (std::size_t i = 1; i < files.size(); ++i) {
     files[i].time = std::max(files[i].time, files[i - 1].time);
@@ -61,7 +61,7 @@ bool is_alive(const os::Directory& spool) {
          Alive::kNo;
 }
 
-// `own`: the spool that is about to begin a new file.
+// `own`: the spool that is about to start a new file.
 Usage usage_of(const os::Directory& spools, const std::string& own, std::uint64_t file_size) {
   Usage usage;
   int error = 0;
@@ -95,8 +95,8 @@ std::uint64_t events_in(const os::File& file) {
   return events;
 }
 
-// Counted first: killed between the two steps, we have said too much rather than
-// too little. True also where somebody else was faster, who has counted them then.
+// Counted first: a kill between the two steps makes the count too large rather than too
+// small. True also if another process was faster, which has counted them then.
 bool remove_file(const os::Directory& spools, const LogFile& file,
                  std::atomic<std::uint64_t>& dropped) {
   int error = 0;
@@ -114,7 +114,7 @@ bool take(const SizeLimit& limit, const KnownDirectory& place, const std::string
           std::uint64_t bytes, std::uint64_t file_size, std::atomic<std::uint64_t>& dropped) {
   int error = 0;
   const os::Directory spools = place.open(&error);
-  if (!spools.is_open()) return true;  // as where they are gone
+  if (!spools.is_open()) return true;  // as if they had been removed
   Usage usage = usage_of(spools, own, file_size);
   if (limit.at_limit != AtLimit::kKeepNewest) return usage.bytes + bytes <= limit.bytes;
   for (const LogFile& file : usage.files) {

@@ -70,11 +70,11 @@ void Writer::open_files() {
     if (error != 0) cannot("create", directory_.path() + "/" + name, error);
     return file;
   };
-  const int error = write_life(directory_, &life_);  // first: a spool that has definitions has it
+  const int error = write_life(directory_, &life_);  // first, so that it is there with definitions
   if (error != 0) cannot("write", directory_.path() + "/" + kLifeName, error);
   life_.close();
   defs_ = create(kDefsName);
-  defs_.mark_in_use();  // where there are no locks, nobody can tell whether we live
+  defs_.mark_in_use();  // without locks on the file system nobody can tell whether we live
   log_ = create(kLogName);
   ring_ = create(kRingName);
 }
@@ -96,7 +96,7 @@ void Writer::write_heads() {
   ring->version = kVersion;
   ring->segment_size = options_.segment_size;
   ring->check = checksum(ring_header_.data(), offsetof(RingHeader, segment_count));
-  // A process that is started when the run has no room left counts what it loses.
+  // A process that starts when the run has no space left still counts its lost events.
   if (!keeps_newest() && !space_for(options_.ring_size)) return stop_at_limit();
   const std::lock_guard lock(mutex_);
   error = add_block(options_.ring_size, true);
@@ -108,7 +108,7 @@ void Writer::write_heads() {
   }
 }
 
-// After a failed start: nothing was recorded, and nobody is to take it for a run.
+// After a failed start: nothing was recorded, and the directory must not be taken for a spool.
 void Writer::remove_files() noexcept {
   closed_ = true;
   for (const char* name : {kDefsName, kLogName, kRingName, kLifeName}) directory_.remove_file(name);
@@ -132,8 +132,8 @@ void Writer::fail(int error) noexcept {
   error_.compare_exchange_strong(none, error, std::memory_order_relaxed);
 }
 
-// With log_mutex_ held. An append that fails halfway leaves nothing behind, so
-// that the log always ends with a whole segment unless we are killed.
+// With log_mutex_ held. An append that fails halfway is undone, so that the log always ends
+// with a whole segment, unless the process is killed.
 bool Writer::append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept {
   const std::size_t size = sizeof header + header.size;
   if (error() != 0 || !make_room_in_log(size)) return false;
@@ -195,10 +195,10 @@ void Writer::put_back(Segment* segment) noexcept {
   full_.push_front(segment);
 }
 
-// Moves the oldest full segment to the log and empties it; nullptr when there is
-// none or it has to stay. They are taken under log_mutex_, so that the segments of
-// a thread are in the log in their order. The order of the steps matters: at every
-// instruction the records are in the log, or in the ring, or in both.
+// Moves the oldest full segment to the log and empties it; nullptr: there is none, or it has
+// to stay. Segments are taken under log_mutex_, so that a thread's segments are in order in
+// the log. The order of the steps matters: at every instruction the records are in the log,
+// or in the ring, or in both.
 Segment* Writer::drain_one() noexcept {
   Segment* segment = nullptr;
   {
@@ -238,7 +238,7 @@ void Writer::pause_drain() noexcept {
 
 void Writer::resume_drain() noexcept {
   const std::lock_guard lock(mutex_);
-  // Should it not start, the full segments are drained by those who need one.
+  // If it cannot start, threads that need a segment drain the full ones.
   if (!closed_ && !drain_thread_.running()) (void)start_drain();
 }
 
@@ -252,8 +252,8 @@ void Writer::expect_last_thread() noexcept {
 
 void Writer::drain_loop() noexcept {
   using Clock = std::chrono::steady_clock;
-  // Now and then the clocks are compared, so that a run that is killed can be
-  // put in time as well as one that ends; soon at first, then once a second.
+  // The clocks are compared from time to time, so that the times of a killed process are as
+  // exact as others; soon at first, then once a second.
   constexpr std::chrono::milliseconds kLongestPause{1000}, kShortPause{20};
   std::chrono::milliseconds pause{10};
   begin_to_beat(life_);
@@ -291,7 +291,7 @@ void Writer::drain_loop() noexcept {
       lock.lock();
     }
     if (full_.empty() || stuck()) {
-      if (stopping_) return;  // what could not be drained stays in the ring
+      if (stopping_) return;  // segments that could not be drained stay in the ring
       continue;
     }
     lock.unlock();
@@ -318,8 +318,8 @@ std::uint64_t Writer::dropped() const noexcept {
   return ring_header().dropped_events.load(std::memory_order_relaxed);
 }
 
-// Somebody may have removed our files; no weave does as long as they are in use.
-// Where they lie does not matter: they may have been moved, or our root changed.
+// Whether someone has removed our files; a weave never does while they are in use. Their
+// path does not matter: they may have been moved, or our root directory changed.
 bool Writer::removed() const noexcept { return defs_.removed(); }
 
 void Writer::close(Ending ending) noexcept {
@@ -329,7 +329,7 @@ void Writer::close(Ending ending) noexcept {
   closing_ = true;
   while (drain_one() != nullptr) {  // segments retired while there was no drain
   }
-  // The records that a full disk has kept from the log.
+  // Records that could not go to the log since the disk was full.
   while (const Segment* segment = take_full()) seal(segment->header(), segment->words());
   if (removed()) fail(ENOENT);
   define_end(ending);

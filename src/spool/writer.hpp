@@ -229,7 +229,7 @@ class Writer {
   void fail(int error) noexcept;
   RingHeader& ring_header() const noexcept;
 
-  const KnownDirectory spools_;  // with those of the other processes
+  const KnownDirectory spools_;  // the directory of all processes' spools
   const KnownDirectory directory_;
   const WriterOptions options_;
   os::File life_;  // of the drain, from its first beat on
