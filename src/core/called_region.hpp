@@ -1,4 +1,5 @@
-// Tells regions that calls enter from regions made by the measurement. Plain functions.
+// Tells regions that calls enter from regions made by the measurement. A pure function, for any
+// thread.
 #pragma once
 
 #include "core/forked_region.hpp"

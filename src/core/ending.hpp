@@ -1,4 +1,5 @@
-// How a process ended, as one word that a signal handler can store.
+// The ending of a process, as one word that a signal handler can store. Plain values and pure
+// functions, for any thread; nothing throws.
 #pragma once
 
 #include <cstdint>

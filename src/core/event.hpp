@@ -1,4 +1,5 @@
-// The events of a run on their way from a source to sinks, and the interfaces of both.
+// Events, and the interfaces of sources, which read the events of a run, and sinks, which receive
+// them. The caller owns sources and sinks; each interface names its threads and errors.
 #pragma once
 
 #include <bit>

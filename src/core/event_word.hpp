@@ -1,4 +1,5 @@
-// The record of one event: a word of 64 bits.
+// The record of one event: a word of 64 bits. Pure functions for the event path: any thread,
+// nothing throws.
 //
 //      63                                28 27                       2 1  0
 //     +------------------------------------+--------------------------+----+

@@ -1,6 +1,7 @@
 // Stand-ins, in a forked child, for the regions that were open in its parent at the fork: they show
 // from where the child's calls were made. They are regions of their own and count no visits, since
-// the child did not call them, and a function's numbers count its calls only. Plain functions.
+// the child did not call them, and a function's numbers count its calls only. Pure functions, for
+// any thread.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // Strong types for the ids and times of a measurement.
 //
 // An Id is the number of one definition (region, location, ...) in its table of definitions.
-// Ids of different tables do not convert into each other. Plain values.
+// Ids of different tables do not convert into each other. Plain values; nothing throws.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,6 @@
 // Numbers in records and events of input and output. They equal the numbers of OTF2, since they go
-// from the recorder to the trace unchanged; src/formats/otf2 checks that. Pure functions.
+// from the recorder to the trace unchanged; src/formats/otf2 checks that. Pure functions, for any
+// thread; nothing throws.
 #pragma once
 
 #include <cstdint>

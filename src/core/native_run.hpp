@@ -1,5 +1,5 @@
-// The variables by which `timeloom run --program` tells the recorder inside the program where to
-// record.
+// The names of the variables by which `timeloom run --program` tells the recorder inside the
+// program into which run to record. Constants.
 #pragma once
 
 namespace timeloom {

@@ -1,4 +1,4 @@
-// Names of properties of a run that several folders read and write.
+// Names of properties of a run that several folders read and write. Constants.
 #pragma once
 
 namespace timeloom {

@@ -1,4 +1,5 @@
-// Small helpers for the words of settings.
+// Splits, trims and joins the words in texts of settings. Pure functions, for any thread; they
+// throw nothing but std::bad_alloc.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 
 namespace timeloom {
 
-// In lower case, ASCII only.
+// The text in lower case; changes ASCII letters only.
 inline std::string lower(std::string_view text) {
   std::string result(text);
   std::ranges::transform(result, result.begin(),
@@ -18,7 +19,7 @@ inline std::string lower(std::string_view text) {
   return result;
 }
 
-// Without the white space around it.
+// The text without white space at its start and end.
 inline std::string_view trimmed(std::string_view text) {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) {
     text.remove_prefix(1);

@@ -1,5 +1,5 @@
 // The table of settings as text for people: the help of `timeloom run` and
-// docs/settings.md. Pure functions.
+// docs/settings.md. Pure functions, for any thread; they throw nothing but std::bad_alloc.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ std::string run_help();
 // The setting's meaning in the words of the help, with choices and default.
 std::string setting_help(const Setting& setting);
 
-// docs/settings.md, whole.
+// The whole text of docs/settings.md.
 std::string settings_page();
 
 }  // namespace timeloom

@@ -1,12 +1,12 @@
-// Filter files of Score-P: which regions are recorded, by name and by source file.
+// Filter files of Score-P, which select the regions to record by name and by source file.
 //
 //   SCOREP_REGION_NAMES_BEGIN
 //     EXCLUDE *
 //     INCLUDE main solver.* MANGLED solver.Matrix.dot
 //   SCOREP_REGION_NAMES_END
 //
-// A plain value, parsed once; excluded() may be called from any thread. Parsing
-// throws Error with one line: the file, the line, what is wrong with it.
+// A plain value, parsed once; any thread may call excluded(). Parsing throws Error with
+// one line: the file, the number of the line, and its mistake.
 #pragma once
 
 #include <cstddef>
@@ -34,13 +34,13 @@ class FilterFile {
   // Parses a text; errors refer to it as `name`.
   static FilterFile parse(std::string_view text, const std::string& name);
 
-  // Whether a region is left out. One without a name or file (empty) is never
-  // left out by rules of that kind; without a mangled name, rules for mangled
-  // names look at its name.
+  // Whether a region is left out. Rules for names never leave out a region without a
+  // name (empty), nor do rules for files one without a file. If there is no mangled
+  // name, rules for mangled names are compared with the name.
   bool excluded(const std::string& file, const std::string& name,
                 const std::string& mangled_name) const;
-  // The same for a region that goes by several names: a rule that matches any of
-  // them applies.
+  // The same for a region that has several names: a rule applies if it matches any of
+  // them.
   bool excluded(const std::string& file, std::span<const std::string> names,
                 std::span<const std::string> mangled_names) const;
   bool empty() const noexcept { return parsed_ == nullptr; }
@@ -53,16 +53,16 @@ class FilterFile {
  private:
   struct Rule {
     bool include = false;
-    bool mangled = false;  // looks at the mangled name
+    bool mangled = false;  // is compared with the mangled name
     NamePattern pattern{""};
     friend bool operator==(const Rule&, const Rule&) = default;
   };
-  // In their order, indexed so that a look-up among thousands is fast. Rules are counted
-  // from 1.
+  // Rules in their order, with an index, so that a look-up among thousands is fast. Rules
+  // are numbered from 1.
   struct Rules {
     std::vector<Rule> rules;
-    std::unordered_map<std::string, std::uint32_t> words[2];  // the last; [1]: mangled
-    std::vector<std::uint32_t> others;                        // no plain words
+    std::unordered_map<std::string, std::uint32_t> words[2];  // last rule; [1]: mangled
+    std::vector<std::uint32_t> others;                        // patterns
 
     void add(const Rule& rule);
     bool exclude(std::span<const std::string> names,
