@@ -57,7 +57,7 @@ release      binfmt-support       # also those that others start
 readers      vite                 # ViTE reads traces, too (make real-readers)
 viewer       chromium             # pages are used in it (make test-viewer, make test-notebooks)
 viewer       firefox-esr          # the page of timeloom view is opened in it, too (make test-viewer)
-bench        git                  # names the version of what is measured in bench/RESULTS.md
+check,bench  git                  # lists the files whose words are checked; names the measured version
 LIST
 }
 

@@ -101,10 +101,13 @@ def lowered(baseline: dict[str, int], counts: dict[str, int]) -> dict[str, int]:
     return {path: count for path, count in sorted(counts.items()) if count}
 
 
+def names_of_tree() -> list[str]:
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout.split("\0")
+
+
 def read_tree() -> dict[str, list[tuple[int, str, str]]]:
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True).stdout.split("\0")
-    files = sorted({name for name in names if ending(name) in PROSE and (ROOT / name).is_file()})
+    files = sorted(name for name in names_of_tree() if ending(name) in PROSE and (ROOT / name).is_file())
     return {name: places(name, (ROOT / name).read_text(errors="replace")) for name in files}
 
 
@@ -115,7 +118,11 @@ def print_places(found: dict[str, list[tuple[int, str, str]]], paths: list[str])
 
 
 def main(arguments: list[str]) -> int:
-    found = read_tree()
+    try:
+        found = read_tree()
+    except (OSError, subprocess.CalledProcessError):
+        print("words: this is not a checkout of git; the words were not checked", file=sys.stderr)
+        return 0
     baseline = json.loads(BASELINE.read_text())
     if arguments == ["--write"]:
         new = lowered(baseline, {path: len(hits) for path, hits in found.items()})
