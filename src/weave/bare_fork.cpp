@@ -1,6 +1,5 @@
-// The part of SpoolSource that leaves out forks that came to nothing: they have recorded no call of
-// their own, and have not worked either. Calls of the handlers that Python has for forks are not
-// their own.
+// The part of SpoolSource that leaves out bare forks: child processes that neither called a
+// function of their own nor worked. Calls of Python's own fork handlers do not count.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -16,10 +15,12 @@
 namespace timeloom::weave {
 namespace {
 
-// A loop is work without a call. This is more than it takes to come to an exec or an exit.
+// A loop works without a call. This limit is above the time that a child needs to reach an exec or
+// an exit.
 constexpr double kLeastWork = 0.02;  // seconds of CPU time
 
-// As far as known: of a process that became another program up to the last look at its clocks.
+// CPU time as far as it is known: for a process that became another program, up to the last reading
+// of its clocks.
 double cpu_seconds(const spool::Reader& reader) {
   const auto& properties = reader.definitions().properties;
   if (const auto cost = properties.find(kProcessCost); cost != properties.end()) {
@@ -73,7 +74,8 @@ bool calls(const spool::Reader& reader, const spool::Profiles& profiles) {
                                    : visits(profiles) > end.visits;
 }
 
-// What it has lost, or damage has taken, was something; and the run is to say so.
+// A process that lost records, or whose records are damaged, did something, and the run has to
+// report it.
 bool has_losses(const spool::Reader& reader, const spool::Profiles& profiles) {
   const spool::ProcessDefinitions& all = reader.definitions();
   const auto is_damaged = [&](const spool::ProfileData& data) {
@@ -95,9 +97,8 @@ bool is_bare_fork(const spool::Reader& reader, const spool::Profiles& profiles) 
 
 }  // namespace
 
-// Forks that came to nothing here: they became another program or ended before they called
-// anything, such as those of subprocess with preexec_fn. What they have started was started by
-// their parents.
+// Bare forks: they became another program or ended before they called anything, as the forks of
+// subprocess with preexec_fn do. Processes that they started count as started by their parents.
 void SpoolSource::leave_out_forks() {
   std::map<std::string, const Process*> by_spool;
   for (const Process& process : processes_) by_spool[process.spool] = &process;
@@ -117,7 +118,7 @@ void SpoolSource::leave_out_forks() {
   if (parents.empty() || parents.size() == processes_.size()) return;
   std::erase_if(processes_, [&](const Process& one) { return parents.contains(one.spool); });
   for (Process& process : processes_) {
-    // Damage can make processes each other's parents: then there is none at the end of the way.
+    // Damage can make processes each other's parents; such a chain has no end.
     for (std::size_t steps = 0; parents.contains(process.parent); ++steps) {
       process.parent = steps < parents.size() ? parents.at(process.parent) : std::string();
     }

@@ -11,7 +11,7 @@ Timestamp EventTranslator::time_of(const Event& event) noexcept {
   return last_ = std::max(clock_.to_time(ticks(event.time)), last_);
 }
 
-// Ids and time; false when the event refers to something without a definition.
+// Ids and time; false when the event refers to an id without a definition.
 bool EventTranslator::translate(Event& event) {
   event.time = time_of(event);
   switch (event.kind) {
@@ -63,7 +63,7 @@ bool EventTranslator::translate(Event& event) {
     case EventKind::kRewindBegin:
     case EventKind::kRewindEnd: return true;
     case EventKind::kTrack:
-    case EventKind::kTrackEnd: return false;  // not of one location
+    case EventKind::kTrackEnd: return false;  // belongs to a track, not to a location
     default: return is_io(event.kind) && io_event(event);
   }
 }
@@ -86,15 +86,14 @@ bool EventTranslator::io_event(Event& event) {
   return event.ref != IdMap::kNone;
 }
 
-// A task has a name as it begins, and another one for each time that it is renamed.
+// A task is named when it starts, and again each time it is renamed.
 void EventTranslator::name_task() noexcept {
   if (in_task_ || depth_ == 0) return;
   in_task_ = true;
   ++tasks_;
 }
 
-// False when the event is to come later, or never: a thread that could not be
-// started has no number.
+// False when the event comes later, or never: a thread that could not be started has no number.
 bool EventTranslator::thread_event(Event& event) {
   if (!ids_.threads.ends.contains(event.value)) return false;
   if (event.kind == EventKind::kThreadWait) {
@@ -105,7 +104,7 @@ bool EventTranslator::thread_event(Event& event) {
   return true;
 }
 
-// The innermost region ends. The object that it waited for counts if that has ended; the
+// The innermost region ends. The object that it waited for counts only if it has ended, since the
 // wait may have had a time limit.
 void EventTranslator::end_waits(Timestamp time) {
   for (; !waits_.empty() && waits_.back().depth >= depth_; waits_.pop_back()) {
@@ -116,8 +115,8 @@ void EventTranslator::end_waits(Timestamp time) {
   }
 }
 
-// A leave closes what was entered last. Where records are missing it may close
-// more, or match nothing.
+// A leave closes the region that was entered last. Where records are missing it may close more than
+// one, or match none.
 bool EventTranslator::leave(std::uint32_t region, Timestamp time) {
   if (!waits_.empty()) end_waits(time);
   std::uint32_t depth = depth_;
@@ -146,11 +145,11 @@ bool EventTranslator::pass(const Event& event) {
   return true;
 }
 
-// Enters, and leaves of what was entered last, in place: nearly all there is. Returns
-// the first other event; the end of a task is one, too.
+// Translates enters, and leaves of the region entered last, in place: nearly all events are such.
+// Returns the first other event; the end of a task is one, too.
 Event* EventTranslator::pass_calls(Event* event, const Event* end) noexcept {
   if (!waits_.empty()) return event;
-  // Copies: for all the compiler knows, members change with each event that is stored.
+  // Copies of members: the compiler must assume that members change with each event that is stored.
   const ProcessClock clock = clock_;
   Timestamp last = last_;
   std::uint32_t* top = open_.data() + depth_;

@@ -1,7 +1,7 @@
-// Translates the events of one location from a spool into events of the run: ids of
-// the run, times in nanoseconds, every enter with its leave.
+// Translates the events of one location from a spool into events of the run: with the ids of the
+// run, times in nanoseconds, and a leave for every enter.
 //
-// One object a location, used by one thread.
+// There is one object for each location, used by one thread. Throws std::bad_alloc.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,19 @@ class EventTranslator {
 
   // Translates the batch in place; it may become longer or shorter.
   void translate(std::vector<Event>& batch);
-  // Replaces the batch by the events held back and the leaves of the open regions, at `end`
-  // or at the last event if that is later.
-  // `gap`: before that end, in the innermost of them.
+  // Replaces the batch by the events held back and the leaves of the open regions. The leaves are
+  // at `end`, or at the last event if that is later. `gap`: time before that end, spent in the
+  // innermost region.
   void close(Timestamp end, const std::optional<LastGap>& gap, std::vector<Event>& batch);
 
   std::uint64_t closed_regions() const noexcept { return closed_; }
-  // Events that could not be kept: leaves of nothing, ids without a definition.
+  // Events that could not be kept: leaves without an enter, and ids without a definition.
   std::uint64_t dropped_events() const noexcept { return dropped_; }
   // Visits of regions whose definition is lost.
   std::uint64_t unnamed_visits() const noexcept { return unnamed_; }
   // Rewind regions that were too long to be discarded.
   std::uint64_t kept_rewinds() const noexcept { return rewinder_.kept(); }
-  // Tasks that have begun on this location, where it is a lane.
+  // Tasks that have started on this location, where it is a lane.
   std::uint64_t tasks() const noexcept { return tasks_; }
   Timestamp last_time() const noexcept { return last_; }
 
@@ -62,7 +62,7 @@ class EventTranslator {
   const ProcessClock& clock_;
   Timestamp last_;
   std::vector<std::uint32_t> open_ = std::vector<std::uint32_t>(64);  // outermost first
-  std::uint32_t depth_ = 0;  // of them: regions of the run that are open
+  std::uint32_t depth_ = 0;  // number of open regions, with ids of the run
   std::vector<Wait> waits_;
   std::vector<Event> output_;
   Rewinder rewinder_;

@@ -1,7 +1,8 @@
 // The clocks of the hosts of a run, put on one axis.
 //
-// The monotonic clock of each machine begins when that is started: all are counted from the begin
-// of the one that was started first. Plain values, one thread; throws std::bad_alloc.
+// The monotonic clock of a machine starts when the machine boots. All times are counted from the
+// boot of the machine that was started first. Plain values, used by one thread; throws
+// std::bad_alloc.
 #pragma once
 
 #include <map>
@@ -19,8 +20,8 @@ using HostClocks = std::map<std::pair<std::string, os::ClockSource>, std::vector
 // Comparisons with the host of rank 0, by the name of the host.
 using HostOffsets = std::map<std::string, std::vector<ClockOffset>>;
 
-// Moves all to the axis of one host. The clocks of hosts are compared by the time of day; those
-// that were compared with the host `first_rank` of rank 0 go with it.
+// Moves all clocks to the axis of one host. Hosts are compared by their time of day; hosts that
+// were compared with `first_rank`, the host of rank 0, are moved together with it.
 void put_hosts_in_time(HostClocks& hosts, HostOffsets& offsets, const std::string& first_rank);
 
 }  // namespace timeloom::weave

@@ -1,5 +1,5 @@
-// The time from the last event of a thread to the end of what is known of it: what of it was
-// waiting, from the clocks that were read meanwhile, and what nobody has measured.
+// The time from the last event of a thread to the last moment at which the thread is known: the
+// part that it waited, from clock readings in between, and the part that was not measured.
 //
 // Pure functions, for any thread; nothing throws.
 #pragma once
@@ -18,10 +18,10 @@ struct LastGap {
   bool unmeasured = false;     // the time from there to the end
 };
 
-// A time as short as this counts as work, as between two events.
+// A gap of at most this length counts as work, as between two events.
 inline constexpr std::uint64_t kShortGap = 100'000;  // nanoseconds
 
-// `last`: ticks of the last event. Nothing: the gap is short.
+// `last`: ticks of the last event. Empty result: the gap is short.
 std::optional<LastGap> last_gap(const spool::LastClocks& clocks, std::uint64_t last,
                                 const ProcessClock& clock, Timestamp end) noexcept;
 

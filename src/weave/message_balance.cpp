@@ -16,19 +16,20 @@ std::uint64_t mixed(std::uint64_t value) noexcept {
   return value ^ (value >> 31);
 }
 
-// Tells a process from others without a number of the run.
+// Tells a process from others without using a number of the run.
 std::uint64_t identity_of(const LocationGroup& process) {
   std::uint64_t hash = process.process_id;
   for (const char c : process.hostname) hash = mixed(hash + static_cast<unsigned char>(c));
   return hash;
 }
 
-// Of a process in a communicator: members are known by their places, both groups in one row.
+// The place of a process in a communicator: members are numbered over both groups in one row.
 struct Place {
   std::uint64_t own = 0;
-  std::uint64_t before_peers = 0;  // the place of what events call rank 0
+  std::uint64_t before_peers = 0;  // the place of the process that events call rank 0
   std::uint64_t members = 0;       // 0: the place is not known
-  std::uint64_t hash = 0;          // of the communicator, and where it is of one process, of that
+  std::uint64_t hash = 0;          // of the communicator; for one of a single process, of that
+                                   // process too
 };
 
 }  // namespace
@@ -71,7 +72,7 @@ class MessageBalance::LocationBalance : public LocationSink {
     ends_.sum += sent ? hash : -hash;
   }
 
-  // Between two groups the rank is one of the group that this process is not in.
+  // Between two groups, the rank belongs to the group that does not contain this process.
   Place place_in(std::uint32_t communicator) const {
     if (communicator >= run_.definitions_->communicators.size()) return {};
     const Communicator& one = run_.definitions_->communicators[communicator];

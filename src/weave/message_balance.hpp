@@ -1,10 +1,10 @@
-// Whether every message of MPI in the events of a run has both ends: as many were received as sent,
-// of each communicator, sender, receiver and tag.
+// Checks that every MPI message in the events of a run has both ends: for each communicator,
+// sender, receiver and tag, as many messages were received as sent.
 //
-// A sink like any other. It keeps sums of hash values, so memory does not grow with messages; that
-// ends without another go unnoticed is as likely as two equal hashes of 64 bits. A hash has nothing
-// in it but what the process of the event knows: sums of parts of a run can be added. REQUIRES for
-// complete() and ends(): all locations are finished.
+// A sink like any other, fed under the same rules. It keeps sums of hash values, so memory does not
+// grow with the messages. An unmatched end goes unnoticed only if two hashes of 64 bits are equal
+// by chance. A hash depends only on values that the process of the event knows, so sums of parts of
+// a run can be added. REQUIRES for complete() and ends(): all locations are finished.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ namespace timeloom::weave {
 class MessageBalance : public RunSink {
  public:
   struct Ends {
-    std::uint64_t sum = 0;  // of what was sent, without what was received
-    bool has_gaps = false;  // recording was off, or it is not known whose a message was
+    std::uint64_t sum = 0;  // hashes of sent messages minus hashes of received ones
+    bool has_gaps = false;  // recording was off, or a message's partner is not known
   };
   // Whether MPI was recorded.
   static bool wanted(const Definitions& definitions);
@@ -30,7 +30,7 @@ class MessageBalance : public RunSink {
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
   void finish() override {}
 
-  // Adds the ends of messages of processes that are not fed. Any thread.
+  // Adds the message ends of processes that are not fed. Any thread.
   void add(const Ends& ends) noexcept;
   Ends ends() const noexcept { return {sum_, has_gaps_}; }
   bool complete() const noexcept { return sum_ == 0 && !has_gaps_; }

@@ -1,9 +1,9 @@
-// Totals over a run of the metrics that are sampled with enters and leaves: for counters
-// the sum over locations of the difference between last and first sample, for others the
-// largest value.
+// Totals over a run of the metrics that are sampled with enters and leaves. A counter's total is
+// the difference of its last and first sample, added up over the locations; another metric's total
+// is the largest value.
 //
-// A sink like any other; from begin() on, add() takes the profiles that threads folded
-// themselves. REQUIRES for add_to(): all locations are finished.
+// A sink like any other; from begin() on, add() takes the profiles that threads folded themselves.
+// REQUIRES for add_to(): all locations are finished.
 #pragma once
 
 #include <map>
@@ -24,10 +24,10 @@ class MetricTotals : public RunSink {
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
   void finish() override {}
 
-  // The profile that a thread folded itself.
+  // Adds a profile that a thread folded itself.
   void add(const profile::FoldedLocation& folded);
   const std::vector<std::uint64_t>& totals() const noexcept { return totals_; }  // by MetricId
-  // As properties of the run: timeloom::total_NAME.
+  // Adds the totals as properties of the run: timeloom::total_NAME.
   void add_to(std::map<std::string, std::string>& properties) const;
 
  private:

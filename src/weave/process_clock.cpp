@@ -8,9 +8,8 @@
 namespace timeloom::weave {
 namespace {
 
-// Of a process that was killed before it compared its clocks twice, or whose
-// comparisons were damaged. The counter of this machine runs at the same speed if
-// it is the same machine.
+// The line of a process that was killed before it compared its clocks twice, or whose comparisons
+// are damaged. If it ran on this machine, its counter has the speed of this machine's counter.
 double measure_ns_per_tick() {
   using namespace std::chrono_literals;
   const os::ClockSync before = os::sync_clocks();
@@ -49,7 +48,7 @@ struct Drift {
   }
 };
 
-// Crystals differ by some parts in a million; more comes from a measurement that failed.
+// Crystals differ by some parts in a million; a larger slope comes from a failed measurement.
 Drift drift_of(const std::vector<ClockOffset>& offsets) {
   constexpr double kMostSlope = 1e-3, kMostOffset = 4e18;
   const ClockOffset& first = offsets.front();
@@ -73,7 +72,7 @@ ProcessClock::ProcessClock(os::ClockSource source, const std::vector<os::ClockSy
     origin_ticks_ = syncs.front().ticks;
     origin_ns_ = std::min(syncs.front().monotonic_ns, kLongest);
   }
-  // Counters run at 1 MHz to 10 GHz; what lies far outside comes from damage.
+  // Counters run at 1 MHz to 10 GHz; a value far outside comes from damage.
   double factor = std::clamp(ns_per_tick(source, syncs), 0.001, 1e6);
   if (!offsets.empty()) {
     const Drift drift = drift_of(offsets);

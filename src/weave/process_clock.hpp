@@ -1,11 +1,11 @@
-// From the ticks of one process to nanoseconds of CLOCK_MONOTONIC.
+// Converts the ticks of one process to nanoseconds of CLOCK_MONOTONIC.
 //
-// A plain value; thread-safe. The line goes through the first and the last
-// comparison of the clocks that the spool holds. Where there is only one the
-// speed is that of this machine's counter; where there is none, the counter is
-// taken to have begun with the clock. Times stay below 2^63 and in order, also for a
-// damaged spool. Where the clock of the host was compared with that of another one, the line
-// through the first and the last of these offsets is added, so that the times are of that clock.
+// A plain value; thread-safe. The conversion is a line through the first and the last comparison of
+// the clocks in the spool. With a single comparison, the speed of this machine's counter is used;
+// with none, the counter is taken to have started together with the clock. Times stay below 2^63
+// and in order, even for a damaged spool. Where the host's clock was compared with another host's,
+// the line through the first and the last offset is added, so that times are on the other host's
+// clock.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class ProcessClock {
     }
     return Timestamp{origin_ns_ + scale(ticks - origin_ticks_)};
   }
-  // Nanoseconds; of a whole never less than of its parts together.
+  // A duration in nanoseconds; a whole is never shorter than its parts together.
   std::uint64_t duration(std::uint64_t ticks) const noexcept { return scale(ticks); }
 
  private:

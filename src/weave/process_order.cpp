@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 
-// The text with the digits of each number behind their count, so that 9 comes before 10.
+// The text with each number preceded by its count of digits, so that 9 is sorted before 10.
 std::string sort_key(std::string_view name) {
   std::string key;
   while (!name.empty()) {
@@ -30,8 +30,8 @@ std::string sort_key(std::string_view name) {
   return key;
 }
 
-// Ids of processes are given out upwards and begin again at the end, so the distance from that
-// of the parent is in the order of births.
+// Process ids are given out upwards and wrap around, so the distance from the parent's id follows
+// the order of birth.
 std::uint32_t birth_of(const ProcessBirth& child, const ProcessBirth& parent) {
   return static_cast<std::uint32_t>(child.process_id) -
          static_cast<std::uint32_t>(parent.process_id);

@@ -1,8 +1,9 @@
 // The order of the processes of a run, which gives them their ranks.
 //
-// It follows who started whom, names, and the order in which a parent started its children, and
-// never the times at which these began: so the processes of two runs of a program have the same
-// ranks, and tools can compare them one by one. A pure function, for any thread.
+// The order depends on which process started which, on names, and on the order in which a parent
+// started its children. It does not depend on the times at which they started: the processes of two
+// runs of a program get the same ranks, so tools can compare them one by one. A pure function, for
+// any thread.
 #pragma once
 
 #include <cstddef>
@@ -15,25 +16,26 @@
 
 namespace timeloom::weave {
 
-// From the way to the spool of a process, and what it says of that of its parent: the name, or for
-// a spawned process, whose parent has another directory, the way to it from the own directory.
+// The path of the parent's spool, from the path `spool` of the child and its record `parent`. The
+// record is a name or, for a spawned process, whose parent has another directory, a path relative
+// to its own directory.
 std::string way_to_parent(const std::string& spool, const std::string& parent);
 
 struct ProcessBirth {
   std::string spool;   // the name of its directory, unique in the run
-  std::string parent;  // that of the process that started it; of none of the run: it is a root
+  std::string parent;  // the spool of the parent; not in the run: a root
   std::string name;
   std::uint64_t process_id = 0;
-  bool timed = true;  // its begin is known
+  bool timed = true;  // its start is known
   Timestamp begin{};
   std::optional<std::uint32_t> rank{};  // in the job of a launcher, or of a spawn
-  std::uint32_t spawn = 0;              // the number of that; 0: none
+  std::uint32_t spawn = 0;              // the number of the spawn; 0: not spawned
 };
 
-// The places of the processes in the order of their ranks: roots in the order of the ranks that a
-// launcher has given them, then those without in the order of their begin, each process followed by
-// its children with all that these have started. Children are in order of their names, in which
-// numbers count as such, then of their births; those that are spawned follow by spawn and rank.
+// The indices of the processes in the order of their ranks. Roots with a launcher's rank come
+// first, by rank; then the other roots, by start time. Each process is followed by its children and
+// all their descendants. Children are sorted by name, in which numbers count as numbers, then by
+// birth. Spawned children come last, by spawn and rank.
 std::vector<std::size_t> order_of(const std::vector<ProcessBirth>& processes);
 
 }  // namespace timeloom::weave

@@ -11,7 +11,7 @@ using profile::FoldedLocation;
 using spool::PlaceKind;
 using spool::ProfileNode;
 
-// The places of one file, as they become nodes.
+// Converts the places of one file into nodes.
 class Folder {
  public:
   Folder(const spool::ProfileData& data, const WovenProcess& process)
@@ -27,7 +27,7 @@ class Folder {
       switch (place(i).kind) {
         case PlaceKind::kCallPath:
         case PlaceKind::kContinued: add_node(i, closed); break;
-        case PlaceKind::kParameter:  // with the call path that it made
+        case PlaceKind::kParameter:  // together with the call path that it made
         case PlaceKind::kLeftOut: break;
         case PlaceKind::kMetric: add_metric(place_as<spool::ProfileMetric>(i)); break;
         case PlaceKind::kSamples: add_samples(place_as<spool::ProfileSamples>(i)); break;
@@ -56,7 +56,7 @@ class Folder {
     const bool forked = process_.ids.forked.contains(region);
     if (forked) {
       folded.statistics = {.inclusive = folded.statistics.inclusive};
-      if (node.entered != 0) --closed;  // opened by nobody here
+      if (node.entered != 0) --closed;  // its enter is not recorded here
     }
     nodes_[index] = static_cast<std::uint32_t>(result_.nodes.size());
     if (node.kind == PlaceKind::kContinued) {
@@ -118,7 +118,7 @@ class Folder {
     }
   }
 
-  // The innermost visit that a kill left open; 0: there is none.
+  // The innermost visit that a kill left open; 0: none.
   std::uint32_t innermost() const {
     std::uint32_t found = 0;
     for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
@@ -128,7 +128,7 @@ class Folder {
     return found;
   }
 
-  // The time since the last event of a thread that was killed, or that still runs.
+  // The time since the last event of a thread that was killed, or that is still running.
   void add_last_gap() {
     const std::uint32_t open = innermost();
     if (open == 0 || process_.ids.unmeasured == IdMap::kNone) return;
@@ -158,8 +158,8 @@ class Folder {
     }
   }
 
-  // Counters of two cores may differ by a few ticks, so that a child seems to
-  // last longer than its parent.
+  // Counters of two cores may differ by a few ticks, so a child can appear to last longer than its
+  // parent.
   void contain_children() {
     std::vector<profile::FoldedNode>& nodes = result_.nodes;
     std::vector<std::uint64_t> children(nodes.size());

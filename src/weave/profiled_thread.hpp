@@ -8,8 +8,8 @@
 
 namespace timeloom::weave {
 
-// In nanoseconds and with the regions of the run. Visits that a kill left open end
-// with the process; each is counted in `closed`.
+// Returns times in nanoseconds and regions of the run. Visits that a kill left open end with the
+// process; each is counted in `closed`.
 profile::FoldedLocation folded_of(const spool::ProfileData& data, const WovenProcess& process,
                                   std::uint64_t& closed);
 

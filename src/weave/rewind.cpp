@@ -10,7 +10,7 @@ bool is_rewind(const Event& event) noexcept {
   return event.kind == EventKind::kRewindBegin || event.kind == EventKind::kRewindEnd;
 }
 
-// Others than the location itself know of it.
+// Other locations refer to these events, so they stay.
 bool is_of_threads(EventKind kind) noexcept {
   return kind == EventKind::kThreadCreate || kind == EventKind::kThreadBegin ||
          kind == EventKind::kThreadEnd || kind == EventKind::kThreadWait;
@@ -46,7 +46,8 @@ std::vector<Event> Rewinder::take() {
   return std::exchange(held_, {});
 }
 
-// Also ends what began inside and has not ended. An end without a begin is none.
+// Also ends the rewind regions that began inside and have not ended. An end without a start is
+// ignored.
 void Rewinder::end(const Event& event) {
   const auto begin = std::find_if(open_.rbegin(), open_.rend(),
                                   [&](const Begin& one) { return one.name == event.ref; });
@@ -57,7 +58,7 @@ void Rewinder::end(const Event& event) {
 
 void Rewinder::discard(std::size_t from, Timestamp begin, Timestamp end) {
   std::vector<Event> staying;
-  std::vector<std::size_t> entered;  // places in `staying` of enters without a leave so far
+  std::vector<std::size_t> entered;  // positions in `staying` of enters without a leave so far
   for (std::size_t i = from; i < held_.size(); ++i) {
     const Event& event = held_[i];
     if (event.kind == EventKind::kEnter) {

@@ -1,10 +1,10 @@
-// Removes the events that the program discarded from those of one location: all
-// between the begin of a rewind region and an end that discards.
+// Removes the events that the program discarded from the events of one location: all events from
+// the start of a rewind region to an end that discards.
 //
-// The events of an open rewind region are held back until it ends, up to a limit. Discarded
-// events are replaced by a stretch without recording. Enter and leave balance: a leave
-// whose enter precedes the begin stays, so does an enter without its leave at the end. One
-// object a location, used by one thread.
+// The events of an open rewind region are held back until it ends, up to a limit. Discarded events
+// are replaced by a stretch without recording. Enters and leaves stay balanced: a leave whose enter
+// precedes the region stays, and so does an enter that has no leave by its end. There is one object
+// for each location, used by one thread.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace timeloom::weave {
 
 class Rewinder {
  public:
-  // Events that are held back; one of 24 bytes each.
+  // Limit of the events that are held back, of 24 bytes each.
   static constexpr std::size_t kMostHeld = 4 << 20;
 
   // Replaces the batch by the events that can be handed on now.

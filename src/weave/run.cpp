@@ -59,7 +59,7 @@ run::Directory open_and_lock(const KnownDirectory& known, std::chrono::milliseco
   return run;
 }
 
-// Shows how far the weave is, on a terminal and after the first second.
+// Shows the progress of the weave, on a terminal and after the first second.
 class ProgressLine {
  public:
   ProgressLine(const SpoolSource& source, bool wanted) {
@@ -98,18 +98,19 @@ class ProgressLine {
   std::thread thread_;
 };
 
-// See run::kResults for the order. Entries that weaves of this layout do not write stay.
+// See run::kResults for the order. Entries that this layout does not write stay.
 void replace_results(const run::Directory& from, const run::Directory& to,
                      const run::Layout& layout) {
   for (auto item = run::kResults.rbegin(); item != run::kResults.rend(); ++item) {
     if (layout.weaves(*item)) to.remove(*item);
   }
   for (const Item item : run::kResults) {
-    if (from.holds(item)) from.move(item, to, item);  // not every run has all
+    if (from.holds(item)) from.move(item, to, item);  // some runs lack some entries
   }
 }
 
-// A folder of its own for what is being written; gone at the end, also a bad one.
+// A directory for the files that are being written. The destructor removes it, even if it is
+// damaged.
 class WorkingDirectory {
  public:
   explicit WorkingDirectory(const run::Directory& run) : run_(run), directory_(make(run)) {}
@@ -133,7 +134,7 @@ class WorkingDirectory {
   const run::Directory directory_;
 };
 
-// Before the results are in place: a run that has them and no mark is finished.
+// Before the results are in place: a run with results and without this mark is finished.
 void mark_as_running(const run::Directory& run) {
   const std::optional<run::Directory> spool = run.open_directory(Item::kSpool);
   if (!spool) {
@@ -171,14 +172,14 @@ const run::Layout& layout_of(const SpoolSource& source) {
   return run::layout_of(source.definitions().properties);
 }
 
-// Names the trace, if there is one, so that readers can take the profile in its place.
+// Records the name of the trace, if there is one, so that readers can use the profile in its place.
 void write_profile(const profile::CallTree& folded, const SpoolSource& source, bool with_trace,
                    const fs::path& directory) {
   cube::ProfileFacts facts;
   facts.parameters = static_cast<std::uint32_t>(source.definitions().parameters.size());
   if (with_trace) facts.trace_id = otf2::trace_id(directory / run::name_of(Item::kAnchor));
   const fs::path file = directory / run::name_of(Item::kProfile);
-  // To open it compares its checksums; the trace was compared when it was written.
+  // Opening the profile compares its checksums; the trace was compared when it was written.
   if (cube::save(folded, file, facts)) const cube::Reader written(file);
 }
 
@@ -205,7 +206,7 @@ std::vector<GivenUpFunction> given_up_of(const Definitions& definitions) {
   return functions;
 }
 
-// Facts of the run from the profile, or from the trace where there is none.
+// Properties of the run from the profile, or from the trace where there is no profile.
 struct Written {
   Definitions definitions;
   std::vector<GivenUpFunction> given_up;
@@ -236,8 +237,8 @@ Written write_results(SpoolSource& source, const fs::path& directory, const Weav
   return {std::move(folded.definitions), std::move(given_up)};
 }
 
-// The writers know the directory by a path that no rename leads elsewhere, and a message by
-// the one that the user knows.
+// The writers use a path of the directory that no rename can redirect; messages use the path that
+// the user knows.
 Written write_results(SpoolSource& source, const run::Directory& directory,
                       const WeaveOptions& options) try {
   return write_results(source, directory.fixed_path(), options);
@@ -250,8 +251,8 @@ Written write_results(SpoolSource& source, const run::Directory& directory,
   throw Error(message);
 }
 
-// Parts that could not be read now may be readable to somebody else. Complete when
-// the source has been fed.
+// Parts that this user could not read may be readable for another one. Complete when the source has
+// been fed.
 bool damaged(const SpoolSource& source) {
   return source.unreadable_spools() != 0 || source.damaged_segments() != 0;
 }
@@ -262,7 +263,7 @@ std::uint64_t number_in(const Definitions& definitions, const char* key) {
                                                : std::strtoull(found->second.c_str(), nullptr, 10);
 }
 
-// `definitions`: those of the profile.
+// `definitions`: the definitions of the profile.
 WeaveSummary summary_of(const SpoolSource& source, const Definitions& definitions) {
   WeaveSummary summary;
   summary.events = 0;
@@ -296,8 +297,8 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   return summary;
 }
 
-// Last, when the run is complete: whoever looks for the profile of a run finds it by its
-// ending. Returns the name that the spool asks for if it is none for a file.
+// Last, when the run is complete, because tools find the profile of a run by its extension. Returns
+// the name that the spool asks for if it cannot be a file name.
 std::string name_profile(const SpoolSource& source, const run::Directory& run) {
   if (source.profile_name().empty() || !run.holds(Item::kProfile)) return {};
   const auto name = run::ProfileName::of(source.profile_name());
@@ -306,7 +307,7 @@ std::string name_profile(const SpoolSource& source, const run::Directory& run) {
   return {};
 }
 
-// Spools that processes have made since there were `known`.
+// Spools that processes have created since there were `known`.
 std::size_t joined_since(const run::Directory& run, std::size_t known) {
   return std::max(spools_of(run).size(), known) - known;
 }
@@ -340,7 +341,7 @@ struct Attempt {
   Written written;
 };
 
-// Where something comes of a conversion that nobody could foresee, the records are still there.
+// If a conversion fails in an unforeseen way, the records are still there.
 std::unique_ptr<Attempt> make_results(const run::Directory& run,
                                       const std::vector<spool::SpoolDirectory>& spools,
                                       const WeaveOptions& options) {
@@ -362,7 +363,7 @@ std::unique_ptr<Attempt> make_results(const run::Directory& run,
 
 WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   const run::Directory run = open_and_lock({path, options.run}, options.patience);
-  run.remove(Item::kWoven);  // left by a weave that was interrupted at its end
+  run.remove(Item::kWoven);  // from a weave that was interrupted at its end
   const std::vector<spool::SpoolDirectory> spools = spools_of(run);
   if (spools.empty()) refuse_without_spools(path);
   const std::unique_ptr<Attempt> attempt = make_results(run, spools, options);

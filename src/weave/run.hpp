@@ -1,5 +1,7 @@
-// A run on disk: a directory with spools, a trace, a profile and tables, or a
-// bare OTF2 archive or CUBE profile of another tool.
+// A run on disk: a directory with spools, a trace, a profile and tables, or a single OTF2 archive
+// or CUBE profile of another tool.
+//
+// Plain functions and values, for any thread unless noted. They throw Error with one line.
 #pragma once
 
 #include <chrono>
@@ -18,7 +20,7 @@ namespace timeloom::weave {
 // A function that was not timed to its end, see core/given_up.hpp.
 struct GivenUpFunction {
   std::string name;
-  std::uint64_t visits = 0;  // before; 0: not known, there is no profile
+  std::uint64_t visits = 0;  // before that; 0: not known, there is no profile
 };
 
 // The outcome of a weave, for one line on the terminal.
@@ -27,27 +29,28 @@ struct WeaveSummary {
   std::uint64_t threads = 0;
   std::uint64_t tasks = 0;
   std::uint64_t task_lanes = 0;  // locations of the tasks; 0: each has its own
-  std::uint64_t bytes = 0;       // of records in the spools
+  std::uint64_t bytes = 0;       // size of the records in the spools
   std::uint64_t processes = 0;
-  std::uint64_t running = 0;       // processes that had not ended: their records so far were woven
-  std::uint64_t out_of_sight = 0;  // processes that may still run elsewhere: the spool is kept
-  std::uint64_t lost_events = 0;   // could not be recorded
-  std::uint64_t older_events = 0;  // given up for newer ones at the size limit
-  std::uint64_t closed_regions = 0;         // left open by the end of the program, closed here
-  std::uint64_t damaged_segments = 0;       // parts of spools that were not sound
+  std::uint64_t running = 0;         // processes still running: their records so far were woven
+  std::uint64_t out_of_sight = 0;    // processes that may still run on other machines: the spool is
+                                     // kept
+  std::uint64_t lost_events = 0;     // events that could not be recorded
+  std::uint64_t older_events = 0;    // events given up for newer ones at the size limit
+  std::uint64_t closed_regions = 0;  // left open by the end of the program, closed here
+  std::uint64_t damaged_segments = 0;       // damaged parts of spools
   std::string ending;                       // how the program ended; empty: normally
-  std::uint64_t folded_events = 0;          // of events: only the profile has them
+  std::uint64_t folded_events = 0;          // part of the events: only the profile has them
   Shares overhead;                          // zeros: not known
-  std::uint64_t unknown_costs = 0;          // processes that are not in it
+  std::uint64_t unknown_costs = 0;          // processes that `overhead` does not include
   std::vector<GivenUpFunction> given_up{};  // by their visits, the most first
   std::string observed_share;  // kObservedShare of core/given_up.hpp; empty: all was seen
-  // Levels of call paths that the profile keeps apart, and those that there were; 0: no
-  // more than it keeps.
+  // Levels of call paths that the profile distinguishes, and levels that the program had; 0: the
+  // profile has all of them.
   std::uint64_t profile_depth = 0;
   std::uint64_t reached_depth = 0;
   const run::Layout* layout = &run::kTimeloomLayout;
-  // The spool asks for a profile of this name, which is none of a file; the profile has
-  // that of the table. Empty: all is well.
+  // A name for the profile that the spool asks for and that cannot be a file name; the profile then
+  // has its usual name. Empty: all is well.
   std::string refused_profile_name;
 };
 
@@ -55,19 +58,19 @@ struct WeaveOptions {
   unsigned threads = 0;   // 0: one per core
   bool progress = false;  // a line on stderr when it takes longer than a second
   bool keep_spool = false;
-  // How long to wait for another weave of the run; then, this one is refused.
+  // Time to wait for another weave of the run; then this one is refused.
   std::chrono::milliseconds patience{};
   bool more_ranks = false;  // of the job may join the run: it is not finished
-  os::DirectoryId run{};    // what the directory has to be; not known: any
-  bool just_ended = false;  // what its ranks have converted, if so, they have converted now
+  os::DirectoryId run{};    // the directory that the run must be; empty: any
+  bool just_ended = false;  // the ranks have just converted their events
 };
 
-// At the end of a program: as long as a weave of some gigabytes takes.
+// At the end of a program: long enough for a weave of some gigabytes.
 inline constexpr std::chrono::milliseconds kPatienceAtEnd = std::chrono::minutes(2);
 
 // Weaves the spools of the run into traces.otf2 and profile.cubex inside `run`. Refused while
-// another weave is at it. Can be repeated until it succeeded: everything is
-// written beside and renamed at the end, the spools are removed last, and stay if anything in them
+// another weave is at work. May be repeated until it succeeds: all files are written under other
+// names and renamed at the end, and the spools are removed last. The spools stay if a part of them
 // could not be read or a process is still running; such a run is unfinished() and is woven again.
 // Throws Error.
 WeaveSummary weave(const std::filesystem::path& run, const WeaveOptions& options = {});
@@ -75,28 +78,30 @@ WeaveSummary weave(const std::filesystem::path& run, const WeaveOptions& options
 // True if `run` holds spools that have not been woven.
 bool unfinished(const std::filesystem::path& run);
 
-// Removes what a weave has left behind that was interrupted when all results were in place.
+// Removes the files of a weave that was interrupted when all results were in place.
 void remove_leftovers(const std::filesystem::path& run) noexcept;
 
-// The unfinished run that `path` names something in, be it a result that is still to be woven.
+// The unfinished run that contains `path`, which may name a result that is still to be woven.
 std::optional<std::filesystem::path> unfinished_run_of(const std::filesystem::path& path);
 
-// The run that has an entry of the name that the path ends with, or once had it.
+// The run that has, or had, an entry with the last name of the path.
 std::optional<std::filesystem::path> run_of_entry(const std::filesystem::path& path);
 
-// The run that `path` means: a run directory or an entry of one, a CUBE profile (the file itself),
-// the anchor file of an archive (its directory when it is ours, the file itself when it has another
-// name), or without a path the newest run of the current directory, by the time that it holds:
-// of this user, or where there is none of any. Throws Error when there is none.
+// Finds the run that `path` means. `path` may be a run directory or an entry of one, a CUBE profile
+// (the result is the file), or the anchor file of an archive (the result is its directory if
+// Timeloom wrote it, and the file if it has another name). Without a path: the newest run of the
+// current directory by its recorded time, of this user if there is one, else of any user. Throws
+// Error when there is none.
 std::filesystem::path find_run(const std::optional<std::filesystem::path>& path);
 
-// The name of the user to whom the run belongs; empty: this one. REQUIRES: one thread at a time.
+// The name of the user that owns the run; empty: this user. REQUIRES: called by one thread at a
+// time.
 std::string other_owner(const std::filesystem::path& run);
 
 // The OTF2 anchor file of a woven run or of a foreign archive. Throws Error.
 std::filesystem::path trace_of(const std::filesystem::path& run);
 
-// False for a run of which there is only a profile.
+// False for a run that has a profile only.
 bool has_trace(const std::filesystem::path& run);
 
 // False for a run without a CUBE profile.

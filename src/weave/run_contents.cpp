@@ -30,7 +30,7 @@ using run::Item;
 
 fs::path path_of(const fs::path& run, Item item) { return run / run::entry(item).name; }
 
-// Links inside a run are not followed: none of them is an entry of it.
+// Links inside a run are not followed, and none counts as an entry.
 bool is_there(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(path, error);
@@ -44,7 +44,7 @@ bool is_plain_file(const fs::path& path) {
 
 bool holds(const fs::path& run, Item item) { return is_there(path_of(run, item)); }
 
-// None: it is no directory, or may not be read.
+// Empty: `path` is not a directory, or may not be read.
 std::optional<run::Directory> open(const fs::path& run) {
   try {
     return run::Directory(run);
@@ -70,14 +70,14 @@ std::vector<fs::path> files_with(const fs::path& directory, const char* extensio
   return found;
 }
 
-// The only one, under whatever name; empty: there is none, or there are several.
+// The only file, whatever its name; empty: there is none, or there are several.
 fs::path only_file(const fs::path& directory, const char* extension) {
   std::vector<fs::path> found = files_with(directory, extension);
   return found.size() == 1 ? std::move(found.front()) : fs::path();
 }
 
-// The CUBE profile of the run. The one with the usual name comes before others, such as those
-// that CUBE's tools write beside it; empty: there is none, or there are only several others.
+// The CUBE profile of the run. The file with the usual name takes precedence over others, such as
+// files that CUBE's tools write beside it. Empty: there is none, or there are only several others.
 fs::path find_profile(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error)) return run.extension() == ".cubex" ? run : fs::path();
@@ -86,7 +86,7 @@ fs::path find_profile(const fs::path& run) {
   return only_file(run, ".cubex");
 }
 
-// A folder called spool is not enough: source trees have one as well.
+// A folder called spool is not sufficient: source trees have one as well.
 bool is_run(const fs::path& directory) {
   return holds(directory, Item::kAnchor) || has_spools(directory) ||
          !only_file(directory, ".otf2").empty() || !find_profile(directory).empty();
@@ -105,7 +105,8 @@ std::optional<std::uint64_t> earliest(std::optional<std::uint64_t> one,
   return one && other ? std::min(one, other) : (one ? one : other);
 }
 
-// When the directory of the spools was made or a process joined it last; by the clock of the day.
+// The time at which the directory of the spools was created or a process last joined it, by the
+// clock of the day.
 std::optional<std::uint64_t> time_of_spools(const fs::path& run) {
   struct stat status {};
   if (::lstat(path_of(run, Item::kSpool).c_str(), &status) != 0) return std::nullopt;
@@ -114,8 +115,8 @@ std::optional<std::uint64_t> time_of_spools(const fs::path& run) {
          static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
 }
 
-// When the first process of an unfinished run began. One that was killed before it wrote the time
-// is not to be taken for an old one.
+// The start of the first process of an unfinished run. A process that was killed before it wrote
+// the time must not count as an old one.
 std::optional<std::uint64_t> begin_of_spools(const run::Directory& run) {
   std::optional<std::uint64_t> begin;
   for (const spool::SpoolDirectory& spool : spools_of(run)) {
@@ -132,7 +133,7 @@ std::optional<std::uint64_t> begin_of_spools(const run::Directory& run) {
   return begin ? begin : time_of_spools(run.path());
 }
 
-// When a run says it began, in nanoseconds since 1970; 0: it does not say so, or cannot be read.
+// The recorded start of a run, in nanoseconds since 1970; 0: not recorded, or unreadable.
 std::uint64_t begin_of(const run::Directory& run) try {
   const fs::path& path = run.path();
   std::optional<std::uint64_t> begin;
@@ -147,8 +148,8 @@ std::uint64_t begin_of(const run::Directory& run) try {
   return 0;
 }
 
-// Of the runs in the directory, which is no run itself, the one that was changed last: all are of
-// one session of tests. None: there is none.
+// The run in the directory that was changed last. The directory itself is not a run, and all its
+// runs belong to one session of tests. Empty: there is none.
 std::optional<fs::path> last_run_in(const fs::path& session) {
   std::optional<std::pair<fs::file_time_type, fs::path>> last;
   std::error_code error;
@@ -168,7 +169,7 @@ std::optional<fs::path> run_at(const fs::path& path) {
   return session ? last_run_in(path) : std::nullopt;
 }
 
-// The runs of this user, or where there is none all runs.
+// The runs of this user; all runs if this user has none.
 std::vector<run::Directory> candidates() {
   std::vector<run::Directory> own;
   std::vector<run::Directory> others;
@@ -188,8 +189,8 @@ fs::path newest_run() {
   if (runs.empty()) {
     throw Error("there is no run in this directory; name one, or make one: timeloom run script.py");
   }
-  // The time that is recorded inside, of which no copy or touch makes another. Names decide
-  // between those that began at one time, or do not say when.
+  // The time recorded inside the run, which a copy or touch does not change. Names decide between
+  // runs that started at the same time, or have no recorded time.
   std::pair<std::uint64_t, fs::path> newest;
   for (const run::Directory& run : runs) {
     const std::uint64_t begin = runs.size() > 1 ? begin_of(run) : 0;
@@ -268,13 +269,13 @@ bool is_woven(const fs::path& run) {
 
 namespace {
 
-// A weave that was interrupted may have left results and spool both; whoever may not write
-// there has all results nevertheless.
+// An interrupted weave may have left both results and spool. A user that may not write there still
+// has all results.
 bool is_interrupted(const fs::path& run) {
   return holds(run, Item::kWorking) && ::access(run.c_str(), W_OK) == 0;
 }
 
-// An entry of a run by a name of the table, or of one that is still to be woven.
+// True for an entry of a run with a name of the table, or of a result that is still to be woven.
 bool is_name_in(const fs::path& name, bool by_extension) {
   for (const run::Kind kind : {run::Kind::kFile, run::Kind::kDirectory}) {
     const run::Entry* entry = run::find_entry(name.string(), kind);
@@ -283,7 +284,8 @@ bool is_name_in(const fs::path& name, bool by_extension) {
   return false;
 }
 
-// The directory above `path` that `is_wanted` and has an entry of the table on the way to it.
+// The directory above `path` that `is_wanted` accepts and that has an entry of the table on the
+// path.
 template <typename IsWanted>
 std::optional<fs::path> run_above(const fs::path& path, bool by_extension, IsWanted is_wanted) {
   fs::path at = path.lexically_normal();
@@ -324,7 +326,7 @@ void remove_leftovers(const fs::path& path) noexcept try {
   if (!run.try_lock() || !is_woven(path) || unfinished(path)) return;
   run.remove(Item::kWorking);
   run.remove(Item::kWoven);
-} catch (const std::exception&) {  // they harm nobody
+} catch (const std::exception&) {  // the remaining files do no harm
 }
 
 std::optional<fs::path> unfinished_run_of(const fs::path& path) {

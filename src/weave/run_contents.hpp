@@ -1,5 +1,5 @@
-// The contents of the directory of a run, for weaving it and for finding it. Internal
-// to src/weave. Any thread; throws Error.
+// The contents of a run directory, for weaving and finding runs. Internal to src/weave. Any thread;
+// throws Error.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,13 @@
 
 namespace timeloom::weave {
 
-// The spools of a run, in order. A link in the place of one, or of all, is none.
+// The spools of a run, in order. A symbolic link does not count, neither for one spool nor for all.
 std::vector<spool::SpoolDirectory> spools_of(const run::Directory& run);
-// Removes the spools, of which `woven` have been woven. Where others have joined since, all stay
-// for the next weave, and the run is marked as running. Returns how many have.
+// Removes the spools, of which `woven` have been woven. Where other processes have joined since,
+// all spools stay for the next weave, and the run is marked as running. Returns the number of these
+// processes.
 std::size_t remove_woven_spools(const run::Directory& run, std::size_t woven);
-// Throws with the reason when there may be spools that cannot be seen.
+// Throws Error with the reason when there may be spools that cannot be read.
 void refuse_unreadable(const std::filesystem::path& run);
 // Whether a weave of the run was completed.
 bool is_woven(const std::filesystem::path& run);

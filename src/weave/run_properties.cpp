@@ -1,4 +1,4 @@
-// The part of SpoolSource that says in properties how the run went: losses, endings, costs.
+// The part of SpoolSource that records in properties how the run went: losses, endings, costs.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ bool is_native(const spool::ProcessDefinitions& process) {
   return instrumenter != process.properties.end() && instrumenter->second == "native";
 }
 
-// So shells end when all is well.
+// Shells end in this way when all is well.
 std::string ending_by_c(const std::string& function, const spool::ProcessDefinitions& process) {
   return is_native(process) && process.ending.value == 0 ? "" : by_exit(function, process);
 }
@@ -45,9 +45,9 @@ std::string ending_by_status(int status) {
   return "ended with exit status " + std::to_string(WEXITSTATUS(status));
 }
 
-// Whether the main thread waited when it was last looked at, and has recorded nothing since: an
-// event after such a time would have been noted. So workers end that others end by C when all is
-// done.
+// True if the main thread was waiting at the last look and has recorded nothing since: an event
+// after that look would have been noted. Worker processes that another process ends from C, when
+// all work is done, end like this.
 bool waited_at_last(const spool::Reader& reader) {
   constexpr std::uint64_t kLeast = 100'000'000;  // nanoseconds
   const auto [at_event, seen] = reader.last_clocks(0);
@@ -85,7 +85,7 @@ std::optional<int> SpoolSource::reaped_status(const Process& parent, std::uint64
   return std::atoi(found->second.c_str());
 }
 
-// Of ends that only the parent has seen: it could be _exit() of C, or another program by then.
+// For ends that only the parent has seen: the cause may be C's _exit(), or an exec by then.
 void SpoolSource::add_reaped() {
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     LocationGroup& group = definitions_.groups[i];
@@ -98,7 +98,7 @@ void SpoolSource::add_reaped() {
   }
 }
 
-// The locations that are no threads.
+// The locations that are not threads.
 std::uint64_t SpoolSource::tasks_of_threads() const {
   std::uint64_t count = 0;
   for (const Process& process : processes_) {
@@ -109,8 +109,8 @@ std::uint64_t SpoolSource::tasks_of_threads() const {
   return count;
 }
 
-// What processes have under these keys is added up; what nobody takes is of the process alone. A
-// key that ends with _ is the beginning of others. All else is of the run.
+// Values that processes have under these keys are added up. Keys that nobody reads are process
+// properties. A key that ends with _ is a prefix. All others are properties of the run.
 void SpoolSource::take_property(const Process& process, const std::string& key,
                                 const std::string& value) {
   struct Row {
@@ -206,7 +206,7 @@ void SpoolSource::add_properties() {
   if (!ended_) put("timeloom::closed_regions", closed_regions_);
 }
 
-// Whether the events of all processes are there from begin to end; a profile has none. Complete
+// True if the events of all processes are there from start to end; a profile has none. Complete
 // after feeding.
 bool SpoolSource::is_whole() const {
   const std::uint64_t missing = lost_events_ + older_events_ + dropped_events_ + folded_events_ +
@@ -214,7 +214,7 @@ bool SpoolSource::is_whole() const {
   return missing == 0 && ended_ && !windows_ && !profile_mode_;
 }
 
-// The weave's part up to here, which is nearly all of it.
+// CPU time of the weave up to here, which is nearly all of it.
 void SpoolSource::add_cost() {
   std::optional<MeasuringCost> cost = cost_.sum();
   if (!cost) return;
@@ -225,7 +225,7 @@ void SpoolSource::add_cost() {
   }
 }
 
-// How the run ended, in words, from what its processes say; empty: normally.
+// The ending of the run in words, from the records of its processes; empty: normal.
 std::string SpoolSource::ending() const {
   const std::string& first = definitions_.groups.front().ending;
   if (!first.empty() && first != kStillRunning) return first;

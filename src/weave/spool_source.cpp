@@ -81,7 +81,7 @@ void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   processes_.push_back(std::move(process));
 }
 
-// Children that were killed while they began, and have recorded nothing, not even a name.
+// Children that were killed while they started and have recorded nothing, not even a name.
 void SpoolSource::leave_out_unborn() {
   const auto unborn = [](const Process& process) {
     return !process.running && process.reader->definitions().clock_syncs.empty() &&
@@ -100,7 +100,7 @@ void SpoolSource::sort_processes() {
   std::vector<Process> sorted;
   for (const std::size_t i : order_of(births)) sorted.push_back(std::move(processes_[i]));
   processes_ = std::move(sorted);
-  // There ids begin with the rank.
+  // The ids of a rank's own conversion begin with the rank.
   if (run::layout_of(processes_.front().reader->definitions().properties).dense_ids) return;
   std::stable_partition(processes_.begin(), processes_.end(),
                         [](const Process& p) { return p.is_rank(); });
@@ -142,8 +142,8 @@ void SpoolSource::add_cost_of(const Process& process, const std::string& text) {
   definitions_.properties[process_cost_property(process.group.value())] = text;
 }
 
-// The bytes of input and output and of messages, by call path: what folds events finds the metrics
-// by their names.
+// The bytes of I/O and of messages, by call path: the code that folds events finds these metrics by
+// their names.
 void SpoolSource::add_bytes_metrics() {
   if (!definitions_.io_handles.empty()) {
     for (const char* name : {kIoBytesRead, kIoBytesWritten}) add_bytes_metric(name);
@@ -179,7 +179,7 @@ void SpoolSource::set_created(Process& process) const {
   }
 }
 
-// Names of spools are unique in a run, ids of processes are not.
+// Names of spools are unique in a run; process ids are not.
 void SpoolSource::add_creators() {
   std::map<std::string, std::uint32_t> ranks;
   for (std::uint32_t rank = 0; rank < processes_.size(); ++rank) {
@@ -205,9 +205,9 @@ void SpoolSource::add_location(const Process& process, std::uint32_t index) {
   definitions_.locations.push_back(std::move(location));
 }
 
-// Each process has said which rank it has in its communicators. `room`: for members, which none may
-// turn out to have; sizes beyond it come from damage, or of a single rank, from very many
-// communicators.
+// Each process has recorded its own rank in its communicators. `room`: places left for members that
+// no process may turn out to be. Larger sizes come from damage or, for a single rank, from very
+// many communicators.
 void SpoolSource::add_members(const Process& process, std::uint64_t& room) {
   for (const auto& [id, local] : process.reader->definitions().communicators) {
     Communicator& one = definitions_.communicators[process.ids.communicators[id]];
@@ -236,14 +236,14 @@ void SpoolSource::add_markers(const Process& process) {
 void SpoolSource::add_locations() {
   const bool dense = run::layout_of(definitions_.properties).dense_ids;
   // Where all processes were measured, each member has its record. A rank that converts its own
-  // events knows no others: there is room for 16 communicators of half a million.
+  // events knows no other members: there is room for 16 communicators of half a million.
   std::uint64_t room = 1 << 23;
   for (const Process& process : processes_) {
     room += process.reader->definitions().communicators.size();
   }
   for (Process& process : processes_) {
     process.locations = process.reader->locations();
-    // Killed before it defined a thread: a trace without locations is none to its readers.
+    // Killed before it defined a thread. Readers do not accept a trace without locations.
     if (process.locations.empty()) process.locations.push_back(0);
     if (dense) process.first_location = LocationId{definitions_.locations.size()};
     for (const std::uint32_t index : process.locations) add_location(process, index);
@@ -257,7 +257,7 @@ void SpoolSource::add_locations() {
                    [](const Marker& a, const Marker& b) { return a.time < b.time; });
 }
 
-// Whether it was recorded who creates threads.
+// True if the creators of threads were recorded.
 bool has_pthreads(const spool::ProcessDefinitions& definitions) {
   return std::ranges::any_of(definitions.regions, [](const auto& entry) {
     return entry.second.role == RegionRole::kThreadCreate &&
@@ -265,7 +265,8 @@ bool has_pthreads(const spool::ProcessDefinitions& definitions) {
   });
 }
 
-// The names by their places, which scripts look for. Tasks have no place and keep theirs.
+// Threads are named by their place, because scripts look for such names. Tasks have no place and
+// keep theirs.
 void SpoolSource::add_aliases() {
   for (std::uint32_t rank = 0; rank < definitions_.groups.size(); ++rank) {
     if (!processes_[rank].rank) definitions_.groups[rank].alias = name_of_rank(rank);
@@ -319,7 +320,7 @@ void SpoolSource::add_tasks() {
     for (const std::uint32_t index : process.locations) {
       if (index >= process.first_gpu_location) break;
       const auto thread = threads.find(index);
-      if (thread != threads.end() && thread->second.owner) continue;  // comes with its thread
+      if (thread != threads.end() && thread->second.owner) continue;  // added with its thread
       const std::uint64_t bytes = process.reader->bytes(index);
       if (bytes == 0 && profiles_.contains(location_id(process, index))) continue;
       tasks_.push_back({&process, index, bytes});

@@ -1,7 +1,7 @@
-// The spools of a run as a RunSource: definitions unified over processes, times
-// in nanoseconds of one clock, regions that a crash left open closed.
+// The spools of a run as a RunSource: with definitions unified over the processes, times in
+// nanoseconds of one clock, and regions closed that a crash left open.
 //
-// Thread safety: used by one thread; feed() starts its own.
+// Thread safety: used by one thread; feed() starts its own threads. Throws Error.
 #pragma once
 
 #include <atomic>
@@ -31,55 +31,54 @@ namespace timeloom::weave {
 
 class SpoolSource : public RunSource {
  public:
-  // Whether what ranks have converted of their own events is used in place of their records: if it
-  // has the checksums that it should, or, where it was made this moment, without a look at the
-  // events.
+  // Selects whether the conversions of ranks are used in place of their records: only with matching
+  // checksums or, where a conversion was made just now, without reading the events.
   enum class RankResults : std::uint8_t { kIgnored, kCompared, kJustMade };
-  // `directories`: one spool each, all of one run. Unreadable spools are left out and
-  // counted; throws Error if none can be read.
+  // `directories`: one spool each, all of one run. Unreadable spools are left out and counted.
+  // Throws Error if none can be read.
   explicit SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
                        RankResults rank_results = RankResults::kCompared);
 
   const Definitions& definitions() const override { return definitions_; }
   void feed(std::span<RunSink* const> sinks, unsigned threads) override;
 
-  // The profiles that threads folded while they ran, from their begin or from the end of
-  // their events. REQUIRES: called once.
+  // The profiles that threads folded while they ran, from their start or from the end of their
+  // events. REQUIRES: called once.
   std::map<LocationId, profile::FoldedLocation> take_profiles() { return std::move(profiles_); }
 
-  // Whether the run is to have events (not where threads folded from their begin), and a profile.
+  // True if the run shall have events (not where threads folded from their start), and a profile.
   bool wants_trace() const { return !profile_mode_ && !wants_only("profile"); }
   bool wants_profile() const { return !wants_trace() || !wants_only("trace"); }
 
-  // The events of the processes that have converted theirs; feed() leaves them out. They refer to
-  // this object.
+  // The events of the processes that have converted their own; feed() leaves these processes out.
+  // The results refer to this object.
   std::vector<otf2::EventFiles> event_files() const;
   bool has_conversions() const;
-  // See weave_rank(). REQUIRES: the source is that of one spool.
+  // See weave_rank(). REQUIRES: the source has a single spool.
   bool can_be_converted() const;
-  // What has been fed, without what the sinks have of it. REQUIRES: can_be_converted(), feed() has
-  // returned.
+  // The result of feeding, except for the data in the sinks. REQUIRES: can_be_converted(), and
+  // feed() has returned.
   RankResult rank_result() const;
 
-  // Of records in the spools.
+  // Bytes of the records in the spools.
   std::uint64_t bytes() const noexcept { return total_bytes_ + profile_bytes_; }
 
-  // Counts of the feed; complete when feed() has returned.
+  // Counts of events; complete when feed() has returned.
   std::uint64_t events() const noexcept { return events_; }
   std::uint64_t closed_regions() const noexcept { return closed_regions_; }
   std::uint64_t damaged_segments() const noexcept { return damaged_segments_; }
   std::uint64_t lost_events() const noexcept { return lost_events_; }
   std::uint64_t dropped_events() const noexcept { return dropped_events_; }
-  // Recorded, then dropped for newer ones at the size limit of the run.
+  // Events recorded, then dropped for newer ones at the size limit of the run.
   std::uint64_t older_events() const noexcept { return older_events_; }
   std::uint64_t unreadable_spools() const noexcept { return unreadable_spools_; }
   // False when a process was ended before it could finish its measurement.
   bool ended_in_order() const noexcept { return ended_; }
-  // Processes that are still being measured: what they have recorded so far is read.
+  // Processes that are still being measured: their records so far are read.
   std::uint64_t running() const noexcept { return running_; }
   // Processes on other machines or in other containers that may still be measured.
   std::uint64_t out_of_sight() const noexcept { return out_of_sight_; }
-  // How the run ended, in words; empty: normally. Complete after construction.
+  // The ending of the run in words; empty: normal. Complete after construction.
   std::string ending() const;
   // The name of the profile, without .cubex; empty: the default.
   const std::string& profile_name() const noexcept { return profile_name_; }
@@ -87,7 +86,7 @@ class SpoolSource : public RunSource {
   void set_property(const std::string& key, const std::string& value) {
     definitions_.properties[key] = value;
   }
-  // How much of the records has been fed, 0 to 1; may be asked from any thread.
+  // The share of the records that has been fed, 0 to 1; any thread may call this.
   double progress() const noexcept;
 
  private:
@@ -95,22 +94,22 @@ class SpoolSource : public RunSource {
     explicit Process(spool::SpoolDirectory where)
         : directory(std::move(where)), spool(directory.way()) {}
     spool::SpoolDirectory directory;
-    std::string spool;                  // the way to its directory
-    std::string parent;                 // to that of the process that started it; or empty
+    std::string spool;                  // path of its directory
+    std::string parent;                 // path of the parent's directory; or empty
     std::optional<std::uint32_t> rank;  // in the job of a launcher
-    std::uint32_t spawn = 0;            // of a spawned process, whose rank is one of these
+    std::uint32_t spawn = 0;            // number of the spawn; `rank` counts within it
     bool is_rank() const { return rank && spawn == 0; }  // of the job itself
     bool running = false;
-    // A child that ended in a way that is said needs no other word.
+    // A child whose ending is recorded needs no other report.
     bool end_is_known() const {
       return group.value() != 0 && reader->definitions().ending.kind != EndingKind::kNone;
     }
-    bool timed = false;             // begin and end are of its own, not those of the run
-    std::uint64_t first_ticks = 0;  // of these two
+    bool timed = false;             // start and end are its own, not the run's
+    std::uint64_t first_ticks = 0;  // of start and end
     std::uint64_t last_ticks = 0;
     spool::Profiles profiles;
     spool::GpuData gpu_data{};
-    // Of one that has converted its events.
+    // The result of a process that has converted its own events.
     std::vector<otf2::EventFiles::File> files{};
     RankResult::Moment converted_begin{}, converted_end{};
     bool is_converted() const { return !files.empty(); }
@@ -142,12 +141,12 @@ class SpoolSource : public RunSource {
   void add_gpu_locations(Process& process);
   void add_gpu_properties();
   void feed_gpu(const Process& process, std::span<RunSink* const> sinks);
-  // How a child ended that the process has waited for.
+  // The ending of a child, recorded by the process that waited for it.
   static std::optional<int> reaped_status(const Process& parent, std::uint64_t child);
   void add_bytes_metrics();
   void add_bytes_metric(const char* name);
   void take_names();
-  // In words; empty: normally.
+  // In words; empty: normal.
   static std::string ending_of(const spool::ProcessDefinitions& process, bool running);
   void set_clock();
   void add_locations();
@@ -170,19 +169,19 @@ class SpoolSource : public RunSource {
   bool has_ranks_ = false;
   std::vector<Task> tasks_;
   std::map<LocationId, profile::FoldedLocation> profiles_;
-  profile::FoldedLocation folded_samples_;  // only the samples, of all profiles
-  MessageBalance::Ends messages_;           // of what was converted; then of all
-  std::uint64_t conversions_cpu_ns_ = 0;    // that other processes took for it
+  profile::FoldedLocation folded_samples_;  // only the samples, from all profiles
+  MessageBalance::Ends messages_;           // first of the conversions, then of all processes
+  std::uint64_t conversions_cpu_ns_ = 0;    // that other processes used for converting
   std::vector<std::uint64_t> metric_totals_;
   bool profile_mode_ = false;
-  bool members_unknown_ = false;           // of a communicator
-  std::set<std::uint32_t> given_up_;       // regions that some process has not timed to its end
-  std::set<std::uint32_t> cut_short_;      // the same of single visits
-  std::vector<ObservedCpu> observed_cpu_;  // of processes with a limit whose instrumenter rests
+  bool members_unknown_ = false;           // members of some communicator are unknown
+  std::set<std::uint32_t> given_up_;       // regions that some process did not time to its end
+  std::set<std::uint32_t> cut_short_;      // the same for single visits
+  std::vector<ObservedCpu> observed_cpu_;  // of processes with a limit whose instrumenter paused
   CpuTimes cpu_;                           // of all processes, as far as they are known
   CostSum cost_;                           // of measuring, over all processes
-  std::optional<std::uint64_t> windows_;   // that came; none: no process says it
-  std::uint64_t folded_events_ = 0;        // of threads that have others, too
+  std::optional<std::uint64_t> windows_;   // windows that were recorded; empty: unknown
+  std::uint64_t folded_events_ = 0;        // of threads that have other events, too
   std::uint64_t total_bytes_ = 0;
   std::uint64_t profile_bytes_ = 0;
   bool ended_ = true;

@@ -1,4 +1,5 @@
-// The times of a SpoolSource: the clocks of its processes, when each of them lived, and the run.
+// The times of a SpoolSource: the clocks of its processes, the lifetime of each process, and of the
+// run.
 #include <algorithm>
 
 #include "weave/host_clocks.hpp"
@@ -6,8 +7,8 @@
 
 namespace timeloom::weave {
 
-// All processes of a host read the same counter, so one line serves them all; a
-// child that was killed at once has compared its clocks only once.
+// All processes of a host read the same counter, so one line serves them all. A child that was
+// killed at once has compared its clocks only once.
 void SpoolSource::set_process_clocks() {
   HostClocks hosts;
   HostOffsets offsets;
@@ -38,8 +39,8 @@ void SpoolSource::set_process_clocks() {
   }
 }
 
-// In good order that is from the first comparison of clocks to the last. Where
-// comparisons were lost, there are events before and markers beyond them.
+// In an undamaged spool, the range from the first comparison of clocks to the last. Where
+// comparisons were lost, events lie before and markers beyond them.
 void SpoolSource::set_lifetime(Process& process) {
   const spool::ProcessDefinitions& from = process.reader->definitions();
   std::vector<std::uint64_t> known;
@@ -55,7 +56,7 @@ void SpoolSource::set_lifetime(Process& process) {
     }
   }
   for (const spool::GpuRecord& record : process.gpu_data.records) {
-    // Without a time of its own the process has no clock by which to judge this one.
+    // Without a start of its own, the process has no clock to compare this one with.
     if (!known.empty()) known.push_back(std::max(record.start, record.end));
   }
   if (known.empty()) return;
@@ -67,8 +68,8 @@ void SpoolSource::set_lifetime(Process& process) {
   process.end = process.clock.to_time(*last);
 }
 
-// The time of the run is that of all its processes. One of which no time is
-// known, because it was killed too early, gets the begin of the run.
+// The run lasts as long as all its processes together. A process that was killed too early to have
+// a time gets the start of the run.
 void SpoolSource::set_clock() {
   ClockProperties& clock = definitions_.clock;
   clock.begin = UINT64_MAX;

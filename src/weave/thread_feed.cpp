@@ -6,7 +6,7 @@
 namespace timeloom::weave {
 namespace {
 
-// A sink of the trace holds a chunk of 4 MiB; there are as many feeds as cores.
+// Limit: a sink of the trace holds a chunk of 4 MiB, and there are as many feeds as cores.
 constexpr std::size_t kMostFed = 6;
 constexpr std::size_t kMostWaiting = (16 << 20) / sizeof(Event);
 
@@ -29,7 +29,8 @@ LocationId location_id(const WovenProcess& process, std::uint32_t index) noexcep
 void ThreadFeed::run(const std::function<void(std::uint64_t)>& done) {
   open(thread_, *location_of(thread_));
   open_sinks(open_.at(thread_));
-  // Holds what is there for all readings: a run that goes on drops nothing of it between two.
+  // Holds the files for all readings, so that a run that is still recording drops none of them
+  // between two.
   const spool::LocationReader held = process_.reader->read(thread_);
   read_once(done);
   while (!postponed_.empty()) read_once([](std::uint64_t) {});
@@ -48,7 +49,7 @@ void ThreadFeed::read_once(const std::function<void(std::uint64_t)>& done) {
     feed(batch);
     done(bytes);
   }
-  if (!first_) gpu_calls_ = {};  // those left are the thread's own, which was fed first
+  if (!first_) gpu_calls_ = {};  // the rest belongs to the thread itself, which was fed first
   close_all();
   if (!first_) return;
   damaged_ += reader.damaged_segments();
@@ -78,7 +79,7 @@ void ThreadFeed::feed_part(std::uint32_t index, std::vector<Event>& events) {
   Output* output = output_of(index);
   if (output == nullptr) {
     if (first_ && location_of(index) == nullptr) dropped_ += events.size();
-    // Its calls of the GPU would get into functions of the next location.
+    // Its GPU calls would be put into functions of the next location.
     return gpu_calls_.drop(process_.clock.to_time(ticks(events.back().time)));
   }
   output->translator.translate(events);
@@ -110,7 +111,8 @@ void ThreadFeed::open(std::uint32_t index, const Location& location) {
   hand_on(output, begin);
 }
 
-// `end`: of what is open. `ended`: the location ended then, rather than that we know no more of it.
+// `end`: of the open regions. `ended`: true if the location ended then, false if nothing later is
+// known of it.
 void ThreadFeed::close(std::uint32_t index, Timestamp end, bool ended) {
   const Timestamp calls_until = index == thread_ ? Timestamp{UINT64_MAX}
                                 : ended          ? end
@@ -159,8 +161,8 @@ void ThreadFeed::close_all() {
   }
 }
 
-// Open regions are closed at the end of the process, or where there was no room left
-// for what the thread did. Room that was found again leaves later events.
+// Open regions are closed at the end of the process, or where the limit of the run ended their
+// recording. Events follow where recording could continue later.
 Timestamp ThreadFeed::end_of(Timestamp last) const {
   const auto& cuts = process_.reader->definitions().cuts;
   const auto cut = cuts.find(thread_);
@@ -169,14 +171,14 @@ Timestamp ThreadFeed::end_of(Timestamp last) const {
   return time < last ? process_.end : time;
 }
 
-// The time after the last event of the thread belongs to the location that it was in.
+// The time after the thread's last event belongs to the location that was active.
 std::optional<LastGap> ThreadFeed::gap_before(std::uint32_t index, Timestamp end) const {
   if (index != current_) return {};
   return last_gap(process_.reader->last_clocks(thread_), last_ticks_, process_.clock, end);
 }
 
-// Of the tracks whose events wait, the one with the most is fed from now on; or left
-// for another reading, where as many are fed as may be.
+// Of the tracks whose events wait, the one with the most events is fed from now on. It waits for
+// another reading where the limit of fed tracks is reached.
 void ThreadFeed::make_room() {
   const auto most = std::ranges::max_element(
       open_, {}, [](const auto& one) { return one.second.waiting.size(); });

@@ -1,10 +1,10 @@
-// Feeds the stream of one thread to the sinks: its own events and those of its
-// tracks, each to the location it belongs to.
+// Feeds the stream of one thread to the sinks: its own events and the events of its tracks, each to
+// its location.
 //
-// Used by one thread. A location that is being fed takes memory in its sinks, so only a
-// few locations are fed while their events are read. The events of other tracks wait in
-// memory, most of them until the track ends. Their number is limited, too: the stream is
-// read again for tracks that found no place. Throws Error, as the sinks do.
+// Used by one thread. A location that is being fed takes memory in its sinks, so only a few
+// locations are fed while their events are read. The events of other tracks wait in memory, most of
+// them until the track ends. The number of waiting events is limited, too: the stream is read again
+// for tracks that did not fit. Throws Error, as the sinks do.
 #pragma once
 
 #include <cstdint>
@@ -33,26 +33,25 @@ struct WovenProcess {
   ProcessIds ids{};
   ProcessClock clock{os::ClockSource::kMonotonic, {}};
   Timestamp begin{};
-  Timestamp end{};  // the last time at which the process is known to have lived
+  Timestamp end{};  // the last time at which the process is known to have been alive
   std::vector<std::uint32_t> locations{};    // the indices of its threads and tracks, ascending
-  LocationId first_location{};               // where ids of the run are dense
-  std::unique_ptr<const GpuTimeline> gpu{};  // null: it used none
-  // Behind the indices of threads and tracks: those of the queues of `gpu`, then of its native
-  // threads.
+  LocationId first_location{};               // of a dense range of ids in the run
+  std::unique_ptr<const GpuTimeline> gpu{};  // null: the process used none
+  // Indices behind the threads and tracks: the queues of `gpu`, then its native threads.
   std::uint32_t first_gpu_location = UINT32_MAX;
 };
 
-// The id in the run of a thread or track of the process; undefined: there is none of that index.
+// The id in the run of a thread or track of the process; undefined: no such index.
 LocationId location_id(const WovenProcess& process, std::uint32_t index) noexcept;
 
 class ThreadFeed {
  public:
-  // `locations`: those of the run, in order of their ids.
+  // `locations`: all locations of the run, in order of their ids.
   ThreadFeed(const WovenProcess& process, std::uint32_t thread, std::span<const Location> locations,
              std::span<RunSink* const> sinks)
       : process_(process), thread_(thread), locations_(locations), sinks_(sinks) {}
 
-  // Reports the bytes that have been fed to `done`, each once.
+  // Adds the bytes that have been fed to `done`, each once.
   void run(const std::function<void(std::uint64_t)>& done);
 
   std::uint64_t events() const noexcept { return events_; }
@@ -71,7 +70,7 @@ class ThreadFeed {
     EventTranslator translator;
     GpuStream gpu{};
     const Location& location;
-    std::vector<std::unique_ptr<LocationSink>> sinks;  // none: its events wait
+    std::vector<std::unique_ptr<LocationSink>> sinks;  // empty: the events wait
     std::vector<Event> waiting;
   };
 
@@ -96,10 +95,10 @@ class ThreadFeed {
   const std::span<RunSink* const> sinks_;
 
   std::map<std::uint32_t, Output> open_;
-  std::size_t fed_ = 0;      // of these: with sinks
-  std::size_t waiting_ = 0;  // events, of all the others
+  std::size_t fed_ = 0;      // number of locations with sinks
+  std::size_t waiting_ = 0;  // events of all other locations
   std::set<std::uint32_t> done_;
-  std::set<std::uint32_t> postponed_;  // to the next reading
+  std::set<std::uint32_t> postponed_;  // left for the next reading
   std::uint32_t current_ = 0;
   PendingGpuCalls gpu_calls_{};   // in this reading
   std::uint64_t last_ticks_ = 0;  // of the last event of the stream

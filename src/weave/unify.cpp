@@ -114,7 +114,7 @@ void Unifier::add_communicators(const spool::ProcessDefinitions& process, IdMap&
   }
 }
 
-// Each is a definition of its own, whatever file it is of.
+// Each is a separate definition, even for the same file.
 void Unifier::add_io_handles(const spool::ProcessDefinitions& process, ProcessIds& ids) {
   ids.io_handles.expect(process.io_handles.size());
   const std::size_t first = run_.io_handles.size();

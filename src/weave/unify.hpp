@@ -1,6 +1,6 @@
 // Joins the definitions of the processes of a run into one set.
 //
-// Plain values, used by one thread while they are filled and by any number afterwards.
+// Plain values, used by one thread while they are filled and by any number of threads afterwards.
 #pragma once
 
 #include <array>
@@ -16,18 +16,18 @@
 
 namespace timeloom::weave {
 
-// From the ids of a process to those of the run; UINT32_MAX: not defined there.
+// Maps the ids of a process to ids of the run; UINT32_MAX: not defined there.
 class IdMap {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  // Ids are dense, or nearly so. Ids far beyond `count`, the number of definitions, come from
-  // a process that has had many more before, or from damage that a checksum missed; they are
-  // not worth a table of their length.
+  // Ids are dense, or nearly so. An id far beyond `count`, the number of definitions, comes from a
+  // process that has had many more before, or from damage that a checksum missed. A table of that
+  // length would not pay.
   void expect(std::size_t count) noexcept { limit_ = (std::size_t{1} << 20) + 64 * count; }
   void set(std::uint32_t from, std::uint32_t to);
   // The id of the run for ids without a definition.
   void set_fallback(std::uint32_t to) noexcept { fallback_ = to; }
-  // Whether that id of the run stands for those without a definition.
+  // True if this id of the run stands for ids without a definition.
   bool is_fallback(std::uint64_t in_run) const noexcept {
     return in_run == fallback_ && fallback_ != kNone;
   }
@@ -44,12 +44,12 @@ class IdMap {
 
   std::size_t limit_ = std::size_t{1} << 26;
   std::vector<std::uint32_t> to_;
-  std::map<std::uint32_t, std::uint32_t> far_;  // those beyond the limit
+  std::map<std::uint32_t, std::uint32_t> far_;  // ids beyond the limit
   std::uint32_t fallback_ = kNone;
 };
 
-// The threads and tasks of a process that are known by a number, with the end of
-// each if that is known. Numbers are unique in the process, with its rank in the run.
+// The threads and tasks of a process that are known by a number, each with its end if that is
+// known. Numbers are unique in the process; with its rank they are unique in the run.
 struct CreatedThreads {
   std::map<std::uint64_t, std::optional<Timestamp>> ends;
   std::uint64_t rank = 0;
@@ -60,24 +60,25 @@ struct ProcessIds {
   CreatedThreads threads;
   IdMap regions;
   std::set<std::uint32_t> forked;  // in the run: see is_forked()
-  // In the run, where some time may not have been measured; else IdMap::kNone.
+  // The region, in the run, in which time may be missing; else IdMap::kNone.
   std::uint32_t unmeasured = IdMap::kNone;
   IdMap strings;
   IdMap parameters;
-  std::uint32_t task_parameter = IdMap::kNone;  // of these: the one that names tasks, in the run
-  std::array<std::uint32_t, 2> wake_parameters{IdMap::kNone, IdMap::kNone};  // and those of wakes
+  std::uint32_t task_parameter = IdMap::kNone;  // the parameter that names tasks, in the run
+  std::array<std::uint32_t, 2> wake_parameters{IdMap::kNone, IdMap::kNone};  // the parameters of
+                                                                             // wakes
   IdMap metrics;
   IdMap communicators;
   IdMap io_handles;
 };
 
-// Equal definitions of different processes become one; ids of the run are in
-// the order in which definitions are first met.
+// Equal definitions of different processes become one. Ids of the run follow the order in which
+// definitions are first met.
 class Unifier {
  public:
   explicit Unifier(Definitions& run) : run_(run) {}
-  // `complete`: every id that occurs in an event has its definition. Otherwise
-  // regions without one share a region that says so.
+  // `complete`: every id that occurs in an event has its definition. Otherwise regions without a
+  // definition share one region whose name reports it.
   ProcessIds add(const spool::ProcessDefinitions& process, bool complete);
 
  private:

@@ -35,7 +35,7 @@ void GpuStream::leave_call(Timestamp time) {
   entered_.pop_back();
 }
 
-// Calls that begin before `until`, and the ends of calls that are over by then.
+// Calls that start before `until`, and the ends of calls that are over by then.
 void GpuStream::pass(PendingGpuCalls& pending, Timestamp until) {
   for (;;) {
     const GpuCall* const next = pending.calls.empty() ? nullptr : &pending.calls.front();
@@ -52,7 +52,7 @@ void GpuStream::pass(PendingGpuCalls& pending, Timestamp until) {
   }
 }
 
-// The time in which a thread did not run belongs to the call in which it was, if to any.
+// Time in which a thread did not run belongs to the call that was open, if there was one.
 void GpuStream::add_waiting(const Event& event) {
   if (longest_ == SIZE_MAX) return put(event);
   Event waiting = event;

@@ -1,7 +1,7 @@
-// Puts the calls that a thread made of a GPU's library into the stream of that thread: each lies
+// Puts the calls of a GPU library into the stream of the thread that made them: each call lies
 // inside the region that made it.
 //
-// A GpuStream is that of one location, used by one thread.
+// A GpuStream belongs to one location and is used by one thread.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct GpuCall {
   Timestamp end{};
   std::uint32_t region = 0;
   std::uint32_t started =
-      kNone;                 // string: the kernel or copy that it has started; none, or several
-  std::uint64_t gpu_ns = 0;  // time of what it has started
-  std::uint32_t works = 0;   // how many these are
+      kNone;                 // string: the kernel or copy that the call started; none, or several
+  std::uint64_t gpu_ns = 0;  // time of the work that the call started
+  std::uint32_t works = 0;   // number of these kernels and copies
 };
 
 // The ids of definitions that the events of calls refer to.
@@ -30,28 +30,29 @@ struct GpuCallIds {
   std::uint32_t gpu_time = 0;  // metric
 };
 
-// The calls of one thread that have not been put anywhere yet: a location takes its turn with
-// others of the thread (tasks).
+// The calls of one thread that have not been placed yet. The thread's locations (its tasks) take
+// turns.
 struct PendingGpuCalls {
   std::span<const GpuCall> calls;  // in order of time
   GpuCallIds ids;
 
-  // Those that began before `until` are put nowhere.
+  // Calls that started before `until` are dropped.
   void drop(Timestamp until);
 };
 
 class GpuStream {
  public:
-  // Adds the calls that began before an event of the batch, which is of the run.
+  // Puts the calls that started before an event of the batch in front of it. REQUIRES: the batch
+  // has ids and times of the run.
   void merge(PendingGpuCalls& pending, std::vector<Event>& batch);
-  // Adds to the batch the calls that began before `until`, and the leaves of those that are open.
+  // Adds to the batch the calls that started before `until`, and the leaves of the open calls.
   void close(PendingGpuCalls& pending, Timestamp until, std::vector<Event>& batch);
   Timestamp last_time() const noexcept { return last_; }
 
  private:
   // An open call, or a region that was entered inside one.
   struct Open {
-    std::uint32_t call_region;  // GpuCall::kNone: it is no call
+    std::uint32_t call_region;  // GpuCall::kNone: the region is not a call
     Timestamp end;
   };
   void pass(PendingGpuCalls& pending, Timestamp until);
@@ -63,7 +64,7 @@ class GpuStream {
   std::vector<Open> open_;  // outermost first
   std::vector<Event> output_;
   Timestamp last_{};
-  // Of the longest call since the last event of the thread: where its leave is in the output.
+  // The longest call since the last event of the thread: the position of its leave in the output.
   std::size_t longest_ = SIZE_MAX;
   std::uint64_t longest_ns_ = 0;
   std::vector<Timestamp> entered_;  // of the open calls

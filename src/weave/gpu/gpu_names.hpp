@@ -1,5 +1,5 @@
-// Names by which the parts of a run that belong to GPUs are known, wherever it is read: to reports,
-// exports, and readers of the files.
+// Names of the definitions in a run that belong to GPUs. Reports, exports and readers of the files
+// find them by these names. Plain constants.
 #pragma once
 
 namespace timeloom {
@@ -9,16 +9,16 @@ inline constexpr char kGpuKernels[] = "CUDA kernels";
 inline constexpr char kGpuCopies[] = "CUDA copies";  // and sets
 inline constexpr char kGpuCalls[] = "CUDA";          // calls of its functions, on threads
 
-// What a call has started, as a parameter of its visit.
+// The work that a call has started, as a parameter of the call's visit.
 inline constexpr char kGpuStarted[] = "started";
-// Metrics. Of a call: the time on the GPU of what it has started. Of what runs on a GPU: the time
-// from the begin of the call to its own begin, and the bytes that are copied or set.
+// Metrics. A call has the time of its work on the GPU. Work on a GPU has the time from the start of
+// its call to its own start, and the number of bytes copied or set.
 inline constexpr char kGpuTime[] = "gpu_time";
 inline constexpr char kGpuQueueTime[] = "gpu_queue_time";
 inline constexpr char kGpuBytes[] = "gpu_bytes";
 
-// Properties of the run: nanoseconds in which at least one queue of a device was at work, over all
-// devices; the number of these; what is missing.
+// Properties of the run: nanoseconds in which at least one queue of a device was busy, added up
+// over all devices; the number of devices; the data that is missing.
 inline constexpr char kGpuBusy[] = "timeloom::gpu_busy_ns";
 inline constexpr char kGpuDevices[] = "timeloom::gpu_devices";
 inline constexpr char kGpuLost[] = "timeloom::gpu_lost_records";

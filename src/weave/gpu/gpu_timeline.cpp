@@ -38,7 +38,7 @@ std::string copy_name(std::uint8_t detail) {
   return name;
 }
 
-// Calls that wait for the GPU, and those that begin something on it.
+// Calls that wait for the GPU, and calls that start work on it.
 RegionRole role_of(const std::string& call) {
   return call.find("Synchronize") != std::string::npos ? RegionRole::kBarrier
                                                        : RegionRole::kWrapper;
@@ -46,7 +46,7 @@ RegionRole role_of(const std::string& call) {
 
 }  // namespace
 
-// Only while it is built.
+// Maps that are needed only while the timeline is built.
 struct GpuTimeline::Building {
   const spool::GpuData& data;
   const spool::ProcessDefinitions& process;
@@ -55,7 +55,7 @@ struct GpuTimeline::Building {
   GpuDefinitions& definitions;
   std::map<std::uint32_t, std::size_t> queues{};               // from places
   std::map<std::uint64_t, std::size_t> native{};               // from ids of threads
-  std::unordered_map<std::uint32_t, Timestamp> calls{};        // their begins, by correlation
+  std::unordered_map<std::uint32_t, Timestamp> calls{};        // their starts, by correlation
   std::unordered_map<std::uint32_t, Started> started{};        // by correlation
   std::unordered_map<std::uint32_t, std::uint32_t> kernels{};  // regions of launches
   std::map<std::uint32_t, std::vector<std::pair<Timestamp, Timestamp>>> devices{};
@@ -71,7 +71,8 @@ struct GpuTimeline::Building {
     }
     return known->second;
   }
-  // The thread that had this id of the system then; UINT32_MAX: none that was measured.
+  // The thread that had this id of the operating system at that time; UINT32_MAX: no measured
+  // thread.
   std::uint32_t thread_of(std::uint64_t id, std::uint64_t then) const {
     std::uint32_t found = UINT32_MAX;
     std::uint64_t since = 0;

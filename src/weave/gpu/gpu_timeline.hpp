@@ -1,7 +1,7 @@
-// What the GPUs of one process did, in terms of the run: the calls of each thread, the work of each
-// queue, and which call caused which work.
+// The activity of the GPUs of one process, with the run's ids and times: the calls of each thread,
+// the work of each queue, and the call that caused each piece of work.
 //
-// Built by one thread, then constant and for any number of them.
+// Built by one thread, then constant and readable from any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace timeloom::weave {
 
-// Adds to the definitions of a run what the events of GPUs refer to, each once.
+// Adds the definitions that events of GPUs refer to, each once.
 class GpuDefinitions {
  public:
   explicit GpuDefinitions(Definitions& run) : run_(run) {}
@@ -27,7 +27,7 @@ class GpuDefinitions {
   // A string: the name of a region.
   std::uint32_t region_name(std::uint32_t region) { return string(run_.regions[region].name); }
   std::uint32_t string(const std::string& text);
-  // Of the calls' events; made when they are asked for first.
+  // Definitions for the events of calls, made on first use.
   GpuCallIds call_ids();
   std::uint32_t metric(const char* name, const char* unit);
 
@@ -42,20 +42,21 @@ struct GpuWork {
   Timestamp start{};
   Timestamp end{};
   std::uint32_t region = 0;
-  std::optional<std::uint64_t> queue_ns{};  // from the begin of its call; its call may be unknown
+  std::optional<std::uint64_t> queue_ns{};  // from the start of its call, which may be unknown
   std::optional<std::uint64_t> bytes{};
 };
 
 class GpuTimeline {
  public:
-  // The times in which the process lived, which no event leaves.
+  // The lifetime of the process; no event lies outside it.
   struct Life {
     Timestamp begin{};
     Timestamp end{};
   };
   struct Queue {
     std::string name;
-    std::vector<GpuWork> works{};  // in order of time, none begins before the end of the one before
+    std::vector<GpuWork> works{};  // in order of time; none starts before the one before it has
+                                   // ended
   };
 
   GpuTimeline(const spool::GpuData& data, const spool::ProcessDefinitions& process,
@@ -64,7 +65,7 @@ class GpuTimeline {
   const std::vector<Queue>& queues() const noexcept { return queues_; }
   // The calls of the thread with that index in the process.
   std::span<const GpuCall> calls_of(std::uint32_t thread) const noexcept;
-  // Threads of which only their calls are known.
+  // Threads that are known by their GPU calls only.
   struct NativeThread {
     std::string name;
     std::uint64_t id;
@@ -75,19 +76,19 @@ class GpuTimeline {
   GpuCallIds call_ids() const noexcept { return call_ids_; }
   std::uint32_t queue_metric() const noexcept { return queue_metric_; }
   std::uint32_t bytes_metric() const noexcept { return bytes_metric_; }
-  // In which a device was at work, over all devices.
+  // Time in which a device was busy, added up over all devices.
   std::uint64_t busy_ns() const noexcept { return busy_ns_; }
   std::uint64_t devices() const noexcept { return devices_; }
   std::uint64_t lost() const noexcept { return lost_; }
   bool left() const noexcept { return left_; }
 
  private:
-  // What a call has started.
+  // The work that a call has started.
   struct Started {
     std::uint32_t region = 0;
     std::uint64_t gpu_ns = 0;
     std::uint32_t works = 0;
-    bool various = false;  // works of several names
+    bool various = false;  // the works have different names
   };
   struct Building;
 

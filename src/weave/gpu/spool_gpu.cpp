@@ -1,5 +1,5 @@
-// The part of SpoolSource for what ran on GPUs: a location for each queue, and for each thread of
-// which nothing is known but its calls.
+// The part of SpoolSource for GPUs: a location for each queue, and for each thread that is known by
+// its calls only.
 #include <algorithm>
 
 #include "weave/gpu/gpu_names.hpp"

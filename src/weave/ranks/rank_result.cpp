@@ -33,8 +33,8 @@ constexpr std::uint64_t kLayout = [] {
 struct Head {
   std::uint64_t magic = kMagic;
   std::uint64_t layout = kLayout;
-  std::uint64_t size = 0;   // of what follows
-  std::uint64_t check = 0;  // words_check() of it
+  std::uint64_t size = 0;   // of the bytes that follow
+  std::uint64_t check = 0;  // words_check() of these bytes
   char version[32] = TIMELOOM_VERSION;
 };
 static_assert(sizeof(TIMELOOM_VERSION) <= sizeof Head::version);
@@ -43,7 +43,8 @@ using Words = std::vector<std::uint64_t>;
 
 std::size_t words_of(std::size_t bytes) { return (bytes + 7) / 8; }
 
-// Both go through the same fields in the same order: see pass(). Each begins at a whole word.
+// Reading and writing visit the same fields in the same order: see pass(). Each field starts at a
+// whole word.
 class Output {
  public:
   template <typename T>
@@ -106,7 +107,7 @@ class Input {
       one.assign(text.begin(), text.end());
     });
   }
-  // Grows with what there is: an element has as many bytes in memory as it likes.
+  // Grows while elements are read: an element may need more bytes in memory than in the file.
   template <typename T, typename Function>
   void each(std::vector<T>& many, Function function) {
     const std::size_t number = count(sizeof(std::uint64_t));
@@ -115,7 +116,7 @@ class Input {
   bool at_end() const { return rest_.empty(); }
 
  private:
-  // Of things that have at least `least` bytes each: not more than there are bytes.
+  // A count of elements that have at least `least` bytes each: limited by the bytes that are left.
   std::size_t count(std::size_t least) {
     std::uint64_t number = 0;
     value(number);
@@ -179,7 +180,7 @@ void pass(Stream& stream, Whole& whole) {
   stream.texts(whole.references.io_files);
 }
 
-// Empty: there is none, or it is not sound.
+// Empty: there is no file, or it is damaged.
 Words read_words(const spool::SpoolDirectory& spool) {
   int error = 0;
   const os::File file = spool.open(std::string(kConvertedName) + "/" + kResultName, &error);

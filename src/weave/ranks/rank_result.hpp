@@ -1,13 +1,13 @@
-// What a rank leaves of its own events when it has converted them, for the weave of the run: event
-// files of OTF2 and the call paths of each location, with ids and a clock of its own. A directory
-// in the spool of its process:
+// The result of a rank that has converted its own events, for the weave of the run: OTF2 event
+// files and the call paths of each location, with the rank's own ids and clock. A directory in the
+// spool of its process:
 //
 //     converted/events/N.evt   the events of a location, N: its id there
-//     converted/result         the rest; last, so that what is not complete is not there
+//     converted/result         everything else; written last, so it is missing if incomplete
 //
-// The spool stays what it is: a conversion that is not there, or not sound, is done by the weave of
-// the run. The file is read by the version that wrote it, on a machine of the same kind, only.
-// Functions throw Error and what memory can; any thread may call them.
+// The spool stays unchanged: where a conversion is missing or damaged, the weave of the run does
+// it. Only the version that wrote the file reads it, on a machine of the same kind. Functions throw
+// Error and std::bad_alloc; any thread may call them.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct RankResult {
     std::uint64_t tasks_on_lanes = 0;
     std::uint64_t cpu_ns = 0;  // that the conversion took
   };
-  // By id there: the id in the process. UINT32_MAX: it is a definition of the weave itself.
+  // Indexed by id in the result: the id in the process. UINT32_MAX: a definition made by the weave.
   struct Ids {
     std::vector<std::uint32_t> regions, strings, parameters, metrics, communicators, io_handles;
   };
@@ -48,35 +48,35 @@ struct RankResult {
   struct OfLocation {
     std::uint32_t index = 0;  // in the process
     LocationId there{};
-    otf2::EventCount count;   // times of there
+    otf2::EventCount count;   // with times of the result's clock
     std::uint64_t bytes = 0;  // of its event file
-    std::uint64_t check = 0;  // check_of() that
+    std::uint64_t check = 0;  // check_of() the event file
     profile::FoldedLocation folded;
   };
 
-  std::uint64_t definitions = 0;  // bytes of `defs` when it was read
+  std::uint64_t definitions = 0;  // bytes of `defs` when the result was made
   bool with_trace = false;
   bool with_profile = false;
   Counts counts;
   Moment begin, end;  // of the process
   MessageBalance::Ends messages;
   std::vector<std::uint64_t> metric_totals;  // by metric
-  std::vector<std::string> metric_names;     // the same, by which those of the weave are known
+  std::vector<std::string> metric_names;     // names of the metrics that the weave itself defines
   Ids ids;
   std::vector<OfLocation> locations;
   otf2::EventReferences references;  // of the event files
 };
 
-// In the directory, which is `converted` of a spool.
+// Writes to and reads from the directory `converted` of a spool.
 void write_rank_result(const RankResult& rank_result, const std::filesystem::path& directory);
 
-// None: there is none that is sound, or it is of other definitions.
+// Empty: there is no sound result, or it belongs to other definitions.
 std::optional<RankResult> read_rank_result(const spool::SpoolDirectory& spool);
 
-// The way to an event file in a spool.
+// The path of an event file inside a spool.
 std::string event_file(LocationId there);
 
-// A checksum of the whole file. None: it cannot be read.
+// A checksum of the whole file. Empty: it cannot be read.
 std::optional<std::uint64_t> check_of(const os::File& file);
 
 // Bytes of the definitions of a spool.

@@ -1,5 +1,4 @@
-// The part of SpoolSource that takes what ranks have converted of their own events, and that a rank
-// converts by.
+// The part of SpoolSource that reads the conversions of ranks and makes one for a rank.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,7 +17,7 @@ namespace {
 
 using Ids = std::vector<std::uint32_t>;
 
-// By id of the run or of the conversion: the id in the process.
+// The id in the process, by id of the run or of the conversion.
 template <typename Definitions>
 Ids inverse_of(const Definitions& of_process, const IdMap& ids, std::size_t count) {
   Ids result(count, IdMap::kNone);
@@ -29,14 +28,14 @@ Ids inverse_of(const Definitions& of_process, const IdMap& ids, std::size_t coun
   return result;
 }
 
-// By id of the conversion: that of the run.
+// The id of the run, by id of the conversion.
 Ids ids_here(const Ids& of_process, const IdMap& ids) {
   Ids result;
   for (const std::uint32_t id : of_process) result.push_back(ids[id]);
   return result;
 }
 
-// The weave itself defines metrics, too, each with a name of its own.
+// The weave itself defines metrics, too; each has a unique name.
 Ids metrics_here(const RankResult& rank_result, const IdMap& ids, const std::vector<Metric>& all) {
   Ids result = ids_here(rank_result.ids.metrics, ids);
   for (std::size_t i = 0; i < result.size() && i < rank_result.metric_names.size(); ++i) {
@@ -49,7 +48,7 @@ Ids metrics_here(const RankResult& rank_result, const IdMap& ids, const std::vec
 
 bool all_are_known(const Ids& ids) { return std::ranges::find(ids, IdMap::kNone) == ids.end(); }
 
-// Metrics that are sampled together are one definition of OTF2, with all its members in order.
+// Metrics that are sampled together are one definition in OTF2, with all members in order.
 bool has_same_sets(const Ids& metrics, const std::vector<Metric>& of_run) {
   std::map<std::string, std::vector<std::uint32_t>> there, here;
   for (const std::uint32_t id : metrics) {
@@ -61,7 +60,7 @@ bool has_same_sets(const Ids& metrics, const std::vector<Metric>& of_run) {
   return std::ranges::all_of(there, [&](const auto& set) { return here[set.first] == set.second; });
 }
 
-// From the times of a conversion to those of the run: a line, since both clocks are lines.
+// Converts times of a conversion to times of the run: both clocks are lines, so this is a line.
 class TimesHere {
  public:
   TimesHere(const RankResult::Moment& begin, const RankResult::Moment& end,
@@ -69,7 +68,7 @@ class TimesHere {
       : offsets_{offset_at(begin, clock), offset_at(end, clock)} {}
 
   const std::array<otf2::EventFiles::Offset, 2>& offsets() const { return offsets_; }
-  // What the OTF2 library makes of a time.
+  // The value that the OTF2 library computes for a time.
   std::uint64_t of(std::uint64_t time) const {
     const auto& [first, last] = offsets_;
     const double slope =
@@ -88,12 +87,12 @@ class TimesHere {
   std::array<otf2::EventFiles::Offset, 2> offsets_;
 };
 
-// Times that a clock can have between the begin and the end; none where `first` is behind `last`.
+// The range of times of a clock between start and end; empty where `first` is behind `last`.
 bool is_within(const RankResult& rank_result, std::uint64_t first, std::uint64_t last) {
   return first > last || (first >= rank_result.begin.time && last <= rank_result.end.time);
 }
 
-// A clock that both know the speed of: only what comes from damage differs by more.
+// Both lines know the speed of the clock, so only damage makes them differ by more.
 bool has_sound_clock(const RankResult& rank_result, const ProcessClock& clock) {
   constexpr std::uint64_t kLatest = std::uint64_t{1} << 62;
   constexpr double kMostSlope = 0.01;
@@ -106,13 +105,13 @@ bool has_sound_clock(const RankResult& rank_result, const ProcessClock& clock) {
   return to <= kLatest && std::abs(here / there - 1) < kMostSlope;
 }
 
-// Tables are made for references, see local_definitions.cpp.
+// Tables are built for references, see local_definitions.cpp.
 bool has_sound_references(const RankResult& rank_result, std::size_t metrics_here) {
   const otf2::EventReferences& all = rank_result.references;
   constexpr std::uint32_t kMostFixed = 16;
   // A location has an instance of each class at most.
   const std::size_t most = (metrics_here + 1) * (rank_result.locations.size() + 1);
-  // Ascending, so that a table of them is made in a time that grows with their number.
+  // Ascending, so that a table of them is built in linear time.
   const bool ascending = std::ranges::adjacent_find(all.string_references, std::greater_equal()) ==
                          all.string_references.end();
   return ascending && all.offset_attribute < kMostFixed && all.first_communicator < kMostFixed &&
@@ -145,7 +144,7 @@ struct IdsHere {
   Ids regions, strings, parameters, metrics;
 };
 
-// Ids and times become those of the run.
+// Replaces ids and times by ids and times of the run.
 void translate(profile::FoldedLocation& folded, const IdsHere& ids, const TimesHere& times,
                const std::vector<Parameter>& parameters) {
   for (profile::FoldedNode& node : folded.nodes) {
@@ -163,7 +162,7 @@ void translate(profile::FoldedLocation& folded, const IdsHere& ids, const TimesH
   folded.last = Timestamp{times.of(ticks(folded.last))};
 }
 
-// Whether the event files are there, and if they are to be compared, have their checksums.
+// True if the event files exist and, where they have to be compared, have their checksums.
 bool has_events(const spool::SpoolDirectory& spool, const RankResult& rank_result, bool compared) {
   return std::ranges::all_of(rank_result.locations, [&](const RankResult::OfLocation& one) {
     int error = 0;
@@ -180,7 +179,7 @@ bool SpoolSource::wants_only(const char* results) const {
   return found != definitions_.properties.end() && found->second == results;
 }
 
-// A rank of the job, all of whose events are there.
+// True for a rank of the job whose events are all there.
 bool SpoolSource::is_whole_rank(const Process& process) const {
   const auto is_profiled = [&](std::uint32_t index) {
     return profiles_.contains(location_id(process, index));
@@ -202,7 +201,7 @@ RankResult SpoolSource::rank_result() const {
   result.with_profile = wants_profile();
   result.counts = {events_,       bytes(),         closed_regions_,     dropped_events_,
                    kept_rewinds_, tasks_on_lanes_, os::process_cpu_ns()};
-  // Far behind the end the line is the same, and no event is behind it.
+  // Far behind the end the line stays the same, and no event lies there.
   const std::uint64_t behind = 2 * process.last_ticks - process.first_ticks + (1u << 30);
   result.begin = {process.first_ticks, ticks(process.begin)};
   result.end = {behind, ticks(process.clock.to_time(behind))};
@@ -264,7 +263,7 @@ bool SpoolSource::fits(const RankResult& rank_result, const Process& process) co
          rank_result.metric_totals.size() == metrics.size();
 }
 
-// Counts what feeding the process would have counted.
+// Counts the events that feeding the process would have counted.
 void SpoolSource::add_rank_result(RankResult& rank_result, Process& process) {
   const IdsHere ids{ids_here(rank_result.ids.regions, process.ids.regions),
                     ids_here(rank_result.ids.strings, process.ids.strings),
@@ -300,7 +299,7 @@ void SpoolSource::add_rank_result(RankResult& rank_result, Process& process) {
 
 namespace {
 
-// REQUIRES: the conversion fits the process.
+// REQUIRES: the conversion belongs to the process.
 otf2::EventFiles::Meaning meaning_of(RankResult&& rank_result, const WovenProcess& process,
                                      const std::vector<Metric>& all) {
   otf2::EventFiles::Meaning meaning;

@@ -19,8 +19,8 @@ namespace {
 
 constexpr char kEvents[] = "events";  // of event_file()
 
-// The directory of a conversion, into which nobody else can put anything while it is written: OTF2
-// writes to whatever a path leads to. Gone at the end, unless it was kept.
+// The directory of a conversion. No other user can create files in it while it is written, because
+// OTF2 follows whatever a path leads to. The destructor removes it unless it was kept.
 class NewDirectory {
  public:
   explicit NewDirectory(const os::Directory& spool) : spool_(spool) {
@@ -38,7 +38,7 @@ class NewDirectory {
   NewDirectory(const NewDirectory&) = delete;
   NewDirectory& operator=(const NewDirectory&) = delete;
   const fs::path& path() const noexcept { return path_; }
-  // It may be read by who may read the spool.
+  // Users that may read the spool may read it.
   void keep() noexcept { kept_ = own_.take_mode_of(spool_) == 0; }
 
  private:
@@ -48,7 +48,7 @@ class NewDirectory {
   bool kept_ = false;
 };
 
-// Only the event files are of use: all definitions are those of the run.
+// Only the event files are used: all definitions come from the run.
 void remove_definitions(const fs::path& directory, const RankResult& rank_result) {
   for (const char* extension : {".otf2", ".def"})
     fs::remove(directory / (std::string(kEvents) + extension));

@@ -1,6 +1,6 @@
-// Converts the events of one rank, in a process of its own at the end of the rank, so that all
-// ranks of a job do this at the same time, each on its host, and what the weave of the run has to
-// do grows with definitions and call paths, not with events.
+// Converts the events of one rank, in a separate process at the end of the rank. All ranks of a job
+// do so at the same time, each on its host. So the work left to the weave of the run grows with
+// definitions and call paths, not with events.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace timeloom::weave {
 
-// Leaves a RankResult in `spool`, the directory of the spool of a process that has ended; or
-// nothing, where only the weave of the run can do it: for spawned processes and the children of
-// ranks, what a process folded while it ran, what is damaged, and less than `least` bytes of
-// records. `ranks`: of the job, which share the call paths that a profile may have. Once for each
-// spool, by one thread. Throws Error and std::bad_alloc.
+// Writes a RankResult into `spool`, the spool directory of a process that has ended. Writes nothing
+// where only the weave of the run can convert: for spawned processes and children of ranks, for
+// profiles that a process folded while it ran, for damaged spools, and for less than `least` bytes
+// of records. `ranks`: number of ranks of the job, which share the limit on call paths of a
+// profile. REQUIRES: called once for each spool, by one thread. Throws Error and std::bad_alloc.
 void weave_rank(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t least = 0);
 
 }  // namespace timeloom::weave
