@@ -1,6 +1,6 @@
-// The values of parameters that a visit was given.
+// The parameter values that a visit was given.
 //
-// Plain functions over definitions that nobody changes meanwhile. Nothing throws.
+// Plain functions over definitions that do not change meanwhile. Nothing throws.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ constexpr bool is_parameter(EventKind kind) noexcept {
          kind == EventKind::kParameterFloat || kind == EventKind::kParameterString;
 }
 
-// Whether it refers to what is defined. Formats leave others out.
+// True if the ids refer to existing definitions. Formats leave other parameters out.
 bool is_sound(const Event& parameter, const Definitions& definitions) noexcept;
 
-// As a value of JSON: a number exactly as it is, or a string. REQUIRES: is_sound().
+// The value in JSON: an exact number, or a string. REQUIRES: is_sound().
 void append_json_value(std::string& to, const Event& parameter, const Definitions& definitions);
 
 // For people: "2", "1.5", "text". REQUIRES: is_sound().

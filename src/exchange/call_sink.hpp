@@ -1,5 +1,5 @@
-// A LocationSink for formats whose calls carry their parameters: an enter is passed on together
-// with the parameters that follow it, those that are given later with the leave.
+// A LocationSink for formats whose calls carry their parameters. It passes on an enter together
+// with the parameters that follow it directly; later parameters come with the leave.
 //
 // As LocationSink: used by one thread at a time.
 #pragma once
@@ -27,9 +27,10 @@ class CallSink : public LocationSink {
   virtual void leave(const Event& event, Arguments late) = 0;
   // A value of a metric.
   virtual void value(const Event&) {}
-  // Neither enter nor leave, parameter nor metric; but the ends of wakes (core/wakes.hpp).
+  // Events that are neither enter, leave, parameter nor metric, except for the ends of wakes
+  // (core/wakes.hpp).
   virtual void other(const Event&) {}
-  // No more events.
+  // Called after the last event.
   virtual void end() {}
 
   const Definitions& definitions() const noexcept { return definitions_; }

@@ -1,6 +1,6 @@
-// The texts that the cells of a column have, each once and as UTF-8: a cell is the place of one.
+// The texts of a column, each once and as UTF-8. A cell is an index into them.
 //
-// One thread adds; when it is done, any number may read. Nothing throws but what memory can.
+// One thread adds texts; afterwards any number of threads may read. Throws only std::bad_alloc.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ namespace timeloom::exchange {
 class Words {
  public:
   Words() = default;
-  Words(const Words&) = delete;  // the places refer to the texts
+  Words(const Words&) = delete;  // the map refers to the texts
   Words& operator=(const Words&) = delete;
 
-  // The place of a text, be it no UTF-8; the same one for what is the same as UTF-8.
+  // The index of a text, which may be invalid UTF-8. Texts with the same UTF-8 form share an index.
   std::uint32_t add(std::string_view text);
 
   const std::string& operator[](std::uint32_t place) const { return texts_[place]; }

@@ -30,8 +30,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The names of unfinished files, for a signal that ends the program. Its handler takes no lock, so
-// a name is written before it counts.
+// The names of unfinished files, for a signal that ends the program. The signal handler takes no
+// lock, so each name is written before it is counted.
 struct Partial {
   std::atomic<bool> noted = false;
   int directory = -1;
@@ -47,7 +47,7 @@ void remove_partials(int) {
     if (partial.noted) ::unlinkat(partial.directory, partial.name.data(), 0);
 }
 
-// A name that is longer, or one too many, stays when a signal ends the program.
+// A file with a longer name, or beyond the limit, stays when a signal ends the program.
 void note_partial(const os::Directory& directory, const std::string& name) {
   const std::lock_guard lock(g_noting);
   const auto free = std::ranges::find_if_not(g_partials, is_noted);
@@ -67,7 +67,8 @@ void forget_partial(const os::Directory& directory, const std::string& name) {
   if (std::ranges::none_of(g_partials, is_noted)) os::unwatch_fatal_signals();
 }
 
-// The n-th name that a file has while it is written; exchange/leftovers.hpp knows them.
+// The n-th temporary name of a file while it is written; exchange/leftovers.hpp recognizes these
+// names.
 std::string name_of_part(const std::string& name, int n) {
   return "." + name + "." + std::to_string(::getpid()) + (n > 0 ? "-" + std::to_string(n) : "") +
          ".part";
@@ -78,14 +79,14 @@ std::string name_of_part(const std::string& name, int n) {
 Destination::Destination(const std::string& name, bool force, const std::string& shown)
     : path_(name),
       shown_(name == "-" ? "standard output" : one_line(shown.empty() ? name : shown)) {
-  // A reader that leaves, and a file at its limit (ulimit -f), are told by write(2).
+  // write(2) reports readers that left and files at their limit (ulimit -f).
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   if (name != "-") open_file(force);
   if (name.ends_with(".gz")) compress();
 }
 
-// Somebody may put a file in the place of what was no file.
+// Another process may create a file where there was none.
 void Destination::open_device() {
   descriptor_ = ::openat(directory_.fd(), name_.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor_ < 0) fail(errno);
@@ -95,7 +96,7 @@ void Destination::open_device() {
   }
 }
 
-// A link is not replaced by a file: what it leads to is.
+// A link is not replaced; its target is.
 void Destination::find_place() {
   os::Place place = os::place_of(path_);
   if (!place.link.empty()) {
@@ -124,7 +125,7 @@ void Destination::open_file(bool force) {
   open_part();
 }
 
-// Others may have taken names that this process would give to it.
+// Other processes may have taken names that this process would use.
 void Destination::open_part() {
   constexpr int kMost = 1000;
   int error = EEXIST;
@@ -132,8 +133,8 @@ void Destination::open_part() {
     const std::string partial = name_of_part(name_, n);
     note_partial(directory_, partial);  // first: a signal may come at any time
     os::File file = directory_.create_file(partial, &error);
-    // For as long as it is written: another process can tell that it has not been left behind. One
-    // that has the same number, in another container, may have thought so before.
+    // Locked while it is written, so that other processes know that it is not left behind. A
+    // process with the same number, in another container, may have taken it for left behind before.
     if (error == 0) static_cast<void>(::flock(file.fd(), LOCK_SH));
     if (error == 0 && !directory_.holds(partial, file)) error = EEXIST;
     if (error != 0) {
@@ -194,9 +195,9 @@ void Destination::put(std::string_view bytes) {
 void Destination::finish() {
   if (gzip_) gzip_->add({}, Z_FINISH, [this](std::string_view out) { put(out); });
   if (!is_file_) return;
-  // Some file systems say only now that there is no space.
+  // Some file systems report only here that there is no space.
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
-  // A link, other than a rename, never replaces what has got the name meanwhile.
+  // A link, unlike a rename, never replaces a file that has taken the name meanwhile.
   if (!replaces_) {
     if (const int error = directory_.link(partial_, name_); error == EEXIST) {
       throw Error(shown_ + " exists meanwhile; it was not replaced");

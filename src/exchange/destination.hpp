@@ -1,12 +1,12 @@
-// The file, pipe or standard output that a conversion goes to.
+// The file, pipe or standard output that a conversion writes to.
 //
-// A file is written beside its place under another name and gets its name in finish(): nobody
-// sees half of it, and without finish() nothing is left. What is a pipe or a device is written
-// as it comes. A name that ends with .gz is written with gzip. A link, be it on the way, is
-// followed unless it is of another user (os/place.hpp).
+// A file is written under another name beside its final one and gets its name in finish(): no
+// reader sees an unfinished file, and without finish() nothing is left. Pipes and devices are
+// written directly. A name that ends with .gz is compressed with gzip. Links are followed, also on
+// the way, unless they belong to another user (os/place.hpp).
 //
-// write() may be called from any thread, the rest from one. Throws Error with one line when
-// the place is taken or cannot be written.
+// Any thread may call write(), one thread all other functions. Throws Error with one line when the
+// file exists or cannot be written.
 #pragma once
 
 #include <cstdint>
@@ -22,26 +22,27 @@ namespace timeloom::exchange {
 
 class Gzip;
 
-// Thrown by write() when the reader of a pipe has seen enough: no error, the rest need not be made.
+// Thrown by write() when the reader of a pipe has closed it. This is not an error: the rest need
+// not be written.
 struct ReaderGone {};
 
 class Destination {
  public:
-  // "-" is standard output. `force`: a file that exists is replaced. `shown`: the name in messages,
-  // where it is another.
+  // "-" is standard output. `force`: an existing file is replaced. `shown`: the name in messages,
+  // if it differs.
   Destination(const std::string& name, bool force, const std::string& shown = {});
   Destination(const Destination&) = delete;
   Destination& operator=(const Destination&) = delete;
   ~Destination();
 
-  // All bytes of the format are wrapped in gzip. REQUIRED before the first write.
+  // All bytes of the format are compressed with gzip. REQUIRED before the first write.
   void compress();
-  // Pieces of different threads are not mixed.
+  // Pieces of different threads do not mix.
   void write(std::string_view bytes);
-  // The file is complete and gets its name.
+  // Completes the file and gives it its name.
   void finish();
 
-  // Bytes written so far, as they are in the file.
+  // Bytes written so far, as in the file.
   std::uint64_t size() const noexcept { return size_; }
   bool is_file() const noexcept { return is_file_; }
   bool is_terminal() const noexcept;
@@ -58,9 +59,10 @@ class Destination {
 
   std::filesystem::path path_;
   std::string shown_;        // the name in messages
-  os::Directory directory_;  // of the file; its entries are made and renamed in it, never by a path
-  std::string name_;         // of the file there
-  std::string partial_;      // the other name, while there is one
+  os::Directory directory_;  // directory of the file; its entries are created and renamed in it,
+                             // never by a path
+  std::string name_;         // name of the file there
+  std::string partial_;      // the temporary name, while it exists
   bool is_file_ = false;
   int descriptor_ = 1;
   bool replaces_ = false;

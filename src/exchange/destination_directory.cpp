@@ -28,7 +28,7 @@ std::string DestinationDirectory::shown(const std::string& name) const {
 }
 
 bool DestinationDirectory::holds(const std::string& name) const {
-  std::error_code unknown;  // then it cannot be written, either
+  std::error_code unknown;  // then writing fails, too
   if (fs::path(name).is_absolute()) return fs::exists(fs::symlink_status(name, unknown));
   int error = 0;
   return directory_.kind(name, &error) != os::EntryKind::kNone;

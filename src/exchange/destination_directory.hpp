@@ -1,6 +1,6 @@
-// The directory that several files of a conversion go to. It stays the same one, whatever is put in
-// the place of its path meanwhile. A link to it is followed, unless it is of another user, who
-// would then have chosen where files are made and replaced.
+// The directory for the files of a conversion. It stays the same directory even if its path is
+// replaced meanwhile. A link to it is followed unless it belongs to another user, who could
+// otherwise choose where files are created and replaced.
 //
 // Any thread may use a const object. Throws Error with one line.
 #pragma once
@@ -16,15 +16,15 @@ class DestinationDirectory {
  public:
   explicit DestinationDirectory(std::string path);
 
-  // Files by their names, which may lead through directories below. An absolute name is that of a
-  // file elsewhere.
+  // Files are given by name, which may lead through subdirectories. An absolute name is a file
+  // elsewhere.
   std::string shown(const std::string& name) const;  // the path as the user knows it
   bool holds(const std::string& name) const;         // also a link that leads nowhere
   Destination open(const std::string& name, bool force) const;
 
  private:
   std::string path_;
-  os::Directory directory_;  // not open: writing says why
+  os::Directory directory_;  // not open: writing reports why
 };
 
 }  // namespace timeloom::exchange

@@ -23,9 +23,9 @@ namespace timeloom::exchange {
 enum class ColumnType : std::uint8_t { kInteger, kReal, kText };
 
 struct Column {
-  std::string name;  // valid UTF-8, that of no other column
+  std::string name;  // valid UTF-8, unique
   ColumnType type = ColumnType::kInteger;
-  std::shared_ptr<const Words> words{};  // of kText: all that its cells have
+  std::shared_ptr<const Words> words{};  // of kText: all texts of its cells
 };
 
 // Takes rows, cell by cell in the order of the columns. Used by one thread.
@@ -35,23 +35,23 @@ class RowWriter {
   // REQUIRES: the type of the column.
   virtual void integer(std::int64_t value) = 0;
   virtual void real(double value) = 0;
-  virtual void text(std::uint32_t place) = 0;  // in the words of the column
+  virtual void text(std::uint32_t place) = 0;  // index into the texts of the column
   virtual void none() = 0;
   virtual void end_row() = 0;
-  // There are no more; once.
+  // Called once, after the last row.
   virtual void finish() = 0;
 };
 
 class TableFormat {
  public:
   virtual ~TableFormat() = default;
-  // The words of the columns are complete. (In csv they may grow, if one thread does all.) Rows
-  // come from so many parts.
+  // REQUIRES: the texts of the columns are complete. (In csv they may grow, if one thread does
+  // everything.) `parts`: number of parts in which the rows come.
   virtual void begin(const std::vector<Column>& columns, std::size_t parts) = 0;
-  // The rows of a part, once for each; in the file, parts are in their order. May be called from
-  // any thread after begin().
+  // Takes the rows of a part; called once for each. The file has the parts in order. Any thread may
+  // call it after begin().
   virtual std::unique_ptr<RowWriter> rows(std::size_t part) = 0;
-  // All writers have finished.
+  // Called when all writers have finished.
   virtual void end() = 0;
 };
 
@@ -59,7 +59,7 @@ void write_table_of_paths(const profile::CallTree& tree, const Options& options,
                           TableFormat& format);
 void write_table_of_events(RunSource& run, const Options& options, TableFormat& format);
 
-// The functions of a Format that is `Table`, a TableFormat made of its destination.
+// The functions of a Format that is `Table`, a TableFormat constructed with its destination.
 template <typename Table>
 void of_paths(const profile::CallTree& tree, const Options& options, Destination& out) {
   Table table(out);

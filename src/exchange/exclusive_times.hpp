@@ -1,4 +1,4 @@
-// The time that each call path of a location took itself.
+// The exclusive time of each call path of a location.
 //
 // Used by one thread. Nothing throws.
 #pragma once

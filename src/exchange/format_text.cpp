@@ -18,7 +18,7 @@ std::uint8_t byte_at(std::string_view text, std::size_t place) {
 
 bool continues(std::uint8_t byte) { return (byte & 0xc0) == 0x80; }
 
-// The length of the character at `place`; 0: no valid one is there.
+// The length of the character at `place`; 0: it is not valid.
 std::size_t character(std::string_view text, std::size_t place) {
   const std::uint8_t first = byte_at(text, place), second = byte_at(text, place + 1);
   if (first < 0x80) return 1;
@@ -34,7 +34,7 @@ std::size_t character(std::string_view text, std::size_t place) {
   return (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90) ? 0 : 4;
 }
 
-// Calls take(character) for each, with the replacement in the place of what is none.
+// Calls take(character) for each character; invalid ones become the replacement.
 template <typename Take>
 void for_each_character(std::string_view text, const Take& take) {
   for (std::size_t i = 0; i < text.size();) {
@@ -44,7 +44,7 @@ void for_each_character(std::string_view text, const Take& take) {
   }
 }
 
-// Of a valid character.
+// REQUIRES: a valid character.
 bool is_command_at(std::string_view one) {
   const auto byte = static_cast<std::uint8_t>(one.front());
   if (byte > 0x1f && byte < 0x7f) return false;
@@ -58,7 +58,7 @@ void append_unit(std::string& to, std::uint32_t unit) {
   for (int shift = 12; shift >= 0; shift -= 4) to += kHex[unit >> shift & 15];
 }
 
-// As "\u202e", or as JSON has it in two parts: "\udb40\udc41".
+// Escaped as "\u202e", or in two parts as in JSON: "\udb40\udc41".
 void append_escaped(std::string& to, std::uint32_t character) {
   if (character < 0x10000) return append_unit(to, character);
   append_unit(to, 0xd7c0 + (character >> 10));
@@ -93,7 +93,7 @@ void append_json(std::string& to, std::string_view text) {
 }
 
 std::string without_commands(std::string json) {
-  // The first bytes of all of them that are not ASCII; in JSON, ASCII has DEL at most.
+  // The first bytes of all such characters outside ASCII; of ASCII, JSON text can contain only DEL.
   constexpr std::string_view kFirst = "\x7f\xc2\xd8\xe2\xef\xf3";
   std::size_t at = json.find_first_of(kFirst);
   if (at == std::string::npos) return json;

@@ -1,7 +1,7 @@
-// Names of a run as the text of a format: names are whatever the program made them, be it no UTF-8,
+// Names of a run as text of a format. Programs choose names freely: they may contain invalid UTF-8,
 // control characters, quotes or separators.
 //
-// Plain functions; nothing throws.
+// Plain functions; they throw only std::bad_alloc.
 #pragma once
 
 #include <charconv>
@@ -12,20 +12,21 @@
 
 namespace timeloom::exchange {
 
-// Valid UTF-8: bytes that are none become U+FFFD each.
+// Valid UTF-8: each invalid byte becomes U+FFFD.
 std::string utf8(std::string_view text);
 
-// The same on one line: what commands a terminal or moves text (is_command()) becomes '?'.
+// The same on one line: characters that control terminals or text direction (is_command()) become
+// '?'.
 std::string one_line(std::string_view text);
 
-// A string of JSON with its quotes; these characters are escaped.
+// A JSON string with its quotes; control characters are escaped.
 void append_json(std::string& to, std::string_view text);
 
-// The same of a whole text of JSON.
+// Escapes the same characters in a complete JSON text.
 std::string without_commands(std::string json);
 
-// A field of CSV, quoted where RFC 4180 wants it. The same characters, but line feed and tab, are
-// written as in JSON.
+// A CSV field, quoted where RFC 4180 requires it. Control characters, except for line feed and tab,
+// are written as in JSON.
 void append_csv(std::string& to, std::string_view text);
 
 template <typename Number>
@@ -39,7 +40,7 @@ void append_number(std::string& to, Number number) {
 // Nanoseconds as microseconds: "1234.567".
 void append_microseconds(std::string& to, std::uint64_t nanoseconds);
 
-// A number of JSON; null for what JSON has no number for.
+// A JSON number; null for values that JSON cannot represent.
 void append_json_number(std::string& to, double number);
 
 }  // namespace timeloom::exchange

@@ -25,8 +25,8 @@ class Gzip {
   Gzip(const Gzip&) = delete;
   Gzip& operator=(const Gzip&) = delete;
 
-  // Compresses bytes, and calls put() with those that are ready. `flush`: Z_NO_FLUSH, or at the end
-  // Z_FINISH.
+  // Compresses bytes and passes the output to put() as it becomes ready. `flush`: Z_NO_FLUSH, or
+  // Z_FINISH at the end.
   template <typename Put>
   void add(std::string_view bytes, int flush, const Put& put) {
     // zlib only reads from there.

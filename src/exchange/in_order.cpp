@@ -16,19 +16,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// -1: not in this directory.
+// -1: not possible in this directory.
 int unnamed_file_in(const fs::path& directory) {
   const int file = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (file >= 0) return file;
-  // A file system without such files.
+  // The file system does not support such files.
   std::string name = (directory / ".timeloom-XXXXXX").string();
   const int named = ::mkostemp(name.data(), O_CLOEXEC);
   if (named >= 0) ::unlink(name.c_str());
   return named;
 }
 
-// Beside the file that is written, where there is room for it; of a pipe, where files for a while
-// go.
+// Beside the file that is written, where there is room for it; for a pipe, in the directory for
+// temporary files.
 int unnamed_file(const Destination& out) {
   std::error_code error;
   const fs::path temporary = fs::temp_directory_path(error);
@@ -76,7 +76,8 @@ void InOrder::end() {
   advance();
 }
 
-// Those that can be written now; the first that has not finished writes through from here on.
+// Writes the pieces that can be written now; the first unfinished location writes through from here
+// on.
 void InOrder::advance() {
   while (first_ < parts_.size() && parts_[first_].finished) {
     if (++first_ < parts_.size()) pass(parts_[first_]);

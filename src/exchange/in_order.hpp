@@ -1,9 +1,9 @@
-// The pieces of a file that the locations of a run write at the same time, in the order of the
-// locations: so a conversion makes the same bytes each time.
+// Puts pieces of a file that locations write at the same time into the order of the locations, so
+// that a conversion gives the same bytes each time.
 //
-// The first location that has not finished writes through; the pieces of those behind it are kept,
-// in memory up to a limit and then in a file without a name. write() and finish() may be called
-// from any thread, but by one at a time for a location. Throws Error, and what Destination does.
+// The first unfinished location writes through. The pieces of later locations are kept, in memory
+// up to a limit and then in an unnamed file. Any thread may call write() and finish(), but one at a
+// time for each location. Throws Error, and the errors of Destination.
 #pragma once
 
 #include <cstddef>
@@ -22,24 +22,24 @@ class InOrder {
  public:
   static constexpr std::size_t kMostHeld = 16 << 20;
 
-  // `skipped`: as many bytes at the begin of all are left out.
+  // `skipped`: the number of bytes that are left out at the start of the whole output.
   InOrder(Destination& out, std::size_t locations, std::size_t skipped = 0,
           std::size_t most_held = kMostHeld);
   InOrder(const InOrder&) = delete;
   InOrder& operator=(const InOrder&) = delete;
   ~InOrder();
 
-  // REQUIRES: location < locations, and that it has not finished.
+  // REQUIRES: location < locations, and the location has not finished.
   void write(std::size_t location, std::string_view bytes);
   void finish(std::size_t location);
-  // All have finished, or are not there.
+  // True when all locations have finished, or are absent.
   void end();
 
  private:
   struct Part {
     bool finished = false;
     std::vector<std::pair<std::uint64_t, std::uint64_t>> spilled;  // offset and size in the file
-    std::string held;                                              // behind these
+    std::string held;                                              // follows these pieces
   };
 
   void put(std::string_view bytes);
@@ -52,7 +52,7 @@ class InOrder {
   std::size_t most_held_;
   std::mutex mutex_;
   std::vector<Part> parts_;
-  std::size_t first_ = 0;  // that has not finished
+  std::size_t first_ = 0;  // the first unfinished location
   std::size_t held_ = 0;   // bytes in memory
   int file_ = -1;
   std::uint64_t file_size_ = 0;

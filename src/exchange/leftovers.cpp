@@ -16,13 +16,13 @@ namespace timeloom::exchange {
 
 namespace {
 
-// Nothing, or "-N".
+// Matches nothing, or "-N".
 bool is_number_of_part(std::string_view text) noexcept {
   return text.empty() || (text.size() > 1 && text.front() == '-' &&
                           text.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
 
-// The process in ".NAME.PID.part" or ".NAME.PID-N.part"; 0: the name is another one.
+// The process id in ".NAME.PID.part" or ".NAME.PID-N.part"; 0: the name has another form.
 pid_t process_in(std::string_view entry, std::string_view name) noexcept {
   constexpr std::string_view kEnd = ".part";
   if (entry.size() <= name.size() + 2 + kEnd.size() || !entry.starts_with('.')) return 0;
@@ -37,8 +37,8 @@ pid_t process_in(std::string_view entry, std::string_view name) noexcept {
   return is_part ? process : 0;
 }
 
-// One that has the number of this process may have had it in another container, or before it; what
-// this process is writing is locked.
+// An earlier process, or one in another container, may have had the number of this process. Files
+// that this process is writing are locked.
 bool may_be_left_by(pid_t process) noexcept {
   return process == ::getpid() || (::kill(process, 0) != 0 && errno == ESRCH);
 }
@@ -48,7 +48,8 @@ void remove_if_left(int directory, const char* entry) noexcept {
   if (file < 0) return;
   struct stat opened {
   }, there{};
-  // Whoever makes it locks it at once; the lock is held until it has no name any more.
+  // The writer locks a file as soon as it has created it, and holds the lock until the temporary
+  // name is gone.
   const bool left = ::fstat(file, &opened) == 0 && S_ISREG(opened.st_mode) &&
                     opened.st_uid == ::geteuid() && opened.st_nlink == 1 &&
                     ::flock(file, LOCK_EX | LOCK_NB) == 0 &&
@@ -68,7 +69,7 @@ void remove_leftovers(const os::Directory& directory, const std::string& name) n
       if (process > 0 && may_be_left_by(process)) remove_if_left(directory.fd(), entry.c_str());
     }
   } catch (const std::exception&) {
-    // Out of memory: they stay.
+    // Out of memory: the files stay.
   }
 }
 

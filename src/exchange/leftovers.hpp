@@ -1,7 +1,7 @@
-// The unfinished files that killed conversions have left behind: `.NAME.PID.part` or
-// `.NAME.PID-N.part` beside NAME.
+// Removes the unfinished files of killed conversions: `.NAME.PID.part` or `.NAME.PID-N.part` beside
+// NAME.
 //
-// A plain function for any thread. Nothing is thrown but what memory can.
+// A plain function for any thread. Throws only std::bad_alloc.
 #pragma once
 
 #include <string>
@@ -10,9 +10,10 @@
 
 namespace timeloom::exchange {
 
-// Removes those of this file that nobody writes any more: of this user, of a process that is gone,
-// and not locked, as Destination locks what it writes. So those of other machines and containers,
-// whose processes cannot be seen, stay while they are written. Links are not followed.
+// Removes the temporary files of this file that are no longer written: they belong to this user,
+// their process is gone, and they are not locked (Destination locks the files that it writes). The
+// lock protects files of other machines and containers, whose processes cannot be seen. Links are
+// not followed.
 void remove_leftovers(const os::Directory& directory, const std::string& name) noexcept;
 
 }  // namespace timeloom::exchange

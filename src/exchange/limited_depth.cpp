@@ -19,7 +19,7 @@ using profile::NodeId;
 using profile::ParameterSetId;
 using profile::Statistics;
 
-// The nodes that stay, and those that stand for the others.
+// The nodes that stay, and the nodes that stand for the others.
 class LimitedNodes {
  public:
   LimitedNodes(const CallTree& tree, RegionId deeper, std::uint32_t most)
@@ -29,9 +29,9 @@ class LimitedNodes {
     }
   }
 
-  // The new node of an old one.
+  // Maps an old node to its new one.
   NodeId of(NodeId node) const { return of_node_[node.value()]; }
-  // "(deeper calls)" above a node that stands for others; undefined for one that has stayed.
+  // The "(deeper calls)" node above a node that stands for others; undefined for a node that stays.
   NodeId marker_above(NodeId node) const {
     return nodes_[node.value()].depth > most_ ? nodes_[node.value()].parent : NodeId{};
   }
@@ -50,7 +50,7 @@ class LimitedNodes {
     return last_;
   }
 
-  // Below the node that was kept last, as nodes are in pre-order.
+  // Below the node kept last, because nodes are in pre-order.
   NodeId join(const Node& node) {
     if (!marker_.defined()) {
       marker_ = add({last_, deeper_, most_});

@@ -1,8 +1,8 @@
-// Call paths for formats that hold the whole stack of each, and so grow with the square of their
-// depth: beyond a depth, a stack ends with "(deeper calls)" and the function that was called, and
-// what is the same in this form is one call path.
+// Limits the depth of call paths, for formats that write the whole stack of each and so grow with
+// the square of the depth. A deeper stack ends with "(deeper calls)" and the called function; call
+// paths that become equal are joined.
 //
-// A plain function; nothing is thrown but what memory can.
+// A plain function; throws only std::bad_alloc.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace timeloom::exchange {
 
 inline constexpr std::uint32_t kMostFrames = 1024;  // Python's own limit of recursion is 1,000
 
-// Joins the call paths below `most` calls. The times that they took themselves and their visits
-// stay; values of metrics are left out. False: there were none, and the tree is as it was.
+// Joins the call paths below `most` calls. Exclusive times and visits stay; metric values are left
+// out. Returns false if there were none; the tree is then unchanged.
 bool limit_depth(profile::CallTree& tree, std::uint32_t most = kMostFrames);
 
 }  // namespace timeloom::exchange

@@ -1,6 +1,6 @@
-// The names and times of a run as all formats give them.
+// The names and times of a run, as all formats write them.
 //
-// Plain functions over definitions that nobody changes meanwhile. Nothing throws.
+// Plain functions over definitions that do not change meanwhile. Nothing throws.
 #pragma once
 
 #include <algorithm>
@@ -13,31 +13,31 @@
 
 namespace timeloom::exchange {
 
-// Never empty; undefined: the call paths beyond a limit. Not cleaned.
+// Never empty; an undefined id names the call paths beyond a limit. The text is not cleaned.
 std::string region_name(const Definitions& definitions, RegionId region);
 
 enum class Category : std::uint8_t { kFunction, kUser, kMeasurement, kOther, kMpi, kIo };
 inline constexpr std::size_t kCategories = 6;
 
-// kUser: a region that the program itself marks. (Score-P's Python bindings say so of functions,
-// too, which have a module.)
+// kUser: a region that the program itself marks. (Score-P's Python bindings use it for functions,
+// too; these have a module.)
 Category category_of(const Region& region);
 // "function", "user", "measurement", "mpi", "io" or "other".
 std::string_view name_of(Category category);
 
-// "timeloom::task" is "task"; others are as they are.
+// Turns "timeloom::task" into "task"; other names stay.
 std::string_view parameter_name(const Parameter& parameter);
 
-// Of a metric that belongs to a process, with "_per_process".
+// The name of a metric; if it belongs to a process, with "_per_process".
 std::string metric_name(const Metric& metric);
 
 // The value of a metric event as a number, without the factor of its unit.
 double metric_value(const Event& event, MetricValueType type);
 
-// The command line of a process, or else its name.
+// The command line of a process, or its name.
 std::string command_of(const LocationGroup& group);
 
-// Times as nanoseconds since the begin of the run.
+// Converts times to nanoseconds since the start of the run.
 class RunClock {
  public:
   explicit RunClock(const ClockProperties& clock) noexcept
@@ -45,7 +45,7 @@ class RunClock {
   std::uint64_t operator()(Timestamp time) const noexcept {
     return ticks(time) <= begin_ ? 0 : nanoseconds(ticks(time) - begin_);
   }
-  // Of a number of ticks.
+  // Converts a number of ticks.
   std::uint64_t nanoseconds(std::uint64_t count) const noexcept {
     if (per_second_ == kNano) return count;
     const std::uint64_t whole = count / per_second_ * kNano, rest = count % per_second_;
@@ -53,7 +53,7 @@ class RunClock {
     return whole + static_cast<std::uint64_t>(static_cast<long double>(rest) /
                                               static_cast<long double>(per_second_) * kNano);
   }
-  // The other way, as ticks of the clock.
+  // The inverse: ticks of the clock.
   Timestamp at(std::uint64_t ns) const noexcept {
     const std::uint64_t whole = ns / kNano * per_second_;
     const auto part = static_cast<long double>(ns % kNano) * static_cast<long double>(per_second_);

@@ -1,7 +1,7 @@
-// Messages of Protocol Buffers, field by field: the part of the encoding that our formats need.
-// The numbers of the fields are those of the format's .proto file.
+// Messages of Protocol Buffers, field by field: the part of the encoding that Timeloom's formats
+// need. The field numbers come from the format's .proto file.
 //
-// Plain values. Nothing throws but what memory can.
+// Plain values. Throws only std::bad_alloc.
 #pragma once
 
 #include <bit>
@@ -18,7 +18,7 @@ class ProtoMessage {
     varint(field << 3);
     varint(value);
   }
-  // Of type int32 and int64.
+  // Fields of type int32 and int64.
   void integer(std::uint32_t field, std::int64_t value) {
     number(field, std::bit_cast<std::uint64_t>(value));
   }
@@ -29,14 +29,14 @@ class ProtoMessage {
   void real(std::uint32_t field, double value) {
     fixed64(field, std::bit_cast<std::uint64_t>(value));
   }
-  // Of type string and bytes. REQUIRES of a string: valid UTF-8.
+  // Fields of type string and bytes. REQUIRES for strings: valid UTF-8.
   void text(std::uint32_t field, std::string_view value) {
     varint(field << 3 | 2);
     varint(value.size());
     bytes_ += value;
   }
   void message(std::uint32_t field, const ProtoMessage& value) { text(field, value.bytes_); }
-  // An element of a packed field: the whole is given to text().
+  // An element of a packed field; text() takes the whole field.
   void varint(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
     bytes_ += static_cast<char>(value);

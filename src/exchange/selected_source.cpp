@@ -29,7 +29,7 @@ struct Choice {
   std::vector<bool> regions;
 };
 
-// Passes on what is chosen of a location.
+// Passes on the selected events of a location.
 class SelectedLocation : public LocationSink {
  public:
   SelectedLocation(const Choice& choice, const Definitions& definitions,
@@ -42,21 +42,21 @@ class SelectedLocation : public LocationSink {
   }
 
   void finish() override {
-    begin();  // what the window begins in may last beyond the last event
+    begin();  // visits open at the start of the window may last beyond the last event
     close();
     pass();
     for (const auto& sink : sinks_) sink->finish();
   }
 
  private:
-  struct Open {  // a visit that is open before the window begins
+  struct Open {  // a visit that is open when the window starts
     Event enter;
     std::vector<Event> parameters;
   };
 
   void take(const Event& event) {
     const std::uint64_t time = ticks(event.time);
-    // Calls that end as the window begins, or begin as it ends, are not in it.
+    // Calls that end as the window starts, or start as it ends, are outside.
     const bool leaves = event.kind == EventKind::kLeave, enters = event.kind == EventKind::kEnter;
     if (time > choice_.span.from || (time == choice_.span.from && !leaves)) begin();
     if (time > choice_.span.until || (time == choice_.span.until && enters)) close();
@@ -103,7 +103,7 @@ class SelectedLocation : public LocationSink {
     }
   }
 
-  // At the end of the window all that is open is left.
+  // At the end of the window all open visits are left.
   void close() {
     if (closed_) return;
     closed_ = true;
@@ -130,8 +130,8 @@ class SelectedLocation : public LocationSink {
   std::vector<std::unique_ptr<LocationSink>> sinks_;
   bool begun_ = false;
   bool closed_ = false;
-  std::vector<bool> stack_;  // of all open visits, whether they are chosen
-  std::vector<Open> open_;   // the chosen ones
+  std::vector<bool> stack_;  // for all open visits: whether they are selected
+  std::vector<Open> open_;   // the selected ones
   std::vector<Event> selected_;
 };
 
@@ -191,7 +191,7 @@ class SelectedSource : public RunSource {
   Definitions definitions_;
 };
 
-// Finds the first enter of a region, and the first leave of one after a given time, of all
+// Finds the first enter of a region, and the first leave of a region after a given time, over all
 // locations.
 class PointFinder : public RunSink {
  public:
@@ -231,7 +231,7 @@ class PointFinder : public RunSink {
   std::uint64_t found_ = UINT64_MAX;
 };
 
-// The regions of that name: a name may stand for several.
+// The regions with that name; several may share it.
 std::vector<RegionId> regions_named(const Definitions& definitions, const std::string& name) {
   std::vector<RegionId> found;
   for (std::uint32_t i = 0; i < definitions.regions.size(); ++i) {

@@ -1,4 +1,4 @@
-// A call tree without what is not chosen.
+// A call tree without the parts that are not selected.
 
 #include <algorithm>
 #include <map>
@@ -86,9 +86,10 @@ class Pruner {
 
   std::vector<Path> paths_ = {{}};  // the first stands above the roots
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> children_;
-  std::vector<std::uint32_t> place_;  // in paths_: of a node, or of what it is a part of now
+  std::vector<std::uint32_t> place_;  // index in paths_: of a node, or of the node that it is now
+                                      // part of
   std::vector<bool> kept_;            // by node
-  std::vector<NodeId> id_;            // by path; of the first: undefined
+  std::vector<NodeId> id_;            // id by path; undefined for the first
   std::vector<Node> nodes_;
 };
 

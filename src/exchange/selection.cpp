@@ -11,7 +11,7 @@ namespace timeloom::exchange {
 
 namespace {
 
-// "/usr/lib/python3.12/" of "/usr/lib/python3.12/json/decoder.py"; empty: the file is in none.
+// "/usr/lib/python3.12/" for "/usr/lib/python3.12/json/decoder.py"; empty: not in a library.
 std::string_view library_of(std::string_view file) {
   constexpr std::string_view kBegin = "/lib/python3.", kDigits = "0123456789";
   for (std::size_t at = file.find(kBegin); at != file.npos; at = file.find(kBegin, at + 1)) {
@@ -24,7 +24,7 @@ std::string_view library_of(std::string_view file) {
   return {};
 }
 
-// The directories of Python's library that the files of the run lie in, with a / at the end.
+// The directories of Python's library that contain files of the run, with a / at the end.
 std::set<std::string> libraries_of(const Definitions& definitions) {
   std::set<std::string> found;
   for (const Region& region : definitions.regions) {
@@ -76,7 +76,7 @@ std::vector<bool> chosen_regions(const Selection& selection, const Definitions& 
     const Region& region = definitions.regions[i];
     const Category category = category_of(region);
     if (category == Category::kUser || category == Category::kMeasurement) continue;
-    // Score-P's Python bindings put a directory before it.
+    // Score-P's Python bindings put a directory in front of it.
     if (region.file.find("/<frozen ") != std::string::npos) {
       chosen[i] = false;
       continue;

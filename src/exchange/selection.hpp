@@ -18,7 +18,7 @@
 namespace timeloom::exchange {
 
 struct Selection {
-  Window window;                     // times since the begin of the run; or regions
+  Window window;                     // times since the start of the run; or regions
   std::vector<std::string> threads;  // names or numbers; empty: all
   bool only_my_code = false;
   std::vector<Category> left_out{};  // regions of these
@@ -28,21 +28,21 @@ struct Selection {
   }
 };
 
-// The ids of the locations that are chosen.
+// The ids of the selected locations.
 std::set<LocationId> chosen_locations(const Selection& selection, const Definitions& definitions);
 
-// By region, whether it stays: none of the categories that are left out; with only_my_code those
-// that are neither of Python's library nor of an installed package. User regions, and those of
-// Timeloom such as tasks, stay.
+// For each region, whether it stays. Regions of a category that is left out go. With only_my_code,
+// regions of Python's library and of installed packages go, too. User regions, and Timeloom's own
+// such as tasks, stay.
 std::vector<bool> chosen_regions(const Selection& selection, const Definitions& definitions);
 
-// The run without what is not chosen. A region that is open when the window begins is entered
-// there, with its parameters, and one that is open when it ends is left there. The time of a region
-// that is left out is that of its caller. `run` outlives the result. A window of regions reads the
-// run once, to find them.
+// The run without the parts that are not selected. A region that is open when the window starts is
+// entered there, with its parameters; a region that is open when it ends is left there. The time of
+// a region that is left out counts for its caller. `run` outlives the result. A window of regions
+// reads the run once to find them.
 std::unique_ptr<RunSource> select(RunSource& run, const Selection& selection, unsigned threads);
 
-// The same for call paths, which have no times: REQUIRES no window.
+// The same for call paths, which have no times. REQUIRES: no window.
 profile::CallTree select(profile::CallTree tree, const Selection& selection);
 
 }  // namespace timeloom::exchange

@@ -30,7 +30,7 @@ std::size_t first_of(const std::vector<AnyCell>& cells, MetricId metric) {
   return static_cast<std::size_t>(found - cells.begin());
 }
 
-// The cell of that node, if there is one; goes on from the last place, or back.
+// The cell of that node, if there is one. The search goes on from the last place, or back.
 template <typename AnyCell>
 const AnyCell* cell_at(const std::vector<AnyCell>& cells, std::size_t& place, MetricId metric,
                        NodeId node) {

@@ -1,7 +1,6 @@
-// Columns that tables of call paths have for what a run happens to have: its parameters and
-// metrics.
+// Table columns for the parts of call paths that vary from run to run: parameters and metrics.
 //
-// Used by one thread; the tree outlives them. Nothing throws but what a RowWriter does.
+// Used by one thread; the tree outlives them. Throws only what a RowWriter throws.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +15,11 @@
 
 namespace timeloom::exchange {
 
-// Column names, of which none comes twice.
+// Column names, each of them unique.
 class Columns {
  public:
   void add(std::string name, ColumnType type);
-  // One of texts.
+  // A column of texts.
   void add(std::string name, std::shared_ptr<const Words> words);
   const std::vector<Column>& all() const noexcept { return columns_; }
 
@@ -31,7 +30,7 @@ class Columns {
   std::set<std::string> taken_;
 };
 
-// A column for each parameter, with the values that tell a call path apart.
+// A column for each parameter, with the values that distinguish call paths.
 class ParameterColumns {
  public:
   explicit ParameterColumns(const profile::CallTree& tree);
@@ -50,20 +49,19 @@ class ParameterColumns {
   std::vector<OfParameter> all_;
 };
 
-// A column for each sampled metric (what a call path came to itself), four for each counter of the
-// program.
+// A column for each sampled metric (its exclusive value), and four for each counter of the program.
 class MetricColumns {
  public:
   explicit MetricColumns(const profile::CallTree& tree);
   void add_to(Columns& columns) const;
-  // The location of the rows from here on.
+  // Sets the location of the following rows.
   void begin_location(const profile::LocationProfile& location);
-  // Fast for rows in order of their nodes.
+  // Fast for rows in the order of their nodes.
   void write(RowWriter& row, profile::NodeId node);
 
  private:
   const std::vector<Metric>& metrics_;
-  std::vector<bool> used_;  // by metric: some call path has a value
+  std::vector<bool> used_;  // by metric: true if some call path has a value
   const profile::LocationProfile* location_ = nullptr;
   std::vector<std::size_t> counter_;  // by metric: the next cell
   std::vector<std::size_t> sample_;

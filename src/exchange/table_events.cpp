@@ -15,7 +15,7 @@ namespace timeloom::exchange {
 
 namespace {
 
-// The word for an event; empty: it has no row.
+// The word for an event; empty: the event has no row.
 std::string_view word_of(EventKind kind) {
   if (is_parameter(kind)) return "parameter";
   switch (kind) {
@@ -34,7 +34,7 @@ std::string_view word_of(EventKind kind) {
 
 constexpr std::uint32_t kNoRow = UINT32_MAX;
 
-// The texts of the columns, and their places for what is defined in the run.
+// The texts of the columns, and their indices by definition of the run.
 struct EventWords {
   EventWords(const Definitions& definitions, const Tracks& tracks) {
     for (const Process& one : tracks.processes) processes.push_back(process->add(one.name));

@@ -93,7 +93,7 @@ class Cells {
   }
 
  private:
-  // Of a difference of two profiles, times may be negative.
+  // Times may be negative in a difference of two profiles.
   void time(RowWriter& row, std::uint64_t ticks) const {
     const std::int64_t value = profile::signed_value(ticks);
     row.integer(value < 0 ? -profile::signed_value(clock_.nanoseconds(-ticks))

@@ -11,7 +11,7 @@ namespace timeloom::exchange {
 
 namespace {
 
-// No process or thread of Linux has such a number; it is also exact in JSON.
+// No process or thread of Linux has such a number, and JSON represents it exactly.
 constexpr std::uint64_t kNumbersOfOurOwn = 1 << 22;
 
 std::vector<Process> processes_of(const Definitions& definitions) {
@@ -56,7 +56,8 @@ Tracks::Tracks(const Definitions& definitions)
     track.thread = location.thread_id;
     const bool usable = track.thread > 0 && track.thread < kNumbersOfOurOwn;
     if (!usable || !taken.emplace(track.process, track.thread).second) {
-      // A task has the number of its thread; without tasks, the number was given out again.
+      // A task has the number of its thread. Without tasks, an equal number means that the system
+      // reused it.
       if (tasks) track.kind = TrackKind::kTask;
       track.thread = kNumbersOfOurOwn + 1 + processes.size() + tracks.size();
     }

@@ -1,6 +1,6 @@
-// The timelines of a run for formats that know processes and threads by their numbers.
+// The timelines of a run, for formats that identify processes and threads by number.
 //
-// Plain values; nothing throws.
+// Plain values; throws only std::bad_alloc.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,22 @@
 namespace timeloom::exchange {
 
 struct Process {
-  std::uint64_t id = 0;  // that of the operating system if no other process of the run has it
+  std::uint64_t id = 0;  // the operating system's id, unless another process of the run has it, too
   std::string name;
   std::string command;
 };
 
 enum class TrackKind : std::uint8_t { kThread, kTask, kMetrics };
 
-struct Track {               // of a location
+struct Track {               // the timeline of a location
   std::size_t process = 0;   // in Tracks::processes
-  std::uint64_t thread = 0;  // as Process::id, in its process
+  std::uint64_t thread = 0;  // unique in its process, as Process::id is in the run
   TrackKind kind = TrackKind::kThread;
   std::string name;
 };
 
-// Takes the numbers of their threads from tasks, so that they are known as tasks when a selection
-// leaves out the threads.
+// Gives tasks numbers other than their threads', so that they are known as tasks even if a
+// selection leaves out the threads.
 void mark_tasks(Definitions& definitions);
 
 struct Tracks {
@@ -37,8 +37,8 @@ struct Tracks {
   const Track& of(LocationId location) const;
   std::size_t index_of(LocationId location) const;
 
-  std::vector<Process> processes;  // as the location groups; if there is none, one
-  std::vector<Track> tracks;       // as the locations
+  std::vector<Process> processes;  // one for each location group; at least one
+  std::vector<Track> tracks;       // one for each location
 
  private:
   const std::vector<Location>* locations_;

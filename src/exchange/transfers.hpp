@@ -1,7 +1,7 @@
-// Messages, collective operations, and input and output, as formats show them: a mark in the call
-// that made them, with what is known of them.
+// Messages, collective operations and I/O as formats show them: a mark, with its known properties,
+// in the call that made them.
 //
-// A TransferReader follows one location and is used by one thread; the rest are plain functions.
+// A TransferReader follows one location and is used by one thread; all others are plain functions.
 #pragma once
 
 #include <cstdint>
@@ -19,34 +19,34 @@
 namespace timeloom::exchange {
 
 struct TransferFact {
-  std::string_view name;  // lives as long as the program
+  std::string_view name;  // has static lifetime
   std::int64_t number = 0;
-  std::string text{};  // in the place of the number; empty: there is a number
+  std::string text{};  // used instead of the number; empty: there is a number
 };
 
 struct Transfer {
-  std::string_view name;  // "send", "Allreduce", "read"; lives as long as the program
+  std::string_view name;  // "send", "Allreduce", "read"; has static lifetime
   Category category = Category::kOther;
   std::vector<TransferFact> facts{};
-  std::uint64_t message = 0;  // number of a message whose other end is known; 0: there is none
-  bool arrives = false;       // of a message: it was received
+  std::uint64_t message = 0;  // number of a message whose other end is known; 0: none
+  bool arrives = false;       // for messages: it was received
 };
 
-// Of one location, for each of its sends and receives in order: a number that both ends of a
-// message have and no other message; 0, or none, where the other end is not known.
+// For each send and receive of one location, in order: a number shared by the two ends of a message
+// and by no other message. 0, or missing, where the other end is not known.
 using MessageNumbers = std::map<LocationId, std::vector<std::uint64_t>>;
 
-// Messages by their numbers, for which the run is read once more if it has communicators.
+// Numbers the messages. If the run has communicators, it is read once more.
 MessageNumbers number_messages(RunSource& run, unsigned threads);
 
 class TransferReader {
  public:
-  // All outlive it; `numbers`: of all locations.
+  // All arguments outlive it; `numbers`: of all locations.
   TransferReader(const Definitions& definitions, const MessageNumbers& numbers,
                  LocationId location);
 
-  // REQUIRES: every event of the location that is of MPI or of input and output, in order. Nothing
-  // for those that are a part of another one, and for events that are neither.
+  // REQUIRES: called with every MPI and I/O event of the location, in order. Returns nothing for
+  // other events, and for parts of another operation.
   std::optional<Transfer> read(const Event& event);
 
  private:
@@ -59,11 +59,11 @@ class TransferReader {
   std::string communicator_name(std::uint32_t communicator) const;
 
   const Definitions& definitions_;
-  const std::vector<std::uint64_t>* numbers_ = nullptr;  // null: no message has one
+  const std::vector<std::uint64_t>* numbers_ = nullptr;  // null: no message has a number
   std::size_t messages_ = 0;                             // so far
   Operands operands_;
-  std::optional<std::int64_t> offset_;               // of the event that comes next
-  std::map<std::uint32_t, std::int64_t> offsets_{};  // by handle, of the transfer that goes on
+  std::optional<std::int64_t> offset_;               // for the next event
+  std::map<std::uint32_t, std::int64_t> offsets_{};  // by handle, of the transfer in progress
 };
 
 }  // namespace timeloom::exchange
