@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::int64_t kRowsOfBatch = 1 << 16;
 
-// The place of a message in the file; where it begins is known when all before it are written.
+// The block of a message in the file; its start is known when all messages before it are written.
 Block block_of(const Message& message, std::int64_t offset = 0) {
   return {offset, static_cast<std::int64_t>(message.head.size()),
           static_cast<std::int64_t>(message.body.size())};
 }
 
-// The values of a column in a batch, as Arrow lays them out.
+// The values of a column in a batch, in Arrow's layout.
 class ColumnBuilder {
  public:
   explicit ColumnBuilder(const Column& column)
@@ -42,7 +42,7 @@ class ColumnBuilder {
 
   ColumnPart take() {
     ColumnPart part{nulls_, {}};
-    // Where every row has a value, the bits may be left out.
+    // The validity bits may be left out where every row has a value.
     part.buffers.push_back(nulls_ == 0 ? std::string() : std::move(validity_));
     part.buffers.push_back(std::move(values_));
     clear();
@@ -125,7 +125,7 @@ class ArrowTable : public exchange::TableFormat {
     columns_ = columns;
     put(std::string_view("ARROW1\0\0", 8));
     put(schema_message(columns).head);
-    // All before the first batch, so that a reader of a pipe has them, too.
+    // Dictionaries come before the first batch, so that a reader of a pipe has them, too.
     for (std::size_t i = 0; i < columns.size(); ++i) {
       if (columns[i].type != ColumnType::kText) continue;
       const Message message = dictionary_message(i, columns[i]);
@@ -160,7 +160,7 @@ class ArrowTable : public exchange::TableFormat {
 
   Destination& out_;
   std::vector<Column> columns_;
-  std::int64_t size_ = 0;  // of what has been written, before compression
+  std::int64_t size_ = 0;  // bytes written, before compression
   std::vector<Block> dictionaries_;
   std::vector<std::vector<Block>> batches_;  // by part
   std::optional<exchange::InOrder> ordered_;

@@ -65,7 +65,7 @@ std::string framed(std::string flat) {
   return head + std::move(flat);
 }
 
-// Rows of columns: the body of a message, and what describes it.
+// Rows of columns: the body of a message and its description.
 struct Batch {
   Batch(std::int64_t count, const std::vector<ColumnPart>& columns) : rows(count) {
     for (const ColumnPart& column : columns) {

@@ -1,6 +1,6 @@
-// The messages of an Arrow IPC file, by their schemas Message.fbs, Schema.fbs and File.fbs.
+// The messages of an Arrow IPC file, with the schemas Message.fbs, Schema.fbs and File.fbs.
 //
-// Plain functions; nothing throws but what memory can, unless it says so.
+// Plain functions; they throw only std::bad_alloc unless noted.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,28 @@
 
 namespace timeloom::arrow {
 
-// The rows that a batch has of one column, and its buffers, each with its padding.
+// The rows of one column in a batch, and its buffers, each with its padding.
 struct ColumnPart {
   std::int64_t nulls = 0;
   std::vector<std::string> buffers;
 };
 
-// A message, as the file has it.
+// A message, as it is written to the file.
 struct Message {
-  std::string head;  // with its length before it
+  std::string head;  // preceded by its length
   std::string body;
 };
 
-// Columns of texts are dictionaries with the places of the columns as ids.
+// Columns of texts are dictionaries; their ids are the indices of the columns.
 Message schema_message(const std::vector<exchange::Column>& columns);
-// The words of the column at that place. Throws Error where they are too many bytes.
+// The texts of the column with that index. Throws Error where they have too many bytes.
 Message dictionary_message(std::size_t place, const exchange::Column& column);
 Message batch_message(std::int64_t rows, const std::vector<ColumnPart>& columns);
 
-// The bytes that the place of a word takes, among so many.
+// The size in bytes of an index into these texts.
 std::size_t index_size(const exchange::Words& words);
 
-// The place of a batch in the file.
+// The position of a batch in the file.
 struct Block {
   std::int64_t offset = 0;
   std::int64_t head = 0;  // bytes

@@ -21,8 +21,7 @@ void Flat::point(Place place, std::size_t alignment, std::size_t ahead) {
   put(place, bytes_.size() - place, 4);
 }
 
-// The table of offsets comes first, then the table itself: the distance to the first, and the
-// fields.
+// The table of offsets precedes the table itself, which contains the distance to it and the fields.
 std::vector<Flat::Place> Flat::table(Place from, std::initializer_list<Field> fields) {
   std::vector<std::uint16_t> offsets;
   std::size_t size = 4;
@@ -74,7 +73,7 @@ std::vector<Flat::Place> Flat::references(Place from, std::size_t count) {
 }
 
 void Flat::words(Place from, std::size_t count, const std::vector<std::int64_t>& values) {
-  point(from, 8, 4);  // it is the elements that are aligned
+  point(from, 8, 4);  // the elements are aligned, not their count
   append(count, 4);
   for (const std::int64_t value : values) append(static_cast<std::uint64_t>(value), 8);
 }

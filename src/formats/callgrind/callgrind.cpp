@@ -32,17 +32,17 @@ struct Cost {
 
 struct Call {
   std::uint64_t count = 0;
-  Cost cost;  // of all that was called
+  Cost cost;  // of the called functions together
 };
 
 struct Function {
   Cost own;
-  std::map<std::uint32_t, Call> calls;  // by the function that is called
+  std::map<std::uint32_t, Call> calls;  // by called function
 };
 
 using Functions = std::map<std::uint32_t, Function>;
 
-// Names that have been written once in a part are given by their numbers.
+// A name is written in full once in each part; later uses give its number.
 class Names {
  public:
   std::string operator()(std::uint64_t number, const std::string& name) {
@@ -56,7 +56,7 @@ class Names {
   std::set<std::uint64_t> known_;
 };
 
-// A function, as readers tell them apart: by file and name.
+// A function, as readers distinguish it: by file and name.
 struct FunctionFacts {
   std::string name;
   std::uint32_t file = 0;  // in the list of files
@@ -129,7 +129,8 @@ class CallgrindWriter {
       write_head(i, track, tracks.processes[track.process]);
       all.add(write_functions(functions_of(tree_.locations[i], times)));
     }
-    // Of all parts, where callgrind_annotate looks first, which knows one part only.
+    // The sum of all parts at the place where callgrind_annotate looks first; it knows one part
+    // only.
     std::string text = "\nsummary:";
     add_cost(text, all);
     out_.write(text);
@@ -140,13 +141,13 @@ class CallgrindWriter {
     return table_.number_of(tree_.nodes[node.value()].region);
   }
 
-  // Each thread is a part, as `callgrind --combine-dumps=yes` writes it. The line of events is the
-  // last of a head; KCachegrind begins with new names there.
+  // Each thread is a part, as `callgrind --combine-dumps=yes` writes it. The line of events ends a
+  // head; KCachegrind starts new names there.
   void write_head(std::size_t index, const exchange::Track& track,
                   const exchange::Process& process) {
     std::string text = "\npid: ";
     append_number(text, process.id);
-    // A file is of one command, for KCachegrind.
+    // KCachegrind requires one command for each file.
     if (index == 0) {
       text +=
           "\ncmd: " + exchange::one_line(process.command.empty() ? process.name : process.command);
@@ -163,7 +164,7 @@ class CallgrindWriter {
     function_names_.forget();
   }
 
-  // Calls of a function that is running already have no cost: it is in the cost of the outermost.
+  // Recursive calls have no cost: the outermost call includes it.
   Functions functions_of(const profile::LocationProfile& location,
                          exchange::ExclusiveTimes& times) {
     add_up_visits(location);
@@ -182,7 +183,7 @@ class CallgrindWriter {
     return functions;
   }
 
-  // Cells come in the order of the nodes, which come after their parents.
+  // Cells are in the order of the nodes, and nodes follow their parents.
   void add_up_visits(const profile::LocationProfile& location) {
     for (const profile::Cell& cell : location.cells) {
       inclusive_visits_[cell.node.value()] = cell.statistics.visits;
@@ -190,7 +191,7 @@ class CallgrindWriter {
     }
     for (std::size_t i = location.cells.size(); i-- > 0;) {
       const profile::NodeId node = location.cells[i].node;
-      has_cell_[node.value()] = false;  // all below it have been added
+      has_cell_[node.value()] = false;  // all nodes below have been added
       profile::NodeId above = tree_.nodes[node.value()].parent;
       while (above.defined() && !has_cell_[above.value()])
         above = tree_.nodes[above.value()].parent;
@@ -206,7 +207,7 @@ class CallgrindWriter {
     return file_names_(file, table_.file(file));
   }
 
-  // The sum of what functions took themselves.
+  // Returns the sum of the exclusive times of the functions.
   Cost write_functions(const Functions& functions) {
     std::string text;
     Cost sum;
@@ -247,8 +248,8 @@ class CallgrindWriter {
   Destination& out_;
   exchange::RunClock clock_;
   FunctionTable table_;
-  std::vector<bool> outermost_;                  // by node: its function is not running already
-  std::vector<std::uint64_t> inclusive_visits_;  // by node, of cells of a location
+  std::vector<bool> outermost_;                  // by node: its function does not occur above it
+  std::vector<std::uint64_t> inclusive_visits_;  // by node, for the cells of one location
   std::vector<bool> has_cell_;
   bool several_ = false;  // processes
   Names file_names_;

@@ -49,7 +49,7 @@ struct Shared {
   std::vector<std::string> regions;  // as "cat":...,"name":...
 };
 
-// The events of one location, as lines that each begin with a comma.
+// The events of one location, as lines that start with a comma.
 class ChromeLocation : public exchange::CallSink {
  public:
   ChromeLocation(Shared& shared, const Location& location)
@@ -76,7 +76,7 @@ class ChromeLocation : public exchange::CallSink {
 
   void leave(const Event& event, Arguments late) override {
     begin_line("E", event.time);
-    // Perfetto needs no name here; the Firefox Profiler refuses a file without.
+    // Perfetto needs no name here; the Firefox Profiler refuses a file without it.
     if (event.ref < shared_.regions.size()) text_ += "," + shared_.regions[event.ref];
     add_arguments(late);
     end_line();
@@ -86,7 +86,8 @@ class ChromeLocation : public exchange::CallSink {
     const Metric& metric = definitions().metrics[event.ref];
     begin_line("C", event.time);
     text_ += R"(,"name":)";
-    // Counters belong to processes: without its thread, a name would be that of several.
+    // Chrome's counters belong to processes: without the thread in it, a name would stand for
+    // several counters.
     append_json(text_, exchange::metric_name(metric) + (metric.of_process() ? "" : suffix_));
     text_ += R"(,"args":{)";
     const std::string unit = value_unit(metric);
@@ -178,7 +179,7 @@ class ChromeLocation : public exchange::CallSink {
     if (!one.facts.empty()) text_ += '}';
     end_line();
     if (one.message == 0) return;
-    // From the call that sends to the one that receives, not to what comes after that.
+    // The arrow goes from the sending to the receiving call, not to the call after that.
     begin_line(one.arrives ? "f" : "s", time);
     text_ += R"(,"bp":"e","cat":"mpi","name":"message","id":")";
     append_number(text_, one.message);
@@ -192,7 +193,7 @@ class ChromeLocation : public exchange::CallSink {
     end_flow("threads", name, number);
   }
 
-  // From the call that wakes a task to the one in which it was suspended.
+  // An arrow from the call that wakes a task to the call in which the task was suspended.
   void wake(const Event& event) {
     const bool wakes = wake_end_of(event, definitions()) == WakeEnd::kWakes;
     begin_line(wakes ? "s" : "f", event.time);
@@ -283,7 +284,7 @@ std::string markers(const Shared& shared) {
   return text;
 }
 
-// The facts about the run.
+// Properties of the run.
 std::string tail(const Shared& shared, const Options& options) {
   std::string text = "\n]";
   text += R"(,"otherData":{"run":)";

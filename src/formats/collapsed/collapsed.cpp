@@ -16,7 +16,7 @@ using exchange::Weight;
 
 namespace {
 
-// A stack is names with a semicolon between; there is no way to quote one.
+// A stack is a list of names separated by semicolons, which cannot be quoted.
 std::string frame(std::string_view name) {
   std::string text = exchange::one_line(name);
   for (char& byte : text) {
@@ -50,7 +50,7 @@ std::string root_of(const exchange::Tracks& tracks, const exchange::Track& track
   return frame(tracks.processes[track.process].name) + ";" + thread;
 }
 
-// From the root to a node.
+// The frames from the root to a node.
 template <typename Node>
 void add_stack(std::string& text, const std::vector<Node>& nodes, profile::NodeId node,
                const std::vector<std::string>& frames) {
@@ -99,7 +99,8 @@ double value_of(const profile::DiffSide& side, Weight weight) {
                                    : std::round(side.exclusive * 1e9);
 }
 
-// Call paths of both runs, of all threads together: threads of two runs are not the same.
+// Call paths of both runs, over all threads together, because threads of two runs cannot be
+// matched.
 void write_difference(const profile::CallTree& tree, const Options& options, Destination& out) {
   const profile::Diff diff = profile::compare(*options.before, tree);
   std::vector<std::string> frames;

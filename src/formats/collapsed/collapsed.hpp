@@ -1,7 +1,8 @@
-// Folded stacks, a line a call path: what flamegraph.pl, inferno and speedscope read. Of two runs,
-// both values, as difffolded.pl writes them. docs/convert.md says what it holds.
+// Folded stacks, one line for each call path: the input of flamegraph.pl, inferno and speedscope.
+// Comparisons of two runs have both values, as difffolded.pl writes them. docs/convert.md describes
+// the contents.
 //
-// Any thread may use the value.
+// Any thread may use the value. Throws Error.
 #pragma once
 
 #include "exchange/export_format.hpp"

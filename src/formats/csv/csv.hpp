@@ -1,6 +1,6 @@
-// Tables as CSV (RFC 4180), with a line of names. docs/convert.md says what they hold.
+// Tables as CSV (RFC 4180), with a line of column names. docs/convert.md describes the columns.
 //
-// Any thread may use the value.
+// Any thread may use the value. Throws Error.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace timeloom::csv {
 
 extern const exchange::Format kFormat;
 
-// A table of its own. `out` outlives it.
+// A separate table. `out` outlives it.
 std::unique_ptr<exchange::TableFormat> table_of(exchange::Destination& out);
 
 }  // namespace timeloom::csv

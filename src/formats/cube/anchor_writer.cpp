@@ -1,5 +1,5 @@
-// Writes anchor.xml. The readers of the field know a fixed order of elements,
-// one a line, and want all of them even when they are empty.
+// Writes anchor.xml. Readers expect a fixed order of elements, one on each line, and require all of
+// them even when they are empty.
 #include <array>
 
 #include "formats/cube/cube_anchor.hpp"
@@ -9,7 +9,7 @@ namespace timeloom::cube {
 
 namespace {
 
-// Line ends in an attribute, and carriage returns, would come back as others.
+// XML readers change line ends in attributes, and carriage returns, unless they are escaped.
 std::string_view entity_of(char byte, bool attribute) {
   switch (byte) {
     case '<': return "&lt;";
@@ -30,7 +30,7 @@ class AnchorText {
 
   void write() {
     text_ = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\n";
-    // 4.7 is the first version with locations that are no threads of a processor.
+    // Version 4.7 is the first with locations that are not threads of a processor.
     text_ += has_accelerators() ? "<cube version=\"4.7\">\n" : "<cube version=\"4.4\">\n";
     attributes(cube_.attributes);
     text_ += "<doc>\n<mirrors>\n";
@@ -100,7 +100,7 @@ class AnchorText {
     return false;
   }
 
-  // Metrics are before their parts, but parts need not follow at once.
+  // Metrics precede their parts, but other metrics may lie between.
   void metrics() {
     std::vector<std::vector<std::uint32_t>> parts(cube_.metrics.size() + 1);
     for (std::uint32_t i = 0; i < cube_.metrics.size(); ++i) {
@@ -178,7 +178,7 @@ class AnchorText {
     text_ += "</region>\n";
   }
 
-  // In pre-order, so the open elements are the ancestors of the next.
+  // In pre-order, so the open elements are the ancestors of the next call path.
   void cnodes() {
     std::vector<CnodeId> open;
     for (std::uint32_t i = 0; i < cube_.cnodes.size(); ++i) {
@@ -263,7 +263,7 @@ class AnchorText {
     text_ += "</locationgroup>\n";
   }
 
-  // A text of a million call paths is never in memory as a whole.
+  // The text of a million call paths is never in memory as a whole.
   void give() {
     constexpr std::size_t kPiece = std::size_t{1} << 20;
     if (text_.size() < kPiece) return;

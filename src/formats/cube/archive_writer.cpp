@@ -17,7 +17,8 @@ namespace timeloom::cube {
 namespace {
 
 constexpr std::size_t kBlock = 512;
-constexpr std::uint64_t kLargestSize = 0x1FFFFFFFE;  // that readers take from the header itself
+constexpr std::uint64_t kLargestSize = 0x1FFFFFFFE;  // the largest that readers take from the
+                                                     // header itself
 constexpr std::uint64_t kNobody = 0377777;           // what CUBE writes for users it does not know
 
 using Header = std::array<char, kBlock>;
@@ -41,7 +42,7 @@ void put_checksum(Header& header) {
   header[154] = '\0';
 }
 
-// A record of a PAX header says its own length.
+// A record of a PAX header contains its own length.
 std::string pax_size(std::uint64_t size) {
   const std::string rest = " size=" + std::to_string(size) + "\n";
   std::size_t length = rest.size() + 1;

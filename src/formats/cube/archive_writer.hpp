@@ -1,12 +1,11 @@
-// The outer layer of a CUBE file while it is written: a ustar archive with one
-// rule of its own.
+// Writes the outer layer of a CUBE file: a ustar archive with one additional rule.
 //
-// The last member, `timeloom.check`, has a line for each other: its CRC-32 in hexadecimal digits,
-// its size and its name. Readers that know only CUBE pass over it.
+// The last member, `timeloom.check`, has a line for each other member: its CRC-32 in hexadecimal
+// digits, its size and its name. Readers that know only CUBE skip it.
 //
-// CUBE's readers pad a member whose size is a multiple of 512 with a block that
-// tar does not have. No such member is written, so that all readers agree.
-// Used by one thread. Throws Error, which names the file.
+// CUBE's readers expect a block after a member whose size is a multiple of 512; tar does not have
+// such a block. No such member is written, so that all readers agree. Used by one thread. Throws
+// Error, which names the file.
 #pragma once
 
 #include <cstddef>
@@ -24,17 +23,17 @@ class ArchiveWriter {
  public:
   explicit ArchiveWriter(const std::filesystem::path& file);
 
-  // Begins a member of `size` bytes, no multiple of 512; add() is called with
-  // exactly so many.
+  // Starts a member of `size` bytes, which must not be a multiple of 512. REQUIRES: add() is called
+  // with exactly this many bytes.
   void begin(const std::string& name, std::uint64_t size);
   void add(std::span<const std::byte> bytes);
   void add(std::string_view text) { add(std::as_bytes(std::span(text))); }
   void add_member(const std::string& name, std::string_view text);
-  // The same for a member whose size is known at its end only: any number of
-  // add() between begin_growing() and end_growing(). It is a text.
+  // Starts a text member whose size is known at its end only: any number of add() between
+  // begin_growing() and end_growing().
   void begin_growing(const std::string& name);
   void end_growing();
-  // Ends the archive with a member that has the checksums of all others.
+  // Ends the archive with the member of checksums.
   void close();
 
  private:
@@ -55,7 +54,7 @@ class ArchiveWriter {
   std::uint64_t check_ = 0;
   std::string checks_;   // a line for each member
   std::string growing_;  // its name
-  long growing_at_ = 0;  // where its header is
+  long growing_at_ = 0;  // position of its header
   std::uint64_t time_;
 };
 

@@ -1,4 +1,4 @@
-// anchor.xml, the member of a CUBE file that describes the rest.
+// anchor.xml: the member of a CUBE file that describes all others.
 //
 // Plain functions; any thread may call them.
 #pragma once
@@ -15,7 +15,7 @@ namespace timeloom::cube {
 
 inline constexpr char kAnchorName[] = "anchor.xml";
 
-// The defect of a file; becomes the Error that names the file.
+// A defect of a file; callers turn it into an Error that names the file.
 struct Damage {
   std::string what;
 };
@@ -23,15 +23,15 @@ struct Damage {
 // Takes a piece of the text.
 using TextSink = std::function<void(std::string_view)>;
 
-// Gives the text of the member; ids are the positions in the cube. Control characters,
-// which XML cannot hold, become their pictures (U+2401 and so on), other bytes that it
-// does not take U+FFFD.
+// Passes the text of the member to `take`; ids are positions in the cube. Control characters, which
+// XML cannot represent, become their pictures (U+2401 and so on); other invalid bytes become
+// U+FFFD.
 void write_anchor(const Cube& cube, const TextSink& take);
 
-// A cube as the file has it.
+// A cube as read from a file.
 struct Anchor {
   Cube cube;
-  // The numbers of the file, by id; values are found by those of metrics.
+  // The numbers in the file, by id; values are found by the metrics' numbers.
   std::vector<std::uint32_t> metrics;
   std::vector<std::uint32_t> regions;
   std::vector<std::uint32_t> cnodes;
@@ -40,8 +40,8 @@ struct Anchor {
 // Gives the next piece of the text; empty at its end.
 using TextSource = std::function<std::string_view()>;
 
-// Reads and checks it. Unknown elements are ignored; a document
-// type, which could define entities, is refused. Throws Damage.
+// Reads and checks the text. Unknown elements are ignored. A document type is refused, since it
+// could define entities. Throws Damage.
 Anchor parse_anchor(const TextSource& text);
 
 }  // namespace timeloom::cube

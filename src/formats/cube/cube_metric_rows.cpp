@@ -7,7 +7,7 @@ namespace timeloom::cube {
 
 namespace {
 
-// The part of the values, which are in that order, whose `member` is `key`.
+// The values, sorted by `member`, whose `member` equals `key`.
 template <typename Value, typename Key>
 std::span<const Value> equal_to(const std::vector<Value>& values, Key key, Key Value::*member) {
   const auto begin = std::ranges::lower_bound(values, key, {}, member);
@@ -29,7 +29,7 @@ SampleRows::SampleRows(const profile::CallTree& tree, MetricId metric, const Cub
           cell.node.defined() ? (*paths[i].of_nodes)[cell.node.value()] : paths[i].top;
       sums[cnode.value()] = cell.value;
     }
-    // Parents come before their children.
+    // Parents precede their children.
     for (auto j = static_cast<std::uint32_t>(sums.size()); j-- > 0;) {
       if (sums[j] == 0) continue;
       const CnodeId parent = cube.cnodes[j].parent;
@@ -40,7 +40,8 @@ SampleRows::SampleRows(const profile::CallTree& tree, MetricId metric, const Cub
   std::ranges::stable_sort(values_, {}, &Value::cnode);
 }
 
-// 0 where there is no value, also of a maximum: other readers would take the least double for one.
+// 0 where there is no value, even for a maximum: other readers would take the smallest double for a
+// value.
 void SampleRows::fill(ValueType type, CnodeId cnode, std::span<std::byte> row) const {
   std::ranges::fill(row, std::byte{0});
   for (const Value& one : equal_to(values_, cnode, &Value::cnode)) {

@@ -1,8 +1,8 @@
 // The values of one metric of a CallTree, as rows of a CUBE profile.
 //
-// Made from a tree and a cube whose call paths are complete; both outlive it. Read by any
-// thread. Counts from times without an open region belong to the artificial call path
-// above those of the location.
+// Constructed from a tree and a cube with all its call paths; both outlive it. Any thread may read.
+// Counts from times without an open region belong to the artificial call path above the location's
+// call paths.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ namespace timeloom::cube {
 
 // The call paths of the file that belong to a location.
 struct PathsOfLocation {
-  const std::vector<CnodeId>* of_nodes;  // undefined: the location has not been there
+  const std::vector<CnodeId>* of_nodes;  // undefined: the location has not visited the node
   CnodeId top;                           // above them
 };
 
 // Rows of a metric that is sampled at every enter and leave: inclusive values for counters,
-// exclusive ones for others.
+// exclusive ones for other metrics.
 class SampleRows {
  public:
   // `paths`: by location.
@@ -42,8 +42,7 @@ class SampleRows {
   std::vector<Value> values_;  // in order of call paths
 };
 
-// Of a counter: how many values it had, the least, the largest, their sum and that of their
-// squares.
+// Rows of a counter: number of values, minimum, maximum, sum, and sum of squares.
 class CounterRows {
  public:
   CounterRows(const profile::CallTree& tree, MetricId metric,

@@ -32,8 +32,8 @@ std::vector<CnodeId> wide_order(const Cube& cube) {
   }
   std::vector<CnodeId> order;
   order.reserve(count);
-  // The nodes that still have to be expanded, the next one last. Without recursion: call
-  // paths can be many thousand levels deep.
+  // The nodes that still have to be expanded, the next one last. The loop replaces recursion
+  // because call paths can be many thousand levels deep.
   std::vector<std::uint32_t> waiting;
   for (auto root = roots.rbegin(); root != roots.rend(); ++root) {
     order.emplace_back(*root);

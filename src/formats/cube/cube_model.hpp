@@ -1,9 +1,9 @@
-// The description in a CUBE file: metrics, regions, call paths and the machine, everything
-// but the values.
+// The description in a CUBE file: metrics, regions, call paths and the machine; everything except
+// the values.
 //
-// Plain values that own all they need; not synchronised. Ids are positions in
-// the vectors of one Cube. They need not be the numbers in a file: the reader
-// puts call paths into the order of the document, whatever they are called.
+// Plain values that own their data; not synchronised. Ids are positions in the vectors of one Cube.
+// They may differ from the numbers in a file: the reader puts call paths into the order of the
+// document, whatever their numbers are.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ enum class MetricKind : std::uint8_t {
   kPreDerivedExclusive,
 };
 
-// One of the elements that define a derived metric, as it is in the file.
+// One of the elements that define a derived metric, as in the file.
 struct Expression {
   std::string element;
   Attributes attributes;
@@ -57,7 +57,7 @@ struct Metric {
   std::string value;
   std::string url;
   std::string description;
-  CubeMetricId parent;  // undefined: of none; otherwise a part of that metric, and after it
+  CubeMetricId parent;  // a part of this metric, and placed after it; undefined: none
   bool ghost = false;   // not shown
   bool cacheable = true;
   std::vector<Expression> expressions;
@@ -72,7 +72,7 @@ struct Region {
   std::string role;
   std::string url;
   std::string description;
-  std::string file;         // source file or what stands for it; empty: unknown
+  std::string file;         // source file, or a pseudo file; empty: unknown
   std::int64_t begin = -1;  // line; -1: unknown
   std::int64_t end = -1;
   Attributes attributes;
@@ -86,8 +86,8 @@ struct CnodeParameter {
   friend bool operator==(const CnodeParameter&, const CnodeParameter&) = default;
 };
 
-struct Cnode {     // there may be a million: what no tool writes has no place here
-  CnodeId parent;  // undefined: a root; otherwise before its children
+struct Cnode {     // there may be a million: fields that no tool writes are left out
+  CnodeId parent;  // placed before its children; undefined: a root
   CubeRegionId region;
   std::vector<CnodeParameter> parameters;
   friend bool operator==(const Cnode&, const Cnode&) = default;
@@ -122,10 +122,10 @@ struct Location {  // a thread
 
 struct Cube {
   Attributes attributes;
-  std::vector<std::string> mirrors;  // URLs where the documentation of metrics is
+  std::vector<std::string> mirrors;  // URLs with the documentation of metrics
   std::vector<Metric> metrics;
   std::vector<Region> regions;
-  std::vector<Cnode> cnodes;             // in pre-order, that of the document
+  std::vector<Cnode> cnodes;             // in pre-order, as in the document
   std::vector<SystemNode> system_nodes;  // parents before children
   std::vector<Group> groups;
   std::vector<Location> locations;
@@ -135,12 +135,12 @@ struct Cube {
 // The value of the first attribute with this key; nullptr: there is none.
 const std::string* find_attribute(const Attributes& attributes, std::string_view key) noexcept;
 
-// The metric of that unique name; undefined: there is none.
+// The metric with that unique name; undefined: none.
 CubeMetricId find_metric(const Cube& cube, std::string_view unique_name) noexcept;
 
-// The call paths in the "wide" order in which values of inclusive metrics are
-// stored: after a call path come its children, then those of its first child and
-// all below, then those of the second.
+// The call paths in the "wide" order in which values of inclusive metrics are stored: a call path
+// is followed by its children, then by the descendants of its first child, then by those of the
+// second, and so on.
 std::vector<CnodeId> wide_order(const Cube& cube);
 
 }  // namespace timeloom::cube

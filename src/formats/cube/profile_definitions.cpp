@@ -1,4 +1,4 @@
-// The run of a CUBE profile, as our definitions.
+// Reads the run of a CUBE profile as Timeloom's definitions.
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -62,7 +62,7 @@ timeloom::Region region_of(const Region& from) {
   return region;
 }
 
-// The innermost host that the process is on.
+// The innermost host above the process.
 std::string host_of(const Cube& cube, SystemNodeId id) {
   for (; id.defined(); id = cube.system_nodes[id.value()].parent) {
     const SystemNode& node = cube.system_nodes[id.value()];
@@ -71,7 +71,7 @@ std::string host_of(const Cube& cube, SystemNodeId id) {
   return {};
 }
 
-// Our own name of a process or a thread, which has another for CUBE's tools.
+// Timeloom's own name of a process or a thread; CUBE's tools see another one.
 template <typename Place>
 const std::string& name_of(const Place& place) {
   const std::string* name = find_attribute(place.attributes, kName);
@@ -96,7 +96,7 @@ LocationGroup process_of(const Cube& cube, const Group& from) {
   return process;
 }
 
-// A profile of Score-P says of the program only its command line, in one text.
+// A profile of Score-P contains only the command line of the program, as one text.
 void add_program(const Cube& cube, Definitions& definitions) {
   if (definitions.groups.empty() || !definitions.groups.front().executable.empty()) return;
   const Region& root = cube.regions[cube.cnodes.front().region.value()];
@@ -131,7 +131,7 @@ timeloom::Location location_of(const Cube& cube, std::uint32_t index) {
   return location;
 }
 
-// The ids that a trace would have, if they are such; otherwise the columns.
+// The ids that a trace would have, if they are valid; otherwise the columns.
 void add_locations(const Cube& cube, Definitions& definitions) {
   for (std::uint32_t i = 0; i < cube.locations.size(); ++i) {
     definitions.locations.push_back(location_of(cube, i));
@@ -145,8 +145,8 @@ void add_locations(const Cube& cube, Definitions& definitions) {
   }
 }
 
-// Sampled metrics are those that we have written, and of all tools those that are sums of
-// what was counted between enter and leave.
+// Sampled metrics are those written by Timeloom, and from any tool sums of counts between enter and
+// leave.
 timeloom::Metric metric_of(const Metric& from) {
   timeloom::Metric metric{from.name, {}, from.description};
   set_unit(metric, from.unit);

@@ -1,4 +1,4 @@
-// Names in CUBE profiles that mean something to tools.
+// Names in CUBE profiles that have a meaning for tools.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ inline constexpr char kFlushName[] = "TRACE BUFFER FLUSH";
 inline constexpr char kArguments[] = "Score-P::ProgramArguments::numberOfArguments";
 inline constexpr char kParameterCount[] = "Score-P::DefinitionCounters::Parameter";
 
-// Attributes of ours: what a report says of a run and CUBE has no place for.
+// Attributes of Timeloom, for facts about a run that CUBE has no place for.
 inline constexpr char kTicksPerSecond[] = "timeloom::ticks_per_second";
 inline constexpr char kBegin[] = "timeloom::begin";
 inline constexpr char kLength[] = "timeloom::length";
@@ -86,24 +86,24 @@ inline constexpr std::array<std::pair<LocationType, std::string_view>, 3> kLocat
     {LocationType::kMetric, "metric"},
 }};
 
-// Score-P does not write the group of a region that is called as its pseudo file: "mpi", not
-// "mpi:MPI", by which scorep-score knows the type of the region.
+// Score-P leaves out the group of a region that equals its pseudo file: it writes "mpi", not
+// "mpi:MPI". scorep-score finds the type of the region by this word.
 inline bool is_grouped_by_file(Paradigm paradigm) {
   return paradigm == Paradigm::kMpi || paradigm == Paradigm::kPthread;
 }
 
-// Whether a metric of that name counts bytes that were transferred: of these the sum says all.
+// True if a metric with that name counts transferred bytes; their sum is meaningful by itself.
 inline bool is_bytes_name(std::string_view name) {
   return name == kIoBytesRead || name == kIoBytesWritten || name == kBytesSent ||
          name == kBytesReceived || name == kBytesPut || name == kBytesGot;
 }
 
-// Whether a metric of that name is one that every profile has.
+// True if every profile has a metric with that name.
 inline bool is_core_name(std::string_view name) {
   return name == kVisits || name == kTime || name == kMinTime || name == kMaxTime;
 }
 
-// The name of the value in a table; "unknown" for one that it does not have.
+// The name of the value in a table; "unknown" if it is missing there.
 template <typename Table, typename Value>
 std::string_view name_in(const Table& table, Value value) {
   for (const auto& [one, name] : table) {
@@ -112,7 +112,7 @@ std::string_view name_in(const Table& table, Value value) {
   return "unknown";
 }
 
-// The value of that name, or else `other`.
+// The value with that name, or `other`.
 template <typename Table, typename Value>
 Value value_in(const Table& table, std::string_view name, Value other) {
   for (const auto& [one, known] : table) {

@@ -10,30 +10,30 @@
 
 namespace timeloom::cube {
 
-// A region of the program whose name or role is that of one of the kinds below; save()
-// marks these.
+// True for a region of the program whose name or role matches one of the kinds below; save() marks
+// these regions.
 inline bool is_marked(const Region& region) {
   return find_attribute(region.attributes, kOfProgram) != nullptr;
 }
 
-// The nodes that a measurement system puts into the call tree to give it its shape: the
-// program as a whole, THREADS, the time in which recording was off.
+// True for nodes that a measurement system adds to the call tree to shape it: the program as a
+// whole, THREADS, and the time in which recording was off.
 inline bool is_structure(const Region& region) {
   if (region.role != kArtificialRole || is_marked(region)) return false;
-  // Nothing of this kind has a group; our tasks do, also where a tool has dropped the mark.
+  // Such nodes have no group. Timeloom's tasks have one, even where a tool has dropped the mark.
   if (region.paradigm.find(':') != std::string::npos) return false;
   const bool made_by_user = region.paradigm.starts_with("user") && region.name != kOffName;
   return !made_by_user;
 }
 
-// One execution of a dynamic region, which has a node of its own.
+// True for one execution of a dynamic region, which has its own node.
 inline bool is_execution(const Region& region) {
   const bool named_so =
       region.name.starts_with("instance=") || region.name.starts_with("iteration=");
   return named_so && !is_marked(region);
 }
 
-// The region that stands for the call paths beyond a limit.
+// True for the region that stands for the call paths beyond a limit.
 inline bool is_collapsed(const Region& region) {
   return region.name == kCollapsedName && region.paradigm == "user" && region.file.empty() &&
          !is_marked(region);
@@ -43,8 +43,8 @@ inline bool is_of_program(const Region& region) {
   return !is_structure(region) && !is_execution(region) && !is_collapsed(region);
 }
 
-// The regions of the file, as ids among our definitions, which hold only those
-// of the program; undefined: it is none.
+// Maps the regions of the file to ids in Timeloom's definitions, which contain regions of the
+// program only; undefined: not such a region.
 inline std::vector<RegionId> region_ids(const Cube& cube) {
   std::vector<RegionId> ids;
   std::uint32_t next = 0;

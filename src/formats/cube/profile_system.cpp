@@ -1,4 +1,4 @@
-// Run, processes and threads of a CallTree as those of a CUBE profile.
+// Writes the run, processes and threads of a CallTree into a CUBE profile.
 #include "formats/cube/profile_system.hpp"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class SystemWriter {
     for (std::uint32_t i = 0; i < all_.groups.size(); ++i) {
       if (used[i]) add_process(i, nodes);
     }
-    // Nearly never: threads of no process that is known.
+    // Rare: threads whose process is not known.
     for (const timeloom::Location& location : all_.locations) {
       if (location.group.value() < used.size() || strays_ != kNone) continue;
       strays_ = static_cast<std::uint32_t>(cube_.groups.size());
@@ -70,7 +70,7 @@ class SystemWriter {
     add_locations();
   }
 
-  // Ranks of MPI have theirs, other processes the numbers after these.
+  // MPI ranks keep their numbers; other processes get the numbers after them.
   void number_processes() {
     for (const LocationGroup& process : all_.groups) {
       if (const auto rank = job_rank_of(process)) next_rank_ = std::max(next_rank_, *rank + 1);
@@ -94,7 +94,7 @@ class SystemWriter {
   void add_process(std::uint32_t index, std::map<std::string, SystemNodeId>& nodes) {
     const LocationGroup& process = all_.groups[index];
     groups_[index] = static_cast<std::uint32_t>(cube_.groups.size());
-    // CUBE's tools join or subtract profiles only if processes of a rank have the same name.
+    // CUBE's tools join or subtract profiles only if the processes of a rank have the same name.
     const std::uint32_t rank = ranks_[index];
     const std::string name = !job_rank_of(process)   ? name_of_rank(rank)
                              : process.alias.empty() ? process.name
@@ -139,11 +139,11 @@ class SystemWriter {
   const profile::CallTree& tree_;
   const Definitions& all_;
   Cube& cube_;
-  std::vector<std::uint32_t> groups_;  // from processes to groups; kNone: left out
-  std::vector<std::uint32_t> ranks_;   // of processes
-  std::uint32_t next_rank_ = 0;        // that none has
+  std::vector<std::uint32_t> groups_;  // group of each process; kNone: left out
+  std::vector<std::uint32_t> ranks_;   // rank of each process
+  std::uint32_t next_rank_ = 0;        // not yet in use
   std::uint32_t strays_ = kNone;       // the group of threads without a process
-  std::vector<bool> first_;            // of locations: the first of its process
+  std::vector<bool> first_;            // for each location: it is the first of its process
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A CallTree as a CUBE profile of the shape that Score-P gives its own.
+// Writes a CallTree as a CUBE profile in the shape of Score-P's profiles.
 #include <algorithm>
 #include <cstring>
 
@@ -18,15 +18,15 @@ using profile::CallTree;
 using profile::NodeId;
 using profile::Statistics;
 
-// Regions that every profile of Score-P begins with.
+// Regions at the start of every Score-P profile.
 constexpr std::uint32_t kProgramRegion = 2;
 constexpr std::uint32_t kFirstRegion = 3;
 
-// A mostly empty table of values, as a run of many short threads or a counter has it, is
-// compressed when it has more bytes than this.
+// A table of mostly empty values, as for many short threads or a counter, is compressed when it is
+// larger than this.
 constexpr std::uint64_t kSmallTable = 1 << 20;
 
-// Where Cube finds the help pages of the metrics, those of Score-P.
+// URLs of Score-P, where Cube finds the help pages of the metrics.
 constexpr const char* kMirrors[] = {
     "https://perftools.pages.jsc.fz-juelich.de/cicd/scorep/tags/scorep-8.4/profile/",
     "https://perftools.pages.jsc.fz-juelich.de/cicd/scorep/tags/latest/profile/"};
@@ -34,14 +34,14 @@ constexpr const char* kMirrors[] = {
 enum class Core : std::uint8_t { kVisits, kTime, kMin, kMax };
 constexpr std::uint32_t kCoreMetrics = 4;
 
-// The parts that the values of a call path in the file are made of.
+// The parts that make up the values of a call path in the file.
 struct Origin {
   enum Kind : std::uint8_t { kProgram, kThreads, kProcessMetrics, kNode } kind;
   NodeId node;
   bool worker;  // below THREADS
 };
 
-// The name for programs, of which some take only letters, digits and a few signs.
+// The unique name, for programs; some accept only letters, digits and a few signs.
 std::string unique_name(const std::vector<Metric>& taken, const std::string& name) {
   std::string base = name.empty() ? "counter" : name;
   for (char& one : base) {
@@ -70,7 +70,7 @@ class ProfileWriter {
   }
 
   void write(const std::filesystem::path& file) const {
-    // Every metric has all of them, since not all readers know what a row that is missing means.
+    // Every metric has rows for all call paths, since some readers cannot handle a missing row.
     std::vector<CnodeId> every(cube_.cnodes.size());
     for (std::uint32_t i = 0; i < every.size(); ++i) every[i] = CnodeId{i};
     std::vector<MetricRows> all;
@@ -87,7 +87,7 @@ class ProfileWriter {
   }
 
  private:
-  // Whether a table with so many values that are not 0 is to be compressed.
+  // True if a table with this number of values other than 0 shall be compressed.
   bool mostly_empty(ValueType type, std::uint64_t filled) const {
     const std::uint64_t values = cube_.cnodes.size() * cube_.locations.size();
     return values * type.size() > kSmallTable && values / 4 > filled;
@@ -127,8 +127,8 @@ class ProfileWriter {
         "time_max_incl", "The longest visit");
   }
 
-  // Each value that a counter had is one of a tuple: its sum alone would mean
-  // nothing for many of them; but of bytes it does.
+  // Counters are written as tuples: for many of them the sum alone would mean nothing. For bytes it
+  // does.
   void add_counters() {
     for (const timeloom::Metric& from : all_.metrics) {
       Metric metric;
@@ -149,7 +149,7 @@ class ProfileWriter {
     }
   }
 
-  // In which call paths of the file those of a location are.
+  // Finds the call paths of the file for each location.
   void find_paths() {
     of_first_.resize(tree_.nodes.size());
     of_others_.resize(tree_.nodes.size());
@@ -292,9 +292,9 @@ class ProfileWriter {
     std::memcpy(to, &value, 8);
   }
 
-  // One location after the other, whose cells lie side by side.
+  // One location after the other, because the cells of a location are contiguous.
   void fill(Core core, std::span<const CnodeId> cnodes, std::span<std::byte> rows) const {
-    // 0 also for shortest and longest visits that there were not: Score-P has it there, and other
+    // 0 also for the shortest and longest visit where there was none: Score-P writes 0, and other
     // readers would take the largest double for a time.
     std::ranges::fill(rows, std::byte{0});
     const std::size_t row_size = cube_.locations.size() * 8;
@@ -318,7 +318,7 @@ class ProfileWriter {
     }
   }
 
-  // The program itself, or what stands above its other threads.
+  // The program itself, or the node above its other threads.
   void fill_whole(Core core, const Origin& origin, std::span<std::byte> row) const {
     for (std::uint32_t i = 0; i < cube_.locations.size(); ++i) {
       const bool first = visits_.is_first(i);
@@ -335,7 +335,7 @@ class ProfileWriter {
   Cube cube_;
   VisitIndex visits_;
   std::vector<Origin> origins_;    // of cnodes
-  std::vector<CnodeId> of_first_;  // of nodes: the call path of locations that are the first
+  std::vector<CnodeId> of_first_;  // by node: the call path for first locations
   std::vector<CnodeId> of_others_;
   std::vector<PathsOfLocation> paths_;  // of locations
   std::vector<std::pair<CubeMetricId, SampleRows>> samples_;

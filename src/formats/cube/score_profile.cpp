@@ -57,8 +57,8 @@ void add_call_paths(const Cube& cube, ScoreProfile& profile) {
   }
 }
 
-// The process that each location is counted for; kNoNode: none. The work of a device
-// is counted for the process that uses it.
+// The process that each location counts for; kNoNode: none. Work of a device counts for the process
+// that uses it.
 std::vector<std::uint32_t> add_processes(const Cube& cube, ScoreProfile& profile) {
   std::vector<std::uint32_t> process_of(cube.groups.size(), kNoNode);
   std::vector<std::size_t> locations(cube.groups.size());
@@ -110,13 +110,13 @@ class ValueAdder {
         if (process_of_[j] == kNoNode) continue;
         const std::byte* value = values.at(CnodeId{i}, CubeLocationId{j});
         add(at(CnodeId{i}, j), values.type(), value, false);
-        // The inclusive value of a call path is part of that of the one above.
+        // A call path's inclusive value is part of the inclusive value of the one above it.
         if (inclusive && parent.defined()) add(at(parent, j), values.type(), value, true);
       }
     }
   }
 
-  // Regions that a trace enters and leaves though nobody has called them.
+  // Regions that a trace enters and leaves although the program did not call them.
   void add_drawn() {
     const CubeMetricId id = find_metric(cube_, kTime);
     const Values values = reader_.values(id);

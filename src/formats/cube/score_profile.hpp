@@ -1,4 +1,4 @@
-// A CUBE profile as an estimate of the trace sees it. Any thread may call it.
+// A CUBE profile as the input of a trace size estimate. Any thread may call it.
 #pragma once
 
 #include "formats/cube/cube.hpp"
@@ -6,7 +6,7 @@
 
 namespace timeloom::cube {
 
-// Throws Error when it has not the metrics `visits` and `time`.
+// Throws Error if the metric `visits` or `time` is missing.
 profile::ScoreProfile score_profile(const Reader& reader);
 
 }  // namespace timeloom::cube

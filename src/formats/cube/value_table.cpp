@@ -51,8 +51,8 @@ ValueTable::Place ValueTable::place_of(CnodeId cnode, std::uint32_t location) co
   return {{DataType::kDouble, 1}, reinterpret_cast<const std::byte*>(from)};
 }
 
-// From the leaves up for sums, from the roots down for differences, so that what is
-// added or taken away is always the inclusive value.
+// Sums go from the leaves up and differences from the roots down, so that the value added or
+// subtracted is always the inclusive one.
 void ValueTable::convert(const Cube& cube, MetricKind wanted) {
   const auto count = static_cast<std::uint32_t>(cube.cnodes.size());
   std::vector<double> all(count * locations_);

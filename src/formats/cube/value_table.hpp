@@ -1,6 +1,6 @@
 // The values of one metric as numbers, row by row.
 //
-// Owns them; read by any thread. Made by reading a file: throws Error.
+// Owns the values; any thread may read. The constructor reads a file and throws Error.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@ namespace timeloom::cube {
 
 class ValueTable {
  public:
-  // Values as a metric of the kind `wanted` has them: inclusive or exclusive.
+  // Converts the values to the kind `wanted`: inclusive or exclusive.
   ValueTable(const Reader& reader, CubeMetricId metric, MetricKind wanted);
 
-  // The file has no row for the call path.
+  // True if the file has no row for the call path.
   bool empty_row(CnodeId cnode) const { return converted_.empty() && !values_.has_row(cnode); }
-  // Fills `values` with those of as many locations, the first of them `first`.
+  // Fills `values` for consecutive locations, starting with `first`.
   void get(CnodeId cnode, std::uint32_t first, std::span<double> values) const;
-  // The same as counts; false when one of them is none, see to_count().
+  // The same as counts; false if a value is not a count, see to_count().
   bool get(CnodeId cnode, std::uint32_t first, std::span<std::uint64_t> counts) const;
 
  private:
-  struct Place {  // of a value and those that follow
+  struct Place {  // the position of a value
     ValueType type;
     const std::byte* bytes;
   };
@@ -33,7 +33,7 @@ class ValueTable {
 
   Values values_;
   std::size_t locations_;
-  std::vector<double> converted_;  // empty: they are as wanted
+  std::vector<double> converted_;  // empty: the file's values are of the wanted kind
 };
 
 }  // namespace timeloom::cube

@@ -17,7 +17,7 @@ struct TypeName {
   DataType type;
 };
 
-// The first name of a type is the one that is written.
+// The first name of each type is the one that is written.
 constexpr TypeName kNames[] = {
     {"UINT64", DataType::kUint64},
     {"INT64", DataType::kInt64},
@@ -80,7 +80,7 @@ void store(std::byte* to, Number number) noexcept {
   std::memcpy(to, &number, sizeof number);
 }
 
-// The size of the one number that the value is or is made of.
+// The size of the number, or of each number, in a value.
 std::size_t word_size(DataType type) noexcept {
   switch (type) {
     case DataType::kUint32:

@@ -1,5 +1,5 @@
-// The types of values of CUBE metrics: size in the file, and the neutral value that stands
-// for "nothing here".
+// The types of values of CUBE metrics: their size in the file, and the neutral value that stands
+// for "no value".
 //
 // Plain values and functions without state. Functions that take text throw Error.
 #pragma once
@@ -16,8 +16,8 @@ enum class DataType : std::uint8_t {
   kUint64,
   kInt64,
   kDouble,
-  kMinDouble,  // the least counts when values are joined
-  kMaxDouble,  // the greatest counts
+  kMinDouble,  // values are joined by their minimum
+  kMaxDouble,  // values are joined by their maximum
   kUint32,
   kInt32,
   kUint16,
@@ -42,20 +42,20 @@ struct ValueType {
   friend bool operator==(const ValueType&, const ValueType&) = default;
 };
 
-// The type of that name, of which there are several for some. Throws Error.
+// The type with that name; some types have several names. Throws Error.
 ValueType value_type_of(std::string_view name);
 
-// Writes the value that changes nothing when it is joined with others into each
-// value of the row: what a row that is not in the file reads as.
+// Fills the row with the neutral value, which changes nothing when it is joined with others. Rows
+// that are missing in the file read as neutral.
 void fill_neutral(ValueType type, std::span<std::byte> row) noexcept;
 
 // Reverses the bytes of each number of the values.
 void swap_bytes(ValueType type, std::span<std::byte> values) noexcept;
 
-// The value as one number: of several numbers the first, of kTauAtomic the sum.
+// The value as one number: the first of several numbers; for kTauAtomic the sum.
 double to_double(ValueType type, const std::byte* value) noexcept;
-// The value as a count, a negative one, as differences of profiles have, in two's complement;
-// false if it is none: broken or too large.
+// The value as a count; negative values, as in differences of profiles, in two's complement.
+// Returns false if it is not a count: broken or too large.
 bool to_count(ValueType type, const std::byte* value, std::uint64_t& count) noexcept;
 
 }  // namespace timeloom::cube

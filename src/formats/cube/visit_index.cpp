@@ -14,7 +14,7 @@ VisitIndex::VisitIndex(const profile::CallTree& tree, const std::vector<bool>& f
   add_parents();
 }
 
-// The nodes that were visited, or have a value of a metric.
+// Adds the nodes that were visited or have a metric value.
 void VisitIndex::add_cells(std::uint32_t index) {
   const profile::LocationProfile& location = tree_.locations[index];
   std::vector<char>& visited = is_first(index) ? by_first_ : by_others_;

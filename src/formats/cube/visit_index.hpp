@@ -1,8 +1,8 @@
-// An index of the visits in a CallTree: the call paths that a CUBE profile of it has, and the
-// locations with values there.
+// An index of the visits in a CallTree: the call paths that its CUBE profile has, and the locations
+// with values there.
 //
-// Made from a tree, which must outlive it; read by any thread. First locations of processes
-// and other locations are told apart, since the file has call paths of their own for each.
+// Constructed from a tree, which must outlive it; any thread may read. Distinguishes first
+// locations of processes from other locations, since the file has separate call paths for them.
 #pragma once
 
 #include <algorithm>
@@ -22,21 +22,21 @@ class VisitIndex {
     std::uint32_t row;
   };
 
-  // `first`: of each location whether it is the first of its process.
+  // `first`: for each location, whether it is the first of its process.
   VisitIndex(const profile::CallTree& tree, const std::vector<bool>& first);
 
   bool is_first(std::uint32_t location) const { return first_[location] != 0; }
-  // Whether a location that is the first, or another, visited the node or one below it.
+  // True if a first location, or another one, visited the node or a node below it.
   bool visited(std::uint32_t node, bool first) const {
     return (first ? by_first_ : by_others_)[node] != 0;
   }
-  // The time of the program itself: for the first thread of a process from its first to its
-  // last event, for others what they spent in regions. Ticks.
+  // The time of the program itself, in ticks: for the first thread of a process from its first to
+  // its last event, for other threads the time in regions.
   std::uint64_t whole_time(std::uint32_t location) const { return whole_time_[location]; }
   std::uint64_t cells() const noexcept { return cells_; }  // of all locations
 
-  // Calls `take(row, statistics)` for each of the nodes, which are in order, that the location
-  // has a cell for.
+  // Calls `take(row, statistics)` for each of the nodes, given in order, that have a cell on the
+  // location.
   template <typename Take>
   void each_cell(std::uint32_t location, std::span<const Wanted> wanted, const Take& take) const {
     const auto& cells = tree_.locations[location].cells;
@@ -49,7 +49,7 @@ class VisitIndex {
   }
 
  private:
-  // The first cell of that node or a later one: mostly the next.
+  // Finds the first cell of that node or a later one: mostly the next.
   template <typename Cells>
   static Cells skip_to(Cells cell, Cells end, profile::NodeId node) {
     for (std::ptrdiff_t step = 1; cell != end && cell->node < node; step *= 2) {
@@ -68,7 +68,7 @@ class VisitIndex {
   void add_parents();
 
   const profile::CallTree& tree_;
-  // Not of bools, which are asked and set millions of times and would share their bytes.
+  // char instead of bool: elements are read and set millions of times, and bools would share bytes.
   std::vector<char> first_;     // of locations
   std::vector<char> by_first_;  // of nodes
   std::vector<char> by_others_;

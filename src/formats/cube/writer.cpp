@@ -26,11 +26,11 @@ void append(std::string& text, Number number) {
   text.append(bytes, sizeof number);
 }
 
-// In the order of the file.
+// Rows in the order of the file.
 struct Rows {
-  std::vector<std::uint32_t> ids;  // what the index calls them
+  std::vector<std::uint32_t> ids;  // their numbers in the index
   std::vector<CnodeId> cnodes;
-  std::size_t size = 0;  // of each, in bytes
+  std::size_t size = 0;  // of a row, in bytes
 
   void add(std::uint32_t id, CnodeId cnode) {
     ids.push_back(id);
@@ -38,8 +38,8 @@ struct Rows {
   }
 };
 
-// Cnodes are numbered in pre-order, so that is the order of exclusive and of simple
-// metrics.
+// Cnodes are numbered in pre-order, so the rows of exclusive and simple metrics are in the order of
+// their numbers.
 Rows rows_of(const MetricRows& values, MetricKind kind, const std::vector<CnodeId>& wide) {
   Rows rows;
   if (kind != MetricKind::kInclusive) {
@@ -64,7 +64,7 @@ std::string index_of(const Rows& rows) {
   return text;
 }
 
-// Gives `take` the bytes of some rows after the other.
+// Passes the bytes of the rows to `take`, some rows at a time.
 template <typename Take>
 void each_piece(const Rows& rows, const FillRows& fill, const Take& take) {
   const std::size_t most = std::max<std::size_t>(kRowPiece / rows.size, 1);
@@ -87,11 +87,11 @@ void write_plain(const std::string& name, const Rows& rows, const MetricRows& va
   each_piece(rows, values.fill, [&](std::span<std::byte> piece) { archive.add(piece); });
 }
 
-// Appends a zlib stream with the bytes.
+// Appends the bytes as a zlib stream.
 class Compressor {
  public:
-  // For rows of `size` bytes, each a stream of its own: what zlib clears before each must
-  // not be much longer than the row.
+  // For rows of `size` bytes, each compressed separately: the memory that zlib clears for each must
+  // not be much larger than the row.
   explicit Compressor(std::size_t size) {
     const int memory = std::clamp(static_cast<int>(std::bit_width(size)) - 6, 1, 8);
     if (deflateInit2(&stream_, kCompressionLevel, Z_DEFLATED, MAX_WBITS, memory,

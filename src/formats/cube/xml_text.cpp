@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kLongest = 4;  // bytes of a sequence
 
-// Nearly all text there is.
+// True for nearly all characters.
 bool is_plain(char byte) noexcept { return byte >= 0x20 && byte < 0x7f; }
 
 bool is_good(std::string_view text) {
@@ -24,7 +24,7 @@ bool is_good(std::string_view text) {
   return true;
 }
 
-// How many bytes at the end may be the begin of a longer sequence.
+// The number of bytes at the end that may be the start of a longer sequence.
 std::size_t cut_off(std::string_view text) {
   for (std::size_t size = 1; size < kLongest && size <= text.size(); ++size) {
     const auto byte = static_cast<unsigned char>(text[text.size() - size]);
@@ -36,7 +36,7 @@ std::size_t cut_off(std::string_view text) {
   return 0;
 }
 
-// Whether the first line of the document names an encoding other than UTF-8.
+// True if the first line of the document names an encoding other than UTF-8.
 bool names_other_encoding(std::string_view text) {
   const std::string_view line = text.substr(0, text.find('>'));
   if (!line.starts_with("<?xml") || line.find("encoding=") == std::string_view::npos) return false;

@@ -1,6 +1,6 @@
-// Text that XML takes: UTF-8 without control characters.
+// Text that XML accepts: UTF-8 without control characters.
 //
-// Plain functions and a value that one thread uses.
+// Plain functions, and a value that one thread uses. Throws only std::bad_alloc.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,23 @@
 
 namespace timeloom::cube {
 
-// Length of the UTF-8 sequence at the beginning of the text; 0: none that XML takes.
+// Length of the UTF-8 sequence at the start of the text; 0: none that XML accepts.
 std::size_t sequence_length(std::string_view text) noexcept;
 
-// The stand-in for a byte that XML does not take: the picture of a control character
-// (U+2401 and so on), so that names which differ in it stay apart, or else U+FFFD.
+// The replacement for a byte that XML does not accept: the picture of a control character (U+2401
+// and so on), so that names which differ in it stay different; otherwise U+FFFD.
 std::string replacement_of(char byte);
 
-// Makes the text of other tools, which write such bytes as they are, into one that XML takes.
-// Text in another encoding than UTF-8, which its first line would name, stays as it is.
+// Repairs the text of tools that write such bytes unchanged. A text whose first line names an
+// encoding other than UTF-8 stays as it is.
 class TextRepair {
  public:
-  // The next piece of the text, good until the next call. A sequence that
-  // the end of the piece cuts off comes with the next; the last piece is empty.
+  // The next piece of the text, valid until the next call. A sequence that is cut off at the end of
+  // the piece comes with the next one; the last piece is empty.
   std::string_view next(std::string_view piece);
 
  private:
-  std::string held_;  // the begin of a sequence
+  std::string held_;  // the start of a sequence
   std::string text_;
   bool begun_ = false;
   bool off_ = false;

@@ -1,4 +1,5 @@
-// A list of JSON that grows while others do: what does not fit into memory is in a temporary file.
+// A JSON list that grows while others do; a temporary file holds the part that does not fit into
+// memory.
 //
 // Used by one thread. Throws Error when there is no room for the file.
 #pragma once
@@ -18,7 +19,7 @@ class Column {
   void add(std::string_view json);
   void add_number(std::uint64_t number);
   void add_null() { add("null"); }
-  // Nanoseconds as milliseconds.
+  // Adds nanoseconds as milliseconds.
   void add_time(std::uint64_t nanoseconds);
   std::uint64_t size() const noexcept { return size_; }
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t kNoStack = UINT32_MAX - 1;  // above the roots
 
-// In meta.categories, where "Other" has to be the first.
+// The index in meta.categories, where "Other" must be the first.
 std::uint64_t number_of(exchange::Category category) {
   switch (category) {
     case exchange::Category::kFunction: return 1;
@@ -31,7 +31,7 @@ std::uint64_t number_of(exchange::Category category) {
   return 0;
 }
 
-// A column of a table with the same value all over.
+// A column of a table with the same value in every row.
 std::string repeated(const char* name, std::string_view value, std::size_t times) {
   std::string text = std::string(",\"") + name + "\":[";
   for (std::size_t i = 0; i < times; ++i) {
@@ -54,8 +54,8 @@ ThreadSink::ThreadSink(const Definitions& definitions, const exchange::Tracks& t
       prefix_(std::move(prefix)),
       clock_(definitions.clock) {}
 
-// A sample is a stretch of time with the same stack. The first without calls says that they are
-// over.
+// A sample is a stretch of time with the same stack. The first sample without calls marks their
+// end.
 void ThreadSink::sample_until(std::uint64_t time) {
   if (!open_.empty() && time > since_) {
     sample_stack_.add_number(open_.back().stack);

@@ -57,12 +57,12 @@ class ThreadSink : public exchange::CallSink {
   std::string prefix_;
   exchange::RunClock clock_;
   std::vector<Open> open_;
-  std::uint64_t since_ = 0;  // the stack has been what it is since then
+  std::uint64_t since_ = 0;  // the start of the current stack
 
-  ChildTable stacks_;  // from a stack and a region
+  ChildTable stacks_;  // a stack, by its parent and its last region
   std::unordered_map<std::uint32_t, std::uint32_t> functions_;
   std::unordered_map<std::string, std::uint32_t> strings_;
-  std::vector<std::uint32_t> regions_;  // of functions
+  std::vector<std::uint32_t> regions_;  // by function
   Column texts_;
   Column stack_frame_, stack_prefix_, stack_category_;
   Column sample_stack_, sample_time_, sample_weight_;

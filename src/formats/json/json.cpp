@@ -17,10 +17,10 @@ namespace {
 // State shared by the writers of rows.
 struct Shared {
   std::vector<Column> columns;
-  std::vector<std::string> keys;  // "name": with the separator before it
+  std::vector<std::string> keys;  // "name": with the separator in front
 };
 
-// Every row begins with the comma that separates it from the one before; that of the first of all
+// Every row starts with the comma that separates it from the one before; the comma of the first row
 // is skipped.
 class JsonRows : public exchange::RowWriter {
  public:

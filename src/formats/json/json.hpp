@@ -1,6 +1,7 @@
-// Tables as JSON: a list of objects, one a row and a line. docs/convert.md says what they hold.
+// Tables as JSON: a list of objects, one for each row and on its own line. docs/convert.md
+// describes them.
 //
-// Any thread may use the value.
+// Any thread may use the value. Throws Error.
 #pragma once
 
 #include "exchange/export_format.hpp"

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kSmallestWrittenChunk = 256u << 10;
 constexpr std::uint64_t kLargestWrittenChunk = 16u << 20;
 
-// The time of the run as defined, widened so that every event and marker is in it.
+// The defined time of the run, widened so that it contains every event and marker.
 Epoch epoch_of(const Definitions& definitions, const Written& written) {
   const ClockProperties& clock = definitions.clock;
   std::uint64_t first = clock.begin;
@@ -38,7 +38,7 @@ Epoch epoch_of(const Definitions& definitions, const Written& written) {
   return epoch;
 }
 
-// The library takes letters, digits and '_' behind a name space, in upper case.
+// The library accepts letters, digits and '_' behind a name space, in upper case.
 std::string written_property_name(const std::string& name) {
   const auto clean = [](std::string part) {
     for (char& c : part) {
@@ -53,8 +53,8 @@ std::string written_property_name(const std::string& name) {
 }
 
 void write_properties(const Shared& shared) {
-  // A kind of event that is not recorded is not complete, whatever the program did. Who has counted
-  // messages says so in the properties of the run.
+  // An event kind that is not recorded counts as incomplete, whatever the program did. Sources that
+  // have counted messages record so in the properties of the run.
   std::map<std::string, std::string> properties = {
       {kMessagesComplete, "false"},
       {"OTF2::THREAD_FORK_JOIN_EVENT_COMPLETE", "false"},
@@ -70,7 +70,7 @@ void write_properties(const Shared& shared) {
   }
 }
 
-// More bytes than the global definitions or the markers will have.
+// An upper limit for the bytes of the global definitions and the markers.
 std::uint64_t most_bytes(const Shared& shared) {
   constexpr std::uint64_t kRecord = 128;  // without texts and members of groups
   const Definitions& all = *shared.definitions;
@@ -85,13 +85,13 @@ std::uint64_t most_bytes(const Shared& shared) {
   return std::max(3 * records * kRecord + texts, markers);
 }
 
-// As small as possible, since readers hold a chunk in memory for each location:
-// either the longest record fits, or all of them, see kEventChunk in writer.cpp.
+// As small as possible, since readers hold a chunk in memory for each location. Either the longest
+// record fits, or all of them, see kEventChunk in writer.cpp.
 std::uint64_t chunk_size_for(const Shared& shared) {
   std::size_t members =
       std::max(shared.definitions->regions.size(), shared.definitions->locations.size());
   for (const Communicator& one : shared.definitions->communicators) {
-    members = std::max(members, one.members.size());  // of ranks, which need not be recorded
+    members = std::max(members, one.members.size());  // ranks, which need not be recorded
   }
   const std::size_t group = std::min(kGroupMembers, members) * 9;
   std::uint64_t needed =

@@ -10,14 +10,14 @@
 
 namespace timeloom::otf2 {
 
-// The strings of the definitions; before the first location is opened, so that
-// events can refer to them without a lock.
+// Interns the strings of the definitions. REQUIRES: called before the first location is opened, so
+// that events can refer to them without a lock.
 void intern_strings(Shared& shared);
 
-// Everything but the markers.
+// Writes all definitions; the markers follow separately.
 void write_definitions(Shared& shared, const Written& written);
 
-// The library lets only readers of a finished archive write markers.
+// Separate, because the library writes markers only for readers of a finished archive.
 void write_markers(const std::filesystem::path& anchor, const Shared& shared);
 
 }  // namespace timeloom::otf2

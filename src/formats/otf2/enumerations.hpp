@@ -1,5 +1,6 @@
-// The enumerations of OTF2's definitions, as ours and back. Ours without a counterpart are written
-// as unknown or other ones, and what other tools write and we have no word for is read so.
+// Maps Timeloom's enumerations to OTF2's and back. Values of Timeloom without a counterpart are
+// written as unknown or other. Values of other tools without a counterpart are read likewise. Plain
+// functions, for any thread.
 
 #pragma once
 
@@ -24,7 +25,7 @@ RegionRole role_of(OTF2_RegionRole role);
 LocationType location_type_of(OTF2_LocationType type);
 ParameterType parameter_type_of(OTF2_ParameterType type);
 MetricValueType metric_type_of(OTF2_Type type);
-// Metrics that count otherwise, from one event to the next say, have no mode.
+// Metrics that count differently, for example from one event to the next, have no mode.
 std::optional<MetricMode> metric_mode_of(OTF2_MetricMode mode);
 
 }  // namespace timeloom::otf2

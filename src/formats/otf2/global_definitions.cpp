@@ -79,7 +79,7 @@ class GlobalDefinitions {
     ok(OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(writer_, self, domain));
   }
 
-  // The machine is node 0, the hosts follow in the order of their first process.
+  // The machine is node 0; the hosts follow in the order of their first process.
   void write_processes() {
     write_node(0, machine_name(definitions_), "machine", OTF2_UNDEFINED_SYSTEM_TREE_NODE,
                OTF2_SYSTEM_TREE_DOMAIN_MACHINE);
@@ -153,8 +153,8 @@ class GlobalDefinitions {
     return groups;
   }
 
-  // A group too large for one record becomes several of the same name. The id of
-  // the next group.
+  // A group too large for one record becomes several of the same name. Returns the id of the next
+  // group.
   OTF2_GroupRef write_region_groups(
       const std::map<std::string, std::vector<std::uint64_t>>& groups) {
     OTF2_GroupRef self = 0;
@@ -170,8 +170,8 @@ class GlobalDefinitions {
     return self;
   }
 
-  // A class of its own for each counter that comes alone, one for those that are
-  // sampled together, and of those of processes one instance for each. Waiting is an attribute.
+  // A class for each counter that is sampled alone, and one for counters that are sampled together.
+  // Metrics of processes have one instance for each process. Waiting is an attribute.
   void write_metrics() {
     std::vector<std::size_t> written;
     for (std::size_t i = 0; i < definitions_.metrics.size(); ++i) {
@@ -200,7 +200,7 @@ class GlobalDefinitions {
     }
   }
 
-  // `written`: the metrics by their references as members.
+  // `written`: metrics in the order of their references as members.
   void write_metric_class(std::size_t first, const std::vector<std::size_t>& written) {
     const Metric& metric = definitions_.metrics[first];
     const MetricPlace& place = shared_.metrics[first];

@@ -1,4 +1,4 @@
-// Writes the file of global definitions, which the events of all locations refer to.
+// Writes the file of global definitions; the events of all locations refer to it.
 //
 // Used by the thread that finishes the archive, after all events. Throws Error.
 #pragma once
@@ -13,10 +13,10 @@ struct Epoch {
   std::uint64_t realtime = OTF2_UNDEFINED_TIMESTAMP;
 };
 
-// As many members of a region group as fit into one record of the largest chunk.
+// The members of a region group that fit into one record of the largest chunk.
 inline constexpr std::size_t kGroupMembers = 1u << 20;
 
-// Makes strings of all names; before the size of the longest one is asked for.
+// Interns all names. REQUIRES: called before the size of the longest string is read.
 void intern_names(Shared& shared);
 
 void write_global_definitions(Shared& shared, const Written& written, const Epoch& epoch);

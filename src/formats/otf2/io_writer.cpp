@@ -46,8 +46,7 @@ OTF2_ErrorCode write_io_event(OTF2_EvtWriter* writer, OTF2_AttributeList* attrib
                               OTF2_AttributeRef attribute, const Event& event,
                               const std::optional<Event>& offset, IoParadigm interface) {
   const OTF2_TimeStamp time = ticks(event.time);
-  // Each handle has one transfer at a time on a location, so the number only tells interfaces
-  // apart.
+  // A handle has one transfer at a time on a location, so the number only distinguishes interfaces.
   const std::uint64_t matching = static_cast<std::uint64_t>(interface) + 1;
   switch (event.kind) {
     case EventKind::kIoCreate:

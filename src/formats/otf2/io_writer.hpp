@@ -1,4 +1,5 @@
-// Input and output in an archive that is being written: files, handles, and the events of handles.
+// I/O in an archive that is being written: files, handles, and the events of handles. Used by one
+// thread for each location.
 #pragma once
 
 #include <optional>
@@ -9,13 +10,13 @@
 
 namespace timeloom::otf2 {
 
-// An event of a handle that is used by `interface`. `offset`: the event kIoOffset before it.
-// `attributes` is empty, and is again afterwards; `attribute`: that of the offset.
+// Writes an event of a handle that `interface` uses. `offset`: the event kIoOffset before it.
+// `attributes`: empty before and after the call. `attribute`: the attribute of the offset.
 OTF2_ErrorCode write_io_event(OTF2_EvtWriter* writer, OTF2_AttributeList* attributes,
                               OTF2_AttributeRef attribute, const Event& event,
                               const std::optional<Event>& offset, IoParadigm interface);
 
-// Interns the texts of write_io_definitions(), for which strings have been written by then.
+// Interns the texts of write_io_definitions(). REQUIRES: called before the strings are written.
 void intern_io_names(Shared& shared);
 void write_io_definitions(Shared& shared, OTF2_GlobalDefWriter* writer);
 

@@ -12,7 +12,8 @@ namespace timeloom::otf2 {
 
 namespace {
 
-using LocalTable = std::vector<std::uint32_t>;  // references of this archive by those in the events
+using LocalTable = std::vector<std::uint32_t>;  // references of this archive, by the references in
+                                                // the events
 
 LocalTable same(std::size_t count) {
   LocalTable table(count);
@@ -20,7 +21,7 @@ LocalTable same(std::size_t count) {
   return table;
 }
 
-// A process has communicators for its threads in one layout, all have one together in the others.
+// One layout has a communicator for the threads of each process, the others one for all.
 LocalTable communicators_of(const EventFiles::Meaning& meaning, const EventFiles& files,
                             const Shared& shared) {
   LocalTable table = same(meaning.references.first_communicator);
@@ -55,8 +56,8 @@ class LocalDefinitions {
  public:
   LocalDefinitions(Shared& shared, const Epoch& epoch) : shared_(shared), epoch_(epoch) {}
 
-  // The files of a process are equal, and so are those of all locations that were written here, so
-  // the library, which clears a whole chunk for each, writes only the first.
+  // The files of a process are equal, and so are the files of all locations that were written here.
+  // So the library, which clears a whole chunk for each file, writes only the first.
   void write() {
     ok(OTF2_Archive_OpenDefFiles(shared_.archive));
     std::vector<std::vector<LocationId>> equal(1);
@@ -86,7 +87,7 @@ class LocalDefinitions {
     return check(OTF2_Archive_GetDefWriter(shared_.archive, location.value()), shared_.what);
   }
 
-  // Events have references of the archive, and one clock: the offset is 0 at the begin and the end.
+  // Events use references of the archive, and one clock: the offset is 0 at the start and the end.
   void write_own(LocationId location) const {
     OTF2_DefWriter* const writer = open(location);
     const std::uint64_t end = epoch_.begin + std::max<std::uint64_t>(epoch_.length, 1);
@@ -116,7 +117,7 @@ class LocalDefinitions {
     ok(OTF2_Archive_CloseDefWriter(shared_.archive, writer));
   }
 
-  // There are many more than events refer to.
+  // Many more strings than events refer to.
   void write_strings(OTF2_DefWriter* writer, const EventReferences& references) const {
     const Map map(
         check(OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, references.strings.size()), shared_.what),
@@ -130,7 +131,7 @@ class LocalDefinitions {
     }
   }
 
-  // Without a table, references stay what they are.
+  // Without a table, references are used unchanged.
   void write_table(OTF2_DefWriter* writer, OTF2_MappingType type, const LocalTable& table) const {
     if (table == same(table.size())) return;
     const Map map(
@@ -178,7 +179,7 @@ EventReferences references_of(const Shared& shared) {
     result.strings.push_back(strings[i]);
   }
   const auto& files = shared.io_files.strings();
-  result.io_files.assign(std::next(files.begin()), files.end());  // the first is none
+  result.io_files.assign(std::next(files.begin()), files.end());  // the first stands for "none"
   return result;
 }
 

@@ -1,5 +1,5 @@
-// Writes the files of local definitions: what the references and the times in the events of a
-// location mean.
+// Writes the files of local definitions, which give the meaning of references and times in the
+// events of a location.
 //
 // Used by the thread that begins and finishes the archive. Throws Error.
 #pragma once
@@ -9,11 +9,11 @@
 
 namespace timeloom::otf2 {
 
-// What the references mean that the events of this archive have.
+// The meaning of the references in the events of this archive.
 EventReferences references_of(const Shared& shared);
 
-// Makes strings of what the event files that were taken refer to; before the chunks of definitions
-// get their size.
+// Interns the texts that adopted event files refer to. REQUIRES: called before the chunks of
+// definitions get their size.
 void intern_meanings(Shared& shared);
 
 void write_local_definitions(Shared& shared, const Epoch& epoch);

@@ -17,8 +17,8 @@ namespace timeloom::otf2 {
 
 namespace {
 
-// OTF2 has no float parameters: they are written as strings, with the shortest
-// text that reads back as the same number.
+// OTF2 has no float parameters. They are written as strings, with the shortest text that reads back
+// as the same number.
 std::string shortest_text(double value) {
   std::array<char, 32> text;
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
@@ -53,7 +53,7 @@ class LocationWriter : public LocationSink {
     }
   }
 
-  // After an error: the archive closes what finish() did not.
+  // After an error: the archive closes the writers that finish() did not.
   ~LocationWriter() override { OTF2_AttributeList_Delete(attributes_); }
   LocationWriter(const LocationWriter&) = delete;
   LocationWriter& operator=(const LocationWriter&) = delete;
@@ -80,7 +80,7 @@ class LocationWriter : public LocationSink {
   }
 
  private:
-  // Nobody else looks at the file before its source is gone.
+  // Checks the file here: nobody reads it again before its source is removed.
   void check_file(std::uint64_t events) const {
     const std::string name = std::to_string(location_.id.value()) + ".evt";
     const InputDirectory directory(shared_.files);
@@ -106,7 +106,8 @@ class LocationWriter : public LocationSink {
     }
   }
 
-  // The attributes of the next enter or leave; nearly always none. The call empties the list.
+  // The attributes of the next enter or leave; nearly always none. The writing call empties the
+  // list.
   OTF2_AttributeList* waited() {
     if (waited_ == 0) [[likely]]
       return nullptr;
@@ -133,7 +134,7 @@ class LocationWriter : public LocationSink {
       case EventKind::kRecordingOn:
         return OTF2_EvtWriter_MeasurementOnOff(writer_, nullptr, time, OTF2_MEASUREMENT_ON);
       case EventKind::kProgramBegin: return write_program_begin(event, time);
-      case EventKind::kProgramEnd:  // OTF2's undefined status is ours
+      case EventKind::kProgramEnd:  // OTF2's value for an undefined status is Timeloom's, too
         return OTF2_EvtWriter_ProgramEnd(writer_, nullptr, time, event.as_int());
       case EventKind::kThreadCreate:
       case EventKind::kThreadBegin:
@@ -186,7 +187,7 @@ class LocationWriter : public LocationSink {
     const MetricPlace& place = shared_.metrics[event.ref];
     types_[place.member] = metric_type(metric.type);
     values_[place.member] = metric_value(event.value);
-    if (place.member + 1 < place.members) return OTF2_SUCCESS;  // the others follow
+    if (place.member + 1 < place.members) return OTF2_SUCCESS;  // other members follow
     const auto instance = shared_.metric_instances.find({location_.id, place.metric_class});
     const OTF2_MetricRef self =
         instance == shared_.metric_instances.end() ? place.metric_class : instance->second;
@@ -223,7 +224,7 @@ class LocationWriter : public LocationSink {
   EventCount count_;
   EventDigest digest_;
   Operands operands_;
-  std::optional<Event> offset_;  // of the event of input or output that comes next
+  std::optional<Event> offset_;  // of the next I/O event
   std::uint64_t waited_ = 0;     // nanoseconds, before the next enter or leave
 };
 

@@ -1,7 +1,7 @@
 // Writes the events of one location into its event file.
 //
-// Owned by its opener, used by one thread at a time. Holds one chunk of the file in memory
-// and adds its counts to the archive's `Written` at finish().
+// Owned by its opener, used by one thread at a time. Holds one chunk of the file in memory and adds
+// its counts to the archive's `Written` at finish(). Throws Error.
 #pragma once
 
 #include "core/event.hpp"
@@ -17,25 +17,25 @@
 
 namespace timeloom::otf2 {
 
-// The first communicator among which threads create and await each other.
+// The first of the communicators in which threads create and await each other.
 inline constexpr OTF2_CommRef kThreads = 0;
 
-// Shared by all location writers of an archive. Filled before the first of them is opened,
-// except for `strings`, which locks by itself.
-// Where the values of a metric go: into which class, and which of its members it is.
+// The class that the values of a metric go to, and the metric's place among the class's members.
 struct MetricPlace {
   OTF2_MetricRef metric_class = 0;
   std::uint8_t member = 0;
   std::uint8_t members = 1;
 };
 
+// Data shared by all location writers of an archive. Filled before the first of them is opened,
+// except for `strings`, which locks by itself.
 struct Shared {
   OTF2_Archive* archive = nullptr;
   std::string what;             // begins every error: "cannot write the trace …"
   std::filesystem::path files;  // the directory of the files of locations
   const Definitions* definitions = nullptr;
   StringTable strings;
-  OTF2_AttributeRef offset_attribute = 0;         // the next after those that the archive has
+  OTF2_AttributeRef offset_attribute = 0;         // follows the archive's own
   StringTable io_files;                           // paths; their references as files are one less
   std::vector<OTF2_StringRef> string_references;  // by StringId
   struct Program {
@@ -46,20 +46,20 @@ struct Shared {
   std::vector<MetricPlace> metrics;                // by MetricId
   bool threads_by_process = false;                 // see thread_writer.hpp
   OTF2_CommRef first_communicator = kThreads + 1;  // of MPI
-  // Of classes of metrics of a process, on a location for these.
+  // Instances of the metric classes of processes, on locations for them.
   std::map<std::pair<LocationId, OTF2_MetricRef>, OTF2_MetricRef> metric_instances;
   std::vector<EventFiles> taken;
-  std::size_t largest_table = 0;  // of what their references become, in bytes at most
+  std::size_t largest_table = 0;  // of the tables for their references, upper limit in bytes
 };
 
-// Numbers classes and instances without gaps, as readers want them.
+// Numbers classes and instances without gaps, as readers require.
 void number_metrics(Shared& shared);
 
 inline constexpr OTF2_AttributeRef kProcessIdAttribute = 0;
 inline constexpr OTF2_AttributeRef kThreadIdAttribute = 1;
-// Of an enter or leave: nanoseconds that the innermost region had waited before it.
+// Attribute of an enter or leave: nanoseconds that the innermost region had waited before it.
 inline constexpr OTF2_AttributeRef kWaitingAttribute = 2;
-// Of the begin of a transfer: where in the file. See Shared::offset_attribute.
+// Attribute of the start of a transfer: the position in the file. See Shared::offset_attribute.
 inline constexpr char kOffsetName[] = "Offset";
 inline constexpr char kWaitingName[] = "timeloom::waiting";
 
@@ -69,7 +69,7 @@ class Written {
   void add(LocationId location, const EventCount& count);
   bool has(LocationId location) const { return counts_.contains(location); }
   const EventCount& of(LocationId location) const { return counts_.at(location); }
-  // Of all locations.
+  // Counts of all locations.
   const EventCount& all() const { return all_; }
 
  private:
@@ -79,7 +79,7 @@ class Written {
 };
 
 inline OTF2_IoFileRef io_file(Shared& shared, const std::string& path) {
-  (void)shared.strings.intern(path);  // by which it is named
+  (void)shared.strings.intern(path);  // the path that names it
   return shared.io_files.intern(path) - 1;
 }
 

@@ -15,7 +15,7 @@ constexpr char kCommNames[] = "Comm ${id}";
 constexpr char kWindowNames[] = "Win ${id}";
 
 OTF2_CollectiveOp operation_of(const Operands& operands) {
-  return static_cast<OTF2_CollectiveOp>(operands.operation());  // numbered as OTF2 does
+  return static_cast<OTF2_CollectiveOp>(operands.operation());  // OTF2's numbers
 }
 
 class Communicators {
@@ -65,7 +65,8 @@ class Communicators {
     put(OTF2_PARADIGM_PROPERTY_RMA_WIN_NAME_TEMPLATE, kWindowNames);
   }
 
-  // The locations of all members, those of the first communicator (the world) by their ranks.
+  // Collects the locations of all members; the members of the first communicator (the world) by
+  // rank.
   void collect() {
     for (const Communicator& one : all_) {
       const bool between = groups_of(one).between;
@@ -77,8 +78,8 @@ class Communicators {
     }
   }
 
-  // The group of these members, which is written if it is a new one. Spawned processes that are not
-  // measured are no locations: their group is empty.
+  // The group of these members, written if it is new. Spawned processes that are not measured are
+  // not locations: their group is empty.
   OTF2_GroupRef group_of(std::span<const LocationId> members) {
     std::vector<std::uint64_t> ranks;
     for (const LocationId member : members) {
@@ -103,7 +104,7 @@ class Communicators {
   OTF2_GroupRef group_;
   std::vector<std::uint64_t> locations_;
   std::map<std::uint64_t, std::uint64_t> places_;               // in locations_
-  std::map<std::vector<std::uint64_t>, OTF2_GroupRef> groups_;  // that are written
+  std::map<std::vector<std::uint64_t>, OTF2_GroupRef> groups_;  // written so far
 };
 
 }  // namespace

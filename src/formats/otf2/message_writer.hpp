@@ -9,15 +9,15 @@
 
 namespace timeloom::otf2 {
 
-// `operands`: those of the event; `first`: the first communicator. Kinds that are none of MPI are
-// refused.
+// `operands`: the operands of the event; `first`: the first communicator. Refuses kinds that are
+// not MPI events.
 OTF2_ErrorCode write_message(OTF2_EvtWriter* writer, const Event& event, const Operands& operands,
                              OTF2_CommRef first);
 
-// Before the size of the longest string is asked for.
+// REQUIRES: called before the size of the longest string is read.
 void intern_communicators(Shared& shared);
 
-// `group`: the first that is free. Throws Error.
+// `group`: the first free id. Throws Error.
 void write_communicators(Shared& shared, OTF2_GlobalDefWriter* writer, OTF2_GroupRef group);
 
 }  // namespace timeloom::otf2

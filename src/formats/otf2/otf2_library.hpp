@@ -1,9 +1,8 @@
 // Access to the OTF2 library: its headers, its errors as timeloom::Error, its locks.
 //
-// The library reports an error through a callback, from the place where it
-// happened up to the call that failed, and sometimes returns success none the
-// less. So the first report of a thread is kept, and check() looks at both.
-// Any thread may call any of these functions.
+// The library reports an error through a callback, from the place where it happened up to the call
+// that failed, and sometimes returns success nevertheless. So the first report in a thread is kept,
+// and check() looks at both. Any thread may call any of these functions.
 #pragma once
 
 #include <cstdlib>  // needed by the library's lock headers
@@ -15,26 +14,26 @@
 
 namespace timeloom::otf2 {
 
-// Our property of a location group: how the process ended, in words.
+// Timeloom's property of a location group: the ending of the process, in words.
 inline constexpr char kEndingProperty[] = "Ending";
-// Of a process or location that has another name for other tools: its own.
+// Property of a process or location that has another name for other tools: its own name.
 inline constexpr char kNameProperty[] = "Python name";
-// Of the communicator of all threads of the run.
+// Name of the communicator of all threads of the run.
 inline constexpr char kThreadsName[] = "Threads";
 
-// From this size on the library writes a chunk to its file at once.
+// Chunks of at least this size are written to the file at once.
 inline constexpr std::uint64_t kUnbufferedWrite = 4u << 20;
 
-// From now on the library prints nothing itself. Called before its first use.
+// Keeps the library from printing anything. REQUIRES: called before its first use.
 void catch_library_errors();
 
-// Forgets what the library reported in this thread.
+// Forgets the library's error report in this thread.
 void forget_library_errors() noexcept;
 
 // Throws Error with the failure, its reason, and a remedy where one is known.
 [[noreturn]] void fail(const std::string& what, OTF2_ErrorCode code = OTF2_SUCCESS);
 
-// Throws Error when `code` or the library's reports in this thread tell of an error.
+// Throws Error when `code`, or a report of the library in this thread, is an error.
 void check(OTF2_ErrorCode code, const std::string& what);
 
 // The same for calls that return a handle.
@@ -44,7 +43,7 @@ Handle* check(Handle* handle, const std::string& what) {
   return handle;
 }
 
-// Make the handle safe for use by several threads.
+// Makes the handle safe for use by several threads.
 OTF2_ErrorCode set_locks(OTF2_Archive* archive);
 OTF2_ErrorCode set_locks(OTF2_Reader* reader);
 

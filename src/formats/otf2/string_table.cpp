@@ -6,7 +6,7 @@ namespace timeloom::otf2 {
 
 namespace {
 
-// A record must fit into one chunk, the largest of which has 16 MiB.
+// A record must fit into one chunk; the largest chunks have 16 MiB.
 constexpr std::size_t kLongestString = 15u << 20;
 
 }  // namespace
@@ -24,7 +24,7 @@ std::string writable(const std::string& text, std::size_t longest) {
     std::size_t end = longest;
     while (end > 0 && (static_cast<unsigned char>(result[end]) & 0xC0u) == 0x80u) --end;
     result.resize(end);
-    result += "\u2026";  // an ellipsis: it was cut
+    result += "\u2026";  // an ellipsis: the text was cut
   }
   return result;
 }

@@ -1,7 +1,7 @@
-// The strings of an archive that is being written: text in, OTF2 reference out.
+// The strings of an archive that is being written: maps texts to OTF2 references.
 //
-// Owned by the writer; any thread may call intern() and refer(), the rest only when no
-// other thread does. Reference 0 is the empty string, as readers expect.
+// Owned by the writer. Any thread may call intern() and refer(); all other functions require that
+// no other thread does. Reference 0 is the empty string, as readers expect.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -14,7 +14,7 @@
 
 namespace timeloom::otf2 {
 
-// Text as OTF2 can hold it: without zero bytes, and cut after `longest` bytes
+// The text in the form that OTF2 can represent: without zero bytes, and cut after `longest` bytes
 // at the end of a character.
 std::string writable(const std::string& text, std::size_t longest);
 
@@ -27,7 +27,7 @@ class StringTable {
   bool is_referred(OTF2_StringRef reference) const {
     return reference < referred_.size() && referred_[reference];
   }
-  // By reference, ready to be written.
+  // By reference, ready for writing.
   const std::deque<std::string>& strings() const { return strings_; }
   std::size_t longest() const { return longest_; }
 

@@ -12,7 +12,7 @@ namespace timeloom::otf2 {
 
 namespace {
 
-// The names of Score-P; kThreadsName is ours.
+// Names from Score-P; kThreadsName is Timeloom's.
 constexpr char kThreadParadigm[] = "Pthread";
 constexpr char kOrphans[] = "Orphan thread";
 constexpr char kLocations[] = "PTHREAD";
@@ -45,7 +45,7 @@ bool has_process_of_threads(const Definitions& definitions) {
                              [&](const Location* one) { return !seen.insert(one->group).second; });
 }
 
-// Runs with one thread, or with more than a record holds, go without.
+// Left out for runs with one thread, or with more than a record can hold.
 bool is_written(const Definitions& definitions) {
   const std::size_t count = threads_of(definitions).size();
   if (count > kGroupMembers) return false;
@@ -69,7 +69,7 @@ class ThreadCommunicators {
     return group_;
   }
 
-  // The members of a group are places in that of all locations.
+  // The members of a group are indices into the group of all locations.
   OTF2_GroupRef write_by_process() {
     write_paradigm(OTF2_PARADIGM_PTHREAD, kThreadParadigm);
     write_paradigm(OTF2_PARADIGM_UNKNOWN, kOrphans);
@@ -119,10 +119,10 @@ class ThreadCommunicators {
 
 }  // namespace
 
-// Numbers of the run have that of the process in their lower half.
+// The lower half of a run's number is the number in the process.
 OTF2_ErrorCode write_thread_event(OTF2_EvtWriter* writer, const Event& event,
                                   const Location& location, const Shared& shared) {
-  if (shared.first_communicator == kThreads) return OTF2_SUCCESS;  // there are none for threads
+  if (shared.first_communicator == kThreads) return OTF2_SUCCESS;  // threads have none
   const bool by_process = shared.threads_by_process;
   const OTF2_CommRef communicator = by_process ? kThreads + location.group.value() : kThreads;
   const std::uint64_t number = by_process ? event.value >> 32 : event.value;

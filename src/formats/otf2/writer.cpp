@@ -17,13 +17,13 @@ namespace timeloom::otf2 {
 
 namespace {
 
-// The library collects writes below 4 MiB in a buffer of 4 MiB, and when the
-// disk is full while that is written, it goes on using the buffer that it has
-// freed (OTF2_File.c of 3.0 and 3.0.3). Chunks of this size go around it.
+// The library collects writes below 4 MiB in a buffer of 4 MiB. When the disk is full while it
+// writes this buffer, it frees the buffer and goes on using it (OTF2_File.c of 3.0 and 3.0.3).
+// Chunks of this size bypass the buffer.
 constexpr std::uint64_t kEventChunk = kUnbufferedWrite;
 
-// Chunks of locations that are finished, for those that come: fresh memory costs
-// as much as all else that a small location needs. Any thread may use it.
+// Chunks of finished locations, for reuse by later ones: fresh memory costs as much as everything
+// else that a small location needs. Any thread may use it.
 class ChunkPool {
  public:
   using Memory = std::unique_ptr<std::byte[]>;
@@ -53,9 +53,8 @@ class ChunkPool {
   std::vector<Memory> free_;
 };
 
-// One chunk for each file being written. The library asks for a second one
-// when it is full, gets none, and so writes the first and takes it again:
-// memory stays touched and bounded.
+// One chunk for each file being written. When it is full, the library asks for a second one, gets
+// none, and so writes the first and reuses it: memory stays touched and bounded.
 struct Chunk {
   ChunkPool::Memory memory;
   std::uint64_t size = 0;
@@ -112,7 +111,7 @@ class ArchiveWriter : public Archive {
   ~ArchiveWriter() override {
     if (shared_.archive == nullptr) return;
     OTF2_Archive_Close(shared_.archive);
-    remove_anchor();  // closing wrote it, but the archive is not complete
+    remove_anchor();  // closing wrote the anchor of an incomplete archive
   }
   ArchiveWriter(const ArchiveWriter&) = delete;
   ArchiveWriter& operator=(const ArchiveWriter&) = delete;
@@ -177,7 +176,7 @@ class ArchiveWriter : public Archive {
     }
   }
 
-  // What the events refer to; each location has looked at its own file.
+  // The definitions that the events refer to; each location has checked its own file.
   void check_definitions() const {
     const std::unique_ptr<RunSource> written = open(anchor_);
     const Definitions &are = written->definitions(), &wanted = *shared_.definitions;

@@ -1,4 +1,4 @@
-// The packets beside the events.
+// The packets other than events.
 
 #include <cmath>
 #include <optional>
@@ -21,8 +21,8 @@ void add_clock(ProtoMessage& snapshot, std::uint64_t id, std::uint64_t time) {
   snapshot.message(clock::kClocks, one);
 }
 
-// Times of the trace are nanoseconds since the begin of the run, in the place of the time since
-// the machine was started.
+// Times of the trace are nanoseconds since the start of the run, in place of the time since the
+// boot of the machine.
 ProtoMessage clocks_of(const Definitions& definitions) {
   ProtoMessage snapshot;
   add_clock(snapshot, clock::kBoottime, 0);
@@ -54,7 +54,7 @@ ProtoMessage location_packet(const Shared& shared, std::size_t index) {
   ProtoMessage track;
   track.number(track::kUuid, shared.numbers.of_location(index));
   track.number(track::kParentUuid, shared.numbers.of_process(one.process));
-  // Perfetto has a thread once: a task that runs on one has a track of its own.
+  // Perfetto shows a thread once: a task that runs on it has its own track.
   if (one.kind == exchange::TrackKind::kThread) {
     ProtoMessage description;
     description.number(thread::kPid, shared.tracks.processes[one.process].id);
@@ -74,7 +74,7 @@ struct KnownUnit {
   std::uint64_t multiplier;  // of each value
 };
 
-// Multipliers are whole numbers: of other factors the name of the unit tells.
+// Multipliers are whole numbers: the unit name contains other factors.
 std::optional<KnownUnit> known_unit(const Metric& metric) {
   const bool time = metric.unit == "s";
   if (!time && metric.unit != "Bytes") return {};

@@ -1,4 +1,4 @@
-// The events of one location: a sequence of packets with a clock and interned names of its own.
+// The events of one location: a sequence of packets with its own clock and interned names.
 
 #include <map>
 #include <memory>
@@ -18,10 +18,10 @@ using exchange::ProtoMessage;
 namespace {
 
 constexpr std::size_t kPiece = 1 << 16;
-constexpr std::uint64_t kMessages = std::uint64_t{1} << 63;  // flows above are of messages
-constexpr std::uint64_t kWakes = std::uint64_t{1} << 62;     // and from here on of wakes
+constexpr std::uint64_t kMessages = std::uint64_t{1} << 63;  // flow ids from here on are messages
+constexpr std::uint64_t kWakes = std::uint64_t{1} << 62;     // flow ids from here on are wakes
 
-// Numbers begin with 1.
+// Numbers start at 1.
 std::uint64_t number_of(exchange::Category category) {
   return 1 + static_cast<std::uint64_t>(category);
 }
@@ -112,7 +112,7 @@ class PerfettoLocation : public exchange::CallSink {
   }
 
  private:
-  // The clock of the sequence counts from its last packet on; its events are of one track.
+  // The clock of the sequence counts from its last packet; its events belong to one track.
   void begin_sequence() {
     ProtoMessage base, mine, snapshot;
     base.number(clock::kClockId, clock::kBoottime);
@@ -136,7 +136,7 @@ class PerfettoLocation : public exchange::CallSink {
     packet_.clear();
   }
 
-  // Appends event_ and what was interned for it.
+  // Appends event_ and the texts interned for it.
   void add(Timestamp time) {
     const std::uint64_t now = shared_.clock(time);
     packet_.number(packet::kTimestamp, now - std::min(last_, now));

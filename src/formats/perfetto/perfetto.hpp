@@ -1,7 +1,8 @@
-// Perfetto's own format: a protobuf message Trace, packet by packet. docs/convert.md says what it
-// holds.
+// Perfetto's own format: a protobuf message Trace, packet by packet. docs/convert.md describes the
+// contents.
 //
-// Streams: memory does not grow with the number of events. Any thread may use the value.
+// Streams: memory does not grow with the number of events. Any thread may use the value. Throws
+// Error.
 #pragma once
 
 #include "exchange/export_format.hpp"

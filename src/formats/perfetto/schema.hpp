@@ -1,5 +1,5 @@
-// The numbers of the fields that we write, by the names that they have in Perfetto's
-// trace_packet.proto, track_event.proto, track_descriptor.proto, interned_data.proto, ...
+// The numbers of the fields that Timeloom writes, by their names in Perfetto's trace_packet.proto,
+// track_event.proto, track_descriptor.proto, interned_data.proto, ...
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ inline constexpr Field kNameIid = 1, kUintValue = 3, kIntValue = 4, kDoubleValue
 namespace interned {
 inline constexpr Field kEventCategories = 1, kEventNames = 2, kDebugAnnotationNames = 3,
                        kSourceLocations = 4, kDebugAnnotationStringValues = 29;
-inline constexpr Field kIid = 1, kName = 2;  // of each of them but of source locations
+inline constexpr Field kIid = 1, kName = 2;  // of all of them except source locations
 inline constexpr Field kFileName = 2, kFunctionName = 3, kLineNumber = 4;  // of source locations
 }  // namespace interned
 

@@ -1,6 +1,6 @@
 // State shared by the locations of a run while they are written as packets.
 //
-// Not changed while locations are written, but for what orders them; see RunSink for threads.
+// Constant while locations are written, except for the ordered output; see RunSink for threads.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace timeloom::perfetto {
 
-// Every track of the trace has a number of its own.
+// Numbers the tracks of the trace.
 class TrackNumbers {
  public:
   TrackNumbers(const exchange::Tracks& tracks, std::size_t metrics)
@@ -52,7 +52,7 @@ struct Shared {
         clock(all.clock) {}
 
   const Definitions& definitions;
-  exchange::Destination& out;  // but not while locations are written
+  exchange::Destination& out;  // not used directly while locations are written
   exchange::InOrder ordered;
   std::string_view functions;  // the name of their category
   exchange::MessageNumbers messages;
@@ -61,7 +61,7 @@ struct Shared {
   exchange::RunClock clock;
 };
 
-// A packet as the file has it, appended.
+// Appends a packet in the form that the file has it.
 void append_packet(std::string& to, const exchange::ProtoMessage& packet);
 
 // The packets that describe the clocks, processes and timelines of the run.

@@ -55,7 +55,7 @@ class PprofWriter {
         out_(out),
         tracks_(tree.definitions),
         clock_(tree.definitions.clock) {
-    string("");  // as the format wants it
+    string("");  // required by the format
   }
 
   void write() {
@@ -96,8 +96,8 @@ class PprofWriter {
     head_.number(profile_field::kDefaultSampleType, string("time"));
   }
 
-  // Each region is a function and a location; their numbers begin with 1, that of the call paths
-  // beyond a limit is the last.
+  // Each region is a function and a location. Their numbers start at 1; the last number stands for
+  // the call paths beyond a limit.
   void write_regions() {
     const Definitions& all = tree_.definitions;
     ProtoMessage one;
@@ -149,7 +149,7 @@ class PprofWriter {
     add_label(thread_labels_, "process", tracks_.processes[track.process].name);
   }
 
-  // The values of parameters of the call path, the innermost of each name.
+  // The parameter values of the call path, the innermost for each name.
   void add_parameters(ProtoMessage& to, profile::NodeId node) {
     given_.clear();
     for (; node.defined(); node = tree_.nodes[node.value()].parent) {
@@ -167,7 +167,7 @@ class PprofWriter {
     std::int64_t number = 0;
     const char* const end = value.text.data() + value.text.size();
     const auto read = std::from_chars(value.text.data(), end, number);
-    // pprof takes a number of 0 for none.
+    // pprof treats a number of 0 as missing.
     if (!value.numeric || read.ec != std::errc{} || read.ptr != end || number == 0) {
       return add_label(to, value.name, value.text);
     }
@@ -208,7 +208,7 @@ class PprofWriter {
   Destination& out_;
   exchange::Tracks tracks_;
   exchange::RunClock clock_;
-  ProtoMessage head_;  // what is to be written next
+  ProtoMessage head_;  // the next bytes to write
   ProtoMessage thread_labels_;
   std::vector<std::string_view> given_;
   std::unordered_map<std::string, std::uint64_t> strings_;

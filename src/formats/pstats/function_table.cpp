@@ -40,7 +40,7 @@ class Table {
     }
     std::map<Function, Entry> table;
     for (Entry& entry : entries_) {
-      // Functions that were defined and never called are none of cProfile's.
+      // cProfile has no functions that were defined and never called.
       const auto place = static_cast<std::size_t>(&entry - entries_.data());
       if (entry.calls != 0 || entry.own != 0) table.emplace(names_[place], std::move(entry));
     }
@@ -80,13 +80,13 @@ class Table {
   }
 
   const profile::CallTree& tree_;
-  std::vector<std::uint32_t> functions_;  // by region; the last: of none
+  std::vector<std::uint32_t> functions_;  // by region; the last: no function
   std::map<Function, std::uint32_t> numbers_;
   std::vector<Function> names_;  // by number, as the next two
   std::vector<Entry> entries_;
   std::vector<std::uint32_t> open_;
   std::map<Call, std::uint32_t> open_calls_;
-  std::vector<std::uint32_t> path_;  // of functions, from the root
+  std::vector<std::uint32_t> path_;  // functions from the root on
 };
 
 }  // namespace

@@ -17,7 +17,7 @@ using Function = std::tuple<std::string, std::uint32_t, std::string>;
 
 struct Count {
   std::uint64_t calls = 0;
-  std::uint64_t primitive = 0;  // calls that are not inside another one of the same function
+  std::uint64_t primitive = 0;  // calls that are not inside another call of the same function
   std::uint64_t own = 0;        // ticks
   std::uint64_t all = 0;        // ticks of the primitive calls
 };
@@ -26,7 +26,7 @@ struct Entry : Count {
   std::map<Function, Count> callers;
 };
 
-// The name that Python's code object has: without module and class.
+// The name of Python's code object: without module and class.
 Function function_of(const Definitions& definitions, RegionId region);
 
 std::map<Function, Entry> function_table(const profile::CallTree& tree);

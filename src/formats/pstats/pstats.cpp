@@ -12,7 +12,7 @@ using exchange::Options;
 
 namespace {
 
-// Objects of Python in the form of its module marshal, version 2: all Pythons read it.
+// Writes Python objects in the format of the marshal module, version 2, which all Pythons read.
 class Marshal {
  public:
   explicit Marshal(Destination& out) : out_(out) {}
@@ -78,7 +78,7 @@ class PstatsWriter {
       for (const auto& [caller, count] : entry.callers) {
         write_function(caller);
         marshal_.tuple(4);
-        marshal_.integer(count.calls);  // here they come the other way round
+        marshal_.integer(count.calls);  // the reverse order here
         marshal_.integer(count.primitive);
         write_times(count);
       }

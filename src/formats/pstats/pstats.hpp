@@ -1,7 +1,7 @@
-// The files that cProfile writes and Python's module pstats reads: a marshalled dictionary of
-// functions, with their callers. docs/convert.md says what it holds.
+// The files that cProfile writes and Python's pstats module reads: a marshalled dictionary of
+// functions with their callers. docs/convert.md describes the contents.
 //
-// Any thread may use the value.
+// Any thread may use the value. Throws Error.
 #pragma once
 
 #include "exchange/export_format.hpp"

@@ -48,7 +48,7 @@ std::string frames_of(const Definitions& definitions) {
   return text.empty() ? "[" : text;
 }
 
-// Everything before the profiles.
+// The text before the profiles.
 std::string head(const Options& options, const std::string& frames) {
   std::string text =
       R"({"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":)";
@@ -58,7 +58,7 @@ std::string head(const Options& options, const std::string& frames) {
   return text + R"(,"activeProfileIndex":0,"shared":{"frames":)" + frames + "\n]},\n\"profiles\":[";
 }
 
-// Everything of a profile before its calls.
+// The part of a profile before its calls.
 std::string profile_head(const exchange::Tracks& tracks, std::size_t index, const char* type) {
   const exchange::Track& track = tracks.tracks[index];
   std::string text = R"({"type":")" + std::string(type) + R"(","name":)";
@@ -68,7 +68,7 @@ std::string profile_head(const exchange::Tracks& tracks, std::size_t index, cons
   return text + R"(,"unit":"nanoseconds","startValue":0)";
 }
 
-// The profiles are written one after the other, by one thread.
+// One thread writes the profiles one after the other.
 class SpeedscopeRun : public RunSink {
  public:
   SpeedscopeRun(const Definitions& definitions, Destination& out)
@@ -135,7 +135,7 @@ void write_events(RunSource& run, const Options& options, Destination& out) {
   out.write("\n]}\n");
 }
 
-// The frames of call paths, with the values of parameters that tell them apart.
+// The frames of call paths, with the parameter values that distinguish them.
 class PathFrames {
  public:
   explicit PathFrames(const profile::CallTree& tree) {
@@ -160,7 +160,7 @@ class PathFrames {
   std::string text_;
 };
 
-// From the root.
+// Adds the stack, from the root on.
 void add_stack(std::string& text, const profile::CallTree& tree, const PathFrames& frames,
                profile::NodeId node) {
   std::vector<std::uint32_t> stack;
@@ -183,7 +183,7 @@ void write_paths(const profile::CallTree& tree, const Options& options, Destinat
     std::string samples = "[", weights = "[";
     std::uint64_t total = 0;
     times.for_each(tree.locations[i], [&](const profile::Cell& cell, std::uint64_t exclusive) {
-      // A difference of profiles may have times below zero, which a picture cannot show.
+      // A difference of profiles may have negative times, which the view cannot show.
       if (profile::signed_value(exclusive) <= 0) return;
       add_stack(samples, tree, frames, cell.node);
       if (!weights.ends_with('[')) weights += ',';

@@ -1,7 +1,8 @@
-// speedscope's own format: one profile a thread, of every call, or of a profile its call paths.
-// docs/convert.md says what it holds.
+// speedscope's own format: one profile for each thread, with every call of a trace or the call
+// paths of a profile. docs/convert.md describes the contents.
 //
-// Streams: memory does not grow with the number of events. Any thread may use the value.
+// Streams: memory does not grow with the number of events. Any thread may use the value. Throws
+// Error.
 #pragma once
 
 #include "exchange/export_format.hpp"

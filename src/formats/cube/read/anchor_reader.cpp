@@ -1,4 +1,4 @@
-// Reads anchor.xml with expat, without a tree of the document in memory.
+// Reads anchor.xml with expat, without a document tree in memory.
 #include <expat.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class AnchorParser {
 
   XML_Parser parser_ = nullptr;
   std::size_t taken_ = 0;   // bytes that expat has been given
-  std::size_t wanted_ = 1;  // as many are collected before it gets them
+  std::size_t wanted_ = 1;  // this many are collected before expat gets them
   std::exception_ptr failure_;
   Anchor anchor_;
   Cube& cube_ = anchor_.cube;
@@ -120,8 +120,8 @@ Anchor AnchorParser::parse(const TextSource& text) {
   return std::move(anchor_);
 }
 
-// Expat begins again with a token, such as a long attribute, whose end a piece does not have: the
-// next piece is as long as what it has of that already, so that its work is linear.
+// When a piece ends within a token, such as a long attribute, expat starts again at the token. So
+// the next piece is as long as the part of the token read so far, which keeps the work linear.
 void AnchorParser::take(std::string_view text, bool last) {
   constexpr std::size_t kLeast = std::size_t{1} << 20,
                         kMost = std::size_t{1} << 30;  // it counts in int
@@ -159,7 +159,7 @@ void AnchorParser::start(const std::string& name, const XmlAttributes& attribute
   open_.push_back({kind, index});
 }
 
-// The index of the new object, or that of the one it belongs to.
+// Returns the index of the new object, or of the object that contains it.
 std::uint32_t AnchorParser::add(Kind kind, const std::string& name,
                                 const XmlAttributes& attributes) {
   switch (kind) {
@@ -263,7 +263,7 @@ void AnchorParser::end() {
   if (kind == Kind::kText) set_text(open_.back(), text_name_);
 }
 
-// The string of the object that the element `name` holds; nullptr: none.
+// The string of the object that the element `name` sets; nullptr: none.
 std::string* string_of(Metric& metric, std::string_view name) {
   if (name == "disp_name") return &metric.name;
   if (name == "uniq_name") return &metric.unique_name;

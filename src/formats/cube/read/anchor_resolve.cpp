@@ -1,4 +1,4 @@
-// The numbers of anchor.xml resolved, and checked for what is missing or comes twice.
+// Resolves the numbers of anchor.xml, and checks for missing and duplicate ones.
 #include <set>
 #include <unordered_map>
 
@@ -33,7 +33,7 @@ void link_cnodes(const AnchorNumbers& numbers, Anchor& anchor) {
   }
 }
 
-// False: not each number from 0 on comes once.
+// True if each number from 0 on occurs once.
 bool is_permutation_of_ids(const std::vector<std::uint32_t>& ids) {
   std::vector<bool> taken(ids.size());
   for (const std::uint32_t number : ids) {
@@ -50,8 +50,8 @@ void sort_by(const std::vector<std::uint32_t>& ids, std::vector<Item>& items) {
   items = std::move(sorted);
 }
 
-// The document has them by host; their numbers, if they are sound, are the order
-// in which the tool knew them.
+// The document sorts processes by host; their numbers, if valid, are the order in which the tool
+// knew them.
 void sort_groups(const AnchorNumbers& numbers, Anchor& anchor) {
   if (!is_permutation_of_ids(numbers.groups)) return;
   for (Location& location : anchor.cube.locations) {

@@ -10,7 +10,7 @@ struct Nesting {
   Kind kind;
 };
 
-// Versions before 4.3 call the parts of the machine by other names.
+// Versions before 4.3 use other names for the parts of the machine.
 constexpr Nesting kNesting[] = {
     {Kind::kNone, "cube", Kind::kCube},
     {Kind::kCube, "attr", Kind::kAttribute},

@@ -28,11 +28,11 @@ enum class Kind : std::uint8_t {
   kLocation,
   kAttribute,
   kParameter,
-  kText,     // of the object that it is in
-  kSkipped,  // not known, or not needed
+  kText,     // of the enclosing object
+  kSkipped,  // unknown, or not needed
 };
 
-// The kind of an element of that name inside of `parent`.
+// The kind of an element with that name inside `parent`.
 Kind kind_of(Kind parent, std::string_view element);
 
 std::string_view trimmed(std::string_view text);
@@ -85,7 +85,7 @@ class XmlAttributes {
 
 MetricKind metric_kind_of(std::string_view name);
 
-// Throws if the version is not read.
+// Throws Damage if the version is not supported.
 void check_version(const std::string& version);
 
 // The numbers of the file that only the end of the document can resolve.
@@ -95,7 +95,7 @@ struct AnchorNumbers {
   std::vector<std::uint32_t> locations;
 };
 
-// Resolves and checks the numbers of a document that was read to its end.
+// Resolves and checks the numbers. REQUIRES: the document was read to its end.
 void resolve(const AnchorNumbers& numbers, Anchor& anchor);
 
 }  // namespace timeloom::cube

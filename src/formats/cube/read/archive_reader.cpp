@@ -39,7 +39,7 @@ bool is_zero(const Block& block) {
   return std::ranges::all_of(block, [](char byte) { return byte == 0; });
 }
 
-// A name that would lie outside if somebody unpacked the archive.
+// True for a name that would lie outside the directory if the archive were unpacked.
 bool leaves(std::string_view name) {
   if (name.starts_with('/')) return true;
   for (std::size_t at = 0; at <= name.size();) {
@@ -101,7 +101,7 @@ std::string ArchiveReader::read_all(const Member& member) const {
   return text;
 }
 
-// False: there is no header at this place.
+// Returns false if there is no header at this position.
 bool ArchiveReader::read_header(std::uint64_t at, Header& header) const {
   if (size_ < kReadBlock || at > size_ - kReadBlock) return false;
   Block block{};
@@ -112,15 +112,15 @@ bool ArchiveReader::read_header(std::uint64_t at, Header& header) const {
   if (field(block, 257, 5) != "ustar") return false;
   if (!octal(field(block, 124, 12), header.size)) return false;
   header.name = field(block, 0, 100);
-  // GNU tar has other things at this place, and says so with a blank.
+  // GNU tar uses this field for other data, and marks that with a blank.
   const std::string_view prefix = block[262] == '\0' ? field(block, 345, 155) : "";
   if (!prefix.empty()) header.name = std::string(prefix) + "/" + header.name;
   header.type = block[156];
   return true;
 }
 
-// Where the member after this one begins. After a size that is a multiple of 512
-// CUBE has a block of zeros which tar has not.
+// The position of the next member. CUBE, unlike tar, has a block of zeros after a size that is a
+// multiple of 512.
 std::uint64_t ArchiveReader::after(const Member& member) const {
   const std::uint64_t end =
       member.offset + (member.size + kReadBlock - 1) / kReadBlock * kReadBlock;

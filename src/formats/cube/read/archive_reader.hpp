@@ -1,5 +1,5 @@
-// The outer layer of a CUBE file that is being read: the places of the members of the
-// archive. Nothing is ever unpacked to disk.
+// Reads the outer layer of a CUBE file: the positions of the members of the archive. Nothing is
+// ever unpacked to disk.
 //
 // Used by one thread. Throws Damage (cube_anchor.hpp).
 #pragma once
@@ -25,12 +25,12 @@ class ArchiveReader {
   // CUBE, PAX headers, wrong checksums (as CubeW 4.8 writes them).
   explicit ArchiveReader(std::unique_ptr<std::istream> stream);
 
-  // nullptr: there is no member of that name.
+  // nullptr: there is no member with that name.
   const Member* find(const std::string& name) const;
-  // Reads the bytes that begin at `at` in the member.
+  // Reads the bytes from offset `at` of the member.
   void read(const Member& member, std::uint64_t at, std::span<std::byte> bytes) const;
   std::string read_all(const Member& member) const;
-  // Throws if the archive has checksums and a member that is not as it was written.
+  // Throws Damage if the archive has checksums and a member does not match.
   void check_members() const;
 
  private:

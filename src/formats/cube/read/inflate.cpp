@@ -10,8 +10,8 @@ namespace {
 
 constexpr int kGzip = 16 + MAX_WBITS;
 constexpr std::size_t kInflatedPiece = std::size_t{1} << 18;
-// How much longer a text may be than its compressed form. The most regular of
-// call trees becomes about a hundredth; zlib's most, a thousandth, is a bomb.
+// The largest ratio of a text to its compressed form. The most regular call trees shrink to about a
+// hundredth; a ratio of 1000, the most that zlib can reach, indicates a decompression bomb.
 constexpr std::size_t kMostInflation = 300;
 constexpr std::size_t kAlwaysAllowed = std::size_t{1} << 20;
 

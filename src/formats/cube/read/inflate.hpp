@@ -10,7 +10,7 @@
 
 namespace timeloom::cube {
 
-// A zlib stream that is to become exactly these bytes.
+// Decompresses a stream into `row`. Throws Damage unless the row is exactly filled.
 void inflate_row(std::span<const std::byte> stream, std::span<std::byte> row);
 
 // The text of a gzip member, piece by piece.
@@ -29,7 +29,7 @@ class GzipText {
   std::string piece_;
   z_stream stream_{};
   bool done_ = false;
-  std::size_t left_;  // of the text, before it is taken for a bomb
+  std::size_t left_;  // bytes of text before it counts as a bomb
 };
 
 }  // namespace timeloom::cube

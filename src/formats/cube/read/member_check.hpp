@@ -1,5 +1,5 @@
-// The member of a CUBE file of ours that has the checksums of all others. Pure functions, for
-// any thread.
+// The member of Timeloom's CUBE files that contains the checksums of all others. Pure functions,
+// for any thread.
 #pragma once
 
 #include <cstdint>

@@ -30,7 +30,7 @@ ParameterSetId CallPaths::set_of(const Cnode& cnode) {
   return ParameterSetId{sets_.try_emplace(std::move(set), next).first->second};
 }
 
-// A number for region and parameters that no region alone has.
+// A number for a region with parameters that differs from every number of a region alone.
 std::uint32_t CallPaths::key_of(std::uint32_t region, ParameterSetId parameters) {
   if (!parameters.defined()) return region;
   const auto next = static_cast<std::uint32_t>(regions_.size() + keys_.size());

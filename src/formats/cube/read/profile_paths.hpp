@@ -1,6 +1,6 @@
-// Which call paths a CUBE profile has for a CallTree.
+// Maps the call paths of a CUBE profile to nodes of a CallTree.
 //
-// Made by reading; used by one thread. Nothing throws.
+// Built while reading; used by one thread. Throws only std::bad_alloc.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,25 @@
 
 namespace timeloom::cube {
 
-// The place of a file's call path in our tree.
+// The role of a file's call path in the CallTree.
 enum class Fate : std::uint8_t {
   kKept,
-  kLifted,   // its children belong to its parent, its own values to nobody
-  kCounted,  // ... and its visits are visits of its parent: an execution of a dynamic region
+  kLifted,   // removed: its children belong to its parent, its own values are dropped
+  kCounted,  // like kLifted, but its visits count for its parent: an execution of a dynamic region
 };
 
-// Joins call paths of one region, with the same parameters, below one parent, and
-// numbers them in pre-order.
+// Joins call paths with the same region, parameters and parent, and numbers them in pre-order.
 class CallPaths {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   explicit CallPaths(const Cube& cube);
 
-  // The node of each call path: of one that was lifted that of its parent, kNone above the roots.
+  // The node of each call path. A lifted one has the node of its parent; kNone above the roots.
   const std::vector<std::uint32_t>& nodes() const noexcept { return nodes_; }
   Fate fate(CnodeId cnode) const { return fates_[cnode.value()]; }
 
-  // Fills nodes and parameters of the tree; once, before nodes() is asked for.
+  // Fills nodes and parameters of the tree. REQUIRES: called once, before nodes().
   void finish(profile::CallTree& tree);
 
  private:
@@ -49,7 +48,7 @@ class CallPaths {
   std::vector<std::uint32_t> place_in_preorder(profile::CallTree& tree) const;
 
   const Cube& cube_;
-  std::vector<RegionId> regions_;               // of regions of the file: ours
+  std::vector<RegionId> regions_;               // by region of the file: Timeloom's
   std::vector<Path> paths_ = {{0, kNone, {}}};  // 0 is above the roots
   std::map<profile::ParameterSet, std::uint32_t> sets_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> keys_;

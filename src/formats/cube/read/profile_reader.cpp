@@ -1,4 +1,4 @@
-// Any CUBE profile as a CallTree.
+// Reads any CUBE profile as a CallTree.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -61,12 +61,12 @@ class ProfileReader {
     const ValueTable visits(reader_, visits_id, MetricKind::kExclusive);
     read_visits(visits);
     read_times(time);
-    if (is_difference()) return;  // there is no shortest visit less another
+    if (is_difference()) return;  // shortest visits cannot be subtracted
     read_extremes(kMinTime, true, visits);
     read_extremes(kMaxTime, false, visits);
   }
 
-  // One profile less another, as CUBE's tools write them: some values are negative.
+  // True for a difference of two profiles, as CUBE's tools write it: some values are negative.
   bool is_difference() const {
     const auto is_negative = [](const Cell& cell) {
       return profile::signed_value(cell.statistics.visits) < 0 ||
@@ -77,7 +77,7 @@ class ProfileReader {
     });
   }
 
-  // In the order of their nodes, so that one pass fills the cells of all locations.
+  // Sorts by node, so that one pass fills the cells of all locations.
   void sort_cnodes() {
     const std::vector<std::uint32_t>& nodes = paths_.nodes();
     for (std::uint32_t i = 0; i < cube_.cnodes.size(); ++i) {
@@ -88,7 +88,7 @@ class ProfileReader {
 
   NodeId node_of(CnodeId cnode) const { return NodeId{paths_.nodes()[cnode.value()]}; }
 
-  // A cell for each node that has visits or time on a location.
+  // Makes a cell for each node that has visits or time on a location.
   void read_visits(const ValueTable& visits) {
     std::vector<std::size_t> visited(tree_.locations.size());
     const auto each_visit = [&](const auto& take) {
@@ -103,10 +103,10 @@ class ProfileReader {
     });
   }
 
-  // Calls `take(cnode, location, value)` for the values of what was not lifted, with `visits` only
-  // where there are any, some locations at a time: where there are more cells side by side than a
-  // set of the cache has ways, each access is one to memory. The rows of a location are taken by
-  // one thread, in order.
+  // Calls `take(cnode, location, value)` for the values of call paths that were not lifted; with
+  // `visits`, only where there are visits. Handles some locations at a time: with more rows of
+  // cells than a cache set has ways, each access would go to memory. One thread takes the rows of a
+  // location, in order.
   template <typename Number, typename Take>
   void each_value(const ValueTable& table, const Take& take,
                   const ValueTable* visits = nullptr) const {
@@ -153,8 +153,8 @@ class ProfileReader {
     add_length(times);
   }
 
-  // The shortest or longest visit; of call paths that a location has visited: others may claim
-  // to have one as well, or have 0 there.
+  // The shortest or longest visit, for call paths that the location has visited. For others a file
+  // may contain a value, or 0.
   void read_extremes(const char* name, bool least, const ValueTable& visits) {
     const CubeMetricId metric = find_metric(cube_, name);
     if (!metric.defined() || !reader_.has_values(metric)) return;
@@ -175,7 +175,7 @@ class ProfileReader {
     each_value<double>(times, take, &visits);
   }
 
-  // Only metrics of our own kind: the meaning of the values of others is not known.
+  // Only Timeloom's own kind of metrics: the meaning of other metrics' values is not known.
   void read_counters() {
     std::uint32_t next = 0;
     for (std::uint32_t i = 0; i < cube_.metrics.size(); ++i) {
@@ -195,7 +195,7 @@ class ProfileReader {
     }
   }
 
-  // A node that stands for no region of the program gives its part to the call path above it.
+  // A node that is not a region of the program gives its part to the call path above it.
   void read_samples(CubeMetricId id, MetricId metric) {
     const ValueTable values(reader_, id, MetricKind::kExclusive);
     std::vector<double> row(tree_.locations.size());
@@ -203,7 +203,7 @@ class ProfileReader {
       if (values.empty_row(CnodeId{i})) continue;
       values.get(CnodeId{i}, 0, row);
       for (std::uint32_t j = 0; j < row.size(); ++j) {
-        // Below 1 lies also what a maximum is without any value.
+        // The maximum of no values is also below 1.
         if (!(row[j] >= 1 && row[j] < 0x1p63)) continue;
         tree_.locations[j].samples.push_back(
             {metric, node_of(CnodeId{i}), static_cast<std::uint64_t>(row[j])});
@@ -228,7 +228,7 @@ class ProfileReader {
     }
   }
 
-  // Sums, so that each is one value.
+  // Reads sums, since each is a single value.
   void read_bytes(CubeMetricId id, MetricId metric) {
     const ValueTable values(reader_, id, MetricKind::kExclusive);
     std::vector<double> row(tree_.locations.size());
@@ -241,7 +241,7 @@ class ProfileReader {
     }
   }
 
-  // REQUIRES: nodes of a metric come in their order.
+  // REQUIRES: the nodes of a metric come in ascending order.
   void add_value(std::uint32_t location, MetricId metric, NodeId node,
                  const profile::MetricStatistics& value) {
     std::vector<profile::MetricCell>& cells = tree_.locations[location].metrics;
@@ -257,7 +257,7 @@ class ProfileReader {
     return cells.back();
   }
 
-  // Nodes are asked for in their order.
+  // REQUIRES: called with nodes in ascending order.
   Cell* find(std::uint32_t location, NodeId node, std::size_t& next) {
     std::vector<Cell>& cells = tree_.locations[location].cells;
     while (next < cells.size() && cells[next].node < node) ++next;
@@ -274,7 +274,7 @@ class ProfileReader {
       }
     }
     std::ranges::stable_sort(cells, {}, &Cell::node);
-    // Several call paths of the file that became one.
+    // Joins call paths of the file that became one node.
     std::size_t end = 0;
     for (std::size_t i = 1; i < cells.size(); ++i) {
       if (cells[i].node == cells[end].node) {
@@ -286,9 +286,8 @@ class ProfileReader {
     cells.resize(end + 1);
   }
 
-  // Seconds lose digits: no call path may be shorter than those below it, or
-  // its exclusive time would be less than nothing. Nodes that only their
-  // children have a time for get one.
+  // Seconds are rounded. A call path must not be shorter than the call paths below it, or its
+  // exclusive time would be negative. Nodes without a time get their children's.
   void make_consistent(LocationProfile& location) const {
     std::vector<std::uint64_t> below(tree_.nodes.size());  // of nodes: the time of their children
     std::vector<Cell> missing;
@@ -309,7 +308,7 @@ class ProfileReader {
     add_cells(location.cells, missing);
   }
 
-  // Without a word on how long the run was, it was as long as its longest thread.
+  // If the length of the run is not recorded, it is the longest thread's.
   void add_length(const ValueTable& times) {
     ClockProperties& clock = tree_.definitions.clock;
     if (clock.length != 0) return;
@@ -344,7 +343,7 @@ class ProfileReader {
 
   std::uint64_t to_ticks(double seconds, const char* metric) const {
     const double ticks = seconds * ticks_per_second_;
-    // A sum of doubles that is nothing may be a little less.
+    // A sum of doubles that should be 0 may be slightly below it.
     if (ticks < 0 && ticks > -1) return 0;
     const double size = std::abs(ticks);
     if (!(size < kMostTicks)) bad(metric);
@@ -354,7 +353,7 @@ class ProfileReader {
   }
 
   static constexpr double kMostTicks = 0x1p56;  // sums of many stay below 2^64
-  static constexpr double kNoTime = 1e300;      // what stands for no visit
+  static constexpr double kNoTime = 1e300;      // stands for "no visit"
 
   const Reader& reader_;
   const Cube& cube_;

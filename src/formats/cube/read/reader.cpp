@@ -24,7 +24,7 @@ constexpr std::string_view kIndexMark = "CUBEX.INDEX";
 constexpr std::string_view kDataMark = "CUBEX.DATA";
 constexpr std::string_view kCompressedMark = "ZCUBEX.DATA";
 constexpr std::size_t kIndexHead = 18;
-// zlib makes no stream shorter than about a 1030th of what it holds.
+// zlib compresses at most by a factor of about 1030.
 constexpr std::uint64_t kMostGrowth = 1100;
 
 template <typename Number>
@@ -132,7 +132,7 @@ void Reader::Contents::read_anchor() {
       [&]() -> std::string_view { return std::exchange(given, true) ? std::string_view() : text; });
 }
 
-// From the row that stands for a call path in this metric to the call path.
+// The call path of each row of this metric.
 std::vector<std::uint32_t> Reader::Contents::rows_of_cnodes(CubeMetricId metric,
                                                             const Index& index) const {
   const Cube& cube = anchor.cube;
@@ -163,7 +163,7 @@ bool Reader::Contents::starts_with(const Member& data, std::string_view mark) co
   return begin == mark;
 }
 
-// The bytes that the rows need; checked against what the member can hold.
+// The bytes that the rows need; checked against the size that the member can have.
 std::uint64_t Reader::Contents::size_of_rows(const Member& data, std::uint64_t rows,
                                              std::uint64_t row_size) const {
   const bool compressed = starts_with(data, kCompressedMark);

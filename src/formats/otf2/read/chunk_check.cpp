@@ -29,7 +29,7 @@ bool walk_header(Bytes& bytes) {
   return true;
 }
 
-// The number in the next `size` bytes, which are there.
+// The number in the next `size` bytes. REQUIRES: they exist.
 std::uint64_t number_at(const Bytes& bytes, unsigned size) {
   std::uint64_t number = 0;
   for (unsigned i = 0; i < size; ++i) {
@@ -48,8 +48,9 @@ bool walk_length(Bytes& bytes, std::uint64_t& length) {
   return true;
 }
 
-// Enters and leaves with a time of their own, in the byte order of this machine: nearly all of a
-// file that is read to compare it with what was written. Returns their number; `time`: of the last.
+// Walks enters and leaves that carry a time, in the byte order of this machine: nearly all records
+// of a file that is read to compare it with its source. Returns their number; `time`: the time of
+// the last.
 std::uint64_t walk_calls(Bytes& bytes, EventDigest& digest, std::uint64_t& time) {
   constexpr std::uint64_t kLongest = 16;  // 1 + 8 for the time, 1 + 1 + 4 for the region
   if (std::endian::native != std::endian::little || bytes.big_endian) return 0;
@@ -87,7 +88,7 @@ ChunkCheck::Result ChunkCheck::next() {
   if (std::ferror(file_.get()) != 0) {
     throw Error("cannot read " + path_ + ": " + std::strerror(errno));
   }
-  // The library takes a byte after every record for granted.
+  // The library takes for granted that a byte follows every record.
   const bool full = size == chunk_size_;
   Bytes bytes{chunk_.get(), chunk_.get() + (full ? size - 1 : size), false};
   Result result;
@@ -104,7 +105,7 @@ ChunkCheck::Result ChunkCheck::next() {
       ++result.records;
       attributes = false;
     } else if (taken == Step::kAttributes && !attributes) {
-      attributes = true;  // two in a row nobody writes, and the library reads them recursively
+      attributes = true;  // no tool writes two in a row, and the library reads them recursively
     } else {
       result.last = taken == Step::kEndOfFile && !attributes;
       result.damaged = !result.last && (taken != Step::kEndOfChunk || attributes || !full);
@@ -113,7 +114,7 @@ ChunkCheck::Result ChunkCheck::next() {
   }
 }
 
-// Enter and Leave, which are nearly all of the events: one number, nothing else.
+// Enter and Leave, nearly all of the events: a single number.
 ChunkCheck::Step ChunkCheck::step_region(std::uint8_t record, Bytes& bytes) {
   if (bytes.left() < 1) return Step::kDamaged;
   const std::uint8_t size = *bytes.at++;

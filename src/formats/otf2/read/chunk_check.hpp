@@ -1,10 +1,9 @@
-// Walks a file of an archive chunk by chunk, ahead of the library, and says how
-// many of its records are sound.
+// Walks a file of an archive chunk by chunk, ahead of the library, and counts the records that are
+// sound.
 //
-// The library reads whole chunks into memory that it does not clear; behind the
-// end of a truncated file it would find what was there before. So it is told to
-// read no more records than were counted here. Memory: one chunk. Used by one
-// thread at a time; throws Error when the file cannot be read.
+// The library reads whole chunks into memory that it does not clear; behind the end of a truncated
+// file it would read old data. So it is told to read no more records than were counted here.
+// Memory: one chunk. Used by one thread at a time; throws Error when the file cannot be read.
 #pragma once
 
 #include <cstdio>
@@ -18,12 +17,12 @@ namespace timeloom::otf2 {
 
 class ChunkCheck {
  public:
-  // `digest`: where to add the enters and leaves of the file, or null.
+  // `digest`: receives the enters and leaves of the file; may be null.
   ChunkCheck(const ArchiveFile& file, FileKind kind, std::uint64_t chunk_size,
              EventDigest* digest = nullptr);
 
   struct Result {
-    std::uint64_t records = 0;  // sound ones, in this chunk
+    std::uint64_t records = 0;  // sound ones in this chunk
     bool last = false;          // the file ends here, as it should
     bool damaged = false;       // behind these records nothing can be read
   };
@@ -44,7 +43,7 @@ class ChunkCheck {
   std::unique_ptr<std::uint8_t[]> chunk_;  // touched as far as the file reaches
 };
 
-// Counts the records of a whole file; throws Error when any of them is damaged.
+// Counts the records of a whole file; throws Error when one of them is damaged.
 std::uint64_t count_records(const ArchiveFile& archive_file, FileKind kind,
                             std::uint64_t chunk_size);
 
@@ -52,7 +51,7 @@ struct EventFile {
   std::uint64_t events = 0;
   EventDigest digest;
 };
-// Reads what a file of events holds; throws Error when any of it is damaged.
+// Reads the contents of an event file; throws Error when a part is damaged.
 EventFile read_events(const ArchiveFile& archive_file, std::uint64_t chunk_size);
 
 }  // namespace timeloom::otf2

@@ -19,7 +19,7 @@ std::string take_text(char* text) {
   return result;
 }
 
-// The library turns names into upper case; ours come back as they were given.
+// The library turns names into upper case; Timeloom's are restored.
 std::string property_name(std::string name) {
   if (name.starts_with("TIMELOOM::")) {
     for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

@@ -1,7 +1,7 @@
 // Reads the definitions of an archive.
 //
-// Definitions of an archive may have any numbers; core counts from 0. References map
-// the former to the latter. Filled once, then only read, by any thread.
+// An archive may number its definitions freely; core counts from 0. References maps the former to
+// the latter. Filled once, then only read, by any thread.
 #pragma once
 
 #include "core/definitions.hpp"
@@ -16,10 +16,10 @@ namespace timeloom::otf2 {
 
 inline constexpr std::uint32_t kNoIndex = UINT32_MAX;
 
-// References of one kind of definition, and their places in a vector of Definitions.
+// Maps the references of one kind of definition to indices of a vector in Definitions.
 class ReferenceTable {
  public:
-  // False if the reference was there already.
+  // False if the reference exists already.
   bool add(std::uint32_t reference, std::uint32_t index);
   std::uint32_t find(std::uint32_t reference) const {
     if (reference < dense_.size()) return dense_[reference];
@@ -40,7 +40,7 @@ struct References {
   ReferenceTable communicators;
   std::unordered_map<OTF2_MetricRef, std::vector<std::uint32_t>> metrics;  // class or instance
   ReferenceTable io_handles;
-  ReferenceTable io_files;       // the strings that name them
+  ReferenceTable io_files;       // the strings with their names
   ReferenceTable io_interfaces;  // values of IoParadigm
   OTF2_AttributeRef offset = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef process_id = OTF2_UNDEFINED_ATTRIBUTE;
@@ -55,7 +55,7 @@ using ReaderHandle = std::unique_ptr<OTF2_Reader, CloseReader>;
 // A handle that may be used by several threads. Throws Error.
 ReaderHandle open_reader(const Anchor& anchor);
 
-// Throws Error when anything is damaged or does not fit together.
+// Throws Error when a definition is damaged, or definitions contradict each other.
 void read_definitions(OTF2_Reader* reader, const Anchor& anchor, Definitions& definitions,
                       References& references);
 

@@ -22,7 +22,7 @@ void EventBalance::move(Event& event) {
   ++repairs_.moved_events;
 }
 
-// The regions above `region` lost their leaves; without `region` the leave is wrong.
+// The regions above `region` lost their leaves; if `region` is not open, the leave is wrong.
 bool EventBalance::close_down_to(std::uint32_t region) {
   if (std::find(open_.begin(), open_.end(), region) == open_.end()) {
     ++repairs_.dropped_leaves;

@@ -1,7 +1,7 @@
-// Corrects the events of one location to the form that sinks rely on: time does not go
-// back, and enter and leave balance. Corrections are counted.
+// Corrects the events of one location to the form that sinks rely on: times never decrease, and
+// enters and leaves balance. Corrections are counted.
 //
-// Used by one thread; appends to the batch of its owner.
+// Used by one thread; appends to its owner's batch.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,12 @@
 namespace timeloom::otf2 {
 
 struct Repairs {
-  std::uint64_t closed_regions = 0;    // were left by nobody
-  std::uint64_t dropped_leaves = 0;    // left what was not entered
-  std::uint64_t moved_events = 0;      // lay before the event in front of them
-  std::uint64_t undefined_events = 0;  // left out: refer to what is not defined
+  std::uint64_t closed_regions = 0;    // regions without a leave
+  std::uint64_t dropped_leaves = 0;    // leaves without an enter
+  std::uint64_t moved_events = 0;      // events with a time before the preceding event
+  std::uint64_t undefined_events = 0;  // left out: they refer to an undefined id
   std::uint64_t missing_events = 0;    // defined, but not in the file or damaged there
-  std::uint64_t damaged_files = 0;     // read as far as they are sound
+  std::uint64_t damaged_files = 0;     // read up to their first defect
 
   void add(const Repairs& other);
 };
@@ -42,7 +42,7 @@ class EventBalance {
     batch_.push_back(event);
   }
 
-  // Leaves everything that is open, at the time of the last event.
+  // Leaves all open regions, at the time of the last event.
   void close_all();
 
  private:

@@ -1,5 +1,5 @@
-// Whether the files of an archive are there and end as they were written, from their last bytes and
-// from the heads of chunks of events.
+// Checks that the files of an archive exist and end as they were written, from their last bytes and
+// from the heads of event chunks.
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ namespace timeloom::otf2 {
 
 namespace {
 
-// The record at the end of a file, and the byte that the library writes behind each.
+// The record at the end of a file, with the byte that the library writes behind each record.
 constexpr std::array<std::uint8_t, 2> kEnd = {2, 1};
 
 bool ends_as_written(std::FILE* file) {
@@ -24,7 +24,8 @@ bool ends_as_written(std::FILE* file) {
          std::fread(end.data(), 1, end.size(), file) == end.size() && end == kEnd;
 }
 
-// The numbers of the first and the last event of a chunk, from 1 on. None: no chunk begins here.
+// The numbers of the first and the last event of a chunk, counted from 1. Empty: no chunk starts
+// here.
 std::optional<std::array<std::uint64_t, 2>> events_of_chunk(std::FILE* file) {
   std::array<std::uint8_t, 18> head{};
   if (std::fread(head.data(), 1, head.size(), file) != head.size()) return {};
@@ -38,7 +39,7 @@ std::optional<std::array<std::uint64_t, 2>> events_of_chunk(std::FILE* file) {
   return numbers;
 }
 
-// Whether each chunk goes on where the one before has ended.
+// True if each chunk continues where the one before ended.
 bool has_its_chunks(std::FILE* file, std::uint64_t chunk) {
   if (std::fseek(file, 0, SEEK_END) != 0) return false;
   const auto size = static_cast<std::uint64_t>(std::ftell(file));
@@ -52,7 +53,7 @@ bool has_its_chunks(std::FILE* file, std::uint64_t chunk) {
   return true;
 }
 
-// `chunk`: of a file of events; 0: of another one.
+// `chunk`: chunk size of an event file; 0: another file.
 bool is_whole(const ArchiveFile& file, std::uint64_t chunk) {
   if (!file.exists()) return false;
   try {

@@ -30,8 +30,8 @@ struct EvtReader {
 using Callbacks =
     std::unique_ptr<OTF2_EvtReaderCallbacks, decltype(&OTF2_EvtReaderCallbacks_Delete)>;
 
-// Turns what the library reads into core events. Its functions are called by
-// the library, through which no exception may pass: they are kept.
+// Turns the library's events into core events. The library calls its functions, and no exception
+// may pass through it: exceptions are kept.
 class Translator {
  public:
   Translator(const Source& source, const Location& location)
@@ -85,7 +85,7 @@ class Translator {
   }
 
  private:
-  // The attribute of an enter or leave that has one.
+  // Reads the waiting attribute of an enter or leave.
   void add_waiting(OTF2_TimeStamp time, OTF2_AttributeList* attributes) noexcept {
     const OTF2_AttributeRef waiting = source_.references.waiting;
     std::uint64_t value = 0;
@@ -147,8 +147,8 @@ class Translator {
     return self(data).add(time, on ? EventKind::kRecordingOn : EventKind::kRecordingOff, 0);
   }
 
-  // Numbers are unique in a communicator. Those of a run of ours that has a single one are so in
-  // the run, and larger than any that counts in one of several.
+  // Numbers are unique in a communicator. In a run of Timeloom with a single communicator they are
+  // unique in the run, and larger than any number that counts within one of several.
   template <EventKind kKind>
   static OTF2_CallbackCode on_thread(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
                                      void* data, OTF2_AttributeList*, OTF2_CommRef communicator,
@@ -169,7 +169,7 @@ class Translator {
     return self(data).add(time, EventKind::kProgramEnd, 0, std::bit_cast<std::uint64_t>(status));
   }
 
-  // ---- Input and output
+  // ---- I/O
 
   static void register_io(OTF2_EvtReaderCallbacks* all) {
     OTF2_EvtReaderCallbacks_SetIoCreateHandleCallback(all, on_io_create);
@@ -261,7 +261,7 @@ class Translator {
     return OTF2_CALLBACK_INTERRUPT;
   }
 
-  // The end does not say what has ended.
+  // The end event does not name the operation that ended.
   static OTF2_CallbackCode on_io_complete(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
                                           void* data, OTF2_AttributeList*, OTF2_IoHandleRef handle,
                                           std::uint64_t bytes, std::uint64_t matching) noexcept {
@@ -300,7 +300,7 @@ class Translator {
     return OTF2_CALLBACK_SUCCESS;
   }
 
-  // As the metric's definition says, whatever type the event has.
+  // Converts to the type of the metric's definition, whatever type the event has.
   std::uint64_t metric_value(std::uint32_t index, OTF2_Type type,
                              const OTF2_MetricValue& value) const {
     const bool wants_double = source_.definitions.metrics[index].type == MetricValueType::kDouble;
@@ -319,7 +319,7 @@ class Translator {
   const Source& source_;
   const Location& location_;
   EventBalance balance_;
-  // Transfers under way, by handle and the number that their end has, too.
+  // Transfers in progress, by handle and the number that their end has, too.
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> operations_;
 };
 
@@ -329,8 +329,8 @@ void hand_on(Translator& translator, std::span<const std::unique_ptr<LocationSin
   translator.batch.clear();
 }
 
-// Reads `count` events, of which the file check said that they are there.
-// False if the library nevertheless finds damage.
+// Reads `count` events, which the file check has counted. Returns false if the library still finds
+// damage.
 bool read_events(const EvtReader& reader, Translator& translator, std::uint64_t count,
                  std::span<const std::unique_ptr<LocationSink>> sinks) {
   while (count > 0) {

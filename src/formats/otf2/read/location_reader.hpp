@@ -1,4 +1,4 @@
-// Reads the events of one location and hands them on.
+// Reads the events of one location and passes them to sinks.
 #pragma once
 
 #include <span>
@@ -8,26 +8,26 @@
 
 namespace timeloom::otf2 {
 
-// Shared by the readers of all locations, which only read it.
+// Data shared by the readers of all locations; constant.
 struct Source {
   Anchor anchor;
   Definitions definitions;
   References references;
 };
 
-// Mapping tables and clock offsets of the location, for the events that
-// `reader` then gives. Once for each location and handle. Throws Error.
+// Applies the mapping tables and clock offsets of the location to the events that `reader` then
+// delivers. REQUIRES: called once for each location and handle. Throws Error.
 void apply_local_definitions(OTF2_Reader* reader, const Anchor& anchor, const Location& location);
 
-// Feeds every event of the location to all sinks, without finishing them. Of a
-// damaged file the sound part. Several threads may read different locations with the same
-// handle, since the library locks its shared data. REQUIRES: all locations have been
-// selected, because selecting moves data that readers use without a lock. Throws Error.
+// Feeds every event of the location to all sinks, without finishing them. A damaged file is read up
+// to its first defect. Several threads may read different locations with the same handle, since the
+// library locks its shared data. REQUIRES: all locations have been selected, because selecting
+// moves data that readers use without a lock. Throws Error.
 Repairs read_location(OTF2_Reader* reader, const Source& source, const Location& location,
                       std::span<const std::unique_ptr<LocationSink>> sinks);
 
-// Adds the facts that only the first event of a process (ProgramBegin) holds: executable,
-// arguments, id of the process.
+// Adds the properties that only the first event of a process (ProgramBegin) has: executable,
+// arguments, process id.
 void read_programs(OTF2_Reader* reader, const Anchor& anchor, const References& references,
                    Definitions& definitions);
 

@@ -1,7 +1,7 @@
-// Hands the events of MPI that the library reads on to a translator of events.
+// Passes the MPI events that the library reads to an event translator.
 //
-// `Translator` has `static Translator& self(void*)`, `References` in references(), and
-// add(time, kind, ref, value), which keeps exceptions to itself.
+// `Translator` has `static Translator& self(void*)`, `References` in references(), and add(time,
+// kind, ref, value), which lets no exception out.
 #pragma once
 
 #include "core/mpi/mpi_event.hpp"
@@ -38,7 +38,7 @@ class MessageCallbacks {
     return Translator::self(data).references().communicators.find(communicator);
   }
 
-  // An event of an unknown communicator is left out, and its operands with it.
+  // An event of an unknown communicator is left out, together with its operands.
   static OTF2_CallbackCode put(void* data, OTF2_TimeStamp time, OTF2_CommRef comm,
                                OperandPlace place, std::uint64_t value) noexcept {
     if (communicator(data, comm) == kNoIndex) return OTF2_CALLBACK_SUCCESS;

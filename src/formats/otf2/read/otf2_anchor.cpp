@@ -37,7 +37,7 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
   throw Error("cannot read " + path.string() + ": " + std::strerror(errno));
 }
 
-// The fields of an anchor, one after the other; throws Error at the first that is not there.
+// The fields of an anchor, one after the other; throws Error at the first missing one.
 class Fields {
  public:
   Fields(const std::filesystem::path& path, const std::vector<std::uint8_t>& file)

@@ -1,7 +1,7 @@
 // The anchor of an archive ("….otf2"): the list of its files and their chunk sizes.
 //
-// Read here before the library does, because the library trusts the numbers in
-// it: with a damaged anchor it writes beyond its memory. A plain value.
+// Read here before the library does, because the library trusts its numbers: with a damaged anchor
+// it writes beyond its memory. A plain value.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace timeloom::otf2 {
 
-// A file of an archive, which may be missing. The anchor that it comes from outlives it.
+// A file of an archive, which may be missing. Its anchor outlives it.
 class ArchiveFile {
  public:
   ArchiveFile(const InputDirectory& directory, std::string way)
@@ -37,10 +37,10 @@ struct Anchor {
   std::shared_ptr<const InputDirectory> directory;
   std::uint64_t event_chunk = 0;
   std::uint64_t definition_chunk = 0;
-  std::uint64_t trace_id = 0;  // a random number of this archive; 0: an old format without one
+  std::uint64_t trace_id = 0;  // a random number of this archive; 0: none (an old format)
 
   ArchiveFile global_definitions() const;
-  ArchiveFile markers() const;  // need not exist
+  ArchiveFile markers() const;  // may be missing
   ArchiveFile events(LocationId location) const;
   ArchiveFile local_definitions(LocationId location) const;
   // The path of the anchor, for the library.

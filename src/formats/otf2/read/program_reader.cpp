@@ -1,5 +1,5 @@
-// The contents of ProgramBegin, read ahead of the other events of a process because
-// it belongs to the definitions.
+// Reads ProgramBegin ahead of the other events of a process, because its contents belong to the
+// definitions.
 
 #include <exception>
 #include <span>
@@ -47,7 +47,7 @@ OTF2_CallbackCode on_program_begin(OTF2_LocationRef, OTF2_TimeStamp, std::uint64
   return OTF2_CALLBACK_SUCCESS;
 }
 
-// The first event, if there is a sound one.
+// Reads the first event, if it is sound.
 void read_first_event(OTF2_Reader* reader, const Location& location, Program& program,
                       const std::string& what) {
   OTF2_EvtReader* events = check(OTF2_Reader_GetEvtReader(reader, location.id.value()), what);
@@ -56,7 +56,7 @@ void read_first_event(OTF2_Reader* reader, const Location& location, Program& pr
   OTF2_Reader_RegisterEvtCallbacks(reader, events, callbacks, &program);
   OTF2_EvtReaderCallbacks_Delete(callbacks);
   std::uint64_t read = 0;
-  // An error here is met again, and counted, when the events are read.
+  // An error here occurs again, and is counted, when the events are read.
   OTF2_Reader_ReadLocalEvents(reader, events, 1, &read);
   OTF2_Reader_CloseEvtReader(reader, events);
   forget_library_errors();
@@ -69,7 +69,7 @@ void read_programs(OTF2_Reader* reader, const Anchor& anchor, const References& 
                    Definitions& definitions) {
   std::vector<bool> seen(definitions.groups.size());
   for (const Location& location : definitions.locations) {
-    // By convention the first location of a process begins with it.
+    // By convention it is the first event of the first location of a process.
     if (seen[location.group.value()]) continue;
     seen[location.group.value()] = true;
     const ArchiveFile file = anchor.events(location.id);

@@ -8,7 +8,7 @@ namespace {
 
 RawDefinitions& raw(void* data) { return *static_cast<RawDefinitions*>(data); }
 
-// Exceptions must not pass through the library: they are kept, and end the reading.
+// No exception may pass through the library: it is kept, and ends the reading.
 template <typename Function>
 OTF2_CallbackCode keep(void* data, const Function& function) noexcept {
   try {
@@ -205,7 +205,7 @@ void RawDefinitions::read(OTF2_Reader* reader, const std::string& what) {
   OTF2_GlobalDefReaderCallbacks_SetIoPreCreatedHandleStateCallback(callbacks, on_io_state);
   check(OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks, this), what);
   std::uint64_t read = 0;
-  // Up to the end of the file, whatever number the anchor tells.
+  // Reads up to the end of the file, whatever number the anchor contains.
   const OTF2_ErrorCode code =
       OTF2_Reader_ReadGlobalDefinitions(reader, definitions, OTF2_UNDEFINED_UINT64, &read);
   if (failure) std::rethrow_exception(failure);

@@ -1,6 +1,5 @@
-// The global definitions as an archive holds them: in any order, each naming
-// others by reference. Collected first, then resolved into core Definitions.
-// Used by one thread.
+// The global definitions as an archive contains them: in any order, with references to each other.
+// Collected first, then resolved into core Definitions. Used by one thread.
 #pragma once
 
 #include "formats/otf2/read/definition_reader.hpp"
@@ -60,7 +59,7 @@ class RawDefinitions {
     OTF2_CommRef self;
     OTF2_StringRef name;
     OTF2_GroupRef group;
-    OTF2_GroupRef others;  // the second group; undefined: there is one only
+    OTF2_GroupRef others;  // the second group; undefined: there is only one
     OTF2_CommRef parent;
   };
   struct Member {
@@ -110,7 +109,7 @@ class RawDefinitions {
     OTF2_IoAccessMode access;
     OTF2_IoStatusFlag status;
   };
-  // Of a location or location group.
+  // Property of a location or location group.
   struct Property {
     std::uint64_t owner;
     OTF2_StringRef name;

@@ -19,8 +19,8 @@ namespace {
               file.path() + "; copy the trace with its directory");
 }
 
-// Every file that the events need is there and can be trusted. A tool may write
-// no local definitions at all, but not those of some locations only.
+// Checks that every file that the events need exists and is sound. A tool may write no local
+// definitions at all, but not for some locations only.
 void check_files(const Anchor& anchor, const Definitions& definitions) {
   std::vector<const Location*> without;
   for (const Location& location : definitions.locations) {
@@ -39,8 +39,8 @@ void check_files(const Anchor& anchor, const Definitions& definitions) {
   }
 }
 
-// Locations in the order in which they are read: the longest first, so that
-// the threads end at about the same time.
+// The order in which locations are read: the longest first, so that the threads end at about the
+// same time.
 std::vector<std::size_t> reading_order(const std::vector<Location>& locations) {
   std::vector<std::size_t> order(locations.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -66,8 +66,8 @@ class ArchiveReader : public RunSource {
 
   void feed(std::span<RunSink* const> sinks, unsigned threads) override {
     const ReaderHandle reader = open_reader(source_.anchor);
-    // The library itself makes Enter and Leave of the events of tools that
-    // sample, if it has seen which region a calling context belongs to.
+    // For tools that sample, the library itself makes Enter and Leave events, if it has read the
+    // regions of the calling contexts.
     read_global_definitions(reader.get());
     open_files(reader.get());
     for (RunSink* sink : sinks) sink->begin(source_.definitions);

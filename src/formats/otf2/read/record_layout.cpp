@@ -64,7 +64,7 @@ constexpr Table make_event_table() {
   return table;
 }
 
-// The records that global and local definitions have in common.
+// The records that global and local definitions share.
 constexpr Table make_definition_table() {
   Table table{};
   table[10] = "us";                 // String
@@ -174,7 +174,7 @@ bool walk_mapping(Bytes& bytes) {
   return true;
 }
 
-// `layout` is just behind the letter of the count; leaves it at ')'.
+// `layout`: just behind the letter of the count; at the ')' afterwards.
 bool walk_array(const char*& layout, std::uint64_t count, Bytes& bytes) {
   const char* const end = std::strchr(layout, ')');
   char element[8] = {};

@@ -1,4 +1,4 @@
-// The second half of RawDefinitions: references become places in Definitions.
+// The second half of RawDefinitions: references become indices in Definitions.
 
 #include <algorithm>
 #include <charconv>
@@ -15,7 +15,7 @@ namespace timeloom::otf2 {
 
 namespace {
 
-constexpr std::int64_t kMostExponent = 1000;  // a file may have any; no unit has so large a one
+constexpr std::int64_t kMostExponent = 1000;  // a file may contain any; units are far smaller
 
 class Resolver {
  public:
@@ -141,7 +141,7 @@ class Resolver {
     }
   }
 
-  // Other tools are shown the alias.
+  // Other tools see the alias.
   template <typename Place>
   void take_name(const RawDefinitions::Property& property, Place& place) const {
     if (text(property.name) != kNameProperty || property.type != OTF2_TYPE_STRING) return;
@@ -155,7 +155,7 @@ class Resolver {
     }
   }
 
-  // The value of an id, which some write as text and some as number; 0: unknown.
+  // The value of an id, which some tools write as text and some as a number; 0: unknown.
   std::uint64_t number(const RawDefinitions::Property& property) const {
     if (property.type == OTF2_TYPE_UINT64) return property.value.uint64;
     if (property.type != OTF2_TYPE_STRING) return 0;
@@ -235,7 +235,7 @@ class Resolver {
     }
   }
 
-  // Of metrics with values at every enter and leave, if they say what those of a set say.
+  // Names the set of the metrics in it that can have values at every enter and leave.
   void name_set(const std::vector<std::uint32_t>& indices, const char* whose, OTF2_MetricRef self) {
     for (const std::uint32_t index : indices) {
       if (index == kNoIndex || !can_be_sampled_[index]) continue;
@@ -250,7 +250,7 @@ class Resolver {
     }
   }
 
-  // Groups of MPI: the members of a group are places in the list of all its locations.
+  // MPI groups: the members of a group are indices into the list of all MPI locations.
   void communicators() {
     std::vector<std::uint64_t> all;
     std::unordered_map<OTF2_GroupRef, const RawDefinitions::MpiGroup*> groups;
