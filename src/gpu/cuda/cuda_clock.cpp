@@ -14,7 +14,7 @@ void Clock::start() noexcept {
   const auto nanoseconds = static_cast<double>(later.monotonic_ns - begin_.monotonic_ns);
   constexpr auto kOne = static_cast<double>(std::uint64_t{1} << kShift);
   nanoseconds_per_tick_ = static_cast<std::uint64_t>(nanoseconds / ticks * kOne);
-  // Of the rounded factor, so that the way back is the same line.
+  // Computed from the rounded factor, so that both conversions use the same line.
   ticks_per_nanosecond_ =
       static_cast<std::uint64_t>(kOne / static_cast<double>(nanoseconds_per_tick_) * kOne);
 }

@@ -1,8 +1,8 @@
-// The clock that CUPTI is given: the ticks of our events, in nanoseconds since 1970 as CUPTI and
-// its other users expect them. GPU times are put on it by CUPTI. The way back to ticks is exact to
-// the nanosecond, since both ways use the same factor.
+// The clock that CUPTI is given: the ticks of Timeloom's events, in nanoseconds since 1970 as CUPTI
+// and its other users expect. CUPTI converts GPU times to this clock. The conversion back to ticks
+// is exact to the nanosecond, since both directions use the same factor.
 //
-// now() may be called by any thread, the rest by one at a time. Nothing throws.
+// Any thread may call now(), one thread at a time all other functions. Nothing throws.
 #pragma once
 
 #include <atomic>
@@ -14,13 +14,13 @@ namespace timeloom::cuda {
 
 class Clock {
  public:
-  // Takes a few milliseconds to learn how long a tick is.
+  // Measures the length of a tick, which takes a few milliseconds.
   void start() noexcept;
   std::uint64_t now() const noexcept { return nanoseconds(os::now()); }
   std::uint64_t nanoseconds(std::uint64_t ticks) const noexcept {
     return begin_.realtime_ns + scale(ticks - begin_.ticks, nanoseconds_per_tick_);
   }
-  // 0: the time is none of this clock.
+  // 0: the time is not from this clock.
   std::uint64_t ticks(std::uint64_t nanoseconds) const noexcept {
     if (nanoseconds <= begin_.realtime_ns) return 0;
     return begin_.ticks + scale(nanoseconds - begin_.realtime_ns, ticks_per_nanosecond_);

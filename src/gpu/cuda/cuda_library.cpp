@@ -10,13 +10,13 @@
 namespace timeloom::cuda {
 namespace {
 
-// CUPTI serves drivers of its own major version of CUDA and of later ones.
+// CUPTI supports drivers of its own major version of CUDA and of later ones.
 constexpr int kOldestMajor = 12;
 constexpr int kNewestMajor = 13;
 
 std::string library_name(int major) { return "libcupti.so." + std::to_string(major); }
 
-// The major version of CUDA that the driver has; 0: not known.
+// The driver's major version of CUDA; 0: not known.
 int driver_major() {
   void* const driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   if (driver == nullptr) return 0;
@@ -32,8 +32,8 @@ std::string directory_of(std::string_view file) {
   return std::string(slash == std::string_view::npos ? "" : file.substr(0, slash));
 }
 
-// Where the program's CUDA lies, and the packages beside which this library is installed
-// (timeloom/lib in the same directory as nvidia).
+// The directories of the program's CUDA, and of the packages beside this library (timeloom/lib in
+// the same directory as nvidia).
 std::vector<std::string> directories() {
   std::vector<std::string> found;
   const auto add = [&](const std::string& directory) {

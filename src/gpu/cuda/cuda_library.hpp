@@ -1,5 +1,5 @@
-// The CUPTI of this process: the one that is loaded already, since two copies do not work beside
-// each other; else the one beside the program's CUDA, of the packages, or of the toolkit.
+// Finds the CUPTI of this process: the copy that is loaded already, since two copies do not work
+// together; otherwise the copy beside the program's CUDA, in the packages, or in the toolkit.
 //
 // Called by one thread, inside cuInit. Throws std::bad_alloc.
 #pragma once
@@ -10,7 +10,8 @@
 
 namespace timeloom::cuda {
 
-// Fills in all functions; they stay as long as the process. False: `reason` says why not.
+// Fills in all functions, which stay valid for the life of the process. Returns false with the
+// `reason` if there is no usable CUPTI.
 bool load_cupti(Functions& functions, std::string& reason);
 
 }  // namespace timeloom::cuda

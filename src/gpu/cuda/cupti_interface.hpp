@@ -1,9 +1,9 @@
-// The functions and records of NVIDIA's CUPTI that are used here, declared by ourselves, so that
-// neither CUDA nor its headers are needed to build. scripts/check/check_cupti.py compares them with
-// the headers of the releases of CUPTI.
+// Declarations of the functions and records of NVIDIA's CUPTI that Timeloom uses, so that the build
+// needs neither CUDA nor its headers. scripts/check/check_cupti.py compares them with the headers
+// of CUPTI's releases.
 //
-// A record is a prefix of NVIDIA's of the same kind: later versions of a kind add fields at its
-// end. All are packed and aligned to 8 bytes. Plain declarations.
+// A record is a prefix of NVIDIA's record of the same kind: later versions add fields at the end.
+// All records are packed and aligned to 8 bytes. Plain declarations.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// The threads that call CUDA. Its records name a thread by the lower half of its pthread_t, which
-// another thread may have later; so each is noted with the time of its first call.
+// The threads that call CUDA. CUDA's records identify a thread by the lower half of its pthread_t,
+// which another thread may have later, so each thread is noted with the time of its first call.
 //
-// Any thread may call these. Nothing throws; a thread for which there is no memory stays unknown.
+// Any thread may call these functions. Nothing throws; without memory a thread stays unknown.
 #pragma once
 
 #include <atomic>
@@ -13,12 +13,12 @@ namespace timeloom::cuda {
 
 class HostThreads {
  public:
-  // The calling thread is about to make a call; cheap after its first.
+  // Called before the calling thread makes a CUDA call; cheap after the first time.
   void note(std::uint64_t time) noexcept {
     if (!t_noted) [[unlikely]]
       note_first(time);
   }
-  // The id of the operating system; 0: not known.
+  // The operating system's id of the thread; 0: not known.
   std::uint64_t find(std::uint32_t name, std::uint64_t time) noexcept;
 
  private:

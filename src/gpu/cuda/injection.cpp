@@ -1,9 +1,10 @@
-// The library that the driver of NVIDIA loads where CUDA_INJECTION64_PATH names it: at the first
-// call of cuInit it calls InitializeInjection(). From then on CUPTI hands us, in buffers, records
-// of what the process does with its GPUs.
+// The library that NVIDIA's driver loads from CUDA_INJECTION64_PATH. It calls InitializeInjection()
+// at the first call of cuInit. From then on CUPTI delivers buffers with records of the GPU activity
+// of the process.
 //
-// A guest: no subscriber of CUPTI is held, of which a process has one, and when the program itself
-// registers for the records (torch.profiler), ours are taken out first and it has CUPTI for itself.
+// A guest: it does not become CUPTI's subscriber, of which a process has only one. When the program
+// itself registers for records (torch.profiler), Timeloom takes its records out first and leaves
+// CUPTI to the program.
 #include <time.h>
 
 #include <atomic>
@@ -41,14 +42,14 @@ struct Session {
   std::uint64_t objects = 0;  // loaded when references were redirected
 };
 
-// Lives as long as the process, since CUPTI calls from threads of its own.
+// Lives as long as the process, since CUPTI calls from its own threads.
 Session* g_session = nullptr;
 std::atomic<bool> g_ours = false;  // CUPTI calls us
 
 void say(const std::string& text) { std::fprintf(stderr, "timeloom: %s\n", text.c_str()); }
 
 std::uint64_t timestamp() {
-  if (!g_ours.load(std::memory_order_relaxed)) {  // whoever has CUPTI now expects its own clock
+  if (!g_ours.load(std::memory_order_relaxed)) {  // the current user of CUPTI expects its own clock
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
@@ -78,7 +79,7 @@ void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_
 Result register_timestamp(Timestamp* clock);
 Result register_callbacks(RequestBuffer* request, CompleteBuffer* complete);
 
-// The first functions of CUPTI by which others change what we get.
+// The first functions of CUPTI by which the program changes the records that Timeloom gets.
 void redirect_if_due(Session& s) {
   const std::uint64_t objects = os::loaded_objects();
   if (objects == s.objects) return;
@@ -127,13 +128,13 @@ void disable(const Functions& functions) {
   for (const ActivityKind kind : kKinds) (void)functions.disable(kind);
 }
 
-// The program itself begins to use CUPTI: what we have is taken out while the clock is still ours,
-// by which CUPTI computes the times of the GPU at this moment.
+// Called when the program itself starts to use CUPTI. The records are taken out while Timeloom's
+// clock is still registered, because CUPTI uses the current clock to compute GPU times.
 void step_aside() {
   if (!g_ours) return;
   Session& s = *g_session;
-  // First: what a kind has not handed out when it is disabled is gone. Again, for what was
-  // recorded meanwhile: no buffer of ours is to be handed to somebody else.
+  // First flush: records not delivered before a kind is disabled are lost. Second flush: records
+  // that came meanwhile, since no buffer of Timeloom may be delivered to another tool.
   (void)s.functions.flush_all(kFlushForced);
   disable(s.functions);
   (void)s.functions.flush_all(kFlushForced);
@@ -148,7 +149,7 @@ void step_aside() {
       "(torch.profiler or another user of CUPTI)");
 }
 
-// In the place of the functions of CUPTI, when another object of this process calls them.
+// Replaces CUPTI's function when another object of this process calls it.
 Result register_timestamp(Timestamp* clock) {
   step_aside();
   return g_session->functions.register_timestamp(clock);
@@ -165,7 +166,7 @@ void end_measurement() noexcept {
   s.records.end();
 }
 
-// CUDA does not work in the child of a process that uses it, nor do the threads of CUPTI live
+// CUDA does not work in the child of a process that uses it, and CUPTI's threads do not exist
 // there.
 void forget_in_child() {
   g_ours = false;
@@ -197,7 +198,7 @@ void start() {
 }  // namespace
 }  // namespace timeloom::cuda
 
-// Called by the driver; 1: all is well, and so it is for the program in any case.
+// Called by the driver. Returns 1, success, in any case, so that the program goes on.
 // NOLINTNEXTLINE(readability-identifier-naming): the driver has chosen the name
 extern "C" [[gnu::visibility("default")]] int InitializeInjection() {
   try {

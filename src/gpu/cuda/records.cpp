@@ -29,7 +29,7 @@ GpuCopy direction_of(MemcpyKind kind) noexcept {
 
 }  // namespace
 
-// A writer for the measurement that runs now; false: none does.
+// Opens a writer for the current measurement; false: there is none.
 bool Records::open() {
   const std::uint32_t number = record::measurement_number();
   if (writer_ != nullptr && measurement_ == number) return true;
@@ -47,7 +47,7 @@ bool Records::open() {
   return !ended_;
 }
 
-// What a full disk keeps from the file is counted by the measurement.
+// The measurement counts the records that a full disk keeps out of the file.
 void Records::flush() {
   const bool works = writer_->error() == 0;
   if (const std::uint64_t lost = writer_->flush(); lost != 0) record::count_lost(lost);
@@ -141,7 +141,7 @@ std::uint32_t Records::place_of(const Queue& queue) {
 
 template <typename Work>
 void Records::add_work(const Work& work, std::uint64_t what) {
-  if (work.start == 0) return writer_->add_lost(1);  // handed out before it began
+  if (work.start == 0) return writer_->add_lost(1);  // delivered before it started
   const Queue queue{work.device, work.context, work.stream};
   writer_->add(
       {clock_.ticks(work.start), clock_.ticks(work.end), place_of(queue), work.correlation, what});

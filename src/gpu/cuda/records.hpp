@@ -1,7 +1,7 @@
-// Turns the records of CUPTI into those of the spool of the running measurement. Records that come
-// while nothing is measured are none of a run.
+// Converts CUPTI's records to records in the spool of the current measurement. Records that arrive
+// while nothing is measured are dropped.
 //
-// One thread at a time. Throws std::bad_alloc.
+// Used by one thread at a time. Throws std::bad_alloc.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ class Records {
   Records(const Functions& functions, const Clock& clock, HostThreads& threads)
       : functions_(functions), clock_(clock), threads_(threads) {}
 
-  // The records of a buffer. They are in the file when it returns.
+  // Takes the records of a buffer; they are in the file on return.
   void take(std::uint8_t* buffer, std::size_t valid, std::uint64_t dropped);
-  // Another tool has CUPTI from now on.
+  // Called when another tool takes over CUPTI.
   void leave();
-  // The running measurement is about to end: what comes later is not part of it.
+  // Called before the measurement ends: later records do not belong to it.
   void end() noexcept;
 
  private:
@@ -57,10 +57,10 @@ class Records {
   const Clock& clock_;
   HostThreads& threads_;
   std::unique_ptr<spool::GpuWriter> writer_;
-  std::uint32_t measurement_ = 0;  // of the writer
-  bool ended_ = false;             // that measurement
+  std::uint32_t measurement_ = 0;  // the writer's measurement
+  bool ended_ = false;             // this measurement has ended
   std::vector<Call> calls_[2];     // by domain and number
-  // Of the record before, as most are of the same.
+  // The queue of the record before: most records are from the same.
   Queue last_queue_{};
   std::uint32_t last_queue_place_ = UINT32_MAX;
   std::uint32_t last_thread_ = 0;

@@ -26,7 +26,7 @@ constexpr std::uint32_t kMostRows = 4096;        // of a tile
 constexpr std::uint32_t kMostRowsOfAll = 16384;  // of all tiles of a question
 constexpr std::uint32_t kMostCalls = 100'000;
 constexpr std::uint32_t kMostCallsOfAll = 1'000'000;
-constexpr std::uint64_t kMostEvents = 4'000'000;  // that are looked at for one list of calls
+constexpr std::uint64_t kMostEvents = 4'000'000;  // read for one list of calls
 constexpr std::size_t kMostBytesOfMarks = 256 << 10;
 constexpr std::size_t kMostSeriesAsked = 64;
 constexpr std::uint32_t kMostParameters = 64;
@@ -42,12 +42,12 @@ std::uint32_t track_in(QuestionReader& in, const Index& index) {
   return track;
 }
 
-// As many as are named; none: all.
+// The tracks that are named; none named: all.
 std::vector<std::uint32_t> tracks_in(QuestionReader& in, const Index& index, std::uint32_t count) {
   if (count > in.left() / sizeof(std::uint32_t)) throw BadQuestion{"tracks are missing"};
   std::vector<std::uint32_t> tracks;
   for (std::uint32_t i = 0; i < count; ++i) tracks.push_back(track_in(in, index));
-  // None counts twice.
+  // A track that is named twice counts once.
   std::ranges::sort(tracks);
   tracks.erase(std::unique(tracks.begin(), tracks.end()), tracks.end());
   if (count > 0) return tracks;
@@ -56,7 +56,7 @@ std::vector<std::uint32_t> tracks_in(QuestionReader& in, const Index& index, std
   return tracks;
 }
 
-// Answers the parts of a question, several at a time, one after the other in the result.
+// Answers the parts of a question in parallel; the result has them in order.
 template <typename Part, typename Work>
 std::string answers(const std::vector<Part>& parts, const Work& work) {
   std::vector<std::string> found(parts.size());
@@ -178,7 +178,7 @@ std::string table(const Definitions& definitions, const Index& index, QuestionRe
   return out.take();
 }
 
-// Whether a value is one of those that are looked for: some parameters by number, and their text.
+// Returns a test for the values that are searched for: some parameters by number, with their text.
 std::function<bool(const Event&)> parameter_in(QuestionReader& in, const Definitions& definitions) {
   std::vector<std::uint32_t> numbers(in.u32(1, kMostParameters));
   for (std::uint32_t& number : numbers) number = in.u32();
@@ -289,7 +289,7 @@ std::string links(const Content& content, const Index& index, QuestionReader in)
   const std::uint32_t track = track_in(in, index), limit = in.u32(1, kMostFound);
   const std::uint64_t from = in.time(), to = in.time();
   in.end();
-  // A task is created and awaited once, and woken many times.
+  // A task is created and awaited once, but woken many times.
   const auto wanted = [&](const Link& link) {
     const bool ends = link.to_track == track, begins = link.from_track == track;
     if (link.kind != Link::Kind::kWakes) return ends || begins;
@@ -386,7 +386,7 @@ Answer answer_question(const Content& content, std::string_view route, std::stri
     try {
       return answer_of(content, route, body);
     } catch (const DamagedIndex&) {
-      // It is made anew, with the same numbers.
+      // The index was rebuilt, with the same numbers.
       if (content.settled_index() == asked) throw;
       return answer_of(content, route, body);
     }

@@ -1,8 +1,7 @@
-// The questions that the viewer's page asks, as bytes, and their answers:
-// docs/formats/view-http.md.
+// Answers the questions of the viewer's page, which are sent as bytes: docs/formats/view-http.md.
 //
-// Any thread may ask. What an answer takes is bounded by the limits of the questions. Whatever the
-// bytes of a question are, the answer says so; nothing is thrown but what memory can.
+// Any thread may ask. The limits on questions bound the cost of an answer. The answer reports
+// errors in a question; only std::bad_alloc is thrown.
 #pragma once
 
 #include <condition_variable>
@@ -25,15 +24,16 @@ namespace timeloom::view {
 // The content of the viewer: a run, and its index as soon as there is one. Any thread.
 class Content {
  public:
-  // `describe` makes the description of the run, as JSON; with the index, if there is one. Both
+  // `describe` returns the description of the run as JSON, using the index if there is one. Both
   // outlive this object.
   Content(const Definitions& definitions, std::function<std::string(const Index*)> describe)
       : definitions_(&definitions), describe_(std::move(describe)) {}
 
-  // Where lines of functions may come from; nothing else changes it. REQUIRES: no question yet.
+  // Sets the files that source lines may come from; it has no other effect. REQUIRES: no question
+  // has been asked yet.
   void set_sources(std::shared_ptr<const SourceFiles> sources) { sources_ = std::move(sources); }
   const SourceFiles* sources() const noexcept { return sources_.get(); }
-  // Where marks are kept; the same holds. Null: nowhere.
+  // Sets the file of marks; null: marks are not kept. REQUIRES: as above.
   void set_marks(std::shared_ptr<const MarksFile> marks) { marks_ = std::move(marks); }
   const MarksFile* marks() const noexcept { return marks_.get(); }
 
@@ -42,12 +42,12 @@ class Content {
   Progress& progress() noexcept { return progress_; }
   const Progress& progress() const noexcept { return progress_; }
 
-  // Null: not there yet.
+  // Null: not ready yet.
   std::shared_ptr<const Index> index() const {
     const std::lock_guard lock(mutex_);
     return index_;
   }
-  // Read when it is asked for first. REQUIRES: there is an index.
+  // Read at the first call. REQUIRES: there is an index.
   std::shared_ptr<const SideEvents> side_events() const {
     const std::shared_ptr<const Index> index = this->index();
     const std::lock_guard lock(side_mutex_);
@@ -72,19 +72,19 @@ class Content {
     const std::lock_guard lock(mutex_);
     index_ = std::move(index);
   }
-  // The index is sound as far as can be known, or there will be none: nobody goes on waiting.
+  // Called when the index is known to be sound, or when there will be none: ends all waiting.
   void settle() {
     const std::lock_guard lock(mutex_);
     settled_ = true;
     settled_now_.notify_all();
   }
-  // Waits for that; the index that is there then.
+  // Waits for settle() or fail(), and returns the index that exists then.
   std::shared_ptr<const Index> settled_index() const {
     std::unique_lock lock(mutex_);
     settled_now_.wait(lock, [this] { return settled_; });
     return index_;
   }
-  // There will be no index.
+  // Called when there will be no index.
   void fail(std::string reason) {
     const std::lock_guard lock(mutex_);
     failure_ = std::move(reason);
@@ -118,7 +118,7 @@ Answer answer_question(const Content& content, std::string_view route, std::stri
 // The answer of `source` for a region.
 std::string source_answer(const Content& content, const Region& region);
 
-// The answer of `paths`, which a file holds as well.
+// The answer to `paths`, which a single-file page contains as well.
 std::string paths_answer(const Index& index);
 
 }  // namespace timeloom::view

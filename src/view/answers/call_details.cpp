@@ -14,7 +14,7 @@ namespace {
 
 using DetailsJson = nlohmann::ordered_json;
 
-// Events that are looked at for parameters of a call; programs give them at its begin.
+// Events that are searched for parameters of a call; programs give them at its start.
 constexpr unsigned kMostDetailEvents = 65536;
 
 DetailsJson json_of(const Call& call) {
@@ -28,11 +28,11 @@ DetailsJson json_of(const Call& call) {
 struct Inside {
   std::uint64_t own = 0;
   std::uint64_t own_waiting = 0;
-  std::uint64_t waiting = 0;  // with that of the calls inside
+  std::uint64_t waiting = 0;  // including the calls inside
   std::uint64_t calls = 0;
 };
 
-// Counts what happens inside a call: from its enter to its leave, whatever else has the same time.
+// Counts the events inside a call, from its enter to its leave, even if others have the same time.
 class InsideCounter {
  public:
   InsideCounter(const Track& track, const Call& call) : track_(track), call_(call) {}
@@ -47,7 +47,7 @@ class InsideCounter {
   }
 
  private:
-  // False: the call has ended, and no other of the same place and time begins.
+  // Returns false when the call has ended, and no other with the same path and time starts.
   bool take(const Cursor& cursor) {
     const std::size_t depth = cursor.open().size();
     const bool enters = cursor.token() == Token::kEnter, leaves = cursor.token() == Token::kLeave;
@@ -60,7 +60,7 @@ class InsideCounter {
       if (enters) ++inside_sum_.calls;
       if (leaves && depth == call_.depth) inside_ = false;
     } else if (enters && depth == call_.depth + std::size_t{1} && cursor.time() == call_.begin) {
-      inside_ = true;  // the last one of this time is meant
+      inside_ = true;  // the last call of this time is the one in question
       inside_sum_ = {};
       node_ = cursor.frame().node;
     }
@@ -68,7 +68,7 @@ class InsideCounter {
     return inside_ || cursor.time() <= call_.begin;
   }
 
-  // To the end of the block, and over those that lie wholly inside.
+  // Goes to the end of the block, and skips blocks that lie wholly inside.
   void skip(Cursor& cursor) {
     while (cursor.next()) take(cursor);
     const std::uint32_t from = cursor.block() + 1;
@@ -148,7 +148,7 @@ std::string call_details(const Index& index, const Definitions& definitions, std
     callers.depths = depth;
     for (const Call& call : calls_in(*track, callers).calls) {
       const bool holds = call.begin <= found.front().begin && call.end >= found.front().end;
-      // Of those without duration at the same time, the last of each depth.
+      // Of calls without duration at the same time, the last of each depth.
       while (holds && !json["stack"].empty() && json["stack"].back()["depth"] >= call.depth) {
         json["stack"].erase(json["stack"].size() - 1);
       }

@@ -1,4 +1,4 @@
-// What the viewer tells of one call.
+// The viewer's details of one call.
 //
 // A function over an index and the definitions of its run, for any thread. Throws Error where the
 // file is damaged.
@@ -12,7 +12,7 @@
 
 namespace timeloom::view {
 
-// The answer of `call`, as JSON: the call of that track and depth that holds `time`.
+// The answer to `call`, as JSON: the call on that track and depth that contains `time`.
 std::string call_details(const Index& index, const Definitions& definitions, std::uint32_t track,
                          std::uint32_t depth, std::uint64_t time);
 

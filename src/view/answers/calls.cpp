@@ -43,7 +43,7 @@ class CallCollector {
     answer_.until = time;
     return false;
   }
-  // The calls that were open before the range, now that it begins.
+  // Adds the calls that were open at the start of the range.
   void begin(std::size_t count) {
     begun_ = true;
     const std::vector<Frame>& open = cursor_.open();
@@ -74,14 +74,15 @@ class CallCollector {
     if (time >= question_.from && wanted(depth - 1)) add(cursor_.frame(), depth - 1);
     return answer_.complete;
   }
-  // The first event in the range is a leave: what it left was open as well.
+  // The first event in the range is a leave: its call was open before, too.
   void begin_before_leave() {
     const std::size_t depth = cursor_.open().size();
     begin(depth);
     if (wanted(depth) && cursor_.frame().begin < question_.from) add(cursor_.frame(), depth);
   }
   void find_rest() {
-    // The last event may be one of after the range: what it left or entered is open, or not yet.
+    // The last event may lie after the range: the call that it left is open, and the call that it
+    // entered is not.
     if (slots_.size() > cursor_.open().size()) {
       const std::size_t depth = cursor_.open().size();
       if (slots_[depth] != kNotWanted) answer_.calls[slots_[depth]].end = cursor_.time();
@@ -95,7 +96,7 @@ class CallCollector {
   CallQuestion question_;
   Cursor cursor_;
   bool begun_ = false;
-  std::vector<std::size_t> slots_;  // by depth: the place in the answer
+  std::vector<std::size_t> slots_;  // by depth: index in the answer
   CallAnswer answer_;
 };
 
@@ -107,7 +108,7 @@ void find_ends(Cursor& cursor, std::vector<std::size_t> open, std::vector<Call>&
     while (!open.empty() && open.back() == kNotWanted) open.pop_back();
   };
   for (trim(); !open.empty(); trim()) {
-    // From here to the end of the block.
+    // Goes from here to the end of the block.
     while (!open.empty() && cursor.next()) {
       const std::size_t depth = cursor.open().size();
       if (cursor.token() != Token::kLeave || depth >= open.size()) continue;
@@ -140,7 +141,7 @@ std::vector<Call> call_at(const Track& track, std::uint32_t depth, std::uint64_t
   question.depths = 1;
   std::vector<Call> calls = calls_in(track, question).calls;
   std::erase_if(calls, [&](const Call& call) { return call.begin > time; });
-  // Several without duration may begin at the same time; one that lasts is the last.
+  // Several calls without duration may start at the same time; a call with a duration comes last.
   if (calls.size() > 1) calls.erase(calls.begin(), calls.end() - 1);
   return calls;
 }

@@ -1,6 +1,6 @@
 // Single calls of a track.
 //
-// Pure functions over an index, for any thread. Times are ticks since the begin of the run. Throws
+// Pure functions over an index, for any thread. Times are ticks since the start of the run. Throws
 // Error where the file is damaged.
 #pragma once
 
@@ -26,8 +26,7 @@ inline Call call_of(const Track& track, const Frame& frame, std::uint64_t end, s
           frame.region};
 }
 
-// A call is in [from, to) when it begins before `to`, and ends after `from` or begins at or after
-// it.
+// A call is in [from, to) if it starts before `to`, and ends after `from` or starts at or after it.
 constexpr bool is_in(std::uint64_t begin, std::uint64_t end, std::uint64_t from,
                      std::uint64_t to) noexcept {
   return begin < to && (end > from || begin >= from);
@@ -39,24 +38,24 @@ struct CallQuestion {
   std::uint32_t first_depth = 0;
   std::uint32_t depths = UINT32_MAX;
   std::size_t limit = SIZE_MAX;
-  std::uint64_t most_events = UINT64_MAX;  // that are looked at
+  std::uint64_t most_events = UINT64_MAX;  // limit of events to read
 };
 
 struct CallAnswer {
-  std::vector<Call> calls;  // in order of begin, callers before those they called
+  std::vector<Call> calls;  // by start time, callers before their callees
   bool complete = true;
-  std::uint64_t until = 0;  // complete for what begins before
+  std::uint64_t until = 0;  // complete for calls that start before this time
 };
 
 CallAnswer calls_in(const Track& track, const CallQuestion& question);
 
 // Moves the cursor on until all wanted calls that are open now have ended, and sets their ends.
-// `open` has the place in `calls` of each, by depth (SIZE_MAX: not wanted). Blocks in which none of
-// them ends are skipped.
+// `open`: for each depth the index in `calls` (SIZE_MAX: not wanted). Blocks in which none of them
+// ends are skipped.
 void find_ends(Cursor& cursor, std::vector<std::size_t> open, std::vector<Call>& calls,
                const Track& track);
 
-// The call at a depth that holds `time`, or begins at it without duration. None: count 0.
+// The call at a depth that contains `time`, or starts at it without duration. None: count 0.
 std::vector<Call> call_at(const Track& track, std::uint32_t depth, std::uint64_t time);
 
 }  // namespace timeloom::view

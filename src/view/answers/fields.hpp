@@ -1,6 +1,6 @@
 // The fields of questions and answers of the viewer's page.
 //
-// Plain values. A question that is not as it should be throws BadQuestion.
+// Plain values. An invalid question throws BadQuestion.
 #pragma once
 
 #include <cmath>
@@ -32,7 +32,7 @@ class QuestionReader {
     if (value < least || value > most) throw BadQuestion{"a number is beyond its limits"};
     return value;
   }
-  // A time or duration; what is beyond all times is the last.
+  // A time or duration; larger values become the last possible time.
   std::uint64_t time() {
     const double value = take<double>();
     if (std::isnan(value)) throw BadQuestion{"a time is no number"};
@@ -40,7 +40,7 @@ class QuestionReader {
     const auto last = static_cast<double>(kLastTime);
     return value >= last ? kLastTime : static_cast<std::uint64_t>(std::ceil(value));
   }
-  // All that is left.
+  // All remaining bytes.
   std::string_view rest() noexcept { return std::exchange(bytes_, {}); }
   void end() const {
     if (!at_end()) throw BadQuestion{"the question is longer than its fields"};
@@ -72,7 +72,7 @@ class AnswerWriter {
     append(values.data(), values.size_bytes());
     pad();
   }
-  // By field of some records.
+  // Writes the records field by field.
   template <typename Records, typename Get>
   void u32s(const Records& records, const Get& get) {
     for (const auto& record : records) u32(get(record));

@@ -9,8 +9,8 @@ namespace {
 
 using Regions = std::unordered_set<std::uint32_t>;
 
-// Whether `a` comes before `b` in an answer. Of calls that are alike in
-// all of this it does not matter.
+// True if `a` comes before `b` in an answer. The order of calls that are equal in all of this does
+// not matter.
 struct Before {
   FindOrder order;
 
@@ -47,7 +47,7 @@ class Best {
     calls_.push_back(call);
     std::ranges::push_heap(calls_, before_);
   }
-  // Says that there may be more.
+  // Notes that there may be more calls.
   void leave_out() noexcept { left_out_ = true; }
   FindAnswer take() {
     std::ranges::sort(calls_, before_);
@@ -67,7 +67,7 @@ class TrackSearch {
               const Regions& regions, Best& best)
       : track_(track), number_(number), question_(question), regions_(regions), best_(best) {
     for (const Node& node : track.nodes()) {
-      // Calls beyond the limit of call paths may be of any region.
+      // Calls beyond the limit of call paths may have any region.
       wanted_.push_back(node.region == kNone || is_wanted(node.region));
       any_ = any_ || wanted_.back();
     }
@@ -93,7 +93,7 @@ class TrackSearch {
   static std::uint32_t first_block(unsigned level, std::uint32_t index) noexcept {
     return index << (4 * level);
   }
-  // Whether no call that begins in these blocks can be better than what is there.
+  // True if no call that starts in these blocks can be better than the present results.
   bool is_too_late(std::uint32_t first, std::uint32_t end) const {
     if (!best_.full()) return false;
     const std::uint64_t worst = best_.worst().call.begin;
@@ -121,8 +121,8 @@ class TrackSearch {
       search_group(level - 1, index * kGroupSize + part);
     }
   }
-  // What a duration has to be at least, to be of use. Calls that it excludes may make the answer
-  // incomplete, so that is noted.
+  // The least duration that a call needs to be of use. Calls that it excludes may make the answer
+  // incomplete, so this is noted.
   std::uint64_t least() {
     if (question_.order != FindOrder::kLongest || !best_.full()) return question_.shortest;
     const Call& worst = best_.worst().call;
@@ -130,13 +130,13 @@ class TrackSearch {
     return std::max(question_.shortest, worst.end - worst.begin);
   }
 
-  // Of calls that begin in these blocks, only those that are open at their end can be long enough.
+  // Of the calls that start in these blocks, only those open at the end can be long enough.
   void search_open(std::uint32_t first, std::uint32_t end) {
     if (end >= track_.blocks().size()) return;  // nothing is open at the end of a track
     Cursor cursor(track_, end);
     std::vector<Call> calls;
     std::vector<std::size_t> places(cursor.open().size(), SIZE_MAX);
-    // Those below the fewest that were open had begun before.
+    // Calls at depths below the minimum depth of the blocks had started before.
     std::uint32_t low = UINT32_MAX;
     for (std::uint32_t i = first; i < end; ++i) low = std::min(low, track_.blocks()[i].low);
     for (std::size_t depth = low; depth < cursor.open().size(); ++depth) {
@@ -182,7 +182,7 @@ class TrackSearch {
     given.resize(std::max(given.size(), place + 1));
     given[place] = true;
   }
-  // Of calls that are open at the end of a block, values may come after it.
+  // Calls that are open at the end of a block may have values after it.
   void note_in_next_block(std::uint32_t block, const std::vector<std::size_t>& at_end,
                           std::vector<bool>& given) const {
     if (block >= track_.blocks().size()) return;

@@ -1,7 +1,7 @@
-// Finds calls by region, begin and duration.
+// Finds calls by region, start and duration.
 //
-// Functions over an index, for any thread. What the sums of blocks exclude is not read. Throws
-// Error where the file is damaged.
+// Functions over an index, for any thread. Blocks that the sums exclude are not read. Throws Error
+// where the file is damaged.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@ enum class FindOrder : std::uint8_t { kEarliest, kLatest, kLongest };
 struct FindQuestion {
   FindOrder order = FindOrder::kEarliest;
   std::size_t limit = 1;
-  std::uint64_t from = 0;  // calls that begin in [from, to)
+  std::uint64_t from = 0;  // calls that start in [from, to)
   std::uint64_t to = kLastTime;
-  std::uint64_t shortest = 0;  // of their durations, both included
+  std::uint64_t shortest = 0;  // bounds of their durations, both inclusive
   std::uint64_t longest = UINT64_MAX;
   std::vector<std::uint32_t> tracks;
   std::vector<std::uint32_t> regions;  // none: any
-  // Of the values that a call was given one has to be like this; empty: any call.
+  // A test that one of the call's values must pass; empty: any call.
   std::function<bool(const Event&)> parameter;
 };
 
@@ -36,7 +36,7 @@ struct FoundCall {
 
 struct FindAnswer {
   std::vector<FoundCall> calls;
-  bool complete = true;  // there are no more; else there may be
+  bool complete = true;  // false: there may be more
 };
 
 FindAnswer find_calls(const Index& index, const FindQuestion& question);

@@ -8,7 +8,7 @@ namespace timeloom::view {
 
 namespace {
 
-// What the tracks show in one column.
+// The content of the tracks in one column.
 struct ColumnSum {
   struct Share {
     std::uint32_t region;

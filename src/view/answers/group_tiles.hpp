@@ -1,4 +1,4 @@
-// Tiles of a process and of the whole run: the mean of what the tracks show.
+// Tiles of a process and of the whole run: the mean over their tracks.
 //
 // Functions over an index and the definitions of its run, for any thread. Throws Error where the
 // file is damaged.
@@ -15,7 +15,7 @@ namespace timeloom::view {
 inline constexpr std::uint32_t kWholeRun = 0xfffffffe;
 inline constexpr std::uint32_t kFirstGroup = 0x80000000;
 
-// Whether a number stands for a process or the run, in the place of a track.
+// True if the number stands for a process or the run, instead of a track.
 bool is_group(std::uint32_t number, const Definitions& definitions) noexcept;
 
 // Row 0 only. REQUIRES: is_group(number).

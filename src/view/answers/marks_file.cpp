@@ -25,7 +25,7 @@ constexpr std::size_t kMostMarks = 500;
 constexpr std::size_t kMostBytes = 4096;  // of a note
 constexpr std::size_t kMostOfFile = 4 << 20;
 
-// Only what is a mark, and nothing else that the text may hold. Nothing: it is no list of marks.
+// Keeps only the marks in the text. Empty: the text is not a list of marks.
 std::optional<Json> marks_in(std::string_view text) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || json.value("version", Json()) != 1) return {};
@@ -65,7 +65,7 @@ bool write_at(const fs::path& path, const std::string& text) {
     out.finish();
     return true;
   } catch (const Error&) {
-    return false;  // another place is tried
+    return false;  // the other place is tried
   }
 }
 

@@ -1,7 +1,7 @@
-// The marks and notes that somebody has set in a run: a small file beside the archive, or in the
-// cache directory of the user where that place cannot be written.
+// The marks and notes that users have set in a run: a small file beside the archive or, where that
+// directory is not writable, in the user's cache directory.
 //
-// Any thread may use a const object. Nothing is thrown but what memory can.
+// Any thread may use a const object. Throws only std::bad_alloc.
 #pragma once
 
 #include <filesystem>
@@ -16,10 +16,11 @@ class MarksFile {
  public:
   explicit MarksFile(const std::filesystem::path& anchor);
 
-  // A JSON array of {"time": ticks, "text": "..."}; empty where there is no file, or none of ours.
+  // A JSON array of {"time": ticks, "text": "..."}; empty where there is no file, or not one of
+  // Timeloom's.
   std::string read() const;
-  // Replaces the file by the marks of {"version": 1, "marks": [...]}; where they are kept now.
-  // Empty: no place can be written. Nothing: these are no marks.
+  // Replaces the file by the marks of {"version": 1, "marks": [...]}. Returns the path. An empty
+  // path: no place is writable. No value: the text does not contain marks.
   std::optional<std::string> keep(std::string_view json) const;
 
  private:

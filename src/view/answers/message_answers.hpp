@@ -1,6 +1,6 @@
-// The answers about messages, as docs/formats/view-http.md has them.
+// The answers about messages, described in docs/formats/view-http.md.
 //
-// Plain functions. A question that is not as it should be throws BadQuestion.
+// Plain functions. An invalid question throws BadQuestion.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,7 +12,7 @@
 
 namespace timeloom::view {
 
-// How many there are, and whether all of them were kept.
+// The number of messages, and whether all of them were kept.
 nlohmann::ordered_json facts_of_messages(const Messages& messages);
 
 std::string messages_answer(const Bundled<Bundle>& found);

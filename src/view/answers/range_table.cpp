@@ -36,7 +36,7 @@ class TrackRange {
  private:
   RangeSum& sum_of(std::uint32_t node) { return sums_[track_.nodes()[node].path]; }
 
-  // Those in which calls end that were open when the range began, and the last one.
+  // The blocks in which calls end that were open at the start of the range, and the last one.
   std::vector<std::uint32_t> blocks_to_read(const std::vector<Frame>& open, std::uint32_t next,
                                             std::uint32_t last) const {
     std::vector<std::uint32_t> blocks;
@@ -108,7 +108,7 @@ class TrackRange {
     std::vector<Frame> open = cursor.open();
     if (ended_ && cursor.token() == Token::kLeave) open.push_back(cursor.frame());
     if (ended_ && cursor.token() == Token::kEnter) open.pop_back();
-    // Calls that end just with the range do not go on after it.
+    // Calls that end exactly with the range do not continue after it.
     std::size_t going_on = open.size();
     for (bool more = ended_ || cursor.next_of_track(); more && cursor.time() == to_;
          more = cursor.next_of_track()) {
@@ -124,7 +124,7 @@ class TrackRange {
   std::uint64_t from_, to_;
   std::vector<RangeSum>& sums_;
   bool found_ = false;
-  bool ended_ = false;  // the event that was read last is not in the range any more
+  bool ended_ = false;  // the event read last lies behind the range
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ Definitions definitions_of_tree(const Index& index, const Definitions& definitio
   all.parameters.clear();
   std::erase_if(all.metrics, [](const Metric& metric) { return !metric.is_waiting(); });
   all.markers.clear();
-  all.properties.erase(kReachedDepth);  // of the profile of the run; an index has every level
+  all.properties.erase(kReachedDepth);  // applies to the run's profile; an index has every level
   return all;
 }
 
@@ -54,7 +54,7 @@ profile::CallTree range_tree(const Index& index, const Definitions& definitions,
     auto& of_track = sums.emplace_back();
     for (std::uint32_t path = 0; path < table.sums.size(); ++path) {
       if (table.sums[path].visits == 0) continue;
-      // A call without duration may be in a range that its caller is not in.
+      // A call without duration may be in a range that does not contain its caller.
       for (std::uint32_t at = path; at != kNone && !visited[at]; at = index.paths()[at].parent) {
         visited[at] = true;
       }
@@ -81,7 +81,7 @@ profile::CallTree range_tree(const Index& index, const Definitions& definitions,
       const bool forked =
           region < definitions.regions.size() && is_forked(definitions.regions[region]);
       profile::Statistics statistics{sum.visits, sum.inclusive, sum.min, sum.max};
-      if (forked) statistics = {.inclusive = sum.inclusive};  // nobody has called it
+      if (forked) statistics = {.inclusive = sum.inclusive};  // the program has not called it
       location.cells.push_back({nodes[path], statistics});
       if (sum.waiting == 0 || tree.definitions.metrics.empty()) continue;
       const std::uint64_t waited = scaled(sum.waiting, kNanoseconds, of_ticks);

@@ -8,9 +8,9 @@
 
 namespace timeloom::view {
 
-// What each location did in [from, to): calls that reach beyond the range count with their part of
-// it. Call paths are those of regions alone: parameters do not split them. Of metrics there
-// is waiting alone, where the run has it. REQUIRES: the definitions are those of the run.
+// The activity of each location in [from, to): calls that reach beyond the range count with their
+// part inside. Call paths consist of regions only; parameters do not split them. The only metric is
+// waiting, where the run has it. REQUIRES: the definitions belong to the run.
 profile::CallTree range_tree(const Index& index, const Definitions& definitions, std::uint64_t from,
                              std::uint64_t to);
 

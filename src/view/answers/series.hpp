@@ -1,7 +1,9 @@
-// The values of a metric on a track, in order of time; of many, neighbours are summed up. The page
-// does the same with the values inside a file (viewer/src/source/series.ts), to the last bit.
+// The values of a metric on a track, in order of time; where there are many, neighbours are joined.
+// The page does the same with the values in a file (viewer/src/source/series.ts), with
+// bit-identical results.
 //
-// Used by one thread at a time. Times are ticks since the begin of the run.
+// Used by one thread at a time. Times are ticks since the start of the run. Throws only
+// std::bad_alloc.
 #pragma once
 
 #include <cstddef>
@@ -13,43 +15,43 @@
 
 namespace timeloom::view {
 
-// Values that follow each other. Each stays until the next one.
+// Consecutive values. Each is valid until the next one.
 struct Stretch {
-  std::uint64_t begin = 0;  // of the first
+  std::uint64_t begin = 0;  // time of the first
   std::uint64_t end = 0;    // of the last
   double min = 0;
   double max = 0;
   double last = 0;
   std::uint64_t count = 0;
-  double area = 0;         // values times the ticks for which they stayed
+  double area = 0;         // values times the ticks for which they were valid
   std::uint64_t time = 0;  // these ticks
 
-  // Over time; of the very last value nobody knows how long it stays.
+  // The mean over time; the end of the very last value is not known.
   double mean() const noexcept {
     return count == 1 || time == 0 ? last : area / static_cast<double>(time);
   }
 };
 
-// At first the values are there one by one; when they become many, two neighbours are joined each,
-// again and again.
+// Keeps values one by one at first. When they become many, pairs of neighbours are joined, again
+// and again.
 class Series {
  public:
   static constexpr std::size_t kMost = 1 << 12;
 
-  // REQUIRES: `time` is not before that of the value before.
+  // REQUIRES: `time` is not before the time of the previous value.
   void add(std::uint64_t time, double value);
-  // Those that touch [from, to], the one before and the one after.
+  // The stretches that touch [from, to), and one more on each side.
   std::vector<Stretch> in(std::uint64_t from, std::uint64_t to) const;
   bool has_each() const noexcept { return each_ == 1; }
   std::uint64_t count() const noexcept { return count_; }
 
  private:
   std::vector<Stretch> stretches_;
-  std::uint64_t each_ = 1;  // values in a stretch that is full
+  std::uint64_t each_ = 1;  // values in a full stretch
   std::uint64_t count_ = 0;
 };
 
-// Their part of the answer of `values`.
+// Appends the values' part of the answer to `values`.
 void append_values(AnswerWriter& out, std::span<const Stretch> values);
 
 }  // namespace timeloom::view

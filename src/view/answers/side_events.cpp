@@ -14,7 +14,7 @@ namespace timeloom::view {
 
 namespace {
 
-constexpr std::size_t kFewStretches = 256;  // whose values are read from the blocks
+constexpr std::size_t kFewStretches = 256;  // values of so few are read from the blocks
 
 double value_of(const Event& event, const Definitions& definitions) {
   switch (definitions.metrics[event.ref].type) {
@@ -35,7 +35,7 @@ struct SideEvents::Found {
   std::map<Key, Series> series;
   std::vector<Happening> creates, begins, ends, waits, wakes, woken;
 
-  // Null: the event is none of these.
+  // Null: the event is not one of these kinds.
   std::vector<Happening>* list_of(const Event& event, const Definitions& definitions) {
     switch (event.kind) {
       case EventKind::kThreadCreate: return &creates;
@@ -73,7 +73,7 @@ SideEvents::SideEvents(const Index& index, const Definitions& definitions)
 
 void SideEvents::connect(Link::Kind kind, const std::vector<Happening>& from,
                          const std::vector<Happening>& to) {
-  // A number may be waited for more than once, but begins and ends once.
+  // A number may be awaited more than once, but starts and ends once.
   const bool many_to = kind == Link::Kind::kAwaited;
   std::unordered_map<std::uint64_t, Happening> known;
   for (const Happening& one : many_to ? from : to) known.try_emplace(one.number, one);
@@ -141,7 +141,7 @@ struct Near {
   Series values;
 };
 
-// Reads the values of stretches of one track, which overlap.
+// Reads the values of overlapping stretches of one track.
 void read_near(const Index& index, const Definitions& definitions, std::span<Near> stretches) {
   const auto track = index.track(stretches.front().key.first);
   const std::uint64_t end = std::ranges::max(stretches, {}, &Near::end).end;
@@ -156,7 +156,7 @@ void read_near(const Index& index, const Definitions& definitions, std::span<Nea
   }
 }
 
-// Stretches of a track that overlap are together; in each group, the first begins first.
+// Groups overlapping stretches of a track; in each group, the first one starts first.
 std::vector<std::span<Near>> overlapping(std::vector<Near>& stretches) {
   std::ranges::sort(stretches, [](const Near& a, const Near& b) {
     return std::tie(a.key.first, a.begin) < std::tie(b.key.first, b.begin);

@@ -1,8 +1,8 @@
-// What the events of a run say besides its calls: values of metrics, which thread or task was
-// created and awaited from where, and how many messages there are (viewed_messages.hpp has them).
-// All tracks are read once, when it is asked for first; what is kept of them is bounded.
+// The contents of a run's events other than calls: values of metrics; the calls that created and
+// awaited each thread or task; and the number of messages (viewed_messages.hpp has the messages).
+// All tracks are read once, at first use; the amount of data kept is bounded.
 //
-// Any thread may use a const object. Times are ticks since the begin of the run. Throws Error where
+// Any thread may use a const object. Times are ticks since the start of the run. Throws Error where
 // the index is damaged.
 #pragma once
 
@@ -19,8 +19,8 @@
 
 namespace timeloom::view {
 
-// From one place to another: a creation leads to the begin of what was created, an end to those
-// who have waited for it, a wake to where the task goes on.
+// A link between two places: from a creation to the start of the thread or task, from its end to a
+// call that waited for it, or from a wake to the place where the task continues.
 struct Link {
   enum class Kind : std::uint8_t { kCreates, kAwaited, kWakes };
   Kind kind = Kind::kCreates;
@@ -33,7 +33,7 @@ struct Link {
 class SideEvents {
  public:
   using Key = std::pair<std::uint32_t, std::uint32_t>;  // track, metric
-  static constexpr std::size_t kMostSeries = 512;  // of more, those with the least keys are kept
+  static constexpr std::size_t kMostSeries = 512;       // beyond this, the smallest keys are kept
   static constexpr std::size_t kMostLinks = 1 << 20;
 
   SideEvents(const Index& index, const Definitions& definitions);
@@ -42,7 +42,7 @@ class SideEvents {
   // In order of their ends `to`.
   const std::vector<Link>& links() const noexcept { return links_; }
   bool is_complete() const noexcept { return complete_; }
-  // By track: how many events are ends of messages.
+  // By track: the number of events that are ends of messages.
   const std::vector<std::uint64_t>& message_ends() const noexcept { return message_ends_; }
 
  private:
@@ -53,7 +53,7 @@ class SideEvents {
   };
   struct Found;
 
-  // Links what has one number.
+  // Links events with the same number.
   void connect(Link::Kind kind, const std::vector<Happening>& from,
                const std::vector<Happening>& to);
   void read(const Track& track, std::uint32_t number, const Definitions& definitions);
@@ -73,9 +73,9 @@ struct ValuesQuestion {
   std::uint64_t to = 0;
 };
 
-// The values of metrics in ranges, the one before each and the one after: those of the series, or,
-// where these are few, values from the blocks of the track, summed up again where they are many.
-// Blocks that several of them need are read once.
+// The values of metrics in ranges, with one more before and after each. They come from the series
+// or, where a series has few values in a range, from the blocks of the track; many values are
+// joined again. Blocks that several ranges need are read once.
 std::vector<std::vector<Stretch>> values_in(const Index& index, const SideEvents& events,
                                             const Definitions& definitions,
                                             std::span<const ValuesQuestion> questions);

@@ -39,7 +39,7 @@ SourceLines none(std::string reason) {
   return lines;
 }
 
-// A line as text: no control characters, not endless.
+// A line as text: without control characters, and of limited length.
 std::string clean(std::string_view line) {
   std::string text(line.substr(0, kMostOfLine));
   std::erase_if(text, [](char c) { return c != '\t' && static_cast<unsigned char>(c) < ' '; });
@@ -78,7 +78,7 @@ SourceFiles::SourceFiles(const fs::path& here, std::span<const std::string> othe
   add(here, false);
 }
 
-// Where a file is below the folder once all links are resolved.
+// The path of a file below the folder after all links are resolved.
 SourceFiles::Place SourceFiles::place_below(const Root& root, const fs::path& file) {
   std::error_code failed;
   const fs::path path = fs::canonical(file, failed);

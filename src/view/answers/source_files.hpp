@@ -1,6 +1,6 @@
-// The lines of functions, for the page: of source files below some folders, and of no others.
+// The source lines of functions, for the page, from source files below some folders only.
 //
-// An archive can name any file of whoever looks at it, so a file is read only when, with all links
+// An archive can name any file that its reader owns. So a file is read only if, with all links
 // resolved, it lies below one of the folders, is a regular file of at most a megabyte, and has a
 // name of source code. The folders are opened once; between the check and the reading no link is
 // followed.
@@ -19,28 +19,28 @@
 
 namespace timeloom::view {
 
-// Some lines of a file, or the reason why there are none.
+// Some lines of a file, or the reason why they are missing.
 struct SourceLines {
   std::string file;         // where they were found
   std::uint32_t first = 0;  // the number of the first of `lines`
   std::vector<std::string> lines;
-  bool changed = false;  // the file was written to after the run began
-  std::string reason;    // not empty: there are no lines
+  bool changed = false;  // the file was changed after the run started
+  std::string reason;    // empty: there are lines
 };
 
 class SourceFiles {
  public:
-  // `here`: the working folder. In each of `others`, a file is also looked for by the end of its
-  // path, since programs are run in one place and looked at in another.
+  // `here`: the working folder. In each of `others`, a file is also searched for by the end of its
+  // path, since programs often run in one place and are examined in another.
   SourceFiles(const std::filesystem::path& here, std::span<const std::string> others);
 
-  // The lines of a region and some around them. `start`: nanoseconds since 1970 at the begin of
-  // the run.
+  // The lines of a region and some around them. `start`: the start of the run in nanoseconds since
+  // 1970.
   SourceLines lines_of(const Region& region, const std::optional<std::uint64_t>& start) const;
 
  private:
   struct Root {
-    std::filesystem::path path;  // without links
+    std::filesystem::path path;  // with all links resolved
     os::Directory directory;
     bool by_end;  // also by the end of a path
   };

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kBatch = 4096;
 
-// Feeds the events of a track that have to do with messages.
+// Feeds the message events of a track.
 void feed(const Track& track, LocationSink& sink) {
   std::vector<Event> events;
   const auto hand_on = [&] {
@@ -97,7 +97,7 @@ void join_equal(std::vector<std::pair<Key, Item>>& items) {
   items.erase(items.begin() + static_cast<std::ptrdiff_t>(kept), items.end());
 }
 
-// In which of the parts of the range it begins; the page computes the same.
+// The index of the part of the range in which the item starts; the page computes the same.
 template <typename Item>
 std::uint32_t column_of(const Item& item, const MessageQuestion& question) {
   if (item.time() <= question.from) return 0;
@@ -175,7 +175,7 @@ Messages::Messages(const Index& index, const Definitions& definitions,
   profile::MessageSink sink(&collector, [&](const Location& location) -> std::size_t {
     const auto place = static_cast<std::size_t>(&location - definitions.locations.data());
     if (complete_) return ends[place];
-    // Of each track the same part, from its begin on.
+    // The same part of each track, from its start on.
     return static_cast<std::size_t>(static_cast<double>(ends[place]) / static_cast<double>(total) *
                                     static_cast<double>(kMostEnds));
   });
@@ -187,7 +187,7 @@ Messages::Messages(const Index& index, const Definitions& definitions,
                          sinks[i] = sink.open_location(definitions.locations[i]);
                          feed(*index.track(static_cast<std::uint32_t>(i)), *sinks[i]);
                        });
-  // In their order, so that the same is matched each time.
+  // In order, so that messages are matched in the same way each time.
   for (auto& one : sinks) {
     if (one) one->finish();
     one.reset();

@@ -1,8 +1,9 @@
-// What the processes of a run said to each other: messages with both ends, and visits to collective
-// operations, with what each has waited for others. Matched by profile/messages.hpp.
+// The communication between the processes of a run: messages with both ends, and visits to
+// collective operations, each with the time that it waited for others. Matched by
+// profile/messages.hpp.
 //
-// Any thread may use a const object. Times are ticks since the begin of the run. What is kept is
-// bounded. Throws Error where the index is damaged.
+// Any thread may use a const object. Times are ticks since the start of the run. The amount of data
+// kept is bounded. Throws Error where the index is damaged.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 
 namespace timeloom::view {
 
-// Events that Messages keeps something of.
+// True for events that Messages uses.
 constexpr bool is_end_of_message(EventKind kind) noexcept {
   return kind == EventKind::kMpiSend || kind == EventKind::kMpiIsend ||
          kind == EventKind::kMpiRecv || kind == EventKind::kMpiIrecvRequest ||
@@ -29,9 +30,9 @@ struct Bundle {
   std::uint64_t sent = 0, last_sent = 0;          // the first and the last of them
   std::uint64_t received = 0, last_received = 0;  // the same
   std::uint64_t bytes = 0;
-  std::uint64_t waited_sender = 0, waited_receiver = 0;  // all together
+  std::uint64_t waited_sender = 0, waited_receiver = 0;  // sums
   std::uint32_t from_track = 0, to_track = 0;
-  std::uint32_t communicator = 0, tag = 0;  // of the first
+  std::uint32_t communicator = 0, tag = 0;  // of the first message
 
   std::uint64_t time() const noexcept { return sent; }
   auto place() const noexcept { return std::pair(from_track, to_track); }
@@ -44,12 +45,12 @@ struct Bundle {
 // One visit to a collective operation, or several of a track.
 struct Gathering {
   std::uint64_t count = 1;
-  std::uint64_t begin = 0, end = 0;  // of the first, of the last
-  std::uint64_t waited = 0;          // all together
+  std::uint64_t begin = 0, end = 0;  // start of the first, end of the last
+  std::uint64_t waited = 0;          // sum
   std::uint64_t sent = 0, received = 0;
   std::uint32_t track = 0;
-  std::uint32_t communicator = 0, kind = 0;  // of the first
-  std::uint32_t operation = 0;               // all visits of one have the same number
+  std::uint32_t communicator = 0, kind = 0;  // of the first visit
+  std::uint32_t operation = 0;               // the visits of one operation share a number
 
   std::uint64_t time() const noexcept { return begin; }
   auto place() const noexcept { return std::pair(track, track); }
@@ -61,17 +62,17 @@ struct Gathering {
 
 class Messages {
  public:
-  // Ends of messages and visits to collective operations that are kept.
+  // Limit of ends of messages and visits to collective operations.
   static constexpr std::uint64_t kMostEnds = 1 << 20;
 
-  // `ends`: by track, how many events are ends of messages.
+  // `ends`: by track, the number of events that are ends of messages.
   Messages(const Index& index, const Definitions& definitions, std::span<const std::uint64_t> ends);
 
   // In the order of their times, then of their tracks; each has the count 1.
   const std::vector<Bundle>& all() const noexcept { return messages_; }
   const std::vector<Gathering>& gatherings() const noexcept { return gatherings_; }
-  // Of the messages, those that were not received, or not sent; and those received before they
-  // were sent. Not all of them where is_complete() is false.
+  // Messages that were not received, or not sent; and messages received before they were sent. Some
+  // may be missing where is_complete() is false.
   std::uint64_t unmatched() const noexcept { return unmatched_; }
   std::uint64_t backwards() const noexcept { return backwards_; }
   bool is_complete() const noexcept { return complete_; }
@@ -87,7 +88,7 @@ class Messages {
 // A question about [from, to) and some tracks.
 struct MessageQuestion {
   std::uint64_t from = 0, to = 0;
-  std::vector<bool> tracks;  // by number; empty: all. One end of a message is enough.
+  std::vector<bool> tracks;  // by number; empty: all. One end of a message on them is sufficient.
   std::size_t limit = 0;
   std::uint32_t columns = 1;  // a power of two
 
@@ -100,14 +101,14 @@ struct MessageQuestion {
 template <typename Item>
 struct Bundled {
   std::vector<Item> items;
-  std::uint64_t count = 0;  // of what touches the range, whether or not it is among the items
-  bool complete = true;     // all of it is
+  std::uint64_t count = 0;  // items that touch the range, whether or not they are returned
+  bool complete = true;     // all items are returned
 };
 
 // All items that touch the range, one by one if there are at most `limit`. Otherwise items between
-// the same tracks are joined if they begin in the same part of the range, which has `columns`
-// parts, or fewer until the limit is kept; where that is not enough, those with the highest count
-// are told.
+// the same tracks are joined if they start in the same part of the range. The range has `columns`
+// parts, or fewer until the limit is kept. If this does not suffice, the items with the highest
+// count are returned.
 Bundled<Bundle> bundles_in(const Messages& messages, const MessageQuestion& question);
 Bundled<Gathering> gatherings_in(const Messages& messages, const MessageQuestion& question);
 
@@ -117,8 +118,8 @@ struct Pair {
   std::uint64_t count = 0, bytes = 0, waited_sender = 0, waited_receiver = 0;
 };
 
-// Of the messages that were sent in the range: by sender, then by receiver; where there are more
-// than `limit` pairs, those with most bytes.
+// The messages sent in the range, by sender and then by receiver. With more than `limit` pairs, the
+// pairs with the most bytes are returned.
 Bundled<Pair> matrix_of(const Messages& messages, const Definitions& definitions,
                         const MessageQuestion& question);
 

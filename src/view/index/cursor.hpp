@@ -24,7 +24,7 @@ enum class Token : std::uint8_t { kEnter, kLeave, kOther, kSwitch };
 
 class Cursor {
  public:
-  // Stands before the first event of the block.
+  // Positions the cursor before the first event of the block.
   Cursor(const Track& track, std::uint32_t block) : track_(&track) {
     open_ = track.frames_at(block);
     read(block);
@@ -68,7 +68,7 @@ class Cursor {
     if (time_ < last || open_.size() != track_->blocks()[block_].depth) damaged();
     return true;
   }
-  // The next event of this block or of those that follow.
+  // Goes to the next event of this block or of the following ones.
   bool next_of_track() {
     while (!next()) {
       if (!next_block()) return false;
@@ -79,9 +79,9 @@ class Cursor {
   Token token() const noexcept { return token_; }
   std::uint64_t time() const noexcept { return time_; }   // of the event
   const Frame& frame() const noexcept { return frame_; }  // entered or left
-  // REQUIRES: token() is Token::kOther. The time in it counts like all times of the index.
+  // REQUIRES: token() is Token::kOther. Its time counts like all times of the index.
   const Event& other() const noexcept { return event_; }
-  // How many of the ticks since the event before passed without the thread running.
+  // The ticks since the event before in which the thread did not run.
   std::uint64_t waited() const noexcept {
     return token_ == Token::kOther && event_.kind == EventKind::kWaiting ? event_.value : 0;
   }

@@ -1,7 +1,7 @@
 // The index of a run, open for questions.
 //
-// Any thread may use a const object. Tables of tracks are read when they are asked for, and kept up
-// to a limit. Throws Error where the file is damaged: it may be anybody's.
+// Any thread may use a const object. Tables of tracks are read at first use, and kept up to a
+// limit. Throws Error where the file is damaged: it may come from an untrusted source.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ class Index {
  public:
   static constexpr std::size_t kKeptBytes = 96 << 20;
 
-  // Checks the head of the file and its tables. `source` has to be that of the index.
+  // Checks the head of the file and its tables. `source` must match the index.
   Index(std::unique_ptr<IndexFile> file, std::uint64_t source);
 
   std::uint64_t events() const noexcept { return header_.events; }
@@ -32,8 +32,8 @@ class Index {
   const std::map<std::string, std::string>& properties() const noexcept { return properties_; }
   const IndexFile& file() const noexcept { return *file_; }
 
-  // Reads all of it, unless that is cancelled meanwhile. Throws DamagedIndex where a part is not as
-  // it was written.
+  // Reads the whole file, unless cancelled meanwhile. Throws DamagedIndex where a part fails its
+  // check.
   void check_all(const std::atomic<bool>& cancelled) const;
 
   // REQUIRES: number < tracks().size().
@@ -54,7 +54,7 @@ class Index {
     std::shared_ptr<const Track> track;
   };
   mutable std::mutex mutex_;
-  mutable std::list<Kept> kept_;  // the last used first
+  mutable std::list<Kept> kept_;  // most recently used first
   mutable std::unordered_map<std::uint32_t, std::list<Kept>::iterator> places_;
   mutable std::size_t kept_bytes_ = 0;
 };

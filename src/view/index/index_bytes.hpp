@@ -1,7 +1,7 @@
-// Bytes of an index: numbers of variable length in them, and parts of a file with their checks.
+// Bytes of an index: variable-length numbers, and parts of a file with their checks.
 //
-// Plain values and functions. A reader throws DamagedIndex where bytes end too early or make no
-// sense.
+// Plain values and functions. A reader throws DamagedIndex where bytes end too early or are
+// invalid.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace timeloom::view {
 
-// The index is not as it was written: it can be made anew.
+// The index is damaged; it can be rebuilt.
 class DamagedIndex : public Error {
  public:
   DamagedIndex() : Error("the index of the viewer is damaged; remove it, it is made again") {}
@@ -68,7 +68,7 @@ inline const std::uint8_t* bytes_of(const Words& words) noexcept {
 }
 
 inline std::uint32_t check_of(std::span<const std::uint64_t> words) noexcept {
-  // Its lower half depends on all bits, which the halves joined by exclusive or do not.
+  // The lower half depends on all bits; the exclusive or of both halves would not.
   return static_cast<std::uint32_t>(words_check(words));
 }
 

@@ -56,7 +56,7 @@ std::uint64_t IndexFile::size() const {
 }
 
 void IndexFile::read(std::uint64_t offset, std::uint64_t bytes, Words& words) const {
-  // A size in a file is a claim: memory is taken for what is there.
+  // A size in a file is only a claim: memory is allocated for existing bytes.
   const std::uint64_t all = size();
   if (offset > all || padded(bytes) > all - offset) damaged();
   words.assign(padded(bytes) / 8, 0);

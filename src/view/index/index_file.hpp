@@ -1,7 +1,7 @@
-// The file of an index, while it is written and when it is read.
+// The file of an index, while it is written and when it is read. Owns the descriptor.
 //
-// Any thread may append and read at the same time: a place in the file is written once. Throws
-// Error, with the path and the reason.
+// Any thread may append and read at the same time: each position in the file is written once.
+// Throws Error, with the path and the reason.
 #pragma once
 
 #include <atomic>
@@ -17,31 +17,31 @@ namespace timeloom::view {
 
 class IndexFile {
  public:
-  // Takes an open file, which lies at `path` for people.
+  // Takes over an open file; `path` is for messages.
   IndexFile(int descriptor, std::filesystem::path path)
       : descriptor_(descriptor), path_(std::move(path)) {}
   IndexFile(const IndexFile&) = delete;
   IndexFile& operator=(const IndexFile&) = delete;
   ~IndexFile();
 
-  // Opens it for reading; a link is not followed. Throws std::system_error.
+  // Opens the file for reading; a link is not followed. Throws std::system_error.
   static int open_to_read(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const noexcept { return path_; }
   int descriptor() const noexcept { return descriptor_; }
 
-  // For tests of damage that no checksum catches: read() compares none from here on.
+  // For tests of damage that no checksum catches: from now on read() skips the comparison.
   void ignore_checks() noexcept { checked_ = false; }
 
-  // Appends bytes, zeros up to a multiple of 8, and says where they begin.
+  // Appends bytes, with zeros up to a multiple of 8, and returns their position.
   std::uint64_t append(std::string_view bytes);
   void write_at(std::uint64_t offset, std::string_view bytes);
-  // Where the next bytes will be appended; REQUIRES: it has been written by this object.
+  // The position of the next append. REQUIRES: this object has written the file.
   std::uint64_t end() const noexcept { return end_; }
   // The number of bytes that can be read.
   std::uint64_t size() const;
 
-  // `bytes` bytes and the padding that follows. Throws where the check is not that of them.
+  // Reads `bytes` bytes and the padding that follows. Throws if they do not match the check.
   void read(std::uint64_t offset, std::uint64_t bytes, std::uint32_t check, Words& words) const;
   // The same without a check.
   void read(std::uint64_t offset, std::uint64_t bytes, Words& words) const;
@@ -63,7 +63,7 @@ std::string_view record_bytes(const Record* records, std::size_t count) noexcept
   return {reinterpret_cast<const char*>(records), count * sizeof(Record)};
 }
 
-// The first records in `words` from `offset` bytes on. REQUIRES: they are there.
+// The first records in `words` from `offset` bytes on. REQUIRES: they exist.
 template <typename Record>
 std::vector<Record> records_in(const Words& words, std::uint64_t offset, std::size_t count) {
   std::vector<Record> records(count);

@@ -1,7 +1,7 @@
-// The records of the file of an index of a run. docs/formats/view-index.md draws them.
+// The records of an index file. docs/formats/view-index.md draws them.
 //
-// Plain values, as they are in the file: little-endian, every table at a multiple of 8 bytes.
-// Whoever reads one from a file checks it before using it.
+// Plain values, as in the file: little-endian, with every table at a multiple of 8 bytes. Readers
+// must check a record before they use it.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,7 @@ inline constexpr std::uint64_t kMagic = 0x0a57454956'4c54;  // "TLVIEW\n"
 inline constexpr std::uint32_t kVersion = 3;
 
 inline constexpr std::uint32_t kNone = UINT32_MAX;
-// Times are ticks since the begin of the run; a double holds all of them.
+// Times are ticks since the start of the run; a double represents all of them exactly.
 inline constexpr std::uint64_t kLastTime = (std::uint64_t{1} << 53) - 1;
 inline constexpr std::uint32_t kBlockEvents = 4096;
 inline constexpr std::uint32_t kGroupSize =
@@ -48,7 +48,7 @@ struct PathRecord {
 struct TrackRecord {
   std::uint64_t location = 0;
   std::uint64_t events = 0;
-  std::uint64_t begin = 0;  // of its first event
+  std::uint64_t begin = 0;  // time of its first event
   std::uint64_t end = 0;    // of its last
   std::uint64_t tables_offset = 0;
   std::uint32_t node_count = 0;   // NodeRecord
@@ -60,43 +60,43 @@ struct TrackRecord {
 };
 static_assert(sizeof(TrackRecord) == 64);
 
-// A call path of a track; they are in the order of their first visits.
+// A call path of a track, in the order of first visits.
 struct NodeRecord {
   std::uint32_t path = 0;        // of the run
   std::uint32_t parent = kNone;  // a node
 };
 
 // Some thousand events: three parts, each padded to 8 bytes.
-//   frames   varint: how many of the calls open at its begin were open without a break since the
-//            begin of block b & (b - 1), where b is the number of this one; then the others,
-//            outermost first: varint ticks since the begin of the one around it (or since 0), and
-//            the operands of an enter
-//   tokens   the events, see cursor.hpp
-//   list     the sums, see path_sums.hpp
+// frames   varint: how many of the calls open at its start were open without a break since the
+//          start of block b & (b - 1), where b is the number of this one; then the others,
+//          outermost first: varint ticks since the start of the one around it (or since 0), and
+//          the operands of an enter
+// tokens   the events, see cursor.hpp
+// list     the sums, see path_sums.hpp
 struct BlockRecord {
   std::uint64_t offset = 0;
   std::uint64_t time = 0;   // of its first event
-  std::uint32_t depth = 0;  // calls open at its begin
-  std::uint32_t low = 0;    // the fewest that were open in it, its begin included
+  std::uint32_t depth = 0;  // calls open at its start
+  std::uint32_t low = 0;    // the fewest open calls in it, including its start
   std::uint32_t events = 0;
-  std::uint32_t frame_bytes = 0;  // without the padding, as those that follow
+  std::uint32_t frame_bytes = 0;  // without the padding, like the following sizes
   std::uint32_t token_bytes = 0;
   std::uint32_t list_bytes = 0;
   std::uint32_t frame_check = 0;
   std::uint32_t token_check = 0;
   std::uint32_t list_check = 0;
-  std::uint32_t off = 0;  // 1: recording is off at its begin
+  std::uint32_t off = 0;  // 1: recording is off at its start
 };
 static_assert(sizeof(BlockRecord) == 56);
 
-// The sums of kGroupSize blocks, or groups of the level below: only groups that are full.
+// The sums of kGroupSize blocks, or groups of the level below; only full groups exist.
 struct GroupRecord {
   std::uint64_t offset = 0;
   std::uint32_t bytes = 0;
   std::uint32_t check = 0;
 };
 
-// A tile that holds too many events to be drawn from them, see tile.hpp.
+// A tile with too many events to be drawn from them, see tile.hpp.
 struct TileRecord {
   std::uint64_t index = 0;
   std::uint64_t offset = 0;

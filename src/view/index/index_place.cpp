@@ -32,7 +32,7 @@ std::uint64_t hash_of(const std::string& text) noexcept {
   return hash;
 }
 
-// 0: it cannot be looked at.
+// 0: the file cannot be examined.
 std::uint64_t state_of(const fs::path& path) noexcept {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return 0;
@@ -63,30 +63,31 @@ std::shared_ptr<const Index> open_at(const fs::path& path, std::uint64_t identit
     damaged = true;
     return {};
   } catch (const Error&) {
-    return {};  // of another archive or version: it is made again
+    return {};  // of another archive or version: rebuilt
   }
 }
 
-// A file that is being made: locked, and without its name until it is complete. Only a file that
-// was made here is ever written to: another one may be any file of the user under a second name.
+// A file that is being written: locked, and without its final name until it is complete. Only files
+// created here are ever written to: an existing one may be a hard link to any file of the user.
 struct Making {
   os::File file;
   os::Directory directory;  // of both names; closed: it has none
-  std::string making;       // its name now
-  fs::path name;            // that it gets; empty: none
+  std::string making;       // its temporary name
+  fs::path name;            // its final name; empty: none
 };
 
 bool try_lock(const os::File& file) { return ::flock(file.fd(), LOCK_EX | LOCK_NB) == 0; }
 
-// What a process that is gone has left. Of one that lives it stays, and is in the way.
+// Removes the file of a process that is gone. The file of a living process stays, and blocks this
+// one.
 void remove_abandoned(const os::Directory& directory, const std::string& name) {
   int error = 0;
   const os::File left = directory.open_file(name, &error);
-  // Another process that was at it may have given it its name meanwhile.
+  // Another process may meanwhile have completed it and given it its name.
   if (left.is_open() && try_lock(left) && directory.holds(name, left)) directory.remove_file(name);
 }
 
-// No file in the result: it cannot be made here.
+// A result without a file: it cannot be created here.
 Making make_at(const fs::path& name) {
   int error = 0;
   if (name.empty()) return {};
@@ -123,7 +124,7 @@ Making make_somewhere(const fs::path& anchor) {
   return make_unnamed();
 }
 
-// Removes the file again if it does not become complete.
+// Removes the file unless it becomes complete.
 class Guard {
  public:
   explicit Guard(const Making& making) : making_(making) {}
@@ -146,7 +147,7 @@ std::uint64_t source_identity(const fs::path& anchor) {
   stem.replace_extension();
   std::uint64_t identity = mix(kVersion, state_of(anchor));
   identity = mix(identity, state_of(stem.string() + ".def"));
-  // In no order: their sum has none either.
+  // Files come in any order, so they are combined by a sum.
   std::uint64_t files = 0;
   std::error_code error;
   for (fs::directory_iterator at(stem, error), end; !error && at != end; at.increment(error)) {
@@ -183,7 +184,8 @@ std::shared_ptr<const Index> make_index(RunSource& run, const fs::path& anchor,
   Making making = make_somewhere(anchor);
   auto file = std::make_unique<IndexFile>(making.file.release(),
                                           making.name.empty() ? place_beside(anchor) : making.name);
-  Guard guard(making);  // after the file, whose lock has to be there still when the name goes
+  Guard guard(making);  // declared after the file, which must still be locked when the name is
+                        // removed
   IndexWriter writer(*file, identity, progress);
   if (earlier != nullptr) writer.number_paths_as(*earlier);
   const std::array<RunSink*, 1> sinks = {&writer};
@@ -197,7 +199,7 @@ std::shared_ptr<const Index> make_index(RunSource& run, const fs::path& anchor,
     }
     guard.keep();
   }
-  // The lock goes with the descriptor, which the index has for itself.
+  // The lock ends with the descriptor, which only the index has.
   return std::make_shared<const Index>(std::move(file), identity);
 }
 

@@ -1,8 +1,8 @@
-// Where the index of an archive lies, and making it there.
+// The place of an archive's index, and its creation there.
 //
-// An index lies beside its archive; where that place cannot be written, in the cache directory of
-// the user. It is written under another name and gets its own when it is complete. Functions for
-// one thread; the archive may be read by several. Throws Error, and Cancelled when it was asked to
+// An index lies beside its archive or, where that directory is not writable, in the user's cache
+// directory. It is written under another name and renamed when it is complete. Functions for one
+// thread; they may read the archive with several. They throw Error, and Cancelled when asked to
 // stop.
 #pragma once
 
@@ -16,7 +16,8 @@
 
 namespace timeloom::view {
 
-// A number that changes when the archive of this anchor changes: sizes and times of its files.
+// A number that changes when the archive of this anchor changes: from the sizes and times of its
+// files.
 std::uint64_t source_identity(const std::filesystem::path& anchor);
 
 // Beside the archive: "view.timeloom" for "traces.otf2", "NAME.view.timeloom" for other names.
@@ -25,14 +26,13 @@ std::filesystem::path place_beside(const std::filesystem::path& anchor);
 // In the cache directory of the user; empty: there is no such directory.
 std::filesystem::path place_in_cache(const std::filesystem::path& anchor);
 
-// The index of the archive, from either place, if it was made of the state that `identity` stands
-// for. Null: there is none, or it is `damaged`, which is left as it was otherwise.
+// The index of the archive, from either place, if it was made from the state that `identity` stands
+// for. Null: there is none, or it is `damaged`; the flag is otherwise unchanged.
 std::shared_ptr<const Index> find_index(const std::filesystem::path& anchor, std::uint64_t identity,
                                         std::size_t tracks, bool& damaged);
 
-// Makes the index, with the numbers of call paths of an earlier one if there is one. One that
-// another process makes at the same time does no harm: then this one is kept for this process
-// alone.
+// Builds the index; call paths keep the numbers of an earlier one, if there is one. If another
+// process builds it at the same time, this one is used in this process only.
 std::shared_ptr<const Index> make_index(RunSource& run, const std::filesystem::path& anchor,
                                         std::uint64_t identity, Progress& progress,
                                         unsigned threads, const Index* earlier = nullptr);

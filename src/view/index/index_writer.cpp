@@ -38,7 +38,7 @@ void IndexWriter::begin(const Definitions& definitions) {
     total += definitions.locations[i].event_count;
   }
   progress_.events_total = total;
-  // Its place; it is written at the end.
+  // Reserves the space of the header, which is written at the end.
   file_.append(std::string(sizeof(Header), '\0'));
 }
 

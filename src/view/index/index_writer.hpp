@@ -1,7 +1,7 @@
-// Writes the index of a run: a sink to which a source feeds it.
+// Writes the index of a run: a sink for the events of a source.
 //
-// Thread safety: as RunSink says. Throws Error when the file cannot be written, and Cancelled when
-// it was asked to stop. The file is complete when finish() has returned.
+// Thread safety: as RunSink. Throws Error when the file cannot be written, and Cancelled when asked
+// to stop. The file is complete when finish() has returned.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace timeloom::view {
 
-// How far the work is; read by other threads, which may also ask for its end.
+// The progress of the work; other threads may read it and request its end.
 struct Progress {
   std::atomic<std::uint64_t> events = 0;
   std::atomic<std::uint64_t> events_total = 0;  // 0: not known
@@ -28,12 +28,11 @@ struct Cancelled {};
 
 class IndexWriter : public RunSink {
  public:
-  // `source`: the identity of the archive, see source_identity(). The file is empty.
+  // `source`: the identity of the archive, see source_identity(). REQUIRES: the file is empty.
   IndexWriter(IndexFile& file, std::uint64_t source, Progress& progress,
               std::uint32_t most_paths = RunPaths::kMost);
 
-  // Call paths get the numbers that they have in this earlier index of the run. REQUIRED before
-  // begin().
+  // Gives call paths the numbers of this earlier index of the run. REQUIRES: called before begin().
   void number_paths_as(const Index& earlier) { paths_.take_over(earlier.paths()); }
 
   void begin(const Definitions& definitions) override;
@@ -50,11 +49,11 @@ class IndexWriter : public RunSink {
   Progress& progress_;
   RunPaths paths_;
   const Definitions* definitions_ = nullptr;
-  std::vector<TrackRecord> tracks_;  // as the locations
+  std::vector<TrackRecord> tracks_;  // in the order of the locations
   std::mutex mutex_;
 };
 
-// Properties that only reading the events tells, such as what had to be repaired.
+// True for properties that only reading the events yields, such as the repairs made.
 bool is_property_of_reading(const std::string& name);
 
 }  // namespace timeloom::view

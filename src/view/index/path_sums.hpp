@@ -18,8 +18,8 @@ namespace timeloom::view {
 
 struct PathSum {
   std::uint64_t own = 0;      // ticks in which it was the innermost
-  std::uint64_t waiting = 0;  // of them, those in which the thread did not run
-  std::uint64_t enters = 0;   // calls that began here
+  std::uint64_t waiting = 0;  // of these: the thread did not run
+  std::uint64_t enters = 0;   // calls that started here
   std::uint64_t leaves = 0;   // calls that ended here, with their whole duration in min and max
   std::uint64_t min = UINT64_MAX;
   std::uint64_t max = 0;
@@ -39,10 +39,10 @@ struct PathSum {
   }
 };
 
-// Sums by node, of which few are in use at a time.
+// Sums by node; few nodes are in use at a time.
 class PathSums {
  public:
-  // Room for nodes below `nodes`.
+  // Makes room for nodes below `nodes`.
   void grow(std::size_t nodes) {
     sums_.resize(std::max(sums_.size(), nodes));
     used_.resize(sums_.size());
@@ -55,7 +55,7 @@ class PathSums {
     }
     return sums_[node];
   }
-  // In no order until write().
+  // Unordered until write().
   const std::vector<std::uint32_t>& nodes() const noexcept { return nodes_; }
   void clear();
   // Appends the list, and sorts the nodes.
@@ -67,7 +67,7 @@ class PathSums {
   std::vector<std::uint32_t> nodes_;
 };
 
-// Calls take(node, sum) for each of a list. Throws Error where it is damaged.
+// Calls take(node, sum) for each entry of a list. Throws Error where it is damaged.
 template <typename Take>
 void read_list(ByteReader in, std::size_t node_count, Take&& take) {
   std::uint64_t node = 0;

@@ -1,8 +1,8 @@
 // The call paths of a run while its tracks are read: each (parent, region) once, with a number.
 //
-// Any thread may call child(). Their number is limited; beyond the limit, all further regions below
-// a path share one path without a region. Numbers depend on the order in which threads ask,
-// but for those that are taken over.
+// Any thread may call child(). The number of paths is limited; beyond the limit, all further
+// regions below a path share one path without a region. Numbers depend on the order in which
+// threads ask, except for paths taken over.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ class RunPaths {
 
   explicit RunPaths(std::uint32_t most = kMost) : most_(most) {}
 
-  // Paths that have their numbers already: those of an earlier index of the same run. REQUIRED
-  // before child().
+  // Adds the paths of an earlier index of the same run, with their numbers. REQUIRES: called before
+  // child().
   void take_over(std::span<const PathRecord> known);
-  // The path of `region` below `parent` (kNone: a root), or the one beyond the limit below it.
+  // The path of `region` below `parent` (kNone: a root), or the path beyond the limit below it.
   // REQUIRES: `parent` has a region.
   std::uint32_t child(std::uint32_t parent, std::uint32_t region);
-  // Whether a path that child() gave is one beyond the limit.
+  // True if a path from child() is one beyond the limit.
   bool is_beyond(std::uint32_t path);
-  // REQUIRES: nobody calls child() any more.
+  // REQUIRES: no thread calls child() any more.
   const std::vector<PathRecord>& records() const noexcept { return records_; }
 
  private:

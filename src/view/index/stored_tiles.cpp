@@ -56,7 +56,7 @@ void read_runs(ByteReader& in, const Take& take) {
   }
 }
 
-// The rows from `first_row` on.
+// Decodes the rows from `first_row` on.
 Picture decode(ByteReader in, std::uint32_t first_row, std::uint32_t rows) {
   Picture picture;
   picture.exact = false;
@@ -82,7 +82,7 @@ Picture decode(ByteReader in, std::uint32_t first_row, std::uint32_t rows) {
   return picture;
 }
 
-// Adds a cell of a tile below to a sum of them.
+// The sum of cells from tiles below.
 struct MergedCell {
   std::array<Cell, 4> parts;
 

@@ -1,4 +1,4 @@
-// Tiles that are drawn from the events.
+// Draws tiles from events.
 
 #include "view/index/tile.hpp"
 
@@ -16,11 +16,11 @@ class RowBuilder {
  public:
   explicit RowBuilder(unsigned level) : shift_(2 * level) {}
 
-  // Ticks since the begin of the tile; begin < end of the tile.
+  // Ticks since the start of the tile. REQUIRES: begin is below the end of the tile.
   void add(std::uint32_t region, std::uint64_t begin, std::uint64_t end) {
     const std::uint64_t first = begin >> shift_;
     const std::uint64_t last = end > begin ? (end - 1) >> shift_ : first;
-    // Most calls lie in the column of the one before.
+    // Most calls lie in the same column as the one before.
     if (first == column_ && last == first) return add_ticks(region, end - begin);
     for (std::uint64_t column = first; column <= last; ++column) {
       const std::uint64_t from = std::max(begin, column << shift_);
@@ -43,10 +43,10 @@ class RowBuilder {
     std::uint64_t ticks;
   };
 
-  // In the current column.
+  // Adds ticks to the current column.
   void add_ticks(std::uint32_t region, std::uint64_t ticks) {
     covered_ += ticks;
-    // The region that comes again is most often one of the last.
+    // A region that comes again is usually one of the last.
     for (std::size_t i = shares_.size(); i-- > 0;) {
       if (shares_[i].region != region) continue;
       shares_[i].ticks += ticks;
@@ -54,7 +54,7 @@ class RowBuilder {
     }
     shares_.push_back({region, ticks});
   }
-  // The longest; of equal ones that which came first.
+  // Chooses the region with the longest time; of equal ones, the first.
   void choose() {
     if (shares_.empty()) return;
     const Share& most = *std::ranges::max_element(shares_, {}, &Share::ticks);
@@ -68,7 +68,7 @@ class RowBuilder {
 
   unsigned shift_;
   std::uint32_t column_ = kNone;
-  std::uint64_t covered_ = 0;  // in column_, not in its cell yet
+  std::uint64_t covered_ = 0;  // of column_, not yet in its cell
   std::vector<Share> shares_;  // of column_
   Row cells_{};
 };
@@ -82,7 +82,7 @@ class Painter {
         first_row_(first_row),
         most_rows_(rows) {}
 
-  // A call in row `row`. REQUIRES: those of a row come in order of time.
+  // Adds a call in row `row`. REQUIRES: the calls of a row come in order of time.
   void add(std::uint32_t row, std::uint32_t region, std::uint64_t begin, std::uint64_t end) {
     if (begin >= end_ || (end <= begin_ && begin < begin_)) return;
     tile_.all_rows = std::max(tile_.all_rows, row + 1);
@@ -105,7 +105,7 @@ class Painter {
   }
   Tile finish() {
     for (RowBuilder& row : rows_) tile_.rows.push_back(row.finish());
-    // Row 0 is always there.
+    // Row 0 always exists.
     if (tile_.rows.empty() && first_row_ == 0 && most_rows_ > 0) tile_.rows.emplace_back();
     return std::move(tile_);
   }

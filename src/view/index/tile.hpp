@@ -1,9 +1,9 @@
-// The picture of a stretch of a track: 256 columns of 4^level ticks, a row for the innermost calls
-// and one for each depth.
+// The picture of a stretch of a track: 256 columns of 4^level ticks, with a row for the innermost
+// calls and one for each depth.
 //
-// A tile is drawn from the events of its track. Where these are too many, the index holds it ready
-// (kTileBlocks), made of the four tiles of the level below, with at most kStoredRows rows; the
-// region of a cell is then one that was there long, not always the longest. Plain values and
+// A tile is drawn from the events of its track. Where these are too many (kTileBlocks), the index
+// stores it ready-made from the four tiles of the level below, with at most kStoredRows rows. The
+// region of a cell is then one with a long time there, not always the longest. Plain values and
 // functions. Throws Error where the file is damaged.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace timeloom::view {
 
 inline constexpr std::uint32_t kColumns = 256;
 inline constexpr unsigned kLastLevel = 28;
-inline constexpr std::uint32_t kTileBlocks = 16;  // that begin in a tile: then it is held ready
+inline constexpr std::uint32_t kTileBlocks = 16;  // tiles with this many blocks are stored
 inline constexpr std::uint32_t kStoredRows = 129;
 
 struct TilePlace {
@@ -27,7 +27,7 @@ struct TilePlace {
   std::uint64_t index = 0;
 
   std::uint64_t width() const noexcept { return std::uint64_t{1} << (2 * level); }  // of a column
-  // Beyond the last time: kLastTime + 1.
+  // For tiles beyond the last time: kLastTime + 1.
   std::uint64_t begin() const noexcept { return at(index); }
   std::uint64_t end() const noexcept { return at(index + 1); }
   TilePlace child(unsigned i) const noexcept { return {level - 1, index * 4 + i}; }
@@ -42,19 +42,19 @@ struct TilePlace {
 struct Cell {
   std::uint64_t covered = 0;     // ticks
   std::uint64_t most = 0;        // ticks of the region
-  std::uint32_t region = kNone;  // kNone: nothing was here, not even for 0 ticks
+  std::uint32_t region = kNone;  // kNone: the cell is empty; no call was here, not even for 0 ticks
 };
 using Row = std::array<Cell, kColumns>;
 
 struct Tile {
   std::vector<Row> rows;       // from first_row on
-  std::uint32_t all_rows = 1;  // that there are
+  std::uint32_t all_rows = 1;  // number of rows of the whole tile
   bool exact = true;
   std::array<std::uint64_t, kColumns> off{};  // ticks
   std::array<std::uint64_t, kColumns> waiting{};
 };
 
-// A tile in numbers of 8 bits, as it is shown and stored.
+// A tile in 8-bit numbers, as it is shown and stored.
 struct Picture {
   std::uint32_t rows = 0;
   std::uint32_t all_rows = 1;
@@ -72,9 +72,9 @@ Picture picture_of(const Tile& tile, const TilePlace& place);
 Picture picture_at(const Track& track, const TilePlace& place, std::uint32_t first_row,
                    std::uint32_t rows);
 
-// The bytes of a tile that is held ready, see stored_tiles.cpp.
+// The bytes of a stored tile, see stored_tiles.cpp.
 std::string encoded(const Picture& picture);
-// Writes the tiles of a track that the index holds ready; their records, in order.
+// Writes the stored tiles of a track. Returns their records, in order.
 std::vector<TileRecord> write_tiles(const Track& track, IndexFile& file);
 
 }  // namespace timeloom::view

@@ -54,7 +54,7 @@ Track::Track(const IndexFile& file, const TrackRecord& record, std::vector<Node>
   link();
 }
 
-// Children in the order of the nodes, and the fewest open calls of many blocks.
+// Links children in the order of the nodes, and computes the fewest open calls of many blocks.
 void Track::link() {
   const auto slot_of = [](const Node& node) {
     return node.parent == kNone ? 0 : std::size_t{node.parent} + 1;
@@ -126,7 +126,7 @@ std::uint32_t Track::blocks_in(std::uint64_t from, std::uint64_t to) const noexc
 std::uint32_t Track::end_block(std::uint32_t block, std::uint32_t depth) const noexcept {
   const auto count = static_cast<std::uint32_t>(blocks_.size());
   while (block < count) {
-    // Groups without such a block are skipped, the largest that begins here first.
+    // Groups without such a block are skipped, starting with the largest one here.
     std::uint64_t size = 1, skip = 0;
     for (const std::vector<std::uint32_t>& lows : lows_) {
       size *= kGroupSize;

@@ -1,4 +1,4 @@
-// One track of an index: its tables in memory, the rest read from the file when asked for.
+// One track of an index: its tables in memory; everything else is read from the file on demand.
 //
 // Any thread may use a const object. The file outlives it. Throws Error where the file is damaged.
 #pragma once
@@ -28,7 +28,7 @@ struct Frame {
 struct Node {
   std::uint32_t path = kNone;
   std::uint32_t parent = kNone;
-  std::uint32_t region = kNone;  // kNone: beyond the limit, its calls have regions of their own
+  std::uint32_t region = kNone;  // kNone: beyond the limit; its calls carry their own regions
 };
 
 class Track {
@@ -46,27 +46,27 @@ class Track {
   const std::vector<BlockRecord>& blocks() const noexcept { return blocks_; }
   const std::vector<GroupRecord>& groups() const noexcept { return groups_; }
   const std::vector<TileRecord>& tiles() const noexcept { return tiles_; }
-  std::size_t memory() const noexcept;  // bytes, about
+  std::size_t memory() const noexcept;  // bytes, approximately
 
-  // For the writer: in the order of the file.
+  // For the writer: groups in the order of the file.
   void add_group(const GroupRecord& group) { groups_.push_back(group); }
   void set_tiles(std::vector<TileRecord> tiles) { tiles_ = std::move(tiles); }
 
-  // Reads all that it has in the file, unless that is cancelled meanwhile.
+  // Reads all its data in the file, unless cancelled meanwhile.
   void check_all(const std::atomic<bool>& cancelled) const;
 
-  // The last block that begins before `time`, or else the first. REQUIRES: there are blocks.
+  // The last block that starts before `time`, otherwise the first. REQUIRES: there are blocks.
   std::uint32_t block_before(std::uint64_t time) const noexcept;
-  // Blocks that begin in [from, to).
+  // The number of blocks that start in [from, to).
   std::uint32_t blocks_in(std::uint64_t from, std::uint64_t to) const noexcept;
   // The first block from `block` on in which fewer than depth + 1 calls are open at some time:
-  // where a call ends that is open at this depth at the begin of `block`. As many as there are
-  // blocks: none.
+  // there the call ends that is open at this depth at the start of `block`. The number of blocks:
+  // none.
   std::uint32_t end_block(std::uint32_t block, std::uint32_t depth) const noexcept;
 
-  // The calls that are open at the begin of a block, outermost first.
+  // The calls that are open at the start of a block, outermost first.
   std::vector<Frame> frames_at(std::uint32_t block) const;
-  // Reads the operands of an enter that begins at `time`.
+  // Reads the operands of an enter at time `begin`.
   Frame read_enter(ByteReader& in, const std::vector<Frame>& open, std::uint64_t time) const {
     const std::uint32_t ordinal = in.varint32();
     Frame frame{time, child(open.empty() ? kNone : open.back().node, ordinal), kNone};
@@ -82,7 +82,7 @@ class Track {
     const std::uint64_t bytes = read_sums(level, index, words);
     read_list(ByteReader(bytes_of(words), bytes), nodes_.size(), take);
   }
-  // Calls take(level, index) for the fewest groups and blocks that make up [from, to).
+  // Calls take(level, index) for the fewest groups and blocks that cover [from, to).
   template <typename Take>
   static void decompose(std::uint32_t from, std::uint32_t to, Take&& take) {
     while (from < to) {
@@ -96,7 +96,7 @@ class Track {
       from += static_cast<std::uint32_t>(size);
     }
   }
-  // Groups of a level above 0.
+  // The number of groups of a level above 0.
   static std::uint32_t groups_of_level(std::uint32_t blocks, unsigned level) noexcept;
   static std::uint32_t all_groups(std::uint32_t blocks) noexcept;
 

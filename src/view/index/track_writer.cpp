@@ -38,8 +38,8 @@ void TrackWriter::consume(std::span<const Event> events) {
   for (const Event& event : events) take(event);
 }
 
-// How long a thread waited is told by the enter or leave at the end of that time, so the events in
-// between are held until it comes.
+// The waiting time of a thread is recorded with the enter or leave at its end, so the events in
+// between are held until then.
 void TrackWriter::take(const Event& event) {
   if (event.kind == EventKind::kWaiting) {
     const std::uint64_t ticks =
@@ -71,7 +71,7 @@ std::uint64_t TrackWriter::time_of(const Event& event) const {
   return std::max(last_, std::min(time > begin ? time - begin : 0, kLastTime));
 }
 
-// What calls have read and written is left out.
+// False for the bytes that calls have read and written.
 bool TrackWriter::keeps(const Event& event) {
   if (is_io(event.kind)) return false;
   if (event.kind != EventKind::kMetric) return true;
@@ -79,7 +79,7 @@ bool TrackWriter::keeps(const Event& event) {
   return !definitions_.metrics[event.ref].sampled() || has_changed(event);
 }
 
-// Most of the values that come with every event say nothing new.
+// False for most of the values that come with every event, because they are unchanged.
 bool TrackWriter::has_changed(const Event& event) {
   if (sampled_.size() <= event.ref) sampled_.resize(event.ref + std::size_t{1});
   return std::exchange(sampled_[event.ref], event.value) != event.value;
@@ -106,7 +106,7 @@ void TrackWriter::add(const Event& event) {
   ++record_.events;
 }
 
-// The time since the last event is that of the innermost call.
+// The time since the last event belongs to the innermost call.
 void TrackWriter::pass(std::uint64_t until) {
   if (until <= last_ || open_.empty()) return;
   PathSum& sum = sums_.of(open_.back().node);
@@ -156,7 +156,7 @@ void TrackWriter::leave(std::uint32_t region, std::uint64_t time) {
 void TrackWriter::other(const Event& event) {
   const bool off = event.kind == EventKind::kRecordingOff;
   if (off || event.kind == EventKind::kRecordingOn) {
-    // Twice the same is as good as once: an event without effect.
+    // A repeated switch has no effect.
     if (off != off_) {
       head(time_of(event), 3);
       off_ = off;
@@ -178,7 +178,7 @@ std::uint32_t TrackWriter::child_of(std::uint32_t node, std::uint32_t region) {
   const std::uint32_t key = node + 1;  // kNone + 1 is 0
   const std::uint32_t found = children_.find(key, region);
   if (found != ChildTable::kNone) return found;
-  // Of many regions beyond the limit there is one node.
+  // Many regions beyond the limit share one node.
   const std::uint32_t rest = children_.find(key, kNone);
   if (rest != ChildTable::kNone) return rest;
   const std::uint32_t path = paths_.child(node == kNone ? kNone : nodes_[node].node.path, region);
@@ -226,7 +226,7 @@ void TrackWriter::end_block() {
   sums_.clear();
   BlockRecord& block = blocks_.back();
   block.low = low_;
-  block.offset = pending_.size();  // flush() adds where these begin
+  block.offset = pending_.size();  // relative; flush() adds the start
   block.frame_bytes = static_cast<std::uint32_t>(frames_.size());
   block.token_bytes = static_cast<std::uint32_t>(tokens_.size());
   block.list_bytes = static_cast<std::uint32_t>(list.size());

@@ -1,7 +1,7 @@
 // Writes the track of one location, from its events.
 //
 // Used by one thread at a time; the file, the paths and the definitions outlive it. Memory is
-// bounded by the number of call paths and a few bytes an event. Throws Error when the file cannot
+// bounded by the number of call paths and a few bytes per event. Throws Error when the file cannot
 // be written, and when the events do not balance.
 #pragma once
 
@@ -29,7 +29,7 @@ class TrackWriter {
               IndexFile& file);
 
   void consume(std::span<const Event> events);
-  // Writes what is left, the sums of groups, tiles and tables.
+  // Writes the remaining events, the sums of groups, tiles and tables.
   TrackRecord finish();
 
  private:
@@ -75,9 +75,9 @@ class TrackWriter {
   std::vector<std::optional<std::uint64_t>> sampled_;  // by metric: the last value
 
   bool waiting_is_known_;
-  std::uint64_t waited_ = 0;  // ticks, of the enter or leave that comes next
-  Waited gap_;                // the time up to it, while it is added
-  std::vector<Event> held_;   // events before it, to which waiting may belong
+  std::uint64_t waited_ = 0;  // ticks, for the next enter or leave
+  Waited gap_;                // the time up to it, while it is being added
+  std::vector<Event> held_;   // events that waiting time may still be assigned to
 
   bool off_ = false;
   std::uint64_t last_ = 0;  // time of the last event

@@ -1,6 +1,8 @@
-// Waiting within a stretch of time, whose place in the stretch nobody knows: it counts as spread
-// evenly, and the parts of a stretch have all of its waiting together.
-// The page does the same with the events inside a file (viewer/src/source/waited.ts), to the tick.
+// Waiting within a stretch of time. The position of the waiting in the stretch is not known, so it
+// counts as spread evenly; the parts of a stretch together have all of its waiting. The page does
+// the same with the events in a file (viewer/src/source/waited.ts), with equal ticks.
+//
+// Plain values, for any thread; nothing throws.
 #pragma once
 
 #include <algorithm>

@@ -39,7 +39,7 @@ class DataWriter {
     gzip_.add(bytes, flush, [this](std::string_view part) { held_ += part; });
     if (held_.size() > (1 << 16)) put(false);
   }
-  // Groups of three bytes; what is left of one waits, or is filled up at the end.
+  // Encodes groups of three bytes; an incomplete group waits, or is filled up at the end.
   void put(bool last) {
     constexpr std::string_view kDigits =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -64,7 +64,7 @@ class DataWriter {
   std::string held_;
 };
 
-// By node: which child of its parent it is.
+// By node: its position among the children of its parent.
 std::vector<std::uint32_t> ordinals_of(const Track& track) {
   std::vector<std::uint32_t> counts(track.nodes().size() + 1), ordinals;
   for (const Node& node : track.nodes()) {
@@ -77,7 +77,7 @@ void append_enter(const Track& track, const Cursor& cursor, std::span<const std:
                   std::string& to) {
   const Frame& frame = cursor.frame();
   const std::vector<Frame>& open = cursor.open();
-  // Below a node without a region all stays in it.
+  // All calls below a node without a region stay in it.
   const bool stays = open.size() > 1 && open[open.size() - 2].node == frame.node;
   append_varint(to, stays ? 0 : ordinals[frame.node]);
   if (track.nodes()[frame.node].region == kNone) append_varint(to, frame.region);
@@ -89,7 +89,7 @@ void append_other(const Event& event, std::string& to) {
   append_varint(to, event.value);
 }
 
-// `strings`: gets the numbers of the texts that calls were given.
+// `strings`: receives the numbers of the texts that calls were given.
 std::string track_section(const Track& track, std::uint32_t number,
                           std::set<std::uint64_t>& strings) {
   std::vector<std::uint32_t> head = {number, static_cast<std::uint32_t>(track.nodes().size())};
@@ -97,13 +97,14 @@ std::string track_section(const Track& track, std::uint32_t number,
   std::string bytes(record_bytes(head.data(), head.size()));
   const std::vector<std::uint32_t> ordinals = ordinals_of(track);
   if (track.blocks().empty()) return bytes;
-  std::uint64_t last = 0, before = 0;  // times of the last event that is inside, and of any
+  std::uint64_t last = 0, before = 0;  // times of the last event written, and of the last event at
+                                       // all
   const auto put_token = [&](std::uint64_t time, Token token) {
     append_varint(bytes, (time - last) << 2 | static_cast<unsigned>(token));
     last = time;
   };
   for (Cursor cursor(track, 0); cursor.next_of_track(); before = cursor.time()) {
-    // The messages are inside as they were matched.
+    // Messages are written separately, already matched.
     if (cursor.token() == Token::kOther && is_mpi(cursor.other().kind)) continue;
     if (cursor.waited() > 0 && before != last) {
       put_token(before, Token::kOther);  // no waiting until then
@@ -148,7 +149,7 @@ void write_calls(const RunInside& run, DataWriter& data) {
   data.section(5, texts_of(strings, *run.definitions));
 }
 
-// The values of metrics, as far as they are summed up. Returns whether these are all.
+// Writes the values of metrics, joined where they are many. Returns whether all are there.
 bool write_values(const SideEvents& events, std::size_t most, DataWriter& data) {
   bool all = events.is_complete();
   for (const auto& [key, series] : events.series()) {
@@ -184,7 +185,7 @@ void write_outline(const RunInside& run, const SideEvents& events, const LimitsI
   data.section(12, json_text(about));
 }
 
-// `outline`: its limits; null: all calls are inside.
+// `outline`: limits of the outline; null: the file contains all calls.
 void write_data(const RunInside& run, const LimitsInside* outline, exchange::Destination& out) {
   DataWriter data(out);
   data.section(1, run.description);

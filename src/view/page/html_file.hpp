@@ -1,7 +1,7 @@
-// One HTML file: the page of the viewer with one run or two inside, see
-// docs/formats/view-http.md. Of large runs only an outline is inside.
+// Writes one HTML file: the viewer's page with the data of one or two runs, see
+// docs/formats/view-http.md. Of large runs the file contains only an outline.
 //
-// Used by one thread. Throws Error when the place cannot be written.
+// Used by one thread. Throws Error when the file cannot be written.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@
 namespace timeloom::view {
 
 struct LimitsInside {
-  std::uint64_t events = 5'000'000;  // of all runs: browsers go through them themselves
+  std::uint64_t events = 5'000'000;  // over all runs: browsers process them without an index
   std::size_t stretches = 200'000;   // of values, in an outline
-  OutlineLimits outline;             // of all runs together
+  OutlineLimits outline;             // for all runs together
 };
 
 struct RunInside {
-  std::string description;  // the JSON of the run
+  std::string description;  // the run, as JSON
   const Definitions* definitions = nullptr;
   std::shared_ptr<const Index> index;
-  std::string sources;  // a JSON object of answers of `source` by region; empty: none are inside
+  std::string sources;  // a JSON object of answers to `source` by region; empty: none
 };
 
-// Returns whether all calls are inside; if not, the file has outlines. REQUIRES: one run, or two to
-// be compared.
+// Returns true if the file contains all calls, false if it contains outlines. REQUIRES: one run, or
+// two for a comparison.
 bool write_html(std::string_view page, std::span<const RunInside> runs, exchange::Destination& out,
                 const LimitsInside& limits = {});
 

@@ -1,8 +1,8 @@
-// The outline of a run that is too large to be inside a page with all of its calls: its pictures
-// down to a level, and the sums of its calls by steps of time.
+// The outline of a run that is too large for a page with all its calls: its pictures down to a
+// level, and the sums of its calls by time step.
 //
-// The bytes are those of the sections of docs/formats/view-http.md. Plain functions over an index,
-// used by one thread at a time. Throws Error where the index is damaged.
+// The bytes have the form of the sections in docs/formats/view-http.md. Plain functions over an
+// index, used by one thread at a time. Throws Error where the index is damaged.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace timeloom::view {
 
-// How large the parts may become, before they are compressed. One row of the coarsest level and the
-// sums of a single step are there in any case.
+// Size limits of the parts, before compression. One row of the coarsest level and the sums of a
+// single step are always present.
 struct OutlineLimits {
   std::size_t tile_bytes = 20 << 20;
   std::size_t sum_bytes = 10 << 20;
@@ -25,17 +25,17 @@ struct OutlineLimits {
 };
 
 struct OutlineTiles {
-  unsigned finest = 0;                // the last level that is there
-  std::uint32_t rows = kStoredRows;   // of a tile at most: fewer where very many tracks have many
+  unsigned finest = 0;                // the last level that is present
+  std::uint32_t rows = kStoredRows;   // most rows of a tile: fewer where very many tracks have many
   std::vector<std::string> sections;  // of each track, each process, and the run
 };
-// From the level at which one tile shows the run, downwards.
+// Starts at the level at which one tile shows the run, and goes to finer ones.
 OutlineTiles outline_tiles(const Index& index, const Definitions& definitions,
                            std::size_t most_bytes);
 
 struct OutlineSums {
   unsigned level = 0;                 // a step is 4^level ticks
-  std::vector<std::string> sections;  // of each track; empty: it has no calls
+  std::vector<std::string> sections;  // of each track; empty: no calls
 };
 OutlineSums outline_sums(const Index& index, const OutlineLimits& limits);
 

@@ -1,10 +1,10 @@
 // The sums of an outline.
 //
-// A step is a stretch of 4^level ticks. Of a track there are the call paths that it has, as in an
-// index; then the calls that lie in more than one step, one by one; then, for each step in which
-// anything was called, a list of path_sums.hpp: own time and waiting of all calls in the step, and
-// number, shortest and longest of those that lie in it. From these any range of whole steps has
-// exactly the table that every single call would give.
+// A step is a stretch of 4^level ticks. The section of a track contains its call paths, as in an
+// index; then, one by one, the calls that lie in more than one step; then, for each step with
+// calls, a list of path_sums.hpp: exclusive time and waiting of all calls in the step, and number,
+// shortest and longest of the calls that lie inside it. For any range of whole steps, these give
+// exactly the table that the single calls would give.
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ class StepWriter {
     for (PathSums& sums : sums_) sums.grow(track.nodes().size());
   }
 
-  // The section of the track `number`; empty when its steps would be more than `most` bytes.
+  // The section of the track `number`; empty if its steps would exceed `most` bytes.
   std::string write(std::uint32_t number, std::size_t most) {
     std::uint64_t last = track_.record().begin;
     step_ = last >> shift_;
@@ -52,8 +52,8 @@ class StepWriter {
   std::uint64_t end_of_step() const { return (step_ + 1) << shift_; }
   PathSums& sums(std::uint64_t step) { return sums_[step % 2]; }
 
-  // Goes on to the step in which, or at whose end, the time is. What happens at the end of a step
-  // belongs to it when it began there, and to the next one otherwise: both are open.
+  // Goes on to the step that contains the time, or ends at it. An event at the end of a step
+  // belongs to it if its call started in the step, and otherwise to the next one: both are open.
   void book(std::uint32_t node, const Waited& time) {
     for (std::uint64_t from = time.begin;;) {
       const std::uint64_t to = std::min(time.end, end_of_step());
@@ -116,7 +116,7 @@ class StepWriter {
   std::string steps_;
 };
 
-// Nothing when they would be more than `most` bytes.
+// Empty if the sections would exceed `most` bytes.
 std::vector<std::string> sections_at(const Index& index, unsigned level, std::size_t most) {
   std::vector<std::string> sections(index.tracks().size());
   std::atomic<std::size_t> bytes = 0;
@@ -141,7 +141,7 @@ OutlineSums outline_sums(const Index& index, const OutlineLimits& limits) {
   while ((end >> (2 * sums.level)) + 1 > std::max<std::uint64_t>(1, limits.steps)) ++sums.level;
   if (index.tracks().empty()) return sums;
   for (;; ++sums.level) {
-    // A single step has to be there.
+    // At least a single step is required.
     const bool one = end >> (2 * sums.level) == 0;
     sums.sections = sections_at(index, sums.level, one ? SIZE_MAX / 2 : limits.sum_bytes);
     if (!sums.sections.empty()) return sums;

@@ -1,8 +1,8 @@
 // The pictures of an outline.
 //
-// Of each track, process and the run: varint of the level, of the place among those of the level,
-// of whether it is exact, and of bytes, then the bytes of a tile as the index has them. Tiles in
-// which nothing is are not there.
+// For each track, process and the run: varints of the level, of the position within the level, of 1
+// if the picture is exact, and of the number of bytes; then the bytes of a tile as in the index.
+// Empty tiles are left out.
 
 #include <algorithm>
 #include <atomic>
@@ -17,7 +17,7 @@ namespace timeloom::view {
 
 namespace {
 
-// A tile counts for so many bytes at least, so that making many that are empty has an end.
+// A tile counts with at least this many bytes, so that the number of empty tiles is limited.
 constexpr std::size_t kLeastBytes = 128;
 
 bool is_empty(const Picture& picture) {
@@ -27,7 +27,7 @@ bool is_empty(const Picture& picture) {
          std::ranges::all_of(picture.cover, is_zero);
 }
 
-// Something that has a row of its own: a track, a process, or the run.
+// An item with its own row: a track, a process, or the run.
 struct Shown {
   std::uint32_t number = 0;
   std::uint64_t begin = 0, end = 0;  // of its events
@@ -49,12 +49,12 @@ std::vector<Shown> all_shown(const Index& index, const Definitions& definitions)
 
 class LevelWriter {
  public:
-  // Tiles of at most `rows` rows; ends early when they are more than `most` bytes.
+  // Tiles of at most `rows` rows; stops early when they exceed `most` bytes.
   LevelWriter(const Index& index, const Definitions& definitions, unsigned level,
               std::uint32_t rows, std::size_t most)
       : index_(index), definitions_(definitions), level_(level), rows_(rows), most_(most) {}
 
-  // By the places of `all`.
+  // In the order of `all`.
   std::vector<std::string> write(const std::vector<Shown>& all) {
     std::vector<std::string> made(all.size());
     for_each_in_parallel(all.size(), std::max(1u, std::thread::hardware_concurrency()),

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-// The file as it is, between two names.
+// The file without changes, between two symbols.
 // clang-format off
 asm(".section .rodata\n"
     ".hidden timeloom_page_begin\n"

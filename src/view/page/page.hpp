@@ -1,4 +1,4 @@
-// The page of the viewer, which is built into the program (viewer/dist/index.html). A constant.
+// The viewer's page, which is built into the program (viewer/dist/index.html). A constant.
 #pragma once
 
 #include <string_view>

@@ -62,7 +62,7 @@ void Connection::receive(const std::string& headers) {
   if (got == 0 || (errno != EINTR && errno != EAGAIN)) state_ = State::kOver;
 }
 
-// Of what has come so far.
+// Parses the bytes received so far.
 void Connection::parse(const std::string& headers) {
   auto& parser = parser_->parser;
   if (!parser.got_some()) until_ = ConnectionClock::now() + kRequestTime;
@@ -95,7 +95,7 @@ Request Connection::request() const {
   request.site = view_of(message[{kSite.data(), kSite.size()}]);
   request.token = view_of(message[{kToken.data(), kToken.size()}]);
   request.body = message.body();
-  // A header that comes twice is a trick.
+  // A duplicate header is an attack.
   const std::array counts = {message.count(http::field::host), message.count(http::field::origin),
                              message.count({kSite.data(), kSite.size()}),
                              message.count({kToken.data(), kToken.size()})};
@@ -130,7 +130,7 @@ void Connection::put(const Answer& answer, const std::string& headers) {
       since_ + limits_.time + std::chrono::milliseconds(answer.body.size() / limits_.bytes_per_ms);
 }
 
-// False: the connection is broken.
+// Returns false if the connection is broken.
 bool Connection::send_some() {
   while (sent_ < output_.size()) {
     const ssize_t sent = ::send(socket_, output_.data() + sent_, output_.size() - sent_,
@@ -156,7 +156,7 @@ void Connection::send(const std::string& headers) {
   state_ = State::kOver;
   if (!keep_alive_) return;
   begin_request();
-  if (!input_.empty()) parse(headers);  // the next one has come already
+  if (!input_.empty()) parse(headers);  // the next request has arrived already
 }
 
 }  // namespace timeloom::view

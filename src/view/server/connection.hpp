@@ -1,8 +1,8 @@
-// A connection to the viewer's server: whole requests in, answers out. It never waits: the thread
-// that holds many of them learns from it what to wait for, and until when.
+// A connection to the viewer's server: takes whole requests and sends answers. It never waits: it
+// tells the thread that holds many connections what to wait for, and until when.
 //
-// Used by one thread at a time: while a request is being answered, nobody touches the connection.
-// Nothing is thrown but what memory can.
+// Used by one thread at a time: no other thread uses the connection while a request is being
+// answered. Throws only std::bad_alloc.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace timeloom::view {
 
-// How long an answer may take: so long and, on top, as long as its bytes take at this rate.
+// The time limit of an answer: a fixed time, plus the time for its bytes at a minimum rate.
 struct AnswerLimits {
   std::chrono::milliseconds time{30'000};
   std::size_t bytes_per_ms = 64;
@@ -27,7 +27,7 @@ class Connection {
   using Time = std::chrono::steady_clock::time_point;
   enum class State : std::uint8_t { kReading, kAsked, kAnswering, kOver };
 
-  // Takes the socket, which does not block.
+  // Takes over a non-blocking socket.
   explicit Connection(int socket, AnswerLimits limits = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -35,20 +35,19 @@ class Connection {
 
   int socket() const noexcept { return socket_; }
   State state() const noexcept { return state_; }
-  // The time at which it began to wait for its reader or writer, and the end of its patience.
+  // The time at which it started to wait for its peer, and the time limit of the wait.
   Time since() const noexcept { return since_; }
   Time until() const noexcept { return until_; }
-  // Bytes of the question and of the answer that it keeps.
+  // Bytes of the question and the answer in memory.
   std::size_t held() const;
 
-  // Takes what has come. A request that is none, or is too large, is answered here. REQUIRES:
-  // kReading.
+  // Takes the received bytes. An invalid or too large request is answered here. REQUIRES: kReading.
   void receive(const std::string& headers);
-  // Of the request that was read; valid until it is answered. REQUIRES: kAsked.
+  // The request that was read; valid until it is answered. REQUIRES: kAsked.
   Request request() const;
-  // REQUIRES: kAsked. Sends what the socket takes.
+  // Sends as much as the socket accepts. REQUIRES: kAsked.
   void answer(const Answer& answer, const std::string& headers);
-  // Goes on sending. REQUIRES: kAnswering.
+  // Continues sending. REQUIRES: kAnswering.
   void send(const std::string& headers);
 
  private:

@@ -15,7 +15,7 @@ Answer refusal(unsigned status, const char* reason) {
   return {status, "text/plain; charset=utf-8", std::string(reason) + "\n"};
 }
 
-// The same time for every word of that length: a guess learns nothing of where it goes wrong.
+// Takes the same time for every word of a length, so that the time does not help to guess it.
 bool equal_words(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
   unsigned difference = 0;
@@ -39,7 +39,7 @@ std::string_view name_of_host(std::string_view host) noexcept {
   return is_port(host.substr(colon + 1)) ? host.substr(0, colon) : std::string_view();
 }
 
-// Whether a page of this origin came from this host and port.
+// True if a page of this origin came from this host and port.
 bool is_of_host(std::string_view origin, std::string_view host) noexcept {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (origin.starts_with(scheme)) return origin.substr(scheme.size()) == host;
@@ -47,8 +47,8 @@ bool is_of_host(std::string_view origin, std::string_view host) noexcept {
   return false;
 }
 
-// The policy in the page itself, which holds the hashes of its script and style. Without one the
-// page gets no script at all.
+// The policy in the page itself, which contains the hashes of its script and style. Without a
+// policy the page may not run scripts.
 std::string policy_of(std::string_view page, bool framed) {
   constexpr std::string_view kBefore = "http-equiv=\"Content-Security-Policy\" content=\"";
   const std::size_t begin = page.find(kBefore);

@@ -1,8 +1,7 @@
-// Decides what a request to the viewer's server gets: docs/formats/view-http.md. It knows nothing
+// Decides on the answer to a request to the viewer's server: docs/formats/view-http.md. Independent
 // of sockets.
 //
-// Any thread may use a const object. Nothing is thrown but what memory can, whatever the request
-// holds.
+// Any thread may use a const object. Throws only std::bad_alloc, for any contents of a request.
 #pragma once
 
 #include <string>
@@ -13,7 +12,7 @@
 
 namespace timeloom::view {
 
-// The parts of a request that matter; a header that is not there is empty.
+// The parts of a request that are used; a missing header is empty.
 struct Request {
   std::string_view method;
   std::string_view target;
@@ -26,17 +25,17 @@ struct Request {
 
 struct Access {
   std::string token;
-  std::vector<std::string> hosts;  // that are allowed besides this machine itself
-  bool framed = false;             // other pages of the same host may show the page in a frame
+  std::vector<std::string> hosts;  // allowed in addition to this machine
+  bool framed = false;             // pages of the same host may show the page in a frame
 };
 
 class RequestHandler {
  public:
-  // All of it outlives this object. REQUIRES: one run, or two to be compared.
+  // All arguments outlive this object. REQUIRES: one run, or two for a comparison.
   RequestHandler(std::vector<const Content*> contents, const Access& access, std::string_view page);
 
   Answer handle(const Request& request) const;
-  // Headers that every answer has, each ended by a line break.
+  // Headers of every answer, each ended by a line break.
   const std::string& headers() const noexcept { return headers_; }
 
  private:
@@ -49,7 +48,8 @@ class RequestHandler {
   std::string headers_;
 };
 
-// A random word for the address of the page. Throws Error when the system has none.
+// A random word for the address of the page. Throws Error when the system provides no random
+// numbers.
 std::string random_token();
 
 }  // namespace timeloom::view

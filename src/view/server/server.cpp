@@ -26,7 +26,7 @@ constexpr std::size_t kThreads = 16;
 constexpr std::size_t kMostConnections = 512;
 constexpr std::size_t kAcceptedAtOnce = 64;
 constexpr std::size_t kMostHeld = std::size_t{256} << 20;  // bytes of all connections
-constexpr int kPauseMs = 100;  // when the system has no descriptor or memory for a connection
+constexpr int kPauseMs = 100;  // after the system had no descriptor or memory for a connection
 
 using Clock = std::chrono::steady_clock;
 
@@ -38,7 +38,7 @@ std::int64_t now_seconds() noexcept {
   return std::chrono::duration_cast<std::chrono::seconds>(Clock::now().time_since_epoch()).count();
 }
 
-// For poll(2): -1 for ever.
+// For poll(2): -1 means forever.
 int milliseconds_until(Clock::time_point end, Clock::time_point now) {
   if (end == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - now).count();
@@ -75,7 +75,7 @@ int listen_at_path(const std::string& path) {
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) fail(path);
-  // The program is in its main thread still: nobody makes files meanwhile.
+  // The program is still in its main thread, so no other thread creates files meanwhile.
   const mode_t before = ::umask(0177);
   const int bound = ::bind(descriptor, reinterpret_cast<sockaddr*>(&address), sizeof address);
   const int error = errno;
@@ -95,7 +95,7 @@ Server::Server(const RequestHandler& handler, std::uint16_t port, const std::str
   wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (wake_ < 0) fail("all");
   listening_ = socket_path.empty() ? listen_at_port(port_) : listen_at_path(socket_path);
-  // Each thread reads parts of the index that are kept for all.
+  // Each thread reads parts of the index that all threads share.
   os::share_heaps(std::thread::hardware_concurrency());
   threads_.emplace_back([this] { serve(); });
   for (std::size_t i = 0; i < kThreads; ++i) threads_.emplace_back([this] { answer_requests(); });
@@ -123,7 +123,7 @@ void Server::serve() noexcept {
     try {
       serve_round();
     } catch (const std::exception&) {
-      // Out of memory: the next round may find some.
+      // Out of memory: the next round may succeed.
       pollfd wake{wake_, POLLIN, 0};
       static_cast<void>(::poll(&wake, 1, kPauseMs));
     }
@@ -132,7 +132,7 @@ void Server::serve() noexcept {
   }
 }
 
-// Waits until something can be done, and does it.
+// Waits until a connection is ready, and serves it.
 void Server::serve_round() {
   const auto now = Clock::now();
   auto next = accepts_from_ > now ? accepts_from_ : Connection::Time::max();
@@ -154,7 +154,7 @@ void Server::serve_round() {
   close_those_over();
 }
 
-// `ready`: its socket has something for us, or takes something.
+// `ready`: its socket can be read or written.
 void Server::go_on(Client& client, bool ready) {
   Connection& connection = client.connection;
   if (!ready || connection.state() == Connection::State::kAsked) return;
@@ -166,7 +166,7 @@ void Server::go_on(Client& client, bool ready) {
   hand_on(client);
 }
 
-// A request that is whole goes to the threads of requests.
+// A complete request goes to the request threads.
 void Server::hand_on(Client& client) {
   if (client.connection.state() != Connection::State::kAsked) return;
   last_request_ = now_seconds();
@@ -203,7 +203,7 @@ void Server::accept_some() {
   }
 }
 
-// Whoever has waited longest gives way. False: all have asked and wait for us.
+// Closes the connection that has waited longest. False: all connections wait for this server.
 bool Server::close_oldest() noexcept {
   const auto rank = [](const auto& client) {
     const bool asked = client->connection.state() == Connection::State::kAsked;
@@ -215,7 +215,7 @@ bool Server::close_oldest() noexcept {
   return true;
 }
 
-// And those that have taken too long, or are too many, or keep too much.
+// Also closes connections that exceed the limits of time, number or memory.
 void Server::close_those_over() {
   const auto now = Clock::now();
   std::erase_if(clients_, [now](const auto& client) {
@@ -232,7 +232,7 @@ void Server::close_those_over() {
   }
 }
 
-// The life of a thread of requests.
+// The body of a request thread.
 void Server::answer_requests() noexcept {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -246,7 +246,7 @@ void Server::answer_requests() noexcept {
     } catch (const std::exception&) {
       client.answer = {503, "text/plain; charset=utf-8", "out of memory\n"};
     }
-    client.answered = true;  // from here on the thread of connections has it
+    client.answered = true;  // from here on the connection thread owns it
     wake();
     lock.lock();
   }

@@ -1,11 +1,11 @@
-// The HTTP server of the viewer: on this machine only, its connections bounded in number, time and
-// memory.
+// The HTTP server of the viewer: reachable from this machine only, with limits on number, time and
+// memory of its connections.
 //
-// One thread holds all connections and never waits for one of them; requests that are whole are
-// answered by others. So a connection that sends half a request, or takes no answer, keeps nobody
-// waiting.
+// One thread holds all connections and never waits for one of them; other threads answer complete
+// requests. So a connection that sends half a request, or does not read its answer, delays no other
+// connection.
 //
-// Made and stopped by one thread. Throws Error when it cannot listen.
+// Constructed and stopped by one thread. Throws Error when it cannot listen.
 #pragma once
 
 #include <poll.h>
@@ -28,7 +28,7 @@ namespace timeloom::view {
 
 class Server {
  public:
-  // Listens at a port of 127.0.0.1 (0: any free one) or, if there is a path, at a socket there that
+  // Listens at a port of 127.0.0.1 (0: any free one) or, if a path is given, at a socket there that
   // only this user may use. The handler outlives it.
   Server(const RequestHandler& handler, std::uint16_t port, const std::string& socket_path);
   Server(const Server&) = delete;
@@ -40,7 +40,7 @@ class Server {
   std::chrono::seconds idle() const noexcept;
 
  private:
-  // A connection, and the answer that a thread of requests makes for it.
+  // A connection, and the answer that a request thread makes for it.
   struct Client {
     explicit Client(int socket) : connection(socket) {}
     Connection connection;
@@ -63,15 +63,15 @@ class Server {
   std::string socket_path_;
   std::uint16_t port_ = 0;
   int listening_ = -1;
-  int wake_ = -1;  // readable when there are answers, or it is to end
+  int wake_ = -1;  // readable when there are answers, or when the server shall stop
   std::atomic<std::int64_t> last_request_;
 
-  // Of the thread of connections.
+  // Used by the connection thread only.
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<pollfd> waits_;
-  Connection::Time accepts_from_{};  // before that the system is short of something
+  Connection::Time accepts_from_{};  // until then the system lacks a resource
 
-  std::mutex mutex_;  // of the following
+  std::mutex mutex_;  // guards the following members
   std::condition_variable asked_some_;
   std::deque<Client*> asked_;
   bool ends_ = false;

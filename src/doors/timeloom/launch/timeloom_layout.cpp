@@ -30,7 +30,8 @@ class PlainRun : public RunPlace {
         program_(name_for_run(program)),
         path_(run::choose_directory(settings_.text(kSettings.output), program_)) {}
 
-  // A path with the time is claimed anew by make(): a job of the same second may have this one.
+  // make() claims a path with the time anew: another job of the same second may have taken this
+  // one.
   void check() override {
     if (!is_claimed()) run::check_directory(path_, settings_.flag(kSettings.force));
   }
@@ -71,7 +72,7 @@ class PlainRun : public RunPlace {
   std::string program_;
   std::filesystem::path path_;
   os::DirectoryId id_;
-  std::string suffix_;  // of a rank that has a run of its own
+  std::string suffix_;  // for a rank that has its own run
   bool existed_ = false;
 };
 

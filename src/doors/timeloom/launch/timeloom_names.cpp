@@ -1,4 +1,4 @@
-// Names of regions as Python has them: the choice qualified of region-names.
+// Names of regions as Python has them: the value `qualified` of region-names.
 #include "python/observe/regions/region_style.hpp"
 
 namespace timeloom::python {
