@@ -1,8 +1,9 @@
-// The functions that a wrapper library stands before.
+// The functions behind the wrappers of a wrapper library.
 //
-// Found when they are called first, which may be before any constructor has run, on any thread and
-// in a handler of a signal; constant from then on. A wrapper has the name of what it wraps in the
-// binary interface and another in C++, so that the declarations of headers do not matter.
+// A function is found at its first call, which may come before any constructor has run, on any
+// thread and in a signal handler; it is constant from then on. A wrapper has the name of its
+// function in the binary interface and another name in C++, so that the declarations of headers do
+// not matter.
 #pragma once
 
 #include <dlfcn.h>
@@ -16,17 +17,17 @@
 
 namespace timeloom::preload {
 
-// `Function` may take any number of arguments. It may throw, or unwind the stack of a thread that
-// is cancelled. REQUIRES: a library of the process has a function of that name, which is no wrapper
-// of ours, or there is another one for where none has.
+// `Function` may take any number of arguments. It may throw, or unwind the stack of a cancelled
+// thread. REQUIRES: a library of the process, other than a wrapper library, has a function with
+// that name, or a replacement is given.
 template <typename Function>
 class Next {
  public:
   constexpr explicit Next(const char* name) noexcept : name_(name) {}
-  // `library` has the function, and may have been loaded for another library alone, so that those
-  // of the program come without it.
+  // `library` has the function. It may have been loaded as a dependency of another library only, so
+  // that the program's own search does not find it.
   constexpr Next(const char* name, const char* library) noexcept : name_(name), library_(library) {}
-  // `instead` is called in a system that is older than the function.
+  // `instead` is called on systems that are older than the function.
   constexpr Next(const char* name, Function* instead) noexcept : name_(name), instead_(instead) {}
 
   template <typename... Arguments>
@@ -38,7 +39,7 @@ class Next {
   }
 
  private:
-  // Apart, so that a wrapper with nothing to do needs no stack: it ends in a jump.
+  // A separate function, so that a wrapper with nothing to do needs no stack: it ends in a jump.
   template <typename... Arguments>
   [[gnu::noinline, gnu::cold]] auto find_and_call(Arguments... arguments) {
     return find()(arguments...);

@@ -1,4 +1,4 @@
-// Part of each wrapper library: nothing that its code calls is recorded.
+// Part of each wrapper library: calls by its own code are not recorded.
 #include "record/native/wrapper_interface.hpp"
 
 namespace timeloom::preload {

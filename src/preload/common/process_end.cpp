@@ -1,5 +1,5 @@
-// Part of each wrapper library: the ends of a process at which no code runs that could bring the
-// measurement to an end. They are noted in its spool, as those of Python programs are.
+// Part of each wrapper library: endings of a process at which no code runs that could end the
+// measurement. They are noted in its spool, as the endings of Python programs are.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ constinit Next<int(const char*, Arguments, Arguments)> next_execve{"execve"},
     next_execvpe{"execvpe"};
 constinit Next<int(int, Arguments, Arguments)> next_fexecve{"fexecve"};
 
-// Without a system call where that is possible: the program may have forbidden itself all others.
+// Avoids system calls where possible: the program may have forbidden itself all others.
 void note(Ending ending) noexcept {
   if (!record::in_child_of_vfork()) record::note_own_ending(ending);
 }
@@ -39,14 +39,14 @@ int replace(Call call) {
   return result;
 }
 
-// The words of execl() and its kind, which end with a null pointer: their number with that.
+// Counts the words of execl() and similar functions, including the null pointer at the end.
 std::size_t count_words(const char* first, va_list values) noexcept {
   std::size_t count = 1;
   for (const char* word = first; word != nullptr; word = va_arg(values, const char*)) ++count;
   return count;
 }
 
-// `values` has gone on behind them.
+// `values` stands behind them afterwards.
 void take_words(char** words, std::size_t count, const char* first, va_list* values) noexcept {
   words[0] = const_cast<char*>(first);
   for (std::size_t i = 1; i < count; ++i) words[i] = va_arg(*values, char*);
@@ -66,7 +66,7 @@ TIMELOOM_WRAPPER(void, _Exit, int status) {
   next__Exit(status);
 }
 
-// Functions that at_quick_exit() has registered are still called.
+// Functions registered with at_quick_exit() are still called.
 TIMELOOM_WRAPPER(void, quick_exit, int status) {
   note_exit(timeloom::EndingKind::kQuickExit, status);
   next_quick_exit(status);
@@ -88,7 +88,7 @@ TIMELOOM_WRAPPER(int, fexecve, int program, Arguments words, Arguments environme
   return replace([=] { return next_fexecve(program, words, environment); });
 }
 
-// The words stay on the stack: a child of vfork() has the memory of its parent.
+// The words are on the stack, because a child of vfork() shares its parent's memory.
 #define EXECL(name, result)                                                            \
   TIMELOOM_WRAPPER(int, name, const char* program, const char* first, ...) {           \
     va_list values;                                                                    \

@@ -1,5 +1,5 @@
-// Part of each wrapper library: a handler of a signal that runs on its thread's signal stack may
-// have interrupted a recorder, so nothing is recorded there. The program may choose another stack.
+// Part of each wrapper library. A signal handler on the signal stack of its thread may have
+// interrupted a recorder, so nothing is recorded there. The program may choose another stack.
 #include <signal.h>
 
 #include "preload/common/next_function.hpp"

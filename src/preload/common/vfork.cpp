@@ -1,5 +1,5 @@
-// Part of each wrapper library: vfork(), whose child has the memory of its parent until it runs
-// another program: what the child does is no call of the measured process.
+// Part of each wrapper library: vfork(). The child shares its parent's memory until it runs another
+// program; its calls do not belong to the measured process.
 #include <unistd.h>
 
 #include "preload/common/next_function.hpp"
@@ -13,8 +13,8 @@ constinit Next<pid_t()> next_vfork{"vfork"};
 }  // namespace
 }  // namespace timeloom::preload
 
-// The child returns first, and would write over a frame of ours: the wrapper has to end in a jump,
-// which compilers make of this call where they optimise, as CMakeLists.txt has it.
+// The child returns first and would overwrite a stack frame of the wrapper. So the wrapper must end
+// in a jump; compilers make one of this call when they optimise, and CMakeLists.txt sees to that.
 TIMELOOM_WRAPPER(pid_t, vfork, void) {
   timeloom::record::note_vfork();
   return timeloom::preload::next_vfork();

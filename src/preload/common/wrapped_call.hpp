@@ -1,16 +1,16 @@
-// The region of a call that is wrapped: what the call does is recorded between the two. Any thread;
-// nothing throws.
+// The region of a wrapped call: its events are recorded between begin_call() and end_call(). Any
+// thread; nothing throws.
 #pragma once
 
 #include "record/measurement.hpp"
 #include "record/native/wrapper_interface.hpp"
 
-// The return address of a wrapper, of which the caller's library is known.
+// The return address of a wrapper, which identifies the caller's library.
 #define CALLER __builtin_return_address(0)
 
 namespace timeloom::preload {
 
-// Enters the region. The number of the measurement; 0: nothing is recorded.
+// Enters the region. Returns the number of the measurement; 0: nothing is recorded.
 inline std::uint32_t begin_call(record::WrappedFunction& function, const void* caller) noexcept {
   record::WrapperScope scope(caller);
   if (!scope.wanted()) return 0;
@@ -28,7 +28,7 @@ struct LeftAtEnd {
   ~LeftAtEnd() { end_call(function); }
 };
 
-// `call` in its region, with nothing else.
+// Makes the call in its region, and records nothing else.
 template <typename Call>
 auto region_around(record::WrappedFunction& function, const void* caller, Call call) {
   if (begin_call(function, caller) == 0) return call();

@@ -1,4 +1,4 @@
-// The wrappers of the system's calls that open, close and copy descriptors, and delete files.
+// The wrappers of system calls that open, close and copy descriptors, and delete files.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -23,7 +23,7 @@ using record::wrapping;
 
 // ---- Opening and closing
 
-// A descriptor has been opened, by a call that begin_call() has recorded.
+// Called after a call that begin_call() has recorded has opened a descriptor.
 int opened(WrappedFunction& function, std::uint32_t begun, int descriptor, int flags) noexcept {
   record::WrapperScope scope(record::kAgain, begun);
   if (descriptor >= 0 && scope.wanted()) {
@@ -37,7 +37,7 @@ int opened(WrappedFunction& function, std::uint32_t begun, int descriptor, int f
   return descriptor;
 }
 
-// Between vfork() and exec a child has our memory, but descriptors of its own.
+// Between vfork() and exec a child shares the memory of its parent, but has its own descriptors.
 std::uint32_t begin_here(WrappedFunction& function, const void* caller) noexcept {
   return record::in_measured_process() ? begin_call(function, caller) : 0;
 }
@@ -50,7 +50,7 @@ template <typename Call>
   return begun == 0 ? call() : opened(function, begun, call(), flags);
 }
 
-// The arguments stay where they are, so that the wrapper has nothing to move.
+// The arguments keep their places, so that the wrapper does not move any.
 [[gnu::noinline]] int openat_by(int directory, const char* path, int flags, mode_t mode,
                                 Next<int(int, const char*, int, ...)>& next, const void* caller) {
   return open_descriptor_by(kOpenat, caller, flags,
@@ -61,7 +61,7 @@ template <typename Call>
 [[gnu::noinline]] int close_descriptor_by(const void* caller, int descriptor, Call call) {
   if (!record::in_measured_process()) return call();
   WrappedFunction& function = function_of(kClose);
-  // Before it is closed: then another thread may be given the number.
+  // Called before the descriptor is closed; afterwards another thread may get the same number.
   const std::uint32_t begun = begin_call(function, caller);
   const ClosedHandles closed = take_handles(descriptor);
   const int result = call();
@@ -96,7 +96,7 @@ template <typename Call>
   return result;
 }
 
-// Relative paths are completed; nothing of them is resolved.
+// Makes relative paths absolute, without resolving links.
 std::string absolute_path(int directory, const char* path) {
   std::string name = path == nullptr ? "" : path;
   if (name.starts_with('/')) return name;
@@ -126,7 +126,7 @@ template <typename Call>
   scope.leave(function);
   return result;
 } catch (const std::bad_alloc&) {
-  return 0;  // after the call, which has succeeded
+  return 0;  // after a successful call
 }
 
 void change_status(WrappedFunction& function, std::uint32_t begun, int descriptor, int flags,
@@ -141,7 +141,7 @@ void change_status(WrappedFunction& function, std::uint32_t begun, int descripto
   scope.leave(function);
 }
 
-// Of its commands those that make or change a handle.
+// Handles the commands that create or change a handle.
 [[gnu::noinline]] int control(Next<int(int, int, ...)>& next, const void* caller, int descriptor,
                               int command, void* argument) {
   const auto call = [&next, descriptor, command, argument] {
@@ -165,7 +165,7 @@ constinit Next<int(int, const char*, int)> next_openat_2{"__openat_2"},
     next_openat64_2{"__openat64_2"};
 constinit Next<int(const char*, mode_t)> next_creat{"creat"}, next_creat64{"creat64"};
 constinit Next<int(int)> next_close{"close"}, next_dup{"dup"};
-// The last two came with version 2.34 of the C library.
+// The last two were added in version 2.34 of the C library.
 int no_close_range(unsigned, unsigned, int) {
   errno = ENOSYS;
   return -1;
@@ -199,8 +199,8 @@ using namespace timeloom::preload;
 
 // ---- open
 
-// What stands behind the named arguments of these functions, if anything does, is passed like a
-// named one on the platforms that there are; the next function looks at it where the others say so.
+// An argument behind the named ones is passed like a named one on all supported platforms. The next
+// function reads it only where the other arguments require it.
 
 #define OPEN(name)                                                        \
   TIMELOOM_WRAPPER(int, name, const char* path, int flags, mode_t mode) { \
@@ -288,7 +288,7 @@ TIMELOOM_WRAPPER(int, dup3, int from, int to, int flags) {
   return wrapping() ? duplicate_by(kDup3, CALLER, from, to, call) : call();
 }
 
-// Whatever the command takes fits into a pointer.
+// Every argument of a command fits into a pointer.
 #define FCNTL(name)                                                                 \
   TIMELOOM_WRAPPER(int, name, int descriptor, int command, void* argument) {        \
     return wrapping() ? control(next_##name, CALLER, descriptor, command, argument) \

@@ -1,4 +1,4 @@
-// The functions of input and output that are wrapped, and what their calls have in common.
+// The wrapped I/O functions, and the code that their wrappers share.
 //
 // Any thread may call these functions; nothing throws.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace timeloom::preload {
 
-// Regions are named as the functions, without the 64 of variants for large files and the like.
+// Regions have the names of the functions, without suffixes such as the 64 of large-file variants.
 enum class PosixFunction : std::uint8_t {
   kOpen,
   kOpenat,
@@ -96,21 +96,21 @@ enum class StdioFunction : std::uint8_t {
 record::WrappedFunction& function_of(PosixFunction which) noexcept;
 record::WrappedFunction& function_of(StdioFunction which) noexcept;
 
-// A call whose begin has been recorded in a measurement.
+// A call whose start has been recorded in a measurement.
 struct BegunCall {
   std::uint32_t measurement = 0;  // 0: nothing is recorded
-  IoHandleId handle{};            // of what it uses; undefined: not known
+  IoHandleId handle{};            // the handle that it uses; undefined: not known
 };
 
 // ---- Transfers of data on a handle
 
 struct Transfer {
   IoOperation operation;
-  std::uint64_t asked;  // bytes; kNoBytes: not known before, or none
+  std::uint64_t asked;  // bytes; kNoBytes: not known in advance, or none
   std::optional<std::uint64_t> offset{};
 };
 
-// `handle` finds the handle, when the call is known to be recorded.
+// `handle` finds the handle; called only if the call is recorded.
 template <typename FindHandle>
 BegunCall begin_transfer(record::WrappedFunction& function, const void* caller,
                          const Transfer& transfer, FindHandle find) noexcept {
@@ -129,11 +129,12 @@ BegunCall begin_transfer(record::WrappedFunction& function, const void* caller,
   }
   return begun;
 }
-// `bytes`: that were transferred; kNoBytes for a flush.
+// `bytes`: number of bytes transferred; kNoBytes for a flush.
 void end_transfer(record::WrappedFunction& function, const BegunCall& begun, IoOperation operation,
                   std::uint64_t bytes) noexcept;
 
-// `call` with its begin and end; `bytes`: what its result says.
+// Makes the call and records its start and end. `bytes`: computes the number of bytes from the
+// result.
 template <typename FindHandle, typename Call, typename Bytes>
 auto transfer_around(record::WrappedFunction& function, const void* caller,
                      const Transfer& transfer, FindHandle find, Call call, Bytes bytes) {
@@ -143,11 +144,11 @@ auto transfer_around(record::WrappedFunction& function, const void* caller,
   return result;
 }
 
-// A second transfer inside the region of the first.
+// Starts a second transfer inside the region of the first.
 void begin_inside(const BegunCall& begun, const Transfer& transfer) noexcept;
 void end_inside(const BegunCall& begun, IoOperation operation, std::uint64_t bytes) noexcept;
 
-// The bytes that the result of a system call says; an error transfers none.
+// The number of bytes from the result of a system call; an error transfers none.
 inline std::uint64_t bytes_of(ssize_t result) noexcept {
   return result < 0 ? 0 : static_cast<std::uint64_t>(result);
 }

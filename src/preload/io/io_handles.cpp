@@ -20,7 +20,7 @@
 namespace timeloom::preload {
 namespace {
 
-// The number of a measurement, then the handle.
+// The number of a measurement, followed by the handle.
 constexpr unsigned kNumberShift = 32;
 using Place = std::atomic<std::uint64_t>;
 
@@ -29,7 +29,7 @@ struct Entry {
   Place stream;
 };
 
-// Pages are mapped when a descriptor in them is used first, and kept.
+// Pages are mapped at the first use of a descriptor in them, and kept.
 constexpr unsigned kPageEntries = 1024;
 constexpr unsigned kPages = 4096;
 struct Page {
@@ -49,7 +49,7 @@ Page* make_page(std::atomic<Page*>& place) noexcept {
   return expected;
 }
 
-// nullptr: there is none yet, or no room for it.
+// nullptr: there is none yet, or no memory for it.
 Entry* entry_of(int descriptor, bool make) noexcept {
   const auto index = static_cast<unsigned>(descriptor);
   if (descriptor < 0 || index >= kPages * kPageEntries) return nullptr;
@@ -68,7 +68,7 @@ std::uint64_t value_of(IoHandleId handle) noexcept {
   return std::uint64_t{record::measurement_number()} << kNumberShift | handle.value();
 }
 
-// What the kernel says that the descriptor is: an absolute path, or "pipe:[123]".
+// The kernel's name of the descriptor's target: an absolute path, or "pipe:[123]".
 std::string target_of(int descriptor) {
   std::array<char, 32> link{"/proc/thread-self/fd/"};  // the main thread may have ended
   const std::size_t length = std::string_view(link.data()).size();
@@ -80,7 +80,7 @@ std::string target_of(int descriptor) {
 
 constinit Next<int(int, int, ...)> next_fcntl{"fcntl"};
 
-// One that was open before has the state of its descriptor.
+// A handle that existed before has the state of its descriptor.
 IoHandle describe(int descriptor, IoParadigm paradigm, IoHandleId parent, bool pre_created) {
   IoHandle handle;
   std::string target = target_of(descriptor);
@@ -171,7 +171,7 @@ void forget_handles(unsigned first, unsigned last) noexcept {
   last = std::min(last, kPages * kPageEntries - 1);
   for (unsigned next = first; next <= last; ++next) {
     if (next % kPageEntries == 0 && g_pages[next / kPageEntries] == nullptr) {
-      next += kPageEntries - 1;  // none of these
+      next += kPageEntries - 1;  // this page is empty
     } else {
       (void)take_handles(static_cast<int>(next));
     }
@@ -212,7 +212,7 @@ IoAccess access_of(int flags) noexcept {
 }
 
 std::uint32_t creation_of(int flags) noexcept {
-  // O_TMPFILE has the bit of O_DIRECTORY in it.
+  // O_TMPFILE includes the bit of O_DIRECTORY.
   const bool temporary = (flags & O_TMPFILE) == O_TMPFILE;
   return bits_of(flags, {{O_CREAT, bit(IoCreation::kCreate)},
                          {O_TRUNC, bit(IoCreation::kTruncate)},
@@ -225,7 +225,7 @@ std::uint32_t creation_of(int flags) noexcept {
 }
 
 std::uint32_t status_of(int flags) noexcept {
-  // O_SYNC has the bit of O_DSYNC in it.
+  // O_SYNC includes the bit of O_DSYNC.
   const bool all = (flags & O_SYNC) == O_SYNC;
   return bits_of(flags, {{O_CLOEXEC, bit(IoStatus::kCloseOnExec)},
                          {O_APPEND, bit(IoStatus::kAppend)},

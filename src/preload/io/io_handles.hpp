@@ -1,10 +1,10 @@
-// The handles of open descriptors and streams in the running measurement.
+// The handles of open descriptors and streams in the current measurement.
 //
-// A table by descriptor; a stream is found by the descriptor that it has. An entry holds the number
-// of the measurement with the handle, so that those of an earlier one, or of the parent of a forked
-// process, count for nothing. What was opened unseen gets its handle when it is used first. Any
-// thread; nothing throws. REQUIRES: inside a WrapperScope that is wanted(), unless a function says
-// otherwise.
+// A table indexed by descriptor; a stream is found by its descriptor. An entry contains the number
+// of the measurement with the handle, so that handles of an earlier measurement, or of a forked
+// process's parent, are ignored. A file that was opened before recording gets its handle at first
+// use. Any thread; nothing throws. REQUIRES: inside a WrapperScope that is wanted(), unless a
+// function's comment states otherwise.
 #pragma once
 
 #include "core/definitions.hpp"
@@ -13,20 +13,20 @@
 
 namespace timeloom::preload {
 
-// The handle of an open descriptor; undefined: there is no room for one.
+// The handle of an open descriptor; undefined: no memory for one.
 IoHandleId handle_of(int descriptor) noexcept;
-// The same of the stream upon this descriptor; undefined for a stream without one (-1).
+// The handle of the stream on this descriptor; undefined for a stream without one (-1).
 IoHandleId stream_of(int descriptor) noexcept;
 
 struct ClosedHandles {
   IoHandleId descriptor{};  // undefined: it had none
   IoHandleId stream{};
 };
-// The descriptor is about to be closed: its handles, which it has no more. Anywhere.
+// Called before the descriptor is closed: removes and returns its handles. Callable anywhere.
 ClosedHandles take_handles(int descriptor) noexcept;
-// A call without a region is about to close the descriptor. Outside of a WrapperScope.
+// Called before a call without a region closes the descriptor. REQUIRES: outside of a WrapperScope.
 void destroy_handles(int descriptor, const void* caller) noexcept;
-// Those from `first` to `last` are closed. Anywhere.
+// Called when descriptors from `first` to `last` are closed. Callable anywhere.
 void forget_handles(unsigned first, unsigned last) noexcept;
 
 // ---- Events of handles
@@ -45,11 +45,11 @@ void put_seek(record::WrapperScope& scope, IoHandleId handle, const Seek& seek) 
 IoHandleId new_handle(int descriptor, IoHandleId parent = {}) noexcept;
 IoHandleId new_stream(int descriptor) noexcept;
 
-// The bits of the flags of open().
+// From the flags of open().
 IoAccess access_of(int flags) noexcept;
 std::uint32_t creation_of(int flags) noexcept;
 std::uint32_t status_of(int flags) noexcept;
-// Those that a mode of fopen() stands for.
+// From a mode of fopen().
 int flags_of_mode(const char* mode) noexcept;
 
 }  // namespace timeloom::preload

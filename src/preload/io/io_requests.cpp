@@ -1,5 +1,5 @@
-// The wrappers of POSIX's asynchronous input and output. A request counts when aio_return() says
-// what it has transferred, on the handle that its descriptor had when it was made.
+// The wrappers of POSIX asynchronous I/O. A request counts when aio_return() returns its number of
+// bytes, on the handle that its descriptor had when the request was made.
 #include <aio.h>
 
 #include <array>
@@ -17,15 +17,15 @@ using enum PosixFunction;
 using record::WrappedFunction;
 using record::wrapping;
 
-// The C library keeps in the request which operation it is, also where lio_listio() was not used.
+// The C library stores the operation in the request, even without lio_listio().
 bool transfers(const aiocb& request) noexcept {
   return request.aio_lio_opcode == LIO_READ || request.aio_lio_opcode == LIO_WRITE;
 }
 
 // ---- The handles of requests
 //
-// aio_return() may be called in a handler of a signal, so the table has neither a lock nor memory
-// of its own: a place of each request holds a tag of it, then the handle. One that another request
+// aio_return() may be called in a signal handler, so the table has neither a lock nor allocated
+// memory. The place of a request holds its tag and the handle. A request whose place another one
 // has taken is found by its descriptor, which is right unless that has been closed meanwhile.
 
 constexpr unsigned kPlaceBits = 12;
@@ -44,7 +44,7 @@ RequestPlace place_of(const aiocb& request) noexcept {
           static_cast<std::uint32_t>(mixed >> (32 - kPlaceBits))};
 }
 
-// REQUIRES of these: inside a WrapperScope that is wanted().
+// REQUIRES for these functions: inside a WrapperScope that is wanted().
 void note_request(const aiocb& request) noexcept {
   const RequestPlace place = place_of(request);
   const IoHandleId handle = handle_of(request.aio_fildes);
@@ -116,7 +116,7 @@ template <typename Call>
   return region_around(function_of(which), caller, call);
 }
 
-// Before glibc 2.34 these are in a library of their own.
+// Before glibc 2.34 these functions were in a separate library.
 constexpr const char* kRealtime = "librt.so.1";
 constinit Next<int(aiocb*)> next_aio_read{"aio_read", kRealtime},
     next_aio_read64{"aio_read64", kRealtime}, next_aio_write{"aio_write", kRealtime},
@@ -164,7 +164,7 @@ ISSUE(aio_write64, kAioWrite)
 LISTIO(lio_listio)
 LISTIO(lio_listio64)
 
-// ---- What becomes of them
+// ---- The results of requests
 
 #define RETURN(name)                                               \
   TIMELOOM_WRAPPER(ssize_t, name, aiocb* request) {                \

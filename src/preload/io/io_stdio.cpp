@@ -1,4 +1,4 @@
-// The wrappers of C's calls for streams, but for those of formatted text.
+// The wrappers of C's stream functions, except for formatted text.
 #include <stdio.h>
 #include <cstring>
 
@@ -16,7 +16,7 @@ using record::wrapping;
 
 // ---- Opening and closing
 
-// The descriptor belongs to the stream, so it is upon the stream's handle.
+// The descriptor belongs to the stream, so its handle has the stream's handle as its parent.
 void put_created(record::WrapperScope& scope, FILE* stream, const char* mode) noexcept {
   const int descriptor = descriptor_of(stream);
   const IoHandleId handle = new_stream(descriptor);
@@ -45,7 +45,7 @@ template <typename Call>
   return stream;
 }
 
-// The descriptor was open before: only the stream is new.
+// The descriptor was already open: only the stream is new.
 template <typename Call>
 [[gnu::noinline]] FILE* open_upon(const void* caller, const char* mode, Call call) {
   WrappedFunction& function = function_of(kFdopen);
@@ -84,9 +84,9 @@ template <typename Call>
 
 std::uint64_t one_byte(int result) noexcept { return result == EOF ? 0 : 1; }
 
-// The bytes of what fgets() has read, which does not tell: there may be zeros among them. It ends
-// with the first newline, or where the room ends, unless the file has ended before, or an error
-// came; then those before the first zero are counted.
+// The number of bytes that fgets() has read. The function does not return it, and the text may
+// contain zeros. The text ends with the first newline, or fills the buffer, unless the file ended
+// before or an error occurred; then the bytes before the first zero are counted.
 std::uint64_t line_bytes(const char* line, std::uint64_t most, FILE* stream) noexcept {
   if (line == nullptr) return 0;
   if (::feof_unlocked(stream) != 0 || ::ferror_unlocked(stream) != 0) return std::strlen(line);
@@ -209,7 +209,7 @@ TIMELOOM_WRAPPER(int, fclose, FILE* stream) {
   return wrapping() ? close_by(CALLER, stream, call) : call();
 }
 
-// The stream of a popen(), which has no region either.
+// A stream of popen(), which is not recorded as a region either.
 TIMELOOM_WRAPPER(int, pclose, FILE* stream) {
   return wrapping() ? close_command(stream, CALLER) : next_pclose(stream);
 }
@@ -254,7 +254,7 @@ LINE(fgets, next_fgets(line_to, room, stream), char* line_to, int room, FILE* st
 LINE(__fgets_chk, next_fgets_chk(line_to, size, room, stream), char* line_to, size_t size, int room,
      FILE* stream)
 
-// The room for the line is the caller's, and grows: what is asked for is not known.
+// The caller's buffer for the line grows, so the number of requested bytes is not known.
 TIMELOOM_WRAPPER(ssize_t, getline, char** line, size_t* room, FILE* stream) {
   const auto call = [=] { return next_getline(line, room, stream); };
   if (!wrapping()) return call();

@@ -15,10 +15,10 @@ using enum PosixFunction;
 using enum StdioFunction;
 using record::wrapping;
 
-// Of calls that say how much they have written, or that they have failed.
+// For calls that return the number of bytes written, or an error.
 std::uint64_t bytes_written(int result) noexcept { return bytes_of(result); }
 
-// Of calls that do not say how much they have read, the position does.
+// For calls that do not return the number of bytes read: computes it from the position.
 class Position {
  public:
   explicit Position(FILE* stream) noexcept : stream_(stream), begin_(position_of(stream)) {}
@@ -43,7 +43,7 @@ constinit Next<int(FILE*, const char*, va_list)> next_vfprintf{"vfprintf"}, next
     next_isoc99_vfscanf{"__isoc99_vfscanf"};
 constinit Next<int(const char*, va_list)> next_vscanf{"vscanf"},
     next_isoc99_vscanf{"__isoc99_vscanf"};
-// An older C library has no others than those of C99.
+// Older C libraries have only the functions of C99.
 constinit Next<int(FILE*, const char*, va_list)> next_isoc23_vfscanf{
     "__isoc23_vfscanf", [](FILE* stream, const char* format, va_list values) {
       return next_isoc99_vfscanf(stream, format, values);
@@ -57,7 +57,7 @@ constinit Next<int(int, const char*, va_list)> next_vprintf_chk{"__vprintf_chk"}
 constinit Next<int(int, const char*, va_list)> next_vdprintf{"vdprintf"};
 constinit Next<int(int, int, const char*, va_list)> next_vdprintf_chk{"__vdprintf_chk"};
 
-// ---- Calls that are recorded. What is not goes by a jump to the next function.
+// ---- Recorded calls. A call that is not recorded goes by a jump to the next function.
 
 int print_to(StdioFunction which, const void* caller, FILE* stream, const char* format,
              va_list values) {
@@ -71,7 +71,7 @@ int print_checked(StdioFunction which, const void* caller, FILE* stream, int fla
   return transfer_by(which, IoOperation::kWrite, caller, stream, kNoBytes, call, bytes_written);
 }
 
-// The stream that the C library makes for such a call is nobody's.
+// The temporary stream that the C library makes for such a call gets no handle.
 int print_below(PosixFunction which, const void* caller, int descriptor, const char* format,
                 va_list values) {
   const auto call = [=] { return next_vdprintf(descriptor, format, values); };
@@ -158,8 +158,8 @@ TIMELOOM_WRAPPER(int, __vdprintf_chk, int descriptor, int flag, const char* form
                     : next_vdprintf_chk(descriptor, flag, format, values);
 }
 
-// ---- From streams. Besides the forms of old C there are those of C99, and of C23 from
-// version 2.38 of the C library on.
+// ---- From streams. Besides the functions of old C there are variants for C99 and, from version
+// 2.38 of the C library on, for C23.
 
 #define SCAN(prefix, next_of_stream, next_of_input)                                              \
   TIMELOOM_WRAPPER(int, prefix##fscanf, FILE* stream, const char* format, ...) {                 \

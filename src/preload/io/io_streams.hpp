@@ -1,5 +1,5 @@
-// What the wrappers of C's streams have in common. A stream without a descriptor, in memory say, is
-// no file: its calls are regions without handles. Any thread; nothing throws.
+// Code shared by the wrappers of C's streams. A stream without a descriptor, for example in memory,
+// is not a file: its calls are regions without handles. Any thread; nothing throws.
 #pragma once
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 namespace timeloom::preload {
 
-// Of a valid stream; -1: it has none. Keeps errno.
+// REQUIRES: a valid stream. -1: it has no descriptor. Keeps errno.
 inline int descriptor_of(FILE* stream) noexcept {
   if (stream == nullptr) return -1;
   const int error = errno;
@@ -20,8 +20,8 @@ inline int descriptor_of(FILE* stream) noexcept {
   return descriptor;
 }
 
-// Negative: it has none. Keeps errno. REQUIRES: outside of a WrapperScope, since it may wait for
-// the lock of the stream, and of fopencookie() it calls functions of the program.
+// Negative: it has no position. Keeps errno. REQUIRES: outside of a WrapperScope, since it may wait
+// for the stream's lock, and a stream of fopencookie() calls functions of the program.
 inline off64_t position_of(FILE* stream) noexcept {
   const int error = errno;
   const off64_t position = ::ftello64(stream);
@@ -29,7 +29,7 @@ inline off64_t position_of(FILE* stream) noexcept {
   return position;
 }
 
-// `bytes`: what a result says.
+// `bytes`: computes the number of bytes from a result.
 template <typename Call, typename Bytes>
 [[gnu::noinline]] auto transfer_by(StdioFunction which, IoOperation operation, const void* caller,
                                    FILE* stream, std::uint64_t asked, Call call, Bytes bytes) {

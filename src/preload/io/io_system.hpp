@@ -1,4 +1,4 @@
-// What the wrappers of calls for descriptors have in common. Any thread; nothing throws.
+// Code shared by the wrappers of system calls on descriptors. Any thread; nothing throws.
 #pragma once
 
 #include "preload/io/io_functions.hpp"
@@ -6,7 +6,7 @@
 
 namespace timeloom::preload {
 
-// `call` transfers data of the descriptor; its result is the number of bytes, or an error.
+// `call` transfers data on the descriptor; its result is the number of bytes, or an error.
 template <typename Call>
 [[gnu::noinline]] auto transfer_by(PosixFunction which, const void* caller, int descriptor,
                                    const Transfer& transfer, Call call) {

@@ -1,4 +1,4 @@
-// The wrappers of the system's calls that read, write, seek and flush.
+// The wrappers of system calls that read, write, seek and flush.
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ template <typename Call>
 
 std::uint64_t offset_of(off64_t offset) noexcept { return static_cast<std::uint64_t>(offset); }
 
-// `transfer` without the bytes that are asked for.
+// The parts of `transfer` other than the number of bytes requested.
 template <typename Call>
 [[gnu::noinline]] ssize_t transfer_parts(PosixFunction which, const void* caller, int descriptor,
                                          Transfer transfer, const iovec* parts, int count,
@@ -43,7 +43,7 @@ template <typename Call>
   return transfer_parts(which, caller, descriptor, transfer, parts, count, call);
 }
 
-// From one descriptor to another: a transfer of each.
+// From one descriptor to another: a transfer on each.
 template <typename Call>
 [[gnu::noinline]] ssize_t copy_by(PosixFunction which, const void* caller, int from, int to,
                                   std::uint64_t asked, Call call) {

@@ -7,7 +7,7 @@
 namespace timeloom::mpi {
 namespace {
 
-// Open MPI 4 and 5: handles are the addresses of objects of the library.
+// Open MPI 4 and 5: handles are addresses of objects in the library.
 constexpr Abi kOpenMpi{.name = "Open MPI",
                        .handle_bytes = 8,
                        .status_bytes = 24,
@@ -40,7 +40,7 @@ constexpr Abi kOpenMpi{.name = "Open MPI",
                        .dist_graph = 3,
                        .funneled = 1};
 
-// MPICH since 3.1 and what shares its interface: Intel MPI, MVAPICH, Cray MPICH.
+// MPICH since 3.1 and libraries with its interface: Intel MPI, MVAPICH, Cray MPICH.
 constexpr Abi kMpich{.name = "MPICH",
                      .handle_bytes = 4,
                      .status_bytes = 20,
@@ -73,8 +73,8 @@ constexpr Abi kMpich{.name = "MPICH",
                      .dist_graph = 3,
                      .funneled = 1};
 
-// The standard's own, since MPI 5.0 (chapter "Application Binary Interface"): handles are pointers
-// with fixed values.
+// The standard's own binary interface, since MPI 5.0 (chapter "Application Binary Interface"):
+// handles are pointers with fixed values.
 constexpr Abi kStandard{.name = "MPI 5",
                         .handle_bytes = 8,
                         .status_bytes = 32,
@@ -108,9 +108,9 @@ constexpr Abi kStandard{.name = "MPI 5",
                         .funneled = 1024};
 static_assert(kStandard.status_bytes <= kStatusBytes);
 
-// The major version of the standard's interface that the library keeps. Not positive: it keeps
-// another one; a library that has both has a file for each. Told before MPI_Init, like its own
-// version.
+// The major version of the standard interface that the library implements. Not positive: it
+// implements another one; a library with both has a file for each. Available before MPI_Init, as is
+// the library's own version.
 int standard_version(const LoadedLibrary& library) noexcept {
   using Ask = int(int* major, int* minor);
   auto* const ask = reinterpret_cast<Ask*>(find_in(library, "PMPI_Abi_get_version"));
@@ -140,7 +140,7 @@ void* find_in(const LoadedLibrary& library, const char* pmpi) noexcept {
 }
 
 bool set_abi(const LoadedLibrary& library, Abi& abi) noexcept {
-  // A program that is linked with the library has copies of its objects, which count then.
+  // A program linked with the library has copies of its objects, which then apply.
   const auto address = [](const char* name) {
     return reinterpret_cast<Handle>(LoadedLibrary::that_defines(name).find(name));
   };

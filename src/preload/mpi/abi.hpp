@@ -1,8 +1,8 @@
 // The binary interfaces of MPI libraries.
 //
-// The wrappers are built without mpi.h and without a library: all handles travel as wide as a
-// register, and where the interfaces differ (sizes of handles, the layout of MPI_Status,
-// constants), an Abi says how. Any thread; nothing throws or allocates.
+// The wrappers are built without mpi.h and without a library. All handles are passed with the width
+// of a register; an Abi describes the differences between the interfaces (sizes of handles, the
+// layout of MPI_Status, constants). Any thread; nothing throws or allocates.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ using Aint = std::intptr_t;
 struct Abi {
   const char* name;
   std::size_t handle_bytes;
-  std::size_t status_bytes, source_at, tag_at;  // of MPI_Status; its error stands after the tag
+  std::size_t status_bytes, source_at, tag_at;  // of MPI_Status; its error follows the tag
   int proc_null, any_source, any_tag, root, undefined, in_status;  // MPI_ERR_IN_STATUS
   std::uintptr_t in_place, no_status;  // MPI_IN_PLACE, MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE
   Handle world, self, no_comm, no_request, no_info, byte, unsigned_long, max, no_op;
@@ -30,7 +30,7 @@ struct Abi {
   int cart, graph, dist_graph;  // MPI_CART …, of topologies
   int funneled;                 // MPI_THREAD_FUNNELED; the levels above are greater
 
-  // A handle as it came in a register, of which MPICH's take only half.
+  // A handle as passed in a register; MPICH's use only half of it.
   Handle handle(Handle raw) const noexcept { return handle_bytes == 4 ? raw & UINT32_MAX : raw; }
   // Entry `i` of an array of handles.
   Handle load(const void* array, std::size_t i = 0) const noexcept {
@@ -43,14 +43,14 @@ struct Abi {
   }
 };
 
-// The largest MPI_Status of all.
+// The size of the largest MPI_Status.
 inline constexpr std::size_t kStatusBytes = 32;
 
-// A function of the library by its name for tools, such as PMPI_Send; one that was built without
-// these names has the other. nullptr: it has neither.
+// Finds a function of the library by its profiling name, such as PMPI_Send, or by its ordinary name
+// if the library was built without these. nullptr: it has neither.
 void* find_in(const LoadedLibrary& library, const char* pmpi) noexcept;
 
-// Sets the interface of the library. False: it keeps none that is known.
+// Finds the interface of the library. False: it implements no known one.
 bool set_abi(const LoadedLibrary& library, Abi& abi) noexcept;
 
 }  // namespace timeloom::mpi

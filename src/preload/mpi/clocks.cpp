@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kRounds = 10;
 constexpr int kTag = 4711;
-// "on": all ranks of the job have these wrappers. Only the user knows that, and a rank that does
-// not answer would stop the program, so without it nothing is compared. "each": the same, and each
+// "on": all ranks of the job use these wrappers. Only the user can know that, and a rank that does
+// not answer would block the program, so nothing is compared otherwise. "each": the same, but each
 // rank counts as a host, for tests on one machine.
 constexpr char kVariable[] = "TIMELOOM_COMPARE_CLOCKS";
 
@@ -29,8 +29,8 @@ int number_in(const char* variable) noexcept {
   return value == nullptr ? 0 : std::atoi(value);
 }
 
-// As far as the launcher says it (Open MPI, Hydra, Slurm), so that a job on one host, of which some
-// ranks may be without these wrappers, does not communicate.
+// True unless the launcher (Open MPI, Hydra, Slurm) reports a single host. A job on one host, some
+// of whose ranks may lack these wrappers, then does not communicate.
 bool has_several_hosts(int size) noexcept {
   if (number_in("SLURM_STEP_NUM_NODES") > 1) return true;
   for (const char* here : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
@@ -40,7 +40,7 @@ bool has_several_hosts(int size) noexcept {
   return false;
 }
 
-// The same for all processes that share CLOCK_MONOTONIC.
+// Equal for all processes that share CLOCK_MONOTONIC.
 std::uint64_t clock_id() noexcept try {
   return std::hash<std::string>{}(os::read_file("/proc/sys/kernel/random/boot_id"));
 } catch (const std::exception&) {
@@ -70,8 +70,8 @@ std::int64_t receive(Handle comm, int from) noexcept {
 
 std::int64_t now() noexcept { return static_cast<std::int64_t>(record::monotonic_ns()); }
 
-// The clock of rank 0 less that of this process: the shortest of some round trips counts, and the
-// answer is taken to have been made in its middle.
+// The difference from this process's clock to rank 0's: the shortest of some round trips counts,
+// and its answer is assumed to have been sent in the middle.
 std::int64_t offset_to(Handle comm, int parent) noexcept {
   std::int64_t shortest = INT64_MAX, offset = 0;
   for (int i = 0; i < kRounds; ++i) {
@@ -86,7 +86,7 @@ std::int64_t offset_to(Handle comm, int parent) noexcept {
   return offset;
 }
 
-// For a child that asks; `offset`: of this process.
+// Answers the requests of a child; `offset`: of this process.
 void answer(Handle comm, int child, std::int64_t offset) noexcept {
   for (int i = 0; i < kRounds; ++i) {
     receive(comm, child);
@@ -94,7 +94,7 @@ void answer(Handle comm, int child, std::int64_t offset) noexcept {
   }
 }
 
-// One host, unless some clock differs from that of rank 0.
+// True for one host: no clock differs from rank 0's.
 bool is_one_clock(std::uint64_t id) noexcept {
   using Reduce = int(const void*, void*, int, Handle, Handle, Handle);
   const std::uint64_t own[2] = {id, ~id};
@@ -126,7 +126,7 @@ void HostClocks::begin() noexcept {
   size_ = ask(Function::kComm_size, leaders);
 }
 
-// From the top of the tree: who answers knows the own offset.
+// From the top of the tree down, because a process that answers must know its own offset.
 void HostClocks::compare() noexcept {
   if (leaders_ == 0 || size_ < 2) return;
   int step = 1;

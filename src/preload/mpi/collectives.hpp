@@ -1,4 +1,5 @@
-// The collective operations, blocking (Now) and not (Later); as point_to_point.hpp.
+// The collective operations, blocking (Now) and non-blocking (Later); contract as in
+// point_to_point.hpp.
 //
 // The bytes that a process sends and receives are counted as Score-P counts them: docs/mpi.md has
 // the formulas.
@@ -20,8 +21,8 @@ struct Bytes {
   std::uint64_t sent = 0, received = 0;
 };
 
-// A process among those that take part, `size` of which send to it or receive from it: all of the
-// communicator, or of one between two groups those of the other group.
+// The processes of an operation, seen from one of them. `size` processes send to it or receive from
+// it: all of the communicator or, for one between two groups, all of the other group.
 struct Team {
   std::uint64_t size, rank;
   std::uint64_t own;  // of its group
@@ -29,7 +30,7 @@ struct Team {
   bool is(int root) const noexcept {
     return between ? root == abi()->root : rank == static_cast<std::uint64_t>(root);
   }
-  // Whether its data go to the root, or come from there. Other arguments mean nothing.
+  // True if its data go to the root, or come from there. Otherwise its arguments have no meaning.
   bool shares(int root) const noexcept { return !between || root >= 0; }
   bool is_in_place(int root, const void* buffer) const noexcept {
     return !between && is(root) && abi()->is_in_place(buffer);
@@ -81,7 +82,7 @@ int collect(Later later, const Operation& operation, Count count, Run run) {
   return result;
 }
 
-// Of all parts, which have one type.
+// The bytes of all parts, which have one type.
 inline std::uint64_t bytes_of_parts(std::uint64_t count, Handle datatype) noexcept {
   return bytes_of(static_cast<Count>(count), datatype);
 }
@@ -248,7 +249,7 @@ int alltoallv(Call&, Real real, When when, const void* sendbuf, const Size* send
   });
 }
 
-// Each part has a type of its own.
+// Each part has its own type.
 template <typename Size>
 std::uint64_t typed_sum(const Size* counts, const void* types, std::uint64_t size) noexcept {
   std::uint64_t total = 0;

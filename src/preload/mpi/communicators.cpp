@@ -18,11 +18,11 @@ namespace {
 
 constexpr std::uint64_t kSelfIdentity = 1;
 constexpr std::uint64_t kWorldIdentity = 2;
-constexpr std::uint64_t kOfGroup = 3;  // in place of a number of the child
-constexpr std::uint64_t kBetween = 4;  // of what spawns and what is spawned
+constexpr std::uint64_t kOfGroup = 3;  // instead of a child's number
+constexpr std::uint64_t kBetween = 4;  // between spawning and spawned processes
 
-// Never destroyed: threads may outlive the static objects of the program. Freed communicators
-// stay, as their definitions do.
+// Never destroyed: threads may outlive the static objects of the program. Freed communicators stay,
+// as their definitions do.
 struct CommunicatorTable {
   std::shared_mutex mutex;
   std::unordered_map<Handle, Communicator*> by_handle;
@@ -33,12 +33,12 @@ CommunicatorTable& communicator_table() {
   return *kInstance;
 }
 
-// A group of processes, for as long as the object lives.
+// A group of processes, freed with the object.
 class Group {
  public:
   explicit Group(Handle comm) noexcept : Group(comm, Function::kComm_group) {}
   static Group remote_of(Handle comm) noexcept { return Group(comm, Function::kComm_remote_group); }
-  // Of two, the one that is the first for all processes.
+  // Of two groups, the one that is the first for all processes.
   static Group first_of(Handle comm, bool second) noexcept {
     return second ? remote_of(comm) : Group(comm);
   }
@@ -51,7 +51,7 @@ class Group {
     real<int(Handle, int*)>(Function::kGroup_size)(handle_, &size);
     return size;
   }
-  // The ranks in `other` of those of this group that are given.
+  // Translates the given ranks of this group into ranks of `other`.
   void translate(int count, const int* ranks, const Group& other, int* result) const noexcept {
     real<int(Handle, int, const int*, Handle, int*)>(Function::kGroup_translate_ranks)(
         handle_, count, ranks, other.handle_, result);
@@ -64,7 +64,7 @@ class Group {
   Handle handle_ = 0;
 };
 
-// By its rank in `among`.
+// Adds the rank of the group's first process in `among`.
 std::uint64_t with_first(std::uint64_t identity, const Group& group, const Group& among) noexcept {
   const int first = 0;
   int rank = 0;
@@ -72,7 +72,8 @@ std::uint64_t with_first(std::uint64_t identity, const Group& group, const Group
   return timeloom::mix(identity, static_cast<std::uint64_t>(rank) + 1);
 }
 
-// Of all processes in the order of their ranks, by their ranks in `among`. 0: some are not there.
+// Combines all processes in the order of their ranks, by their ranks in `among`. 0: some are
+// missing there.
 std::uint64_t members_of(const Group& group, const Group& among) {
   const int size = group.size();
   std::vector<int> ranks(static_cast<std::size_t>(size)), there(ranks.size());
@@ -86,13 +87,13 @@ std::uint64_t members_of(const Group& group, const Group& among) {
   return hash;
 }
 
-// Spawned processes have an MPI_COMM_WORLD of their own.
+// Spawned processes have their own MPI_COMM_WORLD.
 std::uint64_t world_identity() noexcept {
   const Spawn* const spawn = own_spawn();
   return spawn == nullptr ? kWorldIdentity : timeloom::mix(spawn->identity, kWorldIdentity);
 }
 
-// A process that uses sessions alone has none.
+// False for a process that uses sessions only.
 bool has_world() noexcept {
   int begun = 0, ended = 0;
   real<int(int*)>(Function::kInitialized)(&begun);
@@ -100,7 +101,7 @@ bool has_world() noexcept {
   return begun != 0 && ended == 0;
 }
 
-// Processes have made the same ones of the same members, in the same order: the next of these.
+// The processes have created communicators with these members in the same order: counts them.
 std::uint64_t next_of(std::uint64_t of_members) noexcept {
   static auto* const kMutex = new std::mutex;
   static auto* const kMade = new std::unordered_map<std::uint64_t, std::uint64_t>;
@@ -129,7 +130,7 @@ std::string of_spawn(const Spawn* spawn) {
   return spawn == nullptr ? std::string() : " of spawn " + std::to_string(spawn->number);
 }
 
-// `identity` 0: that of its members; between two groups, and without a world: it is not known.
+// `identity` 0: computed from the members; unknown between two groups, and without a world.
 Communicator* add(Handle raw, std::uint64_t parent, std::uint64_t identity, bool second = false,
                   const std::string& name = {}) noexcept try {
   const Handle handle = abi()->handle(raw);
@@ -166,7 +167,7 @@ Communicator* any(Handle raw) noexcept {
   if (handle == abi()->no_comm) return nullptr;
   if (handle == abi()->world) return add(handle, 0, world_identity());
   if (handle == abi()->self) return add(handle, 0, kSelfIdentity);
-  return add(handle, 0, 0);  // made by a function that is not wrapped
+  return add(handle, 0, 0);  // created by a function that is not wrapped
 }
 
 }  // namespace
@@ -179,7 +180,7 @@ Communicator* communicator(Handle handle) noexcept {
 void define(Communicator& one) noexcept {
   const std::uint32_t number = record::measurement_number();
   if (one.defined_in.load(std::memory_order_relaxed) == number) return;
-  // The world has its members in the trace, also where it is one process.
+  // The world has its members in the trace, even if it has only one process.
   const bool self = one.size == 1 && one.identity != world_identity();
   LocalCommunicator definition{one.identity, one.parent, self, one.size, one.rank, {}};
   if (one.inter()) {  // see core/mpi/communicator_groups.hpp
@@ -189,9 +190,9 @@ void define(Communicator& one) noexcept {
     if (one.second) definition.rank += one.remote_size;
   }
   try {
-    const std::shared_lock lock(communicator_table().mutex);  // another thread may name it
+    const std::shared_lock lock(communicator_table().mutex);  // another thread may be naming it
     definition.name = one.name;
-  } catch (const std::bad_alloc&) {  // it goes without its name
+  } catch (const std::bad_alloc&) {  // then it has no name
   }
   record::define_communicator(one.id, definition);
   one.defined_in.store(number, std::memory_order_relaxed);
@@ -219,7 +220,7 @@ Communicator* add_promised(Handle parent, Handle handle, std::uint64_t identity)
   if (inter != 0) {
     identity = with_first(identity, Group::first_of(handle, from->second),
                           Group::first_of(parent, from->second));
-  } else if (!from->inter()) {  // of two groups that are merged both make the same
+  } else if (!from->inter()) {  // two groups that are merged both create the same one
     identity = with_first(identity, Group(handle), Group(parent));
   }
   return add(handle, from->identity, identity, inter != 0 && from->second);
@@ -291,7 +292,7 @@ void name_communicator(Handle handle, const char* name) noexcept try {
   std::string given(name);
   const std::unique_lock lock(communicator_table().mutex);
   one->name.swap(given);
-  one->defined_in = 0;  // the next definition has the name
+  one->defined_in = 0;  // the next definition includes the name
 } catch (const std::bad_alloc&) {
   return;
 }

@@ -1,4 +1,4 @@
-// The functions that start, complete and cancel requests; as point_to_point.hpp.
+// The functions that start, complete and cancel requests; contract as in point_to_point.hpp.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace timeloom::mpi {
 
-// The requests of a call as they were before it, and statuses where the user wants none. Without
-// memory neither is there: then `complete` records nothing.
+// The requests of a call before it was made, and statuses if the program passed none. Without
+// memory both are missing, and `complete` records nothing.
 class Requests {
  public:
   Requests(int count, const void* requests, void* statuses) noexcept : array_(requests) {
@@ -27,11 +27,11 @@ class Requests {
     statuses_ = !ignored ? statuses : size > kFew ? many_statuses_.get() : few_statuses_;
   }
 
-  // For the real function, whose own are `statuses`.
+  // The statuses to pass to the real function.
   void* statuses(void* given) const noexcept { return handles_ == nullptr ? given : statuses_; }
 
-  // A call for the request `index` has returned `result`, and the status at `place`. Where it has
-  // failed, a request may be complete all the same, or gone, of which nothing is recorded.
+  // Called when a call for the request `index` has returned `result`, and the status at `place`.
+  // After an error, a request may be complete or freed; nothing is recorded then.
   void complete(int index, int place, int result) const noexcept {
     if (handles_ == nullptr || index < 0) return;
     const void* const status =
@@ -122,7 +122,7 @@ int testall(Call&, Real real, int count, void* array, int* flag, void* statuses)
   return result;
 }
 
-// Waitsome and Testsome. The number is MPI_UNDEFINED, which is negative, if there were none.
+// Waitsome and Testsome. The number is MPI_UNDEFINED, which is negative, if no request was active.
 template <typename Real>
 int waitsome(Call&, Real real, int count, void* array, int* completed, int* indices,
              void* statuses) {
@@ -148,7 +148,7 @@ int cancel(Call&, Real real, void* request) {
   return real(request);
 }
 
-// As OTF2 wants it, the release of a request of a send stands for its completion.
+// The release of a send request counts as its completion, as OTF2 requires.
 template <typename Real>
 int request_free(Call&, Real real, void* request) {
   const Handle handle = abi() == nullptr ? 0 : abi()->load(request);

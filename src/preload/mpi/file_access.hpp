@@ -1,4 +1,5 @@
-// The functions of MPI's files, with what is recorded around each; as point_to_point.hpp.
+// The functions for MPI files, with the events recorded around each; contract as in
+// point_to_point.hpp.
 #pragma once
 
 #include "preload/mpi/files.hpp"
@@ -6,7 +7,7 @@
 
 namespace timeloom::mpi::file_access {
 
-// Also while nothing is measured: later calls are about what is opened.
+// Also runs while nothing is measured: later calls refer to the file.
 template <typename Real>
 int open(Call&, Real real, Handle comm, const char* name, int mode, Handle info, void* file) {
   const int result = real(comm, name, mode, info, file);
@@ -23,8 +24,8 @@ int close(Call&, Real real, void* file) {
   return result;
 }
 
-// `run` transfers, and leaves the bytes in the status that it is given. Another measurement, which
-// may have begun meanwhile, has other handles.
+// `run` makes the transfer, and leaves the number of bytes in the status passed to it. If another
+// measurement has started meanwhile, it has other handles.
 template <typename Run>
 int transfer(IoOperation operation, Handle file, std::uint64_t asked, void* given, Run run) {
   const IoHandleId handle = file_handle(file);
@@ -52,7 +53,7 @@ int at_offset(Call&, Real real, Handle file, Count offset, Buffer buffer, Size c
   });
 }
 
-// What does not block counts when its request is complete.
+// A non-blocking transfer counts when its request is complete.
 template <typename Run>
 int begin(IoOperation operation, Handle file, const void* request, Run run) {
   const IoHandleId handle = file_handle(file);
@@ -75,7 +76,7 @@ int begin_at_offset(Call&, Real real, Handle file, Count offset, Buffer buffer, 
                [&] { return real(file, offset, buffer, count, datatype, request); });
 }
 
-// Collective transfers of two calls.
+// Collective transfers that consist of two calls.
 template <typename Real, typename Buffer, typename Size>
 int first_half(Call&, Real real, Handle file, Buffer buffer, Size count, Handle datatype) {
   note_asked(file, bytes_of(count, datatype));

@@ -15,7 +15,7 @@ namespace {
 struct File {
   std::string path{};
   int mode = 0;
-  std::uint32_t defined_in = 0;  // the measurement
+  std::uint32_t defined_in = 0;  // number of the measurement
   IoHandleId id{};               // there
   std::uint64_t asked = 0;
 };
@@ -49,7 +49,7 @@ std::uint32_t status_of(int mode) noexcept {
   return bit(IoStatus::kAppend, (mode & abi()->mode_append) != 0);
 }
 
-// Of a file that is open; a name without one, such as "ufs:data", stays as it is.
+// The path of an open file; a name that is not a path, such as "ufs:data", stays unchanged.
 std::string path_of(const char* name) {
   const std::unique_ptr<char, decltype(&std::free)> path(::realpath(name, nullptr), &std::free);
   return path == nullptr ? name : path.get();

@@ -1,8 +1,8 @@
-// The files of MPI that the program has opened, and the events of what it does with them.
+// The MPI files that the program has opened, and their events.
 //
-// A file is known by its MPI_File, which is a pointer in every library. What was opened while
-// nothing was measured gets a handle of the trace when it is used first. Any thread; throws
-// nothing: without memory a file is not recorded.
+// A file is identified by its MPI_File, which is a pointer in every library. A file opened while
+// nothing was measured gets its handle in the trace at first use. Any thread; throws nothing:
+// without memory a file is not recorded.
 #pragma once
 
 #include "core/io.hpp"
@@ -10,28 +10,29 @@
 
 namespace timeloom::mpi {
 
-// The MPI_File at that place.
+// The MPI_File at that address.
 Handle load_file(const void* place) noexcept;
 
-// `mode`: as MPI_File_open has it.
+// `mode`: as passed to MPI_File_open.
 void add_file(Handle file, const char* name, int mode) noexcept;
-// It is about to be closed. The handle that it has in the running measurement, if any.
+// Called before the file is closed. Returns its handle in the current measurement, if any.
 IoHandleId take_file(Handle file) noexcept;
-// Undefined: nothing is recorded of it.
+// Undefined: the file is not recorded.
 IoHandleId file_handle(Handle file) noexcept;
 
-// The bytes that a transfer in two calls (…_begin, …_end) asks for: a file has one at a time.
+// Notes the number of bytes that a transfer in two calls (…_begin, …_end) requests; a file has one
+// such transfer at a time.
 void note_asked(Handle file, std::uint64_t bytes) noexcept;
 std::uint64_t asked_of(Handle file) noexcept;
 
 void put_closed(IoHandleId handle) noexcept;
 void put_begin(IoHandleId handle, IoOperation operation, std::uint64_t asked) noexcept;
-// Of a call that has failed: no bytes.
+// For a call that has failed: no bytes.
 void put_end(IoHandleId handle, IoOperation operation, int result, const void* status) noexcept;
 void put_flushed(IoHandleId handle) noexcept;
-// Both, of one whose request is complete.
+// Both events, for a transfer whose request is complete.
 void put_transferred(const Pending& pending, const void* status) noexcept;
-// Remembers the request of one that has begun.
+// Remembers the request of a transfer that has started.
 void add_transfer(IoHandleId handle, IoOperation operation, const void* request) noexcept;
 
 }  // namespace timeloom::mpi

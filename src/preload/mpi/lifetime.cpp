@@ -28,7 +28,7 @@ bool is_root(Handle comm, int root) noexcept {
 
 namespace {
 
-// Of a spawned process, the communicator to those that have spawned it.
+// For a spawned process: the communicator to the processes that spawned it.
 void begin_spawned(const Spawn& spawn) noexcept {
   Handle parent = 0;
   real<int(void*)>(Function::kComm_get_parent)(&parent);
@@ -48,7 +48,7 @@ void begin_job() noexcept {
   put_communicator(ExtendedKind::kCommCreate, abi()->world);
   put_communicator(ExtendedKind::kCommCreate, abi()->self);
   put_end(CollectiveKind::kCreateHandle);
-  // The clocks are compared with that of rank 0 of the run, which is none of these.
+  // Clocks are compared with rank 0 of the run, which is not among these processes.
   if (const Spawn* const spawn = own_spawn()) return begin_spawned(*spawn);
   g_clocks.begin();
   g_clocks.compare();

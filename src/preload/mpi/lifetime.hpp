@@ -1,6 +1,6 @@
-// The functions that begin and end MPI, and that make and free communicators; as
-// point_to_point.hpp. They also run while nothing is measured, since later calls are about what
-// they make.
+// The functions that start and end MPI, and that create and free communicators; contract as in
+// point_to_point.hpp. They also run while nothing is measured, since later calls refer to the
+// communicators.
 #pragma once
 
 #include <tuple>
@@ -10,7 +10,8 @@
 
 namespace timeloom::mpi {
 
-// After MPI_Init, and before MPI_Finalize: what is known of the job, and the clocks of hosts.
+// Called after MPI_Init and before MPI_Finalize: records the properties of the job, and the clocks
+// of hosts.
 void begin_job() noexcept;
 void end_job() noexcept;
 
@@ -30,7 +31,7 @@ int finalize(Call&, Real real) {
   return real();
 }
 
-// It may not return.
+// The function may not return.
 template <typename Real>
 int abort_job(Call&, Real real, Handle comm, int code) {
   if (!record::in_child_of_vfork()) {
@@ -39,7 +40,7 @@ int abort_job(Call&, Real real, Handle comm, int code) {
   return real(comm, code);
 }
 
-// `parent`, `made`: which of the arguments.
+// `parent`, `made`: indices of these arguments.
 template <typename Real, typename... Arguments>
 int made(Call&, Real real, Handle parent, void* made, Arguments... arguments) {
   return collect(
@@ -63,7 +64,7 @@ int made_between(Call&, Real real, Handle local_comm, Arguments... arguments) {
   return result;
 }
 
-// `run` starts the commands, which are known to the root only, and makes `intercomm`.
+// `run` starts the commands, which only the root knows, and creates `intercomm`.
 template <typename Run>
 int spawn(Handle comm, void* intercomm, Run run) {
   return collect(
@@ -116,7 +117,7 @@ int made_by_group(Call&, Real real, Handle comm, Handle group, int tag, void* ne
   return result;
 }
 
-// Known when its request is complete.
+// The communicator is known when its request is complete.
 template <typename Real, typename... Arguments>
 int idup(Call&, Real real, Handle comm, void* newcomm, Arguments... arguments) {
   const int result = real(arguments...);
@@ -138,7 +139,7 @@ int freed(Call&, Real real, void* comm) {
       Now{}, {CollectiveKind::kDestroyHandle, handle}, [](Team) { return Bytes{}; },
       [&] {
         if (abi() != nullptr) put_communicator(ExtendedKind::kCommDestroy, handle);
-        // Callbacks for its attributes may use it yet.
+        // Callbacks for its attributes may still use it.
         const Communicator* const known = known_communicator(handle);
         const int result = real(comm);
         if (ok(result)) forget_communicator(handle, known);

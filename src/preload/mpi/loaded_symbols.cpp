@@ -14,7 +14,7 @@ std::uint32_t gnu_hash_of(const char* name) noexcept {
   return hash;
 }
 
-// As the System V ABI gives it, in its chapter on dynamic linking.
+// The hash function of the System V ABI (chapter on dynamic linking).
 std::uint32_t hash_of(const char* name) noexcept {
   std::uint32_t hash = 0;
   for (; *name != '\0'; ++name) {
@@ -25,7 +25,7 @@ std::uint32_t hash_of(const char* name) noexcept {
   return hash;
 }
 
-// Whether a segment of the library is around the address.
+// True if a segment of the library contains the address.
 bool has(const dl_phdr_info& info, const void* address) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   for (int i = 0; i < info.dlpi_phnum; ++i) {
@@ -39,10 +39,10 @@ bool has(const dl_phdr_info& info, const void* address) noexcept {
 }  // namespace
 
 struct LibrarySearch {
-  const char* symbol = nullptr;      // that it defines
-  const void* inside = nullptr;      // or: an address that it has
-  const void* other_than = nullptr;  // an address that it has not
-  bool all = false;                  // goes on after the first
+  const char* symbol = nullptr;      // that it must define
+  const void* inside = nullptr;      // or: an address inside it
+  const void* other_than = nullptr;  // an address outside it
+  bool all = false;                  // continue after the first
   LoadedLibrary found{};             // the last one
   int count = 0;
 
@@ -57,7 +57,7 @@ struct LibrarySearch {
     if (dynamic == nullptr) return library;
     library.base_ = info.dlpi_addr;
     for (; dynamic->d_tag != DT_NULL; ++dynamic) {
-      // The dynamic linker has added the base, except in the library of the kernel.
+      // The dynamic linker has added the base address, except in the kernel's library.
       ElfW(Addr) address = dynamic->d_un.d_ptr;
       if (address < info.dlpi_addr) address += info.dlpi_addr;
       const auto* const words = reinterpret_cast<const unsigned*>(address);
@@ -95,8 +95,8 @@ bool LoadedLibrary::is_symbol(unsigned index, const char* symbol) const noexcept
   return one.st_shndx != SHN_UNDEF && std::strcmp(names_ + one.st_name, symbol) == 0;
 }
 
-// The table is described in the documents of the GNU linker: a filter of Bloom, buckets, and for
-// each symbol its hash, whose lowest bit marks the last of a bucket. 0: no such symbol.
+// The GNU linker documents this table: a Bloom filter, buckets, and a hash for each symbol, whose
+// lowest bit marks the last one of a bucket. 0: the symbol is missing.
 unsigned LoadedLibrary::find_by_gnu_hash(const char* symbol) const noexcept {
   const unsigned buckets = gnu_hashes_[0], first = gnu_hashes_[1], words = gnu_hashes_[2];
   if (buckets == 0) return 0;
@@ -112,7 +112,7 @@ unsigned LoadedLibrary::find_by_gnu_hash(const char* symbol) const noexcept {
   }
 }
 
-// The table of the System V ABI: buckets, and for each symbol the next of its bucket.
+// The table of the System V ABI: buckets and, for each symbol, the next one of its bucket.
 unsigned LoadedLibrary::find_by_hash(const char* symbol) const noexcept {
   const unsigned buckets = hashes_[0];
   if (buckets == 0) return 0;

@@ -1,27 +1,27 @@
-// Symbols of the shared libraries that the process has loaded, whoever may see them.
+// Symbols of the shared libraries that the process has loaded, whether globally visible or not.
 //
-// Reads the tables of the libraries themselves: it may run while the dynamic linker binds symbols,
-// where dlopen() and dlsym() may not be called. Any thread; allocates nothing.
+// Reads the tables of the libraries directly, so it may run while the dynamic linker binds symbols,
+// when dlopen() and dlsym() must not be called. Any thread; allocates nothing.
 #pragma once
 
 namespace timeloom::mpi {
 
 class LoadedLibrary {
  public:
-  // The first library that defines the function or object, but for that at `other_than`; not found:
-  // see operator bool.
+  // The first library that defines the function or object, other than the library with the address
+  // `other_than`. Not found: see operator bool.
   static LoadedLibrary that_defines(const char* symbol, const void* other_than = nullptr) noexcept;
-  // How many do.
+  // The number of libraries that define it.
   static int count_that_define(const char* symbol) noexcept;
   // The library with that code or data.
   static LoadedLibrary around(const void* address) noexcept;
 
-  // How many libraries this process has loaded so far, with those that it has unloaded since.
+  // The number of libraries that this process has loaded so far, including unloaded ones.
   static unsigned long long number_of_loads() noexcept;
 
   explicit operator bool() const noexcept { return symbols_ != nullptr; }
   bool operator==(const LoadedLibrary& other) const noexcept { return symbols_ == other.symbols_; }
-  // The address of what the library defines under that name; nullptr: nothing.
+  // The address that the library defines for that name; nullptr: none.
   void* find(const char* symbol) const noexcept;
 
  private:
@@ -34,7 +34,7 @@ class LoadedLibrary {
   const void* symbols_ = nullptr;
   const char* names_ = nullptr;
   const unsigned* gnu_hashes_ = nullptr;  // DT_GNU_HASH
-  const unsigned* hashes_ = nullptr;      // DT_HASH, where there is no other
+  const unsigned* hashes_ = nullptr;      // DT_HASH, if there is no other table
 };
 
 }  // namespace timeloom::mpi

@@ -23,7 +23,7 @@ constexpr Names kNames[] = {
 };
 static_assert(sizeof kNames / sizeof kNames[0] == kFunctions);
 
-// The library that is recorded. Written once, by whichever thread comes first; all find the same.
+// The recorded library. Written once, by the first thread; all threads would find the same.
 struct Found {
   LoadedLibrary library;
   Abi abi{};
@@ -35,14 +35,14 @@ constinit std::atomic<bool> g_several = false;  // see passes()
 
 constexpr char kInit[] = "PMPI_Init";
 
-// Only finds the library: also while symbols are bound, when nothing of it may be called. The first
-// of several.
+// Only finds the library: it also runs while symbols are bound, when functions of the library must
+// not be called. Takes the first of several.
 LoadedLibrary search() noexcept {
   const LoadedLibrary library = LoadedLibrary::that_defines(kInit);
   return library ? library : LoadedLibrary::that_defines(kInit + 1, &g_found);
 }
 
-// Written by whoever comes first. False: somebody else did.
+// The first caller writes. False: another thread did.
 bool set_found(const LoadedLibrary& library) noexcept {
   Abi abi{};
   const bool known = set_abi(library, abi);
@@ -64,7 +64,7 @@ bool set_found(const LoadedLibrary& library) noexcept {
   return first;
 }
 
-// True: it has been found, and `state` is 2 or 3.
+// Returns true if the library has been found, and `state` is 2 or 3.
 bool find() noexcept {
   if (g_found.state.load(std::memory_order_acquire) >= 2) return true;
   if (g_several.load(std::memory_order_relaxed)) return false;
@@ -73,9 +73,9 @@ bool find() noexcept {
   return !!library;
 }
 
-// Stands in for a function that the library lacks.
+// Replaces a function that the library lacks.
 int missing() noexcept {
-  constexpr int kOtherError = 16;  // some error, in all libraries
+  constexpr int kOtherError = 16;  // an error code of all libraries
   return kOtherError;
 }
 
@@ -84,11 +84,11 @@ void* find_or_missing(const LoadedLibrary& library, Function function) noexcept 
   return found != nullptr ? found : reinterpret_cast<void*>(&missing);
 }
 
-// The library that the code around the address calls where no wrapper stands before it: what its
-// own file was linked with, else what all may see. (The dynamic linker looks there first, but did
-// so when a file was loaded, and more may have come since.) Where a function that ends in this call
-// has jumped to it, the address is that of its caller: of MPI_Finalize at the end of a program,
-// which libraries call so, the recorded library is meant then.
+// The library that the code around the address would call without wrappers: the library that its
+// own file was linked with, otherwise the globally visible one. (The dynamic linker prefers global
+// ones, but only those loaded before the file; more may have been loaded since.) Where a function
+// ends in a jump to this call, the address belongs to the function's caller. For MPI_Finalize at
+// the end of a program, which libraries call in this way, the recorded library is meant.
 LoadedLibrary used_by(Function function, const void* caller) noexcept {
   void* init = nullptr;
   Dl_info info{};
@@ -104,9 +104,9 @@ LoadedLibrary used_by(Function function, const void* caller) noexcept {
   return known ? g_found.library : search();
 }
 
-// Programs ask again and again whether there is MPI: the libraries are gone through when another
-// one has been loaded since. What was found is kept in one word with the number of loads then, the
-// lowest bit of which says whether there were several.
+// Programs query MPI again and again, so the libraries are searched only when another one has been
+// loaded since. The result is kept in one word with the number of loads at that time; its lowest
+// bit is 1 if there were several.
 bool has_several() noexcept {
   static constinit std::atomic<unsigned long long> counted = 0;
   const unsigned long long now = LoadedLibrary::number_of_loads();
@@ -170,7 +170,7 @@ void* detail::real_of(Function function, const void* caller) noexcept {
 void* detail::find_real(Function function) noexcept {
   void* const found = find_or_missing(find() ? g_found.library : LoadedLibrary{}, function);
   std::atomic<void*>& real = g_real[static_cast<std::size_t>(function)];
-  // Where there are several, which one it is depends on who calls.
+  // With several libraries, the right one depends on the caller.
   if (found != reinterpret_cast<void*>(&missing) && !g_several) {
     real = found;
     if (g_several) real = nullptr;

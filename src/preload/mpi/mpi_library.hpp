@@ -1,8 +1,8 @@
 // The MPI library that the program has loaded, and its functions.
 //
-// The library is found among those that are loaded, by its PMPI functions, when a wrapper is first
-// called: it may come late, and without being visible to others (RTLD_LOCAL). Of several the first
-// that is initialised is recorded. Any thread; throws nothing.
+// The library is searched among the loaded ones, by its PMPI functions, when a wrapper is first
+// called: it may be loaded late, and without being visible to others (RTLD_LOCAL). Of several
+// libraries, the first one that is initialised is recorded. Any thread; throws nothing.
 #pragma once
 
 #include <atomic>
@@ -27,10 +27,10 @@ enum class Function : std::uint16_t {
 };
 inline constexpr std::size_t kFunctions = static_cast<std::size_t>(Function::kCount);
 
-// nullptr: no library that is known has been loaded.
+// nullptr: no known library has been loaded.
 const Abi* abi() noexcept;
 
-// Whether a library that is loaded has the function; true also before one is loaded.
+// True if a loaded library has the function, and before a library is loaded.
 bool may_have(Function function) noexcept;
 
 const char* name_of(Function function) noexcept;  // "MPI_Send"
@@ -41,18 +41,18 @@ void* find_real(Function function) noexcept;
 bool look_whether_passes(Function function, const void* caller) noexcept;
 void* real_of(Function function, const void* caller) noexcept;
 void* find_called(Function function) noexcept;
-bool has_several_libraries() noexcept;  // as far as has been noticed
-void look_again() noexcept;             // all wrappers ask which library is meant; in wrappers.cpp
+bool has_several_libraries() noexcept;  // as far as noticed so far
+void look_again() noexcept;             // makes all wrappers search again; in wrappers.cpp
 }  // namespace detail
 
-// PMPI_Send for Function::kSend, if it was called before; nullptr: real() finds it.
+// PMPI_Send for Function::kSend, if it was called before; nullptr: use real().
 template <typename Signature>
 Signature* known_real(Function function) noexcept {
   return reinterpret_cast<Signature*>(
       detail::g_real[static_cast<std::size_t>(function)].load(std::memory_order_relaxed));
 }
 
-// The same in any case. Where the library has none, a function that fails.
+// The same in all cases. If the library lacks the function: a function that fails.
 template <typename Signature>
 Signature* real(Function function) noexcept {
   if (Signature* const known = known_real<Signature>(function)) [[likely]]
@@ -60,7 +60,7 @@ Signature* real(Function function) noexcept {
   return reinterpret_cast<Signature*>(detail::find_real(function));
 }
 
-// The same for a call of the program, who is told where the library has none.
+// The same for a call by the program, which gets a message if the library lacks the function.
 template <typename Signature>
 Signature* called_real(Function function) noexcept {
   if (Signature* const known = known_real<Signature>(function)) [[likely]]
@@ -73,9 +73,9 @@ constexpr bool begins_mpi(Function function) noexcept {
          function == Function::kSession_init;
 }
 
-// Whether the code at `caller` uses another library than the one that is recorded, where several
-// are loaded. They are counted when a function is called first, and when a library is asked or told
-// to begin. Its calls go to passed_real().
+// True if several libraries are loaded and the code at `caller` uses another one than the recorded
+// library. Libraries are counted at the first call of a function, and when a library is queried or
+// initialised. Such calls go to passed_real().
 inline bool passes(Function function, const void* caller) noexcept {
   const bool rare = begins_mpi(function) || function == Function::kInitialized ||
                     function == Function::kFinalized;

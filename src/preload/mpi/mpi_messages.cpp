@@ -148,7 +148,7 @@ void add_message(Handle message, Handle comm) noexcept try {
   const std::lock_guard lock(all.mutex);
   all.communicators.emplace(abi()->handle(message), comm);
 } catch (const std::bad_alloc&) {
-  return;  // its receipt will not be recorded
+  return;  // its receive will not be recorded
 }
 
 Handle take_message(Handle message) noexcept {

@@ -1,6 +1,6 @@
-// The events of messages, from what the functions of MPI are given.
+// Records the events of messages from the arguments of MPI functions.
 //
-// Any thread; throws nothing. Nothing is recorded of MPI_PROC_NULL, of communicators between two
+// Any thread; throws nothing. Nothing is recorded for MPI_PROC_NULL, for communicators between two
 // groups, and while nothing is measured.
 #pragma once
 
@@ -14,10 +14,11 @@
 
 namespace timeloom::mpi {
 
-// Of so many elements. Without any the type may be none; 0 of a type whose size is not defined.
+// The bytes of this number of elements. Without elements the type may be null; 0 for a type of
+// undefined size.
 std::uint64_t bytes_of(Count count, Handle datatype) noexcept;
 
-// An MPI_Status: the user's, or one of ours where the user ignores it.
+// An MPI_Status: the program's, or a replacement where the program ignores it.
 class Status {
  public:
   explicit Status(void* given) noexcept
@@ -35,24 +36,24 @@ struct Envelope {
   bool from_nobody = false;  // MPI_PROC_NULL
 };
 Envelope envelope_of(const void* status) noexcept;
-// The error in a status, which is set by calls that return MPI_ERR_IN_STATUS.
+// The error in a status; calls that return MPI_ERR_IN_STATUS set it.
 int error_of(const void* status) noexcept;
 bool is_in_status(int result) noexcept;
 
-// Of a message that is sent now, before it is.
+// Records a send. Called before the message is sent.
 void put_send(Handle comm, int dest, int tag, Count count, Handle datatype) noexcept;
-// The same of one that does not block, to another than MPI_PROC_NULL.
+// Records a non-blocking send. REQUIRES: the receiver is not MPI_PROC_NULL.
 void put_isend(const Communicator& communicator, int dest, int tag, std::uint64_t bytes,
                std::uint64_t request) noexcept;
-// Of one that has arrived.
+// Records a receive whose message has arrived.
 void put_receive(Handle comm, const void* status) noexcept;
 void put_request(ExtendedKind kind, std::uint64_t request) noexcept;
-// Of one whose request has been completed, with this status.
+// Records the completion of a request with this status.
 void put_completion(Handle request, const void* status) noexcept;
-// Of one that is started again.
+// Records the restart of a persistent request.
 void put_start(Handle request) noexcept;
 
-// A message that was probed for and will be received by its handle.
+// Notes a message that was probed for and will be received by its handle.
 void add_message(Handle message, Handle comm) noexcept;
 Handle take_message(Handle message) noexcept;  // its communicator; 0: not known
 

@@ -7,7 +7,7 @@ std::uint64_t count_of(int number) noexcept {
   return number > 0 ? static_cast<std::uint64_t>(number) : 0;
 }
 
-// Two in each dimension.
+// Two neighbours in each dimension.
 Neighbours on_grid(Handle comm) noexcept {
   int dimensions = 0;
   real<int(Handle, int*)>(Function::kCartdim_get)(comm, &dimensions);

@@ -1,7 +1,8 @@
-// The collective operations between neighbours of a topology, blocking and not; as collectives.hpp.
+// The collective operations between neighbours of a topology, blocking and non-blocking; contract
+// as in collectives.hpp.
 //
-// What a process sends is counted once for each neighbour that there is, and so is what it
-// receives: docs/mpi.md has the formulas.
+// Data that a process sends or receives count once for each existing neighbour: docs/mpi.md has the
+// formulas.
 #pragma once
 
 #include "preload/mpi/collectives.hpp"
@@ -10,10 +11,10 @@ namespace timeloom::mpi::neighbours {
 
 using Kind = CollectiveKind;
 
-// Of this process, in the order of their parts in a buffer. On a grid some have parts and are not
-// there: those beyond an edge.
+// The neighbours of this process, in the order of their parts in a buffer. Neighbours beyond the
+// edge of a grid have parts but do not exist.
 struct Neighbours {
-  static constexpr std::uint64_t kMostOnGrid = 64;  // whose absence is known
+  static constexpr std::uint64_t kMostOnGrid = 64;  // limit for absent neighbours
   std::uint64_t sources = 0, targets = 0;
   std::uint64_t absent = 0;  // a bit for each
   bool is_there(std::uint64_t i) const noexcept {
@@ -22,7 +23,7 @@ struct Neighbours {
 };
 Neighbours neighbours_of(Handle comm) noexcept;
 
-// `bytes_at` gives those of one part.
+// `bytes_at` returns the bytes of one part.
 template <typename BytesAt>
 std::uint64_t sum_of(const Neighbours& all, std::uint64_t parts, BytesAt bytes_at) {
   std::uint64_t total = 0;
@@ -30,7 +31,7 @@ std::uint64_t sum_of(const Neighbours& all, std::uint64_t parts, BytesAt bytes_a
   return total;
 }
 
-// `sent` and `received` give the bytes of a part.
+// `sent` and `received` return the bytes of a part.
 template <typename When, typename Sent, typename Received, typename Run>
 int exchange(When when, Kind kind, Handle comm, Sent sent, Received received, Run run) {
   const auto bytes = [&](Team) {

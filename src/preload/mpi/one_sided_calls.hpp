@@ -1,15 +1,16 @@
-// The functions of one-sided communication: the bytes that the calling process puts into the memory
-// of another one, and gets from there, when the call has begun it; as point_to_point.hpp.
+// The functions of one-sided communication. Records the bytes that the calling process puts into
+// the memory of another process, or gets from there, when the call has started the transfer;
+// contract as in point_to_point.hpp.
 #pragma once
 
 #include "preload/mpi/point_to_point.hpp"
 
 namespace timeloom::mpi::one_sided {
 
-// Not for MPI_PROC_NULL, nor by a call that has failed.
+// False for MPI_PROC_NULL, and for a call that has failed.
 bool moves(int result, int target) noexcept;
 void put_moved(std::uint64_t put, std::uint64_t got) noexcept;
-// The bytes of the origin, which are not used with MPI_NO_OP.
+// The bytes of the origin buffer, which MPI_NO_OP does not use.
 std::uint64_t bytes_for(Handle op, Count count, Handle datatype) noexcept;
 
 // Put, Accumulate, and their forms with a request.
@@ -47,7 +48,7 @@ int fetch_and_op(Call&, Real real, const void* origin, void* got, Handle datatyp
   return result;
 }
 
-// The value to compare with is not counted.
+// The bytes of the value to compare with are not counted.
 template <typename Real>
 int compare_and_swap(Call&, Real real, const void* origin, const void* compared, void* got,
                      Handle datatype, int target, Aint disp, Handle win) {

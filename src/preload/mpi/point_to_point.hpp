@@ -1,7 +1,8 @@
-// The functions of point-to-point communication: what is recorded around each.
+// The functions of point-to-point communication, with the events recorded around each.
 //
-// functions.inc calls them with the region of the call, the real function and the arguments, of
-// the variants with int and with MPI_Count alike. They return the result of the real function.
+// functions.inc calls them with the region of the call, the real function and the arguments, for
+// the variants with int and with MPI_Count. They return the result of the real function. Any
+// thread; they throw nothing.
 #pragma once
 
 #include "preload/mpi/mpi_messages.hpp"
@@ -85,7 +86,7 @@ int isend(Call&, Real real, const void* buf, Size count, Handle datatype, int de
   return result;
 }
 
-// `run` makes the request of a receive.
+// `run` creates the request of a receive.
 template <typename Run>
 int begin_receive(Communicator* communicator, void* request, Run run) {
   if (communicator == nullptr) return run();
@@ -118,8 +119,8 @@ struct Side {
   std::uint64_t bytes() const noexcept { return bytes_of(count, datatype); }
 };
 
-// `run` makes one request for both. MPICH 5.0 leaves the status of that as it was, so the receive
-// is recorded as the call describes it, and not where that takes messages of any sender or tag.
+// `run` creates one request for both. MPICH 5.0 does not fill in its status. So the receive is
+// recorded from the arguments of the call, unless these accept any sender or tag.
 template <typename Run>
 int begin_exchange(Handle comm, const Side& sent, const Side& received, void* request, Run run) {
   Communicator* const communicator = defined_communicator(comm);
@@ -129,7 +130,7 @@ int begin_exchange(Handle comm, const Side& sent, const Side& received, void* re
     pending.number = next_request();
     put_isend(*communicator, sent.peer, sent.tag, sent.bytes(), pending.number);
   }
-  if (received.peer >= 0 && received.tag >= 0) {  // the others are constants, all negative
+  if (received.peer >= 0 && received.tag >= 0) {  // other values are constants, all negative
     pending.kind = Pending::Kind::kExchange;
     pending.number_of_send = pending.number;
     pending.number = next_request();
@@ -195,7 +196,8 @@ int recv_init(Call&, Real real, void* buf, Size count, Handle datatype, int sour
   return result;
 }
 
-// A probe has found a message. Those of MPI_PROC_NULL share a handle, so none is noted.
+// Called when a probe has found a message. Messages of MPI_PROC_NULL share a handle and are not
+// noted.
 inline void note_found(int source, const void* message, Handle comm) noexcept {
   if (abi() == nullptr || source == abi()->proc_null) return;
   add_message(abi()->load(message), comm);

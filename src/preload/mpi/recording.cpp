@@ -17,7 +17,7 @@ static_assert(std::size(g_functions) == kFunctions);
 
 }  // namespace
 
-// The caller does not matter: no code of ours calls MPI by its wrappers.
+// The caller does not matter: Timeloom's own code does not call MPI through the wrappers.
 Call::Call(Function function) noexcept {
   if (!record::wrapping()) return;
   record::WrapperScope scope(nullptr);

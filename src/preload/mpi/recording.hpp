@@ -1,7 +1,6 @@
-// Records the calls of MPI into the stream of the calling thread, below the function that called.
+// Records MPI calls into the stream of the calling thread, below the calling function.
 //
-// Any thread. The program finds errno as it was. Throws nothing; without memory a call is not
-// recorded.
+// Any thread. errno stays unchanged. Throws nothing; without memory a call is not recorded.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace timeloom::mpi {
 
-// The region of a call, for as long as the object lives.
+// The region of a call: lasts as long as the object.
 class Call {
  public:
   explicit Call(Function function) noexcept;
@@ -27,9 +26,9 @@ class Call {
   record::WrappedFunction* function_ = nullptr;  // nullptr: nothing is recorded
 };
 
-// An event of the innermost region.
+// Records an event of the innermost region.
 void put(ExtendedKind kind, std::initializer_list<std::uint64_t> words) noexcept;
-// Bytes of which no event tells.
+// Records bytes that have no event.
 void put_bytes(record::BytesOf what, std::uint64_t bytes) noexcept;
 
 }  // namespace timeloom::mpi

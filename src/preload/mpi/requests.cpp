@@ -11,8 +11,8 @@
 namespace timeloom::mpi {
 namespace {
 
-// The operations of one handle, the oldest first: libraries have one handle for all that is
-// complete at once, so there may be many.
+// The operations of one handle, the oldest first. Libraries use one handle for all requests that
+// are complete at once, so there may be many.
 struct Queue {
   Pending first;
   std::list<Pending> later;
@@ -34,7 +34,7 @@ bool is_of_now(const Pending& one) noexcept {
   return one.measurement == record::measurement_number();
 }
 
-// Forgets the first operation; end(): it was the only one.
+// Removes the first operation. Returns end() if it was the only one.
 Queues::iterator without_first(Queues& all, Queues::iterator one) noexcept {
   Queue& queue = one->second;
   if (queue.later.empty()) {
@@ -46,9 +46,10 @@ Queues::iterator without_first(Queues& all, Queues::iterator one) noexcept {
   return one;
 }
 
-// The operations that a handle may mean. Requests of an earlier measurement have been completed
-// since and are forgotten; persistent ones can be started again. The end of each request of this
-// measurement is seen, maybe after another thread has been given the handle.
+// The operations that a handle may stand for. Requests of an earlier measurement have been
+// completed since and are removed, except for persistent ones, which can be started again. The end
+// of each request of this measurement is seen, but possibly after another thread has been given the
+// same handle.
 Queues::iterator find_request(Queues& all, Handle handle) noexcept {
   auto found = all.find(handle);
   while (found != all.end() && !found->second.first.persistent && !is_of_now(found->second.first)) {
@@ -57,7 +58,7 @@ Queues::iterator find_request(Queues& all, Handle handle) noexcept {
   return found;
 }
 
-// Calls `change` for the operation that was begun first; it is removed if that returns true.
+// Calls `change` for the operation that was started first, and removes it if the result is true.
 template <typename Change>
 void with_request(Handle request, Change change) noexcept {
   RequestTable& all = request_table();

@@ -30,19 +30,20 @@ bool has_key(Handle info, const char* key) noexcept {
   return flag != 0;
 }
 
-// The path of the spool of this process, which a Python tells its children; empty: it has none.
+// The path of this process's spool, which a Python process passes to its children; empty: none.
 std::string own_spool() {
   std::string spool = variable(kParentVariable);
   return spool.empty() ? record::program_spool() : spool;
 }
 
-// What starts a command so that it is measured as this process is. A Python sees to that itself.
+// The command that starts another one so that it is measured like this process. A Python process
+// does this itself.
 std::vector<std::string> launcher() {
   if (!variable(kParentVariable).empty()) return {};
   return {variable(kNativeLauncherVariable), "run", "--program"};
 }
 
-// Whether env(1) finds the same program as MPI does.
+// True if env(1) finds the same program as MPI does.
 bool can_be_followed(const SpawnedCommand& given) {
   const std::string command = given.command;
   if (command.empty() || command.starts_with('-') || command.find('=') != std::string::npos)
@@ -56,10 +57,10 @@ bool can_be_followed(const SpawnedCommand& given) {
   return !find_executable(command).empty();
 }
 
-// 0: none can be had.
+// 0: no number is available.
 std::uint32_t new_number() {
   constexpr std::uint32_t kMost = 1 << 20;
-  static std::atomic<std::uint32_t> next = 1;  // other processes have had those before
+  static std::atomic<std::uint32_t> next = 1;  // other processes have used lower numbers
   const std::string run = run_of_spool(own_spool());
   if (run.empty()) return 0;
   int error = 0;
@@ -128,7 +129,7 @@ SpawnedLists::SpawnedLists(SpawnedCommands& all, int count, char** commands, cha
     const auto place = static_cast<std::size_t>(i);
     const SpawnedCommand one = all.followed(
         {commands[i], arguments == nullptr ? nullptr : arguments[i], abi()->load(infos, place)});
-    commands_.push_back(const_cast<char*>(one.command));  // MPI changes none
+    commands_.push_back(const_cast<char*>(one.command));  // MPI does not change it
     arguments_.push_back(one.arguments == nullptr ? no_arguments : one.arguments);
   }
 } catch (const std::bad_alloc&) {

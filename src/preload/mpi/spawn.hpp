@@ -1,9 +1,10 @@
-// Processes that MPI_Comm_spawn starts: how they come to be measured in the run of their parents,
-// and how both sides find the same identity for the communicator between them without a message.
+// Measures processes started by MPI_Comm_spawn in the run of their parents. Both sides compute the
+// same identity for the communicator between them, without a message.
 //
-// A launcher gives them its own environment, not that of the process that spawns. So their program
-// is started by env(1), which sets kParentVariable and kSpawnVariable; what a program without
-// Python spawns, by `timeloom run --program` in turn. Any thread; throws nothing.
+// A launcher passes its own environment to spawned processes, not the spawning process's. So their
+// program is started through env(1), which sets kParentVariable and kSpawnVariable. Programs
+// spawned by a program without Python are started through `timeloom run --program`. Any thread;
+// throws nothing.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,10 @@
 
 namespace timeloom::mpi {
 
-// The spawn that has started this process; nullptr: none.
+// The spawn that started this process; nullptr: none.
 const Spawn* own_spawn() noexcept;
 
-// Whether this process is measured and wants what it starts to be, too.
+// True if this process is measured and its children shall be measured, too.
 bool is_followed() noexcept;
 
 // One command of a spawn.
@@ -29,8 +30,8 @@ struct SpawnedCommand {
   Handle info = 0;
 };
 
-// The commands of a spawn as they are handed to MPI. Commands that this machine does not find, so
-// that MPI would say so and env(1) would not, stay as they are, and are not measured.
+// The commands of a spawn in the form passed to MPI. Commands that this machine does not find stay
+// unchanged and are not measured: MPI would report the error, and env(1) would not.
 class SpawnedCommands {
  public:
   // `identity`: of the spawn.
@@ -51,8 +52,8 @@ class SpawnedCommands {
   std::vector<std::unique_ptr<Line>> lines_;
 };
 
-// The lists of MPI_Comm_spawn_multiple, with `commands` followed. Without memory they are the given
-// ones. `all` outlives it.
+// The arrays of MPI_Comm_spawn_multiple, with `commands` followed. Without memory they are the
+// given ones. `all` outlives this object.
 class SpawnedLists {
  public:
   SpawnedLists(SpawnedCommands& all, int count, char** commands, char*** arguments,

@@ -1,9 +1,9 @@
-// A wrapper for each function of MPI that takes the place of the library's, as libtimeloom-mpi.so
-// comes before it in the search for symbols.
+// A wrapper for each MPI function, in place of the library's: libtimeloom-mpi.so comes before the
+// library in the search for symbols.
 //
-// functions.inc has for each: its name, the role of its region, its parameters, its arguments, and
-// the call that does the work. Functions that came after MPI 3.1 (LATE) are found only where the
-// library that is loaded has them: programs ask whether there is, say, MPI_Send_c.
+// functions.inc contains for each function: its name, the role of its region, its parameters, its
+// arguments, and the call that does the work. Functions newer than MPI 3.1 (LATE) are found only if
+// the loaded library has them, because programs test for functions such as MPI_Send_c.
 #include <atomic>
 #include <cstdint>
 
@@ -15,8 +15,8 @@
 
 namespace timeloom::mpi {
 
-// While nothing is measured a wrapper passes on to the library by what Next::by has at 0. A choice
-// by index, not by a branch, lets the compiler leave arguments on the stack where they are.
+// While nothing is measured, a wrapper calls the library through Next::by at 0. A choice by index,
+// not by a branch, lets the compiler leave arguments on the stack in place.
 template <typename Signature>
 struct Next {
   std::atomic<Signature*> by[2];  // while nothing is measured, and while something is
@@ -24,8 +24,9 @@ struct Next {
   Signature* get() const noexcept {
     return by[record::wrapping() ? 1 : 0].load(std::memory_order_relaxed);
   }
-  // The calls of the program all go to `real`, as far as is known. Whoever notices another library
-  // says so before it looks again: that comes after this store, or is seen behind it.
+  // Makes all calls of the program go to `real`. A thread that notices another library first sets a
+  // flag and then searches again: either it searches after this store, or its flag is seen behind
+  // it.
   void pass_to(Signature* real) noexcept {
     by[0] = real;
     if (detail::has_several_libraries()) look_again();
@@ -33,8 +34,8 @@ struct Next {
   void look_again() noexcept { by[0] = by[1].load(); }
 };
 
-// What a wrapper does while something is measured, or the library is not known. A wrapper ends in a
-// jump here, so that the address to return to is that of its caller.
+// The path of a wrapper while something is measured, or while the library is not known. A wrapper
+// ends in a jump here, so that the return address is its caller's.
 #define TIMELOOM_MPI_SEEN(NAME, PARAMETERS, ARGUMENTS, BODY, MAY_PASS)                    \
   [[gnu::noinline]] static int timeloom_seen_##NAME PARAMETERS;                           \
   static constinit Next<int PARAMETERS> timeloom_next_##NAME{                             \

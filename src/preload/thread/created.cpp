@@ -16,7 +16,7 @@ namespace {
 struct Known {
   std::mutex mutex;
   std::map<pthread_t, std::uint64_t> numbers;
-  std::map<std::string, unsigned> of_library;  // threads that have been named
+  std::map<std::string, unsigned> of_library;  // number of named threads
 };
 
 // Never destroyed: threads may outlive the static objects of the program.
@@ -28,7 +28,7 @@ Known& known() noexcept {
 
 void lock_for_fork() { known().mutex.lock(); }
 void unlock_after_fork() { known().mutex.unlock(); }
-// Of the threads only the forking one goes on; it may be known as another of the parent.
+// After a fork only the forking thread exists; its id may be that of another thread in the parent.
 void forget_after_fork() {
   known().numbers.clear();
   known().of_library.clear();
@@ -43,18 +43,18 @@ const void* address_of(StartRoutine* routine) noexcept {
   return reinterpret_cast<const void*>(routine);
 }
 
-// The begin of the library, and its file.
+// The library that contains the address: its start and its file.
 Dl_info library_of(const void* address) noexcept {
   Dl_info info{};
   if (address == nullptr || ::dladdr(address, &info) == 0) info = {};
   return info;
 }
 
-// "libgomp" of /usr/lib/libgomp.so.1, also of the libgomp-a34b3233.so.1 in a wheel.
+// "libgomp" for /usr/lib/libgomp.so.1, and for libgomp-a34b3233.so.1 in a wheel.
 std::string short_name(std::string_view path) {
   std::string_view name = path.substr(path.rfind('/') + 1);
   name = name.substr(0, name.find(".so"));
-  constexpr std::size_t kChecksum = 9;  // with its hyphen
+  constexpr std::size_t kChecksum = 9;  // including its hyphen
   if (name.size() > kChecksum && name[name.size() - kChecksum] == '-') {
     const std::string_view end = name.substr(name.size() - kChecksum + 1);
     if (end.find_first_not_of("0123456789abcdef") == std::string_view::npos) {
@@ -75,7 +75,7 @@ void remember_thread(pthread_t thread, std::uint64_t number) noexcept try {
   const std::lock_guard lock(known().mutex);
   known().numbers[thread] = number;
 } catch (const std::bad_alloc&) {
-  return;  // who waits for it is not known
+  return;  // its waits cannot be linked
 }
 
 std::uint64_t take_thread(pthread_t thread) noexcept {
@@ -93,8 +93,8 @@ bool is_of_python(StartRoutine* routine) noexcept {
          library_of(creator).dli_fbase == library_of(address_of(routine)).dli_fbase;
 }
 
-// All threads of std::thread begin in the library of C++, with an object as their argument whose
-// table of functions is part of the library that has begun the thread.
+// All threads of std::thread start in the C++ library. Their argument is an object whose virtual
+// function table lies in the library that created the thread.
 std::string name_of_new_thread(StartRoutine* routine, const void* argument) {
   Dl_info library = library_of(address_of(routine));
   if (is_of_cxx(library) && argument != nullptr) {

@@ -1,7 +1,7 @@
-// Threads that native code has created: the numbers that connect them with who created them and who
-// waits for them, and their names.
+// Threads that native code has created: their names, and the numbers that link them to the calls
+// that created them and wait for them.
 //
-// Any thread; a forked child begins with none. Nothing throws.
+// Any thread; a forked child starts with none. Throws only where noted.
 #pragma once
 
 #include <pthread.h>
@@ -11,16 +11,16 @@
 
 namespace timeloom::preload {
 
-// The running thread of this id may be waited for; its number.
+// Remembers the number of a running thread that may be waited for.
 void remember_thread(pthread_t thread, std::uint64_t number) noexcept;
-// Its number, which is forgotten; 0: not known.
+// Removes and returns the thread's number; 0: not known.
 std::uint64_t take_thread(pthread_t thread) noexcept;
 
 using StartRoutine = void*(void*);
 
-// Threads that Python begins, which names them itself.
+// True for threads that Python starts; Python names them itself.
 bool is_of_python(StartRoutine* routine) noexcept;
-// The name of a new thread, after the library that its code is of: "libgomp thread 2". Throws
+// The name of a new thread, from the library that contains its code: "libgomp thread 2". Throws
 // std::bad_alloc.
 std::string name_of_new_thread(StartRoutine* routine, const void* argument);
 

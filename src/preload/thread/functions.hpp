@@ -1,4 +1,4 @@
-// The functions of the POSIX threads that are wrapped, as regions.
+// The wrapped functions of POSIX threads, as regions.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace timeloom::preload {
 
-// Regions are named as the functions; forms with another limit of time as the usual one.
+// Regions have the names of the functions; variants with other time limits share the usual name.
 enum class ThreadFunction : std::uint8_t {
   kCreate,
   kJoin,

@@ -1,6 +1,7 @@
-// The wrappers of mutexes and conditions: calls are recorded that take long, after they have.
+// The wrappers of mutexes and condition variables. Only calls that take long are recorded, after
+// they have returned.
 //
-// Nothing here is noexcept that calls the wrapped function: a thread may be cancelled in it.
+// Functions that call the wrapped function are not noexcept: a thread may be cancelled in it.
 #include <dlfcn.h>
 #include <elf.h>
 #include <gnu/libc-version.h>
@@ -24,8 +25,9 @@ using enum ThreadFunction;
 using record::WrappedFunction;
 using record::wrapping;
 
-// Where malloc() is defined. Of a program that is not position-independent dlsym() gives an entry
-// of its procedure linkage table where it takes the function's address, which is no definition.
+// The library that defines malloc(). In a program that is not position-independent and takes the
+// function's address, dlsym() returns an entry of the procedure linkage table instead of the
+// definition.
 const void* allocator() noexcept {
   const void* const found = ::dlsym(RTLD_DEFAULT, "malloc");
   Dl_info info{};
@@ -36,7 +38,7 @@ const void* allocator() noexcept {
   return defined ? found : ::dlsym(RTLD_NEXT, "malloc");
 }
 
-// The recorder allocates memory where a lock of the allocator may not be recorded.
+// The recorder allocates memory, so locks of the allocator must not be recorded.
 [[gnu::constructor]] void leave_out_the_allocator() noexcept {
   const void* const found = allocator();
   Dl_info of_allocator{}, of_system{};
@@ -63,7 +65,8 @@ void record_call(ThreadFunction which, const void* caller, std::uint64_t began) 
   scope.leave(function);
 }
 
-// A thread that takes no part yet may not: Python's begin with locks, before they have their names.
+// A thread that is not recorded yet must not become so here: Python's threads start with locks,
+// before they have names.
 template <typename Call>
 [[gnu::noinline]] int lock_by(ThreadFunction which, const void* caller, Call call) {
   if (!record::thread_takes_part() || record::is_own_code(caller)) return call();
@@ -84,8 +87,8 @@ template <typename Call>
 using namespace timeloom;
 using namespace timeloom::preload;
 
-// A wrapper NAME of so many arguments, whose region is WHICH. Those with a clock came with version
-// 2.30 of the C library.
+// Defines a wrapper NAME with this number of arguments, whose region is WHICH. Variants with a
+// clock were added in version 2.30 of the C library.
 #define LOCK_1(name, which, A)                                     \
   namespace {                                                      \
   constinit Next<int(A)> next_##name{#name};                       \

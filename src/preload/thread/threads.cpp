@@ -1,6 +1,6 @@
-// The wrappers of what creates threads, ends them and waits for their ends.
+// The wrappers of functions that create threads, end them and wait for them.
 //
-// Nothing here is noexcept that calls the wrapped function: a thread may be cancelled in it, or
+// Functions that call the wrapped function are not noexcept: a thread may be cancelled in it, or
 // end, which unwinds its stack.
 #include <pthread.h>
 #include <time.h>
@@ -24,7 +24,7 @@ using enum ThreadFunction;
 using record::WrappedFunction;
 using record::wrapping;
 
-// What a new thread is told by the one that creates it.
+// Data that the creating thread passes to the new one.
 struct Beginning {
   StartRoutine* routine;
   void* argument;
@@ -34,7 +34,7 @@ struct Beginning {
   std::string name;
 };
 
-// Records the begin; its end is that of the recorder of its thread.
+// Records the start of the thread. The thread's recorder records its end.
 void note_begin(const Beginning& beginning) noexcept {
   if (beginning.waited_for) remember_thread(pthread_self(), beginning.number);
   if (beginning.measurement != record::measurement_number()) return;
@@ -56,7 +56,7 @@ bool may_be_waited_for(const pthread_attr_t* attributes) noexcept {
   return state == PTHREAD_CREATE_JOINABLE;
 }
 
-// nullptr: the thread is not named by us, or there is no memory.
+// nullptr: Timeloom does not name the thread, or there is no memory.
 std::unique_ptr<Beginning> beginning_of(const pthread_attr_t* attributes, StartRoutine* routine,
                                         void* argument) noexcept try {
   if (is_of_python(routine)) return nullptr;
@@ -93,7 +93,7 @@ int create(pthread_t* thread, const pthread_attr_t* attributes, StartRoutine* ro
   } else {
     record::WrapperScope(record::kAgain, begun).put(ExtendedKind::kCreate, {beginning->number});
     result = next_pthread_create(thread, attributes, begin_thread, beginning.get());
-    if (result == 0) (void)beginning.release();  // it is the thread's now
+    if (result == 0) (void)beginning.release();  // the new thread owns it now
   }
   end_call(function);
   return result;
@@ -103,11 +103,11 @@ template <typename Call>
 int join_by(pthread_t thread, const void* caller, Call call) {
   WrappedFunction& function = function_of(kJoin);
   const std::uint32_t begun = begin_call(function, caller);
-  // Before the thread has ended: then another may have its id.
+  // Called before the thread has ended; afterwards another thread may have its id.
   std::uint64_t number = take_thread(thread);
   const int result = call();
   if (result != 0 && number != 0) remember_thread(thread, number);
-  if (result == 0 && number == 0) number = take_thread(thread);  // it had not begun yet
+  if (result == 0 && number == 0) number = take_thread(thread);  // it had not started yet
   if (begun == 0) return result;
   if (result == 0 && number != 0) {
     record::WrapperScope(record::kAgain, begun).put(ExtendedKind::kWait, {number});
