@@ -1,8 +1,8 @@
-// The structures of Arrow's C data and C stream interfaces, whose layout is fixed there:
+// The structures of Arrow's C data and C stream interfaces, which define their layout:
 // https://arrow.apache.org/docs/format/CDataInterface.html, .../CStreamInterface.html.
 //
-// Whoever gets a structure calls its `release`, from any thread; a null `release` marks one that
-// has been released.
+// The receiver of a structure calls its `release`, from any thread; a null `release` marks a
+// released structure.
 #pragma once
 
 #include <cstdint>

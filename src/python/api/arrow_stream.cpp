@@ -1,9 +1,9 @@
 // _core.arrow_stream(): the batches of a table as a capsule "arrow_array_stream", which pandas,
-// polars, pyarrow and duckdb take without copying. The Arrow PyCapsule Interface says how:
+// polars, pyarrow and duckdb use without copying. Follows the Arrow PyCapsule Interface:
 // https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html.
 //
-// The stream asks an iterator for a batch when its reader wants one, so memory holds no more than
-// the reader keeps. Its functions may be called by any thread, without the GIL, by one at a time.
+// The stream asks an iterator for a batch when its reader requests one, so memory holds no more
+// than the reader keeps. Any thread may call its functions, without the GIL, one at a time.
 #include <cerrno>
 #include <cstddef>
 #include <memory>
@@ -36,7 +36,7 @@ struct Batch;
 struct Column {
   std::string name;
   std::string format;
-  std::shared_ptr<Batch> words;  // of texts: their dictionary, as a batch of one column
+  std::shared_ptr<Batch> words;  // dictionary of a text column, as a batch of one column
 };
 
 // The owner of a Stream.
@@ -46,8 +46,8 @@ struct Source {
   std::string error;
 };
 
-// The strings and children of a Schema. A reader may move children out of it, so that each of them
-// and the whole own a share.
+// The strings and children of a Schema. A reader may move children out of it, so each child and the
+// whole own a share.
 struct Fields {
   std::vector<Column> columns;
   std::vector<arrow::Schema> children;
@@ -55,7 +55,7 @@ struct Fields {
   std::vector<arrow::Schema*> places;
 };
 
-// The same of an Array.
+// The same for an Array.
 struct Batch {
   Ref body;
   std::vector<Column> columns;
@@ -63,10 +63,10 @@ struct Batch {
   std::vector<arrow::Array> children;
   std::vector<arrow::Array> dictionaries;
   std::vector<arrow::Array*> places;
-  const void* no_validity = nullptr;  // the one buffer of the whole
+  const void* no_validity = nullptr;  // the only buffer of the whole
 };
 
-// Objects of Python are left to the end of the process once the interpreter has gone.
+// Python objects are leaked when the interpreter has ended already.
 template <typename Owner>
 void drop(Owner* owner) {
   if (Py_IsInitialized() == 0) return;
@@ -86,7 +86,7 @@ void release_stream(Structure* structure) {
   delete static_cast<std::shared_ptr<Contents>*>(structure->owner);  // may be the last share
 }
 
-// Gives `whole`, its children and their dictionaries their shares.
+// Gives a share to `whole`, its children and their dictionaries.
 template <typename Contents, typename Structure>
 void give_shares(const std::shared_ptr<Contents>& contents, Structure& whole) {
   std::vector<Structure*> all = {&whole};
@@ -102,7 +102,7 @@ void give_shares(const std::shared_ptr<Contents>& contents, Structure& whole) {
   }
 }
 
-// Joins each column that has words with the next of the dictionaries.
+// Joins each column of texts with the next dictionary.
 template <typename Contents>
 void join_dictionaries(Contents& contents) {
   auto next = contents.dictionaries.begin();
@@ -116,7 +116,7 @@ void release_stream(arrow::Stream* stream) {
   stream->release = nullptr;
 }
 
-// A field without children, which has no share of its owner yet.
+// A field without children; its owner's share is added later.
 arrow::Schema field_of(const char* format, const char* name) {
   return {.format = format,
           .name = name,
@@ -153,7 +153,7 @@ int get_schema(arrow::Stream* stream, arrow::Schema* out) noexcept try {
   return ENOMEM;
 }
 
-// Of (body, rows, [(nulls, [(offset, length), ...]), ...]), with an entry for each column.
+// Converts (body, rows, [(nulls, [(offset, length), ...]), ...]), with an entry for each column.
 std::shared_ptr<Batch> batch_of(PyObject* item, std::size_t columns, long long* rows) {
   std::shared_ptr<Batch> batch(new Batch, drop<Batch>);
   PyObject *body, *parts;
@@ -200,7 +200,7 @@ std::shared_ptr<Batch> words_of(PyObject* item) {
   return item == Py_None ? nullptr : batch_of(item, 1, &rows);
 }
 
-// Leaves `out` released at the end of the batches.
+// Leaves `out` released after the last batch.
 void next_batch(const Source& source, arrow::Array* out) {
   *out = {};
   const Ref item(PyIter_Next(source.batches.get()));

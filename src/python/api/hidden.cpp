@@ -1,5 +1,5 @@
-// _core.hidden: a `with` block in which the functions that the calling thread calls are not
-// recorded, and user regions are. _core.hide_functions(): the same until it is undone.
+// _core.hidden: a `with` block in which calls of functions on the calling thread are not recorded,
+// but user regions are. _core.hide_functions(): the same until it is undone.
 #include "python/api/user_region.hpp"
 #include "record/measurement.hpp"
 

@@ -28,13 +28,13 @@ namespace timeloom::python {
 namespace {
 
 struct Block {
-  std::string package;  // directory of our Python package, for the program that weaves
+  std::string package;  // directory of Timeloom's Python package, for the weaving program
   bool weave = true;
   bool keep_spool = false;
   std::filesystem::path directory = {};  // of the run
   os::DirectoryId id = {};               // what it is
-  bool existed = false;                  // it did before
-  bool running = false;                  // begun by start_block()
+  bool existed = false;                  // it existed before
+  bool running = false;                  // started by start_block()
 };
 Block g_block;  // guarded by the control lock
 
@@ -43,7 +43,7 @@ bool mark_block(PyObject* totals, bool woven, bool joined) {
          PyDict_SetItemString(totals, "joined", joined ? Py_True : Py_False) == 0;
 }
 
-// The counts of the running measurement so far.
+// The counts of the current measurement so far.
 PyObject* so_far() {
   SessionResult result;
   if (!session_so_far(result)) return Py_NewRef(Py_None);
@@ -51,13 +51,13 @@ PyObject* so_far() {
   return totals && mark_block(totals.get(), false, true) ? totals.release() : nullptr;
 }
 
-// Whether this process is measured, but not by start_block() or because its parent is.
+// True if this process is measured for another reason than start_block() or a measured parent.
 bool is_part_of_run() {
   const ControlLock control;
   return session_running() && !g_block.running && !session_followed();
 }
 
-// A program that measures itself is run under Timeloom: both record the same.
+// For a program that measures itself and runs under Timeloom: both record the same.
 PyObject* join_run() {
   static bool said = false;
   SessionResult result;
@@ -73,8 +73,8 @@ Settings settings_of_block(PyObject* values, PyObject* pyproject) {
       pyproject, [&](Settings& weaker) { apply_values(values, weaker, ""); }, Measured::kBlock);
 }
 
-// Makes the run directory; throws Error. Each rank of a job has its own: a part of one need not be
-// a part of the others.
+// Creates the run directory; throws Error. Each rank of a job has its own, because a block that one
+// rank measures need not be measured in the others.
 void make_run(const Settings& settings, const std::string& program, Block& block) {
   block.directory = run::choose_directory(settings.text(kSettings.output), program);
   const auto rank = launched_rank_of_this_process(environ);
@@ -87,7 +87,8 @@ void make_run(const Settings& settings, const std::string& program, Block& block
   if (!made.remark.empty()) say(made.remark);
 }
 
-// Ends what a parent process has begun in this one: what the process wants itself goes first.
+// Ends a measurement that a parent process has started in this one: the process's own takes
+// precedence.
 void end_followed() {
   SessionResult ignored;
   if (session_followed()) finish_session(ignored);
@@ -100,7 +101,7 @@ PyObject* start_new_block(const Settings& settings, const std::string& program) 
               .keep_spool = settings.flag(kSettings.keep_spool),
               .running = true};
   make_run(settings, program, block);
-  // Before it runs: another thread would take it for a run that it can join.
+  // Set before the session runs: another thread would otherwise join it as an outer run.
   g_block.running = true;
   const SessionContext context{
       .run = block.directory.string(), .id = block.id, .program = {.filter = filter}};
@@ -121,7 +122,7 @@ PyObject* start_block(PyObject*, PyObject* arguments) {
   }
   if (is_part_of_run()) return join_run();
   const Settings settings = settings_of_block(values, pyproject);
-  // In Python code other threads come on, which must not be between the checks and the begin.
+  // Other threads run during Python code, and must not do so between the checks and the start.
   run_code_of_start(settings);
   prepare_watch_of_process_end();
   const ControlLock control;
@@ -139,12 +140,12 @@ PyObject* output_of_block(PyObject*, PyObject* arguments) {
   return object_of(settings_of_block(values, pyproject).text(kSettings.output));
 }
 
-// Others may begin the next measurement while this one is woven.
+// Other threads may start the next measurement while this one is woven.
 bool finish_block(SessionResult& result, Block& block) {
   const ControlLock control;
   block = g_block;
   const bool finished = finish_measurement(result);
-  if (!session_running()) g_block.running = false;  // no earlier, as in start_new_block()
+  if (!session_running()) g_block.running = false;  // not earlier, as in start_new_block()
   return finished;
 }
 

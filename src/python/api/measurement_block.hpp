@@ -1,19 +1,18 @@
 // The functions behind timeloom.Measurement, which measures a block of a program that was
-// started without Timeloom. Needs the GIL.
+// started without Timeloom. All need the GIL.
 //
 //   start_block(values, pyproject, program) -> None | dict
-//       `values`: a dict of settings, which go over all other sources; `pyproject`: None or
-//       (path, table); `program`: names the run. Where `timeloom run` measures this program
-//       anyway, nothing is started, and what so_far() says is returned.
+//       `values`: a dict of settings, which override all other sources; `pyproject`: None or
+//       (path, table); `program`: the name in the run's directory. If `timeloom run` already
+//       measures this program, nothing is started, and the result is so_far().
 //   output_of_block(values, pyproject) -> str
-//       Reads and checks the settings as that does, and starts nothing: the setting output, or
-//       empty.
+//       Reads and checks the settings like start_block(), without starting. Returns the setting
+//       output, or an empty text.
 //   so_far() -> dict | None
-//       The totals of the measurement that is running, as far as they are known.
+//       The totals of the current measurement, as far as they are known.
 //   finish_block() -> dict | None
-//       Finishes, weaves if the settings say so, and returns the totals; None
-//       when no measurement of this process is running. `woven` tells whether
-//       the trace is there.
+//       Finishes the measurement, weaves it if the settings require it, and returns the totals.
+//       None if no measurement of this process is running. `woven` is true if the trace exists.
 // All raise timeloom.Error.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The extension module timeloom._core: what Python sees of the rest.
+// The extension module timeloom._core: the interface of all C++ code to Python.
 #include <cstdint>
 #include <vector>
 
@@ -106,8 +106,8 @@ PyMethodDef kSessionMethods[] = {
     {"_after_fork_in_parent", after_fork_in_parent, METH_NOARGS, "Called in its parent."},
     {nullptr, nullptr, 0, nullptr}};
 
-// A forked child goes on with a spool of its own, before its code runs on.
-// From 3.12 on, Python warns of a fork while the process has other threads.
+// A forked child continues with its own spool before the program's code runs in it. From 3.12 on,
+// Python warns of a fork while the process has other threads.
 int register_fork_handler(PyObject* module) {
   const Ref os(PyImport_ImportModule("os"));
   const Ref register_function(os ? PyObject_GetAttrString(os.get(), "register_at_fork") : nullptr);
@@ -130,7 +130,7 @@ bool refuse_sub_interpreter() noexcept {
   return false;
 }
 
-// doors: the names of those of this build.
+// doors: the names of the doors in this build.
 int add_doors(PyObject* module) {
   const auto doors = all_doors();
   const Ref names(PyTuple_New(static_cast<Py_ssize_t>(doors.size())));

@@ -1,6 +1,6 @@
-// The objects that timeloom.region() makes of functions it decorates: RegionFunction
-// calls a plain function inside the region; RegionSteps runs every step of a
-// coroutine or generator inside it. Neither adds a Python frame.
+// The objects that timeloom.region() returns for functions it decorates: RegionFunction calls a
+// plain function inside the region; RegionSteps runs every step of a coroutine or generator inside
+// it. Neither adds a Python frame.
 #include <cstddef>
 
 #include "python/api/user_region.hpp"
@@ -24,7 +24,7 @@ RegionFunction* region_function_of(PyObject* self) {
   return reinterpret_cast<RegionFunction*>(self);
 }
 
-// A function that is its own region is recorded by the instrumentation, if that is on.
+// True if the function is its own region, and the instrumentation is on and records it.
 bool records_itself(PyObject* region) noexcept {
   return !PyUnicode_Check(region) && instrumentation_on();
 }
@@ -35,7 +35,7 @@ EventWord region_function_word(RegionFunction* function) noexcept {
   return function->word.of(function->region, function->function);
 }
 
-// Between enter and leave: the region of `word`, or nothing without a measurement.
+// Encloses code in the region of `word`; does nothing without a measurement.
 class Inside {
  public:
   explicit Inside(RegionFunction* function) noexcept {
@@ -94,7 +94,7 @@ PyObject* function_repr(PyObject* self) {
   return PyObject_Repr(region_function_of(self)->function);
 }
 
-// Pickled by name, as functions are.
+// Pickled by name, as plain functions are.
 PyObject* function_reduce(PyObject* self, PyObject*) {
   return PyObject_GetAttrString(self, "__qualname__");
 }
@@ -148,8 +148,8 @@ struct RegionSteps {
   PyObject* region;               // as in RegionFunction
   PyObject* function;             // that made it
   UserRegionWord word;
-  bool entered;     // and not left: the region lasts while its task is suspended
-  PyObject* block;  // in place of a region: a context manager, in which each step runs
+  bool entered;     // and not left yet: the region lasts while its task is suspended
+  PyObject* block;  // instead of a region: a context manager in which each step runs
 };
 
 PyObject* g_send = nullptr;  // the name, interned
@@ -160,8 +160,8 @@ EventWord region_function_word(RegionSteps* steps) noexcept {
   return steps->word.of(steps->region, steps->function);
 }
 
-// Between the begin of a step and its end. A task that is suspended in it takes
-// the region along: it is entered by the first step and left by the last.
+// One step of a coroutine or generator. A task that is suspended in it keeps the region open: the
+// first step enters it and the last one leaves it.
 class Step {
  public:
   explicit Step(RegionSteps* steps) noexcept : steps_(steps) {
@@ -175,9 +175,10 @@ class Step {
     if (!steps->entered) enter_user_region(region_function_word(steps));
     steps->entered = true;
   }
-  // False with an exception set: there is no step.
+  // False, with an exception set: the step must not run.
   bool may_run() const noexcept { return may_run_; }
-  // The value that the step has yielded; nullptr: it has raised, and is the last.
+  // Takes the value that the step has yielded; nullptr: it has raised an exception, and is the
+  // last.
   PyObject* yields(PyObject* value) noexcept {
     // A value that a generator yields goes to its caller.
     suspended_ = value != nullptr && tasks_are_tracks() && !PyGen_CheckExact(steps_->inner);
@@ -220,7 +221,7 @@ PyObject* steps_next(PyObject* self) {
     case PYGEN_NEXT: return result;
     case PYGEN_RETURN:
       if (result != Py_None) {
-        // As generators do: StopIteration(result), also when that is a tuple or an exception.
+        // As generators do: StopIteration(result), even if the result is a tuple or an exception.
         const Ref value(result);
         const Ref stop(PyObject_CallOneArg(PyExc_StopIteration, value.get()));
         if (stop) PyErr_SetObject(PyExc_StopIteration, stop.get());

@@ -1,5 +1,5 @@
-// _core.unrecorded: a `with` block in which the calling thread records nothing, for what our
-// Python files do on their own account, such as imports. Begins and ends on one thread.
+// _core.unrecorded: a `with` block in which the calling thread records nothing, for work of
+// Timeloom's own Python files, such as imports. Begins and ends on one thread.
 #include <optional>
 
 #include "python/api/user_region.hpp"

@@ -14,7 +14,7 @@ namespace {
 
 PyObject* none() { return Py_NewRef(Py_None); }
 
-// The str argument of a function of one argument, or nullptr with TypeError.
+// The argument, if it is a str; otherwise nullptr with a TypeError.
 PyObject* name_argument(PyObject* argument, const char* function) {
   if (PyUnicode_Check(argument)) return argument;
   PyErr_Format(PyExc_TypeError, "%s() takes a str, not %.100s", function,
@@ -50,7 +50,7 @@ void put_text_parameter(PyObject* name, PyObject* text) {
                 record::define_string(utf8_text(text)).value());
 }
 
-// Runs what may allocate; an event that there is no memory for is not recorded.
+// Runs code that may allocate; without memory the event is not recorded.
 template <typename Function>
 PyObject* recorded(Function function) noexcept {
   if (!record::recording()) return none();
@@ -62,7 +62,7 @@ PyObject* recorded(Function function) noexcept {
   return none();
 }
 
-// The same for what belongs to the current region.
+// The same for events that belong to the current region.
 template <typename Function>
 PyObject* attached(Function function) noexcept {
   return recorded([&] {

@@ -1,4 +1,4 @@
-// The functions of timeloom's user API that are no types. Needs the GIL.
+// The functions of timeloom's user API, without its types. They need the GIL.
 #pragma once
 
 #include "python/interpreter/compat.hpp"

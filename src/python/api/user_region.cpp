@@ -25,10 +25,10 @@ RegionObject* user_region_of(PyObject* object) { return reinterpret_cast<RegionO
 EventWord user_region_word(RegionObject* region) noexcept { return region->word.of(region->name); }
 
 PyTypeObject* g_region_type = nullptr;
-// Of the running measurement, and of those of its parents that a forked child goes on with.
+// Of the current measurement, and of its parents' measurements that a forked child continues.
 PyObject* g_words = nullptr;     // dict: name of a region -> its enter word
-PyObject* g_left_out = nullptr;  // dict: name of a region that some rules leave out -> its word
-PyObject* g_verdicts = nullptr;  // dict: name of a region -> what the rules in force say
+PyObject* g_left_out = nullptr;  // dict: name of a region that a rule leaves out -> its word
+PyObject* g_verdicts = nullptr;  // dict: name of a region -> the verdict of the current rules
 Py_ssize_t g_verdicts_of = -1;   // these rules
 std::uint64_t g_words_of = 0;    // first_measurement()
 
@@ -107,7 +107,7 @@ Region user_region(PyObject* name, SourcePlace place) {
   return region;
 }
 
-// The Python function that `object` is or wraps, as functools.wraps says; may be null.
+// The Python function that `object` is or wraps (functools.wraps); may be null.
 Ref function_in(PyObject* object) {
   Ref inner = object == nullptr ? Ref{} : Ref::borrow(object);
   for (int depth = 0; inner && !PyFunction_Check(inner.get()) && depth < 100; ++depth) {
@@ -130,7 +130,7 @@ SourcePlace place_of_caller() {
   return {};
 }
 
-// Regions of past measurements are forgotten: the first place of a name in this one counts.
+// Forgets the regions of past measurements: the first place of a name in this one counts.
 void forget_past() noexcept {
   if (g_words_of == first_measurement()) return;
   g_words_of = first_measurement();
@@ -158,7 +158,7 @@ EventWord recorded_word(PyObject* name, const SourcePlace* place) {
   return keep(g_words, name, record::enter_word(record::region_id(user_region_at(name, place))));
 }
 
-// Not defined, but with a number that tells it from others. Not of kind "enter".
+// A word without a definition, with a unique number. Not of kind "enter".
 EventWord left_out_word(PyObject* name) {
   if (const EventWord known = known_word_of(g_left_out, name)) return known;
   const auto number = static_cast<std::uint32_t>(PyDict_GET_SIZE(g_left_out) + 1);
@@ -185,7 +185,7 @@ bool is_left_out(record::Token token) noexcept {
 
 }  // namespace
 
-// Python code finds out which of them it is, with modules that the program may not have imported.
+// Python code determines the kind of function, with modules that the program may not have imported.
 PyObject* decorate(PyObject* name, PyObject* function, bool itself) {
   const record::KeepOff nothing_of_this;
   const Ref decorators(PyImport_ImportModule("timeloom._decorators"));
@@ -248,15 +248,15 @@ EventWord user_region_word(PyObject* name, const SourcePlace* place) noexcept {
 
 namespace {
 
-// Our own Python code speaks for those that call it.
+// Skips frames of Timeloom's own Python code, which acts for its caller.
 InterpreterFrame* calling_frame() noexcept {
   InterpreterFrame* frame = current_frame(PyThreadState_Get());
   while (frame != nullptr && known_word(code_of(frame)) == kOwn) frame = outer_frame_of(frame);
   return frame;
 }
 
-// The functions that have entered user regions: kept where functions are left out, so that
-// what these say inside a region of their own belongs to it.
+// The functions that have entered user regions. Kept where functions are left out, so that their
+// parameters and counters inside their own region belong to it.
 struct Opened {
   const record::Track* track;
   std::size_t depth;
@@ -271,7 +271,7 @@ void note_opened() noexcept {
   try {
     t_opened.push_back(now);
   } catch (const std::bad_alloc&) {
-    return;  // then it does not belong to it
+    return;  // then it is not associated
   }
 }
 
@@ -284,7 +284,7 @@ bool has_opened_innermost(const InterpreterFrame* frame) noexcept {
   });
 }
 
-// Whether the function that calls us is left out, and not in a region of its own.
+// True if the calling function is left out, and not in its own region.
 bool in_left_out_function() noexcept {
   InterpreterFrame* frame = calling_frame();
   return frame != nullptr && is_excluded(known_word(code_of(frame))) &&
@@ -351,7 +351,7 @@ int add_region_types(PyObject* module) {
   PyObject* type = PyType_FromSpec(&kRegionSpec);
   if (type == nullptr) return -1;
   g_region_type = reinterpret_cast<PyTypeObject*>(type);
-  // No slot of a spec sets this before 3.14; a call of the type costs half with it.
+  // Before 3.14 no slot of a spec sets this; it halves the cost of calling the type.
   g_region_type->tp_vectorcall = region_vectorcall;
   if (PyModule_AddObjectRef(module, "region", type) != 0) return -1;
   return add_decorator_types(module);

@@ -1,5 +1,5 @@
-// Functions of Python's own modules behind which, in their method tables, ours are put: every name
-// and reference that a program has leads to ours then. With the GIL; nothing throws.
+// Replaces functions of Python's own modules in their method tables, so that every name and
+// reference in the program leads to the replacement. With the GIL; nothing throws.
 #pragma once
 
 #include "python/interpreter/compat.hpp"
@@ -13,7 +13,7 @@ using FastKeywords = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyOb
 template <typename Function>
 struct Diverted {
   PyMethodDef* method = nullptr;
-  Function original = nullptr;  // stays: a call may be under way while it is put back
+  Function original = nullptr;  // stays: a call may be in progress while the function is restored
 };
 
 template <typename Function>
@@ -21,8 +21,8 @@ PyCFunction method_of(Function function) noexcept {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
 }
 
-// Puts `ours` behind the function <module>.<name>. A function that is not of the expected kind is
-// left alone; its calls then do not come to us.
+// Replaces the function <module>.<name> by `ours`. A function of another kind than expected is left
+// alone; its calls are then not seen.
 template <typename Function>
 void divert(PyObject* module, const char* name, int flags, Function ours,
             Diverted<Function>& diverted) noexcept {
@@ -30,13 +30,13 @@ void divert(PyObject* module, const char* name, int flags, Function ours,
   if (!function || !PyCFunction_CheckExact(function.get())) return PyErr_Clear();
   PyMethodDef* method = reinterpret_cast<PyCFunctionObject*>(function.get())->m_ml;
   if (method->ml_flags != flags || method->ml_meth == method_of(ours)) return;
-  with_world_stopped([&] {  // others may be calling it
+  with_world_stopped([&] {  // other threads may be calling it
     diverted = {method, reinterpret_cast<Function>(reinterpret_cast<void*>(method->ml_meth))};
     method->ml_meth = method_of(ours);
   });
 }
 
-// Unless somebody else has put another one there since.
+// Does nothing if another tool has replaced it since.
 template <typename Function>
 void put_back(const Diverted<Function>& diverted, Function ours) noexcept {
   if (diverted.method == nullptr || diverted.method->ml_meth != method_of(ours)) return;

@@ -8,14 +8,14 @@ namespace timeloom::python {
 namespace {
 
 Diverted<FastKeywords> g_register;
-// Handlers may have been registered since ours was. They are called in that order.
+// Handlers may have been registered since Timeloom's. They are called in the order of registration.
 std::atomic<bool> g_others = true;
 
 PyObject* register_handler(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
                            PyObject* names) {
   g_others = true;
   PyObject* const result = g_register.original(module, arguments, count, names);
-  g_others = true;  // a fork of another thread may have put ours before it
+  g_others = true;  // a fork of another thread may have moved Timeloom's handler forward
   return result;
 }
 

@@ -1,16 +1,15 @@
-// The handler of ours that Python calls last in a forked child: calls before it are those of
-// handlers, calls after it are those of the program. All functions need the GIL; nothing throws.
+// The handler that Python calls last in a forked child: calls before it belong to other handlers,
+// calls after it to the program. All functions need the GIL; nothing throws.
 #pragma once
 
 #include "python/interpreter/compat.hpp"
 
 namespace timeloom::python {
 
-// From now on, as long as something is being measured, it is known whether the program has
-// registered handlers for forks.
+// From now on, while something is being measured, notices when the program registers fork handlers.
 void watch_fork_handlers(PyObject* posix) noexcept;
 void unwatch_fork_handlers() noexcept;
-// Before a fork: `handler` is called in the child after all others that are registered.
+// Called before a fork: `handler` is called in the child after all other registered ones.
 void call_after_fork_handlers(PyObject* handler) noexcept;
 
 }  // namespace timeloom::python

@@ -1,10 +1,10 @@
-// Recording switched off and on by native code (timeloom.h), on any thread.
+// Native code (timeloom.h) switches recording off and on, on any thread. Nothing throws.
 #pragma once
 
 namespace timeloom::python {
 
-// Also on threads that Python does not know. On a thread of a sub-interpreter, which may have a GIL
-// of its own, nothing happens.
+// Works also on threads that Python does not know. Does nothing on a thread of a sub-interpreter,
+// which may have its own GIL.
 void switch_for_native_code(bool on) noexcept;
 
 }  // namespace timeloom::python

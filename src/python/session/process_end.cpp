@@ -35,11 +35,12 @@ Diverted<PyCFunction> g_wait;
 Diverted<Fast> g_fork_exec;
 Diverted<PyCFunction> g_fork_exec_of_tuple;
 
-// The thread that is about to fork for another program; its child has the same one.
+// The thread that is about to fork in order to run another program; its child's thread has the same
+// id.
 std::atomic<pthread_t> g_forks_for_exec{};
 
-// Ends the measurement of a process that is about to exit. All interpreters share the method
-// table; in those that are not the main one nothing of ours may be touched.
+// Ends the measurement of a process that is about to exit. All interpreters share the method table;
+// outside of the main one no state of Timeloom may be touched.
 void end_before_exit(std::uint32_t status) {
   const Ending ending{EndingKind::kExit, status};
   record::note_ending(ending);
@@ -52,7 +53,7 @@ void end_before_exit(std::uint32_t status) {
 
 PyObject* exit_process(PyObject* module, PyObject* const* arguments, Py_ssize_t count,
                        PyObject* names) {
-  // Anything but one int is refused, and the program goes on.
+  // Other arguments than one int raise an exception, and the program continues.
   const Py_ssize_t all = count + (names == nullptr ? 0 : PyTuple_GET_SIZE(names));
   if (all == 1 && PyLong_CheckExact(arguments[0])) {
     end_before_exit(static_cast<std::uint32_t>(PyLong_AsUnsignedLongMask(arguments[0]) & 0xff));
@@ -90,7 +91,8 @@ PyObject* execve_process(PyObject* module, PyObject* const* arguments, Py_ssize_
   return replace_process(g_execve.original, module, arguments, count, names);
 }
 
-// A child that has run its preexec_fn becomes another program, or ends, without a word.
+// A child that has run its preexec_fn becomes another program, or ends, without a record of its
+// own.
 template <typename Function, typename... Arguments>
 PyObject* fork_and_replace(Function original, Arguments... arguments) {
   g_forks_for_exec = pthread_self();
@@ -107,7 +109,7 @@ PyObject* fork_exec_of_tuple(PyObject* module, PyObject* arguments) {
   return fork_and_replace(g_fork_exec_of_tuple.original, module, arguments);
 }
 
-// The number at a place of a result of Python; 0: there is none.
+// The number at an index of a Python result; 0: none.
 long number_at(PyObject* numbers, Py_ssize_t place) noexcept {
   const long number = PyLong_AsLong(PyTuple_GET_ITEM(numbers, place));
   if (PyErr_Occurred() != nullptr) PyErr_Clear();
@@ -124,8 +126,8 @@ void note_end_of_child(long process, long status) noexcept {
   }
 }
 
-// A child that ended without a word is known by what its parent has seen of it. `result`: of a
-// wait; process and status, and what it has used.
+// The ending of a child without a record of its own is known from its parent. `result`: of a wait;
+// process and status, and the resources used.
 PyObject* note_reaped(PyObject* result) noexcept {
   if (result != nullptr && PyTuple_Check(result) && PyTuple_GET_SIZE(result) >= 2) {
     note_end_of_child(number_at(result, 0), number_at(result, 1));
@@ -166,8 +168,8 @@ PyObject* look_at_process(PyObject* module, PyObject* const* arguments, Py_ssize
   return note_seen(g_waitid.original(module, arguments, count));
 }
 
-// A program that gives a signal its default action back, as servers do before they send it to
-// themselves once more, still ends by it.
+// A program that resets a signal to its default action, as servers do before they send it to
+// themselves again, still ends by it.
 PyObject* set_handler(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
   PyObject* before = g_signal.original(module, arguments, count);
   if (before == nullptr || count != 2) return before;
@@ -177,9 +179,9 @@ PyObject* set_handler(PyObject* module, PyObject* const* arguments, Py_ssize_t c
   return before;
 }
 
-// The kernel lets only a process of one thread into another namespace of users. Of other kinds it
-// asks for no such thing, and after one of them, that of process ids, makes no thread any more.
-// `kinds`: the argument that says which, if it is given by its place; 0: any.
+// The kernel requires a process with a single thread to enter another user namespace. Other kinds
+// do not require it; but after entering a pid namespace no thread can be created. `kinds`: position
+// of the argument with the kind, if it is given by position; 0: any.
 PyObject* call_alone(FastKeywords original, Py_ssize_t kinds, PyObject* module,
                      PyObject* const* arguments, Py_ssize_t count, PyObject* names) {
   if (names == nullptr && count > kinds && PyLong_CheckExact(arguments[kinds])) {
@@ -202,8 +204,8 @@ PyObject* enter_namespace(PyObject* module, PyObject* const* arguments, Py_ssize
   return call_alone(g_setns.original, 1, module, arguments, count, names);
 }
 
-// Any module object of it has the same methods, also one that the program loads later. Kept for
-// good; nullptr, without an exception: there is none.
+// All module objects of it have the same methods, including ones that the program loads later. Kept
+// forever; nullptr, without an exception: there is none.
 PyObject* module_of_fork_exec() noexcept {
   static PyObject* module = nullptr;
   if (module != nullptr) return module;

@@ -51,13 +51,13 @@ struct Session {
   std::uint64_t start_ns = 0;
   SessionCpuTimes cpu;
   std::uint64_t process = 0;  // a forked child does not own its parent's session
-  bool finishing = false;     // other threads may run while we calibrate
+  bool finishing = false;     // other threads may run during calibration
   std::string spool;          // its directory
   std::uint64_t ignored_before = 0;
   std::uint64_t left_out_before = 0;
 };
 Session g_session;
-bool g_starting = false;                                 // other threads may run while we calibrate
+bool g_starting = false;                                 // other threads may run during calibration
 constinit std::atomic<bool> g_watching_session = false;  // the instrumenter is installed
 constinit std::atomic<bool> g_instrumenting = false;     // and it observes calls
 
@@ -72,7 +72,7 @@ void set_watching(bool on) noexcept {
   watch_closing(g_instrumenting);
 }
 
-// REQUIRES: the control lock, as everything that changes the session.
+// REQUIRES: the control lock, as for all functions that change the session.
 bool watch(bool on) {
   Session& s = g_session;
   if (g_watching_session == on) return true;
@@ -96,7 +96,7 @@ void fill(SessionResult& result, std::uint64_t end_ns) {
   result.wall_seconds = static_cast<double>(end_ns - s.start_ns) * 1e-9;
 }
 
-// For who reads the run.
+// Notes the end for readers of the run.
 void note_end(SessionResult& result) {
   record::add_property(kProcessCost, to_text(result.cost));
   if (!result.window.empty()) {
@@ -110,7 +110,7 @@ void note_end(SessionResult& result) {
   if (const auto total = sum.sum()) result.overhead = shares_of(*total);
 }
 
-// The program goes on when it cannot be observed any more.
+// The program continues if it cannot be observed any more.
 void watch_again() {
   close_ended_regions();
   if (g_session.plan.instrumenter->reports_every_leave) reconcile_all_threads();
@@ -118,7 +118,7 @@ void watch_again() {
   say("calls are not recorded from here on: " + take_exception_text());
 }
 
-// True if it changed.
+// Returns true if the state changed.
 bool switch_recording(bool on) noexcept {
   bool changed = false;
   with_world_stopped([&] { changed = record::set_recording(on); });
@@ -140,7 +140,7 @@ void close_window(bool awaits) {
   if (!watch(true)) PyErr_Clear();
 }
 
-// In a handler: what was thrown becomes a Python exception. False.
+// For handlers: turns the current exception into a Python exception. Returns false.
 bool raised() try { throw; } catch (const Error& error) {
   raise_error(error.what());
   return false;
@@ -148,7 +148,7 @@ bool raised() try { throw; } catch (const Error& error) {
   return false;
 }
 
-// Makes the spool and begins to record into it; throws Error.
+// Creates the spool and starts recording into it; throws Error.
 void start_recording(Session& session) {
   const record::StartOptions start = start_options(session.settings, session.context, session.plan);
   record::start(start);
@@ -159,7 +159,7 @@ void start_recording(Session& session) {
   if (session.context.program.start_ns == 0) session.context.program.start_ns = session.start_ns;
 }
 
-// While a session starts: no other may.
+// Marks a session as starting, so that no other can start.
 class Starting {
  public:
   Starting() {
@@ -173,7 +173,7 @@ class Starting {
   Starting& operator=(const Starting&) = delete;
 };
 
-// Observes from here on, or from where the first window begins.
+// Observes from here on, or from the start of the first window.
 bool begin_observing(Session& session) {
   const bool from_here = begin_windows(session.plan.window, session.context.program.start_ns,
                                        {open_window, close_window});
@@ -194,7 +194,7 @@ void undo_hooks() {
   unwatch_process_end();
 }
 
-// What begin_observing() could not observe is not measured; the Python exception stays.
+// Ends a session that could not observe everything; the Python exception stays.
 void give_up_start() {
   end_windows();
   unhook_greenlets();
@@ -250,7 +250,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   g_session = std::move(session);
   watch_process_end();
   record::on_switch_of_recording(switch_for_native_code);
-  (void)take_callback_times();  // of a measurement that was given up
+  (void)take_callback_times();  // left by a measurement that was given up
   record::on_new_space(time_callbacks);
   if (begin_observing(g_session)) {
     g_session.cpu.started_ns = record::process_cpu_ns();
@@ -290,7 +290,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   result.given_up = given_up_functions();
   result.observed_share = observed_share();
   end_budget();
-  // Now, when what other threads do is not recorded any more.
+  // Called here, where other threads no longer record.
   const bool last = ending.kind == EndingKind::kNone && s.context.parent.empty();
   const std::uint64_t ignored = s.plan.instrumenter->ignored_callbacks() - s.ignored_before;
   const CallbackTimes in_program = take_callback_times();
@@ -392,7 +392,7 @@ void start_after_fork() {
   s.context.rank.reset();
   record::StartOptions start = start_options(s.settings, s.context, s.plan);
   start.writer = record::writer_options_of_child(start.writer);
-  start.process.name += " (fork)";  // until it gets a name of its own
+  start.process.name += " (fork)";  // until it has its own name
   forget_tasks();
   forget_greenlets();
   record::start_in_child(start);
@@ -402,7 +402,7 @@ void start_after_fork() {
   s.spool = start.spool_directory;
   s.start_ns = record::monotonic_ns();
   s.cpu = {.launched_ns = begin_ns, .begin_ns = begin_ns, .started_ns = record::process_cpu_ns()};
-  (void)take_callback_times();  // of the parent, as what was ignored
+  (void)take_callback_times();  // the parent's, like the ignored ones
   s.ignored_before = s.plan.instrumenter->ignored_callbacks();
   s.process = this_process_id();
   s.left_out_before = events_left_out();
@@ -435,7 +435,7 @@ bool set_recording(bool on) {
     if (!watch(false)) return false;
     return switch_recording(false), true;
   }
-  if (awaits_region()) watch(false);  // the program's own word goes before a window
+  if (awaits_region()) watch(false);  // the program's request takes precedence over a window
   set_rules(g_session.plan, false);
   if (!switch_recording(true)) return true;
   if (g_session.paused) {

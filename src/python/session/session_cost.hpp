@@ -14,17 +14,16 @@ namespace timeloom::python {
 
 // User and system time of the process, in nanoseconds.
 struct SessionCpuTimes {
-  // When a launcher, or the fork of a child, began; then all of the process counts. None: it
-  // measures a part of itself.
+  // The CPU time when a launcher, or the fork of a child, started; then the whole process counts.
+  // Empty: the process measures a part of itself.
   std::optional<std::uint64_t> launched_ns{};
-  std::uint64_t begin_ns = 0;    // when the session began to start
-  std::uint64_t started_ns = 0;  // and when it had
-  std::uint64_t end_ns = 0;      // when it began to end
+  std::uint64_t begin_ns = 0;    // when the start of the session began
+  std::uint64_t started_ns = 0;  // when the session had started
+  std::uint64_t end_ns = 0;      // when the end of the session began
 };
 
-// Up to now. Samples are a part of the cost of the event that they were taken at. `events`: as
-// calibrated and slowed, zeros where they were not; `ignored_callbacks`: those that recorded
-// nothing.
+// The cost up to now. Samples are part of the cost of their event. `events`: calibrated and slowed
+// costs, zeros where unknown; `ignored_callbacks`: callbacks that recorded nothing.
 ProcessCost cost_of(const SessionCpuTimes& times, const record::Totals& totals,
                     const EventCost& events, const CallbackTimes& in_program,
                     std::uint64_t ignored_callbacks, double wall_seconds) noexcept;

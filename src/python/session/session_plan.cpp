@@ -56,7 +56,7 @@ SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
                     .said = settings.number(kSettings.say_filtered)}};
 }
 
-// Watched functions need rules of their own.
+// Watched functions need their own rules.
 bool set_rules(const SessionPlan& plan, bool awaiting) {
   if (!plan.window.any()) return set_rules(plan.rules);
   FilterChoices choices = plan.rules.filter.choices();

@@ -1,4 +1,4 @@
-// The settings as a measurement of this process understands them. Needs the GIL.
+// The settings as used for a measurement of this process. All functions need the GIL.
 #pragma once
 
 #include <optional>
@@ -17,22 +17,22 @@ struct SessionPlan {
   InstrumentOptions what;
   record::MetricPlan metrics;
   Window window;
-  std::optional<double> overhead_limit;  // a share of CPU time; none: any
+  std::optional<double> overhead_limit;  // a share of CPU time; empty: no limit
   RegionRules rules;
 };
 
-// Whether this Python and this machine can measure so: everything about settings that
-// check() in settings/check.hpp cannot know. Throws Error.
+// Checks that this Python and this machine support the settings: everything that check() in
+// settings/check.hpp cannot know. Throws Error.
 void check_session(const Settings& settings);
 
-// REQUIRES: settings that both have accepted, else it throws Error as they do.
+// REQUIRES: settings that both checks accept; otherwise it throws Error as they do.
 SessionPlan plan_session(const Settings& settings, const FilterSource& filter);
 
-// Takes the rules of the recording for all decisions, or (`awaiting`) those under which nothing is
-// recorded until the region of a window is entered. False when the interpreter has no room.
+// Uses the rules of the recording for all decisions, or (`awaiting`) the rules that record nothing
+// until the region of a window is entered. False when the interpreter lacks room for them.
 bool set_rules(const SessionPlan& plan, bool awaiting);
 
-// Makes room for both and takes those of the recording. Throws Error.
+// Makes room for both kinds and uses the rules of the recording. Throws Error.
 void take_rules(const SessionPlan& plan);
 
 }  // namespace timeloom::python

@@ -20,9 +20,9 @@ struct WindowState {
   std::uint64_t start_ns = 0;
   bool active = false;
   bool open = false;
-  bool over = false;          // no further window comes
+  bool over = false;          // no further window will open
   std::uint64_t calls = 0;    // of the region of --from while it was awaited
-  std::uint64_t depth = 0;    // calls of the region of --until that run
+  std::uint64_t depth = 0;    // open calls of the region of --until
   std::uint64_t windows = 0;  // opened
 };
 WindowState g_state;
@@ -42,7 +42,7 @@ void close_recording_window(bool for_good) {
   g_state.actions.close(!g_state.over);
 }
 
-// The next time at which something happens; 0: none.
+// The time of the next change; 0: none.
 std::uint64_t next_time() noexcept {
   const WindowState& s = g_state;
   if (!s.active || s.over) return 0;
@@ -60,7 +60,7 @@ void set_alarm() noexcept {
                     []() noexcept -> std::uint64_t { return ask_python() ? 0 : kAskAgainNs; });
 }
 
-// On the main thread, between two instructions of the program.
+// Runs on the main thread, between two instructions of the program.
 int on_time(void*) {
   if (in_fork_handlers() && ask_python()) return 0;
   const ControlLock control;
@@ -72,23 +72,23 @@ int on_time(void*) {
   if (!g_state.open && g_state.window.from.kind == Kind::kTime) {
     open_recording_window();
   } else {
-    g_state.open = true;  // a window that never came ends, too
+    g_state.open = true;  // a window that never opened ends, too
     close_recording_window(true);
   }
   set_alarm();
   return 0;
 }
 
-// False when the interpreter's list of such calls is full.
+// False when the interpreter's list of pending calls is full.
 bool ask_python() noexcept { return call_on_main_thread(on_time); }
 
-// The region of --from is called while it is awaited.
+// Called when the region of --from is called while it is awaited.
 void begin_at(InterpreterFrame* frame) noexcept {
   if (g_state.calls++ < g_state.window.after) return;
-  const ControlLock control;  // another thread may have opened or ended it meanwhile
+  const ControlLock control;  // another thread may have opened or closed it meanwhile
   const ErrorGuard guard;
   open_recording_window();
-  // By the rules of the recording, which have another word for it.
+  // Under the rules of the recording, which use another word for it.
   PyCodeObject* code = code_of(frame);
   EventWord word = known_word(code);
   if (word == 0) word = decide_word(code, globals_of(frame));
@@ -110,7 +110,7 @@ void on_window_leave() noexcept {
   if (--g_state.depth > 0) return;
   const ControlLock control;
   if (g_state.depth > 0) return;  // another thread has called it meanwhile
-  const ErrorGuard guard;         // it may be left by an exception
+  const ErrorGuard guard;         // an exception may be leaving it
   close_recording_window(false);
 }
 

@@ -1,8 +1,8 @@
-// Windows: recording goes on and off at times and at regions (--from, --until).
+// Windows: recording is switched on and off at times and at regions (--from, --until).
 //
-// Regions are watched functions (watched.hpp): while a window is awaited, nothing
-// else is observed; while it lasts, other functions cost what they always do.
-// All functions need the GIL.
+// Regions are watched functions (watched.hpp): while a window is awaited, nothing else is observed;
+// while it is open, other functions cost the same as always. All functions need the GIL; nothing
+// throws.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@
 
 namespace timeloom::python {
 
-// The functions by which a session opens and closes its windows.
+// The functions that open and close windows in a session.
 struct WindowActions {
-  void (*open)();              // record from here on
-  void (*close)(bool awaits);  // do not; `awaits`: another window by a region may come
+  void (*open)();              // starts recording
+  void (*close)(bool awaits);  // stops it; `awaits`: another window by a region may open
 };
 
-// Begins with the measurement of a process. `start_ns`: the start of the program
-// on CLOCK_MONOTONIC. Returns whether recording is on from the beginning.
+// Called at the start of the measurement of a process. `start_ns`: the start of the program on
+// CLOCK_MONOTONIC. Returns true if recording is on from the start.
 bool begin_windows(const Window& window, std::uint64_t start_ns, const WindowActions& actions);
-// Whether the region of --from is to be watched while nothing is recorded.
+// True if the region of --from is to be watched while nothing is recorded.
 bool awaits_region() noexcept;
 void end_windows() noexcept;
 
-// Around a fork: a thread of ours waits for times.
+// Called around a fork, since a thread of Timeloom waits for times.
 void pause_windows() noexcept;
 void resume_windows() noexcept;
 
-// In a forked child, whose windows are counted for themselves.
+// Called in a forked child, which counts its own windows.
 void count_windows_of_child() noexcept;
 
-// How many windows there were so far.
+// The number of windows so far.
 std::uint64_t windows_opened() noexcept;
 
 }  // namespace timeloom::python

@@ -38,9 +38,9 @@ std::vector<std::string> strings_of(PyObject* list) {
   return result;
 }
 
-// The words after the name of the interpreter on the command line. Not sys.argv,
-// which has no word of a module's name or the text of -c. The launcher has left
-// there what the user would have written without it.
+// The words after the name of the interpreter on the command line. sys.argv would lack the name
+// after -m and the text after -c. The launcher has left there the words that the user would have
+// written without it.
 std::vector<std::string> command_words() {
   std::vector<std::string> words = strings_of(PySys_GetObject("orig_argv"));
   if (words.empty()) return strings_of(PySys_GetObject("argv"));  // python is embedded
@@ -48,7 +48,8 @@ std::vector<std::string> command_words() {
   return words;
 }
 
-// A process that a measured one has started as a rank, as torchrun does. Its children are none.
+// Set for a process that a measured one has started as a rank, as torchrun does. Its children are
+// not ranks.
 std::string rank_of_process() {
   const std::optional<LaunchedRank> rank = launched_rank(variables_of(environ));
   return rank && std::getenv(kRankVariable) == nullptr ? " rank " + std::to_string(rank->rank)
@@ -69,13 +70,13 @@ LocationGroup this_python(RecordArguments which, const SessionContext& context) 
   if (!context.parent.empty()) process.name += rank_of_process();
   if (const std::string worker = xdist_worker(); !worker.empty()) {
     process.name = worker;
-    process.arguments = {"-m", "pytest"};  // its own words are how execnet has started it
+    process.arguments = {"-m", "pytest"};  // its own arguments are execnet's
   }
   return process;
 }
 
-// The directory of the spools. A process that was started by a measured one finds it, or the run
-// has been woven without it.
+// The directory of the spools. For a process that a measured one has started it exists, unless the
+// run has been woven without it.
 KnownDirectory place_of_spools(const SessionContext& context) {
   const KnownDirectory run(context.run, context.id);
   const std::string spools = context.spools.empty() ? context.run + "/spool" : context.spools;
@@ -90,8 +91,8 @@ KnownDirectory place_of_spools(const SessionContext& context) {
               "; choose another with --output");
 }
 
-// The paths under which Python keeps its own library and installed packages, as `sysconfig` and
-// `site` know them; what is not imported is not asked.
+// The directories of Python's own library and of installed packages, from `sysconfig` and `site`;
+// modules that are not imported are not used.
 std::string library_directories() {
   std::string text;
   const auto add = [&](const std::string& path) {

@@ -1,4 +1,4 @@
-// The options that the recorder begins a measurement of this process with. Needs the GIL.
+// The recorder's options at the start of a measurement of this process. Needs the GIL.
 #pragma once
 
 #include "python/session/session.hpp"
@@ -7,7 +7,7 @@
 
 namespace timeloom::python {
 
-// Makes the run directory, if it is not there, and chooses a spool in it. Throws Error.
+// Creates the run directory, if it does not exist, and chooses a spool in it. Throws Error.
 record::StartOptions start_options(const Settings& settings, const SessionContext& context,
                                    const SessionPlan& plan);
 

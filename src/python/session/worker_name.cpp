@@ -11,20 +11,20 @@
 namespace timeloom::python {
 namespace {
 
-// Borrowed; null: the program has not imported it.
+// Borrowed; null: the program has not imported the module.
 PyObject* imported_module(const char* module) {
   PyObject* const found = PyDict_GetItemString(PyImport_GetModuleDict(), module);
   return found != nullptr && PyModule_Check(found) ? found : nullptr;
 }
 
-// Null: there is none, or it is None. No exception is left.
+// Null: the attribute is missing, or None. Leaves no exception.
 Ref worker_attribute(PyObject* object, const char* name) {
   Ref value(object == nullptr ? nullptr : PyObject_GetAttrString(object, name));
   if (!value) PyErr_Clear();
   return value && value.get() != Py_None ? std::move(value) : Ref();
 }
 
-// As str() has it; empty: there is none.
+// The str() of the object; empty: none.
 std::string text(const Ref& object) {
   const Ref written(object ? PyObject_Str(object.get()) : nullptr);
   if (written) return bytes_of(written.get());
@@ -32,7 +32,7 @@ std::string text(const Ref& object) {
   return {};
 }
 
-// The first element; null: there is none.
+// The first element; null: none.
 Ref first_of(PyObject* iterable) {
   const Ref iterator(iterable == nullptr ? nullptr : PyObject_GetIter(iterable));
   Ref first(iterator ? PyIter_Next(iterator.get()) : nullptr);
@@ -47,14 +47,14 @@ std::string data_loader_worker() {
   return id.empty() ? id : "DataLoader worker " + id;
 }
 
-// The pools of Celery are those of billiard.
+// Celery uses the pools of billiard.
 std::string celery_worker() {
   const Ref process = worker_attribute(imported_module("billiard.process"), "_current_process");
   const std::string name = text(worker_attribute(process.get(), "_name"));
   return name == "MainProcess" ? std::string() : name;
 }
 
-// Not before it has an address. Several in one process are no workers of their own.
+// Empty until it has an address. Several workers in one process have no process of their own.
 std::string dask_worker() {
   const Ref type = worker_attribute(imported_module("distributed.worker"), "Worker");
   const Ref all = worker_attribute(type.get(), "_instances");
@@ -86,7 +86,7 @@ std::optional<WorkerName> ray_worker() {
 
 }  // namespace
 
-// Of what a worker starts, the variable is inherited; execnet's own process has its module.
+// Processes that a worker starts inherit the variable; only execnet's own process has its module.
 std::string xdist_worker() {
   const char* const value = std::getenv("PYTEST_XDIST_WORKER");
   return value != nullptr && imported_module("execnet.gateway_base") != nullptr ? value
