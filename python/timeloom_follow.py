@@ -1,8 +1,7 @@
-"""Goes on measuring in a Python that a measured program has started.
+"""Continues the measurement in a Python that a measured program has started.
 
-Imported by timeloom.pth at the start of Python, where TIMELOOM_PARENT names the
-spool of the process that started this one. Outside of the package, so that a
-process which is not to be measured loads nothing of it.
+timeloom.pth imports it at the start of Python if TIMELOOM_PARENT names the spool of the process that started this one.
+It lies outside of the package, so that a process that is not measured does not load the package.
 """
 
 import os
@@ -20,18 +19,18 @@ _SPAWN, _RANK = "TIMELOOM_SPAWN", "TIMELOOM_RANK"
 _HELPERS = ("resource_tracker import main", "backend.resource_tracker")
 _SERVERS = ("multiprocessing.forkserver import main",)
 _WORKERS = ("multiprocessing.spawn import spawn_main", "backend.popen_loky")
-_OWN_DOORS = ("timeloom", "scorep", "omnitrace", "rocprofsys")  # these begin a run of their own
+_OWN_DOORS = ("timeloom", "scorep", "omnitrace", "rocprofsys")  # these start their own run
 _TAKE_VALUES = ("-X", "-W", "--check-hash-based-pycs")  # flags of the interpreter
-_MOST = 1 << 20  # bytes that are read to find a setting
+_MOST = 1 << 20  # bytes read to find a setting
 
-_noted: list[str] = []  # in a sub-interpreter: it has been counted in this run
+_noted: list[str] = []  # in a sub-interpreter: counted in this run
 
 
 def _is_own_door(words: list[str]) -> bool:
-    """Whether a door is started by its name, or by the path of its package as ``timeloom run`` does."""
+    """True if a door is started by its name, or by the path of its package as ``timeloom run`` does."""
     places = [at for at in range(1, len(words)) if words[at][:1] != "-" and words[at - 1] not in _TAKE_VALUES]
     before, word = words[places[0] - 1 : places[0] + 1] if places else ("", "")
-    if before[:1] == "-" and before[-1:] == "m":  # -m, also glued to other flags
+    if before[:1] == "-" and before[-1:] == "m":  # -m, also joined with other flags
         return word.partition(".")[0] in _OWN_DOORS
     packages = os.path.realpath(os.path.dirname(__file__))
     paths = [os.path.join(packages, door, "__main__.py") for door in _OWN_DOORS]
@@ -41,13 +40,13 @@ def _is_own_door(words: list[str]) -> bool:
 def role_of(words: list[str]) -> "_Role | None":
     """Return the purpose of a Python with this command line.
 
-    "worker" or "server" of multiprocessing and the like, "rank" where MPI_Comm_spawn
-    has started it, "program" for anything else, None where there is nothing to be measured.
+    "worker" or "server" of multiprocessing and the like, "rank" if MPI_Comm_spawn has started it, "program" for
+    anything else, None if there is nothing to measure.
     """
     text = " ".join(words)
     if _is_own_door(words) or any(mark in text for mark in _HELPERS):
         return None
-    if _SPAWN in os.environ and _RANK not in os.environ:  # what the rank itself starts has both
+    if _SPAWN in os.environ and _RANK not in os.environ:  # children of the rank itself have both
         return "rank"
     if any(mark in text for mark in _SERVERS):
         return "server"
@@ -57,11 +56,11 @@ def role_of(words: list[str]) -> "_Role | None":
 
 
 def records_of(parent: str) -> "list[bytes] | None":
-    """Return the records of settings that its processes have in common; None when the run is gone.
+    """Return the records of settings that its processes share; None if the run is gone.
 
     Settings are the first of them: see src/settings/inheritance.hpp.
     """
-    if not os.path.isdir(parent):  # it has been woven, and another run may have its name by now
+    if not os.path.isdir(parent):  # it has been woven, and another run may have its name now
         return None
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # as in note_unmeasured()
     try:
@@ -77,33 +76,33 @@ def records_of(parent: str) -> "list[bytes] | None":
 
 
 def in_sub_interpreter() -> bool:
-    """Whether this is not the main interpreter of its process."""
+    """True if this is not the main interpreter of its process."""
     for name in ("_interpreters", "_xxsubinterpreters"):  # from 3.13 on, and before
         known = name in sys.modules
         try:
             module = __import__(name)
         except ImportError:
             continue
-        if not known:  # the program would not find it under plain python
+        if not known:  # under plain python the program would not find it loaded
             del sys.modules[name]
         return bool(module.get_current() != module.get_main())
     return False
 
 
 def _is_run(status: os.stat_result) -> bool:
-    """Whether a directory is the run that the parent has told of: as src/core/known_directory.hpp."""
+    """True if a directory is the run that the parent has named: as src/core/known_directory.hpp."""
     told = os.environ.get(_RUN_ID)
     if not told:
         return True
     device, number, *boot = (int(part, 16) for part in told.split("-"))
     with open(_BOOT_ID, "rb") as file:
         here = int(file.read().replace(b"-", b""), 16)
-    counts = device != 0 and here == boot[0] << 64 | boot[1]  # 0: that of another machine
+    counts = device != 0 and here == boot[0] << 64 | boot[1]  # 0: of another machine
     return number == status.st_ino and (device == status.st_dev or not counts)
 
 
 def _open_spools(spools: str, opened: list[int]) -> None:
-    """Open the run and what is below it down to this directory, the last one, without following a link there."""
+    """Open the run and the directories below it down to this one, which is last, without following a link there."""
     run, _, below = (spools + "/").rpartition("/spool/")
     flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
     opened.append(os.open(run, flags))
@@ -114,16 +113,16 @@ def _open_spools(spools: str, opened: list[int]) -> None:
 
 
 def note_unmeasured(parent: str, mark: bytes = b".") -> None:
-    """Count what is not measured, a process (.) or a sub-interpreter (i): a byte each in a file of the run."""
+    """Count an unmeasured process (.) or sub-interpreter (i): one byte each in a file of the run."""
     if not os.path.isdir(parent):
         return
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-    flags |= os.O_NOFOLLOW | os.O_NONBLOCK  # somebody may have put a link or a FIFO in its place
+    flags |= os.O_NOFOLLOW | os.O_NONBLOCK  # another user may have put a link or a FIFO in its place
     opened: list[int] = []
     try:
         _open_spools(os.path.dirname(parent), opened)
         opened.append(os.open("unmeasured", flags, 0o666, dir_fd=opened[-1]))
-        if os.fstat(opened[-1]).st_nlink == 1:  # else it may be any file of the user
+        if os.fstat(opened[-1]).st_nlink == 1:  # otherwise it may be any file of the user
             os.write(opened[-1], mark)
     except (OSError, ValueError):  # the run is gone, or another one, or its disk is full
         pass
@@ -133,7 +132,7 @@ def note_unmeasured(parent: str, mark: bytes = b".") -> None:
 
 
 def is_spool_of_this_process(spool: str) -> bool:
-    """Whether its name, HOST-PID-START-NUMBER, says so."""
+    """True if its name, HOST-PID-START-NUMBER, belongs to this process."""
     return os.path.basename(spool).split("-")[-3:-2] == [str(os.getpid())]
 
 
@@ -143,9 +142,9 @@ def _forget_parent() -> None:
 
 
 def follow() -> None:
-    """Begins to measure this process, if it is one to be measured."""
+    """Begin to measure this process, if it is to be measured."""
     parent = os.environ[_VARIABLE]
-    # The variable names a spool of this process also where it became another program meanwhile.
+    # The variable may name a spool of this process, if the process became another program meanwhile.
     if is_spool_of_this_process(parent) and in_sub_interpreter():
         if not _noted:  # this module stays, since timeloom.pth may be read twice
             note_unmeasured(parent, b"i")
@@ -159,13 +158,13 @@ def follow() -> None:
     if records is None or (role == "program" and b"TIMELOOM_FOLLOW=all" not in records):
         if records is not None:
             note_unmeasured(parent)
-        _forget_parent()  # what this process starts has none either
+        _forget_parent()  # children of this process have none either
     elif role is not None:
         try:
             from timeloom import _core
 
             _core.follow(parent, role)
-        except Exception as error:  # the program must run all the same
+        except Exception as error:  # the program must run in any case
             _forget_parent()
             sys.stderr.write(f"timeloom: process {os.getpid()} is not recorded: {error}\n")
     sys.modules.pop(__name__, None)

@@ -1,14 +1,13 @@
 """Timeloom: where a Python program spends its time.
 
-A program is measured with ``timeloom run script.py`` or ``python -m timeloom
-script.py``; a block of a program that was started plainly, with
-:class:`Measurement`. The functions here mark and steer what is recorded. Without
-a measurement each of them does nothing.
+A program is measured with ``timeloom run script.py`` or ``python -m timeloom script.py``; a block of a program that was
+started without it, with :class:`Measurement`. The functions here mark regions and control recording. Without a
+measurement each of them does nothing.
 
 All of them may be called from any thread. Names are ``str``.
 
-(PYTEST_DONT_REWRITE: it is imported before a pytest that runs under Timeloom,
-which would warn of that, as a plugin for it is in the package.)
+(PYTEST_DONT_REWRITE: when pytest runs under Timeloom, the package is imported before it. Since the package has a
+plugin, pytest would warn about that.)
 """
 
 from time import process_time_ns as _process_time_ns  # from a module that Python itself imports
@@ -86,12 +85,12 @@ def read(run: "str | PathLike[str]") -> "Run":
 def view(
     *runs: "str | PathLike[str] | Run", height: int = 640, with_source: bool = False, proxy: "str | None" = None
 ) -> "View":
-    """Show the timeline of a run in a notebook, or that of two runs, compared.
+    """Show the timeline of a run, or of two compared runs, in a notebook.
 
-    ``proxy`` is where a proxy shows the ports of this machine, with ``{port}`` in the place of the number:
-    ``"https://hub.example/user/me/proxy/{port}/"``; it is found in a JupyterHub that tells its address and has
-    jupyter-server-proxy. ``proxy=""``, and all other notebooks: the run is inside the page, up to some megabytes, with
-    the lines of functions if ``with_source`` asks for them. Raises :class:`timeloom.Error`.
+    ``proxy`` is the URL of a proxy for the ports of this machine, with ``{port}`` in place of the number:
+    ``"https://hub.example/user/me/proxy/{port}/"``. It is found automatically in a JupyterHub that passes its address
+    and has jupyter-server-proxy. With ``proxy=""``, and in all other notebooks, the page contains the run, up to some
+    megabytes, and with ``with_source`` the source lines of functions. Raises :class:`timeloom.Error`.
     """
     from timeloom._view import View
 
@@ -107,7 +106,7 @@ def load_ipython_extension(shell: "Any") -> None:
 
 
 def unload_ipython_extension(shell: "Any") -> None:
-    """Undo that: IPython calls this for ``%unload_ext timeloom``."""
+    """Undo load_ipython_extension(): IPython calls this for ``%unload_ext timeloom``."""
     from timeloom._notebook import unload_ipython_extension
 
     unload_ipython_extension(shell)

@@ -1,8 +1,7 @@
-"""Switching the automatic instrumentation: as a call, or for a ``with`` block.
+"""Switches the automatic instrumentation: by a call, or for a ``with`` block.
 
-Each switch acts on all threads of the process at once and may be used from any of
-them. It concerns calls that are observed automatically; user regions, parameters,
-counters and markers are recorded all the same.
+Each switch acts on all threads of the process at once, and any thread may use it. It applies to calls that are observed
+automatically; user regions, parameters, counters and markers are always recorded.
 """
 
 from _thread import RLock, get_ident
@@ -16,23 +15,23 @@ if TYPE_CHECKING:
 
 
 class Block:
-    """A ``with`` block that is open, in which the instrumentation is on or off."""
+    """An open ``with`` block in which the instrumentation is on or off."""
 
     __slots__ = ("before", "on", "thread")
 
     def __init__(self, on: bool, before: bool) -> None:
         self.on = on
-        self.before = before  # the state to go back to
+        self.before = before  # the state to restore
         self.thread = get_ident()
 
 
-# The open blocks of all threads and tasks, which need not end in the order of their begins.
+# The open blocks of all threads and tasks, which may end in any order.
 _open: list[Block] = []
 _lock = RLock()
 
 
 def open_block(on: bool, before: bool) -> Block:
-    """Note the begin of a block that switches the instrumentation ``on`` (or off); it was ``before``."""
+    """Note the start of a block that switches the instrumentation ``on`` (or off); it was ``before``."""
     block = Block(on, before)
     with _lock:
         _open.append(block)
@@ -40,9 +39,9 @@ def open_block(on: bool, before: bool) -> Block:
 
 
 def close_block(block: Block) -> bool | None:
-    """Note the end of a block; return the state to go back to.
+    """Note the end of a block; return the state to restore.
 
-    None where a block that began later goes on: that one will go back to what was before this one.
+    None if a block that started later is still open: that one will restore the state before this one.
     """
     with _lock:
         place = _open.index(block)
@@ -63,7 +62,7 @@ register_at_fork(after_in_child=_keep_blocks_of_this_thread)
 
 
 class _Switched:
-    """A switch that is undone at the end of a ``with`` block, and stays after a mere call."""
+    """A switch that is undone at the end of a ``with`` block; after a plain call it stays."""
 
     __slots__ = ("_before", "_block", "_on")
 

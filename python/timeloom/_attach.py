@@ -1,4 +1,4 @@
-"""`timeloom attach`: records a Python program that runs already, or prints its stacks."""
+"""`timeloom attach`: records a running Python program, or prints its stacks."""
 
 import contextlib
 import os
@@ -50,7 +50,7 @@ exit status: 0 done, 1 the process could not be recorded, 2 wrong usage.
 
 
 class Options(NamedTuple):
-    """The options of this command alone; the other words are those of `timeloom run`."""
+    """The options of this command itself; all other words are options of `timeloom run`."""
 
     rest: list[str]
     seconds: float = 0
@@ -60,7 +60,7 @@ class Options(NamedTuple):
 
 
 class WrongUsage(Exception):
-    """The command line does not make sense."""
+    """The command line is invalid."""
 
 
 def _say(line: str) -> None:
@@ -105,7 +105,7 @@ _INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
 
 @contextlib.contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Signals that interrupt come only in what is _interruptible(): what has been made is always removed."""
+    """Delivers interrupting signals only inside _interruptible(), so that created files are always removed."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
     try:
         yield
@@ -123,7 +123,7 @@ def _interruptible() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-Deliver = Callable[[int, str], None]  # has a process run a script
+Deliver = Callable[[int, str], None]  # makes a process run a script
 Check = Callable[[Process], None]  # raises Refused
 
 
@@ -135,9 +135,9 @@ _SCRIPT, _SOCKET = "script.py", "socket"  # in the directory of a meeting
 
 
 class _Meeting:
-    """A directory of our own with a script for the other process, and a socket on which it answers.
+    """A private directory with a script for the other process, and a socket on which it answers.
 
-    It is held open: where others can write to the directory for temporary files, its path may lead elsewhere.
+    It is held open: where others can write to the directory for temporary files, its path may be replaced.
     """
 
     def __init__(self, process: Process, run: str, seconds: float) -> None:
@@ -178,7 +178,7 @@ class _Meeting:
         self._socket.listen(1)
 
     def _open_to_user(self) -> None:
-        """The directory stays ours: nobody else can put anything into it."""
+        """Keep the directory private: no other user can put anything into it."""
         if self._process.user == os.geteuid():
             return
         try:
@@ -191,7 +191,7 @@ class _Meeting:
             raise Refused(f"{self._directory} was replaced by somebody else; set TMPDIR to one of your own") from None
 
     def wait(self, seconds: float) -> socket.socket | None:
-        """The connection of the process; None: it has not come in that time."""
+        """Return the connection of the process; None if it has not connected in that time."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             self._socket.settimeout(min(left, 0.2))
@@ -213,13 +213,13 @@ class _Meeting:
         return pid == self._process.pid
 
     def withdraw(self, deliver: Deliver) -> None:
-        """Nobody answers the process any more; and it is to find a script that does nothing."""
+        """Stop answering the process, and leave it a script that does nothing."""
         self._socket.close()
         try:
             deliver(self._process.pid, _NOTHING)
         except (OSError, RuntimeError):
             return  # it has ended
-        time.sleep(0.2)  # it may be about to open the script that it was given first
+        time.sleep(0.2)  # it may be about to open the first script
 
     def close(self) -> None:
         self._socket.close()
@@ -235,7 +235,7 @@ _INTERPRETERS = "a process that has sub-interpreters cannot be attached to"
 
 
 def _refuse_delivery(process: Process, error: Exception) -> NoReturn:
-    """What Python says where it does not let a script in."""
+    """Return Python's message about why it does not accept a script."""
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, PermissionError):
         raise Refused(no_permission(process.pid)) from None
@@ -264,7 +264,7 @@ def _connect(meeting: _Meeting, process: Process, within: float, deliver: Delive
 
 
 def _refuse_silence(process: Process, within: float) -> NoReturn:
-    """It has not answered."""
+    """The process has not answered."""
     if is_stopped(process):
         raise Refused(
             f"process {process.pid} is stopped: nothing was changed in it; kill -CONT {process.pid} lets it go on"
@@ -277,7 +277,7 @@ def _refuse_silence(process: Process, within: float) -> NoReturn:
 
 
 def _read_line(connection: socket.socket) -> str:
-    """Without its end; empty: the process has closed the connection."""
+    """Return a line without its end; empty if the process has closed the connection."""
     data = b""
     while not data.endswith(b"\n"):
         try:
@@ -304,14 +304,14 @@ def _begin(connection: socket.socket, process: Process) -> None:
 
 
 def _way_for(user: int, reason: str) -> str:
-    """The end of a line about a file that the process may not open."""
+    """Return the end of a message about a file that the process may not open."""
     if _PACKAGE in reason:
         return f"; install Timeloom where user {user} can read it"
     return "; choose a directory with --output that its user can get to"
 
 
 def _wait_for_end(connection: socket.socket, begun: str) -> str:
-    """Say that recording has begun, and return the answer of the process; Ctrl-C asks for it."""
+    """Print that recording has begun, and return the answer of the process; Ctrl-C requests it."""
     try:
         with _interruptible():
             _say(begun)
@@ -347,7 +347,7 @@ def record(options: Options, deliver: Deliver, check: Check) -> None:
 
 
 def _meet(process: Process, run: str, options: Options, deliver: Deliver) -> socket.socket:
-    """The connection to the process, which records from here on."""
+    """Return the connection to the process, which records from here on."""
     meeting = _Meeting(process, run, options.seconds)
     try:
         connection = _connect(meeting, process, options.within, deliver)
@@ -363,7 +363,7 @@ def _meet(process: Process, run: str, options: Options, deliver: Deliver) -> soc
 
 
 def _record(connection: socket.socket, process: Process, options: Options) -> str:
-    """What the process says of its recording at the end."""
+    """Return the process's final message about its recording."""
     how = f"for {options.seconds:g} s, or until Ctrl-C" if options.seconds else "until Ctrl-C"
     answer = _wait_for_end(connection, f"recording process {process.pid} {how}")
     if not answer:
@@ -376,7 +376,7 @@ def _interrupt(*_: object) -> NoReturn:
 
 
 def main(words: list[str], deliver: Deliver = _deliver, check: Check = refuse_what_cannot_be_reached) -> int:
-    """Do what the words say; the exit status."""
+    """Carry out the command, and return the exit status."""
     try:
         options = parse(words)
         if options.help:

@@ -1,9 +1,8 @@
-"""What `timeloom attach` runs in the process that it records: once, on its main thread.
+"""The code that `timeloom attach` runs in the process that it records: once, on its main thread.
 
-The attaching command puts this text into a script, with the name REQUEST bound; see _attach.py. The
-process may have no Timeloom on its path, or none that it can read, so nothing of the package is imported
-before its version is known. Nothing is printed here, no variable or directory of the process is changed,
-and no name stays behind.
+The attaching command puts this text into a script, with the name REQUEST bound; see _attach.py. The process may have no
+Timeloom on its path, or one that it cannot read, so nothing of the package is imported before its version is known. The
+code prints nothing, changes no variable or directory of the process, and leaves no name behind.
 """
 
 import sys
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
         package: str  # its timeloom/
         version: str
         run: str
-        seconds: float  # 0: until somebody says so
+        seconds: float  # 0: until the command ends it
 
 
 def load_from(directory: str) -> "ModuleType":
-    """The package timeloom in `directory`; what loads it is not looked for anywhere."""
+    """Return the package timeloom in `directory`; the search for modules is not used."""
     from _frozen_importlib import module_from_spec
     from _frozen_importlib_external import spec_from_file_location
 
@@ -40,9 +39,9 @@ def load_from(directory: str) -> "ModuleType":
 
 
 def load_package(directory: str, version: str) -> "ModuleType":
-    """The package timeloom that is loaded, or else that of the attaching command.
+    """Return the loaded package timeloom, or the attaching command's.
 
-    That of this process is for where it cannot read the other: a path may begin with a directory for all.
+    This process's own is for cases where it cannot read the other: a path may begin with a directory for all.
     """
     module = sys.modules.get("timeloom")
     if module is None:
@@ -62,15 +61,15 @@ def load_package(directory: str, version: str) -> "ModuleType":
 
 
 def attach(request: "Request") -> None:
-    """Begin to record, and tell the attaching command so, or the reason why not.
+    """Begin to record and report so to the attaching command, or the reason for a failure.
 
-    Where it does not wait any more, nothing happens.
+    Does nothing if the command does not wait any more.
     """
     import _socket
 
     channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
-        channel.settimeout(5)  # it answers at once, if it is there
+        channel.settimeout(5)  # it answers at once, if it exists
         try:
             channel.connect(request["socket"])
             if channel.recv(2) != b"go":
@@ -82,14 +81,14 @@ def attach(request: "Request") -> None:
             from timeloom import _core
 
             channel.settimeout(None)
-            innermost = sys._getframe(2).f_back  # within this one: the script, and what it has called
+            innermost = sys._getframe(2).f_back  # inside this one: the script, and its calls
             _core.begin_attached(request["run"], channel.fileno(), request["seconds"], innermost)
             channel.detach()
         except KeyboardInterrupt:
             import _thread
 
             channel.sendall(b"refused it was interrupted\n")
-            _thread.interrupt_main()  # it was meant for the program
+            _thread.interrupt_main()  # the signal was meant for the program
         except BaseException as error:
             text = " ".join(f"{error}".split()) or type(error).__name__
             channel.sendall(f"refused {text}\n".encode("utf-8", "backslashreplace"))

@@ -1,6 +1,6 @@
-"""What the children of a measured program find in their environment.
+"""The environment that children of a measured program get.
 
-A part of the package, so that the directories in which the program looks for modules do not matter.
+Part of the package, so that it does not depend on the directories in which the program searches for modules.
 """
 
 import os

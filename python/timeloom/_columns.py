@@ -13,7 +13,7 @@ _KINDS = {"l": "<i8", "g": "<f8", "c": "<i1", "s": "<i2", "i": "<i4"}  # of NumP
 
 
 class _Column:
-    """The parts of a column read so far: values or places in the dictionary, and which of them are missing."""
+    """The parts of a column read so far: values or dictionary indices, and a mask of the missing ones."""
 
     def __init__(self, column: Column) -> None:
         self.name = column.name
@@ -36,12 +36,12 @@ class _Column:
         values = numpy.concatenate(self.values) if self.values else numpy.zeros(0, self.kind)
         if self.words is None:
             return values, missing
-        places = numpy.where(missing, numpy.int64(len(self.words) - 1), values)  # the last one is none
+        places = numpy.where(missing, numpy.int64(len(self.words) - 1), values)  # the last one stands for "missing"
         return self.words[places], missing
 
 
 def _words_of(dictionary: Batch) -> Any:
-    """An array of its texts, and None."""
+    """Return an array of its texts and None."""
     body, _, [(_, [_, ends, text])] = dictionary
     data = body[text[0] : sum(text)]
     places = numpy.frombuffer(body[ends[0] : sum(ends)], "<i4").tolist()
@@ -49,9 +49,9 @@ def _words_of(dictionary: Batch) -> Any:
 
 
 def read_columns(stream: IO[bytes]) -> dict[str, tuple[Any, Any]]:
-    """The columns of a table: {name: (values, missing)}.
+    """Return the columns of a table: {name: (values, missing)}.
 
-    Both are arrays of NumPy; texts that are missing are None.
+    Both are NumPy arrays; missing texts are None.
     """
     reader = TableReader(stream)
     columns = [_Column(column) for column in reader.columns]

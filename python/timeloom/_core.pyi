@@ -1,4 +1,4 @@
-"""Types of the extension module; src/python has its functions, by the same names."""
+"""Types of the extension module; its functions are in src/python, under the same names."""
 
 from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -80,7 +80,7 @@ class hidden:
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /
     ) -> None: ...
 
-# The same until it is undone, whatever the thread calls.
+# The same for all threads, until it is undone.
 def hide_functions(hide: bool, /) -> None: ...
 
 # ---- The same as the Python bindings of Score-P have it
@@ -125,7 +125,7 @@ class _SessionTotals(TypedDict):
     error: int
     wall_seconds: float
     overhead_seconds: float
-    overhead_inside_seconds: float  # without beginning and ending the measurement
+    overhead_inside_seconds: float  # without starting and ending the measurement
     window: str
     windows: int
 

@@ -1,9 +1,8 @@
 """The decorator ``timeloom.region``.
 
-A plain function is wrapped in C++ and gets no frame of its own. Coroutines and
-generators stay what they are; the wrapper here hands every step of them to a
-C++ object that runs it inside the region, so that the region covers the whole
-run of the thing and not its creation.
+A plain function is wrapped in C++ and gets no additional frame. Coroutine and generator functions keep their kind; the
+wrapper here passes each of their objects to a C++ object that runs every step inside the region, so that the region
+covers the execution and not the creation.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ _Steps = Callable[[Any], Any]
 
 
 def _innermost(function: Any) -> Any:
-    """The function that is called in the end, below wrappers and partial objects."""
+    """Return the function below wrappers and partial objects."""
     while True:
         inner = inspect.unwrap(function)
         if isinstance(inner, functools.partial):
@@ -32,17 +31,17 @@ def _innermost(function: Any) -> Any:
 def _name_of(function: Callable[..., Any]) -> str:
     if isinstance(function, functools.partial):
         function = _innermost(function)
-    # An object that can be called is named by its class: its text may have its address in it.
+    # A callable object is named by its class, because its text may contain its address.
     named = function if getattr(function, "__qualname__", None) else type(function)
     module = getattr(named, "__module__", None)
     return f"{module}.{named.__qualname__}" if module else named.__qualname__
 
 
 def decorate(name: str | None, function: Callable[..., Any], itself: bool = False) -> Callable[..., Any]:
-    """Return `function` as a region; without a name it is named like the function.
+    """Return `function` as a region; without a name, the region has the function's name.
 
-    With `itself`, the region is the one by which the automatic instrumentation
-    knows the function, and is recorded once, whether that is on or off.
+    With `itself`, the region is the automatic instrumentation's region of the function, and is recorded once, whether
+    the instrumentation is on or off.
     """
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(decorate(name, function.__func__, itself))
@@ -60,10 +59,10 @@ def decorate(name: str | None, function: Callable[..., Any], itself: bool = Fals
 
 
 def wrap(function: Callable[..., Any], in_steps: _Steps, called: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what takes the place of `function`: `called`, but for coroutine and generator functions.
+    """Return the replacement of `function`: `called`, except for coroutine and generator functions.
 
-    These stay what they are, and what they make is handed to ``in_steps``, which returns an
-    object that runs every step of it.
+    These keep their kind. The objects that they create are passed to ``in_steps``, which returns an object that runs
+    every step.
     """
     with _core.unrecorded():
         if inspect.iscoroutinefunction(function):
@@ -103,7 +102,7 @@ def _async_generator(function: Callable[..., Any], in_steps: _Steps) -> Callable
             except GeneratorExit:
                 await in_steps(inner.aclose())
                 raise
-            except BaseException as error:  # all of them belong to the inner one
+            except BaseException as error:  # all exceptions belong to the inner one
                 step = inner.athrow(error)
             else:
                 step = inner.asend(sent)

@@ -1,6 +1,6 @@
 """`timeloom attach --dump PID`: the stacks of all threads of a process, read from outside.
 
-Nothing runs in the process, so that it may be stuck as it likes.
+No code runs in the process, so it works even if the process is stuck.
 """
 
 import os
@@ -13,7 +13,7 @@ from timeloom._process import Process, Refused, find_process, no_permission, ref
 
 
 class Frame(NamedTuple):
-    """A call that runs."""
+    """An open call."""
 
     file: str
     line: int
@@ -23,19 +23,19 @@ class Frame(NamedTuple):
 class Thread(NamedTuple):
     """A thread that runs Python, with its calls from the innermost outwards."""
 
-    id: int  # of the kernel
+    id: int  # the kernel's
     frames: list[Frame]
 
 
 def _frame(info: Any) -> Frame:
-    """3.14 has the line as it is, or first in a tuple, as later versions have it in a location."""
+    """Return the line: 3.14 has it as a number, or first in a tuple; later versions have it in a location."""
     place: Any = getattr(info, "location", None) or getattr(info, "lineno", 0)
     line = place if isinstance(place, int) else place[0]
     return Frame(str(info.filename), int(line or 0), str(info.funcname))
 
 
 def _threads(trace: Iterable[Any]) -> Iterator[Thread]:
-    """Of what RemoteUnwinder says: threads, or interpreters with threads."""
+    """Return the threads from RemoteUnwinder's result, which lists threads, or interpreters with threads."""
     for entry in trace:
         if hasattr(entry, "threads"):
             yield from _threads(entry.threads)
@@ -47,17 +47,17 @@ def _threads(trace: Iterable[Any]) -> Iterator[Thread]:
 
 
 class Stacks(NamedTuple):
-    """What could be read."""
+    """The stacks that could be read."""
 
     threads: list[Thread]  # the main one first
-    missing: str = ""  # what could not, in one line
+    missing: str = ""  # the missing parts, in one line
 
 
 _TOO_DEEP = "Too many stack frames"  # of Python 3.14, from 1,022 on
 
 
 def read_stacks(process: Process, tries: int = 20) -> Stacks:
-    """The threads. A process that runs changes under our eyes: then we look again. Raises Refused."""
+    """Return the threads. Reads again if the process changed them meanwhile. Raises Refused."""
     from _remote_debugging import RemoteUnwinder  # type: ignore[import-not-found,unused-ignore]
 
     everything, error = True, None
@@ -95,7 +95,7 @@ def _missing(process: Process, threads: list[Thread], everything: bool) -> str:
 
 
 def _printable(text: str) -> str:
-    """Without control characters, which are the process's own choice."""
+    """Return the text without control characters, which the process could choose freely."""
     return "".join("?" if ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 else one for one in text)
 
 
@@ -108,7 +108,7 @@ def _name(process: int, thread: int) -> str:
 
 
 def text_of(process: Process, threads: Iterable[Thread]) -> str:
-    """As a traceback has it: what was called last comes last."""
+    """Print the calls in the order of a traceback: the innermost comes last."""
     words = " ".join(process.words) or process.executable
     lines = [f"process {process.pid}: {words}"]
     for thread in threads:
@@ -121,7 +121,7 @@ def text_of(process: Process, threads: Iterable[Thread]) -> str:
 
 
 def dump(words: list[str]) -> str:
-    """Print the stacks of the process that the words name; what is missing. Raises Refused and Error."""
+    """Print the stacks of the process that the words name; return what is missing. Raises Refused and Error."""
     if len(words) != 1 or words[0].startswith("-"):
         raise _core.Error("--dump takes one process and no other option; write: timeloom attach --dump PID")
     process = find_process(words[0])

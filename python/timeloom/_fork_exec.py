@@ -1,4 +1,4 @@
-"""The function by which subprocess starts programs. Imports nothing that a program with -S would not find loaded."""
+"""The function with which subprocess starts programs. Imports only modules that are loaded in a program with -S."""
 
 import sys
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def module_of_fork_exec() -> "ModuleType | None":
-    """Return the module _posixsubprocess of this Python, which the program does not see loaded by us."""
+    """Return the module _posixsubprocess of this Python, without loading it visibly for the program."""
     name = "_posixsubprocess"
     if name in sys.modules:
         return sys.modules[name]

@@ -12,13 +12,13 @@ _Rows = Iterable[dict[str, Any]]
 
 
 def literal_of(tree: _Rows) -> list[dict[str, Any]]:
-    """The argument of ``hatchet.GraphFrame.from_literal``: the roots, each with its ``children``.
+    """Return the argument of ``hatchet.GraphFrame.from_literal``: the roots, each with its ``children``.
 
-    Metrics are ``time`` (own) and ``time (inc)`` in seconds, and ``visits``.
+    Metrics are ``time`` (exclusive) and ``time (inc)`` in seconds, and ``visits``.
     """
     roots: list[dict[str, Any]] = []
     nodes: dict[int, dict[str, Any]] = {}
-    for row in tree:  # a caller comes before what it calls
+    for row in tree:  # callers precede their callees
         frame = {"name": row["name"], "type": "function", "file": row["file"], "line": row["line"]}
         values = {parameter["name"]: parameter["value"] for parameter in row["parameters"]}
         metrics = {"time": row["exclusive_s"], "time (inc)": row["inclusive_s"], "visits": row["visits"]}
@@ -29,10 +29,10 @@ def literal_of(tree: _Rows) -> list[dict[str, Any]]:
 
 
 def call_graph(tree: _Rows, flat: _Rows) -> networkx.DiGraph[Any]:
-    """A node for each region, an edge from caller to callee.
+    """Return a graph with a node for each region and an edge from caller to callee.
 
-    Nodes are ``(name, file, line)``, with the keys of a row of the flat table as attributes; edges have ``visits``
-    and ``inclusive_s``, in which calls inside other calls along the same edge count again.
+    Nodes are ``(name, file, line)``, with the keys of a row of the flat table as attributes. Edges have ``visits`` and
+    ``inclusive_s``, in which calls inside other calls along the same edge count again.
     """
     import networkx
 

@@ -1,8 +1,7 @@
 """The launcher: from the command line to the running program.
 
-Everything that is imported here is imported before the user's program, which
-should find the interpreter as plain python leaves it. So this module imports
-next to nothing, and what it does import is forgotten again.
+Its imports come before the user's program, which should find the interpreter as plain python leaves it. So this module
+imports next to nothing, and removes its imports from sys.modules.
 """
 
 import posix
@@ -20,7 +19,7 @@ _MOST = 16 << 20  # bytes of a pyproject.toml
 
 
 def main(before: set[str]) -> None:
-    """Run the program of the command line; `before`: the modules that it may find."""
+    """Run the program of the command line; `before`: the modules that it may find loaded."""
     try:
         pyproject = _read_pyproject(sys.argv)
     except _core.Error as error:
@@ -31,20 +30,20 @@ def main(before: set[str]) -> None:
 
 
 def _read_pyproject(words: list[str] | None = None) -> "_Pyproject":
-    """(path, table) of the nearest pyproject.toml, None if it does not speak of us.
+    """Return (path, table) of the nearest pyproject.toml; None if it has no table of Timeloom.
 
-    `words`: a command line that begins a program; without it this process is the program.
-    Raises Error when it cannot be read as TOML.
+    `words`: a command line that starts a program; without it this process is the program. Raises Error if the file
+    cannot be read as TOML.
     """
     path, data = _nearest_pyproject(sys.argv[:1] if words is None else words)
-    if _NAME not in data:  # most are spared the import of tomllib
+    if _NAME not in data:  # saves most programs the import of tomllib
         return None
     with _core.unrecorded():  # a block of a program may be part of a run
         import tomllib
 
         try:
             table = tomllib.loads(data.decode()).get("tool", {})
-        except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, or a thousand brackets
+        except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or a thousand brackets
             raise _core.Error(f"{path}: {error}") from None
     table = table.get("timeloom") if isinstance(table, dict) else None
     if table is not None and not isinstance(table, dict):
@@ -53,7 +52,7 @@ def _read_pyproject(words: list[str] | None = None) -> "_Pyproject":
 
 
 def _owner(path: str) -> int:
-    """Return the user to whom a file belongs; -1: it is not a file."""
+    """Return the owner of a file; -1: it is not a file."""
     try:
         status = posix.stat(path)
     except (OSError, ValueError):
@@ -62,9 +61,9 @@ def _owner(path: str) -> int:
 
 
 def _owner_of_program(words: list[str]) -> int:
-    """Return the user to whom the Python file of a command line belongs; -1: it has none.
+    """Return the owner of the Python file in a command line; -1: it has none.
 
-    Only a word that is surely not the value of an option counts, as others may have made a file of its name.
+    Only a word that cannot be the value of an option counts, as other users may have created a file of its name.
     """
     for word in words:
         if word == "--program" or (word.startswith(("-m", "-c")) and not word.startswith("--")):
@@ -77,10 +76,10 @@ def _owner_of_program(words: list[str]) -> int:
 
 
 def _stranger(path: str, directory: str, status: "posix.stat_result", words: list[str]) -> int:
-    """Return the user whose file it is and who is not trusted; -1: it is not of such a user.
+    """Return the owner of the file if that user is not trusted; otherwise -1.
 
-    The superuser is trusted, by whatever number, and whoever wrote what is run anyway, as where a container runs the
-    files of its host. A link, and a second name of a file, are by whoever made them.
+    The superuser is trusted, under any number, and so is the owner of the program itself, as where a container runs the
+    files of its host. A link, and a second name of a file, belong to the user that created them.
     """
     trusted = {0, posix.geteuid(), posix.stat("/").st_uid}
     link = posix.lstat(path)

@@ -1,4 +1,4 @@
-"""Measuring a block of a program that was started plainly."""
+"""Measures a block of a program that was started without Timeloom."""
 
 import sys
 
@@ -16,25 +16,23 @@ _COUNTS = ("events", "bytes", "lost_events", "dropped_events", "unmatched_leaves
 
 
 class Measurement:
-    """Measures what runs between ``start()`` and ``finish()``, or a ``with`` block.
+    """Measures the code between ``start()`` and ``finish()``, or a ``with`` block.
 
-    Keyword arguments are the settings of ``timeloom run`` with ``_`` for ``-``,
-    e.g. ``Measurement(output="run1", instrumenter="profile", c_functions=True)``;
-    variables and ``pyproject.toml`` count as they do there. ``output`` defaults
-    to a new directory ``timeloom-PROGRAM-DATE-TIME``.
+    Keyword arguments are the settings of ``timeloom run`` with ``_`` for ``-``, e.g. ``Measurement(output="run1",
+    instrumenter="profile", c_functions=True)``; variables and ``pyproject.toml`` apply as they do there. ``output``
+    defaults to a new directory ``timeloom-PROGRAM-DATE-TIME``.
 
-    At most one measurement runs at a time in a process, any number one after
-    the other. In a program that runs under ``timeloom run`` it becomes part of
-    that run: a line on stderr says so, ``run`` is that run, ``totals["joined"]``
-    is true, and the counts are those of the block. Raises :class:`timeloom.Error` when measuring cannot be done as
-    asked; what the block itself raises passes through, and the run is kept.
+    At most one measurement runs at a time in a process, any number one after the other. In a program that runs under
+    ``timeloom run`` it becomes part of that run: a line on stderr reports it, ``run`` is that run, ``totals["joined"]``
+    is true, and the counts are those of the block. Raises :class:`timeloom.Error` if the measurement cannot be done as
+    requested. Exceptions of the block itself pass through, and the run is kept.
     """
 
     def __init__(self, **settings: "Any") -> None:
         self._settings = settings
         self._result: _Totals | None = None
         self._running = False
-        self._begin: Any = None  # the counts of the run that this is part of
+        self._begin: Any = None  # the counts of the enclosing run
 
     @property
     def run(self) -> str | None:
@@ -47,7 +45,7 @@ class Measurement:
         return None if self._result is None else self._result.copy()
 
     def start(self) -> "Self":
-        """Begin the measurement and return this object. Raises :class:`timeloom.Error` when that cannot be done."""
+        """Begin the measurement and return this object. Raises :class:`timeloom.Error` on failure."""
         program = sys.argv[0] if sys.argv and sys.argv[0] else "python"
         self._begin = _core.start_block(self._settings, read_pyproject(), program)
         self._result = None
@@ -55,7 +53,7 @@ class Measurement:
         return self
 
     def finish(self) -> str | None:
-        """Stop, weave, and return the directory of the run. Again: only return it."""
+        """Stop, weave, and return the directory of the run. A second call only returns it."""
         if self._running:
             self._running = False
             self._result = _core.finish_block() if self._begin is None else self._since_begin()

@@ -1,6 +1,6 @@
 """The functions of the extension in a sub-interpreter, where nothing is recorded: each of them does nothing.
 
-The extension keeps what it has for one interpreter, and code that marks its regions has to run in others all the same.
+The extension keeps its state for one interpreter, but code that marks regions must run in others, too.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ disable_recording = enable_recording = pause = resume = _nothing
 
 
 def paused() -> bool:
-    """The automatic instrumentation is on, as without a measurement."""
+    """Return True: the automatic instrumentation is on, as without a measurement."""
     return False
 
 
@@ -54,5 +54,5 @@ class region(unrecorded):
 
 
 def start_block(*_: object) -> None:
-    """Refused: a block is there to be recorded."""
+    """Refuse: the purpose of the block is recording."""
     raise Error("a sub-interpreter cannot be measured; begin the measurement in the main interpreter")

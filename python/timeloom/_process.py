@@ -1,4 +1,4 @@
-"""A process of this machine that `timeloom attach` is given: what it is, and why it cannot be reached."""
+"""The process that `timeloom attach` is given: its Python, and the reason if it cannot be reached."""
 
 import os
 import pwd
@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 from timeloom._symbols import Interpreter, interpreter_in
 
-OLDEST = (3, 14)  # the first that other processes may be asked of
+OLDEST = (3, 14)  # the first version that can be attached to
 _VARIABLE = "PYTHON_DISABLE_REMOTE_DEBUG"
 
 
 class Refused(Exception):
-    """The reason in one line, and what to do."""
+    """The reason in one line, and a remedy."""
 
 
 class Process(NamedTuple):
-    """A Python that runs."""
+    """A running Python process."""
 
     pid: int
     words: list[str]  # of its command line
@@ -27,7 +27,7 @@ class Process(NamedTuple):
 
 
 def find_process(text: str) -> Process:
-    """The process of that number. Raises Refused."""
+    """Return the process with that number. Raises Refused."""
     if not (text.isascii() and text.isdecimal() and 0 < len(text) < 10):
         raise Refused(f"'{text}' is no number of a process; write: timeloom attach PID")
     pid = int(text)
@@ -59,7 +59,7 @@ def _look_at(pid: int) -> Process:
 
 
 def _refuse_other_place(pid: int, status: dict[str, str]) -> None:
-    """A process in another container has other files and other numbers."""
+    """Refuse a process in another container: it has other files and other numbers."""
     within = status.get("NSpid", str(pid)).split()[-1]
     for name in ("mnt", "pid"):
         if os.readlink(f"/proc/{pid}/ns/{name}") != os.readlink(f"/proc/self/ns/{name}"):
@@ -72,7 +72,7 @@ def _refuse_other_place(pid: int, status: dict[str, str]) -> None:
 
 
 def _interpreter_of(pid: int) -> Interpreter | None:
-    """Of the program, or of a library that it has loaded."""
+    """Return the version, from the program or a library that it has loaded."""
     with open(f"/proc/{pid}/maps", encoding="utf-8", errors="surrogateescape") as lines:
         mapped = {line.split(None, 5)[5].rstrip("\n") for line in lines if line.count("/")}
     libraries = sorted(path for path in mapped if "libpython" in os.path.basename(path))
@@ -94,7 +94,7 @@ def _name_of(user: int) -> str:
 
 
 def is_stopped(process: Process) -> bool:
-    """By a signal such as SIGSTOP."""
+    """True for a process stopped by a signal such as SIGSTOP."""
     try:
         with open(f"/proc/{process.pid}/stat", encoding="utf-8", errors="replace") as file:
             return file.read().rpartition(")")[2].split()[0] in ("T", "t")
@@ -103,7 +103,7 @@ def is_stopped(process: Process) -> bool:
 
 
 def no_permission(pid: int) -> str:
-    """The users that may reach the process, and how to become one of them."""
+    """Return the users that may reach the process, and how to become one of them."""
     owner = os.stat(f"/proc/{pid}").st_uid
     root = os.geteuid() == 0
     way = "" if root else "; write: sudo " + shlex.join(["timeloom", "attach", *sys.argv[1:]])
@@ -120,7 +120,7 @@ def no_permission(pid: int) -> str:
 
 
 def _python_of(process: Process) -> str:
-    """As it was called, if that is the file that runs: in an environment that is a link."""
+    """Return the path as it was called, if that is the running file: in an environment it is a link."""
     called = process.words[0] if process.words else ""
     try:
         same = os.path.isabs(called) and os.path.samefile(called, process.executable)
@@ -130,7 +130,7 @@ def _python_of(process: Process) -> str:
 
 
 def refuse_what_cannot_be_reached(process: Process) -> None:
-    """What the interpreters have to agree in, and what the other one forbids. Raises Refused."""
+    """Check that the interpreters agree where they must, and that the other one permits it. Raises Refused."""
     pid, its = process.pid, process.interpreter
     version = "before 3.11" if its.version is None else ".".join(map(str, its.version))
     if its.version is None or its.version[:2] < OLDEST:
@@ -149,7 +149,7 @@ def refuse_what_cannot_be_reached(process: Process) -> None:
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             names = {entry.partition(b"=")[0] for entry in file.read().split(b"\0") if not entry.endswith(b"=")}
-        with open(f"/proc/{pid}/mem", "rb"):  # asks for the same right as those who read or write there
+        with open(f"/proc/{pid}/mem", "rb"):  # requires the same permission as later reads and writes
             pass
     except PermissionError:
         raise Refused(no_permission(pid)) from None

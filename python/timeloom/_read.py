@@ -1,6 +1,6 @@
-"""Reading a run in Python: what the commands of the ``timeloom`` program say of it, as Python values and data frames.
+"""Reads a run in Python: the results of the ``timeloom`` program's commands, as Python values and data frames.
 
-It is imported by ``timeloom.read()`` alone: a measured program has nothing of it.
+Only ``timeloom.read()`` imports it, so a measured program does not load it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _PROGRAM = Path(__file__).parent / "bin" / "timeloom"
 
 
 class Run:
-    """A run that has been recorded; ``timeloom.read()`` opens it.
+    """A recorded run; ``timeloom.read()`` opens it.
 
-    ``run`` is a run directory, an OTF2 archive (``.otf2``) or a CUBE profile (``.cubex``), of any tool. A run that is
-    not finished is finished first. Everything is read when it is first asked for, and kept. Times are seconds where a
-    name ends with ``_s``, nanoseconds where it ends with ``_ns``. Raises :class:`timeloom.Error` with what the
-    ``timeloom`` program says.
+    ``run`` is a run directory, an OTF2 archive (``.otf2``) or a CUBE profile (``.cubex``), of any tool. An unfinished
+    run is finished first. Everything is read at first use, and kept. Times are in seconds if their name ends with
+    ``_s``, in nanoseconds if it ends with ``_ns``. Raises :class:`timeloom.Error` with the message of the ``timeloom``
+    program.
     """
 
     def __init__(self, run: str | PathLike[str]) -> None:
@@ -43,7 +43,7 @@ class Run:
 
     @cached_property
     def info(self) -> dict[str, Any]:
-        """The facts about the run, as ``timeloom info --json`` prints them."""
+        """The properties of the run, as ``timeloom info --json`` prints them."""
         facts: dict[str, Any] = json.loads(_run("info", "--json", self.path))
         return facts
 
@@ -74,12 +74,12 @@ class Run:
 
     @property
     def flat(self) -> list[dict[str, Any]]:
-        """The regions of all threads together, the one with the most time of its own first."""
+        """The regions of all threads together, sorted by exclusive time, the largest first."""
         return list(self._report["flat"]["rows"])
 
     @cached_property
     def io(self) -> dict[str, Any]:
-        """The files and call paths that were read and written, as ``timeloom report --io --json``."""
+        """The files and call paths with I/O, as ``timeloom report --io --json`` prints them."""
         facts: dict[str, Any] = json.loads(_run("report", "--io", "--json", self.path))
         return facts
 
@@ -96,10 +96,10 @@ class Run:
         end: float | None = None,
         only_my_code: bool = False,
     ) -> Table:
-        """Every event, as docs/convert.md describes the rows of the table of events.
+        """Yield every event, in the form of a row of the table of events in docs/convert.md.
 
-        Of one ``thread`` (a name or a number), from ``start`` to ``end`` seconds after the begin of the run. Reads as
-        it goes: memory does not grow with their number.
+        ``thread`` (a name or a number) selects one; ``start`` and ``end`` are seconds after the start of the run.
+        Events are read one by one: memory does not grow with their number.
         """
         options = ["--events"]
         if thread is not None:
@@ -113,18 +113,19 @@ class Run:
         return Table(self.path, options)
 
     def table(self, name: str = "paths", options: Sequence[str] = ()) -> Table:
-        """The table ``"paths"`` (a row a call path and thread), ``"flat"`` (a row a region and thread) or ``"events"``.
+        """The table ``"paths"`` (a row per call path and thread), ``"flat"`` (a row per region and thread) or
+        ``"events"``.
 
-        ``options`` are those of ``timeloom convert``, such as ``["--only-my-code"]``.
+        ``options`` are options of ``timeloom convert``, such as ``["--only-my-code"]``.
         """
         return Table(self.path, [f"--{name}", *options])
 
     def to_pandas(self, per_thread: bool = True, table: str = "paths", options: Sequence[str] = ()) -> pandas.DataFrame:
-        """The run as a :class:`pandas.DataFrame`.
+        """Return the run as a :class:`pandas.DataFrame`.
 
-        ``table`` is ``"paths"`` (a row a call path), ``"flat"`` (a row a region) or ``"events"``. With ``per_thread``
-        each thread and task has rows of its own, without it they are added up. ``options`` are those of ``timeloom
-        convert``, such as ``["--only-my-code"]``.
+        ``table`` is ``"paths"`` (a row per call path), ``"flat"`` (a row per region) or ``"events"``. With
+        ``per_thread`` each thread and task has separate rows, without it they are added up. ``options`` are options of
+        ``timeloom convert``, such as ``["--only-my-code"]``.
         """
         import pandas
 
@@ -136,16 +137,17 @@ class Run:
         return frame if per_thread or table == "events" else _all_threads(frame, table)
 
     def to_polars(self, table: str = "paths", options: Sequence[str] = ()) -> polars.DataFrame:
-        """The same as a :class:`polars.DataFrame`, a row a thread. Texts are strings in it, not categories."""
+        """Return the run as a :class:`polars.DataFrame`, with a row per thread. Texts are strings, not categories."""
         import polars
 
         frame = polars.DataFrame(self.table(table, options))
         return frame.with_columns(polars.col(polars.Categorical).cast(polars.String))
 
     def to_hatchet(self) -> hatchet.GraphFrame:
-        """The call paths of all threads together as a :class:`hatchet.GraphFrame` (``pip install llnl-hatchet``).
+        """Return the call paths of all threads together as a :class:`hatchet.GraphFrame` (``pip install
+        llnl-hatchet``).
 
-        Its metrics are ``time`` (own) and ``time (inc)`` in seconds, and ``visits``.
+        Its metrics are ``time`` (exclusive) and ``time (inc)`` in seconds, and ``visits``.
         """
         import hatchet
 
@@ -154,9 +156,9 @@ class Run:
         return hatchet.GraphFrame.from_literal(literal_of(self.tree))
 
     def to_networkx(self) -> networkx.DiGraph[Any]:
-        """The call graph of all threads together, as a :class:`networkx.DiGraph`.
+        """Return the call graph of all threads together, as a :class:`networkx.DiGraph`.
 
-        A node for each region: ``(name, file, line)``, with the keys of a row of ``flat``. Edges have ``visits`` and
+        Each region is a node ``(name, file, line)``, with the keys of a row of ``flat``. Edges have ``visits`` and
         ``inclusive_s``.
         """
         from timeloom._graphs import call_graph
@@ -165,10 +167,10 @@ class Run:
 
 
 class Table:
-    """A table of a run, which is read anew whenever it is asked for: ``for row in table``, or as columns.
+    """A table of a run, which is read again at each use: ``for row in table``, or as columns.
 
-    Rows are dicts. As columns any package takes it that knows Arrow's PyCapsule interface, batch by batch and without
-    a Python object a value: ``polars.DataFrame(table)``, ``pyarrow.table(table)``, a name in a query of duckdb. Texts
+    Rows are dicts. Packages that support Arrow's PyCapsule interface read the columns, batch by batch and without a
+    Python object per value: ``polars.DataFrame(table)``, ``pyarrow.table(table)``, a name in a query of duckdb. Texts
     are dictionaries there: pandas and polars show them as categories.
     """
 
@@ -177,20 +179,21 @@ class Table:
         self._options = list(options)
 
     def command(self, to: str) -> list[str]:
-        """The arguments with which the ``timeloom`` program writes it to standard output, in the format ``to``."""
+        """Return the arguments with which the ``timeloom`` program writes it to standard output, in the format
+        ``to``."""
         return ["convert", "--to", to, "-o", "-", *self._options, self._run]
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return _rows(self.command("json"))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """A capsule ``arrow_array_stream``; a ``requested_schema`` is not followed, which the interface allows."""
+        """Return a capsule ``arrow_array_stream``. ``requested_schema`` is ignored, as the interface permits."""
         batches = self._batches()
         columns = next(batches)
         return _core.arrow_stream(columns, batches)
 
     def _batches(self) -> Iterator[Any]:
-        """The columns, then the batches."""
+        """Yield the columns, then the batches."""
         from timeloom._tables import TableReader
 
         with _output_of(self.command("arrow")) as output:
@@ -227,7 +230,7 @@ class _output_of:  # a context, used as a function
     """The standard output of a command of the program. Raises Error when the command has failed."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
-        # No pipe: nobody reads it before the end, and a full one would stop the program.
+        # Not a pipe: it is read at the end only, and a full pipe would stop the program.
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  # closed at the end of the context
         try:
             self._process = subprocess.Popen(
@@ -250,7 +253,7 @@ class _output_of:  # a context, used as a function
 
     def __exit__(self, kind: object, *_: object) -> None:
         assert self._process.stdout is not None
-        self._process.stdout.close()  # a reader that has seen enough is no error
+        self._process.stdout.close()  # a reader that stops early is not an error
         try:
             if kind is None:
                 self._check()
@@ -276,7 +279,7 @@ def _run(*arguments: str) -> bytes:
 
 
 def _rows(arguments: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The rows of a table in JSON, one a line."""
+    """Yield the rows of a table in JSON, one per line."""
     with _output_of(arguments) as output:
         for line in output:
             text = line.strip().rstrip(b",")

@@ -1,7 +1,7 @@
 """The command line of ``python -m scorep``, as one table.
 
-The help, the errors and docs/scorep.md speak of what is in it. Imports nothing, as
-all that is imported here is imported before the program.
+The help, the errors and docs/scorep.md are made from it. Imports nothing, because its imports would come before the
+program's.
 """
 
 from timeloom import _core
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from timeloom._core import _Program
 
-# Options of scorep-config with a value that is not in the table below: what is to be said.
+# Options of scorep-config with a value that are missing in the table below, and their remarks.
 _OF_VALUES = {
     "--thread=": "OpenMP and other threads of native code are not recorded; those of Python always are",
     "--mutex=": "locks are not recorded",
@@ -21,7 +21,7 @@ _OF_VALUES = {
 }
 _NOT_RECORDED = "is not recorded; leave the option out"
 
-# Each option: what it does. Options with a value end in "=".
+# Each option with its effect. Options with a value end in "=".
 OPTIONS = {
     "--help": "Print this help; also -h.",
     "--keep-files": "Keep the raw records beside the results.",
@@ -36,7 +36,7 @@ OPTIONS = {
     "--": "What follows is the program.",
 }
 
-# Options of scorep-config. The text says what is not recorded; None: nothing is missing.
+# Options of scorep-config. The text names the data that are not recorded; None: nothing is missing.
 CONFIG_OPTIONS = {
     "--mpi": None,
     "--mpp=none": None,
@@ -98,7 +98,7 @@ TYPES = {
 
 
 class UsageError(Exception):
-    """One line, without the ``scorep: `` before it."""
+    """One line, without the leading ``scorep: ``."""
 
 
 class CommandLine:
@@ -109,9 +109,9 @@ class CommandLine:
         self.keep_files = False
         self.verbose = False
         self.instrumenter = "auto"
-        self.off = False  # begins without instrumentation
-        self.locks = False  # calls for mutexes are recorded with threads of native code
-        self.wrappers: dict[str, str | bool] = {}  # the settings of those of which something is said
+        self.off = False  # starts without instrumentation
+        self.locks = False  # mutex calls are recorded together with native threads
+        self.wrappers: dict[str, str | bool] = {}  # the settings of wrappers that were mentioned
         self.file: str | None = None  # to run before the program
         self.remarks: list[str] = []  # lines for stderr
         self.program: _Program | None = None  # (kind, target, arguments)
@@ -130,7 +130,7 @@ def help_text() -> str:
 
 
 def parse(words: "Sequence[str]") -> CommandLine:
-    """The CommandLine of the words; raises UsageError."""
+    """Return the CommandLine of the words. Raises UsageError."""
     line = CommandLine()
     words = list(words)
     while words:
@@ -165,7 +165,7 @@ def _program(kind: str, words: list[str], option: str | None = None) -> "_Progra
 
 
 def _take(line: CommandLine, word: str, words: list[str]) -> None:
-    """Takes the option ``word``; one with a value may have it in the next word."""
+    """Take the option ``word``; its value may be the next word."""
     name, equals, value = word.partition("=")
     if name in ("--instrumenter-type", "--instrumenter-file"):
         if not equals and words:
@@ -189,7 +189,7 @@ def _take(line: CommandLine, word: str, words: list[str]) -> None:
 
 
 def _remarks_on(word: str) -> list[str] | None:
-    """Return what is to be said of an option of scorep-config; None for one that is not known."""
+    """Return the remark on an option of scorep-config; None for an unknown one."""
     name, equals, value = word.partition("=")
     words = [word]
     if name + equals in _LISTS:

@@ -1,12 +1,12 @@
-"""Regular expressions of filters: those of Python, which also take the classes of POSIX.
+"""Regular expressions of filters: Python's, extended by the classes of POSIX.
 
-Imported where a filter has an expression of its own, and not for a program that is measured.
+Imported only where a filter has such an expression, so a measured program does not load it.
 """
 
 import re
 import warnings
 
-# The characters between the brackets for [:name:].
+# The characters between the brackets, for [:name:].
 _CLASSES = {
     "alnum": "a-zA-Z0-9",
     "alpha": "a-zA-Z",
@@ -25,12 +25,12 @@ _CLASS = re.compile(r"\[:(\w*):\]")
 
 
 def compile_expression(text: str) -> "re.Pattern[str]":
-    """Return the compiled expression; ValueError says what is wrong, and where."""
+    """Return the compiled expression. ValueError describes the error and its position."""
     try:
         translated, places = _translate(text)
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of what [a--b] may mean one day
+                warnings.simplefilter("ignore")  # about a possible future meaning of [a--b]
                 return re.compile(translated)
         except RecursionError:
             raise re.error("too deeply nested") from None
@@ -43,7 +43,8 @@ def compile_expression(text: str) -> "re.Pattern[str]":
 
 
 def _translate(text: str) -> tuple[str, list[int]]:
-    """The text without classes of POSIX, and for each of its characters (and the end) the place in ``text``."""
+    """Return the text without classes of POSIX, and for each of its characters (and the end) the position in
+    ``text``."""
     parts: list[str] = []
     places: list[int] = []
     at = 0
@@ -61,7 +62,7 @@ def _translate(text: str) -> tuple[str, list[int]]:
             put = "\\[" if put == "[" else put
         elif put == "[":
             in_set = True
-            while text[at + taken : at + taken + 1] in ("^", "]") and taken < 3:  # the first ] is a character
+            while text[at + taken : at + taken + 1] in ("^", "]") and taken < 3:  # a ] at the start is a character
                 if text[at + taken] == "]":
                     put, taken = put + "\\]", taken + 1
                     break

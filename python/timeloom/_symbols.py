@@ -1,4 +1,4 @@
-"""The version of a Python, read from its file: nothing of it is run."""
+"""The version of a Python, read from its file, of which no code is run."""
 
 import mmap
 import struct
@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 _DYNAMIC_SYMBOLS = 11  # SHT_DYNSYM
 _LOADED = 1  # PT_LOAD
-_COOKIE = b"xdebugpy"  # begins _PyRuntime from 3.13 on, before the version
+_COOKIE = b"xdebugpy"  # starts _PyRuntime from 3.13 on, before the version
 
 
 class Interpreter(NamedTuple):
-    """What the file of an interpreter, or its library, says of itself."""
+    """The data in the file of an interpreter, or of its library."""
 
     version: tuple[int, int, int] | None  # None: before 3.11
     free_threaded: bool
 
 
 class _Elf:
-    """The dynamic symbols of an ELF file of 64 bits; struct.error and IndexError for one that is damaged."""
+    """The dynamic symbols of a 64-bit ELF file. A damaged file raises struct.error or IndexError."""
 
     def __init__(self, data: mmap.mmap) -> None:
         self._data = data
@@ -36,7 +36,7 @@ class _Elf:
         return kind, offset, address, size
 
     def symbols(self, wanted: set[bytes]) -> dict[bytes, int]:
-        """The addresses of those symbols that the file defines."""
+        """Return the addresses of those symbols that the file defines."""
         found = {}
         for place in self._places:
             kind = self._unpack("I", place + 4)[0]
@@ -80,7 +80,7 @@ def _read(data: mmap.mmap) -> Interpreter | None:
 
 
 def interpreter_in(path: str) -> Interpreter | None:
-    """What the file is the interpreter of; None: of no Python. Raises OSError where it cannot be read."""
+    """Return the Python in the file; None if there is none. Raises OSError if it cannot be read."""
     with open(path, "rb") as file:
         try:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:

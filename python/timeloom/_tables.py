@@ -1,7 +1,7 @@
 """Tables that ``timeloom convert --to arrow`` writes, batch by batch.
 
-It reads what that command writes (src/formats/arrow), not every Arrow file: whole numbers and real ones of 64 bits,
-and texts that a dictionary has, which comes before the first batch.
+It reads that command's output (src/formats/arrow), not every Arrow file: 64-bit integers and floating-point numbers,
+and texts in a dictionary, which precedes the first batch.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _DICTIONARY, _BATCH = 2, 3
 
 
 class _Table:
-    """A table of a FlatBuffer, whose fields are known by their numbers."""
+    """A table of a FlatBuffer; its fields are identified by number."""
 
     def __init__(self, data: bytes, place: int) -> None:
         self._data = data
@@ -61,20 +61,20 @@ class _Table:
         return list(struct.unpack_from(f"<{count}q", self._data, begin + 4))
 
 
-# The bytes of a batch, its rows, and of each column the number of missing values and the places of its buffers.
+# The bytes of a batch, its rows, and for each column the number of missing values and the positions of its buffers.
 Batch: TypeAlias = tuple[bytes, int, list[tuple[int, list[tuple[int, int]]]]]
 
 
 class Column(NamedTuple):
-    """The first argument of ``_core.arrow_stream`` is a list of these."""
+    """The element type of the first argument of ``_core.arrow_stream``, a list."""
 
     name: str
-    form: str  # as Arrow's C data interface has it; of texts, that of their places in the dictionary
+    form: str  # in Arrow's C data interface; for texts, of their dictionary indices
     words: Batch | None  # the dictionary: one column of texts
 
 
 class TableReader:
-    """A table that is read from a stream as it comes: its columns at once, its batches one after the other."""
+    """A table read from a stream: its columns at once, its batches one after the other."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -95,7 +95,7 @@ class TableReader:
         return Column(field.text(0), index, self._batch_of(message, message.table(2).table(1), [3]))
 
     def _next_message(self) -> _Table | None:
-        """The head of the next one; None at the end."""
+        """Return the head of the next message; None at the end."""
         length: int = struct.unpack("<i", self._read(8)[4:])[0]
         head = self._read(length)
         return _Table(head, struct.unpack_from("<I", head)[0]) if length else None
@@ -112,7 +112,7 @@ class TableReader:
             yield self._batch_of(message, message.table(2), [2] * len(self.columns))
 
     def _batch_of(self, message: _Table, batch: _Table, counts: list[int]) -> Batch:
-        """``counts``: how many buffers each column has."""
+        """Read a batch; ``counts``: the number of buffers of each column."""
         body = self._read(message.value(3, "<q"))
         nulls, buffers = batch.words(1), batch.words(2)
         parts, at = [], 0

@@ -1,8 +1,8 @@
-"""A Python that the extension was not built for, or does not load in.
+"""For a Python that the extension was not built for, or cannot be loaded in.
 
-Imported only there. ``import timeloom`` fails with one line that says what to install;
-``python -m timeloom`` says the same and goes on as ``python``, so that the program runs unmeasured.
-In a sub-interpreter it succeeds, and records nothing.
+Imported only there. ``import timeloom`` fails with one line that names the package to install; ``python -m timeloom``
+prints it and continues as ``python``, so that the program runs unmeasured. In a sub-interpreter the import succeeds,
+and nothing is recorded.
 """
 
 import os
@@ -13,11 +13,11 @@ from importlib.machinery import EXTENSION_SUFFIXES
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _PROGRAM = os.path.join(_PACKAGE, "bin", "timeloom")
-_OLDEST, _NEWEST = (3, 11), (3, 15)  # that this version of Timeloom knows
+_OLDEST, _NEWEST = (3, 11), (3, 15)  # versions that this Timeloom supports
 
 
 def _version(tag: str) -> str:
-    """The version in the name of an extension: "3.13t" of "313t"."""
+    """Return the version in the name of an extension: "3.13t" for "313t"."""
     return f"{tag[0]}.{tag[1:]}"
 
 
@@ -39,7 +39,7 @@ def _reason(error: ImportError) -> str:
 
 
 def _flags_of_interpreter() -> list[str] | None:
-    """The words between python and ``-m timeloom`` or the path of ``__main__.py``.
+    """Return the words between python and ``-m timeloom`` or the path of ``__main__.py``.
 
     None: this Python was not started to run a program under Timeloom.
     """
@@ -62,7 +62,7 @@ def _in_sub_interpreter() -> bool:
 
 
 def take_over(error: ImportError) -> None:
-    """Becomes the program without Timeloom; raises ImportError where none was to be run.
+    """Become the program without Timeloom; raise ImportError if there is none.
 
     Returns in a sub-interpreter, with a stand-in for the extension.
     """

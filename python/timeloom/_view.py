@@ -1,6 +1,6 @@
-"""The timeline of a run inside a notebook: what ``timeloom.view()`` gives.
+"""The timeline of a run inside a notebook: the result of ``timeloom.view()``.
 
-It is imported by ``timeloom.view()`` and the notebook extension alone: a measured program has nothing of it.
+Only ``timeloom.view()`` and the notebook extension import it, so a measured program does not load it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from timeloom import Error, _core
 
 _PROGRAM = Path(_core.__file__).parent / "bin" / "timeloom"
-_MOST = 4_000_000  # bytes that a notebook keeps of a page
+_MOST = 4_000_000  # bytes of a page that a notebook stores
 _HEIGHT = 640
 _IDLE_MINUTES = "60"
 
@@ -28,9 +28,9 @@ _IDLE_MINUTES = "60"
 class View:
     """The timeline of a run, or of two; a notebook shows it in a frame.
 
-    With a proxy (jupyter-server-proxy) the frame asks a server of ``timeloom view``, which ends after an hour
-    without a question, with :meth:`stop`, or with this process. Without one the page has the run inside and asks
-    nobody; a run that is too large for that is named only.
+    With a proxy (jupyter-server-proxy) the frame uses a server of ``timeloom view``, which ends after an hour without a
+    request, with :meth:`stop`, or with this process. Without a proxy the page contains the run and needs no server. A
+    run that is too large for that is only named.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class View:
             self._process = None
 
     def _page(self, with_source: bool) -> str:
-        """The attributes of a frame with the whole page; empty: it is too large."""
+        """Return the attributes of a frame with the whole page; empty if it is too large."""
         with tempfile.TemporaryDirectory(prefix="timeloom-view-") as directory:
             file = Path(directory) / "run.html"
             options = ["--html", str(file), *(["--with-source"] if with_source else [])]
@@ -79,7 +79,7 @@ class View:
         return "" if len(page) > _MOST else f'srcdoc="{html.escape(page)}" sandbox="allow-scripts allow-downloads"'
 
     def _serve(self, template: str) -> str:
-        """The attributes of a frame that asks a server, which is started now."""
+        """Start a server, and return the attributes of a frame that uses it."""
         host = urllib.parse.urlsplit(template).hostname
         options = ["--no-browser", "--frame", "--idle", _IDLE_MINUTES, *(["--allow-host", host] if host else [])]
         process = subprocess.Popen(
@@ -102,7 +102,8 @@ class View:
 
 
 def _known_proxy() -> str | None:
-    """Where jupyter-server-proxy shows the ports of this machine: known in a JupyterHub that tells its address."""
+    """Return the URL of jupyter-server-proxy for this machine's ports, known in a JupyterHub that passes its
+    address."""
     address = os.environ.get("JUPYTERHUB_PUBLIC_URL", "").rstrip("/")
     if not address or importlib.util.find_spec("jupyter_server_proxy") is None:
         return None

@@ -1,8 +1,8 @@
-"""The pytest plugin: ``pytest --timeloom`` measures the tests, and holds them to their limits.
+"""The pytest plugin: ``pytest --timeloom`` measures the tests, and checks their limits.
 
-All tests of a session become regions of one run, a profile. A test with limits, which are checked
-when it ends, has a run of its own; with ``--timeloom-traces`` every test has, and a trace in it.
-docs/pytest.md describes it. Without ``--timeloom`` only the marker is registered.
+All tests of a session become regions of one run, a profile. A test with limits has a separate run, and its limits are
+checked when it ends; with ``--timeloom-traces`` every test has a separate run, with a trace. docs/pytest.md describes
+it. Without ``--timeloom`` only the marker is registered.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ timeloom(max_total=None, max_visits=None): with --timeloom, the most time that t
 ("2s", "300ms", or seconds as a number; a dictionary says it by region), and how often it may call \
 regions ({"shop.load": 3})."""
 _FRAMES = ["_pytest.*", "pluggy.*"]  # lie between a measurement and the test
-_RUN = "timeloom_run"  # properties of a test report, which xdist hands on
+_RUN = "timeloom_run"  # properties of a test report, which xdist passes on
 _JOINED = "timeloom_joined"
 _UNCHECKED = "timeloom_unchecked"
 _MEASURED = "timeloom_measured"
 _SECONDS = "timeloom_seconds"  # of the test alone, without starting and weaving a run for it
-_PARTS = Path("spool", "parts")  # what the processes of a session record; src/run/spools.hpp
+_PARTS = Path("spool", "parts")  # the spools of a session's processes; src/run/spools.hpp
 _MOST_SLOW = 10
 
 
@@ -51,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker; with ``--timeloom`` also the plugin that measures.
 
-    Raises UsageError where a setting of Timeloom is wrong.
+    Raises UsageError if a setting of Timeloom is invalid.
     """
     config.addinivalue_line("markers", _MARKER)
     traces = bool(config.getoption("--timeloom-traces"))
@@ -109,7 +109,7 @@ class _Limit:
         return f'{self.quantity}("{name}") <= {self.most}'
 
     def broken(self, verdict: dict[str, Any], test: str) -> list[str]:
-        """Return a line for each region that is beyond the limit."""
+        """Return a line for each region that exceeds the limit."""
         if verdict["outcome"] in ("error", "undecided"):
             return [f"{self.region}: {verdict['text']}"]
         return [self._line("the test" if one["name"] == test else one["name"], one["measured"])
@@ -154,11 +154,11 @@ class _Part:
 
     @property
     def running(self) -> bool:
-        """Whether a measurement runs that is this one."""
+        """True while this measurement is running."""
         return self._measurement is not None
 
     def enter(self, parts: Path) -> None:
-        """Begin to record a test. Raises timeloom.Error or OSError when that cannot be."""
+        """Begin to record a test. Raises timeloom.Error or OSError on failure."""
         if self._measurement is None:
             self._measurement = self._start(parts)
         _core.enable_recording()
@@ -171,7 +171,7 @@ class _Part:
         """End the measurement, so that another one can begin."""
         measurement, self._measurement = self._measurement, None
         if measurement is not None:
-            _core.enable_recording()  # for those that come
+            _core.enable_recording()  # for later measurements
             measurement.finish()
 
     def _start(self, parts: Path) -> timeloom.Measurement:
@@ -182,13 +182,13 @@ class _Part:
 
 
 def _weave(directory: Path) -> str | None:
-    """Make the run of what the processes of a session have recorded; return what went wrong."""
+    """Create the run from the records of a session's processes; return the errors."""
     done = _timeloom("weave", str(directory))
     return None if done.returncode == 0 else done.stderr.strip()
 
 
 def _run_as_region(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Let the test run as a region of its name, and note its own time."""
+    """Run the test as a region of its name, and note its exclusive time."""
     begin = time.perf_counter()
     try:
         with timeloom.region(item.nodeid):
@@ -198,7 +198,7 @@ def _run_as_region(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 class _Session:
-    """Measures the tests of one pytest process; where tests are reported, sums up."""
+    """Measures the tests of one pytest process, and summarizes them in the process that reports."""
 
     def __init__(self, config: pytest.Config, output: str, traces: bool) -> None:
         here = config.invocation_params.dir
@@ -206,7 +206,7 @@ class _Session:
         name = output or time.strftime("timeloom-pytest-%Y%m%d-%H%M%S")
         self._here = here
         self._directory = Path(worker["timeloom_directory"]) if worker else here / name
-        self._made = False  # the directory, by this process
+        self._made = False  # this process has created the directory
         self._is_worker = worker is not None
         self._traces = traces
         self._part = _Part()
@@ -218,13 +218,13 @@ class _Session:
     @pytest.hookimpl(tryfirst=True)  # before xdist starts workers
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         if not self._is_worker and not self._traces and not session.config.option.collectonly:
-            with contextlib.suppress(OSError):  # the first test says why
+            with contextlib.suppress(OSError):  # the first test reports the reason
                 self._directory = _claimed(self._directory)
                 self._made = True
 
     def pytest_unconfigure(self) -> None:
         if self._made:
-            with contextlib.suppress(OSError):  # nothing was recorded, if it is empty
+            with contextlib.suppress(OSError):  # nothing was recorded if it is empty
                 self._directory.rmdir()
 
     @pytest.hookimpl(optionalhook=True)
@@ -240,7 +240,7 @@ class _Session:
         if not limits and not self._traces and (self._part.running or not _core.running()):
             return (yield from self._as_region(item))
         self._part.finish()
-        if _core.running():  # the whole session is under `timeloom run`
+        if _core.running():  # `timeloom run` measures the whole session
             result = yield from _run_as_region(item)
             if totals := _core.so_far():
                 item.user_properties.append((_JOINED, totals["run"]))
@@ -293,7 +293,7 @@ class _Session:
             return None
 
     def _claim(self, test: str) -> Path:
-        """An empty directory for the run of a test."""
+        """Return an empty directory for the run of a test."""
         name = re.sub(r"[^\w.=+-]+", "-", test).strip("-.")[-100:] or "test"
         return _claimed(self._directory / name)
 
@@ -355,7 +355,7 @@ class _Session:
 
 
 def _claimed(path: Path) -> Path:
-    """Make a directory that nobody else has made: the path, or with a number where it is taken."""
+    """Create a new directory: at the path, or with a number if that exists."""
     path.parent.mkdir(parents=True, exist_ok=True)
     number = 1
     place = path

@@ -1,7 +1,7 @@
-"""The interface of Omnitrace's Python profiling, served by Timeloom.
+"""The interface of Omnitrace's Python profiling, implemented by Timeloom.
 
-Programs that use it run unchanged: ``omnitrace-python -- script.py`` profiles a program, the
-names below profile parts of one that was started plainly. docs/omnitrace.md has the differences.
+Programs that use it run unchanged: ``omnitrace-python -- script.py`` profiles a program, and the names below profile
+parts of a program that was started without it. docs/omnitrace.md lists the differences.
 
 (PYTEST_DONT_REWRITE: see the package timeloom.)
 """

@@ -65,7 +65,7 @@ def _restart(line: _command_line.CommandLine) -> None:
 
 
 def _check_expressions(line: _command_line.CommandLine) -> None:
-    """Raises UsageError for an expression of an option that is none."""
+    """Raise UsageError for an option's expression that is invalid."""
     for option in _command_line.OPTIONS:
         if option.kind != "texts" or option.name not in line.properties:
             continue
@@ -80,7 +80,7 @@ def _check_expressions(line: _command_line.CommandLine) -> None:
 
 def _take_configuration(line: _command_line.CommandLine) -> None:
     for name, value in line.properties.items():
-        # The defaults of exclusions stay, as long as a program does not assign another list.
+        # The default exclusions stay until a program assigns another list.
         setattr(_config.Config, name, getattr(_config.Config, name) + value if isinstance(value, list) else value)
     if line.properties.get("annotate_trace"):
         sys.stderr.write(_NO_ANNOTATIONS)
@@ -93,7 +93,7 @@ def _take_configuration(line: _command_line.CommandLine) -> None:
 
 
 def _program(line: _command_line.CommandLine) -> "_Program":
-    """The program to run; of a command that names none, the script of a variable. Raises UsageError."""
+    """Return the program to run; without one in the command line, the script named by a variable. Raises UsageError."""
     script = next(filter(None, (posix.environ.get(name) for name in _SCRIPT_FILES)), None)
     if script is None or line.marked:
         if line.program is None:
@@ -115,7 +115,7 @@ def _program(line: _command_line.CommandLine) -> "_Program":
 
 
 def _found(program: "_Program") -> "_Program":
-    """The program with its script where it is found: in the current directory, or on PATH. Raises UsageError."""
+    """Return the program with the path of its script: in the current directory, or on PATH. Raises UsageError."""
     kind, target, arguments = program
     if kind != "file" or _exists(target):
         return program
@@ -138,7 +138,7 @@ def _exists(path: str) -> bool:
 
 
 def _compiled(name: str) -> "CodeType":
-    """The code of the file of --setup; UsageError if it cannot be read or is no Python."""
+    """Return the code of the file of --setup. Raises UsageError if it cannot be read or compiled."""
     _, path, _ = _found(("file", name, []))
     try:
         with open(path, "rb") as file:
@@ -148,7 +148,7 @@ def _compiled(name: str) -> "CodeType":
 
 
 def _preparation(line: _command_line.CommandLine, setup: "CodeType | None") -> "Callable[[], None]":
-    """Return what is done in the place of the program, before it."""
+    """Return the action that replaces the program, or runs before it."""
 
     def prepare() -> None:
         import builtins
@@ -158,7 +158,7 @@ def _preparation(line: _command_line.CommandLine, setup: "CodeType | None") -> "
         names["profile"] = names["trace"] = profiler.Profiler()
         names["noprofile"] = names["notrace"] = profiler.FakeProfiler()
         if setup is not None:
-            # The program finds its names.
+            # The program finds these names.
             exec(setup, vars(sys.modules["__main__"]))
 
     return prepare

@@ -1,7 +1,7 @@
 """The command line of ``omnitrace-python``, as one table.
 
-The help, the errors and docs/omnitrace.md speak of what is in it. Imports nothing, as
-all that is imported here is imported before the program.
+The help, the errors and docs/omnitrace.md are made from it. Imports nothing, because its imports would come before the
+program's.
 """
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING
@@ -17,7 +17,7 @@ LABELS = ("args", "file", "line", "qualname")
 
 
 class Option:
-    """``kind``: how its values are read, a method of _Parser; ``name``: where they go."""
+    """``kind``: the parser of its values, a method of _Parser; ``name``: the attribute that stores them."""
 
     def __init__(self, names: str, name: str, kind: str, value: str, meaning: str) -> None:
         *short, self.long = names.split()
@@ -63,7 +63,7 @@ _PYTHON_FLAGS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 
 
 class UsageError(Exception):
-    """One line, without the ``omnitrace: `` before it."""
+    """One line, without the leading ``omnitrace: ``."""
 
 
 class CommandLine:
@@ -75,11 +75,11 @@ class CommandLine:
         self.verbosity: int | None = None
         self.config: list[str] = []
         self.setup: str | None = None
-        self.properties: dict[str, Any] = {}  # of omnitrace.profiler.config
-        self.python: list[str] = []  # flags of the interpreter that the program is to run with
+        self.properties: dict[str, Any] = {}  # properties of omnitrace.profiler.config
+        self.python: list[str] = []  # flags of the interpreter for the program
         self.options: list[str] = []  # the words of all options
         self.program: _Program | None = None
-        self.marked = False  # by a -- before the program
+        self.marked = False  # with a -- in front of the program
 
 
 def help_text() -> str:
@@ -96,7 +96,7 @@ def help_text() -> str:
 
 
 def parse(words: "Sequence[str]") -> CommandLine:
-    """The CommandLine of the words; raises UsageError."""
+    """Return the CommandLine of the words. Raises UsageError."""
     return _Parser(list(words)).parse()
 
 
@@ -134,7 +134,7 @@ class _Parser:
             return
         if value is not None:
             self.words.insert(0, value)
-            # The value of --option=value is all that it has.
+            # The value of --option=value is its only one.
             kept, self.words = self.words[1:], self.words[:1]
             getattr(self, f"_{option.kind}")(option, name)
             if self.words:
@@ -147,7 +147,7 @@ class _Parser:
         return f"write one of {', '.join(LABELS)}" if option.kind == "labels" else "write yes or no"
 
     def _option(self, word: str) -> tuple[Option, str, str | None]:
-        """The option of a word, its name there, and the value that is in the same word."""
+        """Return the option of a word, its name in the word, and the value in the same word."""
         name, equals, value = word.partition("=")
         for option in OPTIONS:
             if name in (option.short, option.long):
@@ -219,7 +219,7 @@ def _unknown(name: str) -> str:
 
 
 def _take_program(line: CommandLine, words: list[str]) -> None:
-    """Takes the words from the program on."""
+    """Take the words from the program on."""
     if words and is_python(words[0]):
         words = _take_python_flags(line, words[1:])
     if not words:
@@ -238,7 +238,7 @@ def _take_program(line: CommandLine, words: list[str]) -> None:
 
 
 def is_python(word: str) -> bool:
-    """Whether a word is the name of a Python interpreter: python3, /usr/bin/python3.12."""
+    """True if a word is the name of a Python interpreter: python3, /usr/bin/python3.12."""
     name = word[word.rfind("/") + 1 :]
     if name in _PYTHON:
         return True
@@ -247,7 +247,7 @@ def is_python(word: str) -> bool:
 
 
 def _take_python_flags(line: CommandLine, words: list[str]) -> list[str]:
-    """Takes the options of python itself, and returns the words that follow."""
+    """Take the options of python itself, and return the words that follow."""
     at = 0
     while at < len(words) and words[at].startswith("-") and words[at] not in ("-", "-m", "-c"):
         word = words[at]

@@ -1,4 +1,4 @@
-"""``omnitrace.profiler.config``: static properties of a class, which choose the profiled functions and their labels."""
+"""``omnitrace.profiler.config``: static properties of a class that select the profiled functions and their labels."""
 
 from timeloom import _core
 
@@ -75,12 +75,12 @@ def _expressions(name: str, value: "Iterable[str]") -> list[str]:
 
 
 class Config(metaclass=_Properties):
-    """The configuration of the profiler, for the whole process; it counts from the next start of a profiler on."""
+    """The profiler's configuration for the whole process; changes apply from the next start of a profiler on."""
 
 
 def settings() -> "dict[str, Any]":
-    """The same as settings of Timeloom."""
-    # A text is never empty there: a line without an expression says that there is none.
+    """Return the configuration as settings of Timeloom."""
+    # A text there is never empty: a line without an expression stands for "none".
     result: dict[str, Any] = {
         setting: "\n".join(_values[name]) or "\n" for name, (setting, _) in _LISTS.items()
     }

@@ -1,4 +1,4 @@
-"""The run of this process: begun by the launcher, by hand, or by the first that profiles something."""
+"""The run of this process: started by the launcher, by hand, or by the first profiler."""
 
 import sys
 
@@ -16,14 +16,14 @@ _REFUSED = "omnitrace: nothing is measured: {}\n"
 
 _begun = False  # by this module
 _finalized = False
-_refused = False  # by a variable or file that cannot be read
-_applied: "dict[str, Any] | None" = None  # the settings in force
+_refused = False  # because of an unreadable variable or file
+_applied: "dict[str, Any] | None" = None  # the current settings
 
 
 def initialize(command: "str | Sequence[str]" = "") -> None:
     """Begin the run; ``command``, or its first word, names its output. Profiles nothing yet.
 
-    Raises RuntimeError where there is a run already.
+    Raises RuntimeError if there is a run already.
     """
     if is_initialized():
         raise RuntimeError("Error! omnitrace is already initialized")
@@ -31,7 +31,7 @@ def initialize(command: "str | Sequence[str]" = "") -> None:
 
 
 def finalize() -> None:
-    """Write all outputs; nothing is profiled afterwards. Raises RuntimeError when that is done already."""
+    """Write all outputs; nothing is profiled afterwards. Raises RuntimeError if they are written already."""
     global _finalized
     if _finalized:
         raise RuntimeError("Error! omnitrace is already finalized")
@@ -40,24 +40,24 @@ def finalize() -> None:
 
 
 def is_initialized() -> bool:
-    """Whether there is a run, or has been one."""
+    """True if a run has begun, even if it has ended."""
     return _begun or _finalized or _core.running()
 
 
 def is_finalized() -> bool:
-    """Whether its outputs have been written."""
+    """True if its outputs have been written."""
     return _finalized
 
 
 def ensure() -> bool:
-    """Begin the run unless it is there; False when nothing can be recorded any more, or at all."""
+    """Begin the run if there is none; False if nothing can be recorded, or nothing more."""
     if not _begun and not _finalized and not _refused and not _core.running():
         _begin(sys.argv)
     return _core.running()
 
 
 def apply() -> None:
-    """Go on by the configuration as it is now."""
+    """Continue with the current configuration."""
     global _applied
     wanted = _config.settings()
     if wanted != _applied:
@@ -66,7 +66,7 @@ def apply() -> None:
 
 
 def take(settings: "dict[str, Any]") -> None:
-    """Note that the launcher has begun the run by these settings."""
+    """Note that the launcher has begun the run with these settings."""
     global _applied
     _applied = settings
 

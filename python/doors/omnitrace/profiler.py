@@ -1,7 +1,7 @@
 """The profiler: as a decorator, for a ``with`` block, or by start() and stop().
 
-Profiling is on for all threads of the process while any profiler is started. It is off again
-however a function or block ends; coroutines and generators are profiled while they run.
+Profiling is on for all threads of the process while at least one profiler is started. It ends with the function or
+block, even after an exception; coroutines and generators are profiled while they run.
 """
 
 from _thread import RLock
@@ -35,9 +35,9 @@ __all__ = [
 config = Config
 
 _lock = RLock()
-_started = 0  # profilers that are on; the launcher is one
+_started = 0  # active profilers, including the launcher
 _stopped = False  # by omnitrace.user.stop_trace()
-_launched = False  # and this has not been asked for yet
+_launched = False  # not yet queried
 _condition: "Callable[[], object] | None" = None
 
 
@@ -50,7 +50,7 @@ register_at_fork(after_in_child=_make_lock)
 
 
 def _switch(started: int, stopped: bool) -> None:
-    """Take the new state, and switch profiling on or off where that follows from it."""
+    """Store the new state, and switch profiling on or off accordingly."""
     global _started, _stopped
     before = _started > 0 and not _stopped
     _started, _stopped = started, stopped
@@ -65,14 +65,14 @@ def _switch(started: int, stopped: bool) -> None:
 
 
 def trace(on: bool) -> None:
-    """For omnitrace.user: profilers that are started profile only while this is on."""
+    """For omnitrace.user: started profilers profile only while this is on."""
     with _lock:
         _look_at_launch()
         _switch(_started, not on)
 
 
 def take_launch(on: bool) -> None:
-    """Note that the launcher has begun a run: ``on`` is whether it profiles all of the program."""
+    """Note that the launcher has begun a run; ``on``: it profiles the whole program."""
     global _started, _launched
     _started = int(on)
     _launched = on
@@ -80,7 +80,7 @@ def take_launch(on: bool) -> None:
 
 
 def _look_at_launch() -> None:
-    """Find out whether the program has begun with its trace stopped (OMNITRACE_INIT_ENABLED=OFF)."""
+    """Find out whether the program was started with its trace stopped (OMNITRACE_INIT_ENABLED=OFF)."""
     global _launched, _stopped
     if _launched:
         _launched = False
@@ -88,7 +88,7 @@ def _look_at_launch() -> None:
 
 
 class Profiler:
-    """Profiles what runs while it is started. ``debug`` is accepted and has no effect."""
+    """Profiles the code that runs while it is started. ``debug`` is accepted and has no effect."""
 
     def __init__(self, *, debug: bool = False) -> None:
         self.debug = debug
@@ -97,13 +97,13 @@ class Profiler:
 
     @staticmethod
     def condition(functor: "Callable[[], object]") -> None:
-        """Set the function that every start asks: profiling begins where it returns a true value."""
+        """Set the function that every start calls: profiling begins where it returns a true value."""
         global _condition
         _condition = functor
 
     @staticmethod
     def is_enabled() -> bool:
-        """Return what that function says; False when it raises."""
+        """Return the result of that function; False if it raises an exception."""
         if _condition is None:
             return True
         try:
@@ -118,10 +118,10 @@ class Profiler:
             _run.apply()
 
     def update(self) -> None:
-        """Nothing is to be updated: each start asks the condition."""
+        """Do nothing: each start evaluates the condition."""
 
     def start(self) -> int:
-        """Begin to profile; return how often it has been started."""
+        """Begin to profile; return the number of starts not yet undone."""
         with _lock:
             _look_at_launch()
             self._count += 1
@@ -131,7 +131,7 @@ class Profiler:
             return self._count
 
     def stop(self) -> int:
-        """Undo one start; return how many are left. Profiling ends with the last one."""
+        """Undo one start; return the number left. Profiling ends with the last one."""
         with _lock:
             self._count = max(self._count - 1, 0)
             if self._count == 0 and self._holds:
@@ -177,7 +177,7 @@ class Profiler:
 
 
 class FakeProfiler:
-    """Leaves out what the calling thread calls in the block or the decorated function; user regions are recorded."""
+    """Leaves out the calling thread's calls in the block or the decorated function; user regions are recorded."""
 
     def __init__(self, *, debug: bool = False) -> None:
         self.debug = debug
@@ -212,7 +212,7 @@ noprofile = FakeProfiler
 
 
 def _decorated(block: "Profiler | FakeProfiler", func: "Callable[..., Any]") -> "Any":
-    """Return ``func`` in the block. Each step of a coroutine or generator is in a block of its own."""
+    """Return ``func`` in the block. Each step of a coroutine or generator runs in its own block."""
     with _core.unrecorded():
         from timeloom import _decorators
 
@@ -235,7 +235,7 @@ def profiler_init() -> None:
 
 
 def profiler_finalize() -> None:
-    """End what profiler_init() has begun."""
+    """End the profiling that profiler_init() has begun."""
     _by_hand.stop()
 
 

@@ -1,6 +1,6 @@
-"""User regions, and switches of what is profiled.
+"""User regions, and switches for profiling.
 
-All functions may be called from any thread and return 0, as those of Omnitrace do on success.
+All functions may be called from any thread. They return 0, like Omnitrace's on success.
 """
 
 from _thread import _local
@@ -40,7 +40,7 @@ _started = _Started()
 
 
 class Region:
-    """A region of this name: a decorator, a context manager, or between start() and stop()."""
+    """A region with this name: a decorator, a context manager, or from start() to stop()."""
 
     def __init__(self, label: str) -> None:
         self.label = label
@@ -53,7 +53,7 @@ class Region:
         self._region.__enter__()
 
     def stop(self) -> None:
-        """Leave it. Raises RuntimeError where this thread has started another one since, or has not started it."""
+        """Leave the region. Raises RuntimeError if this thread did not start it, or started another one since."""
         regions = _started.regions
         if not regions or regions[-1] is not self:
             place = len(regions) - regions[::-1].index(self) if self in regions else 0

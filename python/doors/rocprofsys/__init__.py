@@ -1,4 +1,4 @@
-"""The package :mod:`omnitrace` by the name of its successor, ROCm Systems Profiler.
+"""The package :mod:`omnitrace` under the name of its successor, ROCm Systems Profiler.
 
 (PYTEST_DONT_REWRITE: see the package timeloom.)
 """

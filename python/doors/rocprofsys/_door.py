@@ -1,4 +1,4 @@
-"""Refuses the import in one line where Timeloom was built without the door of Omnitrace."""
+"""Refuses the import with one line if Timeloom was built without the door of Omnitrace."""
 
 try:
     import omnitrace  # noqa: F401

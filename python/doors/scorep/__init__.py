@@ -1,8 +1,8 @@
-"""The interface of the Score-P Python bindings, served by Timeloom.
+"""The interface of the Score-P Python bindings, implemented by Timeloom.
 
-Programs that use the bindings run unchanged: ``python -m scorep script.py``
-measures, the functions of :mod:`scorep.user` and :mod:`scorep.instrumenter` mark
-and steer what is recorded. Without ``-m scorep`` each of them does nothing.
+Programs that use the bindings run unchanged: ``python -m scorep script.py`` measures a program, and the functions of
+:mod:`scorep.user` and :mod:`scorep.instrumenter` mark regions and control recording. Without ``-m scorep`` each of them
+does nothing.
 
 (PYTEST_DONT_REWRITE: see the package timeloom.)
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> "ModuleType":
-    # The bindings have loaded these modules before a program runs; here the first use loads them.
+    # The original bindings load these modules before a program runs; here the first use loads them.
     if name not in ("_bindings", "_instrumenters", "helper", "subsystem"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from timeloom import _core

@@ -1,4 +1,4 @@
-"""``python -m scorep``: runs a program and records what it does."""
+"""``python -m scorep``: runs a program and records its calls."""
 
 import posix
 import sys
@@ -34,7 +34,7 @@ def main() -> None:
     except (_scorep_words.UsageError, _core.Error) as error:
         sys.stderr.write(f"scorep: {error}\n")
         raise SystemExit(1) from None
-    _core.load_wrappers(line.wrappers)  # begins this process anew, before anything is said
+    _core.load_wrappers(line.wrappers)  # starts this process again, before anything is printed
     if line.verbose:
         line.remarks.append(_choices(line))
     for remark in line.remarks:
@@ -45,13 +45,13 @@ def main() -> None:
 
 def _settings(line: _scorep_words.CommandLine) -> "dict[str, Any]":
     """Return the settings of the options, by the names of timeloom run; the door adds its own."""
-    locks = {"thread_locks": 0} if _wants_locks(line) else {}  # of any duration, as Score-P does
+    locks = {"thread_locks": 0} if _wants_locks(line) else {}  # of any duration, as in Score-P
     return {"instrumenter": line.instrumenter, "paused": line.off, "keep_spool": line.keep_files,
             **line.wrappers, **locks}
 
 
 def _wants_locks(line: _scorep_words.CommandLine) -> bool:
-    """Whether nobody else says which calls for mutexes are recorded."""
+    """True if no other setting selects the mutex calls to record."""
     return line.locks and line.wrappers["thread"] == "pthread" and b"TIMELOOM_THREAD_LOCKS" not in posix.environ
 
 
@@ -67,7 +67,7 @@ def _scorep_variables() -> list[bytes]:
 
 
 def _check(program: "_Program") -> None:
-    """Raises UsageError for a script that is not there, or is none of Python."""
+    """Raise UsageError for a script that is missing or is not Python."""
     kind, target, arguments = program
     if kind != "file":
         return
@@ -84,7 +84,7 @@ def _check(program: "_Program") -> None:
 
 
 def _runner(path: str) -> "Callable[[], None]":
-    """Return the function that executes the file of --instrumenter-file; UsageError if it cannot be read."""
+    """Return the function that executes the file of --instrumenter-file. Raises UsageError if it cannot be read."""
     try:
         with open(path, "rb") as file:
             source = file.read()

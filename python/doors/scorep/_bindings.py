@@ -60,7 +60,7 @@ def rewind_begin(name: str, file_name: str | None = None, line_number: int | Non
 
 
 def get_experiment_dir_name() -> str:
-    """Return the directory that is being written; empty without a measurement."""
+    """Return the directory of the current measurement; empty without one."""
     measurement = _core.so_far()
     return "" if measurement is None else measurement["run"]
 

@@ -1,4 +1,4 @@
-"""Refuses the import in one line where Timeloom was built without this door."""
+"""Refuses the import with one line if Timeloom was built without this door."""
 
 import os
 import sys

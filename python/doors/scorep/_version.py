@@ -1,3 +1,3 @@
-"""The version of the bindings whose interface this is."""
+"""The version of the bindings with this interface."""
 
 __version__ = "4.5.1"

@@ -1,7 +1,7 @@
-"""The command ``scorep``, which in Score-P stands in front of a compiler.
+"""The command ``scorep``, which in Score-P precedes a compiler.
 
-Here there is nothing to instrument in native code, so the command behind it runs as it is. A
-Python program behind it is what was meant by those who write ``scorep app.py``.
+Timeloom does not instrument native code, so the command runs unchanged. A Python program, as in ``scorep app.py``, is
+measured.
 """
 
 import os
@@ -33,7 +33,7 @@ def main() -> None:
     elif not command:
         raise SystemExit("scorep: there is no command to run; see scorep --help")
     elif command[0].endswith(".py"):
-        # By its path: with -m, Python would look in the current directory first.
+        # By its path: with -m, Python would search the current directory first.
         door = os.path.join(os.path.dirname(__file__), "__main__.py")
         os.execv(sys.executable, [sys.executable, door, *words])
     else:

@@ -18,7 +18,7 @@ def print_err(*args: object) -> None:
 
 
 def call(arguments: "Sequence[str]") -> tuple[int, str, str]:
-    """Run a command and return its status, the text of its stdout and that of its stderr."""
+    """Run a command and return its status, its stdout and its stderr as text."""
     done = subprocess.run(arguments, capture_output=True)
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
@@ -34,7 +34,8 @@ def get_scorep_version() -> float:
 
 
 def get_scorep_config(config_line: str | None = None) -> list[str] | str | None:
-    """Return the lines of ``scorep-info config-summary``, or the first with ``config_line`` in it; else None."""
+    """Return the lines of ``scorep-info config-summary``, or the first one that contains ``config_line``; otherwise
+    None."""
     lines = _core.scorep_summary().split("\n")
     if config_line is None:
         return lines

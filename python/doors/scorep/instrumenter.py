@@ -1,8 +1,7 @@
-"""Switching the automatic instrumentation, for all threads of the process.
+"""Switches the automatic instrumentation, for all threads of the process.
 
-All functions may be called from any thread and do nothing without a measurement.
-User regions, parameters and rewinds are recorded whether the instrumentation is on
-or off.
+All functions may be called from any thread and do nothing without a measurement. User regions, parameters and rewinds
+are recorded whether the instrumentation is on or off.
 """
 
 from timeloom import _core
@@ -22,7 +21,7 @@ global_instrumenter: "Instrumenter | None" = None
 
 
 class Instrumenter:
-    """The automatic instrumentation of this process; :func:`get_instrumenter` makes the only object."""
+    """The automatic instrumentation of this process; :func:`get_instrumenter` creates the only object."""
 
     def __init__(self, enable_instrumenter: bool = True) -> None:
         self._enabled = enable_instrumenter
@@ -36,7 +35,7 @@ class Instrumenter:
         _core.pause()
 
     def get_registered(self) -> bool | None:
-        """Return whether calls are observed; None without an instrumenter that could observe them."""
+        """Return True if calls are observed; None without an instrumenter that could observe them."""
         measurement = _core.so_far()
         if measurement is None or measurement["instrumenter"] == "dummy":
             return None
@@ -73,11 +72,11 @@ class Instrumenter:
         _core.scorep_end(module_name, function_name)
 
     def try_region_begin(self, code_object: "CodeType") -> bool:
-        """Enter the region of ``code_object``; return False where the instrumentation knows none."""
+        """Enter the region of ``code_object``; return False if the instrumentation does not know it."""
         return _core.scorep_try_begin(code_object)
 
     def try_region_end(self, code_object: "CodeType") -> bool:
-        """Leave the region of ``code_object``; return False where the instrumentation knows none."""
+        """Leave the region of ``code_object``; return False if the instrumentation does not know it."""
         return _core.scorep_try_end(code_object)
 
     def rewind_begin(self, name: str, file_name: str | None = None, line_number: int | None = None) -> None:
@@ -123,11 +122,10 @@ def has_c_instrumenter() -> bool:
 
 
 def get_instrumenter(enable_instrumenter: bool = False, instrumenter_type: str = "dummy") -> Instrumenter:
-    """Return the instrumenter of this process, made by the first call with its arguments.
+    """Return the instrumenter of this process; the first call creates it with its arguments.
 
-    ``enable_instrumenter`` says whether :meth:`Instrumenter.run` switches the
-    instrumentation on. The type of a running measurement does not change. Raises
-    RuntimeError where the first call names an unknown type.
+    With ``enable_instrumenter``, :meth:`Instrumenter.run` switches the instrumentation on. The type of a running
+    measurement does not change. Raises RuntimeError if the first call names an unknown type.
     """
     global global_instrumenter
     if global_instrumenter is None:
@@ -158,7 +156,7 @@ class _Switch:
 
     def __init__(self, region_name: str = "") -> None:
         self.region_name = region_name
-        self._blocks: list[tuple[Block, bool]] = []  # that are open, innermost last; whether it has a region
+        self._blocks: list[tuple[Block, bool]] = []  # open ones, innermost last; True: with a region
 
     def __call__(self, func: "_F") -> "_F":
         decorated: _F = _decorated(type(self), self.region_name, func)
@@ -170,7 +168,7 @@ class _Switch:
         self._blocks.append((open_block(self._on, before), changes))
         if not changes:
             return
-        # The region lies where nothing is observed.
+        # The region is recorded on the side where nothing is observed.
         if not self._on:
             unregister()
         if self.region_name:
@@ -210,8 +208,8 @@ class disable(_Switch):
 def _decorated(switch: "type[_Switch]", name: str, func: "Callable[..., Any]") -> "Any":
     """Return ``func`` under ``enable`` or ``disable``.
 
-    Each step of a coroutine or generator is a block of its own: while it waits, and between the values
-    that it yields, others run.
+    Each step of a coroutine or generator is a separate block: other code runs while it waits, and between the values
+    that it yields.
     """
     with _core.unrecorded():
         from timeloom import _decorators

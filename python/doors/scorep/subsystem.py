@@ -1,4 +1,4 @@
-"""The steps by which the bindings load Score-P, for scripts that call them.
+"""The steps in which the bindings load Score-P, for scripts that call them.
 
 Nothing has to be built or loaded here, so most of the functions do nothing.
 """
@@ -32,7 +32,7 @@ def generate(scorep_config: object, keep_files: bool = False) -> tuple[str, str]
 
 
 def init_environment(scorep_config: object, keep_files: bool = False, verbose: bool = False) -> None:
-    """Do nothing: the environment is ready as it is."""
+    """Do nothing: the environment needs no change."""
 
 
 def reset_preload() -> None:

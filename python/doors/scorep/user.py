@@ -1,8 +1,7 @@
-"""User regions, parameters, and the switch of all recording.
+"""User regions, parameters, and the switch for all recording.
 
-All functions may be called from any thread and do nothing without a measurement.
-Names are ``str``; another type raises TypeError. The region of ``name`` is called
-``user:name`` in the results.
+All functions may be called from any thread and do nothing without a measurement. Names are ``str``; another type raises
+TypeError. The region of ``name`` is called ``user:name`` in the results.
 """
 
 from timeloom import _core
@@ -36,7 +35,7 @@ __all__ = [
 
 
 def region_begin(name: str, file_name: str | None = None, line_number: int | None = None) -> None:
-    """Enter ``user:name``. The source is the place of the caller unless both a file and a line are given."""
+    """Enter ``user:name``. Its source position is the caller's unless both a file and a line are given."""
     _core.scorep_begin("user", name, file_name, line_number)
 
 
@@ -46,7 +45,7 @@ def region_end(name: str) -> None:
 
 
 def instrument_function(fun: "_F", instrumenter_fun: "_Decorating[_F]" = region) -> "_F":
-    """Return ``fun`` decorated: as a region of its own, or with ``instrumenter.enable`` or ``disable``."""
+    """Return ``fun`` decorated: as a separate region, or with ``instrumenter.enable`` or ``disable``."""
     return instrumenter_fun()(fun)
 
 
@@ -61,13 +60,13 @@ def instrument_module(module: "ModuleType", instrumenter_fun: "_Decorating[Any]"
 def rewind_begin(name: str, file_name: str | None = None, line_number: int | None = None) -> None:
     """Begin a part of this thread's trace that ``rewind_end(name, ...)`` may discard.
 
-    The file and the line are accepted as the bindings do, and not recorded.
+    The file and the line are accepted, as in the bindings, but not recorded.
     """
     _core.rewind_begin(name)
 
 
 def rewind_end(name: str, value: object) -> None:
-    """End that part; a true ``value`` removes this thread's events since its begin from the trace."""
+    """End that part; a true ``value`` removes this thread's events since its start from the trace."""
     _core.rewind_end(name, bool(value))
 
 
@@ -102,5 +101,5 @@ def force_finalize() -> None:
 
 
 def reregister_exit_handler() -> None:
-    """Write the results before the exit handlers that are registered at the time of this call."""
+    """Write the results before the exit handlers that are registered when this is called."""
     _core.finish_run_earlier()

@@ -1,1 +1,1 @@
-"""The name that the Score-P kernel has, for scripts that install it so; Timeloom's kernel takes its place."""
+"""The Score-P kernel's package name, for scripts that install it under that name; it provides Timeloom's kernel."""

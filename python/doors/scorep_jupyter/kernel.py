@@ -1,4 +1,4 @@
-"""``python -m scorep_jupyter.kernel``: what kernelspecs of the Score-P kernel run."""
+"""``python -m scorep_jupyter.kernel``: the command in kernelspecs of the Score-P kernel."""
 
 import sys
 
@@ -13,7 +13,7 @@ from timeloom._notebook._kernel import TimeloomKernel
 
 
 class scorep_jupyterKernel(TimeloomKernel):
-    """Timeloom's kernel with those methods of the Score-P kernel that programs call."""
+    """Timeloom's kernel with the methods of the Score-P kernel that programs call."""
 
     def __init__(self, **named: Any) -> None:
         super().__init__(**named)

@@ -1,4 +1,4 @@
-"""The errors of the Score-P kernel by their names, for programs that import them."""
+"""The errors of the Score-P kernel under their names, for programs that import them."""
 
 from __future__ import annotations
 

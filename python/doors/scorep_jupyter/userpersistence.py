@@ -1,6 +1,6 @@
-"""What the Score-P kernel carries between processes, for programs that import its functions.
+"""The state that the Score-P kernel transfers between processes, for programs that import its functions.
 
-Timeloom's kernel measures cells in its own process and uses nothing of this. A marshaller is a module with ``dump``
+Timeloom's kernel measures cells in its own process and does not use this module. A marshaller is a module with ``dump``
 and ``load``, such as pickle or dill.
 """
 
@@ -52,19 +52,19 @@ def dump_runtime(environ: Mapping[str, str], path: Iterable[str], environ_file: 
 
 def load_runtime(environ: MutableMapping[str, str], path: list[str], environ_file: str, path_file: str,
                  marshaller: Any) -> None:
-    """Read what dump_runtime() has written, in the place of what is there."""
+    """Replace the state by the one that dump_runtime() has written."""
     environ.clear()
     environ.update(_load(environ_file, marshaller))
     path[:] = _load(path_file, marshaller)
 
 
 def dump_variables(names: Iterable[str], values: Mapping[str, Any], file: str, marshaller: Any) -> None:
-    """Write the named variables, as far as they are there."""
+    """Write those of the named variables that exist."""
     _dump({name: values[name] for name in names if name in values}, file, marshaller)
 
 
 def load_variables(values: MutableMapping[str, Any], file: str, marshaller: Any) -> None:
-    """Read what dump_variables() has written."""
+    """Read the variables that dump_variables() has written."""
     values.update(_load(file, marshaller))
 
 

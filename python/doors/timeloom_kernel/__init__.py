@@ -1,7 +1,7 @@
-"""The name by which Jupyter knows Timeloom's kernel, and by which it is installed: docs/notebook.md.
+"""The name under which Jupyter knows Timeloom's kernel, and under which it is installed: docs/notebook.md.
 
 The kernel itself is the package ``timeloom._notebook``. Imports nothing: the directory of the notebook is still on the
-path here, and ``__main__`` takes it off.
+path here, and ``__main__`` removes it.
 """
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING
@@ -19,7 +19,7 @@ def load_ipython_extension(shell: "InteractiveShell") -> "Notebook":
 
 
 def unload_ipython_extension(shell: "InteractiveShell") -> None:
-    """Take everything back that the extension has put into the shell; IPython calls it."""
+    """Remove everything that the extension has put into the shell; IPython calls it."""
     from timeloom import _notebook
 
     _notebook.unload_ipython_extension(shell)

@@ -1,13 +1,13 @@
 """``python -m timeloom_kernel -f CONNECTION_FILE``: runs the kernel.
 
-``--io=posix`` and ``--mpi`` load wrapper libraries, for cells that ask for what they record.
+``--io=posix`` and ``--mpi`` load wrapper libraries, for cells that request their records.
 """
 
 import os
 import sys
 
 try:
-    if sys.path[0] in ("", os.getcwd()):  # nothing of ours comes from there; IPython adds it again, for the cells
+    if sys.path[0] in ("", os.getcwd()):  # none of its modules come from there; IPython adds it again, for the cells
         del sys.path[0]
 except FileNotFoundError:
     pass
@@ -16,8 +16,8 @@ from timeloom._notebook import _wrappers
 
 
 def main() -> None:
-    """Run the kernel as its front end says on the command line."""
-    _wrappers.load(_wrappers.take(sys.argv))  # before anything that would have to be done again
+    """Run the kernel with the front end's command line."""
+    _wrappers.load(_wrappers.take(sys.argv))  # before any work that a restart would repeat
     from ipykernel.kernelapp import IPKernelApp
 
     from timeloom._notebook._kernel import TimeloomKernel

@@ -1,4 +1,4 @@
-"""The kernel, for whoever names its class: ``timeloom_kernel.kernel.TimeloomKernel``."""
+"""The kernel, for users of its class: ``timeloom_kernel.kernel.TimeloomKernel``."""
 
 from timeloom._notebook._kernel import TimeloomKernel
 

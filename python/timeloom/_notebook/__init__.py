@@ -4,7 +4,7 @@
 docs/notebook.md describes both.
 """
 
-# `python -m timeloom_kernel` would find __future__ and typing in the current directory first.
+# `python -m timeloom_kernel` would search for __future__ and typing in the current directory first.
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -20,7 +20,7 @@ def load_ipython_extension(shell: "InteractiveShell") -> "Notebook":
 
 
 def unload_ipython_extension(shell: "InteractiveShell") -> None:
-    """Take everything back that the extension has put into the shell; IPython calls it."""
+    """Remove everything that the extension has put into the shell; IPython calls it."""
     from timeloom._notebook._notebook import Notebook
 
     Notebook.unload(shell)

@@ -11,11 +11,11 @@ from timeloom import Error, _core, _scorep_words
 from timeloom._notebook import _wrappers
 
 # Options of the cell itself; all others are settings of `timeloom run`.
-_OWN = {"fresh": False, "ranks": True, "return": True, "repeat": True}  # whether it has a value
-_SEPARATE = {"fresh", "ranks"}  # a process of its own, which loads its wrappers itself
+_OWN = {"fresh": False, "ranks": True, "return": True, "repeat": True}  # True: it has a value
+_SEPARATE = {"fresh", "ranks"}  # a separate process, which loads its wrappers itself
 _LISTS = ("exclude", "include")
 
-# Frames between a measurement and the cell: of the kernel, and of all that it is made of.
+# Frames between a measurement and the cell: the kernel's own, and its libraries'.
 HIDDEN = [
     "IPython", "ipykernel", "ipykernel_launcher", "jupyter_client", "jupyter_core", "traitlets", "zmq", "tornado",
     "comm", "debugpy", "decorator", "matplotlib_inline", "pydevd", "_pydevd_bundle", "_pydev_bundle",
@@ -26,14 +26,14 @@ EVENT_LOOP = ["asyncio", "selectors", "nest_asyncio", "nest_asyncio2"]
 
 
 class CellOptions(NamedTuple):
-    """The wishes of the line of a measuring magic."""
+    """The options in the line of a measuring magic."""
 
     settings: dict[str, Any]
     own: dict[str, str]  # options of the cell itself
 
 
 def of_timeloom(line: str) -> CellOptions:
-    """The options of ``%%timeloom``. Raises Error for what is no option."""
+    """Return the options of ``%%timeloom``. Raises Error for unknown ones."""
     try:
         words = shlex.split(line)
     except ValueError as error:
@@ -64,7 +64,7 @@ def of_timeloom(line: str) -> CellOptions:
 
 @functools.cache
 def _switches() -> frozenset[str]:
-    """The settings that are on or off; those that do not exist are refused where they are used."""
+    """Return the settings that are on or off; unknown ones are refused where they are used."""
     page = _core.settings_page()
     others = set(re.findall(r"^\| `(?:-\w, )?--([a-z-]+) ", page, re.MULTILINE))
     return frozenset(set(re.findall(r"--([a-z-]+)", page)) - others)
@@ -85,7 +85,7 @@ def _next_option(words: list[str]) -> tuple[str, str | bool]:
 
 
 def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
-    """The settings of arguments of the Score-P bindings, and remarks on them. Raises Error."""
+    """Return the settings for arguments of the Score-P bindings, and remarks on them. Raises Error."""
     try:
         line = _scorep_words.parse([*arguments, "--", "cell"])
     except _scorep_words.UsageError as error:
@@ -108,17 +108,18 @@ def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
 
 
 def with_hidden(settings: dict[str, Any], has_await: bool) -> dict[str, Any]:
-    """The settings with what hides the kernel's own frames; patterns of the user come after those, and so decide."""
+    """Return the settings with patterns that hide the kernel's own frames; the user's patterns follow and take
+    precedence."""
     hidden = HIDDEN + EVENT_LOOP if has_await else HIDDEN
     exclude, include = settings.get("exclude", []), settings.get("include", [])
     rest = {name: value for name, value in settings.items() if name not in _LISTS}
-    if include and not exclude:  # nothing else is to be recorded
+    if include and not exclude:  # everything else is left out anyway
         return {**rest, "include": include, "exclude": hidden}
     return {**rest, "exclude": hidden + exclude, "include": include}
 
 
 def environment(words: str) -> dict[str, str]:
-    """The variables of lines NAME=VALUE. Raises Error for another line."""
+    """Return the variables of lines NAME=VALUE. Raises Error for other lines."""
     variables = {}
     for line in words.splitlines():
         if not line.strip():

@@ -11,12 +11,12 @@ from timeloom._notebook._plain import escaped, plain
 
 _ROWS = 10  # of hot spots
 _TREE_ROWS = 60
-_MOST_IMAGES = 170_000  # bytes, so that a block has less than 200 kB
-_SMALL = 0.005  # of the time: call paths with less are summed up
+_MOST_IMAGES = 170_000  # bytes, so that a block stays below 200 kB
+_SMALL = 0.005  # of the time: call paths with less are combined
 
 
 class Head(NamedTuple):
-    """The facts of a cell."""
+    """The results of a cell."""
 
     cell: str  # In [5]
     seconds: float
@@ -25,11 +25,11 @@ class Head(NamedTuple):
     events: int
     overhead: float | None  # share of the CPU time; None: not known
     run: str
-    partial: str  # the exception that has ended it; empty: none
-    resident: int  # bytes at its end
+    partial: str  # the exception that ended it; empty: none
+    resident: int  # bytes of memory at its end
     resident_rise: int
-    before: float | None  # seconds of the same cell when it ran last
-    problem: str = ""  # why it could not be woven
+    before: float | None  # seconds of the previous run of the same cell
+    problem: str = ""  # the reason why it could not be woven
 
 
 def _grouped(number: int) -> str:
@@ -79,7 +79,7 @@ def _bytes(number: int) -> str:
 
 
 def _input_output(folded: Folded | None) -> list[str]:
-    """A line on what was read and written, where that was recorded."""
+    """Return a line on the bytes read and written, if they were recorded."""
     if folded is None or not folded.io:
         return []
     words = {"read": "read", "write": "wrote"}
@@ -88,7 +88,7 @@ def _input_output(folded: Folded | None) -> list[str]:
 
 
 def advice(head: Head, folded: Folded | None) -> list[str]:
-    """At most three lines, each with the option that does it."""
+    """Return at most three lines of advice, each with its option."""
     if folded is None:
         return []
     lines = []
@@ -112,7 +112,7 @@ def advice(head: Head, folded: Folded | None) -> list[str]:
 
 
 def as_text(head: Head, folded: Folded | None) -> str:
-    """At most 15 lines."""
+    """Return the block as text of at most 15 lines."""
     lines = [_summary(head), verdict(head.overhead) + _dash(_comparison(head))]
     if folded is not None:
         lines.append(f"{'calls':>9}  {'self':>8}  {'total':>8}  function")
@@ -144,7 +144,7 @@ _CELL = "text-align:right;padding:1px 8px"
 
 
 def as_html(head: Head, folded: Folded | None) -> str:
-    """The same, with bars and pictures."""
+    """Return the block as HTML, with bars and pictures."""
     parts = [f"<div style='margin:2px 0'><b>{escaped(_summary(head))}</b></div>",
              f"<div style='{_MUTED}'>{escaped(verdict(head.overhead) + _dash(_comparison(head)))}</div>"]
     if folded is not None:

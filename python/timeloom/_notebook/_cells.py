@@ -1,4 +1,4 @@
-"""The magic in the first line of a cell, when it is one of ours. Pure functions of the text."""
+"""Recognizes Timeloom's magics in the first line of a cell. Pure functions of the text."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SETTING = (
 # Blank lines and comments may come first. A question mark asks IPython for help.
 _EMPTY = r"(?:[ \t]*(?:#[^\n]*)?\n)*"
 _FIRST = re.compile(rf"({_EMPTY})[ \t]*%%(\w+)(?![\w?])([^\n]*)(?:\n|$)")
-# IPython's own that run the lines below them, so that a magic of ours may come next.
+# IPython's own magics that run the lines below them; one of Timeloom's may follow.
 _AROUND = re.compile(rf"{_EMPTY}[ \t]*(%%(?:capture|prun|time|timeit)(?![\w?])[^\n]*\n){_EMPTY}")
 
 
 class Cell(NamedTuple):
-    """A cell that begins with a magic of ours."""
+    """A cell that begins with one of Timeloom's magics."""
 
     magic: str
     line: str  # the rest of the line of the magic
@@ -39,9 +39,9 @@ class Cell(NamedTuple):
 
 
 def parse(raw: str) -> Cell | None:
-    """The parts of a cell; None when its first line is not one of our magics.
+    """Return the parts of a cell; None if its first line is not one of Timeloom's magics.
 
-    A measuring magic directly below ``%%time`` and the like counts as if it stood above.
+    A measuring magic directly below ``%%time`` and similar ones counts as if it stood above.
     """
     around = _AROUND.match(raw)
     if around is not None:
@@ -56,9 +56,10 @@ def parse(raw: str) -> Cell | None:
 
 
 def transform(lines: list[str]) -> list[str]:
-    """An input transformer of IPython: measured cells without their magic, the other magics of ours as calls.
+    """An input transformer of IPython: removes the magic of measured cells, and turns other magics of Timeloom into
+    calls.
 
-    It has no side effect: IPython also calls it to ask whether a cell is complete.
+    It has no side effect: IPython also calls it to find out whether a cell is complete.
     """
     cell = parse("".join(lines))
     if cell is None:
@@ -69,25 +70,25 @@ def transform(lines: list[str]) -> list[str]:
 
 
 def _without_magic(cell: Cell) -> str:
-    """The cell, with its lines where they were; a cell magic that comes next is in the first line."""
+    """Return the cell with unchanged line numbers; a cell magic that follows stands in the first line."""
     if cell.body.lstrip().startswith("%%"):
         return cell.body.lstrip()
     return f"{cell.before}\n{cell.body}"
 
 
 def code_of(raw: str) -> str:
-    """The code that a cell runs: itself, or the lines below a measuring magic."""
+    """Return the code that a cell runs: itself, or the lines below a measuring magic."""
     cell = parse(raw)
     return raw if cell is None or cell.magic not in MEASURING else cell.body
 
 
 def is_special(cell: Cell) -> bool:
-    """Whether the magic asks for something else than to run the cell here: help, or another process."""
+    """True if the magic requests something other than running the cell here: help, or another process."""
     words = cell.line.split()
     return any(word.split("=")[0] in ("--help", "-h", "--fresh", "--ranks") for word in words)
 
 
 def call_of(cell: Cell) -> str:
-    """The cell as a call of its magic; for an empty body IPython would not call it."""
+    """Return the cell as a call of its magic; IPython would not call it for an empty body."""
     body = cell.body if cell.body.strip() else "\n"
     return f"get_ipython().run_cell_magic({cell.magic!r}, {cell.line!r}, {body!r})\n"

@@ -1,7 +1,7 @@
-"""Folds what a cell has recorded, straight from its spool (docs/formats/spool.md), so that the answer to a small cell
-is there before its reply. Larger ones are answered when they are woven.
+"""Folds the records of a cell, straight from its spool (docs/formats/spool.md), so that a small cell has its answer
+before its reply. Larger ones are answered when they are woven.
 
-The rows are those of ``timeloom report --json``.
+The rows have the form of ``timeloom report --json``.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ NO_BYTES = 2**64 - 1
 
 _ENTER, _LEAVE = WORD_KIND["enter"], WORD_KIND["leave"]
 _TIME_BASE, _IO_COMPLETE = EXTENDED_KIND["time_base"], EXTENDED_KIND["io_complete"]
-_TRACKS = (EXTENDED_KIND["track"], EXTENDED_KIND["track_end"])  # locations of tasks, which the weave tells apart
+_TRACKS = (EXTENDED_KIND["track"], EXTENDED_KIND["track_end"])  # locations of tasks, which only the weave separates
 _TIME_SHIFT, _PAYLOAD = KIND_BITS + PAYLOAD_BITS, 2**PAYLOAD_BITS - 1
 _OPERATIONS = {number: name for name, number in IO_OPERATION.items()}
 _MOST_SPANS = 20_000
 
 
 class Span(NamedTuple):
-    """One call on the timeline; seconds since the begin."""
+    """One call on the timeline, in seconds since the start."""
 
     depth: int
     begin: float
@@ -46,7 +46,7 @@ class Lane(NamedTuple):
 
 
 class Transfers(NamedTuple):
-    """Input or output."""
+    """Bytes read or written."""
 
     operations: int
     bytes: int
@@ -62,7 +62,7 @@ class Folded(NamedTuple):
 
 
 class Unfoldable(Exception):
-    """The spool has something that only a weave reads."""
+    """The spool contains records that only a weave reads."""
 
 
 class _Node:
@@ -70,7 +70,7 @@ class _Node:
 
     def __init__(self, region: int) -> None:
         self.region = region
-        self.visits = self.inclusive = self.inner = 0  # ticks, and those of callees
+        self.visits = self.inclusive = self.inner = 0  # in ticks; inner: of callees
         self.children: dict[int, _Node] = {}
 
 
@@ -127,7 +127,7 @@ def _text(data: bytes, at: int) -> tuple[str, int]:
 
 
 def fold(run: str) -> Folded | None:
-    """The profile of a run of one process; None when only a weave can tell.
+    """Return the profile of a run of one process; None if only a weave can compute it.
 
     REQUIRES: the measurement has ended, and the run is not woven.
     """
@@ -196,7 +196,7 @@ def _add_transfer(io: dict[str, Transfers], operation: int, size: int) -> None:
 
 
 def _fold_profile(data: bytes, root: _Node) -> None:
-    """Add the call paths of a thread in profile mode; a large profile is left to the weave."""
+    """Add the call paths of a thread in profile mode; large profiles are left to the weave."""
     (places,) = struct.unpack_from("<I", data, 16)
     if places > _MOST_SPANS or struct.unpack_from("<I", data, 20)[0] != 0:
         raise Unfoldable
@@ -217,15 +217,15 @@ def _leave(node: _Node, path: list[tuple[_Node, int]], now: int, spans: list[tup
     node.inclusive += now - begin
     outer.inner += now - begin
     spans.append((len(path) - 1, begin, now, node.region))
-    if len(spans) >= 2 * _MOST_SPANS:  # outer calls end last: the longest stay
+    if len(spans) >= 2 * _MOST_SPANS:  # outer calls end last: the longest ones stay
         spans.sort(key=lambda span: span[1] - span[2])
         del spans[_MOST_SPANS:]
 
 
 def largest(rows: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
-    """Of rows of a tree, callers first, those that took the most time, in the same order.
+    """Return the rows of a tree that took the most time, in the same order, callers first.
 
-    A caller takes as long as what it calls, so the callers of a row are there.
+    A caller takes at least as long as its callees, so the callers of a row are included.
     """
     by_time = sorted(range(len(rows)), key=lambda place: -rows[place]["inclusive_s"])
     return [rows[place] for place in sorted(by_time[:most])]
@@ -252,7 +252,7 @@ def _tree(root: _Node, spool: _Spool, unit: float) -> list[dict[str, Any]]:
 
 
 def _flat(root: _Node, spool: _Spool, unit: float) -> list[dict[str, Any]]:
-    sums: dict[int, list[int]] = {}  # visits, inclusive of the outermost, exclusive
+    sums: dict[int, list[int]] = {}  # visits, inclusive time of the outermost, exclusive time
     todo: list[tuple[_Node, frozenset[int]]] = [(root, frozenset())]
     while todo:
         node, above = todo.pop()

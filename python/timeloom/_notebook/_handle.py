@@ -1,4 +1,4 @@
-"""``_run``: the run of the cell that was measured last, in Python."""
+"""``_run``: the run of the last measured cell, in Python."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPENED_BY = "timeloom report and view, Vampir, and with timeloom convert Perfett
 
 
 class Table(list[dict[str, Any]]):
-    """Rows of a run, which a notebook shows as a table of text."""
+    """Rows of a run, which a notebook shows as a text table."""
 
     def __init__(self, rows: list[dict[str, Any]], indented: bool) -> None:
         super().__init__(rows)
@@ -37,9 +37,9 @@ class Table(list[dict[str, Any]]):
 
 
 class CellRun:
-    """The run of a cell, as soon as it is woven: asking for anything but its path waits until then.
+    """The run of a cell. Every attribute except its path waits until the run is woven.
 
-    Everything that :func:`timeloom.read` gives is an attribute, too: ``info``, ``flat``, ``threads``, ``events()``.
+    The attributes of :func:`timeloom.read`'s result are available, too: ``info``, ``flat``, ``threads``, ``events()``.
     Raises :class:`timeloom.Error` when the run could not be woven.
     """
 
@@ -55,7 +55,7 @@ class CellRun:
 
     @cached_property
     def run(self) -> Run:
-        """The same as :func:`timeloom.read` returns it."""
+        """Return the run as :func:`timeloom.read` does."""
         with _core.unrecorded():
             if self._weaving is not None:
                 self._weaving.wait()
@@ -69,16 +69,16 @@ class CellRun:
         return getattr(self.run, name)
 
     def top(self, count: int = 10) -> Table:
-        """The regions with the most time of their own."""
+        """Return the regions with the most exclusive time."""
         return Table(self.run.flat[:count], indented=False)
 
     def tree(self, depth: int | None = None) -> Table:
-        """The call paths, callers first; as many levels as asked for."""
+        """Return the call paths, callers first, down to the requested level."""
         rows = self.run.tree
         return Table([row for row in rows if depth is None or row["depth"] < depth], indented=True)
 
     def diff(self, other: CellRun | Run | str) -> dict[str, Any]:
-        """The differences of ``other``, a later run: see ``timeloom diff --json``."""
+        """Return the differences to ``other``, a later run: see ``timeloom diff --json``."""
         return self.run.diff(other.run if isinstance(other, CellRun) else other)
 
     def save(self, path: str) -> str:
@@ -94,7 +94,7 @@ class CellRun:
 
 
 def duration(seconds: float) -> str:
-    """The time in three digits and a unit."""
+    """Return the time with three digits and a unit."""
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if abs(seconds) >= size:
             return f"{seconds / size:.3g} {unit}"

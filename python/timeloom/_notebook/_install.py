@@ -37,7 +37,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _wrappers_of(arguments: argparse.Namespace) -> dict[str, str | bool]:
-    """The wrappers that the kernel is to load; of those that do not exist a line says so."""
+    """Return the wrappers that the kernel shall load; prints a line for those that do not exist."""
     settings: dict[str, str | bool] = {}
     for name, option in _wrappers.OPTIONS.items():
         value = getattr(arguments, name)
@@ -52,14 +52,14 @@ def _wrappers_of(arguments: argparse.Namespace) -> dict[str, str | bool]:
 
 
 class Kernel(NamedTuple):
-    """What a front end starts, and with which variables."""
+    """Return the command that a front end starts, and its variables."""
 
     wrappers: dict[str, str | bool]
     variables: dict[str, str]
 
 
 def spec(display_name: str, kernel: Kernel) -> dict[str, Any]:
-    """The contents of kernel.json."""
+    """Return the contents of kernel.json."""
     words = _wrappers.words_of(kernel.wrappers)
     return {
         "argv": [sys.executable, "-m", "timeloom_kernel", *words, "-f", "{connection_file}"],
@@ -71,8 +71,8 @@ def spec(display_name: str, kernel: Kernel) -> dict[str, Any]:
 
 
 def install(names: dict[str, str], kernel: Kernel, user: bool, prefix: str | None) -> list[str]:
-    """Install kernelspecs, display names by their names; return their directories. Raises OSError,
-    and ImportError without Jupyter."""
+    """Install kernelspecs, given as display names by name; return their directories. Raises OSError, and ImportError
+    without Jupyter."""
     from jupyter_client.kernelspec import KernelSpecManager
 
     places = []
@@ -86,7 +86,7 @@ def install(names: dict[str, str], kernel: Kernel, user: bool, prefix: str | Non
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Install what the command line asks for; return the status."""
+    """Install the kernels that the command line requests; return the status."""
     arguments = _parser().parse_args(words)
     kernel = Kernel(_wrappers_of(arguments), dict(arguments.env))
     names = {arguments.name: arguments.display_name or f"Timeloom (Python {sys.version_info[0]}.{sys.version_info[1]})"}

@@ -1,4 +1,4 @@
-"""The kernel: IPython's own, with the extension in it from the beginning."""
+"""The kernel: IPython's own, with the extension loaded from the start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from timeloom._notebook._measure import hide_kernel_threads
 
 
 class TimeloomKernel(IPythonKernel):
-    """Everything is IPython's; the extension gives its shell the magics."""
+    """IPython's kernel; the extension adds the magics to its shell."""
 
     implementation = "timeloom"
     implementation_version = timeloom.__version__
@@ -22,6 +22,6 @@ class TimeloomKernel(IPythonKernel):
         load_ipython_extension(self.shell)
 
     def start(self) -> None:
-        """Begin to serve; the threads that there are now are the kernel's."""
+        """Begin to serve; the threads that exist now belong to the kernel."""
         super().start()
         hide_kernel_threads(everything=True)

@@ -1,4 +1,4 @@
-"""``%timeloom``: one line, and words about what was measured."""
+"""``%timeloom``: measures one line, and handles the words about earlier measurements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FILE = "<timeloom line>"
 
 
 def run(notebook: Notebook, line: str) -> Any:
-    """Do what the line says. Raises UsageError."""
+    """Carry out the line. Raises UsageError."""
     words = line.split()
     if not words:
         raise UsageError("%timeloom needs a statement, or one of: runs, diff, wait, view; %timeloom --help says more")

@@ -1,6 +1,7 @@
-"""The magics, registered so that completion, ``?`` and ``--help`` know them.
+"""The magics, registered so that completion, ``?`` and ``--help`` find them.
 
-The measuring ones are taken off their cells before (_cells.transform), and come here only from inside other magics.
+The measuring ones are removed from their cells beforehand (_cells.transform), and are called only from inside other
+magics.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _MODES = ("disk", "memory", "inprocess")
 
 
 def _answered(line: str, cell: Any) -> bool:
-    """Whether the line asks for help, which is then given."""
+    """Print the help and return True if the line requests it."""
     if line.split()[:1] not in (["--help"], ["-h"]):
         return False
     show_text((cell.__doc__ or "").strip())
@@ -86,11 +87,11 @@ class TimeloomMagics(Magics):
             raise UsageError(f"timeloom: {error}") from None
 
     def _run_inside(self, magic: str, line: str, cell: str) -> None:
-        """From inside of another magic of the same cell."""
+        """Run a cell from inside another magic of the same cell."""
         if not cell.strip():
             show_text("nothing was measured: the cell has no code")
         elif self._notebook.measuring:
-            self._notebook.shell.run_cell(cell)  # is part of what is measured already
+            self._notebook.shell.run_cell(cell)  # is part of the current measurement
         else:
             self._notebook.shell.run_cell(f"%%{magic} {line}\n{cell}", store_history=True)
 
@@ -151,7 +152,7 @@ class TimeloomMagics(Magics):
             raise UsageError(str(error)) from None
 
     def _ignored(self, *modes: str) -> bool:
-        """Whether a mode is on in which the magic does nothing; then it is said."""
+        """Print a line and return True if the current mode makes the magic do nothing."""
         if self._notebook.mode not in modes:
             return False
         say_error(f"KernelWarning: Currently in {self._notebook.mode}, command ignored.")

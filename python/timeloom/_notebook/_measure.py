@@ -1,7 +1,7 @@
-"""The measurement of one cell: it records while the code of the user runs, and at no other time.
+"""The measurement of one cell: it records while the user's code runs, and at no other time.
 
-IPython compiles each statement at the top of a cell separately and runs it with ``run_code``. The display hook and
-printed output run inside of that; they are hidden here. Everything happens on the thread of the shell.
+IPython compiles each top-level statement of a cell separately and runs it with ``run_code``. The display hook and
+printed output run inside it; they are hidden here. Everything happens on the shell's thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from timeloom._core import _Totals
 
-# Python's names of the threads that a kernel has for itself.
+# Python's names of the kernel's own threads.
 _KERNEL_THREADS = (
     "IOPub", "Heartbeat", "Control", "IPythonHistorySavingThread", "Shell channel", "subshell-", "_watch_pipe_fd",
     "pydevd.", "debugpy",
@@ -30,7 +30,7 @@ _KERNEL_THREADS = (
 
 
 def hide_kernel_threads(everything: bool = False) -> None:
-    """Never record the threads that the kernel has for itself; with ``everything`` all but the calling one."""
+    """Never record the kernel's own threads; with ``everything``, no thread except the calling one."""
     import threading
 
     here = threading.get_native_id()
@@ -38,7 +38,7 @@ def hide_kernel_threads(everything: bool = False) -> None:
         thread.native_id for thread in threading.enumerate()
         if thread.native_id is not None and (everything or any(name in thread.name for name in _KERNEL_THREADS))
     }
-    if everything:  # also those of zmq, which Python does not know
+    if everything:  # including zmq's, which Python does not know
         with contextlib.suppress(OSError):
             hidden |= set(map(int, os.listdir("/proc/self/task")))
     _core.keep_off_threads(sorted(hidden - {here}))
@@ -51,8 +51,8 @@ class CellMeasurement:
         self._measurement = timeloom.Measurement(weave=False, **settings)
         self._shell = shell
         self._hidden: list[_Hidden] = []
-        self._off: Any = None  # open while no code of the user runs
-        self._depth = 0  # of user_code(): a magic in a cell may run code again
+        self._off: Any = None  # open while none of the user's code runs
+        self._depth = 0  # of user_code(): a magic in a cell may run code inside it
         self._region: str | None = None
         self._begin = 0.0
         self._resident_begin = 0
@@ -64,14 +64,14 @@ class CellMeasurement:
 
     @property
     def totals(self) -> _Totals | None:
-        """The counts; None before finish()."""
+        """Return the counts; None before finish()."""
         return self._measurement.totals
 
     def enter_cell(self, region: str, file: str) -> None:
-        """Begin the region of a cell; the first begins the measurement. Raises timeloom.Error."""
+        """Begin the region of a cell; the first one begins the measurement. Raises timeloom.Error."""
         if not self.started:
             self._start()
-        # A region has the place of its caller: this is the first line of the cell.
+        # A region has the source position of its caller: the first line of the cell.
         begin = compile("begin(region)", file, "eval")
         names = {"__name__": "__main__", "begin": _core.region_begin, "region": region}
         with user_code(self):
@@ -97,11 +97,11 @@ class CellMeasurement:
         self._region = None
 
     def user_code(self) -> user_code:
-        """A context in which the code of the user is recorded."""
+        """Return a context in which the user's code is recorded."""
         return user_code(self)
 
     def finish(self) -> str | None:
-        """End the measurement and return its directory; None: there was none."""
+        """End the measurement and return its directory; None if there was none."""
         if not self.started:
             return None
         self.leave_cell()
@@ -124,7 +124,7 @@ def _resident() -> int:
 
 
 class user_code:  # a context, used as a function
-    """Records what runs in the block."""
+    """Records the code that runs in the block."""
 
     __slots__ = ("_cell",)
 
@@ -148,12 +148,12 @@ class user_code:  # a context, used as a function
 
 
 class _Hidden:
-    """A method of one object that records nothing, as long as nobody else puts another one in its place."""
+    """A method of one object that records nothing, unless other code replaces it again."""
 
     def __init__(self, owner: Any, name: str) -> None:
         self._owner = owner
         self._name = name
-        self._before = vars(owner).get(name)  # IPython copies what is written in such a way
+        self._before = vars(owner).get(name)  # IPython copies the attribute in the same way
         method = getattr(owner, name)
 
         def hidden(*arguments: Any, **named: Any) -> Any:
@@ -164,7 +164,7 @@ class _Hidden:
         setattr(owner, name, hidden)
 
     def show(self) -> None:
-        """Put the method back."""
+        """Restore the method."""
         if vars(self._owner).get(self._name) is not self._hidden:
             return
         if self._before is None:
@@ -174,7 +174,7 @@ class _Hidden:
 
 
 def hidden_methods(shell: Any) -> Iterator[tuple[Any, str]]:
-    """The methods of kernel and shell that run as part of a cell and are none of the user's."""
+    """The methods of kernel and shell that run as part of a cell and do not belong to the user."""
     for stream in (sys.stdout, sys.stderr):
         if type(stream).__module__.startswith("ipykernel"):
             yield stream, "write"

@@ -1,4 +1,4 @@
-"""A cell that is to be measured: what its magic asks for, and what has come of it."""
+"""A cell that is to be measured: the options of its magic, and the results."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SCOREP = "execute_with_scorep"
 
 
 class MeasuredCell:
-    """Its measurement begins with the first statement, so that a cell that does not compile has none."""
+    """Its measurement starts with the first statement, so a cell that does not compile has none."""
 
     def __init__(self, notebook: Notebook, magic: str, line: str, source: str, has_await: bool) -> None:
         self.scorep = magic == SCOREP
-        self.key = source  # by which it is known when it runs again
+        self.key = source  # identifies it when it runs again
         self.number = notebook.number
-        self.region = f"In [{self.number}]"  # that the next statement belongs to
+        self.region = f"In [{self.number}]"  # the next statement's region
         self.measurement: CellMeasurement | None = None
         self.run: str | None = None
         self.shown = ""  # the directory as the user wrote it
@@ -38,7 +38,7 @@ class MeasuredCell:
     def begin(self, file: str) -> CellMeasurement | None:
         """Begin the region of the cell, whose code is in that file, unless it is open. Raises UsageError.
 
-        None: the variables of Score-P want no results.
+        None if the variables of Score-P request no results.
         """
         if self.scorep and not _places.scorep_wants_results():
             return None
@@ -67,7 +67,7 @@ class MeasuredCell:
         return CellMeasurement(settings, self._notebook.shell)
 
     def end(self) -> None:
-        """End the measurement, whatever has come of the cell."""
+        """End the measurement, however the cell has ended."""
         if self.measurement is not None and self.measurement.started:
             self.run = self.measurement.finish()
             self.shown = self.shown or self.run or ""

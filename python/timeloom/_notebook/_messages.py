@@ -1,4 +1,4 @@
-"""The words that a cell gets in answer: streams as the Score-P kernel writes them, and all that is new as displays."""
+"""The output below a cell: streams as the Score-P kernel writes them, and all additions as displays."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from IPython.display import display
 
 
 def say(text: str) -> None:
-    """Write to the cell's stdout, without a line end of our own."""
+    """Write to the cell's stdout, without adding a line end."""
     sys.stdout.write(text)
 
 
 def say_error(text: str) -> None:
-    """Write to the cell's stderr, without a line end of our own."""
+    """Write to the cell's stderr, without adding a line end."""
     sys.stderr.write(text)
 
 
 def show_text(text: str) -> None:
-    """Show a text that the Score-P kernel does not have: comparisons of its streams do not see it."""
+    """Show a text that the Score-P kernel does not have, so that comparisons of the streams do not see it."""
     display({"text/plain": text}, raw=True)

@@ -1,8 +1,8 @@
-"""The state of the extension in a notebook, and its places in IPython's shell.
+"""The state of the extension in a notebook, and its hooks in IPython's shell.
 
-Cells are run by IPython itself. The shell's own methods are wrapped where a cell begins, where its statements run, and
-where IPython does what is not part of the cell. Nothing of ours raises out of a cell: errors are answered as
-UsageError, in one line.
+IPython itself runs the cells. The shell's methods are wrapped where a cell begins, where its statements run, and where
+IPython does work that is not part of the cell. No exception of Timeloom leaves a cell: errors become one line of a
+UsageError.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ATTRIBUTE = "timeloom"  # of the shell
 
 
 class Settings:
-    """The choices of the magics for the cells to come."""
+    """The magics' settings for later cells."""
 
     def __init__(self) -> None:
         self.environment: dict[str, str] = {}
@@ -51,13 +51,13 @@ class Notebook:
         self.multicell = Multicell()
         self.writefile = WriteMode()
         self.runs = Runs(self)
-        self.number = shell.execution_count  # of the cell that runs
-        # Numbers of cells by the names of their files; of cells before this one IPython may know them.
+        self.number = shell.execution_count  # of the running cell
+        # Numbers of cells by file name; IPython may know the numbers of cells before this one.
         self.cells: dict[str, int] = dict(getattr(shell.compile, "_filename_map", {}))
         self._measured: MeasuredCell | None = None
-        self._running = False  # a statement of the measured cell
+        self._running = False  # a statement of the measured cell is running
         self._ended: list[MeasuredCell] = []
-        self._kept = ""  # the cell that keep_cell() is about
+        self._kept = ""  # the cell passed to keep_cell()
         self._wrapped: list[tuple[Any, str]] = []
 
     # ---- loading
@@ -86,7 +86,7 @@ class Notebook:
 
     @classmethod
     def unload(cls, shell: InteractiveShell) -> None:
-        """Take everything out of the shell again, except for the names of the magics."""
+        """Remove everything from the shell, except for the names of the magics."""
         notebook: Notebook | None = getattr(shell, _ATTRIBUTE, None)
         if notebook is None:
             return
@@ -112,25 +112,25 @@ class Notebook:
 
     @property
     def mode(self) -> str:
-        """The word for what happens to cells: default, multicell or writefile."""
+        """Return the current mode of cells: default, multicell or writefile."""
         if self.writefile.on:
             return "writefile"
         return "multicell" if self.multicell.on else "default"
 
     @property
     def measuring(self) -> bool:
-        """Whether a cell is being measured."""
+        """True while a cell is being measured."""
         return self._measured is not None
 
     @property
     def is_attended(self) -> bool:
-        """Whether what comes after a cell is seen: a batch run of notebooks drops it, and cannot be asked for input."""
+        """True if output after a cell is shown: a batch run of notebooks drops it, and cannot be asked for input."""
         return bool(getattr(getattr(self.shell, "kernel", None), "_allow_stdin", True))
 
     async def _run_cell(
         self, original: Any, raw_cell: str, store_history: bool = False, silent: bool = False, *rest: Any, **named: Any
     ) -> Any:
-        """In the place of the shell's run_cell_async."""
+        """Replaces the shell's run_cell_async."""
 
         async def run(transformed_cell: str | None = None) -> Any:
             if transformed_cell is not None:
@@ -138,8 +138,8 @@ class Notebook:
             return await original(raw_cell, store_history, silent, *rest, **named)
 
         if not self.measuring:
-            self.number = self.shell.execution_count  # newer IPythons count on before the cell has ended
-        # Front ends ask in this way for variables and the like: these are no cells of the user.
+            self.number = self.shell.execution_count  # newer IPythons increase it before the cell has ended
+        # Front ends use such calls to query variables and the like; they are not the user's cells.
         if silent or not store_history or not raw_cell.strip() or self.measuring:
             return await run()
         self._after_cell()
@@ -196,13 +196,13 @@ class Notebook:
         return await self._measure(measured, run_marked)
 
     def _name_cell(self, original: Any, *arguments: Any, **named: Any) -> str:
-        """In the place of the compiler's cache, which names the file that a cell is for Python."""
+        """Replaces the method of the compiler's cache that gives a cell its file name."""
         name = str(original(*arguments, **named))
         self.cells[name] = self.number
         return name
 
     def keep_cell(self) -> None:
-        """Mark or write the cell that runs now, in its place. Raises UsageError."""
+        """Mark or write the current cell instead of running it. Raises UsageError."""
         if self.writefile.on:
             self.writefile.add(self._kept, instrumented=self.multicell.on)
         else:
@@ -212,7 +212,7 @@ class Notebook:
     # ---- statements
 
     async def _run_code(self, original: Any, code: Any, *arguments: Any, **named: Any) -> Any:
-        """In the place of the shell's run_code, which runs one statement at the top of a cell."""
+        """Replaces the shell's run_code, which runs one top-level statement of a cell."""
         if self._measured is None or self._running:
             return await original(code, *arguments, **named)
         measurement = self._measured.begin(code.co_filename)
@@ -238,7 +238,7 @@ class Notebook:
     # ---- afterwards
 
     def _after_cell(self, result: Any = None) -> None:
-        """Answer measured cells that have ended: before the reply, and after what the cell itself shows."""
+        """Answer measured cells that have ended: before the reply, and after the cell's own output."""
         while self._ended:
             self.runs.answer(self._ended.pop(0))
         self.runs.show_updates()

@@ -1,4 +1,4 @@
-"""Where the run of a cell goes."""
+"""The directories for the runs of cells."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _VARIABLE = "SCOREP_EXPERIMENT_DIRECTORY"
 
 
 class Places:
-    """The directory of this kernel's runs: in the current directory, or where the setting ``output`` says."""
+    """Return the directory of this kernel's runs: in the current directory, or in the setting ``output``."""
 
     def __init__(self) -> None:
         self._base: Path | None = None
 
     def of_cell(self, number: int) -> str:
-        """A new directory for the run of a cell. Raises Error."""
+        """Return a new directory for the run of a cell. Raises Error."""
         if self._base is None:
             self._base = _make_base()
         for count in itertools.count(1):
@@ -31,7 +31,7 @@ class Places:
         raise AssertionError
 
     def has(self, run: str) -> bool:
-        """Whether the run is in the directory of this kernel's runs."""
+        """True if the run is in the directory of this kernel's runs."""
         return self._base is not None and Path(run).parent == self._base
 
 
@@ -53,7 +53,7 @@ def _make_base() -> Path:
 
 
 def scorep_wants_results() -> bool:
-    """Whether the variables of Score-P ask for a profile or a trace."""
+    """True if the variables of Score-P request a profile or a trace."""
     return _is_on("SCOREP_ENABLE_PROFILING", "true") or _is_on("SCOREP_ENABLE_TRACING", "false")
 
 
@@ -62,9 +62,10 @@ def _is_on(variable: str, default: str) -> bool:
 
 
 def of_scorep() -> tuple[str, str]:
-    """The experiment directory that the variables of Score-P ask for: its path, and its name as the user wrote it.
+    """Return the experiment directory that the variables of Score-P request: its path, and its name as the user wrote
+    it.
 
-    A run that has the name already is renamed, as Score-P does it. Raises Error when it may not be.
+    A run that has the name already is renamed, as in Score-P. Raises Error if it must not be.
     """
     named = os.environ.get(_VARIABLE, "")
     if not named:

@@ -1,4 +1,4 @@
-"""The runs of a notebook's cells, and what is shown of them."""
+"""The runs of a notebook's cells, and their blocks."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from timeloom._notebook._notebook import Notebook
 
 _NOT_SAVED = "KernelWarning: Path of Instrumentation results could not be determined or were not saved locally."
-_QUICK = 10_000  # events that are folded before the reply in any case
+_QUICK = 10_000  # events that are always folded before the reply
 _EVENTS_A_SECOND = 1_000_000  # folded
-_SHARE = 0.1  # of the cell's own time, by which its block may delay the reply
+_SHARE = 0.1  # share of the cell's own time by which its block may delay the reply
 _MOST_EVENTS = 20_000  # of a timeline
 
 
@@ -32,26 +32,26 @@ class CellRecord:
         self.head = head
         self.run = run
         self.weaving = weaving
-        self.complete = False  # what is shown
-        self.settled = False  # nothing else is to be shown
-        self.block: Any = None  # the handle of what is shown
-        self.update: dict[str, str] = {}  # what is to be shown instead
+        self.complete = False  # the block is complete
+        self.settled = False  # nothing else will be shown
+        self.block: Any = None  # the handle of the block
+        self.update: dict[str, str] = {}  # its replacement
 
 
 class Runs:
-    """All of them, the newest last. On the thread of the shell, except where said."""
+    """All runs, the newest last. Used on the shell's thread, except where noted."""
 
     def __init__(self, notebook: Notebook) -> None:
         self._notebook = notebook
         self._weaver = Weaver()
         self._sources = Sources()
         self.records: list[CellRecord] = []
-        self._seconds: dict[str, float] = {}  # of the cells with these sources, when they ran last
+        self._seconds: dict[str, float] = {}  # of the last runs of cells with these sources
         self._updated: list[CellRecord] = []  # appended by the weaver's thread
         self._updating = threading.Lock()
 
     def answer(self, measured: MeasuredCell) -> None:
-        """Show what has come of a cell; never raises."""
+        """Show the results of a cell; never raises."""
         try:
             self._answer(measured)
         except Exception as error:
@@ -87,7 +87,7 @@ class Runs:
             _vampir.launch(measured.run)
 
     def _show(self, record: CellRecord, folded: Folded | None, patience: float | None) -> None:
-        """Show the block, complete if the run is folded or woven after so many seconds; None: however many."""
+        """Show the block, complete if the run is folded or woven within this many seconds; None: without limit."""
         if folded is None and record.weaving.wait(patience):
             record.head, folded = _when_woven(record)
         with self._updating:
@@ -126,7 +126,7 @@ class Runs:
         return data
 
     def _name_places(self, folded: Folded) -> None:
-        """Cells by their numbers, for what are files of the kernel's otherwise."""
+        """Replace names of files inside the kernel by the numbers of their cells."""
         cells = self._notebook.cells
         for row in folded.flat:
             file, line = row["file"], row["line"]
@@ -138,7 +138,7 @@ class Runs:
     # ---- when they are woven
 
     def _woven(self, record: CellRecord) -> None:
-        """Show what only a woven run tells, once; on the weaver's thread, beside the next cells."""
+        """Show, once, the results that need a woven run; on the weaver's thread, beside the next cells."""
         with self._updating:
             if record.block is None or record.settled:
                 return
@@ -151,7 +151,7 @@ class Runs:
         self._updated.append(record)
 
     def show_updates(self) -> None:
-        """Show updates once more, as part of the cell that runs now: some front ends drop what comes between cells."""
+        """Show updates again, as part of the current cell: some front ends drop output between cells."""
         while self._updated:
             record = self._updated.pop(0)
             record.block.update(record.update, raw=True)
@@ -163,14 +163,14 @@ class Runs:
 
 
 def _when_woven(record: CellRecord) -> tuple[_block.Head, Folded | None]:
-    """What to show of a run that is woven, or could not be."""
+    """Return the text and HTML of a run that is woven, or could not be."""
     if record.weaving.error:
         return record.head._replace(problem=record.weaving.error), None
     return record.head, woven_rows(record.run)
 
 
 def woven_rows(run: CellRun) -> Folded:
-    """The rows of a run that is woven."""
+    """Return the rows of a woven run."""
     events = list(run.events()) if run.info["events"] <= _MOST_EVENTS else []
     return Folded(run.run.flat, run.run.tree, _lanes_of(events), _transfers_of(run))
 

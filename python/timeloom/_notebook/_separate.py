@@ -1,7 +1,7 @@
-"""Cells in a process of their own: ``--fresh`` in a new Python, ``--ranks N`` under mpirun.
+"""Cells in a separate process: ``--fresh`` in a new Python, ``--ranks N`` under mpirun.
 
-The code is written as a script, and run under ``timeloom run``. Names that it reads and that the notebook has are
-handed to it, and those of ``--return`` are handed back, by pickle.
+The code is written as a script, and run under ``timeloom run``. The notebook's variables that it reads are passed to
+it, and the names of ``--return`` are passed back, by pickle.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from timeloom._notebook._writefile import script_of
 if TYPE_CHECKING:
     from timeloom._notebook._notebook import Notebook
 
-# Neither is part of what is measured.
+# Neither is part of the measurement.
 _READ = """\
 import timeloom as _timeloom
 with _timeloom.stop():
@@ -49,7 +49,7 @@ with _timeloom.stop():
 
 
 def run(notebook: Notebook, line: str, code: str) -> None:
-    """Run a cell in a process of its own. Raises UsageError."""
+    """Run a cell in a separate process. Raises UsageError."""
     try:
         options = _arguments.of_timeloom(line)
         ranks = _ranks(options.own.get("ranks"))
@@ -60,7 +60,7 @@ def run(notebook: Notebook, line: str, code: str) -> None:
     with tempfile.TemporaryDirectory(prefix="timeloom-cell-") as directory:
         place = Path(directory)
         script = _write(place, notebook, code, names)
-        # By its path: with -m, Python would look in the current directory first.
+        # By its path: with -m, Python would search the current directory first.
         door = os.path.join(os.path.dirname(timeloom.__file__), "__main__.py")
         command = [sys.executable, door, "--quiet", *_words(options.settings), "-o", output, str(script)]
         if ranks:
@@ -138,7 +138,7 @@ def _names_of(code: types.CodeType) -> list[str]:
 
 
 def _run(command: list[str]) -> int:
-    """Run it here, with its output as that of the cell."""
+    """Run it here, with its output as the cell's output."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                text=True, errors="replace", env={**os.environ, "PYTHONUNBUFFERED": "1"})
     assert process.stdout is not None

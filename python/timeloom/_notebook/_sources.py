@@ -1,4 +1,4 @@
-"""The code of cells, kept beside their runs: the files that Python names for it are gone when the kernel is."""
+"""The code of cells, kept beside their runs: the files that Python names for it disappear with the kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Sources:
         self._kept: set[tuple[Path, str]] = set()
 
     def keep(self, run: str, files: Iterable[str]) -> None:
-        """Write what is new of the cells that have these files, as far as that can be done."""
+        """Write new code of the cells with these files, as far as possible."""
         folder = Path(run).parent / "cells"
         for file in files:
             if (folder, file) in self._kept or not file.endswith(".py"):
@@ -25,11 +25,11 @@ class Sources:
                 continue
             try:
                 folder.mkdir(exist_ok=True)
-                if folder.is_symlink():  # of somebody else: a notebook may come from anywhere
+                if folder.is_symlink():  # of another user: a notebook may come from anywhere
                     return
                 with (folder / Path(file).name).open("x", encoding="utf-8", errors="surrogatepass") as kept:
                     kept.write("".join(lines))
-            except FileExistsError:  # the name follows from the code
+            except FileExistsError:  # the name is computed from the code
                 continue
             except (OSError, UnicodeError):
                 return

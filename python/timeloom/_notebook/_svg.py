@@ -1,4 +1,5 @@
-"""Static pictures of a cell. Their colours are readable on white and on black: a picture does not know its page."""
+"""Static pictures of a cell. Their colours are readable on white and on black, because a picture does not know its
+page."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 940
 _ROW = 17
-_LEAST = 1.0  # pixels: what is narrower is not drawn
+_LEAST = 1.0  # pixels: narrower boxes are not drawn
 _MOST_LEVELS = 24
 _MOST_BOXES = 400  # of a picture
 _MOST_LANES = 16
@@ -25,12 +26,12 @@ _GREY = "#888"  # on the page
 
 
 def colour(name: str) -> str:
-    """The colour of a region, the same in all pictures."""
+    """Return the colour of a region, the same in all pictures."""
     return _COLOURS[zlib.crc32(name.encode()) % len(_COLOURS)]
 
 
 def as_image(svg: str, meaning: str) -> str:
-    """The picture as HTML that pages also show which they do not trust."""
+    """Return the picture as HTML that is also shown on pages that the browser does not trust."""
     data = base64.b64encode(svg.encode()).decode()
     return f"<img alt='{meaning}' style='max-width:100%' src='data:image/svg+xml;base64,{data}'/>"
 
@@ -53,7 +54,8 @@ def _box(x: float, y: float, width: float, name: str, title: str) -> str:
 
 
 def flame_graph(tree: list[dict[str, Any]]) -> str:
-    """The call paths, callers above; empty when there are none. Of too many, the longest."""
+    """Return a picture of the call paths, callers above; empty if there are none. Of too many, the longest are
+    drawn."""
     from timeloom._notebook._fold import largest
     from timeloom._notebook._handle import duration
 
@@ -61,7 +63,7 @@ def flame_graph(tree: list[dict[str, Any]]) -> str:
     if whole <= 0:
         return ""
     parts: list[str] = []
-    ends = [0.0]  # where the next box of each level begins
+    ends = [0.0]  # where the next box of each level starts
     deepest = 0
     wide = [row for row in tree if row["inclusive_s"] / whole * _WIDTH >= _LEAST and row["depth"] < _MOST_LEVELS]
     shown = {id(row) for row in largest(wide, _MOST_BOXES)}
@@ -80,7 +82,7 @@ def flame_graph(tree: list[dict[str, Any]]) -> str:
 
 
 def timeline(lanes: list[Lane]) -> str:
-    """A lane for each thread, the calls of one level below those of the level above; empty when nothing was called."""
+    """Return a lane for each thread, with the calls of one level below the calls above; empty if nothing was called."""
     from timeloom._notebook._handle import duration
 
     end = max((span.end for lane in lanes for span in lane.spans), default=0.0)
@@ -103,7 +105,7 @@ def timeline(lanes: list[Lane]) -> str:
 
 
 def _busiest(lanes: list[Lane]) -> list[Lane]:
-    """In the same order."""
+    """Return the longest spans in the same order."""
     by_time = sorted(range(len(lanes)), key=lambda place: -sum(
         span.end - span.begin for span in lanes[place].spans if span.depth == 0))  # fmt: skip
     return [lanes[place] for place in sorted(by_time[:_MOST_LANES])]

@@ -15,7 +15,7 @@ NOT_FOUND = (
 
 
 def launch(run: str) -> None:
-    """Open the trace of a run that is woven; no process that runs already is touched."""
+    """Open the trace of a woven run; no running process is touched."""
     trace = os.path.join(run, "traces.otf2")
     if not os.path.isfile(trace):
         say_error("KernelError: Instrumentation output directory not found or missing traces.otf2 "

@@ -8,5 +8,5 @@ from timeloom._view import View
 
 
 def show(run: str) -> None:
-    """Show the timeline of a run that is woven. Raises timeloom.Error."""
+    """Show the timeline of a woven run. Raises timeloom.Error."""
     display(View([run])._repr_mimebundle_(), raw=True)

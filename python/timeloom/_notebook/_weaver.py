@@ -1,6 +1,6 @@
 """Weaves the runs of cells beside the next cells, one after the other.
 
-The runs are complete before: when the kernel ends or is killed meanwhile, any command of timeloom weaves them.
+The runs are complete before that: if the kernel ends or is killed meanwhile, any command of timeloom weaves them.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Weaving:
         self._ended = threading.Event()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is woven; False when that takes longer."""
+        """Wait until it is woven; False if that takes longer."""
         return self._ended.wait(timeout)
 
     def weave(self) -> None:
-        """Weave it and tell who asked for it; on the thread of the weaver."""
+        """Weave it and notify the requester; on the weaver's thread."""
         try:
             self.error = _weave(self.run, self.keep_spool)
         finally:
@@ -48,7 +48,7 @@ def _weave(run: str, keep_spool: bool) -> str:
     try:
         done = subprocess.run(
             [str(_PROGRAM), "weave", *options, run], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            errors="replace", start_new_session=True,  # an interrupt of the cell is not for it
+            errors="replace", start_new_session=True,  # an interrupt of the cell must not reach it
         )
     except OSError as error:
         return str(error)
@@ -56,7 +56,7 @@ def _weave(run: str, keep_spool: bool) -> str:
 
 
 class Weaver:
-    """One thread of its own, from the first run on; never recorded."""
+    """A separate thread, from the first run on; never recorded."""
 
     def __init__(self) -> None:
         self._waiting: queue.Queue[Weaving | None] = queue.Queue()
@@ -64,7 +64,7 @@ class Weaver:
         self._last: Weaving | None = None
 
     def weave(self, weaving: Weaving) -> None:
-        """Weave the run after those that wait already; returns at once."""
+        """Weave the run after those already waiting; returns at once."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="timeloom-weaver", daemon=True)
             self._thread.start()
@@ -80,7 +80,7 @@ class Weaver:
             self._last.wait()
 
     def stop(self) -> None:
-        """Begin no other run."""
+        """Start no further weave."""
         self._waiting.put(None)
 
     def _work(self) -> None:

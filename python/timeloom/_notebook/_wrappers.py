@@ -1,6 +1,6 @@
-"""Wrapper libraries in a kernel: loaded when it starts, dormant until a cell asks for what they record.
+"""Wrapper libraries in a kernel: loaded when it starts, dormant until a cell requests their records.
 
-The dynamic linker loads them when a process begins, so only a kernel that was installed with the option has them.
+The dynamic linker loads them when a process starts, so only a kernel that was installed with the option has them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from timeloom import _core
 
 
 class Option(NamedTuple):
-    """What a wrapper is asked for with."""
+    """The option and setting of a wrapper."""
 
     words: str  # of the installation
     what: str  # is recorded
@@ -26,7 +26,7 @@ OPTIONS = {
 
 
 def take(words: list[str]) -> dict[str, str | bool]:
-    """Take the options of wrappers off the words of a kernel: the settings that they are."""
+    """Remove the options of wrappers from the words of a kernel; return them as settings."""
     settings: dict[str, str | bool] = {}
     rest = []
     for word in words:
@@ -40,25 +40,25 @@ def take(words: list[str]) -> dict[str, str | bool]:
 
 
 def completed(name: str, value: str | bool) -> tuple[str, str | bool]:
-    """An option of a cell: one of a wrapper has a value, and the name of its setting."""
-    if (name, value) == ("mpp", "mpi"):  # in the words of Score-P
+    """Return an option of a cell, with the setting's name and value if it belongs to a wrapper."""
+    if (name, value) == ("mpp", "mpi"):  # Score-P's words
         name, value = "mpi", True
     return name, OPTIONS[name].value if value is True and name in OPTIONS else value
 
 
 def words_of(settings: dict[str, str | bool]) -> list[str]:
-    """The words that take() understands."""
+    """Return the words that take() understands."""
     return [f"--{name}" if value is True else f"--{name}={value}" for name, value in settings.items()]
 
 
 def load(settings: dict[str, str | bool]) -> None:
-    """Load what the settings ask for: begins the process again, unless it is loaded. Raises timeloom.Error."""
+    """Load the wrappers of the settings: starts the process again, unless they are loaded. Raises timeloom.Error."""
     known = _core.wrappers()
     _core.load_wrappers({name: value for name, value in settings.items() if name in known})
 
 
 def missing(name: str) -> str:
-    """Why a cell cannot record what that setting asks for; empty: it can."""
+    """Return why a cell cannot record with that setting; empty if it can."""
     known = _core.wrappers()
     option, what, _ = OPTIONS[name]
     if name not in known:
@@ -69,5 +69,5 @@ def missing(name: str) -> str:
 
 
 def dormant() -> dict[str, str | bool]:
-    """Settings by which no wrapper records."""
+    """Return settings with which no wrapper records."""
     return {name: False if OPTIONS[name].value is True else "none" for name in _core.wrappers()}

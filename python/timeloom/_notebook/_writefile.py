@@ -82,7 +82,7 @@ class WriteMode:
         say(f"Python commands {'with' if instrumented else 'without'} instrumentation recorded.")
 
     def _future_first(self, code: str) -> str:
-        """Move imports of __future__ to the beginning of the script; return the rest of the cell."""
+        """Move imports of __future__ to the start of the script; return the rest of the cell."""
         lines = code.splitlines(keepends=True)
         future = [line for line in lines if line.startswith("from __future__ import ")]
         if not future:
@@ -118,7 +118,8 @@ class WriteMode:
 
 
 def script_of(code: str) -> tuple[str, list[str]]:
-    """The code of a cell for a plain Python, and lines for the shell; what only a notebook can run is a comment."""
+    """Return the code of a cell for plain Python, and lines for the shell; code that only a notebook can run becomes a
+    comment."""
     if code.lstrip().startswith("%%"):
         return _commented_magic(code.lstrip())
     lines, exports = [], []
@@ -153,7 +154,7 @@ def _env(line: str) -> tuple[str, str | None]:
 
 
 def _plain(code: str) -> list[str]:
-    """The lines of Python that IPython makes of a cell, where calls of IPython are comments."""
+    """Return IPython's Python code for a cell, with calls of IPython as comments."""
     try:
         plain = TransformerManager().transform_cell(code)
         compile(plain, "<cell>", "exec")  # await at the top is for notebooks only

@@ -1,5 +1,5 @@
-"""Stands in for timeloom.pth where Python does not read it: in directories that are
-on PYTHONPATH only. Steps aside for the sitecustomize that it hides."""
+"""Stands in for timeloom.pth where Python does not read it: in directories that are on PYTHONPATH only. It then runs
+the sitecustomize that it hides."""
 
 import os
 import sys

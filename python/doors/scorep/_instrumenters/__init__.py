@@ -1,1 +1,1 @@
-"""The classes of instrumenters by their names in the bindings; all are the one of :mod:`scorep.instrumenter`."""
+"""The classes of instrumenters under their names in the bindings; all are the class in :mod:`scorep.instrumenter`."""

@@ -1,4 +1,4 @@
-"""The name in the bindings of what all instrumenters have."""
+"""The bindings' name for the base class of all instrumenters."""
 
 from scorep.instrumenter import Instrumenter as BaseInstrumenter
 

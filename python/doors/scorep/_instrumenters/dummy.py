@@ -1,4 +1,4 @@
-"""The name in the bindings of no instrumenter."""
+"""The bindings' name for the instrumenter that observes nothing."""
 
 from scorep.instrumenter import Instrumenter as ScorepDummy
 

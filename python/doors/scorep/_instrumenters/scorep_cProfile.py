@@ -1,4 +1,4 @@
-"""The name in the bindings of the instrumenter cProfile."""
+"""The bindings' name for the instrumenter cProfile."""
 
 from scorep.instrumenter import Instrumenter as ScorepCProfile
 

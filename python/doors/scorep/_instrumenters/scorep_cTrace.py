@@ -1,4 +1,4 @@
-"""The name in the bindings of the instrumenter cTrace."""
+"""The bindings' name for the instrumenter cTrace."""
 
 from scorep.instrumenter import Instrumenter as ScorepCTrace
 

@@ -1,4 +1,4 @@
-"""The name in the bindings of what instrumenters that observe have."""
+"""The bindings' name for the base class of instrumenters that observe."""
 
 from scorep.instrumenter import Instrumenter as ScorepInstrumenter
 

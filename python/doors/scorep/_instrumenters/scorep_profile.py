@@ -1,4 +1,4 @@
-"""The name in the bindings of the instrumenter profile."""
+"""The bindings' name for the instrumenter profile."""
 
 from scorep.instrumenter import Instrumenter as ScorepProfile
 

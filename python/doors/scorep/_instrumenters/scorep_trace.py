@@ -1,4 +1,4 @@
-"""The name in the bindings of the instrumenter trace."""
+"""The bindings' name for the instrumenter trace."""
 
 from scorep.instrumenter import Instrumenter as ScorepTrace
 
