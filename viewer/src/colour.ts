@@ -1,4 +1,4 @@
-// The colours of functions: a hue of each module, from palettes that are told apart with any colour vision.
+// The colours of functions: each module has a hue, from palettes that people with any colour vision can distinguish.
 
 /** A colour as ImageData stores it on little-endian machines: 0xAABBGGRR. */
 export type Pixel = number;
@@ -17,7 +17,7 @@ export interface Theme {
   readonly lost: string;
 }
 
-// Okabe and Ito's colours, softened, with lighter and darker relatives: neighbours differ in lightness, too.
+// Okabe and Ito's colours, softened, with lighter and darker variants: neighbours differ in lightness, too.
 const LIGHT = ["#6fb1de", "#e8a33d", "#4fb59a", "#d98bb5", "#e3d75b", "#e0814e", "#8fa2e0", "#a8cf6b", "#c7a27a", "#5fc3d6", "#b58fd6", "#e9a9a0"];
 const DARK = ["#4a93c7", "#cf8a24", "#2f9c80", "#c06c9b", "#b8ac33", "#c96836", "#7488d0", "#7fa843", "#a78357", "#3aa3b8", "#9a72bf", "#c98379"];
 
@@ -41,7 +41,7 @@ export function pixel(colour: string): Pixel {
   return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
-/** `share` of `over` upon `under`. */
+/** Blends `share` of `over` onto `under`. */
 export function blend(under: Pixel, over: Pixel, share: number): Pixel {
   const mix = (shift: number) => {
     const a = (under >>> shift) & 255, b = (over >>> shift) & 255;
@@ -50,7 +50,7 @@ export function blend(under: Pixel, over: Pixel, share: number): Pixel {
   return ((255 << 24) | mix(16) | mix(8) | mix(0)) >>> 0;
 }
 
-/** FNV-1a: the same module has the same colour in every run. */
+/** FNV-1a: a module has the same colour in every run. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;
@@ -67,22 +67,22 @@ export function contrast(a: string, b: string): number {
   return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
 }
 
-/** The more legible of black and white text upon a colour; one of them has a contrast of 4.5 with any. */
+/** Black or white, whichever is more legible on a colour; one of them always has a contrast of at least 4.5. */
 export function textUpon(colour: string): string {
   const dark = "#000000", light = "#ffffff";
   return contrast(colour, dark) >= contrast(colour, light) ? dark : light;
 }
 
-/** `share` of the second colour in the first. */
+/** Mixes `share` of the second colour into the first. */
 function mix(colour: string, other: string, share: number): string {
   const target = parts(other);
   return "#" + parts(colour).map((v, i) => Math.round(v + (target[i] - v) * share).toString(16).padStart(2, "0")).join("");
 }
 
-/** A colour made `by` lighter (or darker, below zero). */
+/** A colour made lighter by `by` (darker if negative). */
 const shade = (colour: string, by: number): string => mix(colour, by > 0 ? "#ffffff" : "#000000", Math.abs(by));
 
-/** The colour of a difference from -1 (less: blue) to 1 (more: orange); the same is grey. */
+/** The colour of a difference from -1 (less: blue) to 1 (more: orange); 0 is grey. */
 export function changeColour(theme: Theme, change: number): string {
   const [less, more] = theme.dark ? ["#3f8fd6", "#e07b2e"] : ["#2f7fc4", "#e2711d"];
   return mix(theme.nothing, change < 0 ? less : more, Math.abs(change) ** 0.6);

@@ -14,14 +14,14 @@ export interface Sums {
   total: number;
 }
 
-/** A call path in both; its own sums are those of both together. */
+/** A call path that both runs have; its sums are those of both together. */
 export interface NodePair extends Node {
   readonly before: Sums;
   readonly after: Sums;
   readonly children: NodePair[];
 }
 
-/** Rows with the same key together, those of the first list first. */
+/** Joins rows with the same key; rows of the first list come first. */
 export function pairRows(before: readonly Row[], after: readonly Row[]): RowPair[] {
   const left = new Map(after.map((row) => [row.key, row]));
   const pairs: RowPair[] = before.map((row) => {
@@ -32,7 +32,8 @@ export function pairRows(before: readonly Row[], after: readonly Row[]): RowPair
   return [...pairs, ...[...left.values()].map((row) => ({ key: row.key, before: null, after: row }))];
 }
 
-/** The call tree of both profiles; its root is no function. Children: those with the most time in both together first. */
+/** The call tree of both profiles; its root is not a function. Children: those with the most time in both runs
+    first. */
 export function pairTree(before: Profile, after: Profile, paths: Paths): NodePair {
   const none = (): Sums => ({ visits: 0, own: 0, total: 0 });
   const fresh = (region: number) => ({ region, visits: 0, own: 0, waiting: 0, total: 0, before: none(), after: none(), children: [] as NodePair[] });
@@ -65,11 +66,11 @@ export const EMPTY_PROFILE: Profile = {
   inclusive: new Float64Array(), min: new Float64Array(), max: new Float64Array(),
 };
 
-/** From -1 (only before) by 0 (the same) to 1 (only after). */
+/** From -1 (only before) over 0 (the same) to 1 (only after). */
 export const change = (before: number, after: number): number => (before + after > 0 ? (after - before) / (after + before) : 0);
 
-/** What a selection is in each run. Rows that were chosen of one run only stand for those of the same names in the other;
- *  there may be none. */
+/** The part of a selection in each run. Rows selected in one run only stand for rows with the same names in the other,
+ * which may be missing. */
 export function scopesOf(run: Run, selection: Selection): Selection[] {
   const chosen = run.parts.map((part) => (selection.tracks ?? tracksOf(part)).filter((track) => isIn(part, track)));
   return run.parts.map((part, n) => {
@@ -81,7 +82,7 @@ export function scopesOf(run: Run, selection: Selection): Selection[] {
 const tracksOf = (part: Part): number[] => Array.from({ length: part.tracks }, (_, i) => part.firstTrack + i);
 const isIn = (part: Part, track: number): boolean => track >= part.firstTrack && track < part.firstTrack + part.tracks;
 
-/** Names that occur again have a number: the second thread of a name is that of the other run, too. */
+/** Repeated names get a number: the second thread with a name matches the other run's second. */
 function keysOf(run: Run, part: Part): string[] {
   const seen = new Map<string, number>();
   return tracksOf(part).map((track) => {

@@ -1,8 +1,8 @@
-// Numbers as people read them.
+// Numbers in a form for people.
 
 let nsPerTick = 1;
 
-/** Says how long the ticks are in which all times come. */
+/** Sets the length of a tick, the unit of all times. */
 export function setTicksPerSecond(ticks: number): void {
   nsPerTick = 1e9 / ticks;
 }
@@ -20,7 +20,7 @@ function threeDigits(value: number): string {
 /** A duration in ticks with three significant digits: "1.23 ms". */
 export const duration = (ticks: number): string => nsDuration(toNs(ticks));
 
-/** The same of ns. */
+/** The same for a duration in ns. */
 export function nsDuration(ns: number): string {
   if (ns === 0) return "0 s";
   const size = Math.abs(ns);
@@ -38,7 +38,7 @@ function longDuration(ns: number): string {
   return h ? `${sign}${h} h ${min} min` : `${sign}${min} min ${s} s`;
 }
 
-/** A time since the begin of the run, with as many digits as `step` ticks need to tell neighbours apart. */
+/** A time since the start of the run, with enough digits to distinguish times `step` ticks apart. */
 export function instant(ticks: number, step: number): string {
   const ns = toNs(ticks);
   const digits = Math.min(9, Math.max(0, Math.ceil(9 - Math.log10(Math.max(toNs(step), 1)) - 1e-9)));
@@ -70,7 +70,7 @@ export function percent(part: number, whole: number): string {
 /** A difference in ticks: "+1.23 ms", "−4.00 s", "0 s". */
 export const signed = (ticks: number): string => (ticks > 0 ? "+" : ticks < 0 ? "−" : "") + duration(Math.abs(ticks));
 
-/** How often the first number is in the second: "1.25 ×"; "new" and "gone" where one of them is nothing. */
+/** The ratio of the second number to the first: "1.25 ×"; "new" or "gone" where one of them is 0. */
 export function times(before: number, after: number): string {
   if (before === 0) return after === 0 ? "–" : "new";
   return after === 0 ? "gone" : `${threeDigits(after / before)} ×`;
@@ -79,20 +79,20 @@ export function times(before: number, after: number): string {
 /** A value of a counter with at most six digits. */
 export const valueText = (value: number): string => (Number.isInteger(value) && Math.abs(value) < 1e15 ? count(Math.abs(value)).replace(/^/, value < 0 ? "−" : "") : String(Number(value.toPrecision(6))));
 
-/** The end of a path that is told apart from others: "stencil.py:39". */
+/** The last part of a path, which distinguishes it: "stencil.py:39". */
 export function place(file: string, line: number): string {
   if (!file) return "";
   const name = file.slice(file.lastIndexOf("/") + 1);
   return line > 0 ? `${name}:${line}` : name;
 }
 
-/** A dotted name without its module: "Slab.relax" of "__main__.Slab.relax", but "json.<module>" as it is. */
+/** A dotted name without its module: "Slab.relax" for "__main__.Slab.relax", but "json.<module>" unchanged. */
 export function shortName(name: string, module: string): string {
   const rest = module && name.startsWith(module + ".") ? name.slice(module.length + 1) : name;
   return rest.startsWith("<") ? name : rest;
 }
 
-/** A duration as a person writes it ("50 ms", "3us", "2 s") in ns, or null. */
+/** Parses a duration as people write it ("50 ms", "3us", "2 s"); returns ns, or null. */
 export function parseDuration(text: string): number | null {
   const match = /^\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(ns|us|µs|ms|s|min|h)\s*$/.exec(text);
   if (!match) return null;

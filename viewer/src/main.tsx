@@ -6,13 +6,13 @@ import { HttpSource } from "./source/http";
 import type { Source } from "./source/source";
 import { takeToken } from "./state/link";
 
-/** Set by build.mjs: the page has a generated run, to be looked at without a server. */
+/** Set by build.mjs: the page contains a generated run, for use without a server. */
 declare const DEMO: boolean;
 
-/** Pages can be made with two runs that differ. */
+/** Pages can be built with two different runs. */
 const demo = (): Source[] => (location.search === "?two" ? [generated(), generated(2, 0.8)] : [generated()]);
 
-/** One run, or two to be compared. */
+/** One run, or two for a comparison. */
 async function sources(): Promise<Source[]> {
   if (DEMO) return demo();
   const data = [...document.querySelectorAll("script[type='application/octet-stream']")];

@@ -1,5 +1,5 @@
-// What the page knows of a run, whichever source it comes from. Times are ticks since the begin of the run
-// (docs/formats/view-http.md); only src/format.ts makes seconds of them.
+// The page's data about a run, from any source. Times are ticks since the start of the run (docs/formats/view-http.md);
+// only src/format.ts converts them to seconds.
 
 export interface Region {
   readonly id: number;
@@ -7,13 +7,13 @@ export interface Region {
   readonly module: string;
   readonly file: string;
   readonly line: number;
-  /** Known to do nothing but wait: drawn grey. */
+  /** A function that only waits: drawn grey. */
   readonly idle: boolean;
-  /** All of its own time counts as waiting, because the run has not measured it. */
+  /** All of its exclusive time counts as waiting, because the run has not measured waiting. */
   readonly waits: boolean;
-  /** In which a task is while it does not run. */
+  /** The region of a task while it is suspended. */
   readonly suspended: boolean;
-  /** Entered by a call: others have times, but no visits. */
+  /** Entered by a call; other regions have times, but no visits. */
   readonly called: boolean;
 }
 
@@ -43,21 +43,21 @@ export interface Marker {
   readonly text: string;
 }
 
-/** A moment that was marked by whoever looks at the run. */
+/** A moment that a user of the page has marked. */
 export interface Mark {
   readonly time: number;
   readonly text: string;
 }
 
-/** One of two runs that are shown together. */
+/** One of two runs shown together. */
 export interface Part {
   readonly letter: string;
   readonly title: string;
   readonly facts: readonly string[];
-  /** Where it is on the common axis of time. */
+  /** Its position on the common time axis. */
   readonly begin: number;
   readonly length: number;
-  /** Its locations and processes follow each other. */
+  /** Its locations and processes are consecutive. */
   readonly firstTrack: number;
   readonly tracks: number;
   readonly firstProcess: number;
@@ -71,35 +71,35 @@ export interface Run {
   readonly ticksPerSecond: number;
   readonly length: number;
   readonly events: number;
-  /** Seconds that measuring took for each event; 0: not known. */
+  /** Seconds of measuring for each event; 0: not known. */
   readonly secondsPerEvent: number;
-  /** Whether it was measured how long threads waited. */
+  /** True if the waiting of threads was measured. */
   readonly waiting: boolean;
   readonly regions: readonly Region[];
   readonly processes: readonly Process[];
   readonly locations: readonly Location[];
   readonly metrics: readonly Metric[];
-  /** Names of parameters, and of communicators: empty for those that have none. */
+  /** Names of parameters and communicators; empty if they have none. */
   readonly parameters: readonly string[];
   readonly communicators: readonly string[];
   readonly markers: readonly Marker[];
-  /** Those that were kept with the run. */
+  /** Marks that were kept with the run. */
   readonly marks: readonly Mark[];
-  /** Two runs in one, or none. */
+  /** The two runs of a comparison; otherwise empty. */
   readonly parts: readonly Part[];
-  /** What there is instead of single calls; absent: all calls can be asked for. */
+  /** The data available in place of single calls; absent: all calls are available. */
   readonly outline?: Outline;
 }
 
-/** Of a large run inside a page: how fine it is. */
+/** The resolution of a large run inside a page. */
 export interface Outline {
   /** The finest level of tiles. */
   readonly finest: number;
-  /** Profiles are of whole steps of so many ticks. */
+  /** Profiles cover whole steps of this many ticks. */
   readonly step: number;
 }
 
-/** Parents and regions of call paths by their number; a parent comes before its children. */
+/** Parents and regions of call paths by number; a parent precedes its children. */
 export interface Paths {
   readonly parent: Int32Array;
   readonly region: Int32Array;
@@ -113,41 +113,41 @@ export interface Progress {
   readonly message: string;
 }
 
-/** Columns of a tile. */
+/** Number of columns of a tile. */
 export const COLUMNS = 256;
-/** No region, no call path: NONE of the format. */
+/** Stands for "no region" or "no call path": NONE of the format. */
 export const NONE = -1;
-/** The tracks that are sums of others. */
+/** Numbers of tracks that are sums of others. */
 export const WHOLE_RUN = 0xfffffffe;
 export const FIRST_PROCESS = 0x80000000;
-/** Of two runs together, this and 0 or 1 is the whole of one of them; no source but theirs knows it. */
+/** With two runs, this plus 0 or 1 is the whole of one run; only their common source knows it. */
 export const FIRST_RUN = 0xf0000000;
 
 export interface TileKey {
-  /** A location, WHOLE_RUN, or FIRST_PROCESS or FIRST_RUN and a number. */
+  /** A location, WHOLE_RUN, or FIRST_PROCESS or FIRST_RUN plus a number. */
   readonly track: number;
   readonly level: number;
   readonly index: number;
-  /** Rows that are wanted: own times and one for each depth. */
+  /** Requested rows: exclusive times, and one for each depth. */
   readonly rows: number;
 }
 
 export interface Tile {
   readonly rows: number;
   readonly allRows: number;
-  /** Every region is the one that took most of its cell; otherwise one of those that took most. */
+  /** True: every region is the one with the most time in its cell; otherwise one with much time. */
   readonly exact: boolean;
-  /** The part of each column in which recording was off, in 255ths. */
+  /** The part of each column in which recording was off, in 1/255. */
   readonly off: Uint8Array;
-  /** The part of each column in which the thread was in a call and did not run, likewise. */
+  /** The part of each column in which the thread was in a call but did not run, in 1/255. */
   readonly waiting: Uint8Array;
-  /** [row * COLUMNS + column]; row 0: the region with most own time; row 1 + d: calls at depth d. */
+  /** [row * COLUMNS + column]; row 0: the region with the most exclusive time; row 1 + d: calls at depth d. */
   readonly region: Int32Array;
-  /** The part of each cell that is covered by calls, in 255ths; 0 only without any call. */
+  /** The part of each cell that calls cover, in 1/255; 0 only without any call. */
   readonly cover: Uint8Array;
 }
 
-/** Calls in order of begin, callers before those they called. */
+/** Calls by start time, callers before callees. */
 export interface Calls {
   readonly count: number;
   readonly complete: boolean;
@@ -175,17 +175,17 @@ export interface CallRef {
 
 export interface CallDetails extends CallRef {
   readonly own: number;
-  /** The part of its own time, and of its duration, in which the thread did not run. */
+  /** The part of its exclusive time, and of its duration, in which the thread did not run. */
   readonly ownWaiting: number;
   readonly waiting: number;
-  /** Calls within it, at any depth. */
+  /** Calls inside it, at any depth. */
   readonly calls: number;
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
   /** Its callers, outermost first. */
   readonly stack: readonly CallRef[];
 }
 
-/** Some lines of a file with those of a function, or the reason why there are none. */
+/** Some lines of a file including those of a function, or the reason why they are missing. */
 export type SourceText = { readonly reason: string } | {
   readonly file: string;
   /** The number of the first of `lines`. */
@@ -193,19 +193,19 @@ export type SourceText = { readonly reason: string } | {
   /** The lines of the function. */
   readonly from: number;
   readonly to: number;
-  /** The file was written to after the run began. */
+  /** The file was changed after the run started. */
   readonly changed: boolean;
   readonly lines: readonly string[];
 };
 
-/** A range of time over some locations; null: all. */
+/** A time range on some locations; null: all. */
 export interface Selection {
   readonly begin: number;
   readonly end: number;
   readonly tracks: readonly number[] | null;
 }
 
-/** The calls of a selection by call path; durations are those within it. */
+/** The calls of a selection by call path; durations count inside it. */
 export interface Profile {
   readonly count: number;
   readonly path: Int32Array;
@@ -213,7 +213,7 @@ export interface Profile {
   readonly cutBegin: Float64Array;
   readonly cutEnd: Float64Array;
   readonly own: Float64Array;
-  /** The part of `own` that was measured to be waiting. */
+  /** The part of `own` that was measured as waiting. */
   readonly waiting: Float64Array;
   readonly inclusive: Float64Array;
   readonly min: Float64Array;
@@ -237,7 +237,7 @@ export interface Counter {
   readonly values: number;
 }
 
-/** Values in order of time; neighbours may be summed up in one place. */
+/** Values in order of time; neighbours may be joined. */
 export interface Values {
   readonly count: number;
   readonly begin: Float64Array;
@@ -255,24 +255,24 @@ export interface ValuesRange {
   readonly end: number;
 }
 
-/** What there is besides calls. */
+/** The data of a run other than calls. */
 export interface Side {
   readonly counters: readonly Counter[];
-  /** How many links there are between locations. */
+  /** The number of links between locations. */
   readonly links: number;
   readonly complete: boolean;
   readonly messages: MessageFacts;
 }
 
-/** How many messages and visits to collective operations there are. */
+/** The number of messages and visits to collective operations. */
 export interface MessageFacts {
   readonly count: number;
   readonly collectives: number;
-  /** Without the other end. */
+  /** Messages without the other end. */
   readonly unmatched: number;
-  /** Received before they were sent: clocks differ. */
+  /** Messages received before they were sent: clocks differ. */
   readonly backwards: number;
-  /** Whether these are all of the run. */
+  /** True if these are all of the run. */
   readonly complete: boolean;
 }
 
@@ -284,7 +284,7 @@ export interface Bundle {
   readonly received: number;
   readonly lastReceived: number;
   readonly bytes: number;
-  /** What the two sides have waited for each other, all together. */
+  /** The time that the two sides waited for each other, as a sum. */
   readonly waitedSender: number;
   readonly waitedReceiver: number;
   readonly fromTrack: number;
@@ -304,7 +304,7 @@ export interface Gathering {
   readonly track: number;
   readonly communicator: number;
   readonly kind: number;
-  /** The same of all who took part. */
+  /** The sum over all participants. */
   readonly operation: number;
 }
 
@@ -320,20 +320,21 @@ export interface Exchange {
 
 export interface Bundled<T> {
   readonly items: readonly T[];
-  /** How many there are in the range. */
+  /** The number of items in the range. */
   readonly count: number;
-  /** Whether all of them are in the items. */
+  /** True if the items contain all of them. */
   readonly complete: boolean;
 }
 
-/** Of more than `limit`, those between the same locations are joined that begin in the same of `columns` parts. */
+/** If there are more than `limit`, items between the same locations are joined that start in the same of `columns`
+    parts. */
 export interface MessageRange extends Selection {
   readonly limit: number;
   /** A power of two. */
   readonly columns: number;
 }
 
-/** Those of a location; of wakes, which are many, only those with an end on it in the range. */
+/** The links of a location; of the many wakes, only those that end on it in the range. */
 export interface LinksRange {
   readonly track: number;
   readonly begin: number;
@@ -341,7 +342,8 @@ export interface LinksRange {
   readonly limit: number;
 }
 
-/** From the creation of a thread or task to its begin, from its end to who has waited for it, or from what wakes a task to where it goes on. */
+/** A link from the creation of a thread or task to its start, from its end to a call that waited for it, or from a wake
+    to the place where the task continues. */
 export interface Link {
   readonly kind: "creates" | "awaited" | "wakes";
   readonly from: number;
@@ -355,13 +357,13 @@ export interface Links {
   readonly complete: boolean;
 }
 
-/** A call has to have been given one of these parameters with this value. */
+/** The call must have been given one of these parameters with this value. */
 export interface ParameterIs {
   readonly parameters: readonly number[];
   readonly value: string;
 }
 
-/** Calls that begin in [begin, end). */
+/** Calls that start in [begin, end). */
 export interface Search {
   readonly order: Order;
   readonly limit: number;
@@ -379,7 +381,7 @@ export interface Found {
   readonly complete: boolean;
 }
 
-/** The name of a location, with that of its process where there are several. */
+/** The name of a location, with its process's name if there are several processes. */
 export function nameOfLocation(run: Run, track: number): string {
   const { name, process } = run.locations[track];
   const part = partOf(run, track);
@@ -388,5 +390,5 @@ export function nameOfLocation(run: Run, track: number): string {
   return part ? `${part.letter} › ${full}` : full;
 }
 
-/** Of two runs together, that of a location. */
+/** With two runs, the run of a location. */
 export const partOf = (run: Run, track: number): Part | undefined => run.parts.find((part) => track >= part.firstTrack && track < part.firstTrack + part.tracks);

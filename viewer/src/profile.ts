@@ -1,17 +1,17 @@
-// Tables and trees of a selection, made of its sums by call path.
+// Tables and trees of a selection, computed from its sums by call path.
 import { NONE, type Paths, type Profile, type Region, type Run } from "./model";
 
 /** The sums of a function, a module or a call path. */
 export interface Row {
-  /** What the sums are of: a region's number; a name of a module. */
+  /** The subject of the sums: a region's number, or a module's name. */
   readonly key: number | string;
   readonly visits: number;
-  /** Visits that began before the selection or go on after it. */
+  /** Visits that started before the selection or continue after it. */
   readonly cut: number;
   readonly own: number;
   /** The part of `own` that was waiting. */
   readonly waiting: number;
-  /** With all that was called; calls within calls of the same key count once. */
+  /** Including callees; calls within calls of the same key count once. */
   readonly total: number;
   readonly min: number;
   readonly max: number;
@@ -29,7 +29,7 @@ export interface Node {
 
 type Key = number | string;
 
-/** One row for each key that `keyOf` gives a region. */
+/** Returns one row for each key that `keyOf` gives a region. */
 function rows(profile: Profile, paths: Paths, regions: readonly Region[], keyOf: (region: number) => Key): Row[] {
   const sums = new Map<Key, { -readonly [name in keyof Row]: Row[name] }>();
   for (let i = 0; i < profile.count; i++) {
@@ -52,10 +52,10 @@ function hasCaller(path: number, key: Key, paths: Paths, keyOf: (region: number)
   return false;
 }
 
-/** What was waiting of the own time of a call path: as measured, or as its name tells, as in `timeloom report`. */
+/** The waiting part of a call path's exclusive time: as measured, or derived from its name, as in `timeloom report`. */
 export const waitingOf = (profile: Profile, i: number, region: Region | undefined): number => (region?.waits ? profile.own[i] : profile.waiting[i]);
 
-/** Whether a run tells waiting from working. */
+/** True if a run distinguishes waiting from working. */
 export const tellsWaiting = (run: Run): boolean => run.waiting || run.regions.some((region) => region.waits);
 
 export const byFunction = (profile: Profile, paths: Paths, regions: readonly Region[]): Row[] => rows(profile, paths, regions, (region) => region);
@@ -66,7 +66,7 @@ export function moduleOf(region: Region | undefined): string {
 
 export const byModule = (profile: Profile, paths: Paths, regions: readonly Region[]): Row[] => rows(profile, paths, regions, (region) => moduleOf(regions[region]));
 
-/** The call tree; its root is no function, and has all there is. Children: the longest first. */
+/** The call tree; its root is not a function and contains everything. Children: the longest first. */
 export function callTree(profile: Profile, paths: Paths, regions: readonly Region[]): Node {
   const root = { region: NONE, visits: 0, own: 0, waiting: 0, total: 0, children: [] as Node[] };
   const nodes = new Map<number, Node & { visits: number; own: number; waiting: number; total: number }>([[NONE, root]]);
@@ -90,10 +90,11 @@ export function callTree(profile: Profile, paths: Paths, regions: readonly Regio
   return root;
 }
 
-/** The part of a call tree that leads to what is kept, with all that is below that; `through`: nodes that only lead there. */
+/** The part of a call tree that leads to kept nodes, and everything below them; `through`: nodes that only lead
+    there. */
 export function pruned<N extends Node>(root: N, keep: (region: number) => boolean): { root: N; through: ReadonlySet<Node> } {
   const through = new Set<Node>(), left = new Map<Node, N>();
-  // Callers before callees, then the other way round: a function that calls itself goes deeper than the browser's stack.
+  // Callers before callees, then in reverse: recursion in the program may be deeper than the browser's stack.
   const nodes: N[] = [root];
   for (const node of nodes) {
     if (node !== root && keep(node.region)) left.set(node, node);
@@ -110,17 +111,18 @@ export function pruned<N extends Node>(root: N, keep: (region: number) => boolea
   return { root: left.get(root)!, through };
 }
 
-/** The own times of a selection together. */
+/** The sum of the exclusive times of a selection. */
 export const ownTime = (profile: Profile): number => profile.own.reduce((sum, own) => sum + own, 0);
 
-/** Callers, or callees, of a function: who they are, and what of its time (their time) is due to them. */
+/** The callers, or callees, of a function, and the part of its time (their time) that is due to them. */
 export interface Neighbour {
   readonly region: number;
   readonly visits: number;
   readonly total: number;
 }
 
-/** The functions that call `region`, with its visits and total times from there; NONE: nobody, the outermost. */
+/** The functions that call `region`, with its visits and total times from there; NONE: called from nowhere, the
+    outermost. */
 export function callers(profile: Profile, paths: Paths, region: number): Neighbour[] {
   return neighbours(profile, (path) => {
     if (paths.region[path] !== region) return null;
@@ -149,7 +151,7 @@ function neighbours(profile: Profile, regionOf: (path: number) => number | null)
   return [...sums.values()].sort((a, b) => b.total - a.total || a.region - b.region);
 }
 
-/** How many of some durations (ns) are in [from, to), in steps of 1, 2 and 5. */
+/** The number of durations (ns) in [from, to); bounds are 1, 2 and 5 times powers of ten. */
 export interface Bin {
   readonly from: number;
   readonly to: number;

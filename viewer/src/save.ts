@@ -1,11 +1,11 @@
-// What leaves the page: a picture of the rows, a table, the link.
+// Exports of the page: a picture of the rows, a table, the link.
 import { byFunction } from "./profile";
 import { toNs } from "./format";
 import { nameOfLocation, type Paths, type Profile, type Run } from "./model";
 import { NO_CALLS, type Source, WHERE_CALLS_ARE } from "./source/source";
 import type { Timeline } from "./timeline/timeline";
 
-/** Comma-separated values as RFC 4180 has them. */
+/** Comma-separated values as in RFC 4180. */
 export function csv(rows: readonly (readonly (string | number)[])[]): string {
   const cell = (value: string | number) => (typeof value === "string" && /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : String(value));
   return rows.map((row) => row.map(cell).join(",") + "\r\n").join("");
@@ -24,7 +24,7 @@ export function tableCsv(run: Run, profile: Profile, paths: Paths): string {
 
 const MOST_ROWS_CALLS = 100_000;
 
-/** The calls of the rows and the time that are shown, as far as they are few enough. */
+/** The calls of the visible rows and time range, up to a limit. */
 export async function callsCsv(timeline: Timeline, source: Source, run: Run): Promise<string> {
   if (run.outline) throw new Error(`${NO_CALLS} ${WHERE_CALLS_ARE}`);
   const { range } = timeline.viewing.view;
@@ -45,7 +45,7 @@ export function download(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** The rows as they are seen, with the time axis and their names. */
+/** The visible rows, with the time axis and their names. */
 export async function picture(timeline: Timeline, run: Run): Promise<Blob> {
   const { axis, picture: rows, overlay } = timeline.canvases;
   const ratio = rows.width / timeline.width, side = Math.round(200 * ratio);

@@ -1,6 +1,6 @@
-// Search in what is in order.
+// Binary search.
 
-/** The first of `count` places for which `holds`, as it does for all that follow; `count`: none. */
+/** The first of `count` places for which `holds` is true; it must stay true for all later ones. `count`: none. */
 export function firstWhere(count: number, holds: (place: number) => boolean): number {
   let low = 0, high = count;
   while (low < high) {

@@ -1,4 +1,4 @@
-// The rows as they are seen, as a drawing of lines and words.
+// The visible rows as a drawing of rectangles, lines and text.
 import { instant, toNs } from "./format";
 import type { Run } from "./model";
 import type { Timeline } from "./timeline/timeline";

@@ -1,4 +1,4 @@
-// The page: waiting for a run, telling why there is none, or the run.
+// The page: waiting for a run, the reason why there is none, or the run.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { DARK_THEME, LIGHT_THEME } from "../colour";
 import { count, setTicksPerSecond } from "../format";
@@ -27,7 +27,7 @@ interface Ready {
 
 const AT_BEGIN: Alignment = { func: "", n: 1 };
 
-/** Two runs as one; calls `show` again each time that they are aligned. */
+/** Two runs as one; calls `show` again after each alignment. */
 async function compare(sources: readonly Source[], runs: readonly Run[], show: (ready: Ready) => void): Promise<void> {
   const pair = await Pair.of(sources, runs);
   const showAligned = async (alignment: Alignment, before: Run | null) => {
@@ -36,7 +36,7 @@ async function compare(sources: readonly Source[], runs: readonly Run[], show: (
     show({ ...made, comparing: { alignment, align: (next) => showAligned(next, made.run) } });
   };
   const wanted = read(location.hash).align;
-  // A link to other runs may name a call that these do not have.
+  // A link made for other runs may name a call that these do not have.
   await showAligned(wanted ?? AT_BEGIN, null).catch((error: unknown) => (wanted ? showAligned(AT_BEGIN, null) : Promise.reject(error)));
 }
 

@@ -1,4 +1,4 @@
-// One call in full.
+// All details of one call.
 import { count, duration, instant, percent, place } from "../format";
 import { type CallRef, type Link, nameOfLocation } from "../model";
 import { NO_CALLS, WHERE_CALLS_ARE } from "../source/source";
@@ -53,7 +53,7 @@ const split = (time: number, waiting: number): string => `working ${duration(tim
 
 const MOST_LINKS = 100, MOST_OPEN = 1000;
 
-/** Who woke a suspended task. */
+/** The call that woke a suspended task. */
 function Woken({ call }: { call: CallRef }) {
   const { run, source, navigator } = useOpened();
   const { value } = useAnswer(async (signal) => {
@@ -76,7 +76,8 @@ function Woken({ call }: { call: CallRef }) {
   );
 }
 
-/** Who created the thread or task of the call, who waited for its end, what it created and awaited itself, and the wakes during the call. */
+/** The calls that created the call's thread or task and waited for its end, the threads and tasks that it created and
+    awaited itself, and the wakes during the call. */
 function Linked({ call: { track, begin, end } }: { call: CallRef }) {
   const { run, source, viewing } = useOpened();
   const { value } = useAnswer((signal) => source.links({ track, begin, end, limit: MOST_LINKS }, signal), [track, begin, end], 0);

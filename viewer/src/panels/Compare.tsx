@@ -1,4 +1,4 @@
-// Two runs: the bar that says how they are aligned, and the table of what differs.
+// Two runs: the bar that shows their alignment, and the table of differences.
 import { useMemo, useState } from "preact/hooks";
 import { changeColour, textUpon } from "../colour";
 import { change, type NodePair, pairRows, pairTree, type RowPair } from "../compare";
@@ -11,7 +11,7 @@ import { Tree } from "./Tree";
 
 const MANY = 200;
 
-/** What the runs are, and what is at the same place in both. */
+/** The names of the runs, and the point at which they are aligned. */
 export function Comparison() {
   const { run, comparing } = useOpened();
   const [problem, setProblem] = useState("");
@@ -103,7 +103,7 @@ export function PairTable({ data, by }: { data: ProfiledPair; by: "function" | "
 
 const differ = (node: NodePair): string => `A ${duration(node.before.total)} · B ${duration(node.after.total)} · ${signed(node.after.total - node.before.total)} (${times(node.before.total, node.after.total)})`;
 
-/** Boxes as wide as both runs together; their colours say how they differ. */
+/** Boxes as wide as both runs together; their colours show the difference. */
 export function PairFlame({ data }: { data: ProfiledPair }) {
   const { theme } = useOpened();
   const root = useMemo(() => pairTree(data.profiles[0], data.profiles[1], data.paths), [data]);

@@ -1,4 +1,4 @@
-// The flame graph of the selection: all calls of a path merged, the longest at the left.
+// The flame graph of the selection: all calls of a path merged, the longest on the left.
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { textUpon } from "../colour";
@@ -26,7 +26,7 @@ interface Props<N extends Node> {
   legend?: ComponentChildren;
 }
 
-/** REQUIRES: children of a node are of its type. */
+/** REQUIRES: children of a node have its type. */
 export function Flame<N extends Node>({ root, colourOf, words, legend }: Props<N>) {
   const opened = useOpened();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -71,7 +71,7 @@ export function Flame<N extends Node>({ root, colourOf, words, legend }: Props<N
 
 const nameOf = (node: Node, { run }: Opened): string => (node.region === NONE ? "all calls" : run.regions[node.region]?.name ?? "(calls beyond the limit of call paths)");
 
-/** The node that a path of regions leads to, as far as it is there. */
+/** The node at the end of a path of regions, or the last one on it that exists. */
 function descend(root: Node, path: readonly number[]): Node {
   let node = root;
   for (const region of path) node = node.children.find((child) => child.region === region) ?? node;

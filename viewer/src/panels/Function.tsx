@@ -1,4 +1,4 @@
-// One function in the selection: who calls it, what it calls, how long it takes, where.
+// One function in the selection: its callers, callees, durations and locations.
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { count, duration, instant, nsDuration, percent, toNs } from "../format";

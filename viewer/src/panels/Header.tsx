@@ -1,4 +1,4 @@
-// The bar at the top: what is open, finding, zooming.
+// The bar at the top: the name of the run, search, zoom.
 import { duration, instant } from "../format";
 import { span } from "../timeline/scale";
 import { Save } from "./Save";
@@ -36,7 +36,7 @@ export function Header({ dark, setDark }: { dark: boolean; setDark: (dark: boole
   );
 }
 
-/** What was lost; never hidden. */
+/** The lost records; never hidden. */
 export function Losses() {
   const { losses } = useOpened().run;
   if (!losses.length) return null;

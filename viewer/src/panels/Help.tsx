@@ -1,4 +1,4 @@
-// The keys, and what colours mean.
+// The keys, and the meaning of the colours.
 import { useEffect, useRef } from "preact/hooks";
 import { KEYS } from "../state/keys";
 import { useOpened } from "./hooks";

@@ -1,4 +1,4 @@
-// The calls that were found.
+// The calls that a search found.
 import { useState } from "preact/hooks";
 import { count, duration, instant } from "../format";
 import { nameOfLocation } from "../model";
@@ -12,7 +12,7 @@ const ADVICE = "Type above what to find: a part of a name or of a file, a /regul
 
 export const Hits = () => (useOpened().run.outline ? <FunctionsFound /> : <CallsFound />);
 
-/** The functions of the selection that are like what was typed, most own time first. */
+/** The functions of the selection that match the search, sorted by exclusive time. */
 function functionsLike(text: string, { run }: Opened, { profile, paths }: Profiled): Row[] {
   const query = parseQuery(text);
   if (query.parameter) throw new SourceError(NO_CALLS);
@@ -20,7 +20,7 @@ function functionsLike(text: string, { run }: Opened, { profile, paths }: Profil
   return byFunction(profile, paths, run.regions).filter((row) => (!wanted || wanted.includes(row.key as number)) && (!longer || row.max > longer));
 }
 
-/** Of an outline, which has no calls. */
+/** For an outline, which has no calls. */
 function FunctionsFound() {
   const opened = useOpened(), { run, viewing } = opened;
   const { find } = useView();

@@ -1,4 +1,4 @@
-// Who sent how much to whom in the selection, who waited for whom, and the messages one by one.
+// The data sent between processes in the selection, the waiting for each other, and the single messages.
 import { useState } from "preact/hooks";
 import { bytes, collectiveName, count, duration, instant } from "../format";
 import { type Bundle, type Exchange, type Gathering, nameOfLocation, type Run } from "../model";
@@ -9,7 +9,7 @@ import { useAnswer, useOpened, useStore, useView } from "./hooks";
 const MOST_PAIRS = 1000;
 const MOST_MESSAGES = 200;
 const COLUMNS = 32;
-/** Processes that a matrix has room for; pairs of more are a list. */
+/** The largest number of processes for a matrix; with more, pairs are a list. */
 const MOST_OF_MATRIX = 24;
 
 const WORDS = { bytes: "bytes", count: "messages", waited: "waiting" } as const;
@@ -57,7 +57,7 @@ export function MessagesPanel() {
 
 const nameOf = (run: Run, process: number) => run.processes[process]?.name ?? `process ${process}`;
 
-/** Of a process that has one location, the name of the process is enough. */
+/** For a process with a single location, the name of the process is sufficient. */
 function shortName(run: Run, track: number): string {
   const { process } = run.locations[track];
   const alone = !run.parts.length && run.locations.filter((other) => other.process === process).length === 1;

@@ -54,7 +54,7 @@ export function Panel() {
   );
 }
 
-/** What the tables are about. */
+/** The time range and locations that the tables cover. */
 function Scope() {
   const { run, viewing } = useOpened();
   const { selection } = useView();

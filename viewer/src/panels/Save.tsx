@@ -1,4 +1,4 @@
-// The menu of what can be kept and given to others.
+// The menu of exports.
 import { useRef } from "preact/hooks";
 import { svgOf } from "../svg";
 import { callsCsv, download, picture, tableCsv } from "../save";
@@ -13,7 +13,7 @@ export function Save() {
     work().then(say, (error: Error) => say(error.message));
   };
   const link = async () => {
-    // The address follows what is shown a little later than it is shown.
+    // The address follows the view with a short delay.
     await new Promise((resolve) => setTimeout(resolve, 350));
     await navigator.clipboard.writeText(location.href);
     return "The link is copied.";

@@ -1,13 +1,13 @@
-// The field at the head of a table that leaves only some of its rows.
+// The filter field at the head of a table.
 import { useMemo } from "preact/hooks";
 import { nameFilter } from "../source/match";
 import { useOpened, useView } from "./hooks";
 
 export interface Sought {
-  /** Nothing is left out. */
+  /** True if no row is left out. */
   readonly all: boolean;
   readonly keeps: (name: string, file: string) => boolean;
-  /** What is wrong with the expression; nothing is kept then. */
+  /** The error in the expression; no row is kept then. */
   readonly wrong: string;
 }
 
@@ -29,7 +29,7 @@ export function SoughtField() {
     onInput={(event) => viewing.store.set({ only: event.currentTarget.value })} onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()} />;
 }
 
-/** Why a table is empty. */
+/** The reason why a table is empty. */
 export function NoRows({ sought: { all, wrong } }: { sought: Sought }) {
   return <p class="empty" role="status">{wrong || (all ? "No call in this stretch of time." : "Nothing here has a name like this.")}</p>;
 }

@@ -1,4 +1,4 @@
-// The edge above the panel, which is dragged or moved by arrows.
+// The edge above the panel, which the mouse or the arrow keys move.
 import type { RefObject } from "preact";
 import { useRef, useState } from "preact/hooks";
 

@@ -46,7 +46,7 @@ export function TimelineView() {
   );
 }
 
-/** Where the picture gets no finer. */
+/** The resolution beyond which the picture gets no finer. */
 function Beyond() {
   const { run, timeline } = useOpened();
   return <p class="beyond" role="status">{timeline.beyondOutline && `The picture gets no finer than ${duration(4 ** run.outline!.finest)}. ${NO_CALLS} ${WHERE_CALLS_ARE}`}</p>;
@@ -77,10 +77,10 @@ function Gutter() {
   );
 }
 
-/** The row that is dragged. */
+/** The row that is being dragged. */
 let dragged: Row | null = null;
 
-/** A row is moved among those of its parent by dragging it, and by Alt and arrows where one of its buttons has the focus. */
+/** A row moves among its siblings by dragging it, or by Alt and arrow keys if one of its buttons has the focus. */
 function useMoving(row: Row) {
   const { timeline, viewing } = useOpened();
   const moveTo = (moved: Row, place: number, siblings: readonly number[]) => {

@@ -1,4 +1,4 @@
-// The words beside the pointer.
+// The text beside the pointer.
 import { bytes, collectiveName, count, duration, percent, place, valueText } from "../format";
 import { type CallDetails, nameOfLocation, type Run } from "../model";
 import type { Measured } from "../timeline/chart";

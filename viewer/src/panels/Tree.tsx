@@ -7,7 +7,7 @@ import { type Profiled, useOpened } from "./hooks";
 import { NoRows, SoughtField, useSought } from "./Sought";
 
 const MOST_ROWS = 500;
-/** Calls with this part of all are unfolded at first. */
+/** Calls with at least this share of the total are unfolded at first. */
 const UNFOLDED_FROM = 0.05;
 
 interface Shown<N extends Node> {
@@ -17,7 +17,7 @@ interface Shown<N extends Node> {
   readonly open: boolean;
 }
 
-/** `through`: nodes that are unfolded at first, since what was sought is inside them. */
+/** `through`: nodes that are unfolded at first because they contain search results. */
 function shownOf<N extends Node>(root: N, toggled: ReadonlySet<string>, through: ReadonlySet<Node>): Shown<N>[] {
   const result: Shown<N>[] = [];
   const walk = (nodes: readonly N[], depth: number, prefix: string) => {
@@ -46,11 +46,11 @@ export function ProfileTree({ data }: { data: Profiled }) {
 interface Props<N extends Node> {
   root: N;
   heads: readonly string[];
-  /** One for each head. */
+  /** A cell for each column head. */
   cells: (node: N) => ComponentChildren[];
 }
 
-/** REQUIRES: children of a node are of its type. */
+/** REQUIRES: children of a node have its type. */
 export function Tree<N extends Node>({ root, heads, cells }: Props<N>) {
   const { run, timeline } = useOpened();
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());

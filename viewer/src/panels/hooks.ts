@@ -1,4 +1,4 @@
-// What components share: following a store, and asking a source.
+// Hooks that components share: following a store, and asking a source.
 import { createContext } from "preact";
 import { useContext, useEffect, useReducer, useRef, useState } from "preact/hooks";
 import type { Theme } from "../colour";
@@ -10,7 +10,7 @@ import type { Store } from "../state/store";
 import type { View, Viewing } from "../state/view";
 import type { Timeline } from "../timeline/timeline";
 
-/** All that belongs to an open run. */
+/** The objects that belong to an open run. */
 export interface Opened {
   readonly run: Run;
   readonly source: Source;
@@ -18,7 +18,7 @@ export interface Opened {
   readonly timeline: Timeline;
   readonly navigator: Navigator;
   readonly theme: Theme;
-  /** Null: one run alone. */
+  /** Null: a single run. */
   readonly comparing: Comparing | null;
 }
 
@@ -41,7 +41,8 @@ export interface Answer<T> {
   readonly loading: boolean;
 }
 
-/** The newest answer to a question; the answer before it stays until then. Waits a little for the question to rest. */
+/** The newest answer to a question; the previous answer stays until then. Waits a little until the question stops
+    changing. */
 export function useAnswer<T>(ask: (signal: AbortSignal) => Promise<T>, question: readonly unknown[], delay = 120): Answer<T> {
   const [answer, set] = useState<Answer<T>>({ value: null, error: null, loading: true });
   const first = useRef(true);
@@ -66,7 +67,7 @@ export interface Profiled {
   readonly scope: Selection;
 }
 
-/** The profile of the selection, or else of what is shown. */
+/** The profile of the selection or, without one, of the visible range. */
 export function useProfile(): Answer<Profiled> {
   const { source, viewing } = useOpened();
   const { selection, range } = useView();

@@ -3,7 +3,7 @@ import { COLUMNS, NONE, type Tile } from "../model";
 import { eachIn, eachWait, type Lane } from "./lane";
 import { waitedIn } from "./waited";
 
-/** A row of a tile while its calls come by in order of time: exact sums of the column being filled. */
+/** Builds a row of a tile from calls in order of time: exact sums of the column being filled. */
 class Row {
   private column = NONE;
   private readonly sums = new Map<number, number>();
@@ -38,7 +38,7 @@ export function emptyTile(rows: number, allRows = rows): Tile {
   };
 }
 
-/** Calls `fill` for each column that [from, to) touches, with the time inside. */
+/** Calls `fill` for each column that [from, to) touches, with the time inside it. */
 function columns(from: number, to: number, begin: number, width: number, fill: (column: number, time: number) => void): void {
   const first = Math.max(0, Math.floor((from - begin) / width));
   const last = Math.min(COLUMNS - 1, Math.max(first, Math.ceil((to - begin) / width) - 1));
@@ -48,7 +48,7 @@ function columns(from: number, to: number, begin: number, width: number, fill: (
   }
 }
 
-/** Columns of `width` ticks from `begin` on; at most `wanted` rows. */
+/** Columns of `width` ticks, starting at `begin`; at most `wanted` rows. */
 export function tileOf(lane: Lane, begin: number, width: number, wanted: number): Tile {
   const end = begin + width * COLUMNS;
   let deepest = 0;
@@ -59,7 +59,7 @@ export function tileOf(lane: Lane, begin: number, width: number, wanted: number)
   const own = (region: number, from: number, to: number) => columns(from, to, begin, width, (column, time) => rows[0].add(column, region, time));
   const open: number[] = [];
   let at = begin;
-  // The time up to `time` belongs to the innermost call that is open.
+  // The time up to `time` belongs to the innermost open call.
   const advance = (time: number) => {
     while (open.length) {
       const inner = open[open.length - 1];
@@ -103,7 +103,7 @@ function fillWaiting(tile: Tile, lane: Lane, begin: number, width: number): void
   sums.forEach((ticks, column) => (tile.waiting[column] = Math.ceil((255 * ticks) / width)));
 }
 
-/** The tile of some tracks together: the mean of what is covered of them, and the region that covers most. */
+/** The tile of several tracks: the mean of their coverage, and the region that covers most. */
 export function sumOfTiles(tiles: readonly Tile[]): Tile {
   const result = emptyTile(1);
   for (let column = 0; column < COLUMNS; column++) {
@@ -115,7 +115,7 @@ export function sumOfTiles(tiles: readonly Tile[]): Tile {
       sums.set(tile.region[column], (sums.get(tile.region[column]) ?? 0) + cover);
       sum += cover;
     }
-    // Of equal ones the first counts, and a Map keeps the order in which they came.
+    // Of equal ones the first counts; a Map keeps the order of insertion.
     for (const [region, total] of sums) if (total > most) [best, most] = [region, total];
     result.region[column] = best;
     result.cover[column] = Math.ceil(sum / Math.max(1, tiles.length));

@@ -1,4 +1,4 @@
-// The JSON of `run` as the page's Run.
+// Converts the JSON of `run` to the page's Run.
 import { count } from "../format";
 import type { Location, Mark, Marker, Metric, Process, Run } from "../model";
 
@@ -49,7 +49,7 @@ export function runOf(json: unknown): Run {
     regions: from.regions.map((region, id) => ({
       id, name: region.name, module: region.group, file: region.file, line: region.line,
       idle: Boolean(region.waits || region.suspended), suspended: Boolean(region.suspended), called: region.called ?? true,
-      // What a task waits its thread has not measured.
+      // Waiting of tasks is not part of the threads' measured waiting.
       waits: Boolean(region.suspended || (region.waits && !from.waiting)),
     })),
     processes: from.processes,

@@ -12,11 +12,11 @@ import { collectivesAnswer, messagesAnswer, pathsAnswer, Reader, valuesAnswer } 
 const ENTER = 0, LEAVE = 1, OTHER = 2;
 /** Parameters: int64, uint64, double, string. */
 const FIRST_PARAMETER = 2, UINT_PARAMETER = 3, STRING_PARAMETER = 5, METRIC = 6, WAITING = 15;
-/** Parameters that are the ends of wakes rather than facts about a call: src/core/wakes.hpp. */
+/** Parameters that are ends of wakes instead of properties of a call: src/core/wakes.hpp. */
 const WAKES: Readonly<Record<string, Happening["kind"]>> = { "timeloom::wakes": "wakes", "timeloom::woken": "woken" };
 const HAPPENINGS: Readonly<Record<number, Happening["kind"]>> = { 11: "create", 12: "begin", 13: "end", 14: "wait" };
 
-/** Texts of parameters by their numbers. */
+/** Texts of parameters by number. */
 type Strings = Readonly<Record<string, string>>;
 
 export async function open(base64: string): Promise<Source> {
@@ -36,7 +36,7 @@ async function unpack(base64: string): Promise<ArrayBuffer> {
   }
 }
 
-/** The source of the sections, without the packing. */
+/** The source of the sections, without packing. */
 export function decode(data: ArrayBuffer): Source {
   const reader = new Reader(data);
   let run: Run | null = null, paths: Paths | null = null;
@@ -73,7 +73,7 @@ export function decode(data: ArrayBuffer): Source {
   return new MemorySource(run, paths, lanes, sources, talk);
 }
 
-/** The facts of an outline; both are levels of tiles. */
+/** The limits of an outline; both are levels of tiles. */
 interface OutlineJson {
   readonly finest: number;
   readonly step: number;
@@ -98,7 +98,7 @@ function readTrack(content: Uint8Array, run: Run, paths: Paths, strings: Strings
   lanes[track] = new TrackReader(new Varints(content, 8 + 4 * nodes), run, paths, childrenOf(list, paths), strings).read(run.locations[track].end);
 }
 
-/** The call paths that the nodes of a track have as children, by call path; NONE: the outermost. */
+/** The call paths of the children of a track's nodes, by call path; NONE: the outermost. */
 function childrenOf(nodes: readonly number[], paths: Paths): Map<number, number[]> {
   const children = new Map<number, number[]>();
   for (const path of nodes) {
@@ -111,7 +111,7 @@ function childrenOf(nodes: readonly number[], paths: Paths): Map<number, number[
 
 const bits = new DataView(new ArrayBuffer(8));
 
-/** The value that 64 bits stand for. */
+/** The value encoded in 64 bits. */
 function valueOf(value: bigint, type: "int64" | "uint64" | "double"): bigint | number {
   if (type === "uint64") return value;
   if (type === "int64") return BigInt.asIntN(64, value);
@@ -146,7 +146,7 @@ class TrackReader {
 
   private enter(child: number): void {
     const here = this.stack.length ? this.stack[this.stack.length - 1] : NONE;
-    // A call beyond the limit of call paths stays in its node, and says its region itself.
+    // A call beyond the limit of call paths stays in its node and carries its region.
     const path = here !== NONE && this.paths.region[here] === NONE ? here : this.children.get(here)?.[child];
     if (path === undefined) throw damaged();
     const region = this.paths.region[path] === NONE ? this.events.next() : this.paths.region[path];
@@ -159,7 +159,7 @@ class TrackReader {
     this.lane.leave(this.time);
   }
 
-  /** Numbers of kinds and types of values are those of src/core/event.hpp. */
+  /** The numbers of kinds and types of values in src/core/event.hpp. */
   private other(kind: number, ref: number, value: bigint, before: number): void {
     if (kind === WAITING) this.lane.wait(before, this.time, Math.min(Number(value), this.time - before));
     const happening = kind === UINT_PARAMETER ? WAKES[this.run.parameters[ref]] : HAPPENINGS[kind];

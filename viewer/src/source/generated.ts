@@ -1,10 +1,10 @@
-// A made-up run for tests and for looking at the page: a solver with threads, a pool of processes, and tasks.
+// A generated run for tests and demonstrations: a solver with threads, a pool of processes, and tasks.
 import { type Bundle, type Gathering, type Location, NONE, type Process, type Run, type SourceText } from "../model";
 import { type Lane, LaneBuilder } from "./lane";
 import { MemorySource } from "./memory";
 import type { Talk } from "./messages";
 
-/** The same numbers for the same seed, from 0 up to below 1 (mulberry32). */
+/** Pseudo-random numbers from 0 to below 1, the same for equal seeds (mulberry32). */
 export function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -28,7 +28,7 @@ const RELAX: SourceText = {
   lines: ["        self.step()", "", "", "    def relax(self):", "        new = self.next", "        new[1:-1] = (self.now[:-2] + self.now[2:]) / 2  # <b>no markup</b>", "        self.now, self.next = new, self.now", ""],
 };
 
-/** Gives numbers to call paths as they come. */
+/** Numbers call paths in the order of their first use. */
 class PathTable {
   readonly parent: number[] = [];
   readonly region: number[] = [];
@@ -46,7 +46,7 @@ class PathTable {
   }
 }
 
-/** A program of one location: calls take time as they go. */
+/** The program of one location: its calls take time as they are made. */
 export class Script {
   time: number;
   events = 0;
@@ -61,7 +61,7 @@ export class Script {
     this.time += Math.max(1, Math.round(ns * (0.7 + 0.6 * this.chance())));
   }
 
-  /** Works for a while and waits for the rest. */
+  /** Works for a part of the time and waits for the rest. */
   wait(ns: number, part = 0.97): void {
     const begin = this.time;
     this.work(ns);
@@ -78,7 +78,7 @@ export class Script {
     this.events += 2;
   }
 
-  /** The innermost call is given a parameter. */
+  /** Gives the innermost call a parameter. */
   give(parameter: number, value: number): void {
     this.lane.give(parameter, String(value));
     this.events++;
@@ -183,7 +183,8 @@ export function generated(seed = 1, size = 1): MemorySource {
   return new MemorySource(description(processes, locations), { parent: Int32Array.from(paths.parent), region: Int32Array.from(paths.region) }, lanes, { 3: RELAX }, talkOf(lanes, ranks));
 }
 
-/** Each location sends what it has done in a step to the next one, which waits for it; all meet every tenth step. */
+/** In each step every location sends its results to the next one, which waits for them; all meet at every tenth
+    step. */
 function talkOf(lanes: readonly Lane[], tracks: readonly number[]): Talk {
   const steps = tracks.map((track) => Array.from(lanes[track].region).flatMap((region, call) => (region === 2 ? [call] : [])));
   const messages: Bundle[] = [], collectives: Gathering[] = [];

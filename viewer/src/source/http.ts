@@ -1,4 +1,4 @@
-// The server of `timeloom view`.
+// A run served by `timeloom view`.
 import type { Bundle, Bundled, CallDetails, CallRange, CallRef, Calls, Exchange, Found, Gathering, Links, LinksRange, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Side, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
 import { runOf } from "./describe";
 import { type Source, SourceError } from "./source";
@@ -23,10 +23,10 @@ interface CallJson extends CallRef {
 }
 
 export class HttpSource implements Source {
-  /** `place`: of the second of two runs, "2/". */
+  /** `place`: "2/" for the second of two runs. */
   constructor(private readonly token: string, private readonly place: "" | "2/" = "") {}
 
-  /** A source for each run that the server has. */
+  /** A source for each run of the server. */
   async all(): Promise<HttpSource[]> {
     const { runs } = (await (await this.ask("runs")).json()) as { runs: number };
     return runs > 1 ? [this, new HttpSource(this.token, "2/")] : [this];
@@ -127,7 +127,7 @@ export class HttpSource implements Source {
 
 const refOf = (track: number, { depth, begin, end, region }: CallRef): CallRef => ({ track, depth, begin, end, region });
 
-/** Keys in requests that the server accepts. */
+/** Keys that the server accepts in requests. */
 function inBatches(keys: readonly TileKey[]): TileKey[][] {
   const batches: TileKey[][] = [];
   let rows = Infinity;

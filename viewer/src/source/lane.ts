@@ -3,7 +3,7 @@ import { NONE } from "../model";
 import { firstWhere } from "../sorted";
 import { type Waited, waitedIn } from "./waited";
 
-/** Calls in the order of their begin, callers before those they called. */
+/** Calls by start time, callers before callees. */
 export interface Lane {
   readonly count: number;
   readonly begin: Float64Array;
@@ -13,24 +13,24 @@ export interface Lane {
   readonly region: Int32Array;
   /** The caller; NONE at depth 0. */
   readonly parent: Int32Array;
-  /** The first call that begins after all that is within this one. */
+  /** The first call that starts after everything inside this one. */
   readonly next: Int32Array;
   readonly own: Float64Array;
   /** The deepest stack. */
   readonly rows: number;
-  /** Begins and ends of the stretches in which recording was off. */
+  /** Starts and ends of the stretches in which recording was off. */
   readonly off: Float64Array;
   /** In order of time. */
   readonly waits: readonly Wait[];
-  /** Parameters by call, in order of their times; few calls have any. */
+  /** Parameters by call, in order of time; few calls have any. */
   readonly parameters: ReadonlyMap<number, readonly Given[]>;
-  /** By metric: time and value, in turns. */
+  /** By metric: times and values alternate. */
   readonly values: ReadonlyMap<number, readonly number[]>;
   /** Creations, begins, ends, waits and wakes of threads and tasks. */
   readonly happenings: readonly Happening[];
 }
 
-/** Waiting in a call itself, not in those that it called. */
+/** Waiting in a call itself, not in its callees. */
 export interface Wait extends Waited {
   readonly call: number;
 }
@@ -43,7 +43,7 @@ export interface Given {
 
 export interface Happening {
   readonly kind: "create" | "begin" | "end" | "wait" | "wakes" | "woken";
-  /** That of the thread or task, or of the wake, in the run. */
+  /** The number of the thread or task, or of the wake, in the run. */
   readonly number: bigint | number;
   readonly time: number;
 }
@@ -88,13 +88,13 @@ export class LaneBuilder {
     if (this.parent[call] !== NONE) this.own[this.parent[call]] -= length;
   }
 
-  /** Of [begin, end), in which nothing happened, the innermost call has waited that much. */
+  /** The innermost call has waited this long in [begin, end), in which nothing else happened. */
   wait(begin: number, end: number, ticks: number): void {
     const call = this.stack.at(-1);
     if (call !== undefined && ticks > 0) this.waits.push({ begin, end, ticks, call });
   }
 
-  /** The innermost call is given a parameter. */
+  /** Gives the innermost call a parameter. */
   give(parameter: number, value: string): void {
     const call = this.stack.at(-1);
     if (call === undefined) return;
@@ -115,7 +115,7 @@ export class LaneBuilder {
     this.off.push(time);
   }
 
-  /** Ends all that is open at `time`. */
+  /** Ends all open calls at `time`. */
   finish(time: number): Lane {
     while (this.stack.length) this.leave(time);
     if (this.off.length % 2) this.off.push(time);
@@ -128,10 +128,10 @@ export class LaneBuilder {
   }
 }
 
-/** The first call that begins at `time` or later. */
+/** The first call that starts at `time` or later. */
 export const lowerBound = (lane: Lane, time: number): number => firstWhere(lane.count, (call) => lane.begin[call] >= time);
 
-/** The calls that began before `time` and end after it, outermost first. */
+/** The calls that started before `time` and end after it, outermost first. */
 export function openAt(lane: Lane, time: number): number[] {
   const result: number[] = [];
   for (let call = lowerBound(lane, time) - 1; call >= 0; call = lane.parent[call]) if (lane.end[call] > time) result.push(call);
@@ -144,7 +144,7 @@ export function eachIn(lane: Lane, begin: number, end: number, visit: (call: num
   for (let call = lowerBound(lane, begin); call < lane.count && lane.begin[call] < end; call++) visit(call);
 }
 
-/** Calls `visit` for what of each wait is in [begin, end), in order. */
+/** Calls `visit` for the part of each wait in [begin, end), in order. */
 export function eachWait(lane: Lane, begin: number, end: number, visit: (wait: Wait, ticks: number) => void): void {
   for (let i = firstWhere(lane.waits.length, (at) => lane.waits[at].end > begin); i < lane.waits.length && lane.waits[i].begin < end; i++) {
     visit(lane.waits[i], waitedIn(lane.waits[i], begin, end));

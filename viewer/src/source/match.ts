@@ -1,4 +1,4 @@
-// What a person searches for.
+// Search queries.
 import { parseDuration } from "../format";
 import type { ParameterIs, Region } from "../model";
 import { SourceError } from "./source";
@@ -36,19 +36,21 @@ export function parseQuery(text: string): Query {
 
 export const isEmpty = (query: Query): boolean => query.text === "" && query.longer === 0 && query.parameter === null;
 
-/** The regions of a query, by name and by file; null: all. Throws SourceError for a wrong expression. */
+/** The regions that match a query, by name and by file; null: all. Throws SourceError for an invalid expression. */
 export function regionsOf(query: Query, regions: readonly Region[]): number[] | null {
   if (query.text === "") return null;
   const wanted = matcher(query);
   return regions.filter(({ name, file }) => wanted(name, file)).map((region) => region.id);
 }
 
-/** Tells names, or the files they are in, that have a text in them or match /a regular expression/. Throws SourceError for a wrong one. */
+/** Returns a test for names, or their files, that contain a text or match /a regular expression/. Throws SourceError
+    for an invalid one. */
 export function nameFilter(text: string): (name: string, file: string) => boolean {
   return matcher(textOf(text.trim()));
 }
 
-/** The parameters with the name of a query: by their whole name, or its part behind the last colon. Throws SourceError if there are none. */
+/** The parameters with the name in a query: by their whole name, or the part behind the last colon. Throws SourceError
+    if there are none. */
 export function parameterOf(query: Query, names: readonly string[]): ParameterIs | undefined {
   if (!query.parameter) return undefined;
   const { name, value } = query.parameter;

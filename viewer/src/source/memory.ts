@@ -1,4 +1,4 @@
-// A run whose calls are all in memory: of a page with the data inside, and of generated runs.
+// A run whose calls are all in memory: from a page that contains the data, or generated.
 import {
   type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, type Found, type Gathering, type Link, type Links, type LinksRange,
   type MessageRange, type Paths, type Profile, type Run,
@@ -11,7 +11,7 @@ import { MetricValues } from "./series";
 import { type Source, sourceInside } from "./source";
 import { profileOf } from "./sums";
 
-/** As the server has. */
+/** The same limit as the server's. */
 const MOST_COUNTERS = 512;
 const NO_VALUES: readonly number[] = [];
 
@@ -178,7 +178,8 @@ export class MemorySource implements Source {
   }
 }
 
-/** Creations with the begins that they lead to, ends with those who have waited for them, wakes with where the tasks go on; in order of the second. */
+/** Links creations with the starts of the created, ends with the calls that waited for them, and wakes with the places
+    where the tasks continue; sorted by the second. */
 export function linksOf(lanes: readonly Lane[]): Link[] {
   const places = { create: [], begin: [], end: [], wait: [], wakes: [], woken: [] } as Record<Happening["kind"], { number: string; track: number; time: number }[]>;
   lanes.forEach((lane, track) => lane.happenings.forEach(({ kind, number, time }) => places[kind].push({ number: String(number), track, time })));
@@ -204,7 +205,7 @@ function refOf(track: number, lane: Lane, call: number): CallRef {
   return { track, depth: lane.depth[call], begin: lane.begin[call], end: lane.end[call], region: lane.region[call] };
 }
 
-/** The call at a depth with begin <= time < end, or that begins at `time` without duration. */
+/** The call at a depth with begin <= time < end, or starting at `time` without duration. */
 function callAt(lane: Lane, depth: number, time: number): number | undefined {
   for (let call = lowerBound(lane, time); call < lane.count && lane.begin[call] === time; call++) if (lane.depth[call] === depth) return call;
   return openAt(lane, time).find((call) => lane.depth[call] === depth);

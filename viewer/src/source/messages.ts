@@ -1,7 +1,8 @@
-// Messages and collective operations in memory, and the answers about them: the same as those of src/view/answers/viewed_messages.cpp.
+// Messages and collective operations in memory, and the answers about them: equal to the answers of
+// src/view/answers/viewed_messages.cpp.
 import type { Bundle, Bundled, Exchange, Gathering, Location, MessageFacts, MessageRange } from "../model";
 
-/** All that a run has of them, in the order of their times. */
+/** All messages and operations of a run, in order of time. */
 export interface Talk {
   readonly facts: MessageFacts;
   readonly messages: readonly Bundle[];
@@ -72,7 +73,7 @@ function bundled<T>(kind: Kind<T>, all: readonly T[], { begin, end, tracks, limi
 export const bundlesIn = (talk: Talk, range: MessageRange): Bundled<Bundle> => bundled(MESSAGE, talk.messages, range);
 export const gatheringsIn = (talk: Talk, range: MessageRange): Bundled<Gathering> => bundled(GATHERING, talk.collectives, range);
 
-/** Of the messages sent in the range: by sender, then by receiver. */
+/** The messages sent in the range, by sender and then by receiver. */
 export function matrixOf(talk: Talk, locations: readonly Location[], { begin, end, tracks, limit }: MessageRange): Bundled<Exchange> {
   const wanted = tracks?.length ? new Set(tracks) : null;
   const pairs = new Map<string, Exchange>();

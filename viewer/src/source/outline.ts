@@ -1,5 +1,5 @@
-// A run of which a page holds the outline alone, without its calls: tiles down to a level, and sums by steps of time. Sections 9
-// to 12 of docs/formats/view-http.md.
+// A run of which a page contains only the outline, without calls: tiles down to a level, and sums by time step.
+// Sections 9 to 12 of docs/formats/view-http.md.
 import {
   type Bundle, type Bundled, type CallDetails, type CallRange, type Calls, COLUMNS, type Counter, type Exchange, FIRST_PROCESS, type Found, type Gathering, type Links,
   type MessageRange, NONE, type Outline, type Paths, type Profile, type Run, type Selection, type Side, type SourceText, type Tile, type TileKey, type Values, type ValuesRange,
@@ -12,7 +12,7 @@ import { NO_CALLS, type Source, SourceError, sourceInside, WHERE_CALLS_ARE } fro
 import { Sums } from "./sums";
 import { damaged, Varints } from "./varints";
 
-/** The values of a counter, summed up. */
+/** The values of a counter, with neighbours joined. */
 export interface Summary {
   readonly counter: Counter;
   readonly values: Values;
@@ -69,14 +69,14 @@ export class OutlineSource implements Source {
     return keys.map((key) => this.tile(key));
   }
 
-  /** Beyond the levels that are there, what the nearest one tells. */
+  /** Beyond the available levels, the data of the nearest one. */
   private tile(key: TileKey): Tile {
     const { finest } = this.parts.outline, width = 4 ** key.level, begin = key.index * width * COLUMNS;
     if (key.level < finest) {
       const index = Math.floor(begin / (4 ** finest * COLUMNS)), size = 4 ** finest;
       return resample({ tiles: [this.tile({ ...key, level: finest, index })], begin: index * size * COLUMNS, width: size }, begin, width);
     }
-    // One tile of the coarsest level has all of the run; beside a longer run, coarser ones are asked for.
+    // One tile of the coarsest level covers the whole run; beside a longer run, coarser tiles are requested.
     if (key.level > this.coarsest) return resample({ tiles: [this.tile({ ...key, level: this.coarsest, index: 0 })], begin: 0, width: 4 ** this.coarsest }, begin, width);
     const packed = this.packed.get(`${key.track}/${key.level}/${key.index}`);
     if (!packed) return { ...emptyTile(Math.min(key.rows, 1), 1), exact: key.track < FIRST_PROCESS };
@@ -88,7 +88,7 @@ export class OutlineSource implements Source {
     return ranges.map(() => ({ count: 0, complete: false, ...none }));
   }
 
-  /** Of whole steps: those that the selection touches. */
+  /** Covers whole steps: those that the selection touches. */
   async profile({ begin, end, tracks }: Selection): Promise<Profile> {
     const mine = this.sums.filter(({ track }) => !tracks?.length || tracks.includes(track));
     return Sums.profile(mine, this.callPaths, this.description.regions, begin, end);
@@ -160,7 +160,7 @@ function tileOf({ exact, bytes }: Packed, wanted: number): Tile {
 
 const EMPTY: Values = { count: 0, begin: new Float64Array(), end: new Float64Array(), min: new Float64Array(), max: new Float64Array(), mean: new Float64Array(), last: new Float64Array() };
 
-/** Those that touch [from, to], the one before and the one after. */
+/** The values that touch [from, to), and one more on each side. */
 function within(values: Values, from: number, to: number): Values {
   const first = Math.max(0, firstWhere(values.count, (i) => values.end[i] >= from) - 1);
   const last = Math.min(values.count, firstWhere(values.count, (i) => values.begin[i] > to) + 1);

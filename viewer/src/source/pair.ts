@@ -1,4 +1,4 @@
-// Two runs behind the questions of one: rows of the first, then of the second, on one axis of time.
+// Two runs presented as one: the rows of the first, then the rows of the second, on one time axis.
 import {
   type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, FIRST_RUN, type Found, type Gathering, type Links, type LinksRange,
   type MessageRange, NONE, type ParameterIs, type Paths, type Profile, type Run,
@@ -9,18 +9,18 @@ import { resample } from "./resample";
 import { type Source, SourceError } from "./source";
 import { OneRun, unifyPaths, unifyRegions, unifyRuns } from "./unify";
 
-/** What is at the same place in both: the begin, or the n-th call of a function in each run. */
+/** The point of alignment: the start, or the n-th call of a function in each run. */
 export interface Alignment {
-  /** Empty: the begin. */
+  /** Empty: the start. */
   readonly func: string;
   readonly n: number;
 }
 
 const never = new AbortController().signal;
-/** The most calls that a search answers. */
+/** The limit on calls in a search result. */
 export const MOST_NTH = 10_000;
 
-/** What stays the same however the runs are aligned. */
+/** The data that do not depend on the alignment. */
 export class Pair {
   private readonly sides: readonly OneRun[];
   private readonly regions: Run["regions"];
@@ -37,7 +37,7 @@ export class Pair {
     return new Pair(sources, runs, await Promise.all(sources.map((source) => source.paths())));
   }
 
-  /** Throws SourceError when a run has no such call. */
+  /** Throws SourceError if a run has no such call. */
   async aligned(alignment: Alignment): Promise<{ source: Source; run: Run }> {
     const times = alignment.func ? await Promise.all(this.sides.map((_, n) => this.nthCall(n, alignment))) : [0, 0];
     const latest = Math.max(...times);
@@ -45,7 +45,7 @@ export class Pair {
     return { run, source: new PairSource(this.sources, this.sides, this.callPaths, run) };
   }
 
-  /** Where it begins in a run, in ticks of both. */
+  /** Its start in a run, in ticks of the common axis. */
   private async nthCall(which: number, { func, n }: Alignment): Promise<number> {
     const side = this.sides[which], letter = "AB"[which];
     const regions = this.regions.filter((region) => region.name === func).flatMap((region) => side.regionsOf.get(region.id) ?? []);
@@ -84,7 +84,7 @@ class PairSource implements Source {
     });
   }
 
-  /** The tiles of each side that the tile of both is made of. */
+  /** The tiles of each side from which the common tile is made. */
   private needOf(key: TileKey): Need[] {
     if (key.track === WHOLE_RUN) return this.sides.flatMap((_, n) => this.needOf({ ...key, track: FIRST_RUN + n }));
     const side = key.track >= FIRST_RUN ? key.track - FIRST_RUN : this.sides.findLastIndex((one) =>
@@ -136,7 +136,7 @@ class PairSource implements Source {
     return found && { ...found, ...this.shared(side, found), own: found.own * side.scale, ownWaiting: found.ownWaiting * side.scale, waiting: found.waiting * side.scale, stack: found.stack.map((caller) => this.shared(side, caller)) };
   }
 
-  /** Of the later run, where it has the function. */
+  /** From the later run, if that has the function. */
   async source(region: number, signal: AbortSignal): Promise<SourceText> {
     const n = this.sides.findLastIndex((side) => side.regionsOf.has(region));
     return this.sources[n].source(this.sides[n].regionsOf.get(region)![0], signal);
@@ -180,7 +180,7 @@ class PairSource implements Source {
     };
   }
 
-  /** What both sides say about messages. */
+  /** Combines the message data of both sides. */
   private async both<T>(range: MessageRange, ask: (source: Source, range: MessageRange) => Promise<Bundled<T>>, shared: (side: OneRun, item: T) => T): Promise<Bundled<T>> {
     const answers = await Promise.all(this.sides.map(async (side, n): Promise<Bundled<T>> => {
       const tracks = this.ownTracks(side, range.tracks);
@@ -255,7 +255,7 @@ class PairSource implements Source {
     return { track: track + side.firstTrack, depth, begin: side.toShared(begin), end: side.toShared(end), region: region === NONE ? NONE : side.regionOf[region] };
   }
 
-  /** The sums of both by call path. */
+  /** Combines the sums by call path of both sides. */
   private sum(parts: readonly (Profile | null)[]): Profile {
     const places = new Map<number, number>();
     parts.forEach((part, n) => part?.path.forEach((path) => places.set(this.sides[n].pathOf[path], 0)));
@@ -280,7 +280,7 @@ class PairSource implements Source {
 interface Need {
   readonly side: number;
   readonly level: number;
-  /** Tiles from `first` up to before `last`; those below 0 hold nothing and are not asked for. */
+  /** Tiles from `first` up to `last` (exclusive); tiles below 0 are empty and not requested. */
   readonly first: number;
   readonly last: number;
   readonly keys: readonly TileKey[];

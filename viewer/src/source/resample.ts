@@ -1,15 +1,15 @@
-// A tile of one axis of time made of tiles of another.
+// Computes a tile on one time axis from tiles on another.
 import { COLUMNS, NONE, type Tile } from "../model";
 
-/** Tiles that follow each other, of columns that are `width` long; the first begins at `begin`. Null: nothing is there. */
+/** Consecutive tiles with columns of length `width`; the first starts at `begin`. Null: empty. */
 export interface Strip {
   readonly tiles: readonly (Tile | null)[];
   readonly begin: number;
   readonly width: number;
 }
 
-/** The tile whose columns are [at + c * step, at + (c + 1) * step) of the strip. What is covered of a
- *  column counts as spread over all of it, which moves borders by less than a column; the function is that which covers most. */
+/** The tile whose columns are [at + c * step, at + (c + 1) * step) of the strip. The covered part of a column counts as
+ * spread over all of it, which moves borders by less than a column. The function is the one that covers most. */
 export function resample(strip: Strip, at: number, step: number): Tile {
   const there = strip.tiles.filter((tile) => tile !== null);
   const rows = there.reduce((most, tile) => Math.max(most, tile.rows), 0), allRows = there.reduce((most, tile) => Math.max(most, tile.allRows), 0);

@@ -1,12 +1,13 @@
-// The values of a metric on a location, as the server sums them up (src/view/answers/series.hpp): to the last bit.
+// The values of a metric on a location, joined as by the server (src/view/answers/series.hpp), with bit-identical
+// results.
 import type { Values } from "../model";
 import { firstWhere } from "../sorted";
 
 const MOST = 4096;
-/** Stretches whose values are looked at one by one. */
+/** Stretches whose values are read one by one. */
 const FEW = 256;
 
-/** Values that follow each other; each stays until the next one. */
+/** Consecutive values; each is valid until the next one. */
 interface Stretch {
   begin: number;
   end: number;
@@ -14,7 +15,7 @@ interface Stretch {
   max: number;
   last: number;
   count: number;
-  /** Values times the ticks for which they stayed, and these ticks. */
+  /** Values times the ticks for which they were valid, and these ticks. */
   area: number;
   time: number;
 }
@@ -26,7 +27,7 @@ const joined = (a: Stretch, b: Stretch): Stretch => ({
 
 const meanOf = ({ count, time, area, last }: Stretch) => (count === 1 || time === 0 ? last : area / time);
 
-/** At first the values are there one by one; when they become many, two neighbours are joined each, again and again. */
+/** Keeps values one by one at first. When they become many, pairs of neighbours are joined, again and again. */
 class Series {
   private stretches: Stretch[] = [];
   private each = 1;
@@ -54,7 +55,7 @@ class Series {
     this.stretches.push(one);
   }
 
-  /** Those that touch [from, to], the one before and the one after. */
+  /** The stretches that touch [from, to), and one more on each side. */
   in(from: number, to: number): Stretch[] {
     const { stretches } = this;
     const first = firstWhere(stretches.length, (i) => stretches[i].end >= from), last = firstWhere(stretches.length, (i) => stretches[i].begin > to);
@@ -62,7 +63,7 @@ class Series {
   }
 }
 
-/** Time and value in turns. */
+/** Times and values alternate. */
 export class MetricValues {
   private readonly all = new Series();
 

@@ -1,14 +1,14 @@
-// The sums of a location by steps of time, from which any range of whole steps has its exact table: section 10 of
+// The sums of a location by time step. They give the exact table of any range of whole steps: section 10 of
 // docs/formats/view-http.md.
 import type { Paths, Profile, Region } from "../model";
 import { NONE } from "../model";
 import { damaged, Varints } from "./varints";
 
 type Column = Exclude<keyof Profile, "count" | "path">;
-/** Of each call path of a run. */
+/** Sums for each call path of a run. */
 export type Columns = Record<Column, Float64Array>;
 
-/** The columns that are 0 of a region that nobody has called. */
+/** The columns that are 0 for a region that the program has not called. */
 const NO_VISITS = ["visits", "cutBegin", "cutEnd", "min", "max"] as const;
 
 /** The call paths that were entered. */
@@ -22,7 +22,7 @@ export function profileOf(columns: Columns, paths: Paths, regions: readonly Regi
 export class Sums {
   readonly track: number;
   private readonly paths: Int32Array;
-  /** Where calls that lie in several steps begin, and after them the steps. */
+  /** The position of the calls that lie in several steps; the steps follow. */
   private readonly start: number;
 
   /** `step`: the length of a step, in ticks. */
@@ -83,7 +83,8 @@ export class Sums {
     }
   }
 
-  /** A list of src/view/index/path_sums.hpp: own times of all calls in a step, and the calls that lie in it. */
+  /** A list of src/view/index/path_sums.hpp: exclusive times of all calls in a step, and the calls that lie inside
+      it. */
   private addList(reader: Varints, columns: Columns): void {
     for (let node = 0; !reader.atEnd;) {
       const head = reader.next(), form = head % 4;

@@ -1,17 +1,17 @@
-// Two runs as one: functions and call paths that both have are the same, times are on one axis, rows of the second follow
-// those of the first.
+// Two runs as one: functions and call paths that both have are joined, times are on one axis, and rows of the second
+// run follow the rows of the first.
 import { type Location, NONE, type Part, type Paths, type Process, type Region, type Run } from "../model";
 
-/** One of two runs with what its numbers are in both together. */
+/** One of two runs, with the mapping of its numbers to common numbers. */
 export class OneRun {
-  /** By region, by call path: those of both runs together. */
+  /** The common number, by region and by call path. */
   readonly regionOf: Int32Array;
   readonly pathOf: Int32Array;
-  /** By region of both runs: those of this run. */
+  /** The number in this run, by common region. */
   readonly regionsOf = new Map<number, number[]>();
-  /** Ticks of both together for each tick of this run. */
+  /** Common ticks for each tick of this run. */
   scale = 1;
-  /** Where the begin of this run is on the common axis. */
+  /** The start of this run on the common axis. */
   begin = 0;
   firstTrack = 0;
   firstProcess = 0;
@@ -29,10 +29,10 @@ export class OneRun {
   }
 }
 
-/** As `timeloom diff` has it: the name, and the name of the file without its directories. */
+/** As in `timeloom diff`: the name, and the file name without directories. */
 const keyOf = (region: Region): string => `${region.name}\n${region.file.slice(region.file.lastIndexOf("/") + 1)}`;
 
-/** Gives the sides their numbers of regions; file and line of a region are those of the later run that has it. */
+/** Numbers the regions of both sides; file and line of a region come from the later run that has it. */
 export function unifyRegions(sides: readonly OneRun[]): Region[] {
   const known = new Map<string, number>(), regions: Region[] = [];
   for (const side of sides) {
@@ -48,7 +48,7 @@ export function unifyRegions(sides: readonly OneRun[]): Region[] {
   return regions;
 }
 
-/** Gives the sides their numbers of call paths. REQUIRES: regions are unified. */
+/** Numbers the call paths of both sides. REQUIRES: regions are unified. */
 export function unifyPaths(sides: readonly OneRun[], regions: number): Paths {
   const known = new Map<number, number>(), parent: number[] = [], region: number[] = [];
   for (const { paths, regionOf, pathOf } of sides) {
@@ -68,7 +68,8 @@ export function unifyPaths(sides: readonly OneRun[], regions: number): Paths {
   return { parent: Int32Array.from(parent), region: Int32Array.from(region) };
 }
 
-/** What tells the command lines of two runs apart: of many words that they begin with, only the last is kept. */
+/** The parts that distinguish the command lines of two runs: of a common beginning of several words only the last word
+    is kept. */
 export function titlesOf(runs: readonly Run[]): string[] {
   const words = runs.map((run) => run.title.split(" "));
   let shared = 0;
@@ -77,12 +78,13 @@ export function titlesOf(runs: readonly Run[]): string[] {
   return words.map((list) => `… ${list.slice(shared - 1).join(" ")}`);
 }
 
-/** Names of parameters that one of the runs has or both have. */
+/** Names of parameters of either run. */
 function unifyNames(sides: readonly OneRun[]): string[] {
   return [...new Set(sides.flatMap((side) => side.run.parameters))];
 }
 
-/** The description of both. REQUIRES: the sides have their scales; places in time are set here from `begins`. */
+/** The description of both. REQUIRES: the sides have their scales; positions in time are computed here from
+    `begins`. */
 export function unifyRuns(sides: readonly OneRun[], regions: readonly Region[], begins: readonly number[]): Run {
   const processes: Process[] = [], locations: Location[] = [], markers: Run["markers"][number][] = [];
   const parts: Part[] = [];

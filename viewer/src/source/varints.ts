@@ -1,4 +1,4 @@
-// Numbers of variable length among the data inside a page: 7 bits a byte, lowest first.
+// Variable-length numbers in the data inside a page: 7 bits per byte, lowest first.
 import { SourceError } from "./source";
 
 export const damaged = () => new SourceError("The data in this page are damaged.", "Make the file again with “timeloom view RUN --html FILE”.");
@@ -37,7 +37,7 @@ export class Varints {
     }
   }
 
-  /** So many bytes from here on, which are passed. */
+  /** Returns this many bytes and goes past them. */
   take(count: number): Uint8Array {
     if (this.at + count > this.bytes.length) throw damaged();
     return this.bytes.subarray(this.at, (this.at += count));

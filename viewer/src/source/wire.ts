@@ -2,7 +2,7 @@
 import { type Bundle, type Bundled, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, type Found, type Gathering, type Links, type LinksRange, type MessageRange, type Paths, type Profile, type Search, type Selection, type Tile, type TileKey, type Values, type ValuesRange } from "../model";
 import { SourceError } from "./source";
 
-/** Reads an answer from its begin to its end; arrays are views of it. */
+/** Reads an answer from start to end; arrays are views of it. */
 export class Reader {
   private at = 0;
 
@@ -27,7 +27,7 @@ export class Reader {
     return new Uint8Array(this.buffer, this.take(count), count);
   }
 
-  /** Numbers in which NONE is -1. */
+  /** Numbers in which -1 stands for NONE. */
   numbers(count: number): Int32Array {
     return new Int32Array(this.buffer, this.take(4 * count), count);
   }
@@ -170,7 +170,7 @@ export function messagesRequest({ begin, end, tracks, limit, columns }: MessageR
   return new Writer(32 + 4 * list.length).u32(limit, columns).f64(begin, end).u32(list.length, 0).list(list).body;
 }
 
-/** Items of an answer, field by field: first those of 64 bits, then those of 32. */
+/** Items of an answer, field by field: the 64-bit fields first, then the 32-bit fields. */
 function bundledAnswer<T>(reader: Reader, reals: readonly (keyof T)[], numbers: readonly (keyof T)[]): Bundled<T> {
   const size = reader.u32(), complete = reader.u32() === 1, count = reader.f64();
   const columns = [...reals.map((key) => [key, reader.times(size)] as const), ...numbers.map((key) => [key, Uint32Array.from(padded(reader, size))] as const)];

@@ -1,4 +1,4 @@
-// What keys and buttons do that needs an answer of the source.
+// The actions of keys and buttons that need an answer from the source.
 import { duration } from "../format";
 import { type CallRef, nameOfLocation, partOf } from "../model";
 import { isEmpty, parameterOf, parseQuery, regionsOf } from "../source/match";
@@ -9,7 +9,7 @@ import type { Commands } from "./keys";
 import { addMark } from "./marks";
 import type { Viewing } from "./view";
 
-/** Of two runs: how they are aligned, and the function that aligns them anew or says why it cannot. */
+/** For two runs: their alignment, and the function that changes it or returns an error. */
 export interface Comparing {
   readonly alignment: Alignment;
   readonly align: (alignment: Alignment) => Promise<void>;
@@ -23,7 +23,7 @@ export class Navigator implements Commands {
 
   constructor(readonly viewing: Viewing, private readonly source: Source, private readonly timeline: Timeline, private readonly failed: (error: Error) => void) {}
 
-  /** The newest command counts: those before it are dropped. */
+  /** Only the newest command counts: earlier ones are dropped. */
   private begin(): AbortSignal {
     this.control.abort();
     this.control = new AbortController();
@@ -45,7 +45,7 @@ export class Navigator implements Commands {
     this.viewing.store.set({ said: `${region?.name ?? "call"}, ${duration(call.end - call.begin)}, depth ${call.depth + 1}, ${where}` });
   }
 
-  /** Whether there are no single calls; then the panel says so. */
+  /** True if there are no single calls; the panel then shows a message. */
   private hasNoCalls(): boolean {
     const none = this.viewing.run.outline !== undefined;
     if (none) this.viewing.openPanel("call");
@@ -84,7 +84,7 @@ export class Navigator implements Commands {
     return this.firstAt({ track: row.id, depth: -1, begin: NaN, end: NaN, region: -1 }, 0, begin, end, signal);
   }
 
-  /** The first call at a depth in a range that is not `from` itself. */
+  /** The first call at a depth in a range, other than `from`. */
   private async firstAt(from: CallRef, depth: number, begin: number, end: number, signal: AbortSignal): Promise<CallRef | null> {
     const [calls] = await this.source.calls([{ track: from.track, depths: depth + 1, limit: 2 * depth + 10, begin, end }], signal);
     for (let i = 0; i < calls.count; i++) {
@@ -94,7 +94,7 @@ export class Navigator implements Commands {
     return null;
   }
 
-  /** The last call before `from` at its depth: looked for in stretches that grow. */
+  /** The last call before `from` at its depth: searched in stretches of growing length. */
   private async lastBefore(from: CallRef, signal: AbortSignal): Promise<CallRef | null> {
     let length = Math.max(from.end - from.begin, 1000), end = from.begin;
     while (end > 0) {
@@ -129,7 +129,7 @@ export class Navigator implements Commands {
     this.go(found.calls[0] ?? null, `No ${way} call of this function on this row.`);
   }
 
-  /** Finds what was typed, in the selection or in the whole run, and goes to the first hit. */
+  /** Searches for the entered text, in the selection or in the whole run, and goes to the first hit. */
   find(text: string): void {
     this.viewing.store.set({ find: text });
     this.run(this.finding(text, this.begin()));
@@ -138,7 +138,7 @@ export class Navigator implements Commands {
   private async finding(text: string, signal: AbortSignal): Promise<void> {
     const query = parseQuery(text);
     if (isEmpty(query)) return this.viewing.store.set({ found: null, hit: -1 });
-    // The panel has the functions.
+    // The panel shows the functions instead.
     if (this.viewing.run.outline) return this.viewing.openPanel("find");
     const regions = regionsOf(query, this.viewing.run.regions);
     const { selection, run } = { selection: this.viewing.view.selection, run: this.viewing.run };
@@ -153,12 +153,12 @@ export class Navigator implements Commands {
     this.viewing.store.set({ found, hit: -1, panel: "find", panelOpen: true, said: `${found.calls.length} hits` });
   }
 
-  /** Finds the calls of a function, whatever its name looks like. */
+  /** Finds the calls of a function, for any characters in its name. */
   findFunction(region: number): void {
     this.find(`/^${this.viewing.run.regions[region].name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")}$/`);
   }
 
-  /** Aligns two runs at a call and that with the same number in the other run. */
+  /** Aligns two runs at a call and the call with the same number in the other run. */
   alignAt(call: CallRef, comparing: Comparing): void {
     const work = async (signal: AbortSignal) => {
       const { run } = this.viewing, { name } = run.regions[call.region];

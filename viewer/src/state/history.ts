@@ -1,4 +1,4 @@
-// Undo of zooms: the ranges that were shown, one for each gesture.
+// Undo of zooms: the visible ranges, one for each gesture.
 import type { Range } from "../timeline/scale";
 
 export class History {
@@ -6,7 +6,7 @@ export class History {
   private readonly future: Range[] = [];
   private last = -Infinity;
 
-  /** Keeps `range`, which is about to be left at the time `now` (ms). Moves in quick succession are one gesture. */
+  /** Keeps `range`, which the view leaves at the time `now` (ms). Moves in quick succession are one gesture. */
   leave(range: Range, now: number): void {
     if (now - this.last > 400) {
       this.past.push(range);
@@ -16,7 +16,7 @@ export class History {
     this.last = now;
   }
 
-  /** The range before, if there is one; `range` is what is shown. */
+  /** The previous range, if there is one; `range` is the visible one. */
   back(range: Range): Range | null {
     return this.swap(this.past, this.future, range);
   }

@@ -1,4 +1,4 @@
-// The keys, and what they do; the page of help shows the same list.
+// The keys and their actions; the help page shows the same list.
 import type { Viewing } from "./view";
 
 export interface Commands {
@@ -73,7 +73,7 @@ function escape({ viewing }: Commands): void {
   else if (panelOpen) viewing.store.set({ panelOpen: false });
 }
 
-/** Listens on the whole page, except where text is typed and where a control has keys of its own. */
+/** Listens on the whole page, except in text fields and in controls with their own keys. */
 export function listenToKeys(commands: Commands): () => void {
   const listener = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;

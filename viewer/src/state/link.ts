@@ -8,7 +8,7 @@ import { type Panel, PANELS, type Sort, SORTS, type View, type Viewing } from ".
 
 const QUIET = 300;
 
-/** The token of the server, which leaves the address at once; kept for a reload of this tab. */
+/** The server's token. It is removed from the address at once, and kept for a reload of this tab. */
 export function takeToken(): string {
   const words = location.hash.replace(/^#/, "").split("&");
   const mine = words.filter((word) => word.startsWith("t="));
@@ -16,14 +16,14 @@ export function takeToken(): string {
     if (!mine.length) return sessionStorage.getItem("timeloom-token") ?? "";
     sessionStorage.setItem("timeloom-token", mine[0].slice(2));
   } catch {
-    // Without storage a reload asks for the whole address again.
+    // Without storage a reload needs the whole address again.
   }
   const rest = words.filter((word) => !word.startsWith("t=")).join("&");
   history.replaceState(null, "", rest ? `#${rest}` : location.pathname + location.search);
   return mine[0].slice(2);
 }
 
-/** Shows what the address says. */
+/** Shows the state in the address. */
 export function restore(viewing: Viewing, navigator: Navigator): void {
   const link = read(location.hash);
   const { run } = viewing;
@@ -50,7 +50,7 @@ export function restore(viewing: Viewing, navigator: Navigator): void {
   if (link.find && parseQuery(link.find).text !== "") navigator.find(link.find);
 }
 
-/** Keeps the address up to date, without a step of the browser's history for each. */
+/** Keeps the address up to date, without a new entry in the browser's history. */
 export function follow(viewing: Viewing, align?: Alignment): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const now = () => {
@@ -78,7 +78,7 @@ function showFragment(link: Link): void {
   history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
 }
 
-/** Says in the address that all of the first run is `by` ticks later, since the runs are aligned anew. */
+/** Shifts the times in the address by `by` ticks, because the alignment has moved the first run. */
 export function keepPlace(by: number, align: Alignment): void {
   const { range, selection, call, ...link } = read(location.hash);
   const moved = range && { begin: Math.max(0, range.begin + by), end: range.end + by };

@@ -26,7 +26,7 @@ export function removeMark(viewing: Viewing, time: number): void {
 /** 12:note;34:other */
 export const writeMarks = (marks: readonly Mark[]): string => marks.map(({ time, text }) => `${time}:${encodeURIComponent(text)}`).join(";");
 
-/** Nonsense is left out. */
+/** Invalid parts are ignored. */
 export function readMarks(words: string): Mark[] {
   const marks = words.split(";").flatMap((word): Mark[] => {
     const parts = /^(\d{1,16}):([^:]*)$/.exec(word);
@@ -39,7 +39,7 @@ export function readMarks(words: string): Mark[] {
   return inOrder(marks);
 }
 
-/** Keeps the marks beside the run as they change. Returns a function that ends it. */
+/** Keeps the marks beside the run as they change. Returns a function that stops it. */
 export function keepMarks(viewing: Viewing, source: Source): () => void {
   let kept = viewing.view.marks, timer: ReturnType<typeof setTimeout> | undefined;
   const keep = () => {

@@ -1,4 +1,4 @@
-// A value that is replaced, never changed, and those who want to know.
+// A value that is replaced, never modified, and its subscribers.
 
 export class Store<T extends object> {
   private readonly listeners = new Set<() => void>();
@@ -16,7 +16,7 @@ export class Store<T extends object> {
     for (const listener of [...this.listeners]) listener();
   }
 
-  /** Returns a function that ends it. */
+  /** Returns a function that unsubscribes. */
   subscribe(listener: () => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

@@ -1,11 +1,11 @@
-// The state that a link keeps, in the fragment of the URL. The token of the server is never part of it.
+// The state that a link contains, in the fragment of the URL. The server's token is never part of it.
 
-/** What a link says; absent: as it is by default. */
+/** The contents of a link; absent: the default. */
 export interface Link {
   range?: { begin: number; end: number };
   selection?: { begin: number; end: number; tracks: number[] | null };
   call?: { track: number; time: number; depth: number };
-  /** The name of a function: numbers hold for one index only. */
+  /** The name of a function, because numbers are valid for one index only. */
   func?: string;
   panel?: string;
   filter?: string;
@@ -13,14 +13,14 @@ export interface Link {
   only?: string;
   pinned?: number[];
   toggled?: number[];
-  /** Row and place, in turns. */
+  /** Rows and positions alternate. */
   moved?: number[];
   find?: string;
   /** "off": not drawn. */
   messages?: string;
-  /** As src/state/marks.ts writes them. */
+  /** In the form of src/state/marks.ts. */
   marks?: string;
-  /** Of two runs: the call at which they are aligned. */
+  /** For two runs: the call at which they are aligned. */
   align?: { func: string; n: number };
 }
 
@@ -29,7 +29,7 @@ const numbers = (text: string, separator: string): number[] | null => {
   return text !== "" && values.every((value) => Number.isFinite(value)) ? values : null;
 };
 
-/** The fragment without "#". Whole ns are enough. */
+/** The fragment without "#". Whole ns are precise enough. */
 export function write(link: Link): string {
   const words: string[] = [];
   const add = (key: string, value: string) => words.push(`${key}=${encodeURIComponent(value).replace(/%2C/g, ",").replace(/%20/g, "+")}`);
@@ -43,7 +43,7 @@ export function write(link: Link): string {
   return words.join("&");
 }
 
-/** Unknown words and nonsense are ignored: links live longer than versions. */
+/** Unknown words and invalid values are ignored: links are older or newer than the page. */
 export function read(fragment: string): Link {
   const words = new URLSearchParams(fragment.replace(/^#/, ""));
   const link: Link = {};

@@ -1,4 +1,4 @@
-// What the page shows: one value that every part of it reads, and the few functions that change it.
+// The state of the page: one value that all parts read, and the few functions that change it.
 import type { Bundle, CallRef, Found, Mark, Run, Selection } from "../model";
 import { around, clamp, move, type Range, zoom } from "../timeline/scale";
 import { History } from "./history";
@@ -11,38 +11,38 @@ export type Sort = (typeof SORTS)[number];
 
 export interface View {
   readonly range: Range;
-  /** Rows whose fold is not what it is by default. */
+  /** Rows that are folded or unfolded against the default. */
   readonly toggled: ReadonlySet<number>;
   /** Locations that show all of their levels. */
   readonly tall: ReadonlySet<number>;
   readonly pinned: readonly number[];
   readonly filter: string;
   readonly sort: Sort;
-  /** What names in the tables have to have in them. */
+  /** The text that names in the tables must contain. */
   readonly only: string;
-  /** Rows that were moved: their places among those of the same parent. */
+  /** Rows that were moved: their positions among their siblings. */
   readonly moved: ReadonlyMap<number, number>;
   readonly selection: Selection | null;
   readonly call: CallRef | null;
-  /** The message that is chosen. */
+  /** The selected message. */
   readonly message: Bundle | null;
   /** Messages and collective operations are not drawn. */
   readonly quiet: boolean;
-  /** The region that the panel "function" is about; -1: none. */
+  /** The region shown in the panel "function"; -1: none. */
   readonly func: number;
   readonly panel: Panel;
   readonly panelOpen: boolean;
   readonly find: string;
   readonly found: Found | null;
-  /** The place in `found`. */
+  /** The index in `found`. */
   readonly hit: number;
   readonly marks: readonly Mark[];
-  /** The mark whose note is to be written now; null: none. */
+  /** The mark whose note is to be edited now; null: none. */
   readonly newMark: number | null;
-  /** Where marks were kept; null: nowhere yet, empty: it cannot be written. */
+  /** The path where marks were kept; null: nowhere yet; empty: not writable. */
   readonly keptAt: string | null;
   readonly help: boolean;
-  /** A sentence for those who cannot see what has changed. */
+  /** A sentence for screen readers about the last change. */
   readonly said: string;
 }
 
@@ -80,7 +80,7 @@ export class Viewing {
     this.zoom((begin + end) / 2, factor);
   }
 
-  /** Moves by a part of what is shown. */
+  /** Moves by a fraction of the visible range. */
   moveBy(part: number): void {
     const { begin, end } = this.view.range;
     this.show(move(this.view.range, part * (end - begin), this.whole));
@@ -90,7 +90,7 @@ export class Viewing {
     this.show(this.whole);
   }
 
-  /** Shows the selection, or else the call, with a margin. */
+  /** Shows the selection or, without one, the call, with a margin. */
   fit(): void {
     const wanted = this.view.selection ?? this.view.call;
     if (wanted) this.show(around(wanted.begin, wanted.end, this.whole));
@@ -111,18 +111,18 @@ export class Viewing {
     this.store.set(selection ? { selection: this.answerable(selection), panel, panelOpen: true } : { selection: null });
   }
 
-  /** A selection that has a profile: of an outline, the whole steps that it touches. */
+  /** A selection that has a profile: for an outline, the whole steps that it touches. */
   answerable(selection: Selection): Selection {
     const step = this.run.outline?.step ?? 0;
-    // Two runs have steps of their own each, which need not fall together.
+    // The steps of two runs need not coincide.
     if (!step || this.run.parts.length) return selection;
     const begin = Math.floor(selection.begin / step) * step, end = Math.ceil(selection.end / step) * step;
     return { ...selection, begin, end: Math.min(end, Math.max(selection.end, this.whole.end)) };
   }
 
-  /** Chooses a call; moves the view when the call would not be seen. */
+  /** Selects a call; moves the view if the call would not be visible. */
   choose(call: CallRef | null, reveal = false): void {
-    // Whoever reads source goes on reading it.
+    // An open source panel stays open.
     const panel = this.view.panel === "source" && this.view.panelOpen ? "source" : "call";
     this.store.set(call ? { call, func: call.region, panel, panelOpen: true } : { call: null });
     if (call && reveal) this.reveal(call);
@@ -157,7 +157,7 @@ export class Viewing {
     this.store.set({ pinned: pinned.includes(row) ? pinned.filter((other) => other !== row) : [...pinned, row] });
   }
 
-  /** Gives a row another place among its siblings, or among the pinned rows; these are told in the order in which they are. */
+  /** Gives a row another position among its siblings, or among the pinned rows, which are listed in order. */
   move(row: number, siblings: readonly number[], place: number, pinned: boolean): void {
     const order = siblings.filter((other) => other !== row);
     order.splice(place, 0, row);
@@ -171,7 +171,7 @@ export class Viewing {
     this.store.set({ panel, panelOpen: true });
   }
 
-  /** What tables are about: the selection, or else all that is shown. */
+  /** The range of the tables: the selection or, without one, the visible range. */
   scope(): Selection {
     return this.view.selection ?? this.answerable({ ...this.view.range, tracks: null });
   }

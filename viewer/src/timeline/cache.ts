@@ -1,25 +1,25 @@
-// The tiles and calls that were fetched, and the best that there is for a place until finer ones come.
+// The fetched tiles and calls, and the best data for a place until finer data arrive.
 import { type Calls, COLUMNS, FIRST_PROCESS, NONE, type Tile, type TileKey } from "../model";
 import type { Source } from "../source/source";
 
 const MOST_BYTES = 96e6;
 const MOST_CALLS = 2000;
-/** The server answers at most a million calls at once. */
+/** The server returns at most a million calls at once. */
 const MOST_RANGES = 1e6 / MOST_CALLS;
-/** Tiles that are fetched before they are seen. */
+/** Tiles that are fetched before they are visible. */
 const MOST_AHEAD = 96;
-/** Cells with borders of calls that a tile may have for its calls to be worth fetching. */
+/** Most cells with borders of calls: beyond, the calls of a tile are not worth fetching. */
 const MOST_BORDERS = 1400;
 
 interface Slot {
   readonly key: TileKey;
   readonly tile: Tile;
-  /** null: not asked for; "many": too many to draw each. */
+  /** null: not requested; "many": too many to draw each. */
   calls: Calls | "many" | null;
   used: number;
 }
 
-/** What can be drawn of a slot: calls are exact, a tile is as fine as its level. */
+/** The drawable data of a slot: calls are exact, a tile is as fine as its level. */
 export interface Piece {
   readonly key: TileKey;
   readonly tile: Tile;
@@ -37,10 +37,10 @@ export class Cache {
   private loading: ReadonlySet<string> = new Set();
   private wanted: TileKey[] = [];
 
-  /** `changed` is called when there is something new to draw; `failed` when the source has a problem. */
+  /** `changed` is called when there are new data to draw; `failed` when the source reports a problem. */
   constructor(private readonly source: Source, private readonly changed: () => void, private readonly failed: (error: Error) => void) {}
 
-  /** The best pieces for a slot, to be drawn in this order; says what else is needed by `fetch`. */
+  /** The best pieces for a slot, to be drawn in this order; `fetch` then requests the missing ones. */
   pieces(key: TileKey): Piece[] {
     const here = this.slots.get(name(key.track, key.level, key.index));
     const exact = this.exact(key);
@@ -56,14 +56,14 @@ export class Cache {
     return coarser ? [coarser, ...finer] : finer;
   }
 
-  /** Fetches what `pieces` missed since the last call. */
+  /** Fetches the pieces that were missing since the last call. */
   fetch(): void {
     this.clock++;
     const wanted = this.wanted;
     this.wanted = [];
     if (!wanted.length) return;
     if (this.running) {
-      // Tiles on their way are waited for, unless nobody wants any of them now.
+      // Waits for tiles on their way, unless they are no longer needed.
       if (wanted.some((key) => this.loading.has(name(key.track, key.level, key.index)))) return;
       this.running.abort();
     }
@@ -81,7 +81,7 @@ export class Cache {
     );
   }
 
-  /** Fetches what is likely to be wanted next, when there is nothing else to do. */
+  /** Fetches data that is likely to be needed next, when idle. */
   prefetch(keys: readonly TileKey[]): void {
     if (this.running) return;
     const missing = keys.filter((key) => {
@@ -92,7 +92,7 @@ export class Cache {
     this.fetch();
   }
 
-  /** Whether something is on its way. */
+  /** True while a request is in progress. */
   get busy(): boolean {
     return this.running !== null;
   }
@@ -142,17 +142,17 @@ export class Cache {
   }
 
   private enough(slot: Slot, key: TileKey): boolean {
-    // Of dense tiles fewer rows can be had than there are, so what was asked for counts.
+    // Dense tiles have fewer rows than exist, so the number of requested rows counts.
     return slot.key.rows >= key.rows || slot.tile.rows >= slot.tile.allRows;
   }
 
-  /** Calls of the slot itself or of a coarser one that holds it. */
+  /** Calls of the slot itself or of a coarser one that contains it. */
   private exact(key: TileKey): Piece | null {
     if (key.track >= FIRST_PROCESS) return null;
     for (let level = key.level, index = key.index; level < key.level + 12; level++, index = Math.floor(index / 4)) {
       const slot = this.slots.get(name(key.track, level, index));
       if (!slot || !slot.calls || slot.calls === "many" || !this.enough(slot, key)) continue;
-      // Where recording was off, and where threads waited, is known by tiles only.
+      // Only tiles contain the times in which recording was off and threads waited.
       if (level > key.level && (slot.tile.off.some((part) => part > 0) || slot.tile.waiting.some((part) => part > 0))) return null;
       slot.used = this.clock;
       return piece(slot);

@@ -1,4 +1,4 @@
-// Values of counters: what was fetched of them, and their drawing.
+// Values of counters: the fetched data, and their drawing.
 import { blend, pixel, type Theme } from "../colour";
 import type { Values } from "../model";
 import { firstWhere } from "../sorted";
@@ -17,7 +17,7 @@ interface Known {
 
 const QUIET = 60;
 
-/** The values around what is shown; those of another range stay until these are there. */
+/** The values around the visible range; values of another range stay until these arrive. */
 export class ValuesCache {
   private readonly fetched = new Map<number, Known>();
   private readonly wanted = new Map<number, CounterId & { range: Range }>();
@@ -26,7 +26,7 @@ export class ValuesCache {
 
   constructor(private readonly source: Source, private readonly changed: () => void) {}
 
-  /** What is known of a row; asks for what is missing. */
+  /** The known values of a row; requests missing ones. */
   of(row: number, id: CounterId, range: Range): Values | null {
     const known = this.fetched.get(row);
     const fits = known && known.range.begin <= range.begin && known.range.end >= range.end && span(known.range) < 4 * span(range);
@@ -39,7 +39,7 @@ export class ValuesCache {
     return known?.values ?? null;
   }
 
-  /** What was fetched of a row. */
+  /** The fetched values of a row. */
   known(row: number): Values | undefined {
     return this.fetched.get(row)?.values;
   }
@@ -54,12 +54,12 @@ export class ValuesCache {
       asked.forEach(([row, { range }], i) => this.fetched.set(row, { range, values: answers[i] }));
       this.changed();
     } catch {
-      // The view has moved on, or the timeline tells the problem itself.
+      // The view has moved on, or the timeline reports the problem.
     }
   }
 }
 
-/** What a counter had at a time: one value, or several around it. */
+/** The value of a counter at a time: one value, or several around it. */
 export interface Measured {
   readonly min: number;
   readonly mean: number;
@@ -73,7 +73,7 @@ export function measuredAt(values: Values | undefined, time: number): Measured |
   return time > values.end[place] ? { min: last, mean: last, max: last } : { min: values.min[place], mean: values.mean[place], max: values.max[place] };
 }
 
-/** The least and the most that is seen of some values. */
+/** The least and the largest of the visible values. */
 export function extremes(values: Values, range: Range): [number, number] {
   let least = Infinity, most = -Infinity;
   for (let i = 0; i < values.count; i++) {
@@ -85,7 +85,8 @@ export function extremes(values: Values, range: Range): [number, number] {
   return [least, most];
 }
 
-/** Where values are in a column, in pixels from the top: from the most down to the least, and their mean over time. */
+/** The range of values in each column, in pixels from the top: from the largest to the least, and the mean over
+    time. */
 export interface Band {
   readonly top: number;
   readonly bottom: number;
@@ -96,7 +97,7 @@ export interface Band {
 class Bands {
   private readonly low: Float64Array;
   private readonly high: Float64Array;
-  /** Values times the part of a column in which they were there, and these parts. */
+  /** Values times the part of a column in which they were valid, and these parts. */
   private readonly area: Float64Array;
   private readonly time: Float64Array;
 
@@ -127,7 +128,7 @@ class Bands {
   }
 }
 
-/** The band of each of `width` columns; a value stays until the next one, and the last up to `end`. */
+/** The band of each of `width` columns; a value is valid until the next one, and the last up to `end`. */
 export function bandsOf(values: Values, range: Range, width: number, height: number, end: number): (Band | null)[] {
   const [least, most] = extremes(values, range), reach = most - least || 1;
   const bands = new Bands(range, width);
@@ -144,7 +145,7 @@ export function bandsOf(values: Values, range: Range, width: number, height: num
 
 export const bandColour = (theme: Theme) => blend(pixel(theme.track), pixel(theme.accent), 0.45);
 
-/** Draws bands, in them the mean as a line, and faintly all that is below. */
+/** Draws bands, inside them the mean as a line, and faintly the area below. */
 export function drawBands(bands: readonly (Band | null)[], buffer: Uint32Array, top: number, height: number, theme: Theme): void {
   const line = pixel(theme.accent), below = pixel(theme.nothing), inside = bandColour(theme), width = bands.length;
   bands.forEach((band, x) => {

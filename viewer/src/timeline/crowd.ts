@@ -1,9 +1,9 @@
-// Many locations in one line: how many of them were there at a time, for folders of tasks that are folded.
+// Many locations in one line: the number of active ones over time, for folded folders of tasks.
 import { blend, type Pixel } from "../colour";
 import type { Location } from "../model";
 import { type Range, span } from "./scale";
 
-/** How many of the locations were there in each of `width` columns of a range. */
+/** The number of locations present in each of `width` columns of a range. */
 export function crowd(locations: readonly Location[], members: readonly number[], range: Range, width: number): Float64Array {
   const changes = new Float64Array(width + 1);
   const scale = width / span(range);
@@ -20,7 +20,7 @@ export function crowd(locations: readonly Location[], members: readonly number[]
   return changes.subarray(0, width);
 }
 
-/** Draws them: the more, the stronger the colour. */
+/** Draws the numbers: the larger, the stronger the colour. */
 export function drawCrowd(pixels: Uint32Array, counts: Float64Array, background: Pixel, colour: Pixel): void {
   const most = counts.reduce((all, count) => Math.max(all, count), 1);
   for (let x = 0; x < counts.length; x++) if (counts[x]) pixels[x] = blend(background, colour, 0.25 + (0.75 * counts[x]) / most);

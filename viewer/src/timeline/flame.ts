@@ -1,15 +1,15 @@
-// Where the boxes of a flame graph are.
+// The positions of the boxes of a flame graph.
 import type { Node } from "../profile";
 
 export interface Box {
   readonly node: Node;
   readonly depth: number;
-  /** Parts of the width. */
+  /** Fractions of the width. */
   readonly left: number;
   readonly width: number;
 }
 
-/** The boxes of a tree below `root` that are at least `smallest` wide, from the root on; the longest calls are left. */
+/** The boxes of a tree from `root` down that are at least `smallest` wide; longer calls lie further left. */
 export function boxesOf(root: Node, smallest: number): Box[] {
   const boxes: Box[] = [];
   const whole = root.total || 1;

@@ -1,4 +1,4 @@
-// What lies under a place of the rows.
+// Finds the item under a point of the rows.
 import { type CallRef, COLUMNS, NONE, type Run } from "../model";
 import type { Cache } from "./cache";
 import { type Measured, measuredAt, type ValuesCache } from "./chart";
@@ -11,13 +11,13 @@ import { toTime } from "./scale";
 export interface Hit {
   readonly row: Row;
   readonly time: number;
-  /** -1: own times, in rows that are folded or are sums. */
+  /** -1: exclusive times, in rows that are folded or are sums. */
   readonly depth: number;
   readonly region: number;
-  /** How much of the cell is covered, from 0 to 1; 1 of an exact call. */
+  /** The covered part of the cell, from 0 to 1; 1 for an exact call. */
   readonly cover: number;
   readonly call: CallRef | null;
-  /** Of a counter. */
+  /** For a counter. */
   readonly measured?: Measured;
 }
 
@@ -52,7 +52,7 @@ export function hitAt(frame: Frame, cache: Cache, values: ValuesCache, run: Run,
   return nothing;
 }
 
-/** The call at `time`, or else the nearest within `reach`. */
+/** The call at `time`, otherwise the nearest within `reach`. */
 function nearest(calls: Parameters<typeof atDepth>[0], depth: number, time: number, reach: number): number {
   const list = atDepth(calls, depth);
   let best = -1, distance = reach;

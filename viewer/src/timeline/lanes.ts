@@ -1,8 +1,8 @@
-// Many short locations in few rows: those that are not there at the same time share a lane.
+// Many short locations in few rows: locations that do not exist at the same time share a lane.
 import type { Location } from "../model";
 import { firstWhere } from "../sorted";
 
-/** The members of each lane in the order of their begin; each goes to the first lane that is free. */
+/** The members of each lane by start time; each goes to the first free lane. */
 export function lanesOf(locations: readonly Location[], members: readonly number[]): number[][] {
   const lanes: number[][] = [], ends: number[] = [];
   const inOrder = [...members].sort((a, b) => locations[a].begin - locations[b].begin || a - b);
@@ -16,7 +16,7 @@ export function lanesOf(locations: readonly Location[], members: readonly number
   return lanes;
 }
 
-/** The places in a lane of the members that [begin, end) touches: from the first up to before the second. */
+/** The members of a lane that [begin, end) touches: from the first up to the second index (exclusive). */
 export function inLane(locations: readonly Location[], lane: readonly number[], begin: number, end: number): [number, number] {
   const first = firstWhere(lane.length, (place) => locations[lane[place]].end >= begin);
   return [first, Math.max(first, firstWhere(lane.length, (place) => locations[lane[place]].begin >= end))];

@@ -1,4 +1,4 @@
-// Which rows there are, from the top down, and how high each is. Pixels are those of CSS.
+// The list of rows from the top down, with their heights. Pixels are CSS pixels.
 import { type Counter, FIRST_PROCESS, FIRST_RUN, type Location, type Part, partOf, type Run } from "../model";
 import { firstWhere } from "../sorted";
 import { lanesOf } from "./lanes";
@@ -7,33 +7,33 @@ import type { Sort, View } from "../state/view";
 export const LINE = 18;
 export const FOLDED = 22;
 export const PADDING = 5;
-/** Levels of calls that a row shows if it has more than MANY_LEVELS, unless all are asked for, and at most. */
+/** Levels of calls that a row shows if it has more than MANY_LEVELS, unless all are requested, and the maximum. */
 export const FEW_LEVELS = 24;
 export const MANY_LEVELS = 32;
 export const MOST_LEVELS = 1000;
-/** The same as FEW_LEVELS and MANY_LEVELS where two runs are to be seen at once. */
+/** The same as FEW_LEVELS and MANY_LEVELS for two runs on one screen. */
 const LEVELS_OF_TWO = 10;
 
-/** Lines of calls that are unfolded at first, all rows together. */
+/** Lines of calls that are unfolded at first, over all rows. */
 const FIRST_LINES = 48;
 
-/** The rows of folders of tasks: this and the number of the process. */
+/** Rows of folders of tasks: this plus the number of the process. */
 export const FIRST_FOLDER = 0xc0000000;
 
-/** The rows of their lanes: this, a million for each process, and the number of the lane. */
+/** Rows of their lanes: this, plus a million for each process, plus the number of the lane. */
 const FIRST_LANE = 2 ** 33;
 
-/** The rows of counters: this, 65536 for each location, and the metric. */
+/** Rows of counters: this, plus 65536 for each location, plus the metric. */
 const FIRST_COUNTER = 2 ** 40;
 const COUNTER_HEIGHT = 46;
 
-/** The rows of folders of counters: this and the number of the location. */
+/** Rows of folders of counters: this plus the number of the location. */
 const FIRST_METRICS = 2 ** 41;
-/** More counters of a location with calls are in a folder. */
+/** If a location with calls has more counters, they are in a folder. */
 const FEW_COUNTERS = 3;
 
 export interface Row {
-  /** What the data know the row as; folders have numbers of their own. */
+  /** The number of the row in the data; folders have separate numbers. */
   readonly id: number;
   /** A lane has many locations, one after the other. */
   readonly kind: "process" | "folder" | "lane" | "location" | "metrics" | "counter";
@@ -45,17 +45,17 @@ export interface Row {
   readonly pinned: boolean;
   /** Locations at and below the row. */
   readonly locations: readonly number[];
-  /** Lines of calls; 0: one line with what was innermost. */
+  /** Lines of calls; 0: one line with the innermost calls. */
   readonly lines: number;
   readonly levels: number;
   readonly few: number;
-  /** Of a counter: its metric. */
+  /** For a counter: its metric. */
   readonly metric: number;
   readonly y: number;
   readonly height: number;
 }
 
-/** Whether a row shows calls, or stands for rows that do. */
+/** True if a row shows calls, or stands for rows with calls. */
 export const hasCalls = ({ kind }: Row) => kind !== "counter" && kind !== "metrics";
 
 interface Branch {
@@ -64,22 +64,23 @@ interface Branch {
   name: string;
   detail: string;
   levels: number;
-  /** Levels that it shows unless all are asked for. */
+  /** Levels that it shows unless all are requested. */
   few: number;
   metric?: number;
-  /** When it was active first, and how much was recorded. */
+  /** The time of its first activity, and the number of its events. */
   begin: number;
   events: number;
   openFirst: boolean;
   inner: Branch[];
-  /** Of folders: what they show instead of `inner` as long as rows are in the order of the recording. */
+  /** For folders: shown instead of `inner` while rows are in the order of the recording. */
   lanes?: () => Branch[];
   locations: number[];
 }
 
 const plural = (count: number, word: string) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
-/** The locations that are unfolded at first: threads from the first on, as long as they fill about a screen; of two runs some of each. */
+/** The locations that are unfolded at first: threads from the first on, until they fill about a screen; for two runs,
+    some of each. */
 function unfolded(run: Run): ReadonlySet<number> {
   const result = new Set<number>();
   const parts = run.parts.length ? run.parts : [{ firstTrack: 0, tracks: run.locations.length }];
@@ -125,13 +126,13 @@ function folderOf(run: Run, process: number, tasks: Branch[]): Branch {
   return folder;
 }
 
-/** One of two runs; of a single process its threads and tasks are at once inside. */
+/** One of two runs; for a single process, its threads and tasks are direct children. */
 function runOf(part: Part, n: number, trees: Branch[]): Branch {
   const inner = trees.length === 1 && trees[0].inner.every((branch) => branch.kind !== "process") ? trees[0].inner : trees;
   return joined(FIRST_RUN + n, "process", `${part.letter}: ${part.title}`, "", true, inner);
 }
 
-/** Counters below their locations; those without calls are there for their counters only. */
+/** Counters below their locations; locations without calls have counters only. */
 function withCounters(run: Run, branch: Branch, counters: ReadonlyMap<number, readonly Counter[]>): Branch {
   const mine = counters.get(branch.id) ?? [];
   const inner = mine.map(({ metric, values }): Branch => ({
@@ -144,7 +145,7 @@ function withCounters(run: Run, branch: Branch, counters: ReadonlyMap<number, re
   return { ...branch, inner: branch.levels === 0 ? inner : [folder] };
 }
 
-/** The tree of processes with their threads and tasks; a process that was started by another is inside it. */
+/** The tree of processes with their threads and tasks; a process started by another is inside it. */
 export function treeOf(run: Run, known: readonly Counter[] = []): Branch[] {
   const counters = new Map<number, Counter[]>();
   for (const counter of known) if (run.metrics[counter.metric]) counters.set(counter.track, [...(counters.get(counter.track) ?? []), counter]);
@@ -176,7 +177,7 @@ export function treeOf(run: Run, known: readonly Counter[] = []): Branch[] {
   return trees.length === 1 && trees[0].inner.every((inner) => inner.kind !== "process") ? trees[0].inner : trees;
 }
 
-/** The order that was chosen, with the rows that were moved at the places that they were given. */
+/** The selected order, with moved rows at the positions that they were given. */
 function ordered(branches: readonly Branch[], { sort, moved }: Pick<View, "sort" | "moved">): readonly Branch[] {
   const all = sorted(branches, sort);
   if (!moved.size || !all.some((branch) => moved.has(branch.id))) return all;
@@ -186,7 +187,7 @@ function ordered(branches: readonly Branch[], { sort, moved }: Pick<View, "sort"
   return result;
 }
 
-/** The rows of the same parent as they are ordered, with the row itself; empty: there is no such row. */
+/** The rows with the same parent in order, including the row itself; empty: the row does not exist. */
 export function siblingsOf(branches: readonly Branch[], id: number, view: View): number[] {
   const here = ordered(branches, view);
   if (here.some((branch) => branch.id === id)) return here.map((branch) => branch.id);
@@ -210,14 +211,14 @@ function matches(branch: Branch, filter: string): boolean {
 }
 
 export interface Layout {
-  /** Rows that stay at the top; `rows` begin below them. */
+  /** Rows that stay at the top; `rows` start below them. */
   readonly pinned: readonly Row[];
   readonly rows: readonly Row[];
   readonly pinnedHeight: number;
   readonly height: number;
 }
 
-/** The rows: the pinned first, then the tree as far as it is unfolded. */
+/** The rows: first the pinned ones, then the unfolded part of the tree. */
 export function layOut(trees: readonly Branch[], view: View): Layout {
   const rows: Row[] = [];
   const filter = view.filter.trim().toLowerCase();
@@ -260,14 +261,14 @@ function search(branches: readonly Branch[], id: number): Branch | null {
   return null;
 }
 
-/** The rows that [top, bottom) touches. REQUIRES: rows from the top down. */
+/** The rows that [top, bottom) touches. REQUIRES: rows are sorted from the top down. */
 function touched(rows: readonly Row[], top: number, bottom: number): Row[] {
   const result: Row[] = [];
   for (let i = firstWhere(rows.length, (place) => rows[place].y + rows[place].height > top); i < rows.length && rows[i].y < bottom; i++) result.push(rows[i]);
   return result;
 }
 
-/** The rows that a window of the layout shows: the pinned last, which lie above the others. */
+/** The rows in a window of the layout: the pinned ones last, because they lie above the others. */
 export function visible(layout: Layout, top: number, height: number): Row[] {
   const below = touched(layout.rows, top + layout.pinnedHeight, top + height);
   return [...below, ...layout.pinned.map((row) => ({ ...row, y: row.y + top }))];
@@ -279,7 +280,7 @@ export function lineTop(row: Row, depth: number): number {
   return depth < row.lines ? (row.lines > 1 ? row.y + 2 + depth * LINE : row.y + 3) : -1;
 }
 
-/** The row at a place of the layout. */
+/** The row at a position of the layout. */
 export function rowAt(rows: readonly Row[], y: number): Row | undefined {
   for (let i = rows.length - 1; i >= 0; i--) if (y >= rows[i].y && y < rows[i].y + rows[i].height) return rows[i];
   return undefined;

@@ -1,20 +1,20 @@
-// One line of pixels: what a row shows at one depth.
+// One line of pixels: the content of a row at one depth.
 import { blend, type Pixel } from "../colour";
 import { type Calls, COLUMNS, NONE, type TileKey } from "../model";
 import type { Piece } from "./cache";
 import { type Range, span } from "./scale";
 
-/** Calls that are narrower (device pixels) are added up by pixel. */
+/** Calls narrower than this (in device pixels) are summed up by pixel. */
 const THIN = 1.5;
-/** Calls at least this wide have a gap after them, so that neighbours do not melt into one; others have a faint edge. */
+/** Calls at least this wide have a gap after them, so that neighbours stay distinct; others have a faint edge. */
 const GAP_FROM = 4;
 const EDGE = 0.55;
-/** Even the shortest call is seen: the least part of its colour. */
+/** Even the shortest call is visible: the least part of its colour. */
 const FAINTEST = 0.25;
 
 export class Line {
   readonly pixels: Uint32Array;
-  /** What is where; NONE: nothing, or a gap. */
+  /** The item at each pixel; NONE: none, or a gap. */
   readonly regions: Int32Array;
   private readonly sums: Float32Array;
 
@@ -29,7 +29,7 @@ export class Line {
     this.regions.fill(NONE);
   }
 
-  /** Draws row `row` of the pieces (0: own times; 1 + d: depth d) where the slot is, and inside `part`. */
+  /** Draws row `row` of the pieces (0: exclusive times; 1 + d: depth d) at the slot, inside `part`. */
   draw(pieces: readonly Piece[], slot: TileKey, row: number, range: Range, part: Range = range): void {
     const width = 4 ** slot.level * COLUMNS;
     for (const piece of pieces) {
@@ -44,14 +44,14 @@ export class Line {
     }
   }
 
-  /** Draws something of which only its place is known, with a gap after it. */
+  /** Draws an item with a known position only, with a gap after it. */
   block(begin: number, end: number, colour: Pixel, range: Range): void {
     const scale = this.width / span(range);
     const left = this.clip((begin - range.begin) * scale), right = this.clip((end - range.begin) * scale);
     this.pixels.fill(colour, left, Math.max(left + 1, right - 1));
   }
 
-  /** Ends what was drawn up to a time with a gap. */
+  /** Ends the drawing up to a time with a gap. */
   gap(end: number, range: Range): void {
     const x = this.clip((end - range.begin) * (this.width / span(range))) - 1;
     if (x < 0 || x >= this.width - 1) return;
@@ -59,7 +59,7 @@ export class Line {
     this.regions[x] = NONE;
   }
 
-  /** The first pixel with a centre at `x` or later. */
+  /** The first pixel whose centre is at `x` or later. */
   private clip(x: number): number {
     return Math.min(this.width, Math.max(0, Math.ceil(x - 0.5)));
   }
@@ -141,7 +141,7 @@ export function atDepth(calls: Calls, depth: number): readonly number[] {
   return lists[depth] ?? [];
 }
 
-/** The first place of a list whose call ends after `time`. */
+/** The first index of a list whose call ends after `time`. */
 export function firstAfter(calls: Calls, list: readonly number[], time: number): number {
   let low = 0, high = list.length;
   while (low < high) {

@@ -1,4 +1,4 @@
-// Arrows above the rows: creation, awaiting and waking of the thread or task of the chosen call.
+// Arrows above the rows: creation, awaiting and waking of the selected call's thread or task.
 import type { Theme } from "../colour";
 import type { CallRef, Link } from "../model";
 import type { Source } from "../source/source";
@@ -7,10 +7,10 @@ import type { Frame } from "./painter";
 import { toX } from "./scale";
 import { type Anchors, drawArrow, middleOf } from "./talk";
 
-/** More arrows would hide what is below them; the tab Call lists more. */
+/** More arrows would hide the rows below; the tab Call lists more. */
 const MOST = 40;
 
-/** The links of the call that was chosen last. */
+/** The links of the call that was selected last. */
 export class LinkCache {
   private call: CallRef | null = null;
   private known: readonly Link[] = [];
@@ -36,12 +36,12 @@ export class LinkCache {
       this.known = links;
       this.changed();
     } catch {
-      // Another call is chosen, or the tab tells the problem itself.
+      // Another call is selected, or the tab reports the problem.
     }
   }
 }
 
-/** Links end at the line of the call itself on its row, in the middle of other rows. */
+/** Links end at the line of the call itself on its row, and in the middle of other rows. */
 export function drawLinks(context: CanvasRenderingContext2D, width: number, frame: Frame, links: readonly Link[], call: CallRef, anchors: Anchors, theme: Theme): void {
   const yOf = (track: number): number | null => {
     const row = anchors.rowOf(track, frame);

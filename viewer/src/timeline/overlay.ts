@@ -1,4 +1,5 @@
-// What moves above the picture of the rows: selection, chosen and pointed-at call, hits, markers; and the time axis.
+// The moving parts above the picture of the rows: selection, selected call, call under the pointer, hits, markers; and
+// the time axis.
 import type { Theme } from "../colour";
 import { duration, instant, toNs } from "../format";
 import type { CallRef, Link, Marker, Selection } from "../model";
@@ -14,14 +15,14 @@ export interface Marks {
   readonly frame: Frame;
   readonly theme: Theme;
   readonly pointed: CallRef | null;
-  /** Where the pointer is; null: elsewhere. */
+  /** The position of the pointer; null: elsewhere. */
   readonly x: number | null;
   readonly rubber: Selection | null;
   readonly markers: readonly Marker[];
   readonly talk: TalkShown | null;
   readonly anchors: Anchors;
   readonly spoken: Spoken | null;
-  /** Those of the chosen call. */
+  /** The links of the selected call. */
   readonly links: readonly Link[];
 }
 
@@ -102,7 +103,7 @@ function triangle(context: CanvasRenderingContext2D, x: number, y: number): void
   context.fill();
 }
 
-/** The time axis; `at`: a time to be told in full. */
+/** The time axis; `at`: a time to be printed in full. */
 export function drawAxis(context: CanvasRenderingContext2D, width: number, height: number, marks: Marks): void {
   const { frame: { range }, theme, view } = marks;
   context.fillStyle = theme.background;
@@ -137,7 +138,7 @@ interface LengthPlace {
   readonly text: string;
 }
 
-/** Where it stands how long a selection is, if there is room for it. */
+/** The position of the selection's length, if there is room for it. */
 function lengthPlace(context: CanvasRenderingContext2D, { range }: Frame, width: number, { begin, end }: Selection): LengthPlace | null {
   const text = duration(end - begin), wide = context.measureText(text).width + 14;
   const first = Math.max(0, toX(range, width, begin)), last = Math.min(width, toX(range, width, end));
@@ -151,7 +152,7 @@ function drawLength(context: CanvasRenderingContext2D, { left, wide, text }: Len
   context.fillText(text, left + 7, height / 2 + 1);
 }
 
-/** The number of a mark, and the begin of its note. */
+/** The number of a mark, and the start of its note. */
 function drawFlag(context: CanvasRenderingContext2D, x: number, words: string, theme: Theme): void {
   const text = words.length > 24 ? `${words.slice(0, 23)}…` : words.trim();
   const wide = context.measureText(text).width + 8;

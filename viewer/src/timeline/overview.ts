@@ -1,4 +1,4 @@
-// The strip of the whole run: how much of all tracks was active, and what is shown of it.
+// The strip of the whole run: the active share of all tracks, and the visible range.
 import type { Theme } from "../colour";
 import { COLUMNS, FIRST_RUN, WHOLE_RUN } from "../model";
 import type { Viewing } from "../state/view";
@@ -6,7 +6,7 @@ import type { Cache, Piece } from "./cache";
 import { slots } from "./painter";
 import { type Range, span, toTime, toX } from "./scale";
 
-/** The bars of the strip, which stay as long as there are no finer ones. */
+/** The bars of the strip, which stay until finer ones arrive. */
 export class Overview {
   private readonly bars = document.createElement("canvas");
   private drawnFor: readonly unknown[] = [];
@@ -15,7 +15,7 @@ export class Overview {
 
   draw(context: CanvasRenderingContext2D, width: number, height: number, theme: Theme, styleOf: (region: number) => string): void {
     const { whole, view } = this.viewing;
-    // Two runs have a strip each, one above the other.
+    // Two runs have one strip each, one above the other.
     const { parts } = this.viewing.run;
     const strips = (parts.length ? parts.map((_, n) => FIRST_RUN + n) : [WHOLE_RUN])
       .map((track) => slots(track, 1, whole, width).flatMap((slot) => this.cache.pieces(slot)));
@@ -39,7 +39,7 @@ function drawBars(canvas: HTMLCanvasElement, pieces: readonly Piece[], whole: Ra
   const above = Math.round((canvas.height * nth) / strips), height = Math.round(canvas.height / strips);
   context.fillStyle = theme.track;
   context.fillRect(0, above, width, height);
-  // Many tasks that are active one after the other would be a flat line, so the most there is fills the strip.
+  // Many tasks that are active one after the other would be a flat line, so the maximum fills the strip.
   const most = pieces.reduce((all, { tile }) => Math.max(all, ...tile.cover), 1);
   for (const { key, tile } of pieces) {
     const column = 4 ** key.level;
@@ -65,7 +65,7 @@ function drawWindow(context: CanvasRenderingContext2D, width: number, height: nu
   context.strokeRect(left, 1, right - left, height - 2);
 }
 
-/** Drags on the strip: of the window, or of a new one. */
+/** Drags on the strip: moves the window, or draws a new one. */
 export function listenToOverview(element: HTMLElement, viewing: Viewing): void {
   let start: { x: number; range: Range; moves: boolean } | null = null;
   const timeAt = (x: number) => toTime(viewing.whole, element.clientWidth, x);

@@ -1,4 +1,4 @@
-// The picture of the rows: pixels of tiles and calls, then names upon them.
+// The picture of the rows: pixels of tiles and calls, then names on top.
 import { blend, functionColour, pixel, textUpon, type Theme } from "../colour";
 import { shortName, valueText } from "../format";
 import { COLUMNS, NONE, type Run, type TileKey } from "../model";
@@ -11,17 +11,17 @@ import { Line } from "./lines";
 import { levelFor, type Range, span } from "./scale";
 import { Innermost, pale, paler, waitingOf } from "./waiting";
 
-/** What is seen of the rows. */
+/** The visible part of the rows. */
 export interface Frame {
   readonly range: Range;
   readonly rows: readonly Row[];
-  /** The first pixel of the rows that is seen. */
+  /** The first visible pixel of the rows. */
   readonly top: number;
-  /** Where the rows that are pinned end. */
+  /** The end of the pinned rows. */
   readonly pinnedBottom: number;
 }
 
-/** The slots beside those that are seen, and the coarser ones above all of these: for the next move and the next zoom. */
+/** The slots beside the visible ones, and the coarser ones that contain them: for the next move and the next zoom. */
 export function around(frame: Frame, width: number, whole: Range): TileKey[] {
   const { range } = frame;
   const half = span(range) / 2;
@@ -34,7 +34,7 @@ export function around(frame: Frame, width: number, whole: Range): TileKey[] {
 }
 
 const SMALLEST_LABEL = 26;
-/** Locations in a lane that are narrower show only that they are there. */
+/** Narrower locations in a lane only show that they exist. */
 const SMALLEST_MEMBER = 12;
 const HATCH = 7;
 
@@ -47,14 +47,14 @@ export function slots(track: number, rows: number, range: Range, width: number):
   return keys;
 }
 
-/** The begin of a text of a width that has room, or "". */
+/** The start of a text that fits into a width, or "". */
 export function shortened(context: CanvasRenderingContext2D, text: string, room: number, width: number): string {
   let count = Math.floor((room / width) * text.length);
   while (count >= 3 && context.measureText(text.slice(0, count) + "…").width > room) count--;
   return count < 3 ? "" : text.slice(0, count) + "…";
 }
 
-/** Takes the picture as rectangles of one colour and words, in CSS pixels. */
+/** Receives the picture as rectangles of one colour and words, in CSS pixels. */
 export interface Recorder {
   run(x: number, y: number, width: number, height: number, colour: number): void;
   label(x: number, y: number, words: string, colour: string): void;
@@ -98,7 +98,7 @@ export class Painter {
     for (const label of labels) label();
   }
 
-  /** Draws again, and tells what. */
+  /** Draws again, and returns what was drawn. */
   record(frame: Frame, recorder: Recorder): void {
     const ratio = window.devicePixelRatio || 1;
     this.recorder = recorder;
@@ -147,7 +147,7 @@ export class Painter {
       if (row.kind === "lane") this.drawLane(line, row, frame.range, ratio);
       for (const [slot, pieces] of found) line.draw(pieces, slot, index, frame.range);
       innermost.add(index, line.regions);
-      // The first line that is not seen tells where calls go on below.
+      // The first invisible line shows that calls continue below.
       if (from >= this.canvas.height) break;
       this.copy(line.pixels, from, to);
       if (this.recorder) this.recordLine(line.pixels, from, to, ratio);
@@ -158,7 +158,7 @@ export class Painter {
     this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(this.theme!.line));
   }
 
-  /** A chart with its least and its most value. */
+  /** A chart with its least and its largest value. */
   private paintCounter(row: Row, frame: Frame, top: number, bottom: number, ratio: number, labels: (() => void)[], context: CanvasRenderingContext2D): void {
     const theme = this.theme!, edge = Math.round(4 * ratio), height = bottom - top - 2 * edge;
     const values = this.values.of(row.id, { track: row.locations[0], metric: row.metric }, frame.range);
@@ -186,7 +186,7 @@ export class Painter {
     this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(theme.line));
   }
 
-  /** The locations of a lane: what was innermost in each, and a gap after it. */
+  /** The locations of a lane: the innermost calls of each, and a gap after it. */
   private drawLane(line: Line, row: Row, range: Range, ratio: number): void {
     const { locations } = this.run;
     const [first, last] = inLane(locations, row.locations, range.begin, range.end);
@@ -216,7 +216,7 @@ export class Painter {
     for (let y = Math.max(0, from); y < Math.min(height, to); y++) this.buffer.set(pixels, y * width);
   }
 
-  /** The upper part of the innermost calls, as high as their part of waiting. */
+  /** Marks the upper part of the innermost calls; its height is the waiting share. */
   private drawWaiting(shares: Float32Array, innermost: Innermost, place: (index: number) => { from: number; to: number }, ratio: number): void {
     const { width, height } = this.canvas, background = pixel(this.theme!.track);
     for (let x = 0; x < width; x++) {
@@ -248,7 +248,7 @@ export class Painter {
     }
   }
 
-  /** Names of what is wide enough. */
+  /** Names of items that are wide enough. */
   private label(line: Line, from: number, to: number, ratio: number, labels: (() => void)[], context: CanvasRenderingContext2D): void {
     const { regions, width } = line;
     const smallest = SMALLEST_LABEL * ratio;

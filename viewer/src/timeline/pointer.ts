@@ -1,25 +1,25 @@
-// Mouse, pen and fingers on the rows.
+// Mouse, pen and touch on the rows.
 import type { Viewing } from "../state/view";
 import { move, toTime } from "./scale";
 
 export type Edge = "begin" | "end";
 
-/** What the rows do for the pointer; x and y are CSS pixels of the picture. */
+/** The actions of the rows for the pointer; x and y are CSS pixels of the picture. */
 export interface Surface {
   readonly width: number;
   hover(x: number, y: number): void;
   leave(): void;
   click(x: number, y: number): void;
   doubleClick(x: number, y: number): void;
-  /** While a range is drawn; null at its end. */
+  /** Called while a range is drawn; null at its end. */
   rubber(from: { x: number; y: number } | null, to: { x: number; y: number }): void;
   selected(from: { x: number; y: number }, to: { x: number; y: number }): void;
-  /** The edge of the selection that is at a place. */
+  /** The edge of the selection at a position. */
   edgeAt(x: number): Edge | null;
   /** Moves an edge there; returns which of the two it is then. */
   moveEdge(edge: Edge, x: number): Edge;
   scrollBy(pixels: number): void;
-  /** Whether there are more rows than are seen. */
+  /** True if there are more rows than are visible. */
   canScroll(): boolean;
 }
 
@@ -30,7 +30,7 @@ export class Pointer {
   private start: { x: number; y: number } | null = null;
   private last = { x: 0, y: 0 };
   private panning = false;
-  /** The edge of the selection that is dragged. */
+  /** The edge of the selection that is being dragged. */
   private edge: Edge | null = null;
   private moved = false;
 

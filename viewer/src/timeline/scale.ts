@@ -1,4 +1,4 @@
-// From times to pixels and back, and how a view moves. Times are ns since the begin of the run.
+// Converts times to pixels and back, and moves views. Times are ns since the start of the run.
 
 export interface Range {
   readonly begin: number;
@@ -10,7 +10,7 @@ export const SHORTEST = 20;
 
 export const span = (range: Range): number => range.end - range.begin;
 
-/** A range of the same length, as far as that is possible inside `whole`. */
+/** A range of the same length, if possible, inside `whole`. */
 export function clamp(range: Range, whole: Range): Range {
   const length = Math.min(Math.max(span(range), SHORTEST), Math.max(span(whole), SHORTEST));
   const begin = Math.min(Math.max(range.begin, whole.begin), Math.max(whole.begin, whole.end - length));
@@ -45,7 +45,7 @@ export function levelFor(nsPerPixel: number): number {
   return Math.max(0, level);
 }
 
-/** Steps of the time axis, in ns, that are at least `smallest`: 1, 2 or 5 times a power of ten; of minutes and hours beyond. */
+/** Step of the time axis in ns, at least `smallest`: 1, 2 or 5 times a power of ten; whole minutes or hours beyond. */
 export function tickStep(smallest: number): number {
   const long = [60, 120, 300, 600, 1200, 1800, 3600, 7200, 21600, 43200, 86400].map((s) => s * 1e9);
   if (smallest > 50e9) return long.find((step) => step >= smallest) ?? Math.ceil(smallest / 86400e9) * 86400e9;
@@ -54,7 +54,7 @@ export function tickStep(smallest: number): number {
   return step > 50e9 ? 60e9 : step;
 }
 
-/** The marks of the axis of a range; `ns` is the length of a unit of its times. */
+/** The marks of the axis of a range; `ns` is the length of its time unit. */
 export function ticks(range: Range, width: number, pixelsApart: number, ns: number): { step: number; times: number[] } {
   const step = tickStep((span(range) / width) * pixelsApart * ns) / ns;
   const times: number[] = [];

@@ -1,4 +1,4 @@
-// Messages and collective operations: what was fetched of them, and their drawing above the rows.
+// Messages and collective operations: the fetched data, and their drawing above the rows.
 import type { Theme } from "../colour";
 import type { Bundle, Bundled, Gathering, MessageRange } from "../model";
 import type { Source } from "../source/source";
@@ -11,16 +11,16 @@ export interface TalkShown {
   readonly collectives: Bundled<Gathering>;
 }
 
-/** What the pointer is on: a message or a collective operation. */
+/** The message or collective operation under the pointer. */
 export type Spoken = { readonly message: Bundle } | { readonly gathering: Gathering };
 
 const QUIET = 60;
-/** Arrows; of more messages those of neighbours in time are one. */
+/** Limit of arrows; of more messages, neighbours in time are joined. */
 const MOST = 400;
 const COLUMNS = 64;
-/** A question has room for about so many locations. */
+/** Limit of locations in a question. */
 const MOST_TRACKS = 200_000;
-/** Of more arrows none can be pointed at: the calls below them are. */
+/** With more arrows than this, none can be pointed at, so that the calls below them can. */
 const MOST_POINTED = 250;
 const REACH = 4;
 const BAR = 5;
@@ -30,7 +30,7 @@ interface Known extends TalkShown {
   readonly rows: string;
 }
 
-/** What is said around what is shown; that of another range stays until this is there. */
+/** The messages around the visible range; those of another range stay until these arrive. */
 export class TalkCache {
   private known: Known | null = null;
   private asked = "";
@@ -68,12 +68,12 @@ export class TalkCache {
       this.known = { messages, collectives, rows, range: { begin: question.begin, end: question.end } };
       this.changed();
     } catch {
-      // The view has moved on, or the timeline tells the problem itself.
+      // The view has moved on, or the timeline reports the problem.
     }
   }
 }
 
-/** Where the locations are: the innermost row that each of them is in, and where that is on the screen. */
+/** The positions of the locations: the innermost row of each, and its position on the screen. */
 export class Anchors {
   private readonly places = new Map<number, Row>();
 
@@ -81,13 +81,13 @@ export class Anchors {
     for (const row of rows) if (hasCalls(row)) for (const location of row.locations) this.places.set(location, row);
   }
 
-  /** The row of a location; a pinned one where there is one. Undefined: it is filtered away. */
+  /** The row of a location; a pinned one if there is one. Undefined: filtered out. */
   rowOf(location: number, frame: Frame): Row | undefined {
     return frame.rows.find((row) => row.pinned && hasCalls(row) && row.locations.includes(location)) ?? this.places.get(location);
   }
 }
 
-/** From one place on the screen to another. */
+/** An arrow from one point on the screen to another. */
 export interface Way {
   readonly x0: number;
   readonly y0: number;
@@ -130,7 +130,7 @@ function barsOf(talk: TalkShown, anchors: Anchors, frame: Frame, width: number):
   });
 }
 
-/** Draws bars for collective operations, with the part that was waiting, and arrows for messages; `chosen` stands out. */
+/** Draws bars for collective operations, with the waiting part, and arrows for messages; `chosen` is highlighted. */
 export function drawTalk(context: CanvasRenderingContext2D, width: number, frame: Frame, talk: TalkShown, anchors: Anchors, theme: Theme, pointed: Spoken | null, chosen: Bundle | null): void {
   for (const { gathering, left, right, waited, y } of barsOf(talk, anchors, frame, width)) {
     context.fillStyle = theme.background;
@@ -162,7 +162,7 @@ export function drawArrow(context: CanvasRenderingContext2D, { x0, y0, x1, y1 }:
   context.lineWidth = thick;
   context.beginPath();
   context.moveTo(x0, y0);
-  // A message to the own row is an arc.
+  // A message to the same row is an arc.
   if (y0 === y1) context.quadraticCurveTo((x0 + x1) / 2, y0 - 18, x1, y1); else context.lineTo(x1, y1);
   context.stroke();
   const angle = y0 === y1 ? Math.PI / 4 : Math.atan2(y1 - y0, x1 - x0), size = 6 + thick;
@@ -178,7 +178,7 @@ export function drawArrow(context: CanvasRenderingContext2D, { x0, y0, x1, y1 }:
 export const same = (a: Bundle, b: Bundle): boolean =>
   a.sent === b.sent && a.received === b.received && a.fromTrack === b.fromTrack && a.toTrack === b.toTrack && a.tag === b.tag && a.count === b.count;
 
-/** What lies under a place of the rows. */
+/** The item under a point of the rows. */
 export function spokenAt(talk: TalkShown, anchors: Anchors, frame: Frame, width: number, x: number, y: number): Spoken | null {
   const bar = barsOf(talk, anchors, frame, width).find(({ left, right, y: top }) => x >= left - 1 && x <= right + 1 && y >= top - 1 && y <= top + BAR + 1);
   if (bar) return { gathering: bar.gathering };

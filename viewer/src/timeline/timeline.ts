@@ -1,4 +1,4 @@
-// The rows on the screen: keeps the pictures up to date with what is to be shown.
+// The rows on the screen: keeps the pictures up to date with the view.
 import type { Theme } from "../colour";
 import type { CallDetails, CallRef, Run, Selection, Side } from "../model";
 import type { Source } from "../source/source";
@@ -16,7 +16,7 @@ import { type Edge, Pointer, type Surface } from "./pointer";
 import { around, levelFor, span, toTime, toX } from "./scale";
 import { Anchors, type Spoken, spokenAt, TalkCache, type TalkShown } from "./talk";
 
-/** What the pointer is on. */
+/** The item under the pointer. */
 export interface Hover {
   readonly hit: Hit | null;
   readonly details: CallDetails | null;
@@ -41,15 +41,15 @@ export interface Shown {
   readonly height: number;
 }
 
-/** ms without a change before tiles are fetched that may be seen next. */
+/** ms without a change before tiles are fetched that may be visible next. */
 const QUIET = 150;
-/** Pixels beside an edge of the selection in which it can be taken. */
+/** Distance in pixels in which an edge of the selection can be grabbed. */
 const EDGE = 4;
 
 export class Timeline implements Surface {
   readonly pointed = new Store<Hover>({ hit: null, details: null, spoken: null, x: 0, y: 0 });
   readonly shown = new Store<Shown>({ rows: [], top: 0, height: 0 });
-  /** What there is besides calls, once it is known. */
+  /** The data other than calls, once they are known. */
   readonly known = new Store<{ side: Side | null }>({ side: null });
   readonly cache: Cache;
   private trees: ReturnType<typeof treeOf>;
@@ -64,7 +64,7 @@ export class Timeline implements Surface {
   private all: Layout = { pinned: [], rows: [], pinnedHeight: 0, height: 0 };
   private laidOutFor: unknown[] = [];
   private scheduled = 0;
-  /** Whether more than the marks above the picture has changed. */
+  /** True if more than the marks above the picture has changed. */
   private changed = true;
   private rubberBand: Selection | null = null;
   private pointerX: number | null = null;
@@ -100,7 +100,7 @@ export class Timeline implements Surface {
     new Pointer(elements.overlay, this.viewing, this);
     listenToOverview(elements.overview, this.viewing);
     const observer = new ResizeObserver(() => {
-      // The pictures are as high as what is seen, however many rows there are.
+      // The pictures are as high as the visible part, for any number of rows.
       elements.scroller.style.setProperty("--seen", `${elements.scroller.clientHeight}px`);
       this.changed = true;
       this.draw();
@@ -121,12 +121,12 @@ export class Timeline implements Surface {
     return this.painter?.styleOf(region) ?? "";
   }
 
-  /** The time where the pointer is; null: elsewhere. */
+  /** The time under the pointer; null: elsewhere. */
   get pointedTime(): number | null {
     return this.pointerX === null ? null : toTime(this.viewing.view.range, this.width, this.pointerX);
   }
 
-  /** Tells what is drawn. REQUIRES: mounted. */
+  /** Reports what is drawn. REQUIRES: mounted. */
   record(recorder: Recorder): void {
     this.painter!.record(this.frame(), recorder);
   }
@@ -162,13 +162,13 @@ export class Timeline implements Surface {
     if (!this.scheduled) this.scheduled = requestAnimationFrame(() => this.draw());
   }
 
-  /** Whether what is shown would be finer if there were more than an outline. */
+  /** True if the view would be finer with more data than an outline. */
   get beyondOutline(): boolean {
     const { run, view } = this.viewing;
     return run.outline !== undefined && this.elements !== null && levelFor(span(view.range) / this.elements.picture.width) < run.outline.finest;
   }
 
-  /** Whether all that is shown is as fine as it gets. */
+  /** True if the whole view is as fine as possible. */
   get settled(): boolean {
     return this.scheduled === 0 && !this.cache.busy;
   }
@@ -181,7 +181,7 @@ export class Timeline implements Surface {
     if (!this.changed) return this.drawMarks(this.frame());
     this.changed = false;
     this.layOut();
-    // The axis and the strip are as wide as the rows, beside which there may be a scroll bar.
+    // The axis and the strip are as wide as the rows, which may have a scroll bar beside them.
     const bar = `${elements.scroller.offsetWidth - elements.scroller.clientWidth}px`;
     for (const above of [elements.axis, elements.overview]) if (above.style.marginRight !== bar) above.style.marginRight = bar;
     const ratio = window.devicePixelRatio || 1;
@@ -235,7 +235,7 @@ export class Timeline implements Surface {
     return { range: this.viewing.view.range, rows, top, pinnedBottom: top + this.all.pinnedHeight };
   }
 
-  /** Messages and collective operations, where there are any and they are wanted. */
+  /** Draws messages and collective operations, if there are any and they are shown. */
   private talkOf(frame: Frame): TalkShown | null {
     return talks(this.known.get().side) && !this.viewing.view.quiet ? this.talk.of(frame) : null;
   }
@@ -300,7 +300,7 @@ export class Timeline implements Surface {
 
   moveEdge(edge: Edge, x: number): Edge {
     const { selection, range } = this.viewing.view;
-    // A key may drop it while its edge is dragged.
+    // A key may remove the selection while its edge is dragged.
     if (!selection) return edge;
     const time = Math.round(toTime(range, this.width, Math.min(Math.max(x, 0), this.width)));
     const other = selection[edge === "begin" ? "end" : "begin"], begin = Math.min(time, other);
@@ -340,7 +340,7 @@ export class Timeline implements Surface {
     return { begin, end: Math.max(end, begin + 1), tracks: all ? null : tracks };
   }
 
-  /** Asks for the details of what is pointed at when the pointer rests. */
+  /** Requests details of the item under the pointer when the pointer rests. */
   private askSoon(hit: Hit | null): void {
     clearTimeout(this.asking);
     this.control.abort();
@@ -359,17 +359,17 @@ export class Timeline implements Surface {
     try {
       return await this.source.call(hit.row.id, hit.depth, time, this.control.signal);
     } catch {
-      return null;  // the pointer has moved on, or the timeline tells the problem itself
+      return null;  // the pointer has moved on, or the timeline reports the problem
     }
   }
 }
 
-/** Whether there is anything between processes. */
+/** True if there are messages or links between processes. */
 export const talks = (side: Side | null): boolean => side !== null && side.messages.count + side.messages.collectives > 0;
 
 const sameCall = (a: CallRef, b: CallRef) => a.track === b.track && a.depth === b.depth && a.begin === b.begin;
 
-/** Gives a canvas the pixels of its place; returns its size in CSS pixels. */
+/** Gives a canvas the number of pixels of its place; returns its size in CSS pixels. */
 function fit(canvas: HTMLCanvasElement, ratio: number): { width: number; height: number } {
   const width = canvas.clientWidth, height = canvas.clientHeight;
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];

@@ -1,14 +1,14 @@
-// The part of the time that was waiting: how much of the height of a call is striped and paler.
+// The waiting part of the time: the height of the striped, paler part of a call.
 import { blend, type Pixel } from "../colour";
 import { COLUMNS, NONE, type TileKey } from "../model";
 import type { Piece } from "./cache";
 import { type Range, span } from "./scale";
 
 const STRIPE = 6;
-/** Of the background, in the stripes and between them. */
+/** Share of the background colour, in the stripes and between them. */
 const PALE = 0.74, PALER = 0.42;
 
-/** By pixel: what was waiting of the time that is covered by calls, from 0 to 1. */
+/** By pixel: the waiting share of the time covered by calls, from 0 to 1. */
 export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])[], range: Range, width: number): Float32Array {
   const shares = new Float32Array(width), perPixel = span(range) / width;
   for (const [slot, pieces] of found) {
@@ -29,7 +29,7 @@ export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])
   return shares;
 }
 
-/** Which line of a row has the innermost call that is drawn, by pixel. */
+/** By pixel: the line of a row with the innermost visible call. */
 export class Innermost {
   readonly line: Int16Array;
 
@@ -37,13 +37,13 @@ export class Innermost {
     this.line = new Int16Array(width).fill(NONE);
   }
 
-  /** REQUIRES: lines come from the outermost on. The pixel after a call is its gap. */
+  /** REQUIRES: lines come from the outermost inwards. The pixel after a call is its gap. */
   add(line: number, regions: Int32Array): void {
     for (let x = 0; x < regions.length; x++) if (regions[x] !== NONE || (x > 0 && regions[x - 1] !== NONE)) this.line[x] = line;
   }
 }
 
-/** The colour of a pixel that was waiting. */
+/** The colour of a pixel in waiting time. */
 export const paler = (colour: Pixel, background: Pixel, x: number, y: number): Pixel => blend(colour, background, (x + 2 * STRIPE - (y % STRIPE)) % STRIPE < 2 ? PALE : PALER);
 
 /** The same without stripes, for drawings. */
