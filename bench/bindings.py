@@ -16,7 +16,7 @@ VARIABLE = "BENCH_SCOREP_PYTHON"
 
 
 def is_of_score_p(program: pathlib.Path) -> bool:
-    """Ours is a script that starts timeloom; what cannot be run is none either."""
+    """False for a scorep-config that is Timeloom's (a script that starts timeloom) or cannot be run."""
     try:
         done = subprocess.run([program, "--version"], capture_output=True, timeout=30)
         return done.returncode == 0 and b"timeloom" not in program.read_bytes()
@@ -33,7 +33,7 @@ def scorep_config() -> str | None:
 
 
 def python() -> str | None:
-    """The interpreter that has the bindings; None where they cannot be measured."""
+    """The interpreter that has the bindings; None if they cannot be measured."""
     named = os.environ.get(VARIABLE)
     return named if named and scorep_config() else None
 

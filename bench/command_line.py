@@ -8,7 +8,7 @@ from typing import Any
 
 
 def run(doc: str, figures: Callable[[argparse.Namespace], dict[str, Any]], **more: dict[str, Any]) -> None:
-    """Prints what `figures` measures with the arguments; `more`: further options of argparse."""
+    """Prints the figures that `figures` measures with the arguments; `more`: further options for argparse."""
     parser = argparse.ArgumentParser(
         description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -53,7 +53,7 @@ def long() -> int:
 
 
 def calling() -> int:
-    """Its ten empty calls are taken for its own time: about a thirtieth."""
+    """Its ten empty calls count as its own time: about a thirtieth."""
     total = 0
     for i in range(300):
         total += i
@@ -83,7 +83,7 @@ def plain_seconds(work: typing.Callable[[], object], times: int) -> float:
 
 
 def reported(run: str) -> tuple[Seconds, Seconds]:
-    """Own times of the callees and total times of their loops: as measured, and compensated."""
+    """Exclusive times of the callees and total times of their loops: as measured, and compensated."""
     done = subprocess.run(
         [startup.program(), "report", "--json", "--tree", "--compensate", run], capture_output=True, check=True
     )

@@ -1,7 +1,7 @@
 """Every way of observing calls that bench/workload.py times, as context managers.
 
-All of them can be taken away again, so they run by turns in one process. Those of the
-floors need the module `floors` (bench/floors) on the path.
+All of them can be removed again, so they run in turn in one process. The floors need the module `floors` (bench/floors)
+on the path.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-TOOL = 3  # of sys.monitoring; ours takes another
+TOOL = 3  # of sys.monitoring; Timeloom uses another one
 ENTRIES = 1_000_000  # of viztracer's ring, its default
 
 
@@ -62,7 +62,7 @@ def cprofile() -> Iterator[None]:
 
 @functools.cache
 def tracer_with_full_ring(**options: Any) -> Any:
-    """A VizTracer as it is in a long run."""
+    """A VizTracer in the state of a long run."""
     import viztracer
 
     tracer = viztracer.VizTracer(verbose=0, tracer_entries=ENTRIES, **options)
@@ -83,7 +83,7 @@ def viztracer(**options: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def measured(paused: bool = False, **settings: Any) -> Iterator[None]:
-    """By Timeloom with these settings, or paused meanwhile."""
+    """Observed by Timeloom with these settings, or paused meanwhile."""
     import timeloom
 
     with tempfile.TemporaryDirectory() as directory:
@@ -95,7 +95,7 @@ def measured(paused: bool = False, **settings: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def scorep() -> Iterator[None]:
-    """In a program that `python -m scorep --noinstrumenter` has started."""
+    """In a program started by `python -m scorep --noinstrumenter`."""
     import scorep
 
     with scorep.instrumenter.enable():
@@ -104,7 +104,8 @@ def scorep() -> Iterator[None]:
 
 @contextlib.contextmanager
 def omnitrace(**excluded: str) -> Iterator[None]:
-    """By the Omnitrace door with its default filters, and more of them. The process belongs to it from here on."""
+    """Observed by the Omnitrace door with its default filters, and more. The process belongs to that door from here
+    on."""
     import omnitrace as door
 
     kept = {name: getattr(door.config, name) for name in excluded}

@@ -22,7 +22,7 @@ from scripts.release.wheel_cost import costs
 
 FILE = pathlib.Path(__file__).with_suffix(".json")
 CALLS = 2000
-ALLOWED = 2  # instructions a call, above the file's
+ALLOWED = 2  # instructions per call, above the file's number
 PROGRAM = """
 import os, sys, timeloom
 
@@ -60,18 +60,18 @@ Counts = dict[str, float]
 
 
 def compiler() -> str:
-    """What the counts depend on."""
+    """The environment on which the counts depend."""
     version = subprocess.run(["c++", "-dumpfullversion"], capture_output=True, text=True).stdout.strip()
     return f"c++ {version}, {platform.machine()}, Python {'.'.join(platform.python_version_tuple()[:2])}"
 
 
 def of_part(output: pathlib.Path) -> float:
-    """Our own instructions of one call."""
+    """Timeloom's own instructions in one call."""
     return sum(own for place, own in costs(output).items() if pathlib.PurePath(place).name.startswith(OURS)) / CALLS
 
 
 def count(instrumenter: str, c_functions: bool) -> Counts:
-    """By "instrumenter[ c-functions][ profile] operation"."""
+    """The counts by "instrumenter[ c-functions][ profile] operation"."""
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         (directory / "app.py").write_text(PROGRAM)
@@ -80,7 +80,7 @@ def count(instrumenter: str, c_functions: bool) -> Counts:
         done = subprocess.run(words, cwd=directory, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"{' '.join(words)} failed: {done.stderr}")
-        # Part 1 ends where the first operation begins; another such part is before the second measurement.
+        # Part 1 ends where the first operation begins; another such part precedes the second measurement.
         parts = [of_part(directory / f"out.{number}") for number in (2, 3, 4, 5, 7, 8, 9, 10)]
     kind = f"{instrumenter} c-functions" if c_functions else instrumenter
     kinds = [f"{kind}{mode} {operation}" for mode in ("", " profile") for operation in OPERATIONS]
@@ -88,7 +88,7 @@ def count(instrumenter: str, c_functions: bool) -> Counts:
 
 
 def all_counts() -> Counts:
-    """Of every instrumenter of this Python."""
+    """The counts of every instrumenter of this Python."""
     counts: Counts = {}
     for instrumenter, c_functions in (("monitoring", False), ("monitoring", True), ("frame", False), ("profile", True)):
         if instrumenter != "monitoring" or sys.version_info >= (3, 12):
@@ -97,7 +97,7 @@ def all_counts() -> Counts:
 
 
 def more_than(known: Counts, found: Counts) -> list[str]:
-    """A line for each operation that has become dearer."""
+    """A line for each operation that has become more expensive."""
     return [
         f"{kind}: {value:.1f} instructions a call, {known[kind]:.1f} in {FILE.name}; where that must be, run "
         "bench.instructions --write and say why in the commit"

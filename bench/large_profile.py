@@ -1,6 +1,6 @@
-"""The figures of profile_mode.py about a large CUBE profile and a long trace, by the C++ benchmarks.
+"""The figures of profile_mode.py for a large CUBE profile and a long trace, from the C++ benchmarks.
 
-Their folder is named in BENCH_PROGRAMS; nothing is measured without it.
+BENCH_PROGRAMS names their folder; nothing is measured without it.
 """
 
 import json
@@ -28,7 +28,7 @@ def run_benchmark(program: str, *arguments: str) -> list[limits.Figures]:
 
 
 def command_on(file: str, *words: str) -> tuple[float, float]:
-    """Wall ms and peak MB of one of our commands."""
+    """Wall ms and peak MB of a command of Timeloom."""
     command = [startup.program(), *words, file]
     begin = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL)

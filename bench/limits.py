@@ -1,11 +1,11 @@
-"""The limits Timeloom holds itself to, checked against figures of the benchmarks."""
+"""Timeloom's limits, checked against figures of the benchmarks."""
 
 import typing
 
-# The cheapest hook of the same kind that can make records.
+# The cheapest hook of the same kind that can create records.
 CLOCK_HOOK = "the hook that only reads the clock twice"
 
-Figures = dict[str, typing.Any]  # what a benchmark prints, by names
+Figures = dict[str, typing.Any]  # a benchmark's output, by name
 
 
 class Check(typing.NamedTuple):
@@ -37,7 +37,7 @@ def at_least(what: str, value: float | None, least: float, unit: str) -> Check:
 
 
 def times(what: str, measured: float | None, name: str, most: float) -> Check:
-    """A ratio that was measured as one."""
+    """A limit for a ratio that was measured as one."""
     limit = f"at most {most:g} × {name}"
     if measured is None:
         return Check(what, "–", limit, None)
@@ -45,7 +45,7 @@ def times(what: str, measured: float | None, name: str, most: float) -> Check:
 
 
 def startup(what: str, figures: Figures, name: str) -> Check:
-    """What starting and finishing a run adds to an empty program, beside cProfile."""
+    """The cost of starting and finishing a run of an empty program, beside cProfile's."""
     added, theirs = figures.get(name), figures.get("cProfile_startup_ms")
     limit = "at most 0.7 × python -m cProfile"
     if added is None or not theirs:
@@ -53,13 +53,13 @@ def startup(what: str, figures: Figures, name: str) -> Check:
     return Check(what, f"{added:.1f} / {theirs:.1f} ms = {added / theirs:.2f}", limit, added / theirs <= 0.7)
 
 
-# By version, on the machine of DESIGN.md: ns of a traced call under Score-P 8.4 with its Python
-# bindings 4.5.1, the floor of our hook, ns of that floor, and the share of Score-P's cost that is our limit.
+# By version, on the machine of DESIGN.md: ns of a traced call under Score-P 8.4 with its Python bindings 4.5.1; the
+# floor of Timeloom's hook; ns of that floor; and the limit, as a share of Score-P's cost.
 SCOREP_CALL = {"3.11": (220, "floor-frame", 11, 0.25), "3.12": (237, "floor-monitoring", 22, 0.28)}
 
 
 def scorep_checks(figures: Figures) -> list[Check]:
-    """The limits of `python -m scorep`, where its figures are."""
+    """The limits of `python -m scorep`, where its figures exist."""
     version = ".".join(figures["python"].split(".")[:2])
     theirs, floor, floor_then, share = SCOREP_CALL["3.11" if version == "3.11" else "3.12"]
     floors = figures["scorep_floors"]
@@ -77,12 +77,12 @@ def has_monitoring(figures: Figures) -> bool:
 
 
 def held(checks: list[Check]) -> dict[str, bool | None]:
-    """For those who run one benchmark by hand."""
+    """For running a single benchmark by hand."""
     return {f"{one.what}: {one.limit}": one.holds for one in checks}
 
 
 def check_scale(figures: Figures) -> list[Check]:
-    """Of what scale.py measured."""
+    """The limits for figures of scale.py."""
     return [
         at_most("8 processes over 1, relative to the plain program", figures["processes_8_over_1"], 1.1, "times"),
         at_most("a call with 200 threads over one with 1", figures["threads_200_over_1"], 1.15, "times"),
@@ -92,7 +92,7 @@ def check_scale(figures: Figures) -> list[Check]:
 
 
 def check_profile(figures: Figures) -> list[Check]:
-    """Of what profile_mode.py measured."""
+    """The limits for figures of profile_mode.py."""
     short, long = figures["peak_mb"].values()
     cube = figures.get("cube_ms", {})
     slowest = [cube.get(name) for name in ("score", "report", "diff")]
@@ -108,7 +108,7 @@ def check_profile(figures: Figures) -> list[Check]:
 
 
 def check_view(figures: Figures) -> list[Check]:
-    """Of what view.py measured."""
+    """The limits for figures of view.py."""
     checks = [at_most("the page's file", figures["page_bytes"] / 1e3, 250, "kB")]
     for name, one in figures.items():
         if not isinstance(one, dict):
@@ -131,7 +131,7 @@ def check_view(figures: Figures) -> list[Check]:
 
 
 def check(figures: Figures, long_weave: Figures | None) -> list[Check]:
-    """`long_weave` is what weave_memory.py printed for 100 million events."""
+    """`long_weave`: the output of weave_memory.py for 100 million events."""
     added = figures["added_ns"]
     extra = figures["extra"]
     ratios = figures["ratios"]

@@ -1,4 +1,4 @@
-"""The machine that measures, and how busy other programs kept it meanwhile."""
+"""The measuring machine, and its load by other programs meanwhile."""
 
 import os
 import pathlib
@@ -11,10 +11,10 @@ import time
 
 
 class OtherLoad:
-    """Cores that other programs used since this was made, on average.
+    """The number of cores that other programs have used since this object was created, on average.
 
-    A busy neighbour slows a measured process by a third where cores share
-    their units, so that figures taken beside one are worth little.
+    A busy neighbour slows a measured process by a third where cores share their units, so that figures taken beside one
+    are worth little.
     """
 
     def __init__(self) -> None:

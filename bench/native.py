@@ -43,8 +43,8 @@ WRAPPED_MPI = ("MPI_Send", "MPI_Recv", "MPI_Allreduce", "MPI_Put", "MPI_Gatherv"
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl": "self,vader",
             "OMPI_MCA_pml": "ob1"}  # fmt: skip
 
-# Peak memory and CPU time of one command, by a process of its own: the peak of the children of this one is that of the
-# largest.
+# Peak memory and CPU time of one command, measured in a separate process: the peak of this process's children would be
+# the largest one's.
 USAGE = """
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
@@ -147,7 +147,7 @@ def usage_of_weave(*words: str) -> tuple[int, float]:
 
 
 def convert(run: pathlib.Path) -> float:
-    """Each rank's part of the weave; the mean of their CPU seconds."""
+    """Each rank's part of the weave; returns the mean of their CPU seconds."""
     spools = [path.parent for path in (run / "spool").glob("rank-*/*/defs")]
     return round(sum(usage_of_weave("--convert", str(len(spools)), str(spool))[1] for spool in spools) / len(spools), 3)
 
@@ -201,14 +201,14 @@ def write_ratio(scratch: str | None) -> float:
 
 
 def mpi_ratios(scratch: str | None) -> dict[str, float] | None:
-    """Nothing without MPI."""
+    """Returns nothing without MPI."""
     launcher = shutil.which("mpirun")
     if launcher is None or importlib.util.find_spec("mpi4py") is None:
         return None
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # of Open MPI, in containers
     loaded = {**os.environ, **allowed, "TIMELOOM_BENCH_PRELOAD": preload("--mpi")}
     with tempfile.TemporaryDirectory(dir=scratch) as name:
-        # The launcher itself is none that is measured.
+        # The launcher itself is not measured.
         command = [launcher, "-n", "1", "sh", "-c", 'LD_PRELOAD=$TIMELOOM_BENCH_PRELOAD exec "$@"', "sh",
                    sys.executable, "-c", MPI_CALLS, name]  # fmt: skip
         done = subprocess.run(command, check=False, stdout=subprocess.PIPE, env=loaded, text=True)

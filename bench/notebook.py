@@ -22,7 +22,7 @@ CALLS = "def f(): pass\ndef calls(n):\n    for _ in range(n): f()"
 
 
 class Kernel:
-    """A kernel over the protocol; times are those until the reply."""
+    """A kernel used through the protocol; times end with the reply."""
 
     def __init__(self, directory: pathlib.Path) -> None:
         from jupyter_client.manager import KernelManager

@@ -50,12 +50,12 @@ from limits import Figures
 
 HERE = pathlib.Path(__file__).resolve().parent
 CYCLES = 8
-BUSY = 0.1  # cores; more than this makes the figures doubtful
+BUSY = 0.1  # cores; with more than this the figures are doubtful
 HAS_MONITORING = hasattr(sys, "monitoring")
 NEED_MONITORING = {"floor-monitoring", "floor-clock", "timeloom-monitoring", "filtered", "omnitrace-file"}
 NEED_VIZTRACER = {"viztracer", "viztracer-python"}
 
-# By the process that measures them, names of bench/workload.py.
+# Names of bench/workload.py, by the process that measures them.
 ADDED = ["timeloom-monitoring", "timeloom-frame", "timeloom-profile", "floor-monitoring", "floor-frame",
          "floor-profile", "cProfile", "viztracer", "filtered", "paused"]  # fmt: skip
 EXTRA = ["none", "timeloom-folded", "floor-clock", "floor-frame-clock", "timeloom-trace",
@@ -67,7 +67,7 @@ SCOREP = ["scorep", "scorep-region", "scorep-region-off", *SCOREP_FLOORS]
 CLOCK = "floor-clock" if HAS_MONITORING else "floor-frame-clock"
 OMNITRACE = ["omnitrace", "omnitrace-file", "omnitrace-subtree", CLOCK]
 
-# Ratios of what two hooks add to a call: the first over the second.
+# Ratios of the added times of two hooks: the first over the second.
 TRACE = "timeloom-monitoring" if HAS_MONITORING else "timeloom-frame"
 RATIOS = {
     "monitoring_over_clock": ("timeloom-monitoring", "floor-clock"),
@@ -79,7 +79,7 @@ RATIOS = {
     "folded_over_trace": ("timeloom-folded", TRACE),
 }
 
-Cycle = dict[str, float]  # nanoseconds of an iteration by name
+Cycle = dict[str, float]  # nanoseconds per iteration, by name
 
 
 def say(text: str) -> None:
@@ -97,7 +97,7 @@ def available(names: list[str], wanted: list[str] | None) -> list[str]:
 
 
 def cycles_of(python: str, names: list[str], arguments: argparse.Namespace, *under: str) -> list[Cycle]:
-    """All cycles of all rounds; none if there is nothing to measure or a process failed."""
+    """All cycles of all rounds; empty if there is nothing to measure or a process failed."""
     if not names:
         return []
     floors = subprocess.check_output([python, str(HERE / "floors" / "build.py")], text=True)
@@ -129,7 +129,7 @@ def added(cycles: list[Cycle], name: str) -> float | None:
 
 
 def ratio(cycles: list[Cycle], over: str, under: str) -> float | None:
-    """Of what two hooks add: the median over processes of the ratio of their medians in one."""
+    """The ratio of the added times of two hooks: the median over processes of the ratio of their medians."""
     ratios = []
     for begin in range(0, len(cycles), CYCLES):
         process = cycles[begin : begin + CYCLES]
@@ -148,7 +148,7 @@ def median(values: list[float] | None) -> float | None:
 
 
 def call_figures(arguments: argparse.Namespace, wanted: list[str] | None) -> tuple[Figures, Figures]:
-    """The figures of calls and regions; those of the second are of `extra`."""
+    """The figures of calls and regions; those of the second kind belong to `extra`."""
     under_scorep = ("-m", "scorep", "--noinstrumenter")
     cycles = cycles_of(sys.executable, available(ADDED + EXTRA + WITH + C_FUNCTIONS, wanted), arguments)
     of_door = available(SCOREP, wanted and ([*wanted, *SCOREP_FLOORS] if {*wanted} & {*SCOREP} else []))

@@ -40,7 +40,7 @@ FIRST = 10
 
 
 def programs(scratch: pathlib.Path, django: str) -> dict[str, list[str]]:
-    """The words after `python`, by name; those whose package is there."""
+    """The words after `python`, by name, of the programs whose packages are installed."""
     for name, text in (("empty", ""), ("fib", FIB)):
         (scratch / f"{name}.py").write_text(text)
     known = {name: [str(scratch / f"{name}.py")] for name in ("empty", "fib")}
@@ -84,13 +84,13 @@ def call_tree(run: pathlib.Path) -> list[dict[str, Any]]:
 
 
 def function_of(node: dict[str, Any]) -> str:
-    """An empty word for what lies beyond the limit of call paths."""
+    """An empty name for call paths beyond the limit."""
     return f"{node['name']} ({node['file']}:{node['line']})" if node["file"] else ""
 
 
 def first_functions(nodes: list[dict[str, Any]], given_up: set[str]) -> list[str]:
-    """Those with the longest own time, the time of `given_up` functions being their callers'."""
-    owners: dict[int, str] = {}  # by node: the function that its time is of; "" if that is not known
+    """The functions with the longest exclusive time; the time of `given_up` functions counts for their callers."""
+    owners: dict[int, str] = {}  # by node: the function that its time counts for; "" if unknown
     times: collections.Counter[str] = collections.Counter()
     for node in nodes:
         function = function_of(node)

@@ -39,7 +39,7 @@ def package_versions(python: str) -> str:
 
 
 def revision() -> str:
-    """The commit that is measured, with a + when files differ from it."""
+    """The measured commit, with a + if files differ from it."""
     git = ["git", "-C", str(HERE)]
     try:
         return output_of([*git, "describe", "--always", "--dirty=+"])
@@ -63,7 +63,7 @@ def cell(value: float | None) -> str:
 
 
 def flat(figures: Figures, prefix: str = "") -> Figures:
-    """The figures under their keys, those of nested objects as `outer.inner`."""
+    """The figures by key; those of nested objects as `outer.inner`."""
     result: Figures = {}
     for key, value in figures.items():
         if isinstance(value, dict):
@@ -120,10 +120,10 @@ def measure(script: str, python: str, arguments: argparse.Namespace, *options: s
 
 
 def measure_all(python: str, arguments: argparse.Namespace) -> tuple[Figures, list[Check]]:
-    """The figures of an interpreter, and limits of those that overhead.py does not measure."""
+    """The figures of an interpreter, and limits for those that overhead.py does not measure."""
     figures = measure("overhead.py", python, arguments, "--rounds", str(arguments.rounds))
     checks: list[Check] = []
-    if has_monitoring(figures):  # the limits of the others are for it
+    if has_monitoring(figures):  # the limits of the other benchmarks need it
         others = (("scale", "scale.py", check_scale), ("profile", "profile_mode.py", check_profile))
         for name, script, check_one in others:
             figures[name] = measure(script, python, arguments)
@@ -144,7 +144,7 @@ def estimate_lines(arguments: argparse.Namespace) -> list[str]:
 
 
 def report(arguments: argparse.Namespace) -> tuple[str, list[str]]:
-    """The text of RESULTS.md, and a line for each limit that does not hold."""
+    """The text of RESULTS.md, and a line for each limit that is exceeded."""
     all_figures, all_checks, packages = [], [], []
     for python in arguments.python:
         figures, checks = measure_all(python, arguments)
@@ -174,7 +174,7 @@ def report(arguments: argparse.Namespace) -> tuple[str, list[str]]:
 
 
 def old_limits(results: pathlib.Path) -> tuple[str, list[str]]:
-    """What report() has written, without the estimates."""
+    """The text that report() has written, without the estimates."""
     return results.read_text(encoding="utf-8").partition("\n" + estimates.HEADING)[0], []
 
 

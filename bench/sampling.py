@@ -41,13 +41,14 @@ def program(name: str) -> list[str]:
 
 
 def place_of(frame: str) -> tuple[str, int] | None:
-    """Of `name (file:line)`; none for what is not recorded: frames of the interpreter's own, and the import system."""
+    """The key for `name (file:line)`; None for frames that are not recorded: the interpreter's own, and the import
+    system."""
     file, _, first = frame.rpartition("(")[2].rstrip(")").rpartition(":")
     return (pathlib.PurePath(file).name, int(first)) if file and not file.startswith("<frozen importlib") else None
 
 
 def sampled(name: str, scratch: pathlib.Path) -> Counts:
-    """Samples by innermost function, of those inside the program's function of that name."""
+    """Samples by innermost function, inside the program's function with that name."""
     output = scratch / "samples.txt"
     py_spy = pathlib.Path(sysconfig.get_path("scripts")) / "py-spy"
     command = [str(py_spy), "record", "-r", str(RATE), "-f", "raw", "--function", "-o", str(output), "--"]
@@ -93,7 +94,7 @@ def measure(name: str, rounds: int, scratch: pathlib.Path) -> Figures:
             compensated[place] += round(row["compensated_exclusive_s"] * 1e9)
     samples = halves[0] + halves[1]
     found = [distance(shares(samples), shares(counts)) for counts in (measured, compensated)]
-    floor = distance(shares(halves[0]), shares(halves[1])) / 2  # the samples are twice those of a half
+    floor = distance(shares(halves[0]), shares(halves[1])) / 2  # there are twice as many samples as in a half
     return {
         "samples": samples.total(), "measured": round(found[0], 4), "compensated": round(found[1], 4),
         "floor": round(floor, 4), "holds": found[1] <= max(found[0], floor),

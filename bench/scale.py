@@ -41,12 +41,12 @@ import limits
 from scale_work import SWITCHES, THREADS, TURN_CALLS, TURNS, Times
 
 WORK = pathlib.Path(__file__).resolve().parent / "scale_work.py"
-# As many as make the figures steady.
+# Enough for steady figures.
 CYCLES = {"processes": 30, "threads": 2, "fork": 3, "tasks": 3}
 
 
 def cycles(program: str, rounds: int, scratch: str) -> list[tuple[Times, Times]]:
-    """Seconds by the program's own keys, plain and measured, of each cycle of each round."""
+    """Seconds by the program's own keys, plain and measured, for each cycle of each round."""
     pairs: list[tuple[Times, Times]] = []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory(dir=scratch) as directory:
@@ -60,7 +60,7 @@ def cycles(program: str, rounds: int, scratch: str) -> list[tuple[Times, Times]]
 
 
 def median(pairs: list[tuple[Times, Times]], figure: Callable[[Times, Times], float]) -> float:
-    """Over the cycles, of figure(plain, measured)."""
+    """The median of figure(plain, measured) over the cycles."""
     return statistics.median(figure(*pair) for pair in pairs)
 
 
@@ -69,7 +69,7 @@ def added(key: str) -> Callable[[Times, Times], float]:
 
 
 def growth(plain: Times, measured: Times) -> float:
-    """From 1 process to 8, of the measured program, over that of the plain one."""
+    """The ratio of 8 processes to 1, measured, over the same ratio of the plain program."""
     return (measured["8"] / measured["1"]) / (plain["8"] / plain["1"])
 
 

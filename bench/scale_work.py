@@ -62,7 +62,7 @@ def run_processes(count: int) -> None:
 
 
 class Worker(threading.Thread):
-    """Makes TURN_CALLS calls when it is told to."""
+    """Makes TURN_CALLS calls in each of its turns."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ def time_threads() -> Times:
     one, *workers = (Worker() for _ in range(1 + THREADS))
     taken = {"start": cpu() - begin, "1": 0, "200": 0}
     for number, worker in enumerate(workers * TURNS):
-        # By turns in front, since a part of what one leaves to the drain meets the next.
+        # They alternate in going first, since the work that one leaves to the drain falls into the next.
         pair = {"1": one, "200": worker}
         for key in pair if number % 2 == 0 else reversed(pair):
             taken[key] += timed(pair[key].take_turn, clock=cpu)

@@ -34,7 +34,7 @@ ROUNDS = 20
 RULE = "overhead < 5%"
 NAMES = [*PROGRAMS, *(f"{name} --profile" for name in PROFILED)]
 VERDICTS = {0: "pass", 1: "fail", 4: "undecided"}  # by the exit status of `timeloom check`
-Measure = Callable[[str, int, pathlib.Path], Figures]  # of a program, in so many rounds
+Measure = Callable[[str, int, pathlib.Path], Figures]  # figures of a program, from so many rounds
 SHARE, POINTS = 0.25, 0.02  # how far an estimate may be off
 
 
@@ -87,7 +87,7 @@ def measure(name: str, rounds: int, scratch: pathlib.Path) -> Figures:
 
 
 def compare(document: str | None, names: list[str], rounds: int, measure: Measure) -> None:
-    """The command of a benchmark over the programs of truth_work.py; `document` is its usage."""
+    """The command line of a benchmark over the programs of truth_work.py; `document` is its usage."""
     parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--rounds", type=int, default=rounds)

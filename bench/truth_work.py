@@ -228,7 +228,7 @@ def pool() -> None:
 
 
 def spawn() -> None:
-    """Workers that are started anew, and import this file."""
+    """Workers started by spawn, which import this file."""
     spawned = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(2, mp_context=spawned) as workers:
         list(workers.map(unparse_file, FILES))
@@ -250,7 +250,7 @@ def dask_() -> None:
 
 
 class Rows:
-    """What a DataLoader reads: rows that are made in Python."""
+    """The data set of a DataLoader: rows created in Python."""
 
     def __len__(self) -> int:
         return 2000
@@ -278,10 +278,10 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
                      tree, pool, spawn, children, dask_, dataloader)
 }  # fmt: skip
 
-# Of these, the ones that are measured with --profile, too.
+# Programs that are also measured with --profile.
 PROFILED = ("tree", "pool", "spawn", "children", "dask", "dataloader")
 
-# The modules that some need, which have to be installed.
+# Modules that some programs need, which have to be installed.
 PACKAGES = {"black": "black", "pygments": "pygments", "docutils": "docutils", "networkx": "networkx",
             "dask": "distributed", "dataloader": "torch"}  # fmt: skip
 

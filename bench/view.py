@@ -66,7 +66,7 @@ CASES = {
 
 
 def percentile(values: list[float], share: float) -> float:
-    """The least value that so large a share of the values does not exceed."""
+    """The least value that this share of the values does not exceed."""
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
@@ -83,12 +83,12 @@ def record(case: Case, arguments: argparse.Namespace, scratch: pathlib.Path) -> 
 
 
 def program() -> str:
-    """The program that is measured: that of TIMELOOM_PROGRAM, or the one that was installed."""
+    """The measured program: from TIMELOOM_PROGRAM, or the installed one."""
     return os.environ.get("TIMELOOM_PROGRAM") or startup.program()
 
 
 def opened(run: pathlib.Path) -> tuple[float, float, view_questions.Server]:
-    """Seconds until the index is there, and until the first picture; and the server."""
+    """Seconds until the index exists, and until the first picture; and the server."""
     begin = time.perf_counter()
     server = view_questions.Server(program(), run)
     server.wait()
@@ -98,7 +98,7 @@ def opened(run: pathlib.Path) -> tuple[float, float, view_questions.Server]:
 
 
 def opening(recorded: pathlib.Path, woven: pathlib.Path, rounds: int) -> tuple[Figures, int]:
-    """What opening takes beside weaving; and the bytes of the trace."""
+    """The cost of opening beside weaving; and the bytes of the trace."""
     turns: list[tuple[float, ...]] = []
     trace = 0
     for _ in range(rounds):
@@ -152,7 +152,7 @@ def page_is_here() -> bool:
 
 
 def figures_of_tour(tour: Figures) -> Figures:
-    """Of what tour.mjs prints; the step from one call to everything is no frame of the tour."""
+    """The figures from tour.mjs's output; the step from one call to everything is not a frame of the tour."""
     cold, warm = ([step for step in tour[turn] if step["kind"] != FIRST_STEP] for turn in ("cold", "warm"))
     if tour["problems"]:
         raise RuntimeError(f"view.py: the page: {tour['problems'][0]}")

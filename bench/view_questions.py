@@ -1,4 +1,4 @@
-"""A server of `timeloom view` that bench/view.py asks, and how long its answers take."""
+"""A server of `timeloom view` that bench/view.py asks, and the durations of its answers."""
 
 import importlib
 import os
@@ -15,7 +15,7 @@ ROWS, LINES, WIDTH = 40, 48, 1600  # of the first picture: rows, lines of calls 
 COLUMNS, WHOLE_RUN = 256, 0xFFFFFFFE
 TABLES, MOMENTS, PICTURES = 60, 8, 60
 MOST_REGIONS = 40
-MOST_TRACKS = 200_000  # a question has room for some more
+MOST_TRACKS = 200_000  # a question can have some more
 
 
 class Server:
@@ -69,7 +69,7 @@ class Server:
         self.tiles(rows, 0, run["length"])
 
     def tiles(self, rows: list[tuple[int, int]], begin: float, length: float) -> None:
-        """Those that show this stretch of time on these tracks, with so many rows each."""
+        """The tiles of this stretch of time on these tracks, with so many rows each."""
         level = next(level for level in range(29) if 4 ** (level + 1) > length / WIDTH)
         width = COLUMNS * 4**level
         places = range(int(begin) // width, int(begin + length) // width + 1)
@@ -78,7 +78,7 @@ class Server:
             self.viewer.ask("tiles", b"".join(struct.pack("<6I", *key) for key in keys[first : first + 512]))
 
     def time_tables(self) -> list[float]:
-        """Of random stretches of time, on all rows and on some."""
+        """Asks for tables of random stretches of time, on all rows and on some."""
         run = self.description()
         seconds = []
         for number in range(TABLES):
@@ -90,7 +90,7 @@ class Server:
         return seconds
 
     def time_finding(self) -> list[float]:
-        """The next call of each function on a random row from random moments, and the one before."""
+        """Asks for the next call of each function on a random row from random moments, and for the one before."""
         run = self.description()
         seconds = []
         for region in self.random.sample(range(len(run["regions"])), min(MOST_REGIONS, len(run["regions"]))):
@@ -103,7 +103,7 @@ class Server:
         return seconds
 
     def time_tiles(self) -> list[float]:
-        """Pictures of 40 rows at random places, from all of the run down to microseconds."""
+        """Asks for pictures of 40 rows at random places, from the whole run down to microseconds."""
         run = self.description()
         seconds = []
         for _ in range(PICTURES):

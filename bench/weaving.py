@@ -1,8 +1,7 @@
 """Records runs of a known number of events and measures weaving them.
 
-Wall time is reported, since that is what a user waits for; processor time of
-the same weaves stands beside it. Each weave works on a fresh copy of the run
-made of hard links, so that the same spool is woven again and again.
+Wall time is reported because users wait for it; processor time of the same weaves stands beside it. Each weave works on
+a fresh copy of the run made of hard links, so that the same spool is woven repeatedly.
 """
 
 import os
@@ -75,7 +74,7 @@ def weave(run: pathlib.Path, threads: int) -> Weave:
 
 
 def weave_copy(recorded: pathlib.Path, threads: int) -> tuple[Weave, int]:
-    """Weaves a copy; also returns the bytes of the trace it made."""
+    """Weaves a copy; also returns the bytes of its trace."""
     copy = recorded.with_name(f"{recorded.name}-copy")
     shutil.copytree(recorded, copy, copy_function=os.link)
     try:

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Measures Timeloom with every usable Python; writes bench/RESULTS.md.
-# Arguments are those of bench/run.py; before them --no-werror lets a newer compiler warn of our code.
+# Measures Timeloom with every usable Python; writes bench/RESULTS.md. Arguments are passed to
+# bench/run.py; --no-werror in front of them tolerates warnings of a newer compiler.
 set -eu
 cd -- "$(dirname -- "$0")/.."
 
@@ -11,17 +11,17 @@ if [ "${1:-}" = --no-werror ]; then
 fi
 # shellcheck disable=SC2086 # one word or none
 interpreters=$(python3 -m scripts.environments $werror -r bench/requirements.txt)
-# Any of them can drive the others.
+# Any of them can run the others.
 driver=${interpreters%%
 *}
-# The bindings of Score-P, where one is installed, in an environment of their own.
+# The bindings of Score-P, where one is installed, in a separate environment.
 if python3 bench/bindings.py >/dev/null 2>&1; then
   "$driver" -m venv --clear build/venv-scorep-bindings
   build/venv-scorep-bindings/bin/pip install --quiet scorep
   BENCH_SCOREP_PYTHON=$PWD/build/venv-scorep-bindings/bin/python
   export BENCH_SCOREP_PYTHON
 fi
-# Django's tests are in its source distribution alone, which the newest of the Pythons takes.
+# Django's tests are only in its source distribution; the newest of the Pythons uses it.
 django=$(sed -n 's/^django==\([0-9.]*\).*/\1/p' bench/requirements.txt)
 if [ ! -d "build/bench-django/django-$django" ]; then
   rm -rf build/bench-django

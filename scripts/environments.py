@@ -28,13 +28,13 @@ def directory_for(python: pythons.Python, variant: str = "") -> pathlib.Path:
 
 
 def clean_environment() -> dict[str, str]:
-    """Ours without what would make another Python or other modules run."""
+    """This process's environment without variables that select another Python or other modules."""
     gone = {"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV"}
     return {k: v for k, v in os.environ.items() if k not in gone and not k.startswith("TIMELOOM_")}
 
 
 def make(python: pythons.Python, variant: str = "") -> pathlib.Path:
-    """The interpreter of the environment, which is made anew for another base interpreter."""
+    """The interpreter of the environment, which is created again for another base interpreter."""
     directory = directory_for(python, variant)
     marker = directory / "made-of"
     base = f"{python.path} {python.full_version}"
@@ -55,11 +55,11 @@ def install(  # noqa: PLR0913  # one call for everything that an environment can
     werror: bool = False,
     variant: str = "",
 ) -> pathlib.Path:
-    """Installs the working tree and what is asked for; subprocess.CalledProcessError if it fails.
+    """Installs the working tree and the requested packages; subprocess.CalledProcessError if it fails.
 
-    A `variant` is a further environment of the same Python, with other packages. A build directory that
-    stays makes the next installation compile only what changed. One name of the compiler, where each
-    Python has its own, lets ccache see that it is the same."""
+    A `variant` is a further environment of the same Python, with other packages. A build directory that stays makes the
+    next installation compile only the changes. One name of the compiler, where each Python has its own, makes ccache
+    treat them as the same."""
     interpreter = make(python, variant)
     project = f"{ROOT}[{extras}]" if extras else str(ROOT)
     settings = [

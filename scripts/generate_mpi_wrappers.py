@@ -1,7 +1,7 @@
 """Writes src/preload/mpi/functions.inc: a wrapper for each function of MPI.
 
-The list of functions is that of the standard itself, in the package pympistandard from PyPI, which
-is needed for this script alone: pip install pympistandard && python3 -m scripts.generate_mpi_wrappers
+The list of functions comes from the standard itself, in the package pympistandard from PyPI. Only this script needs it:
+pip install pympistandard && python3 -m scripts.generate_mpi_wrappers
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def words(text: str) -> list[str]:
     return text.split()
 
 
-# Added after MPI 3.1, as are all whose name ends in _c: not every library has them.
+# Added after MPI 3.1, like all functions whose name ends in _c: some libraries lack them.
 LATE = set(
     words("""
     Allgather_init Allgatherv_init Allreduce_init Alltoall_init Alltoallv_init Alltoallw_init
@@ -40,14 +40,14 @@ LATE = set(
     """)
 )
 
-# Questions that a program asks to find out whether there is MPI, conversions, clocks, the interface
-# for tools, and what has no arguments of a known number.
+# Functions with which a program finds out whether there is MPI, conversions, clocks, the interface for tools, and
+# functions with a variable number of arguments.
 LEFT_OUT = re.compile(
     r"Get_version|Get_library_version|Abi_.*|T_.*|Pcontrol|Wtime|Wtick|Aint_.*|"
     r".*_(c2f|f2c|toint|fromint|c2f08|f082c|f082f|f2f08)"
 )
 
-# The functions of src/preload/mpi/*.hpp that make the events of a call, by its name.
+# The functions of src/preload/mpi/*.hpp that record the events of a call, by its name.
 NOTED = {
     "send": "Send Bsend Ssend Rsend",
     "recv": "Recv",
@@ -79,7 +79,7 @@ NOTED = {
     "one_sided::compare_and_swap": "Compare_and_swap",
     "file_access::sync": "File_sync",
 }
-# The same of the functions that read and write files, where {} stands for the operation.
+# The same for the functions that read and write files, where {} stands for the operation.
 TRANSFERS = {
     "at_position": "File_{0} File_{0}_all File_{0}_shared File_{0}_ordered",
     "at_offset": "File_{0}_at File_{0}_at_all",
@@ -94,7 +94,7 @@ COLLECTIVES = words(
     "Alltoallw Reduce Allreduce Reduce_scatter Reduce_scatter_block Scan Exscan"
 )
 BETWEEN_NEIGHBOURS = words("allgather allgatherv alltoall alltoallv alltoallw")
-# Also while nothing is measured: later calls are about what they make.
+# Also called while nothing is measured: later calls refer to the objects that they create.
 ALWAYS = {
     "initialise": "Init Init_thread",
     "finalize": "Finalize",
@@ -114,7 +114,7 @@ ALWAYS = {
     "file_access::open": "File_open",
     "file_access::close": "File_close",
 }
-# Also while nothing is measured: they are for the library of who calls.
+# Also called while nothing is measured: they apply to the caller's library.
 ASKED = words("Initialized Finalized Session_init")
 
 HANDLES = words("Comm Datatype Errhandler File Group Info Message Op Request Session Win")
@@ -139,7 +139,7 @@ ALWAYS_BY_NAME = by_name(ALWAYS)
 
 
 def type_of(parameter: Any) -> str:
-    """The C type, with handles as wide as a register; pointers to what differs are void*."""
+    """The C type, with handles as wide as a register; pointers to types that differ between libraries are void*."""
     base = str(parameter.base_type).removeprefix("MPI_")
     pointer = parameter.pointer_level > 0 or parameter.array != ""
     values = {"int": "int", "Count": "Count", "Offset": "Count", "Aint": "Aint", "Fint": "int"}

@@ -7,8 +7,8 @@
 # Groups: build, check, test, lint, fuzz, bench, readers, which are taken without one; mpi, cluster, debian, release, viewer.
 set -euf
 
-# Groups, package, what needs it. Of alternatives (a|b) one is enough, and the first that Debian has
-# is installed; a pattern stands for the newest package of such a name.
+# Groups, package, purpose. Of alternatives (a|b) one is sufficient, and the first that Debian has
+# is installed; a pattern stands for the newest package with such a name.
 packages() {
   cat <<'LIST'
 build        build-essential      # the compiler
@@ -105,7 +105,7 @@ choose() {
 
 [ $# -gt 0 ] || set -- build check test lint fuzz bench readers
 
-# On another system it is up to its user; what is missing will say so itself.
+# On another system its user is responsible; missing tools will report themselves.
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   echo "install_deps: not a Debian system; needed are what Debian calls:" $(needed "$@") >&2
   exit 0
@@ -131,7 +131,7 @@ fi
 apt() {
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@"
 }
-# A foreign source that does not answer must not keep us from Debian's own packages.
+# A third-party source that does not answer must not block Debian's own packages.
 apt update -qq || echo "install_deps: apt-get update failed; trying with the lists there are" >&2
 wanted=$(choose $wanted)
 [ -n "$wanted" ] || exit 0

@@ -39,9 +39,9 @@ print(json.dumps({
 @dataclasses.dataclass(frozen=True)
 class Python:
     path: str
-    tag: str  # "3.12", of a free-threaded build "3.13t"; "" if it does not run
+    tag: str  # "3.12", for a free-threaded build "3.13t"; "" if it does not run
     version: tuple[int, ...] = ()
-    problem: str = ""  # why it cannot be used; "" if it can
+    problem: str = ""  # why it is unusable; "" if it is usable
 
     @property
     def full_version(self) -> str:
@@ -49,7 +49,7 @@ class Python:
 
 
 def promised_tag(path: str | pathlib.Path) -> str:
-    """The version in the name: "3.12" of python3.12, "3" of python3, else the path itself."""
+    """The version in the name: "3.12" for python3.12, "3" for python3, otherwise the path itself."""
     name = pathlib.Path(path).name
     return name.removeprefix("python") if NAME.fullmatch(name) else str(path)
 
@@ -60,10 +60,10 @@ def too_old(name: str) -> bool:
 
 
 def interpreters_in(directory: pathlib.Path) -> list[str]:
-    """The interpreters in a directory by name; python3 last, being one of the others."""
+    """The interpreters in a directory by name; python3 last, because it is one of the others."""
     try:
         entries = os.listdir(directory)
-    except OSError:  # no directory, or not ours to read
+    except OSError:  # not a directory, or not readable
         return []
     names = [name for name in entries if NAME.fullmatch(name) and not too_old(name)]
     paths = [str(directory / name) for name in sorted(names, key=lambda name: (name == "python3", name))]
@@ -82,7 +82,7 @@ def named_by_user(words: str) -> list[str]:
 
 
 def candidates(environment: dict[str, str]) -> list[str]:
-    # An empty part of PATH is the current directory, where anything may lie.
+    # An empty part of PATH is the current directory, which may contain anything.
     path = [pathlib.Path(word) for word in environment.get("PATH", "").split(os.pathsep) if word]
     found = named_by_user(environment.get("TIMELOOM_PYTHONS", ""))
     for directory in path:
@@ -91,18 +91,18 @@ def candidates(environment: dict[str, str]) -> list[str]:
 
 
 def behind_shims(path: list[pathlib.Path]) -> list[str]:
-    """A shim of pyenv runs only the versions its user has switched on; all lie beside it."""
+    """A shim of pyenv runs only the versions that its user has enabled; all lie beside it."""
     homes = []
     for directory in path:
         if directory.name == "shims":
-            # glob.glob() passes over what cannot be read.
+            # glob.glob() skips unreadable directories.
             homes += glob.glob(os.path.join(glob.escape(str(directory.parent)), "versions", "*", "bin"))
     found = [python for home in sorted(homes, reverse=True) for python in interpreters_in(pathlib.Path(home))]
     return [python for python in found if not python.endswith("/python3")]
 
 
 def examine(path: str) -> Python:
-    """Runs an interpreter: what a name promises, a shim of pyenv need not hold."""
+    """Runs an interpreter, because the name of a shim of pyenv need not be its version."""
     try:
         done = subprocess.run(
             [path, "-I", "-c", PROBE],
@@ -133,8 +133,7 @@ def judge(path: str, facts: dict[str, Any]) -> Python:
 
 
 def find(environment: dict[str, str]) -> list[Python]:
-    """The usable Pythons, one of each version, and those that could not be used
-    although no other one of their version can; in the order of their versions."""
+    """The usable Pythons, one of each version, and the unusable ones of other versions; sorted by version."""
     usable: dict[str, Python] = {}
     unusable: dict[str, Python] = {}
     for path in candidates(environment):
@@ -148,7 +147,7 @@ def find(environment: dict[str, str]) -> list[Python]:
 
 
 def missing(found: list[Python]) -> list[str]:
-    """The supported versions of which nothing was found, usable or not."""
+    """The supported versions of which nothing was found, neither usable nor unusable."""
     seen = {python.tag or promised_tag(python.path) for python in found}
     return [tag for tag in SUPPORTED if tag not in seen]
 

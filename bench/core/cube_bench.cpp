@@ -1,6 +1,6 @@
-// The cost of writing and reading a CUBE profile of 100,000 call paths on 64 processes.
-// The limit of each is a second and 500 MB; `peak_MB` is the most that the program held.
-// The file is left where an argument says.
+// The cost of writing and reading a CUBE profile of 100,000 call paths on 64 processes. The limit
+// for each is one second and 500 MB; `peak_MB` is the peak memory of the program. The file is
+// written to the path in the argument.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t kCallPaths = 100'000;
 constexpr std::uint32_t kThreads = 64;
-constexpr std::uint32_t kRegions = 20'011;  // no two siblings are of one region
+constexpr std::uint32_t kRegions = 20'011;  // no two siblings have the same region
 
 // Every process has visited every call path: no row can be left out.
 profile::CallTree make_tree() {
@@ -68,7 +68,7 @@ double peak_megabytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-// First, so that the peak is not that of the tree.
+// Runs first, so that the peak does not include the tree's.
 void read_values(benchmark::State& state) {
   for (auto _ : state) {
     const cube::Reader reader(file());
@@ -99,7 +99,7 @@ void write_profile(benchmark::State& state) {
   state.counters["file_MB"] = static_cast<double>(std::filesystem::file_size(file())) / 1e6;
 }
 
-// In a process of its own, so that the memory of making the tree is not counted.
+// In a separate process, so that the memory for building the tree does not count.
 void write_once() {
   if (fork() == 0) {
     cube::save(make_tree(), file());

@@ -1,5 +1,5 @@
-// What folding the events of a run costs, beyond reading them: `bench_fold RUN`, a run
-// whose spool is there. One thread; the limit is 15 ns an event.
+// The cost of folding the events of a run, in addition to reading them: `bench_fold RUN`, a run
+// that still has its spool. One thread; the limit is 15 ns per event.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -54,7 +54,7 @@ void fold_trace(benchmark::State& state) {
   }
 }
 
-// By process time: feeding has threads of its own.
+// By process time, because feeding starts its own threads.
 BENCHMARK(read_trace)->MeasureProcessCPUTime()->Iterations(1)->Repetitions(7);
 BENCHMARK(fold_trace)->MeasureProcessCPUTime()->Iterations(1)->Repetitions(7);
 

@@ -1,5 +1,5 @@
-// The event path without an interpreter: a clock read, and an enter and leave
-// recorded into a spool in the temporary directory, with the drain at work.
+// The event path without an interpreter: a clock reading, and an enter and leave recorded into a
+// spool in the temporary directory, with the drain at work.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 

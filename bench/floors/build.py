@@ -1,7 +1,7 @@
 """Builds floors.c for the running interpreter, once for each version.
 
-The compiler and its flags are those the interpreter was built with, so that
-the floors are as fast as an extension of that interpreter can be.
+Uses the compiler and flags of the interpreter's own build, so that the floors are as fast as an extension of that
+interpreter can be.
 """
 
 import pathlib
@@ -19,7 +19,7 @@ def compiler() -> list[str]:
 
 
 def build() -> pathlib.Path:
-    """Returns the directory to import floors from; compiles when the source is newer."""
+    """Returns the directory to import floors from; compiles if the source is newer."""
     directory = ROOT / "build" / "floors" / (sys.implementation.cache_tag or "python")
     library = directory / f"floors{sysconfig.get_config_var('EXT_SUFFIX')}"
     if library.exists() and library.stat().st_mtime > SOURCE.stat().st_mtime:

@@ -12,8 +12,8 @@
 #include <x86intrin.h>
 #endif
 
-/* A callable of a type with a vectorcall of its own: the cheapest thing that
- * sys.monitoring can be given. */
+/* A callable of a type with its own vectorcall: the cheapest kind of callback for
+ * sys.monitoring. */
 typedef struct {
   PyObject_HEAD vectorcallfunc call;
 } Callback;
@@ -24,7 +24,7 @@ static PyObject* callback_call(PyObject* self, PyObject* const* arguments, size_
   Py_RETURN_NONE;
 }
 
-/* The same with the one thing that every tracer has to do besides. */
+/* The same, with the one action that every tracer needs in addition. */
 #if defined(__x86_64__)
 static volatile uint64_t last_time;
 
@@ -73,8 +73,8 @@ static PyTypeObject callback_type = {
     .tp_new = callback_new,
 };
 
-/* A context manager that does nothing. Its type has a vectorcall and its exit
- * takes its arguments unpacked, so that neither makes a tuple. */
+/* A context manager that does nothing. Its type has a vectorcall, and its exit takes its arguments
+ * unpacked, so that neither creates a tuple. */
 static PyObject* empty_new(PyObject* type, PyObject* const* arguments, size_t count,
                            PyObject* names) {
   (void)arguments, (void)names;

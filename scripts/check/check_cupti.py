@@ -32,7 +32,7 @@ VERSIONS = {
 WORK_FIELDS = {"start": "start", "end": "end", "device": "deviceId", "context": "contextId", "stream": "streamId",
                "correlation": "correlationId"}  # fmt: skip
 COPY_FIELDS = {"copy": "copyKind", "source": "srcKind", "target": "dstKind", "bytes": "bytes"}
-# Ours, theirs (a name in VERSIONS stands for its newest), and the fields that are read.
+# Timeloom's records, NVIDIA's (a name in VERSIONS stands for its newest), and the fields that are read.
 RECORDS = (
     ("ActivityApi", "API", {"function": "cbid", "start": "start", "end": "end", "thread": "threadId",
                             "correlation": "correlationId"}),
@@ -46,7 +46,7 @@ RECORDS = (
 )  # fmt: skip
 KINDS = {"kMemcpy": "MEMCPY", "kMemset": "MEMSET", "kKernel": "KERNEL", "kDriver": "DRIVER", "kRuntime": "RUNTIME",
          "kDevice": "DEVICE", "kConcurrentKernel": "CONCURRENT_KERNEL", "kMemcpyPeer": "MEMCPY2"}  # fmt: skip
-# Of this header of the compiler, which is in no small package, the others need only names.
+# Only names are needed from this header of the compiler, which no small package contains.
 HOST_DEFINES = """\
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __align__(n)
@@ -77,7 +77,7 @@ def check_text(newest: dict[str, str]) -> str:
         theirs = "CUpti_Activity" + newest.get(name, name)
         for mine, their in fields.items():
             lines.append(f"static_assert(offsetof({ours}, {mine}) == offsetof({theirs}, {their}));")
-            if mine not in ("grid", "block"):  # three fields of theirs
+            if mine not in ("grid", "block"):  # three fields of NVIDIA's record
                 lines.append(f"static_assert(sizeof({ours}::{mine}) == sizeof({theirs}::{their}));")
     lines += [f"static_assert(int(ActivityKind::{k}) == CUPTI_ACTIVITY_KIND_{v});" for k, v in KINDS.items()]
     lines.append("static_assert(kFlushForced == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);")

@@ -29,13 +29,13 @@ class Violation:
 
 
 class Tree:
-    """A source tree and what is wrong with it."""
+    """A source tree and its violations."""
 
     def __init__(self, root: pathlib.Path):
         self.root = root
         self.src = root / "src"
         self.violations: list[Violation] = []
-        # The folders that each folder uses, with the first place of each: {folder: {used: (path, line)}}.
+        # The folders that each folder uses, with the first use of each: {folder: {used: (path, line)}}.
         self.includes: dict[str, dict[str, tuple[pathlib.Path, int]]] = {}
         self.uses: dict[str, dict[str, tuple[pathlib.Path, int]]] = {}
 
@@ -43,7 +43,7 @@ class Tree:
         self.violations.append(Violation(path.relative_to(self.root).as_posix(), line, what))
 
     def place(self, path: pathlib.Path) -> str:
-        """The path below src; of a file that lies elsewhere, the path below the root."""
+        """The path below src; for a file elsewhere, the path below the root."""
         base = self.src if path.is_relative_to(self.src) else self.root
         return path.relative_to(base).as_posix()
 
@@ -71,7 +71,7 @@ class Tree:
             self.report(folder, 1, f"has {count} files beside each other; more than {table.MOST_FILES} want folders")
 
     def check_headers(self) -> None:
-        """Two headers of one name cannot be told apart where one speaks of them."""
+        """Two headers with one name cannot be distinguished in text."""
         places: dict[str, list[pathlib.Path]] = {}
         for path in sorted(self.src.rglob("*.hpp")):
             places.setdefault(path.name, []).append(path)
@@ -118,14 +118,14 @@ class Tree:
                 self.check_row("use names of", path, line, folder, used)
 
     def check_style(self, path: pathlib.Path, line: int, header: str) -> None:
-        """Headers of ours are named from src/, so that a reader finds them, and so does grep."""
+        """Includes name Timeloom's headers from src/ on, so that readers and grep find them."""
         beside = path.parent / header
         if beside.is_file() and not (self.src / header).is_file() and path.is_relative_to(self.src):
             name = beside.resolve().relative_to(self.src).as_posix()
             self.report(path, line, f'"{header}" is to be written from src/: "{name}"')
 
     def included_folder(self, path: pathlib.Path, header: str) -> str | None:
-        """The folder of src that a header lies in; None if it is none of ours."""
+        """The folder of src that contains a header; None if it is not one of Timeloom's."""
         beside = (path.parent / header).resolve()
         if beside.is_file() and beside.is_relative_to(self.src):
             return table.folder_of(self.place(beside))

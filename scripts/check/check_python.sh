@@ -1,8 +1,8 @@
 #!/bin/sh
 # Lints the Python code with ruff and checks its types with mypy; pyproject.toml has their rules.
 #
-# The tools are those of scripts/check/check_python.txt, in an environment of their own. It stays, so
-# only the first call needs a network.
+# The tools of scripts/check/check_python.txt are installed into a separate environment. It stays,
+# so only the first call needs a network.
 set -eu
 cd -- "$(dirname -- "$0")/../.."
 

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Formats the C and C++ code; with --check only says what is not formatted, and fails.
+# Formats the C and C++ code; with --check only lists the unformatted places, and fails.
 set -eu
 cd -- "$(dirname -- "$0")/../.."
 
-# Every version of clang-format has ideas of its own: this is the one of Debian 12.
+# Every version of clang-format formats differently: this is Debian 12's.
 formatter=clang-format-14
 if ! command -v $formatter >/dev/null; then
   echo "format: $formatter is not installed; the format was not checked" >&2
@@ -16,7 +16,7 @@ case "${1-}" in
   *) echo "usage: scripts/check/format.sh [--check]" >&2; exit 2 ;;
 esac
 
-# Folders that do not exist yet are no mistake.
+# Missing folders are not an error.
 set --
 for folder in include src tests bench; do
   if [ -d "$folder" ]; then set -- "$@" "$folder"; fi

@@ -15,6 +15,6 @@ if [ $# -eq 0 ]; then
 else
   files=("$@")
 fi
-# Options of GCC that clang does not know are no mistake of the code.
+# Options of GCC that clang does not know are not an error in the code.
 printf '%s\0' "${files[@]}" |
   xargs -0 -n 1 -P "$(nproc)" $linter -p build/lint --quiet --extra-arg=-Wno-unknown-warning-option

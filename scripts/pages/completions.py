@@ -1,4 +1,4 @@
-"""What bash, zsh and fish complete, from the description that the program gives of itself."""
+"""Completions for bash, zsh and fish, from the description that the program prints of itself."""
 
 import shlex
 from typing import Any
@@ -11,12 +11,12 @@ def names_of(options: list[dict[str, Any]]) -> list[str]:
 
 
 def valued(options: list[dict[str, Any]]) -> list[str]:
-    """Names whose next word is their value; one in brackets may be left out."""
+    """Names whose next word is their value; a value in brackets is optional."""
     return [name for option in options if option["value"][:1] not in ("", "[") for name in option["names"]]
 
 
 def bash_case(command: dict[str, Any]) -> str:
-    """The options of a command, those that take a value, and the values that are known."""
+    """The options of a command, the options that take a value, and the known values."""
     options = command["options"]
     text = f"    {command['name']})\n      options={shlex.quote(' '.join(names_of(options)))}\n"
     text += f"      valued={shlex.quote(' ' + ' '.join(valued(options)) + ' ')}\n"
@@ -29,7 +29,7 @@ def bash_case(command: dict[str, Any]) -> str:
     return text + "      ;;\n"
 
 
-# Shared by the functions of all commands. --name=value is three words.
+# Shared by the functions of all commands. bash splits --name=value into three words.
 BASH_BEGIN = """\
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
   local options= valued= words= index
@@ -52,7 +52,7 @@ BASH_OFFER = """\
 
 
 def bash_program(first: int) -> str:
-    """Offers nothing after the program that is run, to which those words belong."""
+    """Offers nothing after the measured program, because those words belong to it."""
     return f"""\
   for ((index = {first}; index < COMP_CWORD; ++index)); do
     case ${{COMP_WORDS[index]}} in
@@ -101,7 +101,7 @@ def bash_alone(name: str, command: dict[str, Any]) -> str:
 
 
 def zsh_text(text: str) -> str:
-    """Text in the brackets of a specification of _arguments."""
+    """Text for the brackets of a specification of _arguments."""
     for letter in "\\[]:":
         text = text.replace(letter, f"\\{letter}")
     return text
@@ -124,7 +124,7 @@ def zsh_specification(option: dict[str, Any]) -> list[str]:
 
 def zsh_case(command: dict[str, Any]) -> str:
     words = [word for option in command["options"] for word in zsh_specification(option)]
-    # The program that is run completes its own arguments.
+    # The measured program completes its own arguments.
     words += ["*::program:_normal"] if command["name"] == "run" else ["*:run:_files"]
     lines = "".join(f" \\\n        {shlex.quote(word)}" for word in words)
     return f"    {command['name']})\n      _arguments -s{lines}\n      ;;\n"

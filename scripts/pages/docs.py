@@ -21,13 +21,13 @@ from scripts.release import release_tools
 
 PLACE = environments.BUILD / "docs"
 SITE = environments.BUILD / "site"
-# A link to a file of the tree that is no page of the site.
+# A link to a file of the tree that is not a page of the site.
 OUTSIDE = re.compile(r"\[([^\]]*)\]\(((?:\.\./)+[^)#\s]*)(?:#[^)]*)?\)")
 START = '<!doctype html><meta http-equiv="refresh" content="0; url=latest/index.html">\n'
 
 
 def without_links_outside(markdown: str, folder: str) -> str:
-    """Files of the tree are named, where the text does not name them already."""
+    """Names files of the tree, unless the text does so already."""
 
     def named(link: re.Match[str]) -> str:
         place = posixpath.normpath(posixpath.join("docs", folder, link[2]))
@@ -50,7 +50,7 @@ def copy_pages() -> None:
 
 
 def publish(version: str) -> None:
-    """Puts what was built beside the other versions."""
+    """Puts the built site beside the other versions."""
     for name in (version, "latest"):
         shutil.rmtree(SITE / name, ignore_errors=True)
         shutil.copytree(PLACE / "site", SITE / name)

@@ -1,5 +1,5 @@
-"""The commands besides timeloom: their descriptions, from what they say of themselves, in the form of
-`timeloom describe-commands`. scripts/pages/command_pages.py makes pages and completion of them."""
+"""The commands besides timeloom: their descriptions, from their help texts, in the form of `timeloom
+describe-commands`. scripts/pages/command_pages.py turns them into pages and completions."""
 
 import dataclasses
 import json
@@ -9,11 +9,11 @@ import subprocess
 from typing import Any
 
 NAME = r"--?[A-Za-z][\w-]*"
-# "  -v, --verbosity VALUE  help", the help maybe on lines of its own.
+# "  -v, --verbosity VALUE  help"; the help may be on separate lines.
 OPTION = re.compile(rf"  ({NAME}(?:, {NAME})*)((?:=| )[\[<{{A-Z]\S*(?: \S+)*?)?(?:  +(\S.*))?")
 
-# What no help says: the options of the kernel's installation, which argparse lays out anew in each version
-# of Python, and the values of an option that is explained in a sentence.
+# Facts that are in no help text: the options of the kernel's installation, which each version of argparse formats
+# differently, and the values of an option that is explained in a sentence.
 FACTS = """
 import json
 from timeloom import _scorep_words
@@ -29,7 +29,7 @@ class Door:
     about: str
     runs_program: bool = True
     other_names: tuple[str, ...] = ()
-    is_program: bool = True  # or a module, for which no shell completes
+    is_program: bool = True  # or a module, for which shells do not complete
 
 
 DOORS = (
@@ -52,7 +52,7 @@ def option(names: list[str], value: str, text: str, choices: list[str] | None = 
 
 
 def options_of_help(text: str) -> list[dict[str, Any]]:
-    """The options that a help lists."""
+    """The options listed in a help text."""
     options: list[dict[str, Any]] = []
     for line in text.splitlines():
         match = OPTION.fullmatch(line)
@@ -82,8 +82,8 @@ def kernel_option(names: list[str], nargs: int | str | None, metavar: str | list
 
 
 def described(program: str) -> list[dict[str, Any]]:
-    """The commands that are installed beside a timeloom program, as DOORS has them, and the kernel's installation,
-    which is a module."""
+    """The commands that are installed beside a timeloom program, as in DOORS, and the kernel's installation, which is a
+    module."""
     directory = pathlib.Path(program).parent
     facts = json.loads(said(directory / "python", "-c", FACTS))
     commands = []

@@ -1,10 +1,10 @@
-"""Manual pages of the commands, from the description that the program gives of itself."""
+"""Manual pages of the commands, from the description that the program prints of itself."""
 
 from typing import Any
 
 
 def escaped(text: str) -> str:
-    """Text as roff takes it: a line that begins with a dot or an apostrophe is text, too."""
+    """Text escaped for roff: a line that begins with a dot or an apostrophe is text, too."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     lines = [f"\\&{line}" if line.startswith((".", "'")) else line for line in text.splitlines()]
     return "\n".join(lines)
@@ -20,7 +20,7 @@ def option_line(option: dict[str, Any]) -> str:
 
 
 def entries(options: list[dict[str, Any]]) -> str:
-    """The options with a heading where a group of them begins."""
+    """The options, with a heading at the start of each group."""
     text, group = "", ""
     for option in options:
         if option["group"] != group:
@@ -31,7 +31,7 @@ def entries(options: list[dict[str, Any]]) -> str:
 
 
 def heading(name: str, about: str) -> str:
-    # The version is that of the program, which says it itself.
+    # The version is the program's own.
     return f'.TH {name.upper()} 1 "" "Timeloom" "Timeloom"\n.SH NAME\n{escaped(name)} \\- {escaped(about)}\n'
 
 
@@ -40,12 +40,12 @@ def section(title: str, text: str) -> str:
 
 
 def is_list_of_options(text: str) -> bool:
-    """A paragraph of a help, maybe with its heading."""
+    """A paragraph of a help text, possibly with its heading."""
     return text.lstrip("\n").startswith("  -") or text.partition(":\n")[2].startswith("  -")
 
 
 def paragraphs_of_usage(command: dict[str, Any]) -> tuple[str, str, str]:
-    """Synopsis, description and ending of a help that is written by hand."""
+    """Synopsis, description and end of a help text that is written by hand."""
     usage, *rest = command["usage"].rstrip().split("\n\n")
     listed = [index for index, text in enumerate(rest) if is_list_of_options(text)]
     lines = [line.removeprefix("usage: ").removeprefix("Usage: ").strip() for line in usage.splitlines()]

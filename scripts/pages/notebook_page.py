@@ -23,7 +23,7 @@ SOURCE = DOCS / "notebook.ipynb"
 PAGE = DOCS / "notebook.md"
 WRITTEN = "<!-- scripts/pages/notebook_page.py has written this page from notebook.ipynb -->\n"
 
-# What differs each time, and what stands for it in a comparison.
+# Parts that differ each time, and their replacements in a comparison.
 FIGURES = (
     (r"overhead [^\n;]*", "overhead N"),
     (r"memory \d+ MB(?:, [+-][\d.]+ MB in the cell)?", "memory N MB"),
@@ -34,11 +34,11 @@ FIGURES = (
     (r"\b(?:recorded|woven) +(?=~/)", ""),
     (r"[ \t]+", " "),
 )
-ROW = re.compile(r" *[\d,]+ TIME TIME ")  # of a table, whose order is that of its times
+ROW = re.compile(r" *[\d,]+ TIME TIME ")  # of a table whose order depends on its times
 
 
 def execute(source: pathlib.Path) -> Any:
-    """The notebook with its outputs, run in a plain kernel and a directory of its own."""
+    """The notebook with its outputs, run in a plain kernel and a temporary directory."""
     import nbclient
     import nbformat
     from jupyter_client.kernelspec import KernelSpecManager
@@ -92,7 +92,7 @@ def page_of(notebook: Any) -> str:
 
 
 def without_figures(text: str) -> str:
-    """What two runs of the same notebook have in common."""
+    """The parts that two runs of the same notebook have in common."""
     for pattern, word in FIGURES:
         text = re.sub(pattern, word, text)
     groups = itertools.groupby(text.splitlines(keepends=True), lambda line: ROW.match(line) is not None)
@@ -100,7 +100,7 @@ def without_figures(text: str) -> str:
 
 
 def difference() -> str:
-    """What the page says otherwise than the notebook; empty: nothing."""
+    """The differences between the page and the notebook; empty: none."""
     said, given = (without_figures(text).splitlines() for text in (PAGE.read_text(), page_of(execute(SOURCE))))
     return "\n".join(difflib.unified_diff(said, given, "docs/notebook.md", "docs/notebook.ipynb", n=1, lineterm=""))
 

@@ -43,7 +43,7 @@ for one in threads: one.join()
 
 
 class NotHereError(Exception):
-    """Something that the viewer is built with cannot be had on this machine."""
+    """A part that is needed to build the viewer is missing on this machine."""
 
 
 def run(*command: str) -> None:
@@ -51,7 +51,7 @@ def run(*command: str) -> None:
 
 
 def install(folder: pathlib.Path = VIEWER) -> None:
-    """Puts the packages of the lock file of a folder in place, once for each version of it."""
+    """Installs the packages of a folder's lock file, once for each version of it."""
     if shutil.which("npm") is None:
         raise NotHereError("npm is not installed")
     lock = folder / "package-lock.json"
@@ -66,7 +66,7 @@ def install(folder: pathlib.Path = VIEWER) -> None:
 
 
 def check() -> bool:
-    """Whether types, tests and the committed page are right."""
+    """True if types, tests and the committed page are correct."""
     run("npm", "run", "--silent", "types")
     run("npm", "run", "--silent", "test")
     built = VIEWER / "build" / "index.html"
@@ -78,7 +78,7 @@ def check() -> bool:
 
 
 def browser(variable: str, *names: str) -> str:
-    """The browser that a variable names, or the first of some that is installed."""
+    """The browser that a variable names, or the first installed one of some."""
     found = os.environ.get(variable) or next(filter(None, map(shutil.which, names)), None)
     if found is None:
         raise NotHereError(f"{names[0]} is not installed, and {variable} names no browser")
@@ -88,7 +88,7 @@ def browser(variable: str, *names: str) -> str:
 
 @contextlib.contextmanager
 def served(program: str, path: str) -> Iterator[str]:
-    """The address of the page of a run, from a server of its own."""
+    """The address of the page of a run, from a separate server."""
     command = [program, "view", "--no-browser", path]
     # Standard input stays open: the server may end with it.
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
@@ -100,12 +100,12 @@ def served(program: str, path: str) -> Iterator[str]:
 
 
 def write_page(program: str, path: str, page: str) -> None:
-    """A run inside a page."""
+    """A page that contains a run."""
     subprocess.run([program, "view", "--html", page, path], check=True, stderr=subprocess.DEVNULL)
 
 
 def check_in_firefox() -> None:
-    """Fails when the page of a run that is recorded now does not work in Firefox."""
+    """Fails if the page of a new run does not work in Firefox."""
     browser("TIMELOOM_FIREFOX", "firefox-esr", "firefox")
     install(VIEWER / "firefox")
     program = os.environ.get("TIMELOOM_PROGRAM")
@@ -127,7 +127,7 @@ def check_in_firefox() -> None:
 
 
 def compare(program: str, runs: list[str]) -> None:
-    """Fails when the server of a run and the page that holds it have different answers."""
+    """Fails if the server of a run and the page that contains it give different answers."""
     run("node", "build.mjs", "--tests")
     for path in runs:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
-"""The libraries that are linked into the programs of a wheel, built from their authors' sources as
-Debian keeps them, and the licences of all that a wheel contains."""
+"""The libraries that are linked into the programs of a wheel, built from their authors' sources as Debian keeps them,
+and the licences of everything in a wheel."""
 
 import dataclasses
 import os
@@ -19,12 +19,12 @@ class Library:
     name: str
     package: str  # of Debian, with its headers
     version: str
-    place: str  # in Debian's pool
+    place: str  # path in Debian's pool
     sha256: str
-    licence: str  # its name of SPDX
+    licence: str  # its SPDX name
     licence_file: str
     headers: tuple[str, ...]  # files and folders of the source
-    archive: str  # the static library, where it is built
+    archive: str  # the static library, if it is built
     options: tuple[str, ...] = ()
 
 
@@ -49,7 +49,7 @@ LIBRARIES = (
 )  # fmt: skip
 
 
-# Packages of Debian whose headers, or whose library, become part of what is compiled.
+# Packages of Debian whose headers or library become part of the compiled code.
 @dataclasses.dataclass(frozen=True)
 class Headers:
     name: str
@@ -68,15 +68,15 @@ HEADERS = (
 
 
 def headers_of_machine_will_do(library: Library) -> bool:
-    """Whether this machine has its headers, and of no newer version: a library serves what was compiled
-    with older ones. With these the objects are those of every other build, and come from its cache."""
+    """True if this machine has its headers, and not of a newer version: a library works with code compiled for older
+    headers. The objects are then the same as in every other build, and come from its cache."""
     command = ["dpkg-query", "-W", "-f", "${source:Upstream-Version}", library.package]
     here = subprocess.run(command, capture_output=True, text=True).stdout
     return bool(here) and subprocess.run(["dpkg", "--compare-versions", here, "le", library.version]).returncode == 0
 
 
 def unpack(library: Library, directory: pathlib.Path) -> pathlib.Path:
-    """The directory of the source, which lies under the only one of the archive."""
+    """The directory of the source, which is the only one in the archive."""
     shutil.rmtree(directory, ignore_errors=True)
     with tarfile.open(release_tools.download(library.place, library.sha256)) as archive:
         archive.extractall(directory, filter="data")
@@ -96,7 +96,7 @@ def build_by_cmake(
 
 
 def build_zlib(source: pathlib.Path, env: dict[str, str]) -> pathlib.Path:
-    """Debian's source lacks files that zlib's description for CMake names."""
+    """Debian's source lacks files that zlib's CMake description names."""
     subprocess.run(["./configure", "--static"], check=True, cwd=source, env={**env, "CFLAGS": "-O3 -fPIC"})
     subprocess.run(["make", "libz.a"], check=True, cwd=source, env=env)
     return source
@@ -125,7 +125,7 @@ def build_one(
         built = build_by_cmake(library, architecture, source / library.name, env)
     for name in library.headers:
         target = prefix / "include" / pathlib.PurePath(name).name
-        # Some headers of OTF2 are made by its configure.
+        # OTF2's configure script generates some headers.
         for place in (source / name, built / name):
             if place.is_dir():
                 shutil.copytree(place, target, dirs_exist_ok=True)
@@ -137,7 +137,7 @@ def build_one(
 
 
 def build(architecture: old_glibc.Architecture, prefix: pathlib.Path, env: dict[str, str]) -> None:
-    """Fills `prefix` with lib/, include/ and licenses/, with what is not there yet."""
+    """Fills `prefix` with the missing parts of lib/, include/ and licenses/."""
     for name in ("lib", "include", "licenses"):
         (prefix / name).mkdir(parents=True, exist_ok=True)
     for library in LIBRARIES:

@@ -14,11 +14,11 @@ import tempfile
 import zipfile
 
 LIMIT = 6_000_000
-# What every Linux with glibc has; libtimeloom.so.N is inside.
+# The libraries of every Linux with glibc; libtimeloom.so.N is inside the wheel.
 SYSTEM = re.compile(
     r"(libc|libm|libpthread|libdl|librt|libgcc_s|ld-linux-x86-64|ld-linux-aarch64|libtimeloom)\.so\.\d+"
 )
-# Patterns of names, each of which there has to be at least one.
+# Patterns of names; each must match at least one file.
 PARTS = {
     "the extension": r"timeloom/_core\.cpython-\d+-[\w-]+\.so",
     "the recorder under its own name": r"timeloom/lib/libtimeloom\.so\.\d+",
@@ -38,7 +38,7 @@ PARTS = {
 
 
 def limits(wheel: pathlib.Path) -> tuple[tuple[int, ...], str]:
-    """The newest glibc that the wheel's tag allows, and its architecture."""
+    """The newest glibc that the wheel's tag permits, and its architecture."""
     match = re.search(r"-manylinux_(\d+)_(\d+)_(\w+)\.whl$", wheel.name)
     if match is None:
         raise ValueError(f"{wheel.name} has no tag of manylinux alone")

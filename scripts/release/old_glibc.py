@@ -1,10 +1,9 @@
-"""Links what this machine's compiler makes with an older glibc: its symbols come from the stubs
-of the package ziglang, what it lacks from packaging/wheel/old_glibc.
+"""Links the output of this machine's compiler with an older glibc: its symbols come from the stubs of the package
+ziglang, missing functions from packaging/wheel/old_glibc.
 
-The compiler and its headers stay those of every other build, so the objects are the same; only
-the linker sees the older library, and refuses what that does not have. A wheel compiled by zig
-itself would hold a C++ library of its own in each of its files, in which exceptions do not get
-from libtimeloom.so to the extension.
+The compiler and its headers are the same as in every other build, and so are the objects; only the linker sees the
+older library, and rejects symbols that it does not have. A wheel compiled by zig itself would contain a C++ library in
+each of its files, and exceptions could not pass from libtimeloom.so to the extension.
 """
 
 import dataclasses
@@ -15,7 +14,7 @@ import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GLIBC = "2.28"
-# What -lNAME finds.
+# The libraries that -lNAME finds.
 LIBRARIES = ("m", "pthread", "dl", "rt")
 
 
@@ -30,7 +29,7 @@ class Architecture:
         return os.uname().machine == self.name
 
     def tool(self, name: str) -> str:
-        """ "gcc" or "objdump" for it; those of this machine have no prefix, and ccache knows what they made."""
+        """Return "gcc" or "objdump" for it. This machine's have no prefix, and ccache knows their output."""
         here = {"gcc": "cc", "g++": "c++"}.get(name, name)
         return here if self.is_here else f"{self.triplet}-{name}"
 
@@ -42,12 +41,12 @@ ARCHITECTURES = {
 
 
 def found(directory: pathlib.Path, name: str) -> pathlib.Path:
-    """The file of that name that zig has made."""
+    """The file with that name that zig has created."""
     return next(iter(sorted(directory.glob(f"o/*/{name}"))))
 
 
 def make_stubs(architecture: Architecture, python: pathlib.Path, directory: pathlib.Path) -> pathlib.Path:
-    """A program for the older glibc leaves behind all that such a program is linked with."""
+    """Links a program for the older glibc, which creates all files that such a program is linked with."""
     cache = directory / "zig"
     source = directory / "empty.c"
     source.write_text("int main(void) { return 0; }\n")
@@ -62,14 +61,14 @@ def linker_script(*files: str) -> str:
 
 
 def file_of(architecture: Architecture, name: str) -> str:
-    """A file of the compiler's own."""
+    """A file of the compiler itself."""
     command = [architecture.tool("gcc"), f"-print-file-name={name}"]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def archive_of_newer(architecture: Architecture, lib: pathlib.Path) -> pathlib.Path:
-    """What the older glibc lacks. A member is linked where its symbol is still undefined at the end: a wrapper
-    of such a function has its own, and a hidden one beside it would hide it."""
+    """The functions that the older glibc lacks. A member is linked if its symbol is still undefined at the end: a
+    wrapper of such a function has its own, and a hidden one beside it would hide it."""
     made = lib / "libnewer.a"
     objects = []
     for source in sorted((ROOT / "packaging" / "wheel" / "old_glibc").glob("*.c")):
@@ -83,7 +82,7 @@ def archive_of_newer(architecture: Architecture, lib: pathlib.Path) -> pathlib.P
 def fill(architecture: Architecture, cache: pathlib.Path, lib: pathlib.Path) -> None:
     for stub in found(cache, "libc.so.6").parent.glob("*.so.*"):
         shutil.copy(stub, lib)
-    # Programs of glibc before 2.34 call their constructors themselves: the newer crt1.o does not.
+    # Programs of glibc before 2.34 call their constructors themselves; the newer crt1.o does not.
     for start in ("crt1.o", "Scrt1.o"):
         shutil.copy(found(cache, "crt1.o"), lib / start)
     shutil.copy(found(cache, "libc_nonshared.a"), lib)

@@ -1,8 +1,7 @@
-"""Headers of Pythons, so that extensions can be compiled for those that this machine cannot run.
+"""Headers of Pythons, so that extensions can be compiled for Pythons that this machine cannot run.
 
-They are those of this machine's interpreter, if it has one of that version, which are the same for
-every 64-bit Linux but for facts of the compiler's that Timeloom does not ask for; else those
-of Debian's packages.
+If this machine has an interpreter of that version, its headers are used. They are the same for every 64-bit Linux,
+except for properties of the compiler that Timeloom does not use. Otherwise they come from Debian's packages.
 """
 
 import dataclasses
@@ -27,7 +26,7 @@ class Headers:
 
 
 def apt(directory: pathlib.Path, architecture: str, *words: str) -> None:
-    """Runs apt-get on lists of our own, without root."""
+    """Runs apt-get with separate lists, without root."""
     settings = {
         "Dir": directory,
         "Dir::State::status": directory / "status",

@@ -18,7 +18,7 @@ from scripts.release import release_tools
 SOURCE = environments.ROOT / "packaging"
 RECIPES = environments.BUILD / "recipes"
 # EasyBuild reads the file as `eb` does: unknown parameters and wrong types are errors; and each dependency has an
-# easyconfig of its own among EasyBuild's. That needs no system of modules, and root installs nothing here.
+# easyconfig in EasyBuild's collection. This needs no module system, and root installs nothing here.
 EASYBUILD = """
 import sys
 from easybuild.tools import modules
@@ -34,7 +34,7 @@ if missing:
     sys.exit("EasyBuild has no easyconfig of " + ", ".join(missing))
 print(f"{parsed['name']} {parsed['version']} with {len(needed)} dependencies, all of which EasyBuild has")
 """
-# rattler-build reads the recipe and makes of it what it would build, for each Python.
+# rattler-build reads the recipe and renders it for each Python.
 RATTLER = """
 import sys
 from rattler_build import RenderConfig, Stage0Recipe, VariantConfig
@@ -55,7 +55,7 @@ def filled(version: str, sdist: pathlib.Path) -> list[pathlib.Path]:
     written = []
     for template in sorted(SOURCE.rglob("*.in")):
         place = RECIPES / template.relative_to(SOURCE).with_suffix("")
-        # The name of an easyconfig has the version in it.
+        # The name of an easyconfig includes the version.
         place = place.with_name(place.name.replace("timeloom-gfbf", f"timeloom-{version}-gfbf"))
         place.parent.mkdir(parents=True, exist_ok=True)
         text = template.read_text().replace("@VERSION@", version)
@@ -65,20 +65,20 @@ def filled(version: str, sdist: pathlib.Path) -> list[pathlib.Path]:
 
 
 def check(recipe: pathlib.Path) -> None:
-    """SystemExit if one is not as its tool takes it."""
+    """SystemExit if a tool does not accept its recipe."""
     if recipe.suffix == ".py":
         ast.parse(recipe.read_text())
         print(f"{recipe.name}: Python that can be read; Spack is not on PyPI")
         return
     script = EASYBUILD if recipe.suffix == ".eb" else RATTLER
     python = release_tools.made_environment(environments.BUILD / "venv-recipes", SOURCE / "requirements.txt")
-    # EasyBuild looks for the program eb.
+    # EasyBuild searches for the program eb.
     env = {**os.environ, "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
     done = subprocess.run([str(python), "-c", script, str(recipe)], capture_output=True, text=True, env=env)
     if done.returncode != 0:
         sys.exit(f"{recipe}: {done.stderr}")
     for line in done.stdout.splitlines():
-        if not line.startswith("== "):  # EasyBuild, of itself
+        if not line.startswith("== "):  # EasyBuild's messages about itself
             print(f"{recipe.name}: {line}")
 
 

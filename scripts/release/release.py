@@ -18,7 +18,7 @@ from typing import Any
 from scripts import environments, pythons
 from scripts.release import bundled, old_glibc, release_tools
 
-# What writes the list in the form of CycloneDX, and checks it; runs in the environment of the tools.
+# The tool that writes the list in CycloneDX format and checks it; runs in the environment of the tools.
 SBOM = """
 import json, sys
 from cyclonedx.model import ExternalReference, ExternalReferenceType, HashAlgorithm, HashType, XsUri
@@ -91,8 +91,8 @@ def write_sums() -> None:
 
 
 def make_sdist() -> None:
-    """With the source of OTF2 in it, which is built where the library is missing; git does not keep that. Made from
-    a copy of the tree: the tool reads all that there is, also the systems below build/chroots."""
+    """Includes the source of OTF2, which is built where the library is missing; git does not contain it. Made from a
+    copy of the tree, because the tool reads everything in it, including the systems below build/chroots."""
     tree = release_tools.copy_of_tree(release_tools.WHEELS / "tree")
     (otf2,) = (library for library in bundled.LIBRARIES if library.name == "otf2")
     source = release_tools.download(otf2.place, otf2.sha256)

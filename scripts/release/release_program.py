@@ -1,5 +1,5 @@
-"""Runs a program under an installed Timeloom and checks the report to the last visit; scripts/test/test_release.py
-runs it where nothing but the package is installed. Prints one line that says what ran."""
+"""Runs a program under an installed Timeloom and checks the report to the last visit; scripts/test/test_release.py runs
+it where nothing but the package is installed. Prints one line that names the Python and versions used."""
 
 import json
 import pathlib
@@ -40,7 +40,7 @@ if __name__ == "__main__":
     print("done")
 """
 VISITS = {"__main__.inner": 330, "__main__.work": 6}
-# Early patch releases of 3.11 keep these from a frame hook, which is not the default there then.
+# Early patch releases of 3.11 hide these from a frame hook, which is not the default there then.
 SUBSCRIPTS = {"__main__.Table.__getitem__": 300}
 
 
@@ -69,7 +69,7 @@ def check(instrumenter: str) -> None:
 
 
 def native() -> None:
-    """What native code is compiled and linked with is there."""
+    """Checks that the files for compiling and linking native code exist."""
     config = pathlib.Path(sys.executable).with_name("timeloom-config")
     said = subprocess.run([str(config), "--prefix", "--cmakedir"], check=True, capture_output=True, text=True)
     prefix, cmake = map(pathlib.Path, said.stdout.split())

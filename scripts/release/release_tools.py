@@ -1,4 +1,4 @@
-"""What the scripts of a release share: the environment of their tools, files of Debian's mirror."""
+"""Code shared by the scripts of a release: the environment of their tools, files of Debian's mirror."""
 
 import hashlib
 import os
@@ -28,7 +28,7 @@ def version() -> str:
 
 
 def made_environment(directory: pathlib.Path, requirements: pathlib.Path) -> pathlib.Path:
-    """The interpreter of an environment with these requirements, made once."""
+    """The interpreter of an environment with these requirements, created once."""
     marker = directory / "made-of"
     wanted = f"{sys.executable} {sys.version}\n{requirements.read_text()}"
     python = directory / "bin" / "python"
@@ -47,7 +47,7 @@ def tools() -> pathlib.Path:
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """Ours with the tools on PATH: auditwheel calls patchelf."""
+    """This process's environment with the tools on PATH: auditwheel calls patchelf."""
     path = f"{tools().parent}{os.pathsep}{os.environ['PATH']}"
     return {**environments.clean_environment(), "PATH": path, **variables}
 
@@ -68,7 +68,7 @@ def sha256(path: pathlib.Path) -> str:
 
 
 def download(place: str, expected: str) -> pathlib.Path:
-    """A file of Debian's pool, fetched once; SystemExit if it is another one than expected."""
+    """A file of Debian's pool, fetched once; SystemExit if it differs from the expected one."""
     path = WHEELS / "downloads" / pathlib.PurePosixPath(place).name
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -82,7 +82,7 @@ def download(place: str, expected: str) -> pathlib.Path:
 
 
 def copy_of_tree(target: pathlib.Path) -> pathlib.Path:
-    """`target`, with what git does not ignore in it."""
+    """Copies the files that git does not ignore to `target`, and returns it."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     names = subprocess.run(

@@ -35,13 +35,13 @@ OURS = ("_core.", "libtimeloom.")
 
 
 def name_in(names: dict[str, str], word: str) -> str:
-    """What "(3) name", and "(3)" from then on, stand for."""
+    """Returns the meaning of "(3) name", and of "(3)" from then on."""
     number, _, name = word.partition(" ")
     return names.setdefault(number, name)
 
 
 def costs(output: pathlib.Path) -> dict[str, int]:
-    """The instructions that each object (a program, a library) runs itself."""
+    """The instructions executed in each object (a program, a library) itself."""
     found: dict[str, int] = collections.defaultdict(int)
     objects: dict[str, str] = {}
     current, is_cost_of_call = "", False
@@ -61,7 +61,7 @@ def costs(output: pathlib.Path) -> dict[str, int]:
 
 
 def instructions(interpreter: pathlib.Path, instrumenter: str, calls: int) -> int:
-    """Of a program with so many calls, in the extension and the recorder."""
+    """The instructions of a program with so many calls, in the extension and the recorder."""
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         program, output = directory / "app.py", directory / "callgrind.out"

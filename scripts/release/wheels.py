@@ -24,7 +24,7 @@ from scripts.release import bundled, check_wheel, old_glibc, python_headers, rel
 
 @dataclasses.dataclass(frozen=True)
 class Workshop:
-    """What the wheels of one architecture are built with."""
+    """The tools and libraries for the wheels of one architecture."""
 
     architecture: old_glibc.Architecture
     directory: pathlib.Path
@@ -42,14 +42,15 @@ def workshop(architecture: old_glibc.Architecture) -> Workshop:
 
 
 def libraries(shop: Workshop) -> dict[str, str]:
-    """Where CMake finds the libraries. Warnings are errors as in `make test`, with whose objects ccache serves."""
+    """The places where CMake finds the libraries. Warnings are errors as in `make test`, whose objects ccache
+    reuses."""
     values = {"TIMELOOM_WERROR": "ON"}
     for library in bundled.LIBRARIES:
         values[f"{library.name.upper()}_LIBRARY"] = str(shop.prefix / "lib" / library.archive)
         if not bundled.headers_of_machine_will_do(library):
             values[f"{library.name.upper()}_INCLUDE_DIR"] = str(shop.prefix / "include")
     if not shop.architecture.is_here:
-        # Of fmt only the headers are used, but what finds them lies among libraries of this machine.
+        # Only the headers of fmt are used, but its CMake files lie among libraries of this machine.
         values["fmt_DIR"] = f"/usr/lib/{old_glibc.ARCHITECTURES[os.uname().machine].triplet}/cmake/fmt"
     return values
 
@@ -81,7 +82,7 @@ def build(shop: Workshop, tag: str, headers: python_headers.Headers) -> pathlib.
     platform, python = shop.architecture.name, f"cp{tag.replace('.', '')}"
     raw = shop.directory / f"raw-{tag}"
     shutil.rmtree(raw, ignore_errors=True)
-    # As deep as the other build directories: ccache sees paths from there.
+    # As deep as the other build directories, because ccache sees relative paths.
     settings = {"build-dir": str(environments.BUILD / f"wheel-{tag}-{platform}")}
     settings |= {f"cmake.define.{name}": value for name, value in defines(shop, tag, headers).items()}
     words = [f"--config-settings={name}={value}" for name, value in settings.items()]
@@ -92,7 +93,7 @@ def build(shop: Workshop, tag: str, headers: python_headers.Headers) -> pathlib.
     )  # fmt: skip
     repaired = shop.directory / f"repaired-{tag}"
     shutil.rmtree(repaired, ignore_errors=True)
-    # Of another machine's wheels auditwheel finds the policy itself, and is told none by name.
+    # For another machine's wheels auditwheel finds the policy itself, so none is given.
     own = f"manylinux_{old_glibc.GLIBC.replace('.', '_')}_{platform}"
     policy = own if shop.architecture.is_here else "auto"
     run(
@@ -104,7 +105,7 @@ def build(shop: Workshop, tag: str, headers: python_headers.Headers) -> pathlib.
 
 
 def outcome(shop: Workshop, tag: str) -> tuple[bool, str]:
-    """Whether there is a wheel as it should be, and what is to say of it."""
+    """True if the wheel is correct, with a report on it."""
     headers = python_headers.headers(tag, shop.architecture)
     if headers is None:
         return False, "NOT BUILT: neither Debian nor this machine has the headers of that Python"

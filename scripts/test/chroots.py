@@ -1,9 +1,8 @@
-"""Bare systems of Debian in which a release is tried. Needs root, debootstrap and the network.
+"""Minimal Debian systems in which a release is tried. Needs root, debootstrap and the network.
 
-A base, build/chroots/SUITE-ARCHITECTURE, is made once and kept as it is; a step works in a layer
-over it, which the next one does not see. Nothing outside is changed: what is mounted is gone when
-the step ends, however it does. But the kernel knows the emulator of another architecture
-from then on, by binfmt_misc, until the machine is restarted.
+A base, build/chroots/SUITE-ARCHITECTURE, is created once and kept unchanged; a step works in a layer over it, which the
+next step does not see. Nothing outside is changed: mounts are gone when the step ends, whether it succeeds or fails.
+But the kernel knows the emulator of another architecture from then on, by binfmt_misc, until the machine is restarted.
 """
 
 import dataclasses
@@ -17,7 +16,7 @@ from scripts import environments
 from scripts.release import release_tools
 
 CHROOTS = environments.BUILD / "chroots"
-# What reaches the network from here reaches it from there.
+# Settings for reaching the network, copied from this machine.
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 SETTINGS = ("/etc/hosts", "/etc/resolv.conf", "/etc/pip.conf", CERTIFICATES)
 # The certificates of this machine under a name that no package of certificates overwrites.
@@ -47,7 +46,7 @@ class System:
 
 
 def register_emulator(architecture: str) -> None:
-    """The kernel runs programs of that architecture from here on, in every chroot."""
+    """Makes the kernel run programs of that architecture, in every chroot."""
     line = EMULATORS.get(architecture)
     if line is None or (BINFMT / line.stem).exists():
         return
@@ -77,7 +76,7 @@ def make(system: System) -> None:
             shutil.copy(source, target)
     if os.path.exists(CERTIFICATES):
         shutil.copy(CERTIFICATES, system.base / KEPT_CERTIFICATES.lstrip("/"))
-    # A mirror may lag behind by more than a release file is valid for.
+    # A mirror may lag behind by more than the validity of a release file.
     (system.base / "etc/apt/apt.conf.d/90timeloom").write_text('Acquire::Check-Valid-Until "false";\n')
 
 

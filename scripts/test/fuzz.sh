@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds the libFuzzer targets of tests/fuzz into build/fuzz and gives each a fixed number of
-# random inputs: FUZZ_RUNS (20,000). What a target finds is kept in build/fuzz; its seeds are in
+# Builds the libFuzzer targets of tests/fuzz into build/fuzz and gives each a fixed number of random
+# inputs: FUZZ_RUNS (20,000). Findings of a target are kept in build/fuzz; its seeds are in
 # tests/fuzz/corpus/<name>.
 set -euo pipefail
 cd -- "$(dirname -- "$0")/../.."
@@ -31,7 +31,7 @@ for target in build/fuzz/tests/fuzz/fuzz_*; do
   corpus=$(mktemp -d)
   seeds=()
   if [ -d "tests/fuzz/corpus/$name" ]; then seeds=("tests/fuzz/corpus/$name"); fi
-  # One that writes and reads an archive for each input takes fifty times as long.
+  # A target that writes and reads an archive for each input takes fifty times as long.
   runs=$fuzz_runs
   if [ "$name" = fuzz_spool_weave ]; then runs=$((fuzz_runs / 20)); fi
   echo "== $name: $runs inputs"

@@ -23,12 +23,12 @@ from scripts import environments, pythons
 # Left out for all but the newest Python.
 WITHOUT_ANY_PYTHON = "--without-any-python"
 
-# How many installations run at once: one compiles while another one waits for the network.
+# The number of installations at once: one compiles while another one waits for the network.
 INSTALLATIONS = 2
 
 
 def install(python: pythons.Python, werror: bool) -> pathlib.Path | None:
-    """The interpreter of an environment with Timeloom, with `werror` compiled as all in build/release."""
+    """The interpreter of an environment with Timeloom; with `werror`, compiled like build/release."""
     print(f"== {pythons.describe(python)}: installing", flush=True)
     try:
         return environments.install(python, "test", werror=werror)
@@ -40,11 +40,11 @@ def test(python: pythons.Python, interpreter: pathlib.Path, pytest_arguments: li
     """Run the tests with one Python; return the failure in words, "" if all passed."""
     print(f"\n== {pythons.describe(python)}: testing", flush=True)
     variables = {**environments.clean_environment(), "TIMELOOM_PROGRAM": str(interpreter.with_name("timeloom"))}
-    # In front, so that -n0 among the arguments wins.
+    # In front, so that -n0 among the arguments takes precedence.
     own = ["-n", str(os.cpu_count()), "--dist=worksteal", "--durations=30"]
     command = [str(interpreter), "-m", "pytest", *own, *pytest_arguments]
     done = subprocess.run(command, env=variables, cwd=environments.ROOT)
-    # All that was asked for may be left out with this Python, for which pytest ends with 5.
+    # With this Python all requested tests may be left out; pytest then ends with 5.
     fine = (0, 5) if WITHOUT_ANY_PYTHON in pytest_arguments else (0,)
     return "" if done.returncode in fine else f"tests failed (pytest ended with {done.returncode})"
 
@@ -69,7 +69,7 @@ def test_all(
 
 
 def arguments_of(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Our arguments, and those for pytest."""
+    """The script's arguments, and the arguments for pytest."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )

@@ -21,7 +21,7 @@ from scripts.test import test_threads_sanitize
 class Step:
     name: str
     command: list[str]
-    problem: str = ""  # why it cannot be run; "" if it can
+    problem: str = ""  # why it cannot run; "" if it can
     variables: dict[str, str] = dataclasses.field(default_factory=dict)
 
 

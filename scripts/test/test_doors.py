@@ -32,7 +32,7 @@ def installed() -> pathlib.Path:
 
 
 def lines(directory: str, status: int, *words: str) -> list[str]:
-    """What a command prints on standard error; fails where it ends otherwise."""
+    """The standard error of a command; fails if it ends with another status."""
     done = subprocess.run(words, cwd=directory, capture_output=True, text=True, env=environments.clean_environment())
     if done.returncode != status:
         sys.exit(f"test_doors: {' '.join(words)} ended with {done.returncode}, not {status}: {done.stderr}")
@@ -40,7 +40,7 @@ def lines(directory: str, status: int, *words: str) -> list[str]:
 
 
 def expect(found: list[str], text: str) -> None:
-    """One line, with this in it."""
+    """Fails unless there is one line, which contains the text."""
     if len(found) != 1 or text not in found[0]:
         sys.exit(f"test_doors: expected one line with {text!r}, found {found}")
 

@@ -38,17 +38,17 @@ make_chroot() {
   touch "$root/made"
 }
 
-# What reaches the network from here reaches it from there.
+# Settings for reaching the network, copied from this machine.
 copy_settings() {
   local file
   for file in /etc/hosts /etc/resolv.conf /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do
     [ ! -e "$file" ] || install -D -m 644 "$(realpath "$file")" "$root$file"
   done
-  # A mirror may lag behind by more than a release file is valid for.
+  # A mirror may lag behind by more than the validity of a release file.
   echo 'Acquire::Check-Valid-Until "false";' >"$root/etc/apt/apt.conf.d/90timeloom"
 }
 
-# The working tree without what git ignores; what was built there before stays.
+# The working tree without files that git ignores; earlier build results there stay.
 copy_tree() {
   mkdir -p "$root/timeloom"
   find "$root/timeloom" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +

@@ -30,7 +30,7 @@ for program in cc gcc c++ g++ clang cmake ninja; do
   ! command -v $program || { echo "there is a compiler"; exit 1; }
 done
 """
-# Without network: all is in the wheel.
+# Without network: the wheel contains everything.
 INSTALL = """
 python3 -m venv /venv
 /venv/bin/pip install --quiet --no-index --find-links /dist timeloom
@@ -55,7 +55,7 @@ python3 -m venv /venv
 /venv/bin/pip install --quiet /dist/timeloom-*.tar.gz
 /venv/bin/python /release_program.py
 """
-# A plain user with what root has installed.
+# An ordinary user with root's installation.
 AS_USER = """
 apt-get -qq update
 cd /timeloom
@@ -65,7 +65,7 @@ chown -R user /timeloom
 chmod 644 /release_program.py
 su user -c 'python3 -m venv ~/venv && ~/venv/bin/pip install --quiet . && ~/venv/bin/python /release_program.py'
 """
-# An older glibc than any Python of 3.11 or later was packaged with: the Python is built there.
+# An older glibc than any packaged Python from 3.11 on has: Python is built there.
 OLD_GLIBC = """
 cd /tmp
 tar xf /python.tar.gz
@@ -77,7 +77,7 @@ apt-get -qq purge --yes --autoremove gcc g++ make >/dev/null 2>&1
 mkdir -p /usr/local/bin
 ln -s /opt/python/bin/python3.11 /usr/local/bin/python3
 """
-# Without a Python: the program reads a run of another tool, fails as it should, and the recorder is loaded.
+# Without a Python: the program reads a run of another tool, fails as intended, and the recorder is loaded.
 ALONE = """
 cd /timeloom/tests/data
 timeloom=/wheel/timeloom/bin/timeloom
@@ -98,11 +98,11 @@ PYTHON_SOURCE = (
 @dataclasses.dataclass(frozen=True)
 class Step:
     what: str
-    system: chroots.System | None  # None: on this machine, in an environment of its own
+    system: chroots.System | None  # None: on this machine, in a separate environment
     script: str
     source: bool = False  # needs a copy of the tree
     python_source: bool = False
-    unpacked: bool = False  # needs what is in a wheel
+    unpacked: bool = False  # needs the contents of a wheel
 
 
 def wheel(suite: str, architecture: str = "amd64") -> Step:
@@ -149,7 +149,7 @@ def unpacked_wheel() -> pathlib.Path:
 
 
 def run(name: str, step: Step) -> str:
-    """What came of it, in words."""
+    """The result in words."""
     release_tools.say(f"{name}: {step.what}")
     begin = time.monotonic()
     files = {"/release_program.py": PROGRAM}

@@ -5,7 +5,7 @@ set -euo pipefail
 cd -- "$(dirname -- "$0")/../.."
 
 # The thread sanitizer of GCC 12 does not know the address space of newer kernels; without
-# randomisation it is where it expects it. Where that is forbidden it may work as it is.
+# randomisation it finds the expected layout. Where that is forbidden it may work nevertheless.
 fixed_addresses=()
 if setarch "$(uname -m)" -R true 2>/dev/null; then
   fixed_addresses=(setarch "$(uname -m)" -R)

@@ -21,11 +21,11 @@ BUILD = ROOT / "build" / "tsan-python"
 ENVIRONMENT = BUILD / "environment"
 REPORTS = BUILD / "reports"
 
-# Races of CPython 3.13 that are reached through its C API. Two threads may intern the same
-# string, and the hook of PEP 523 is a plain pointer there.
+# Races of CPython 3.13 that are reached through its C API. There, two threads may intern the same string at once, and
+# the hook of PEP 523 is a plain pointer.
 SUPPRESSIONS = "race:intern_common\nrace:_PyInterpreterState_SetEvalFrameFunc\n"
 
-# Facts of an interpreter: it has no GIL, and was built with the sanitizer.
+# Properties of an interpreter: it has no GIL, and was built with the sanitizer.
 ASK = (
     "import sysconfig\n"
     "words = sysconfig.get_config_var('CONFIG_ARGS') or ''\n"
@@ -48,19 +48,19 @@ def unsuitable(python: str) -> str | None:
 
 
 def fixed_addresses() -> list[str]:
-    """As in test_sanitize.sh: older sanitizers need a process without randomised addresses."""
+    """As in test_sanitize.sh: older sanitizers need a process without address randomisation."""
     command = ["setarch", os.uname().machine, "-R"]
     usable = shutil.which("setarch") and subprocess.run([*command, "true"], check=False).returncode == 0
     return command if usable else []
 
 
 def quiet_environment() -> dict[str, str]:
-    """For everything but the tests."""
+    """The environment for everything except the tests."""
     return {**os.environ, "TSAN_OPTIONS": "report_bugs=0"}
 
 
 def install(python: str) -> pathlib.Path:
-    """Builds the extension and puts it with pytest into an environment of its own."""
+    """Builds the extension and installs it with pytest into a separate environment."""
     def run(*command: object) -> None:
         subprocess.run([str(word) for word in command], check=True, cwd=ROOT, env=quiet_environment())
 
@@ -82,20 +82,20 @@ def install(python: str) -> pathlib.Path:
 
 
 def accesses(report: str) -> list[list[str]]:
-    """The stacks of a report: of its accesses, not of who made the threads and the memory."""
+    """The stacks of a report's accesses, without the stacks of thread creation and allocation."""
     parts = [part.strip("\n").splitlines() for part in report.split("\n\n")]
     parts = [part[1:] if part and part[0].startswith("WARNING") else part for part in parts]
     return [part[1:] for part in parts if part and re.search(r"(?i)\b(read|write) of size ", part[0])]
 
 
 def is_ours(report: str) -> bool:
-    """Whatever is no data race is, too: a crash, a lock that is used wrongly."""
+    """True for a report about Timeloom: a data race, or any other such as a crash or a misused lock."""
     if "data race" not in report:
         return "timeloom" in report
     for stack in accesses(report):
         for frame in stack:
             if "_PyEval_EvalFrameDefault" in frame:
-                break  # what called this Python code, a frame hook of ours say, does not matter
+                break  # the caller of this Python code, for example a frame hook of Timeloom, does not matter
             if "timeloom" in frame or "_core." in frame:
                 return True
     return False

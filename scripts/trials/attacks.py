@@ -22,7 +22,7 @@ from collections.abc import Callable
 
 from scripts.trials import connections, modules, races, recursion, world
 
-# Given a directory of its own, the seconds and a seed, each returns what it has done, or raises Fallen.
+# Each attack takes a private directory, the seconds and a seed. It returns a description of its work, or raises Fallen.
 ATTACKS: dict[str, Callable[[pathlib.Path, float, int], str]] = {
     "races": races.attack,
     "connections": connections.attack,
@@ -32,7 +32,7 @@ ATTACKS: dict[str, Callable[[pathlib.Path, float, int], str]] = {
 
 
 def attack(name: str, seconds: float, seed: int, keep: bool) -> bool:
-    """Whether it held; prints its line."""
+    """Runs an attack and prints its line; True if Timeloom resisted."""
     place = pathlib.Path(tempfile.mkdtemp(prefix=f"timeloom-{name}-"))
     place.chmod(0o755)  # the attacker may be another user
     begin = time.monotonic()

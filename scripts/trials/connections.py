@@ -1,7 +1,8 @@
-"""Connections to `timeloom view` that never end what they began; requests beside them are answered, and it ends.
+"""Connections to `timeloom view` that never finish their requests; requests beside them are answered, and the server
+ends.
 
-Hundreds of them are open at any time, also more than the server holds; whoever is closed comes again. By turns the
-server has a port and a socket. Seconds are counted to find what hangs only.
+Hundreds of them are open at any time, also more than the server holds; a closed connection comes again. The server
+alternates between a port and a socket. Time limits only serve to find hangs.
 """
 
 import contextlib
@@ -38,7 +39,7 @@ KINDS = [
     Kind(GET + b"X-Long: ", b"a" * 100_000, 2000),
     Kind(POST + b"Content-Length: 9\r\n\r\nhalf"),
     Kind(POST + b"Content-Length: 1000000\r\n\r\n", b"x" * 1_000_000, 100),
-    Kind((GET + b"\r\n") * 40),  # that reads nothing
+    Kind((GET + b"\r\n") * 40),  # reads nothing
     Kind(GET.replace(b"localhost", b"evil.example") + b"\r\n", GET, 1),
     Kind(b"\x16\x03\x01\x02\x00", b"\x00" * 1000),
 ]
@@ -78,7 +79,7 @@ class Server:
         return connection
 
     def ask(self, method: str, path: str, host: str = "localhost", token: str = "") -> tuple[int, bytes]:
-        """Status and body of the answer, which has to be whole."""
+        """Status and body of the answer, which must be complete."""
         words = [f"{method} {path} HTTP/1.1", f"Host: {host}", "Content-Length: 0", "Connection: close",
                  *([f"X-Timeloom-Token: {token}"] if token else [])]  # fmt: skip
         try:
@@ -94,7 +95,7 @@ class Server:
         return int(head.split()[1]), body
 
     def interrupt(self) -> None:
-        """Ends it as Ctrl-C does."""
+        """Ends the server as Ctrl-C does."""
         self.process.send_signal(signal.SIGINT)
         try:
             status = self.process.wait(world.LONGEST)
@@ -105,7 +106,7 @@ class Server:
 
 
 class Half:
-    """A connection of a kind, which goes on and begins anew when it was closed."""
+    """A connection of a kind, which starts again when it is closed."""
 
     def __init__(self, server: Server, kind: Kind):
         self.server, self.kind = server, kind
@@ -116,7 +117,7 @@ class Half:
         self.socket = self.server.connect()
         self.sent = 0
         self.connections += 1
-        with contextlib.suppress(OSError):  # one too many is closed
+        with contextlib.suppress(OSError):  # beyond the limit, connections are closed
             self.socket.sendall(self.kind.begin)
         self.socket.setblocking(False)
 
@@ -141,7 +142,7 @@ REQUESTS = [
 
 
 def check_answers(server: Server) -> float:
-    """Seconds of the slowest."""
+    """Returns the seconds of the slowest answer."""
     slowest = 0.0
     right = [(("POST", "/api/progress", "localhost", server.token), 200),
              (("POST", "/api/progress", "evil.example", server.token), 403)]  # fmt: skip

@@ -28,7 +28,7 @@ from collections.abc import Callable
 
 TIMELOOM = os.environ.get("TIMELOOM_PROGRAM") or str(pathlib.Path(sys.executable).with_name("timeloom"))
 MOST_MEMORY = 200 << 10  # KiB
-LONGEST = 120  # seconds; only what waits for ever takes so long
+LONGEST = 120  # seconds; only a hang takes so long
 COMMANDS = [["report"], ["report", "--json"], ["info", "--json"], ["weave"], ["weave", "--keep-spool"], ["score"],
             ["convert", "--to", "perfetto", "-o", "/dev/null"], ["convert", "--to", "json", "-o", "/dev/null"],
             ["convert", "--to", "chrome", "--from", "1ms", "-o", "/dev/null"]]  # fmt: skip
@@ -57,7 +57,7 @@ RANKS = 2
 
 
 class Fallen(Exception):
-    """A command that did what none may do."""
+    """A command that did something forbidden."""
 
 
 def make_runs(directory: pathlib.Path) -> None:
@@ -76,7 +76,7 @@ def make_runs(directory: pathlib.Path) -> None:
 
 
 def snapshot(directory: pathlib.Path) -> dict[str, tuple[int, int, str]]:
-    """Mode, time of the last change and contents of all that is in `directory`."""
+    """Mode, modification time and contents of everything in `directory`."""
     result = {}
     for path in [directory, *sorted(directory.rglob("*"))]:
         status = path.lstat()
@@ -97,7 +97,7 @@ def checksum(data: bytes, value: int = 2166136261) -> int:
 
 
 def words_check(data: bytes) -> int:
-    """The checksum of what a rank has converted (src/core/checksum.hpp)."""
+    """The checksum of a rank's conversion (src/core/checksum.hpp)."""
     most = (1 << 64) - 1
     lanes = [1, 2, 3, 4]
     for number, (word,) in enumerate(struct.iter_unpack("<Q", data)):
@@ -119,7 +119,7 @@ def text(value: bytes) -> bytes:
 
 
 class Attack:
-    """Changes one run, by the numbers of `rng`."""
+    """Changes one run, by numbers from `rng`."""
 
     def __init__(self, run: pathlib.Path, outside: pathlib.Path, rng: random.Random):
         self.run, self.outside, self.rng = run, outside, rng
@@ -173,7 +173,7 @@ class Attack:
         one.write_bytes(other.read_bytes())
 
     def definitions(self) -> None:
-        """Sound ones, with names and numbers that nobody should trust."""
+        """Definitions with correct checksums, but with names and numbers that cannot be trusted."""
         names = [b"../victim", bytes(self.outside / "file"), b"..", b"x\0y", b"a/b", b".hidden", b"n" * 5000, b"\xff"]
         name, number = self.rng.choice(names), self.rng.choice([0, 7, 2**31, 2**32 - 1])
         keys = [b"timeloom::profile_base_name", b"timeloom::layout", b"timeloom::results", b"timeloom::machine_name"]
@@ -194,7 +194,8 @@ class Attack:
                 file.write(b"".join(self.rng.sample(records, 3)))
 
     def conversion(self) -> None:
-        """Sound ones, with numbers that nobody should trust; src/weave/ranks/rank_result.cpp has the head."""
+        """Conversions with correct checksums, but with numbers that cannot be trusted; src/weave/ranks/rank_result.cpp
+        has the head."""
         for path in self.run.glob("spool/rank-*/*/converted/result"):
             data = bytearray(path.read_bytes()) if path.is_file() and not path.is_symlink() else bytearray()
             if len(data) <= 64 or len(data) % 8 != 0 or len(data) > 1 << 22:
@@ -224,8 +225,8 @@ def remove(path: pathlib.Path) -> None:
         path.unlink(missing_ok=True)
 
 
-# Starts a command and prints its exit status and memory in KiB. A process has the memory of the one that
-# started it in its own account, so this one is small.
+# Starts a command and prints its exit status and memory in KiB. The memory of a process includes its parent's at the
+# start, so this program is small.
 STARTER = """
 import os, sys
 names = os.environ["TIMELOOM_KEPT"].split()
@@ -236,7 +237,7 @@ os.write(int(sys.argv[1]), f"{os.waitstatus_to_exitcode(status)} {usage.ru_maxrs
 
 
 def start(words: list[str], world: pathlib.Path) -> tuple[int, int, str]:
-    """Exit status, memory in KiB and output of a command; at home in the watched directory."""
+    """Exit status, memory in KiB and output of a command, with its home in the watched directory."""
     home = str(world / "outside")
     environment = {"PATH": os.environ.get("PATH", ""), "HOME": home, "TMPDIR": home}
     kept = {**environment, "TIMELOOM_KEPT": " ".join(environment)}
@@ -256,7 +257,7 @@ def start(words: list[str], world: pathlib.Path) -> tuple[int, int, str]:
 
 
 def attack_one(seed: int, runs: pathlib.Path, keep: pathlib.Path | None = None) -> list[str]:
-    """The changes and the commands of input `seed`. Throws Fallen."""
+    """The changes and the commands of input `seed`. Raises Fallen."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="timeloom-fuzz-") as directory:
         world = pathlib.Path(directory)

@@ -1,9 +1,8 @@
 """Files of the current directory with the names of modules, packages, libraries and programs.
 
-Each notes that it was run, and then becomes what it stands for, so that whatever comes after it is tried as well.
-Every command is started in that directory, and has to run no more of these files than the same program under plain
-Python does there: none, but for code on the command line and what Python itself starts by it, such as workers of
-multiprocessing.
+Each notes that it was run, and then acts as the module or program that it replaces, so that later ones are tried as
+well. Every command is started in that directory. It must run no more of these files than the same program under plain
+Python does there: none, except for code on the command line and its children, such as workers of multiprocessing.
 """
 
 import contextlib
@@ -78,7 +77,7 @@ Words = list[world.Word]
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """A command, and what Python runs where it is measured; that ends and prints the same."""
+    """A command, and the measured program under plain Python; it ends with the same status and output."""
 
     words: Words
     plain: Words = dataclasses.field(default_factory=list)
@@ -86,7 +85,7 @@ class Case:
 
 
 class Directory:
-    """The directory in which a user stands; programs and runs lie elsewhere."""
+    """The user's current directory; programs and runs lie elsewhere."""
 
     def __init__(self, place: pathlib.Path, form: str):
         place.mkdir()
@@ -117,7 +116,7 @@ class Directory:
         return sorted(set(self.mark.read_text().split())) if self.mark.exists() else []
 
     def start(self, words: Words) -> tuple[world.Done, list[str]]:
-        """The command, and which of the files it has run."""
+        """Runs the command, and returns the files that it has run."""
         self.mark.unlink(missing_ok=True)
         variables = {
             "OMNITRACE_VERBOSE": "-1", "OMNITRACE_OUTPUT_PATH": str(self.runs),
@@ -127,7 +126,7 @@ class Directory:
         return done, self.ran()
 
     def start_plain(self, case: Case) -> list[str]:
-        """Which of the files plain Python runs; it is asked once."""
+        """The files that plain Python runs; computed once."""
         key = str(case.plain)
         if key not in self.expected:
             plain, self.expected[key] = self.start(case.plain)
@@ -137,7 +136,7 @@ class Directory:
 
 
 def doors(apps: pathlib.Path, runs: pathlib.Path) -> Iterator[Case]:
-    """Everything that runs a program."""
+    """All commands that run a program."""
     python, commands = world.COMMANDS / "python3", world.COMMANDS
     run: Words = [world.TIMELOOM, "run", "--quiet", "--force", "-o", runs / "run"]
     module: Words = [python, "-P", "-m"]
@@ -167,13 +166,13 @@ def doors(apps: pathlib.Path, runs: pathlib.Path) -> Iterator[Case]:
 
 
 def kernel_case(kernel: str) -> Case:
-    """The start of a kernel; it lies nowhere in the current directory."""
+    """The start of a kernel, which is not in the current directory."""
     python = world.COMMANDS / "python3"
     return Case([python, "-m", kernel, "--help"], [python, "-m", "ipykernel_launcher", "--help"])
 
 
 def readers(run: pathlib.Path, out: pathlib.Path) -> Iterator[Case]:
-    """Everything else; `run` is not finished at first."""
+    """All other commands; `run` is unfinished at first."""
     for words in (["report"], ["report", "--json"], ["info"], ["view", "--text"], ["view", "--html", out, "--force"],
                   ["view", "--no-browser", "--idle", "0.01"], ["score"]):  # fmt: skip
         yield Case([world.TIMELOOM, *words, run])
@@ -199,7 +198,7 @@ def try_case(directory: Directory, case: Case) -> None:
 
 
 def try_attach(directory: Directory, apps: pathlib.Path) -> None:
-    """A program that runs already; whether it can be recorded depends on its Python and on the system."""
+    """A running program; its Python and the system decide whether it can be recorded."""
     words = [str(world.COMMANDS / "python3"), str(apps / "sleep.py")]
     target = subprocess.Popen(words, cwd=directory.here, env=world.environment(directory.home), start_new_session=True)
     try:
@@ -212,7 +211,7 @@ def try_attach(directory: Directory, apps: pathlib.Path) -> None:
 
 
 def try_view(directory: Directory, run: pathlib.Path) -> None:
-    """The server answers, and looks for nothing in the current directory."""
+    """The server answers, and uses no file of the current directory."""
     directory.mark.unlink(missing_ok=True)
     with connections.Server(run, directory.home, cwd=directory.here) as server:
         connections.check_answers(server)

@@ -1,8 +1,8 @@
-"""Races on what commands write: an attacker swaps links for it while they work.
+"""Races on files that commands write: an attacker swaps links for them meanwhile.
 
-The attacker may write in the directory in which runs and files are made: another user where this is run by the
-superuser, who also lets an attacker of the same user act in each second round. Files outside have the names of those
-that runs hold. None of them may change, and nothing may be made beside them.
+The attacker may write in the directory of runs and files: another user if the superuser runs this, who also lets an
+attacker of the same user act in every second round. Files outside have the same names as files in runs. None of them
+may change, and nothing may be created beside them.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from scripts.trials import world
 STRANGER = 65534  # nobody
 PLANTED = ["settings", "defs", "log", "log-1", "ring", "life", "unmeasured", "profile-0", "probe", "running",
            "view.timeloom", ".view.timeloom", "MANIFEST.md", "scorep.cfg", "traces.otf2", "profile.cubex"]  # fmt: skip
-AWAY = ".away-"  # in the names of what the attacker has taken away
+AWAY = ".away-"  # in the names of entries that the attacker has moved away
 
 APP = """
 import multiprocessing, os, subprocess, sys, time
@@ -81,13 +81,13 @@ class Swapper:
             time.sleep(self.chance.choice([0, 0.0005, 0.005]))
 
     def paths(self) -> list[str]:
-        """What may be swapped: also names that are not there yet."""
+        """The paths that may be swapped, including names that do not exist yet."""
         found = [f"{self.base}/run", f"{self.base}/file.omnitrace"]
         for path, directories, files in os.walk(self.base):
             names = directories + files + (PLANTED if path != self.base else [])
             found += [os.path.join(path, name) for name in names if AWAY not in name]
             directories[:] = [name for name in directories if AWAY not in name and is_open(os.path.join(path, name))]
-        if self.user == os.geteuid():  # a command follows a link of its own user to a run and to what it is to write
+        if self.user == os.geteuid():  # a command follows a link of its own user to a run and to its output
             found = [path for path in found if path.startswith(f"{self.base}/run/")]
         return found
 
@@ -112,7 +112,7 @@ class Swapper:
         return linked
 
     def link(self, path: str, is_directory: bool) -> bool:
-        """Whether there is one now: the kernel may refuse hard links, and a command may be faster."""
+        """True if the entry exists now: the kernel may refuse hard links, and a command may be faster."""
         name = os.path.basename(path)
         target = name if name in self.names else self.chance.choice(self.names)
         if is_directory:
@@ -126,7 +126,7 @@ class Swapper:
 
 
 def is_open(directory: str) -> bool:
-    """Whether another user may enter it; nobody else could do in there what an attacker of the same user can."""
+    """True if another user may enter it; otherwise only an attacker of the same user could act inside."""
     try:
         return os.lstat(directory).st_mode & 0o077 != 0
     except OSError:
@@ -137,7 +137,7 @@ Command = tuple[list[world.Word], dict[str, str]]
 
 
 def commands() -> list[Command]:
-    """Everything that writes in the current directory or in a run there, with its variables."""
+    """All commands that write in the current directory or in a run there, with their variables."""
     app = "../../app.py"
     run: list[world.Word] = [world.TIMELOOM, "run", "--force", "-o", "run"]
     scorep = {"SCOREP_EXPERIMENT_DIRECTORY": "run", "SCOREP_ENABLE_TRACING": "true"}
@@ -185,7 +185,8 @@ class Ground:
                 os.utime(file, (1, 1))
 
     def state(self) -> dict[str, Any]:
-        """Everything that no command may change, so not caches; of the attacked directory that it is there."""
+        """The state of everything that no command may change, so not of caches; of the attacked directory only its
+        existence."""
         found: dict[str, Any] = {str(path): "" for path in self.base.parent.iterdir()}
         for path in self.place.iterdir():
             if path != self.base.parent:
@@ -193,7 +194,7 @@ class Ground:
         return {name: status for name, status in found.items() if "/.cache" not in name}
 
     def begin(self, owner: int, chance: random.Random) -> None:
-        """Gives the attacker a directory, mostly with a run in it."""
+        """Gives the attacker a directory, usually with a run in it."""
         shutil.rmtree(self.base)
         self.base.mkdir()
         kind = chance.choice(["finished", "unfinished", "unfinished", "none"])

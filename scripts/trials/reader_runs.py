@@ -1,4 +1,4 @@
-"""The programs that scripts/trials/real_readers.py measures, and what Timeloom says of their runs."""
+"""The programs that scripts/trials/real_readers.py measures, and Timeloom's own results for their runs."""
 
 import collections
 import json
@@ -79,7 +79,7 @@ class Program(typing.NamedTuple):
     text: str
     options: tuple[str, ...] = ()
     door: tuple[str, ...] = ("-m", "timeloom", "--quiet", "--force", "-o", "run")
-    # Extra-P and hatchet have no place for tuples of values; ViTE 1.2 dies of metrics of a process.
+    # Extra-P and hatchet cannot represent tuples of values; ViTE 1.2 crashes on metrics of a process.
     without: tuple[str, ...] = ()
 
 
@@ -95,7 +95,7 @@ PROGRAMS = [
 
 
 class Run:
-    """A run and what Timeloom says of it: visits and exclusive seconds by region."""
+    """A run with Timeloom's results: visits and exclusive seconds by region."""
 
     def __init__(self, directory: pathlib.Path, program: Program) -> None:
         self.directory, self.program = directory, program

@@ -128,7 +128,7 @@ class Place:
         (self.site / "pins").write_text(REQUIREMENTS.read_text())
 
     def run(self, program: Program, *options: str) -> None:
-        """In a directory that looks the same every time."""
+        """In a directory that has the same path every time."""
         work = self.scratch / "work"
         shutil.rmtree(work, ignore_errors=True)
         for name, text in program.files.items():
@@ -140,7 +140,7 @@ class Place:
                      "COLUMNS": "80", "SOURCE_DATE_EPOCH": "1767225600"}  # fmt: skip
         done = subprocess.run([self.python, *options, *words], cwd=work, env=variables, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
-        if done.returncode not in (0, 1):  # pyflakes has something to say
+        if done.returncode not in (0, 1):  # pyflakes has found something
             raise SystemExit(f"{program.package} ended with status {done.returncode}:\n{done.stdout}")
 
     def measure(self, program: Program, kind: str, *options: str) -> pathlib.Path:
@@ -163,7 +163,7 @@ class Place:
 
 
 def only_trace(run: pathlib.Path) -> pathlib.Path:
-    """The run without the profile that weaving made, so that the archive itself is read."""
+    """The run without its woven profile, so that the archive itself is read."""
     copy = run.with_name(run.name + "-archive")
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(run, copy, ignore=shutil.ignore_patterns("profile.cubex"))

@@ -117,12 +117,12 @@ def check_vite(run: Run) -> None:
     found = re.findall(r"(\d+) errors and (\d+) warnings were found", done.stdout)
     same("ViTE", (done.returncode, found), (0, [("0", "0")]))
     text = picture.read_text()
-    names = read_archive(run)["names"].values()  # where they are Score-P's, info has others
+    names = read_archive(run)["names"].values()  # if they are Score-P's, info has others
     same("locations of ViTE", {name for name in names if not shown(name, text)}, set())
 
 
 def shown(name: str, picture: str) -> bool:
-    """ViTE appends the number of the location, and does not mask what XML needs masked."""
+    """ViTE appends the number of the location, and does not escape characters for XML."""
     return re.search(rf">{re.escape(name)}_\d+</text>", picture) is not None
 
 
@@ -135,7 +135,7 @@ def metric_sums(run: Run) -> Iterator[tuple[Any, Any, Any, Any]]:
 
 
 def is_shape(cnode: Any) -> bool:
-    """Whether the call path stands for none of the program."""
+    """True if the call path does not belong to the program."""
     return cnode.region.role == "artificial" and ":" not in cnode.region.paradigm
 
 
@@ -223,13 +223,13 @@ def check_timemory(run: Run) -> None:
     subprocess.run([run.timeloom, "convert", run.directory, "--to", "omnitrace", "-o", directory], check=True,
                    env=variables, capture_output=True)  # fmt: skip
     visits: collections.Counter[str] = collections.Counter()
-    for file in directory.glob("wall_clock*.tree.json"):  # one a process
+    for file in directory.glob("wall_clock*.tree.json"):  # one per process
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             frame = hatchet.GraphFrame.from_timemory(str(file)).dataframe
         for name, calls in frame.groupby("name")["count"].sum().items():
             visits[str(name)] += int(calls)
-    # No seconds: those of a thread are taken from the call path that it stands below.
+    # No seconds: a thread's are taken from the call path above it.
     same("visits of hatchet's timemory", dict(+visits), dict(+run.visits))
 
 
@@ -284,7 +284,7 @@ def main() -> None:
             try:
                 READERS[name](run)
                 result = "agrees"
-            except Exception as error:  # of a reader of somebody else, too
+            except Exception as error:  # readers of other projects may raise anything
                 failed += 1
                 result = f"FAILED: {type(error).__name__}: {error}"
             print(f"{program.name}: {name} {result}", flush=True)

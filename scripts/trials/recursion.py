@@ -1,6 +1,6 @@
 """Runs of a very deep recursion, given to every command and format.
 
-No command may crash, hang, take much memory, or write what grows with the square of the depth.
+No command may crash, hang, take much memory, or write output that grows with the square of the depth.
 """
 
 import pathlib
@@ -10,8 +10,8 @@ import time
 from scripts.trials import connections, world
 
 DEPTHS = [100_000, 400_000]
-MEMORY = 4 << 30  # bytes of address space, with all that is mapped
-MOST = 5000  # bytes for each call of the recursion; what grows with the square has tens of thousands
+MEMORY = 4 << 30  # bytes of address space, with all mappings
+MOST = 5000  # bytes for each call of the recursion; quadratic output has tens of thousands
 
 PROGRAM = """
 import sys
@@ -32,7 +32,7 @@ RUNS = {  # by their names
     "ring": ["--max-size", "8M", "--at-max-size", "ring"], "traced": ["--instrumenter", "trace"],
     "profiled": ["--instrumenter", "profile", "--c-functions"], "scorep": ["--layout", "scorep"],
 }  # fmt: skip
-OUT = "out"  # what a command writes
+OUT = "out"  # a command's output
 # With the names of runs.
 COMMANDS = f"""
 report run | report --full run | report --tree run | report --json run | report --csv run | report --by thread run
@@ -50,7 +50,7 @@ convert run --to omnitrace -o {OUT} | convert profile --to collapsed -o {OUT} | 
 
 
 def size_of(path: pathlib.Path) -> int:
-    """Bytes of a file, or of all that is in a directory."""
+    """Bytes of a file, or of everything in a directory."""
     files = [path, *path.rglob("*")] if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())
 
@@ -68,7 +68,7 @@ def check_size(command: str, size: int, depth: int) -> None:
 
 
 def try_commands(place: pathlib.Path, depth: int) -> int:
-    """The number of commands."""
+    """Returns the number of commands."""
     commands = [line.split() for line in COMMANDS.strip().replace("\n", " | ").split(" | ")]
     out = place / OUT
     for words in commands:
@@ -81,7 +81,7 @@ def try_commands(place: pathlib.Path, depth: int) -> int:
 
 
 def try_view(place: pathlib.Path) -> None:
-    """The server answers while it reads the run, and when it has."""
+    """The server answers while it reads the run, and afterwards."""
     with connections.Server(place / "run", place) as server:
         while b'"indexing"' in server.ask("POST", "/api/progress", token=server.token)[1]:
             time.sleep(0.1)

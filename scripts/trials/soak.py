@@ -32,7 +32,7 @@ INSTRUMENTERS = ["auto", "frame", "profile", "trace"] + ["monitoring"] * (sys.ve
 
 
 class Wrong(Exception):
-    """A run that is not as it must be."""
+    """A run with wrong contents."""
 
 
 def options_of(rng: random.Random) -> tuple[list[str], str]:
@@ -63,7 +63,7 @@ def run_program(seed: int, options: list[str], follow: str, directory: pathlib.P
 
 
 def kill_rest(group: int) -> None:
-    """Ends what is left of a process group: workers of a program that was killed wait for it for ever."""
+    """Ends the rest of a process group: workers wait forever for a program that was killed."""
     time.sleep(0.05)
     for _ in range(200):
         try:
@@ -106,7 +106,7 @@ def check_counts(directory: pathlib.Path, info: dict[str, Any], limited: bool) -
     calls, missing = recorded(directory / "run", info), info["losses"]
     for process, (begun, ended) in known(directory / "counts").items():
         if limited:
-            continue  # what is kept is a part
+            continue  # only a part is kept
         if not ended <= calls[process] <= begun:
             raise Wrong(f"process {process} made {ended} to {begun} calls, {calls[process]} are recorded; {missing}")
     lost = [loss for loss in missing if "damaged" in loss or "not sound" in loss or "could not be read" in loss]
@@ -150,7 +150,7 @@ def main() -> int:
     parser.add_argument("--one", action="store_true", help="only the program of --seed")
     parser.add_argument("--keep", metavar="DIR", help="copy what is wrong to DIR")
     arguments = parser.parse_args()
-    # nohup and a shell's & change these; the programs die of signals.
+    # nohup and a shell's & change these signals; the programs die of signals.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     print(f"soak: Python {sys.version.split()[0]}, seeds from {arguments.seed} on", flush=True)

@@ -75,7 +75,7 @@ def generate(n: int) -> Iterator[None]:
 
 
 class Fault(Exception):
-    """Raised and caught in here."""
+    """Raises and catches an exception."""
 
 
 def fail(n: int) -> None:
@@ -157,14 +157,14 @@ def fork(rng: random.Random, depth: int) -> None:
     if pid == 0:
         own = random.Random(seed)
         try:
-            # Other threads may have held a lock of Python's library at the fork, also without us.
+            # Other threads may have held a lock of Python's library at the fork, also without Timeloom.
             body(own, depth + 1) if alone else simple(own)
             die(own, main=False)
         except BaseException:
             sys.excepthook(*sys.exc_info())
         os._exit(99)
     if rng.random() < 0.1:
-        return  # whoever comes to wait for it
+        return  # reached by a thread that waits for it
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     assert status in STATUSES, status
 
@@ -255,7 +255,7 @@ def die(rng: random.Random, main: bool) -> None:
 
 
 if __name__ == "__main__":
-    signal.alarm(120)  # nobody waits for it any more
+    signal.alarm(120)  # the parent does not wait for it any more
     generator = random.Random(SEED)
     body(generator, int(sys.argv[4]) if len(sys.argv) > 4 else 0)
     die(generator, main=True)

@@ -150,7 +150,7 @@ profiler() {
   measured profiled torch_loop.py profiled 20 | tee inside.txt
   report profiled 12
   check "Timeloom has what ran before torch.profiler began" has_kernels profiled 90
-  # Times differ from run to run.
+  # Times differ between runs.
   check "torch.profiler has all its kernels" diff <(grep -o 'kernels.*call [0-9]*' plain.txt) <(grep -o 'kernels.*call [0-9]*' inside.txt)
   measured early torch_loop.py early 20
   [ -d torch ] || measured torch torch_loop.py train 20

@@ -1,4 +1,5 @@
-"""What the attacks share: commands that are stopped when they hang, and the state of files that none may change."""
+"""Code shared by the attacks: commands that are stopped when they hang, and the state of files that no command may
+change."""
 
 import contextlib
 import dataclasses
@@ -16,13 +17,13 @@ from typing import Any
 
 COMMANDS = pathlib.Path(sys.executable).parent
 TIMELOOM = os.environ.get("TIMELOOM_PROGRAM") or str(COMMANDS / "timeloom")
-LONGEST = 300  # seconds; only what waits for ever takes so long
+LONGEST = 300  # seconds; only a hang takes so long
 
 Word = str | pathlib.Path
 
 
 class Fallen(Exception):
-    """What an attack has shown, and where to look."""
+    """The finding of an attack, with the place of its files."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,14 +38,14 @@ class Done:
 
 
 def environment(home: pathlib.Path, **more: str) -> dict[str, str]:
-    """One without settings of anybody, at home in a directory of the trial."""
+    """An environment without the user's settings, with its home in a directory of the trial."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     return {**kept, "HOME": str(home), "TMPDIR": str(home), **more}
 
 
 def start(words: Sequence[Word], home: pathlib.Path, variables: dict[str, str] | None = None, memory: int = 0,
           **more: Any) -> Done:  # fmt: skip
-    """Runs a command to its end; one that hangs has fallen. `memory`: bytes of address space; `more` goes to Popen."""
+    """Runs a command to its end; a hang raises Fallen. `memory`: bytes of address space; `more` goes to Popen."""
 
     def limit() -> None:
         if memory:
@@ -68,14 +69,14 @@ def start(words: Sequence[Word], home: pathlib.Path, variables: dict[str, str] |
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """Ends a process and all that it has started."""
+    """Ends a process and all its children."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def checked(*arguments: Any, statuses: Sequence[int] = (0,), **more: Any) -> Done:
-    """start() of a command that has to end with one of these statuses."""
+    """start() for a command that must end with one of these statuses."""
     done = start(*arguments, **more)
     if done.status not in statuses:
         raise Fallen(str(done))
@@ -83,7 +84,7 @@ def checked(*arguments: Any, statuses: Sequence[int] = (0,), **more: Any) -> Don
 
 
 def snapshot(directory: pathlib.Path) -> dict[str, tuple[int, int, int, str]]:
-    """Mode, owner, time of the last change and contents of everything in `directory`."""
+    """Mode, owner, modification time and contents of everything in `directory`."""
     result = {}
     for path in [directory, *sorted(directory.rglob("*"))]:
         status = path.lstat()

@@ -1,1 +1,1 @@
-"""Parts of scripts/check/check_layers.py: the table of layers and how source text is read."""
+"""Parts of scripts/check/check_layers.py: the table of layers, and the reading of source text."""

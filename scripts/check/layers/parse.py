@@ -1,4 +1,4 @@
-"""Reads what the rules are about out of C++, CMake and Python text, as (line, words)."""
+"""Extracts the subjects of the rules from C++, CMake and Python text, as (line, words)."""
 
 import ast
 import re
@@ -10,7 +10,7 @@ KEYWORDS = {"SOURCES", "USES", "LINKS"}  # of timeloom_library()
 
 
 def code_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Numbered lines without the comments at their end, those that end in a backslash joined."""
+    """Numbered lines without the comments at their end; lines that end in a backslash are joined."""
     begin, joined = 1, ""
     for number, line in enumerate(text.split("\n"), 1):
         joined += re.sub(r"//.*|/\*.*?\*/", "", line)
@@ -22,7 +22,7 @@ def code_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def namespaces(line: str) -> set[str]:
-    """The names that stand before `::` in a line of code, those of std and of the whole project left out."""
+    """The names in front of `::` in a line of code, except std and the project's own namespace."""
     code = re.sub(r'"(?:[^"\\]|\\.)*"', '""', line)
     return set(re.findall(r"(?<![\w:])(?:timeloom::)?(\w+)::", code))
 
@@ -45,8 +45,8 @@ def words_after(text: str, keyword: str) -> Iterator[tuple[int, str]]:
 
 
 def used_targets(text: str) -> Iterator[tuple[int, str]]:
-    """Names, without timeloom_ and _shared, of the targets that a CMakeLists.txt links to:
-    those of USES, and those that target_link_libraries names itself."""
+    """Names, without timeloom_ and _shared, of the targets that a CMakeLists.txt links to: from USES, and from
+    target_link_libraries."""
     yield from words_after(text, "USES")
     linking = False
     own = set(re.findall(r"(?:add_library|add_executable|Python_add_library)\s*\(\s*(\w+)", text))

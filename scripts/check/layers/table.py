@@ -3,8 +3,8 @@
 import dataclasses
 import re
 
-# The folders that each folder of src may include besides itself. "formats" stands for every
-# folder in src/formats, "formats/*" for those that have no line of their own.
+# The folders that each folder of src may include besides itself. "formats" stands for every folder in src/formats,
+# "formats/*" for those without a line of their own.
 ALLOWED: dict[str, tuple[str, ...]] = {
     "os": (),
     "core": ("os",),
@@ -26,13 +26,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "view": ("exchange", "formats", "profile", "core", "os"),
     "tools": ("weave", "view", "exchange", "formats", "profile", "settings", "run", "core", "os"),
 }
-# Parts of doors that are compiled into a target of another folder, and may use what that may.
+# Parts of doors that are compiled into a target of another folder, with the rights of that target.
 PARTS_OF = {"launch": "python", "tools": "tools"}
-# What a door's layer may use besides of its own folder.
+# The folders that a layer of a door may use in addition to its own folder.
 BESIDE = {"launch": ("settings",), "tools": ("settings", "format")}
 
-# These build and are tested without what lies above them, so their tests include
-# no more than they do. Other tests may set up what they like.
+# These folders are built and tested without the layers above them, so their tests include no more than they do. Other
+# tests may set up anything.
 TESTED_ALONE = ("os", "core", "spool", "record")
 
 # Packages of python/ that each package may import.
@@ -47,13 +47,13 @@ ALLOWED_IMPORTS: dict[str, tuple[str, ...]] = {
 
 
 def package_place(package: str) -> str:
-    """Where a package lies: the faces of doors in python/doors."""
+    """The directory of a package: the packages of doors are in python/doors."""
     return f"python/{package}" if package == "timeloom" else f"python/doors/{package}"
 
 
 @dataclasses.dataclass(frozen=True)
 class ForeignHeaders:
-    """Headers of others that only some files of src may include."""
+    """External headers that only some files of src may include."""
 
     whose: str
     pattern: re.Pattern[str]
@@ -112,22 +112,22 @@ CONDITIONS = (
     Conditions("the platform", re.compile(PLATFORM), re.compile(r"os/"), "src/os"),
 )
 
-# The namespace of the code in a folder, where it is not the name of the folder. A name that is used
-# with its namespace counts as use of the folder, whichever header it came by.
+# The namespace of the code in a folder, if it differs from the folder's name. A name with this namespace counts as a
+# use of the folder, whichever header declares it.
 NAMESPACES = {"otf2": "formats/otf2", "cube": "formats/cube"} | {
     name: name for name in ("os", "run", "spool", "record", "profile", "exchange", "weave", "view", "tools", "python")
 }
 
-# A folder with more entries beside each other than this is one that nobody finds anything in.
+# In a folder with more entries than this nobody finds anything.
 MOST_FILES = 40
 
-# Folders that are tested alone may not be linked to these. The folders that they use are
-# tested alone as well, so they get none of these through them.
+# Folders that are tested alone must not be linked to these. The folders that they use are tested alone as well, so they
+# get none of these indirectly.
 NEVER_LINKED = re.compile(r"otf2|open-trace-format|mpi|python", re.IGNORECASE)
 
 
 def folder_of(path: str) -> str | None:
-    """The folder of the table that a path below src lies in; None: in none."""
+    """The folder of the table that contains a path below src; None: no folder."""
     parts = path.split("/")
     if parts[0] == "doors":
         return "/".join(parts[:3]) if len(parts) > 3 else None
