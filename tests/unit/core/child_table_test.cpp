@@ -12,7 +12,7 @@ namespace {
 
 using Child = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // parent, region, node
 
-// After each insertion the child is there, and neither its neighbours nor its twins are.
+// After each insertion the child is found, but neither its neighbours nor its twins.
 void expect_all_found(const std::vector<Child>& children) {
   ChildTable table;
   for (const auto& [parent, region, node] : children) {
@@ -41,7 +41,7 @@ TEST(ChildTable, FindsChildrenOfManyParents) {
   expect_all_found(children);
 }
 
-// Their bucket is the same one, whatever the size of the table.
+// They share a bucket, whatever the size of the table.
 TEST(ChildTable, FindsChildrenOfParentsFarApart) {
   std::vector<Child> children;
   for (std::uint32_t i = 0; i < 4'000; ++i) children.emplace_back(i << 20, 3, i);

@@ -55,7 +55,7 @@ TEST(EventWord, WhatIsNoEventIsNotCounted) {
   const EventWord words[] = {
       make_extended(ExtendedKind::kOpenRegions, 2),
       1,
-      2,  // what look like an enter and a leave
+      2,  // looks like an enter and a leave
       make_extended(ExtendedKind::kTrack, 1),
       5,
       make_word(WordKind::kEnter, 1),
@@ -65,7 +65,7 @@ TEST(EventWord, WhatIsNoEventIsNotCounted) {
       make_extended(ExtendedKind::kTimeBase, 1),
       1,
       make_extended(ExtendedKind::kTrackEnd, 0),
-      make_extended(ExtendedKind::kSamples, 2),  // an event of its own in a trace
+      make_extended(ExtendedKind::kSamples, 2),  // a separate event in a trace
       1,
       2,
       make_word(WordKind::kLeave, 1),

@@ -19,7 +19,7 @@ FilterFile files(const std::string& rules) {
   return parse("SCOREP_FILE_NAMES_BEGIN\n" + rules + "\nSCOREP_FILE_NAMES_END\n");
 }
 
-// By name, of a region with no file and no other name.
+// By name, for a region without a file or another name.
 bool excludes(const FilterFile& filter, const std::string& name) {
   return filter.excluded("", name, "");
 }
@@ -162,7 +162,7 @@ TEST(FilterFile, AppliesARuleThatMatchesAnyOfTheNames) {
   EXPECT_FALSE(excludes({}));
 }
 
-// Word for word what one rule after the other says.
+// The result is the same as of applying one rule after the other.
 TEST(FilterFile, AnswersAsOneRuleAfterTheOtherWould) {
   const std::vector<std::string> patterns = {"a",  "ab",  "a*",  "*b",   "*",     "a*b",   "?b",
                                              "**", "[a]", "\\*", "a\\b", "*a*b*", "ba*ab", "b*"};

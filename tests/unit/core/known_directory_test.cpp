@@ -45,7 +45,7 @@ TEST_F(KnownDirectoryTest, IsOpenedAsLongAsItIsTheSame) {
   EXPECT_FALSE(run.open_to_list(&error).is_open());
   EXPECT_EQ(error, ESTALE);
   fs::remove(run_);
-  fs::create_symlink("moved", run_);  // to the same: whoever has moved it tells where it is
+  fs::create_symlink("moved", run_);  // to the same directory, as its new place shows
   EXPECT_TRUE(run.open(&error).is_open());
 }
 
@@ -93,7 +93,7 @@ TEST_F(KnownDirectoryTest, ADirectoryOfAnotherUserIsNoneOfOurs) {
   int error = 0;
   run.make_below("spool", &error);
   EXPECT_EQ(error, ESTALE);
-  EXPECT_TRUE(fs::is_empty(run_ / "spool"));  // nothing is left of the look at it
+  EXPECT_TRUE(fs::is_empty(run_ / "spool"));  // the check has left nothing behind
 }
 
 TEST_F(KnownDirectoryTest, IsToldToOtherProcesses) {

@@ -26,14 +26,15 @@ class LifeTest : public testing::Test {
   std::string spool() const { return directory_.path().string(); }
   std::string life() const { return spool() + "/" + kLifeName; }
 
-  // Maps the ring, as a process that records does, and has it as its own no longer than it lives.
+  // Maps the ring, as a recording process does, and owns it for as long as it lives.
   void map_ring() const {
     const int fd = ::open((spool() + "/" + kRingName).c_str(), O_RDWR | O_CREAT, 0666);
     ASSERT_EQ(::ftruncate(fd, 4096), 0);
     ASSERT_NE(::mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0), MAP_FAILED);
     ::close(fd);
   }
-  // What others see of a process while it does nothing after `begin`, and after its end.
+  // The state of a process as others see it: while it does nothing after `begin`, and after its
+  // end.
   std::pair<Alive, Alive> seen(const std::function<void()>& begin) const {
     std::array<int, 2> ready{}, end{};
     EXPECT_EQ(::pipe(ready.data()) + ::pipe(end.data()), 0);
@@ -50,7 +51,7 @@ class LifeTest : public testing::Test {
     ::close(end[1]);
     siginfo_t info{};
     ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
-    const Alive ended = alive(spool());  // nobody has asked for its status yet
+    const Alive ended = alive(spool());  // its status has not been read yet
     ::waitpid(child, nullptr, 0);
     for (const int fd : {ready[0], ready[1], end[0]}) ::close(fd);
     return {living, ended};
@@ -129,7 +130,7 @@ TEST_F(LifeTest, OnAnotherMachineIsKnownByTheHeartbeat) {
   EXPECT_EQ(alive(spool()), Alive::kUnknown);
 }
 
-// Whoever may write into the spool puts a file of the user in the place of the heart.
+// An attacker who may write into the spool replaces the heartbeat file by a file of the user.
 TEST_F(LifeTest, BeatsInNoOtherFile) {
   os::File file;
   ASSERT_EQ(write_life(spool(), &file), 0);

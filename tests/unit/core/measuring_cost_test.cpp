@@ -74,7 +74,7 @@ TEST(MeasuringCost, AChildCostsWhatItsOwnCallbacksAndFirstSightsTell) {
   EXPECT_DOUBLE_EQ(all->timed, 500);
   EXPECT_DOUBLE_EQ(all->event, (10 * 0.5 + 100 * 1.0) / 110);
   EXPECT_DOUBLE_EQ(all->inside, (10 * 0.375 + 100 * 0.875) / 110);
-  CostSum quick;  // faster than the calibrated program: no less than that
+  CostSum quick;  // faster than the calibrated program: the cost is not reduced
   quick.add(calibrated);
   quick.add({.events = 100, .callback = 30});
   EXPECT_DOUBLE_EQ(quick.sum()->events, 10 * 0.5 + 100 * 0.25);
@@ -90,7 +90,7 @@ TEST(MeasuringCost, AnEstimateOfMoreThanAllIsNone) {
   EXPECT_FALSE(of("events=0.02 cpu=0.02"));
   ASSERT_TRUE(of("events=0.02 cpu=0.021"));
   EXPECT_LT(shares_of(*of("events=0.02 cpu=0.021")).cpu, 1);
-  EXPECT_TRUE(of("events=0.02"));  // nothing to hold it against
+  EXPECT_TRUE(of("events=0.02"));  // nothing to compare it with
 }
 
 TEST(MeasuringCost, SharesOfAProgramThatWaitsAndOfOneThatUsesManyCores) {

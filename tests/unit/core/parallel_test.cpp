@@ -31,7 +31,8 @@ TEST(ForEachInParallel, GoesOnWithoutMoreThreads) {
   pthread_attr_t before, huge;
   ASSERT_EQ(::pthread_getattr_default_np(&before), 0);
   ASSERT_EQ(::pthread_attr_init(&huge), 0);
-  ASSERT_EQ(::pthread_attr_setstacksize(&huge, std::size_t{1} << 46), 0);  // nobody has it
+  ASSERT_EQ(::pthread_attr_setstacksize(&huge, std::size_t{1} << 46), 0);  // more than any machine
+                                                                           // has
   ASSERT_EQ(::pthread_setattr_default_np(&huge), 0);
   std::vector<int> done(10);
   EXPECT_NO_THROW(for_each_in_parallel(done.size(), 4, [&](std::size_t i) { ++done[i]; }));

@@ -1,4 +1,4 @@
-// Files as other tools lay them out: the reader takes every form of the format.
+// Files in the layouts of other tools: the reader accepts every form of the format.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -72,7 +72,7 @@ TEST(CubeReader, FindsRowsOfInclusiveMetricsInWideOrder) {
   for (std::uint32_t i = 0; i < 6; ++i) {
     column.push_back(to_double(times.type(), times.at(CnodeId{i}, CubeLocationId{1})));
   }
-  // The rows are those of the ids 0 1 2 3 4 5, the document has 0 1 3 4 2 5.
+  // Rows are in the order of the ids 0 1 2 3 4 5, the document has 0 1 3 4 2 5.
   EXPECT_EQ(column, (std::vector<double>{1, 2, 4, 5, 3, 6}));
 }
 

@@ -1,4 +1,4 @@
-// Small CUBE files for tests, made part by part so that each can be damaged.
+// Small CUBE files for tests, built part by part so that each part can be damaged.
 #pragma once
 
 #include <cstdint>
@@ -56,8 +56,7 @@ inline std::string tar_header(const std::string& name, std::uint64_t size, char 
 
 enum class Padding { kTar, kCube };
 
-// A tar archive of these members; `padding` is what follows a size that is a
-// multiple of 512.
+// A tar archive of these members; `padding` follows a size that is a multiple of 512.
 class Tar {
  public:
   explicit Tar(Padding padding = Padding::kTar) : padding_(padding) {}
@@ -80,8 +79,8 @@ inline Reader read_text(const std::string& text) {
   return Reader(std::make_unique<std::istringstream>(text), "test.cubex");
 }
 
-// The tree of the specification, 0 -> (1 -> (3, 4), 2 -> (5)), with ids that are
-// not the order of the document.
+// The tree of the specification, 0 -> (1 -> (3, 4), 2 -> (5)), with ids in another order than the
+// document.
 inline const std::string kTreeOfSix =
     R"(<cnode id="0" calleeId="7">
 <cnode id="1" calleeId="7">

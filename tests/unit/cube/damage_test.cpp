@@ -1,4 +1,4 @@
-// Whatever is wrong with a file is said in one line, and nothing crashes.
+// Every defect of a file gives an error of one line, and nothing crashes.
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 const std::filesystem::path kData = TIMELOOM_TEST_DATA;
 
-// What is said of the file; empty: it was read.
+// The error for the file; empty: it was read.
 std::string complaint(const std::string& text) {
   try {
     const Reader reader = read_text(text);
@@ -143,7 +143,7 @@ TEST(CubeDamage, IsFoundInTheValues) {
   says(of_values(index, "ZCUBEX.DATA"), "");
   says(of_values(index, "ZCUBEX.DATA" + raw(std::uint64_t{3}) + std::string(99, 'x')), "index");
   says(of_values(index, "ZCUBEX.DATA" + count + std::string(47, '\0')), "cut off");
-  // One row: of two damages in two rows, which are read side by side, either may be found.
+  // One row: with defects in two rows, which are read in parallel, either may be reported.
   const std::string one_row = "ZCUBEX.DATA" + raw(std::uint64_t{1}) + std::string(16, '\0');
   const auto of_row = [&](std::uint64_t size) {
     return of_values(sparse_index({0}), one_row + raw(size) + std::string(28, '\0'));
@@ -154,7 +154,7 @@ TEST(CubeDamage, IsFoundInTheValues) {
 
 TEST(CubeDamage, IsFoundInARealFileAtEveryByte) {
   const std::string whole = test::read_bytes(kData / "scorep-fib" / "profile.cubex");
-  // The first member is as long as the rest together and is not read.
+  // The first member is as long as all others together and is not read.
   const std::size_t begin = whole.find("1.data") - 1024;
   for (std::size_t i = begin; i + 1024 < whole.size(); i += 97) {
     EXPECT_NE(complaint(whole.substr(0, i)), "") << i;
@@ -165,7 +165,7 @@ TEST(CubeDamage, IsFoundInARealFileAtEveryByte) {
     try {
       static_cast<void>(load(read_text(damaged)));
     } catch (const Error&) {
-      // said clearly
+      // reported clearly
     }
   }
 }

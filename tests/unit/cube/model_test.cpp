@@ -25,7 +25,7 @@ TEST(WideOrder, PutsSiblingsSideBySide) {
 }
 
 TEST(WideOrder, IsNotBreadthFirst) {
-  // 0 -> (1 -> (2 -> 3), 4 -> (5)): all below 1 comes before the children of 4.
+  // 0 -> (1 -> (2 -> 3), 4 -> (5)): everything below 1 precedes the children of 4.
   EXPECT_EQ(wide({kRoot, 0, 1, 2, 0, 4}), (std::vector<std::uint32_t>{0, 1, 4, 2, 3, 5}));
 }
 

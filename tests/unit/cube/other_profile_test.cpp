@@ -1,4 +1,4 @@
-// Profiles as other tools write them, and what CUBE's tools make of ours.
+// Profiles written by other tools, and Timeloom's profiles as modified by CUBE's tools.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -50,7 +50,7 @@ std::string text_of(const CallTree& tree) {
   return text;
 }
 
-// Its end comes many pieces of the document after its begin.
+// Its end is in a later piece of the document than its start.
 TEST(OtherProfile, MayHaveLongAttributes) {
   std::string file;
   for (std::size_t i = 0; file.size() < 6'000'000; ++i)

@@ -220,7 +220,7 @@ TEST(ProfileFile, KeepsWhatIsBeyondTheLimit) {
   story.thread("main", "a b +1 ) c +2 ) d +3 ) )");
   story.definitions().clock.ticks_per_second = 1'000'000'000;
   const CallTree tree = story.fold({.max_nodes = 0, .own_nodes = 2, .max_functions = 0});
-  ASSERT_EQ(tree.nodes.size(), 5u);  // a, b, the rest; in it c and d
+  ASSERT_EQ(tree.nodes.size(), 5u);  // a, b, the limit's node; below it c and d
   ASSERT_FALSE(tree.nodes[2].region.defined());
   EXPECT_EQ(through_a_file(tree).nodes, tree.nodes);
   EXPECT_EQ(through_a_file(tree).locations, tree.locations);

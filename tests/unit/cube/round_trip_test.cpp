@@ -1,5 +1,5 @@
-// What is written is read back the same: by the bytes and by random cubes of
-// every shape and data type.
+// Written data are read back unchanged: checked by bytes and with random cubes of every shape and
+// data type.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -164,7 +164,7 @@ TEST(CubeRoundTrip, ReturnsRandomCubesOfEveryType) {
       write(sample.cube, sample.rows(compress), file);
       check(sample, Reader(file));
     }
-    // Readers of the field do not agree on sizes that are a multiple of 512.
+    // Other tools do not agree on sizes that are a multiple of 512.
     const std::string bytes = test::read_bytes(file);
     for (std::size_t at = 0; bytes[at] != '\0';) {
       const std::size_t size = std::stoul(bytes.substr(at + 124, 11), nullptr, 8);

@@ -1,4 +1,4 @@
-// Profiles that Score-P 8.4 wrote, against what its own tools say of them.
+// Profiles that Score-P 8.4 wrote, compared with the output of its own tools.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -102,7 +102,7 @@ profile::CallTree fold(const std::filesystem::path& anchor) {
   return sink.take();
 }
 
-// By the names of the regions from the root on: the tools number siblings differently.
+// By the names of the regions from the root on, because the tools number siblings differently.
 std::map<std::string, profile::Totals> paths(const profile::CallTree& tree) {
   const auto totals = profile::sum_locations(tree);
   std::vector<std::string> names;
@@ -133,7 +133,8 @@ TEST(ScorePProfile, IsTheTreeOfTheTrace) {
       SCOPED_TRACE(path);
       ASSERT_TRUE(in_profile.contains(path));
       const profile::Totals& found = in_profile.at(path);
-      // The program takes one execution of this back: out of the trace, not out of the profile.
+      // The program rewinds one execution of this region: it is removed from the trace, but not
+      // from the profile.
       if (path.find("main:18/__main__:work") != std::string::npos) {
         EXPECT_EQ(found.visits, 2 * expected.visits);
         continue;
@@ -154,7 +155,7 @@ TEST(ScorePProfile, OfThreadsIsOneTree) {
     EXPECT_NE(tree.definitions.regions[row.region.value()].name, "THREADS");
     visits += row.totals.visits;
   }
-  EXPECT_EQ(visits, 5975u);  // USR of scorep-score
+  EXPECT_EQ(visits, 5975u);  // scorep-score's USR
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Text that XML takes, whatever its pieces are.
+// Text that XML accepts, for every way of cutting it into pieces.
 #include "formats/cube/xml_text.hpp"
 
 #include <algorithm>

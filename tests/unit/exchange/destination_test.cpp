@@ -21,8 +21,8 @@
 namespace timeloom::exchange {
 namespace {
 
-// A process in which several files are being written, and some finished or given up, when a signal
-// ends it.
+// A process that is writing several files, and has finished or given up some, when a signal ends
+// it.
 void end_while_writing(const test::TempDirectory& directory) {
   Destination first(directory / "first", false);
   Destination second(directory / "second", false);
@@ -52,7 +52,7 @@ std::vector<std::string> names_in(const test::TempDirectory& directory) {
   return names;
 }
 
-// A process id that nobody has any more.
+// The id of a process that has ended.
 std::string gone() {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
@@ -78,12 +78,12 @@ TEST(Destination, RemovesWhatKilledConversionsOfThisFileHaveLeft) {
   for (const std::string& name : kept) test::write_bytes(directory / name, "");
   test::write_bytes(directory / ".file." + pid + ".part", "half of it");
   test::write_bytes(directory / ".file." + pid + "-12.part", "half of it");
-  // Of a process that had our number, in another container.
+  // From a process in another container that had this process's number.
   test::write_bytes(directory / ".file." + mine + ".part", "half of it");
-  // Of a process that lives where its id is not known.
+  // From a process that is alive where its id is not known.
   const int other = ::open((directory / ".file." + locked + ".part").c_str(), O_RDONLY);
   ASSERT_EQ(::flock(other, LOCK_SH), 0);
-  // Neither what a link leads to, nor the link.
+  // Neither the target of a link nor the link is removed.
   const std::string linked = gone();
   std::filesystem::create_symlink("target", directory / ".file." + linked + ".part");
   test::write_bytes(directory / "target", "");
@@ -92,7 +92,7 @@ TEST(Destination, RemovesWhatKilledConversionsOfThisFileHaveLeft) {
   {
     Destination file(directory / "file", false);
     file.write("all of it");
-    // This one is not taken away, neither by another process nor by this one.
+    // Neither another process nor this one removes this file.
     int error = 0;
     remove_leftovers(os::Directory::open(directory.path(), &error), "file");
     EXPECT_TRUE(std::filesystem::exists(directory / ".file." + mine + ".part"));
@@ -126,7 +126,7 @@ TEST(Destination, ALinkOfAnotherUserIsNotFollowed) {
   ASSERT_EQ(::lchown(link.c_str(), 54321, 54321), 0);
   EXPECT_THROW(Destination(link, true), Error);
   EXPECT_EQ(test::read_bytes(directory / "victim"), "text");
-  // Nor is one on the way.
+  // The same for a link on the way.
   std::filesystem::create_directory(directory / "place");
   std::filesystem::create_symlink("place", directory / "way");
   ASSERT_EQ(::lchown((directory / "way").c_str(), 54321, 54321), 0);
@@ -134,7 +134,7 @@ TEST(Destination, ALinkOfAnotherUserIsNotFollowed) {
   EXPECT_TRUE(std::filesystem::is_empty(directory / "place"));
 }
 
-// Both the name that it has while it is written and the one that it gets.
+// Covers the name that it has while it is written and its final name.
 TEST(Destination, LinksThatAreSwappedInAreReplacedAndNotFollowed) {
   const test::TempDirectory directory;
   test::write_bytes(directory / "victim", "text");
@@ -153,7 +153,7 @@ TEST(Destination, LinksThatAreSwappedInAreReplacedAndNotFollowed) {
     std::filesystem::remove(directory / "file");
     put_link(directory / part, hard);
     {
-      Destination another(directory / "file", true);  // takes another name
+      Destination another(directory / "file", true);  // uses another temporary name
       another.write("newer");
       another.finish();
     }

@@ -1,4 +1,4 @@
-// The order of what several locations write.
+// The order of data that several locations write.
 
 #include "exchange/in_order.hpp"
 
@@ -12,7 +12,7 @@
 namespace timeloom::exchange {
 namespace {
 
-// Three locations write by turns and finish in another order; what is there before and behind.
+// Three locations write in turn and finish in another order; text precedes and follows their data.
 std::string written(std::size_t most_held, std::size_t skipped = 0) {
   const test::TempDirectory directory;
   {
@@ -29,7 +29,7 @@ std::string written(std::size_t most_held, std::size_t skipped = 0) {
     ordered.finish(0);
     ordered.write(2, "c5");
     ordered.finish(2);
-    ordered.end();  // the fourth is not there
+    ordered.end();  // the fourth one is absent
     out.write(")");
     out.finish();
   }

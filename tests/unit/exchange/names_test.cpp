@@ -15,7 +15,7 @@ std::uint64_t nanoseconds(std::uint64_t per_second, std::uint64_t ticks) {
 TEST(RunClock, counts_from_the_begin_of_the_run) {
   EXPECT_EQ(nanoseconds(1'000'000'000, 142), 42U);
   EXPECT_EQ(nanoseconds(1000, 103), 3'000'000U);
-  EXPECT_EQ(nanoseconds(1'000'000'000, 99), 0U);  // events before the begin of other tools
+  EXPECT_EQ(nanoseconds(1'000'000'000, 99), 0U);  // other tools have events before the start
 }
 
 TEST(RunClock, neither_overflows_nor_loses_digits) {

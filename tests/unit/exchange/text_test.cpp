@@ -21,8 +21,9 @@ TEST(Utf8, leaves_what_is_valid) {
 
 TEST(Utf8, replaces_each_byte_that_is_none) {
   EXPECT_EQ(utf8("a\xff z"), std::string("a") + kNone + " z");
-  EXPECT_EQ(utf8("\x80"), kNone);                                       // continues nothing
-  EXPECT_EQ(utf8("\xc0\xaf"), std::string(kNone) + kNone);              // too long a form
+  EXPECT_EQ(utf8("\x80"), kNone);                                       // a continuation without a
+                                                                        // start
+  EXPECT_EQ(utf8("\xc0\xaf"), std::string(kNone) + kNone);              // an overlong form
   EXPECT_EQ(utf8("\xe0\x80\xaf"), std::string(kNone) + kNone + kNone);  // the same
   EXPECT_EQ(utf8("\xed\xa0\x80"), std::string(kNone) + kNone + kNone);  // a surrogate
   EXPECT_EQ(utf8("\xf4\x90\x80\x80"), std::string(kNone) + kNone + kNone + kNone);  // too large

@@ -1,4 +1,4 @@
-// Marks of messages, collective operations, input and output.
+// Marks of messages, collective operations and I/O.
 #include "exchange/transfers.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace timeloom::exchange {
 namespace {
 
-// "name: fact=value fact=value", and of a message its number.
+// "name: fact=value fact=value", for messages with their number.
 std::vector<std::string> marks(const Definitions& definitions, const std::vector<Event>& events,
                                const MessageNumbers& numbers = {}) {
   TransferReader reader(definitions, numbers, LocationId{0});

@@ -14,7 +14,7 @@ TEST(Words, HaveOnePlaceForATextInUtf8) {
   EXPECT_EQ(words.add("b"), 0u);
   ASSERT_EQ(words.all().size(), 3u);
   EXPECT_EQ(words[1], "a\xef\xbf\xbd");
-  // The places refer to texts that stay where they are.
+  // The map refers to texts that never move.
   for (int i = 0; i < 10'000; ++i) words.add("word " + std::to_string(i));
   EXPECT_EQ(words.add("word 0"), 3u);
   EXPECT_EQ(words.add("word 9999"), 10'002u);

@@ -25,8 +25,8 @@ TEST(Clock, TicksBetweenTwoComparisonsLieBetweenTheirTicks) {
   EXPECT_LE(before.monotonic_ns, after.monotonic_ns);
 }
 
-// The line through two comparisons has to meet a third one. A scheduler may
-// stop us between two reads, hence the millisecond.
+// The line through two comparisons must meet a third one. The scheduler may interrupt between two
+// reads, hence the millisecond.
 TEST(Clock, ThreeComparisonsLieOnOneLine) {
   using namespace std::chrono_literals;
   const ClockSync first = sync_clocks();

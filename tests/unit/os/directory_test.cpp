@@ -49,7 +49,7 @@ TEST_F(DirectoryTest, TellsWhatIsInIt) {
   fs::create_directory(path_ / "directory");
   fs::create_symlink("directory", path_ / "link");
   const Directory directory = open();
-  for (int i = 0; i < 2; ++i) {  // once more from the beginning
+  for (int i = 0; i < 2; ++i) {  // again from the start
     int error = -1;
     std::vector<std::string> names = directory.names(&error);
     std::ranges::sort(names);
@@ -136,7 +136,7 @@ TEST_F(DirectoryTest, RemovesADeepTree) {
   std::ofstream(below / "file") << "text";
   const Directory directory = open();
   EXPECT_EQ(directory.remove_all("tree"), 0);
-  EXPECT_EQ(directory.remove_all("tree"), 0);  // there is none any more
+  EXPECT_EQ(directory.remove_all("tree"), 0);  // it is gone already
   EXPECT_TRUE(fs::is_empty(path_));
 }
 
@@ -173,7 +173,7 @@ TEST_F(DirectoryTest, CreatesAFileThatKnowsItself) {
   EXPECT_FALSE(file.removed());
   EXPECT_EQ(directory.remove_all("file"), 0);
   EXPECT_TRUE(file.removed());
-  // A program that closes descriptors it does not know gives the number to another file.
+  // If a program closes unknown descriptors, another file may get the number.
   ASSERT_EQ(::close(file.fd()), 0);
   const std::byte byte{};
   EXPECT_EQ(file.write_at(0, std::span(&byte, 1)), EBADF);
@@ -191,7 +191,8 @@ TEST_F(DirectoryTest, ThatMayNotBeListedCanBeChanged) {
   EXPECT_TRUE(fs::is_empty(path_));
 }
 
-// From now on this process makes no file without a name, as on file systems that know none.
+// From now on this process cannot create unnamed files, as on file systems that do not support
+// them.
 bool refuse_files_without_names() {
   constexpr auto kCall = static_cast<std::uint32_t>(offsetof(seccomp_data, nr));
   constexpr auto kFlags = static_cast<std::uint32_t>(offsetof(seccomp_data, args[2]));
@@ -209,7 +210,7 @@ bool refuse_files_without_names() {
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// What a process finds that makes files as `user`, where files without names are refused.
+// The result in a process that creates files as `user`, where unnamed files are refused.
 enum Found : int { kOurs, kOfAnother, kFilesHaveNoNames };
 int found_in_child(const fs::path& path, uid_t user) {
   const pid_t child = ::fork();
@@ -227,7 +228,7 @@ int found_in_child(const fs::path& path, uid_t user) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-// Servers of files may give all files of a client to one user, who is then the one that asks.
+// File servers may give all files of a client to one user, which is then the user in question.
 TEST_F(DirectoryTest, IsOfTheUserWhoseFilesAreMadeThereAlsoWhereTheyNeedNames) {
   if (::geteuid() != 0) GTEST_SKIP() << "only the superuser can give a directory away";
   constexpr uid_t kOther = 12345;

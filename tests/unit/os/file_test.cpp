@@ -33,7 +33,7 @@ class FileTest : public ::testing::Test {
   }
   std::string content(const std::string& name) { return test::read_bytes(directory_ / name); }
 
-  // What `question` says in another process, which has inherited our descriptors.
+  // The answer to `question` in another process, which has inherited the descriptors.
   static bool in_child(const std::function<bool()>& question) {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(question() ? 0 : 1);
@@ -53,7 +53,7 @@ class FileTest : public ::testing::Test {
 };
 
 TEST_F(FileTest, AllocatesZeros) {
-  // Several writes, and an odd rest.
+  // Several writes, and an odd remainder.
   constexpr std::size_t kLength = (1 << 20) + 3 * 4096 + 5;
   File file = create("a");
   EXPECT_EQ(file.write_at(0, bytes("before")), 0);
@@ -155,7 +155,7 @@ TEST_F(FileTest, SaysWhyAWriteFailed) {
   EXPECT_EQ(content("a"), "x");
 }
 
-// SIGXFSZ is as the system sets it: it would end the child.
+// SIGXFSZ has its default action: it would end the child.
 TEST_F(FileTest, MeetsTheFileSizeLimitWithoutASignal) {
   EXPECT_TRUE(in_child([this] {
     ::signal(SIGXFSZ, SIG_DFL);
@@ -207,7 +207,7 @@ TEST_F(FileTest, StaysInUseWhenItsProcessOpensAndClosesItAgain) {
 }
 
 TEST_F(FileTest, IsInUseNoLongerThanItsProcessLives) {
-  // The child that marks it has a child of its own, which closes what it has inherited.
+  // The child that sets the mark has a child itself, which closes its inherited descriptors.
   std::array<int, 2> closed{}, end{};
   ASSERT_EQ(::pipe(closed.data()) | ::pipe(end.data()), 0);
   EXPECT_TRUE(in_child([&] {

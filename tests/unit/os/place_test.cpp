@@ -28,7 +28,7 @@ class PlaceTest : public testing::Test {
     fs::create_symlink("loop", path_ / "loop");
   }
 
-  // "PATH/NAME" with what the directory really is.
+  // "PATH/NAME" with the real path of the directory.
   static std::string text_of(const Place& place) {
     if (place.error != 0) return "error " + std::to_string(place.error) + " " + place.link;
     return fs::read_symlink(place.directory.path_of_descriptor()) / place.name;

@@ -14,7 +14,7 @@ namespace {
 
 using Pieces = std::vector<std::string_view>;
 
-// Longer than what is read at once, and no two parts of it are equal.
+// Longer than one read, and without repetitions.
 std::string long_text() {
   std::string text;
   while (text.size() < 100'000) text += std::to_string(text.size()) + '\0';
@@ -57,7 +57,7 @@ TEST_F(ReadFileTest, SaysWhyItCannot) {
   EXPECT_EQ(read_file(path_of("missing")), "");
 }
 
-// As the shell makes for --filter <(command).
+// As the shell creates one for --filter <(command).
 TEST_F(ReadFileTest, ReadsWhatComesThroughAFifo) {
   ASSERT_EQ(::mkfifo(path_of("fifo").c_str(), 0600), 0);
   std::thread writer([&] { write("fifo", long_text()); });

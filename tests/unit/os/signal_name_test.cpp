@@ -8,7 +8,7 @@
 namespace timeloom::os {
 namespace {
 
-// This machine's glibc has the function that older ones lack.
+// This machine's glibc has the function that older versions lack.
 TEST(SignalName, IsThatOfGlibc) {
   for (int signal = 0; signal <= SIGRTMAX + 1; ++signal) {
     const char* name = sigabbrev_np(signal);

@@ -15,7 +15,7 @@ namespace {
 
 void note_nothing(int) {}
 
-// What a thread does that has begun with the handler before another one has put it back.
+// A thread that started with the handler before another one restored the previous handler.
 void end_by_late_handler() {
   watch_fatal_signals(note_nothing);
   struct sigaction watched {};
@@ -28,7 +28,7 @@ TEST(SignalsDeathTest, AHandlerThatIsLateEndsTheProcessByItsSignal) {
   EXPECT_EXIT(end_by_late_handler(), ::testing::KilledBySignal(SIGTERM), "");
 }
 
-// Whether the byte can be read, as the kernel says.
+// True if the kernel can read the byte.
 bool readable(const std::byte* byte) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) return true;
@@ -37,8 +37,7 @@ bool readable(const std::byte* byte) {
   return read;
 }
 
-// Stacks of several threads lie beside each other: what is below one of them is not unused by
-// chance.
+// Stacks of several threads are adjacent, so memory below one of them is not unused by chance.
 TEST(SignalStack, HasAGuardBelow) {
   constexpr int kThreads = 8;
   std::barrier all(kThreads);

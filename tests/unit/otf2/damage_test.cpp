@@ -1,6 +1,6 @@
-// Damaged and truncated files: an Error of one line or the sound part, never a
-// crash. Every file of a small archive is cut at every byte, and every byte of
-// it is changed in several ways, in child processes.
+// Damaged and truncated files give an Error of one line or the sound part, never a crash. Every
+// file of a small archive is cut at every byte, and every byte of it is changed in several ways, in
+// child processes.
 
 #include <gtest/gtest.h>
 
@@ -18,14 +18,14 @@ namespace timeloom::otf2 {
 
 namespace {
 
-// The sanitizers make every allocation dear; with them a sample must do.
+// The sanitizers make allocations expensive; a sample must suffice with them.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::size_t kStride = 11;
 #else
 constexpr std::size_t kStride = 1;
 #endif
 
-// Throws std::logic_error when the reader breaks what it promises to sinks.
+// Throws std::logic_error when the reader breaks its contract with sinks.
 class CheckingSink : public RunSink {
  public:
   void begin(const Definitions& definitions) override {
@@ -100,8 +100,7 @@ Outcome try_reading(const std::filesystem::path& anchor) {
   }
 }
 
-// Tries `one(0)`, `one(1)`, … in a child, and tells which of them ended it or
-// was not true.
+// Runs `one(0)`, `one(1)`, … in a child, and reports those that ended it or returned false.
 void in_child(std::size_t count, const std::function<bool(std::size_t)>& one) {
   auto* at = static_cast<volatile std::size_t*>(::mmap(
       nullptr, sizeof(std::size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -111,7 +110,7 @@ void in_child(std::size_t count, const std::function<bool(std::size_t)>& one) {
   if (child == 0) {
     for (std::size_t i = 0; i < count; i += kStride) {
       *at = i;
-      ::alarm(60);  // for one change: none may loop
+      ::alarm(60);  // for one change: no infinite loops
       if (!one(i)) ::_exit(1);
     }
     ::_exit(0);
@@ -151,7 +150,7 @@ TEST_P(Damage, CutAtEveryByte) {
   in_child(bytes_.size(), [&](std::size_t length) {
     put_bytes(file(), bytes_.substr(0, length));
     const Outcome outcome = try_reading(anchor());
-    // The last byte only repeats that the file ends.
+    // The last byte only repeats the end of the file.
     const bool error_wanted = GetParam().whole_or_error && length + 2 < bytes_.size();
     return outcome == Outcome::kError || (outcome == Outcome::kRead && !error_wanted);
   });
@@ -195,19 +194,19 @@ TEST(TruncatedEvents, TheSoundPartIsRead) {
     std::vector<std::string> events = describe(found.events.at(LocationId{0}));
     std::size_t same = 0;
     while (same < events.size() && events[same] == all[same]) ++same;
-    // Behind what is the same only the leaves of what was open.
+    // Only leaves of open regions follow the common part.
     for (std::size_t i = same; i < events.size(); ++i) {
       EXPECT_NE(events[i].find(" leave "), std::string::npos) << events[i] << " at " << length;
     }
     EXPECT_GE(same, most) << length;
     most = same;
     EXPECT_EQ(found.definitions.properties.at("timeloom::otf2_damaged_files"), "1");
-    EXPECT_EQ(found.events.at(LocationId{1}).size(), 2u);  // others do not suffer
+    EXPECT_EQ(found.events.at(LocationId{1}).size(), 2u);  // other locations are not affected
   }
   EXPECT_EQ(most, all.size());
 }
 
-// Behind the end of a truncated chunk the library would find an older one.
+// Behind the end of a truncated chunk the library would read an older one.
 TEST(TruncatedEvents, OldChunksAreNotReadAgain) {
   const TemporaryDirectory directory;
   Story run = sample_run();

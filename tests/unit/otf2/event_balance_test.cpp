@@ -1,4 +1,4 @@
-// What sinks may rely on, whatever an archive holds.
+// The properties that sinks rely on, for any archive.
 
 #include <gtest/gtest.h>
 

@@ -79,7 +79,7 @@ void write_strings(OTF2_GlobalDefWriter* all) {
 }
 
 void write_places(OTF2_GlobalDefWriter* all) {
-  // Locations before what they refer to: legal, though unusual.
+  // Locations precede the definitions that they refer to: legal, though unusual.
   ok(OTF2_GlobalDefWriter_WriteLocation(all, 1, 5, OTF2_LOCATION_TYPE_CPU_THREAD, 4, 8));
   ok(OTF2_GlobalDefWriter_WriteLocation(all, 0, 4, OTF2_LOCATION_TYPE_CPU_THREAD, 13, 4));
   ok(OTF2_GlobalDefWriter_WriteLocationGroup(all, 8, 5, OTF2_LOCATION_GROUP_TYPE_PROCESS, 3,

@@ -1,7 +1,7 @@
-// Writes the sample run as an archive and says on the output what is in it, one
-// line each, so that other readers can be compared:
-//   region NAME FILE LINE        location NAME EVENTS       (fields between tabs)
-//   event LOCATION TIME KIND …   marker TIME TEXT
+// Writes the sample run as an archive and prints its contents, one line each, so that other readers
+// can be compared:
+// region NAME FILE LINE        location NAME EVENTS       (fields between tabs)
+// event LOCATION TIME KIND …   marker TIME TEXT
 
 #include <iostream>
 

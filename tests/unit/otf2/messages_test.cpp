@@ -1,4 +1,4 @@
-// Messages, collective operations and communicators are written and come back.
+// Messages, collective operations and communicators are read as they were written.
 #include <gtest/gtest.h>
 
 #include "core/mpi/mpi_event.hpp"
@@ -13,7 +13,7 @@ Event operand(std::uint64_t time, OperandPlace place, std::uint64_t value) {
   return timeloom::operand(Timestamp{time}, place, value);
 }
 
-// Two processes; the communicators of all, of one, and one that was made of the first.
+// Two processes; the communicators of all, of one, and one created from the first.
 Story job() {
   Story run;
   Definitions& all = run.definitions;
@@ -66,7 +66,7 @@ Story job() {
   return run;
 }
 
-// Only the values of events; the order of their operands is free.
+// Only the values of events, because the order of their operands is free.
 std::vector<std::vector<std::uint64_t>> told(const std::vector<Event>& events) {
   std::vector<std::vector<std::uint64_t>> result;
   Operands operands;

@@ -16,7 +16,7 @@ import otf2
 
 
 def make_archive(program, directory):
-    """What the archive must hold: kind of line -> list of its fields."""
+    """The expected contents of the archive: kind of line -> list of its fields."""
     done = subprocess.run([program, directory], check=True, capture_output=True, text=True)
     said = {"region": [], "location": [], "event": [], "marker": []}
     for line in done.stdout.splitlines():
@@ -32,7 +32,7 @@ def otf2_print(*arguments):
 
 
 def python_event(location, event):
-    """The event of the Python reader, as make_otf2_archive says it."""
+    """The event of the Python reader, in the form that make_otf2_archive prints."""
     name = type(event).__name__
     place = (str(location_ids[location]), str(event.time))
     if name in ("Enter", "Leave"):
@@ -76,7 +76,7 @@ class Readers(unittest.TestCase):
             self.assertEqual(otf2_print(*options, self.anchor).strip(), "=== OTF2-PRINT ===")
 
     def test_otf2_print_says_every_event(self):
-        """In the order of time, which is ours within a location."""
+        """In the order of time, which is the order of events in a location."""
         kinds = {"ENTER": "Enter", "LEAVE": "Leave", "METRIC": "Metric",
                  "PARAMETER_INT64": "ParameterInt", "PARAMETER_UINT64": "ParameterUnsignedInt",
                  "PARAMETER_STRING": "ParameterString", "MEASUREMENT_ON_OFF": "MeasurementOnOff",

@@ -1,4 +1,4 @@
-// The walk over the fields of a record, in front of the library.
+// The walk over the fields of a record, before the library reads it.
 
 #include "formats/otf2/read/record_layout.hpp"
 
@@ -11,7 +11,7 @@ namespace timeloom::otf2 {
 
 namespace {
 
-// How many of the bytes the layout takes; -1 if it does not fit.
+// The number of bytes that the layout takes; -1 if it does not fit.
 long walked(const char* layout, const std::vector<std::uint8_t>& bytes, bool big_endian = false) {
   Bytes walk_over{bytes.data(), bytes.data() + bytes.size(), big_endian};
   if (!walk(layout, walk_over)) return -1;

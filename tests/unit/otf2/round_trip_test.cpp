@@ -1,4 +1,4 @@
-// What is written comes back: every definition, every event.
+// Every definition and every event is read as it was written.
 
 #include <gtest/gtest.h>
 
@@ -76,7 +76,7 @@ void expect_same(const Definitions& read, const Definitions& written) {
   }
 }
 
-// Compared by string, so that a string may have another number.
+// Compares strings by their text, because their numbers may differ.
 void expect_same_events(const Story& read, const Story& written) {
   ASSERT_EQ(read.events.size(), written.events.size());
   for (const auto& [location, expected] : written.events) {
@@ -97,7 +97,7 @@ TEST(RoundTrip, KeepsEveryDefinitionAndEvent) {
   expect_same_events(found, written);
 }
 
-// With values for all of them in one event; those of a process by an instance.
+// One event has the values of all of them; metrics of a process use an instance.
 TEST(RoundTrip, KeepsMetricsThatAreSampledTogether) {
   const TemporaryDirectory directory;
   Story written = sample_run();
@@ -163,7 +163,7 @@ TEST(RoundTrip, PropertiesAreThoseAtFinish) {
   EXPECT_FALSE(found->definitions().properties.contains("timeloom::ending"));
 }
 
-// The head of the first chunk in the place of the head of the second.
+// Puts the head of the first chunk in the place of the second chunk's head.
 void expect_chunks_to_be_missed(const std::filesystem::path& run,
                                 std::span<const Location> locations) {
   const std::filesystem::path anchor = run / "traces.otf2";
@@ -275,7 +275,7 @@ TEST(RoundTrip, LocationsThatWereNeverOpened) {
   for (const auto& [location, events] : found.events) EXPECT_TRUE(events.empty());
 }
 
-// Definitions far larger than a chunk, and strings that do not fit as they are.
+// Definitions far larger than a chunk, and strings that have to be cut.
 TEST(RoundTrip, LargeDefinitions) {
   const TemporaryDirectory directory;
   Story run = sample_run();

@@ -1,5 +1,5 @@
-// A run with everything that core events can say, and a sink that keeps what a
-// source feeds.
+// A run with everything that core events can represent, and a sink that keeps the events of a
+// source.
 #pragma once
 
 #include <unistd.h>
@@ -30,8 +30,8 @@ inline Event event(std::uint64_t time, EventKind kind, std::uint32_t ref = 0,
 inline std::uint64_t bits(std::int64_t value) { return std::bit_cast<std::uint64_t>(value); }
 inline std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
 
-// Two processes on two hosts, three threads; every kind of event but the float
-// parameter, which comes back as text.
+// Two processes on two hosts, three threads; every kind of event except the float parameter, which
+// is read back as text.
 inline Story sample_run() {
   Story run;
   Definitions& all = run.definitions;
@@ -91,7 +91,7 @@ inline Story sample_run() {
   return run;
 }
 
-// Writes the run, every location from a thread of its own.
+// Writes the run, every location on a separate thread.
 inline void write(const Story& run, const std::filesystem::path& directory) {
   std::filesystem::create_directories(directory);
   const auto sink = create(directory);
@@ -166,7 +166,7 @@ inline std::vector<std::string> describe(const std::vector<Event>& events) {
   return lines;
 }
 
-// A directory that goes away with the test.
+// A directory that is removed with the test.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {

@@ -10,7 +10,7 @@ namespace {
 
 const std::filesystem::path kData = TIMELOOM_TEST_DATA;
 
-// An event as otf2-print writes it, without columns and references.
+// An event in otf2-print's form, without columns and references.
 std::string as_printed(const Event& one, const Definitions& all) {
   const auto quoted = [](const std::string& text) { return "\"" + text + "\""; };
   const std::string time = " " + std::to_string(ticks(one.time)) + " ";

@@ -1,5 +1,5 @@
-// The numbers of threads come back, whether they count in the run or, as in Score-P's layout, in
-// each process.
+// Numbers of threads are read as they were written, whether they count in the run or, as in
+// Score-P's layout, in each process.
 #include <gtest/gtest.h>
 
 #include "core/run_properties.hpp"
@@ -14,7 +14,7 @@ constexpr std::uint64_t number(std::uint64_t in_process, std::uint64_t rank) {
   return in_process << 32 | rank;
 }
 
-// Two processes, whose first threads create one each, and wait for it.
+// Two processes; the first thread of each creates another one and waits for it.
 Story two_processes(const std::string& layout) {
   Story run;
   Definitions& all = run.definitions;

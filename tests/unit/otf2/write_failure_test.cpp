@@ -1,4 +1,4 @@
-// What cannot be written is an Error of one line that names the place.
+// Failures to write give an Error of one line that names the path.
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,8 @@ namespace timeloom::otf2 {
 
 namespace {
 
-// In a child whose files cannot grow beyond `limit` bytes, as on a full disk.
-// Gives the error, "" if there was none.
+// In a child whose files cannot grow beyond `limit` bytes, as on a full disk. Returns the error, ""
+// if there was none.
 std::string write_with_limit(const Story& run, const std::filesystem::path& directory,
                              rlim_t limit) {
   int pipe[2];
@@ -107,7 +107,7 @@ std::string message_of(const std::function<void()>& what) {
   return "no error";
 }
 
-// The medium, or somebody, has changed a chunk before the file is finished.
+// The medium, or another process, has changed a chunk before the file is finished.
 TEST(WriteFailure, AFileThatDoesNotHoldWhatWasWritten) {
   std::vector<Event> events;
   for (std::uint64_t i = 0; i < 600'000; ++i) {

@@ -152,7 +152,7 @@ TEST(CallTree, CountsWhatIsDeeperThanTheLimitInOneNodeBelowItsCaller) {
             "  b: 2 visits, inclusive 10, exclusive 3, 1 to 9\n"
             "    (rest): 3 visits, inclusive 7, exclusive 7, 3 to 4\n");
   EXPECT_EQ(tree.definitions.properties.at(kReachedDepth), "4");
-  // What the run says comes first.
+  // The run's own properties take precedence.
   Story other = story;
   other.definitions().properties[kProfileDepth] = "4";
   tree = other.fold(options);
@@ -241,7 +241,7 @@ TEST(CallTree, SampledMetricsBelongToWhatWasInnermost) {
   }
 }
 
-// What a location goes on with when there is no more room for its events.
+// A location continues with a profile when there is no more room for its events.
 TEST(CallTree, AProfileGoesOnWhereEventsEnd) {
   Story story;
   story.thread("main", "a +1 b +2 ) b +4 ) )");  // open at 107, and left there
@@ -280,7 +280,7 @@ TEST(CallTree, SharesTheLimitAmongLocationsButLeavesEachItsOwn) {
       if (!tree.nodes[cell.node.value()].region.defined()) rests.push_back(cell.statistics.visits);
     }
   }
-  // a, b, c, d of the first; a, the rest and in it b of the others.
+  // a, b, c, d of the first; a, the limit's node and in it b of the others.
   EXPECT_EQ(cells, 10u);
   EXPECT_EQ(rests, (std::vector<std::size_t>{2, 2}));
 }

@@ -7,7 +7,7 @@
 namespace timeloom::profile {
 namespace {
 
-// Inside and outside are given in ticks.
+// `inside` and `outside` are in ticks.
 std::string compensated(Story& story, double inside, double outside) {
   const CallTree tree = story.fold();
   const auto second = static_cast<double>(tree.definitions.clock.ticks_per_second);
@@ -25,8 +25,8 @@ TEST(Compensation, TakesTheInsideFromTheVisitAndTheOutsideFromTheCaller) {
   Story story;
   story.thread("main", "a +100 b +10 ) b +10 c +20 ) ) +100 )");
   EXPECT_EQ(compensated(story, 3, 4),
-            "a 1 189 216\n"  // 200 less 3 of itself and 2 times 4 of b; and those below
-            "b 2 10 27\n"    // 20 less 2 times 3 and 4 of c
+            "a 1 189 216\n"  // 200 minus 3 for itself and 2 times 4 for b; and the calls below
+            "b 2 10 27\n"    // 20 minus 2 times 3, and minus 4 for c
             "c 1 17 17\n");
 }
 

@@ -1,4 +1,4 @@
-// The runtime on an ideal network, of cases that are counted by hand.
+// The runtime on an ideal network, for cases computed by hand.
 #include "profile/ideal_network.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,8 @@ namespace {
 using Place = IdealNetwork::Place;
 using Process = IdealNetwork::Process;
 
-// Rank 0 works 100 and sends; rank 1 works 10, and waits from 10 to 115 for what is there at 100.
+// Rank 0 works 100 and sends; rank 1 works 10, and waits from 10 to 115 for data that is there at
+// 100.
 TEST(IdealNetwork, AReceiveWaitsForItsLateSender) {
   IdealNetwork network;
   network.add_process(0, {0, {{100, 110, 100}}, 20});
@@ -18,7 +19,7 @@ TEST(IdealNetwork, AReceiveWaitsForItsLateSender) {
   EXPECT_EQ(network.runtime(), 150U);  // rank 0: 100 + 20; rank 1: 100 + 50
 }
 
-// The message has been there before: what is left of the call is transfer.
+// The message arrived earlier: the remaining time of the call is transfer.
 TEST(IdealNetwork, AReceiveOfAnEarlySenderTakesNoTime) {
   IdealNetwork network;
   network.add_process(0, {0, {{10, 15, 10}}, 0});
@@ -27,7 +28,7 @@ TEST(IdealNetwork, AReceiveOfAnEarlySenderTakesNoTime) {
   EXPECT_EQ(network.runtime(), 45U);
 }
 
-// On the machine the send takes from 10 to 60, as the receiver comes at 50.
+// On the machine the send takes from 10 to 60, because the receiver comes at 50.
 TEST(IdealNetwork, ASendWaitsForNobody) {
   IdealNetwork network;
   network.add_process(0, {0, {{10, 60, 10}}, 70});
@@ -46,7 +47,7 @@ TEST(IdealNetwork, ABarrierWaitsForTheLast) {
   EXPECT_EQ(network.runtime(), 70U);  // 40 + 30
 }
 
-// Two barriers, the last at which is another one each time: the most work of a process is 55.
+// Two barriers; a different process is last each time. The most work of a process is 55.
 TEST(IdealNetwork, WorkThatTakesTurnsIsSerial) {
   IdealNetwork network;
   network.add_process(0, {0, {{50, 51, 50}, {56, 105, 5}}, 0});
@@ -58,7 +59,7 @@ TEST(IdealNetwork, WorkThatTakesTurnsIsSerial) {
   EXPECT_EQ(network.runtime(), 100U);  // 50 + 50
 }
 
-// A token goes round: each of three ranks works 10 when it has it, rank 0 another 1 at the end.
+// A token goes round: each of three ranks works 10 while it has it, rank 0 another 1 at the end.
 TEST(IdealNetwork, ARingTakesTheWorkOfAll) {
   IdealNetwork network;
   network.add_process(0, {0, {{10, 12, 10}, {12, 44, 0}}, 1});
@@ -70,7 +71,7 @@ TEST(IdealNetwork, ARingTakesTheWorkOfAll) {
   EXPECT_EQ(network.runtime(), 31U);
 }
 
-// The receive begins in call 0 and is completed in call 1, when the message has long been there.
+// The receive starts in call 0 and completes in call 1, long after the message arrived.
 TEST(IdealNetwork, WorkBetweenTheBeginOfAReceiveAndItsEndHidesTheMessage) {
   IdealNetwork network;
   network.add_process(0, {0, {{30, 32, 30}}, 0});
@@ -94,7 +95,7 @@ TEST(IdealNetwork, NothingIsKnownWhereACallIsMissingOrComesTooLate) {
   missing.add_process(0, {0, {{10, 20, 10}}, 0});
   missing.add_meeting({Place{1, 0}}, {Place{0, 0}});
   EXPECT_EQ(missing.runtime(), std::nullopt);
-  IdealNetwork late;  // by the clocks, the message was sent after it had arrived
+  IdealNetwork late;  // by the clocks, the message was sent after its arrival
   late.add_process(0, {0, {{30, 40, 30}}, 0});
   late.add_process(1, {0, {{10, 20, 10}}, 0});
   late.add_meeting({Place{0, 0}}, {Place{1, 0}});

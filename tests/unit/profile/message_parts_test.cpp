@@ -1,4 +1,5 @@
-// Waiting in operations of all processes, threads of one, parts of a run, and two groups.
+// Waiting in operations of all processes and of single threads, in parts of a run, and between two
+// groups.
 #include "messages_job.hpp"
 
 namespace timeloom::profile {
@@ -104,7 +105,7 @@ TEST(Messages, AreMatchedAfterAGapOfBothSides) {
             "calls of MPI may be missing, since recording was off or events are lost");
 }
 
-// Events that a full ring has dropped have left no event of their own.
+// Events dropped by a full ring leave no trace of themselves.
 TEST(Messages, OfARunThatMissesEventsAreNotMatchedUnlessTheyFit) {
   Job job(2);
   job.message(0, 40, kMpiSend, 1, 1).message(0, 60, kMpiSend, 1, 2);
@@ -115,7 +116,7 @@ TEST(Messages, OfARunThatMissesEventsAreNotMatchedUnlessTheyFit) {
   EXPECT_EQ(job.summary().messages, 2u);
 }
 
-// Process 1 has recorded one barrier more, or as many, the first of which is another one.
+// Process 1 has recorded one barrier more, or as many but with another first one.
 TEST(Messages, OperationsAreNotComparedWhereEarlierOnesMayBeMissing) {
   for (const bool as_many : {false, true}) {
     Job job(2);

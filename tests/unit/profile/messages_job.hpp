@@ -13,8 +13,8 @@ namespace timeloom::profile {
 inline constexpr std::uint32_t kWorld = 0;
 inline constexpr std::uint32_t kSelf = 1;  // of each process
 
-// A run of some processes with one thread each, all in one communicator, or in one between two
-// groups, the first of which has so many processes.
+// A run of some processes with one thread each, all in one communicator, or in an intercommunicator
+// whose first group has `first` processes.
 class Job {
  public:
   explicit Job(std::uint32_t processes, std::uint32_t first = 0) {
@@ -34,7 +34,7 @@ class Job {
     events_.resize(processes);
   }
 
-  // Later events belong to this communicator.
+  // Assigns later events to this communicator.
   Job& in(std::uint32_t communicator) {
     communicator_ = communicator;
     return *this;
@@ -44,7 +44,7 @@ class Job {
     definitions_.regions[0].paradigm = Paradigm::kMpi;
     return *this;
   }
-  // A further thread, whose place stands for that of a process in its events.
+  // A further thread; in its events its index stands for the process.
   std::uint32_t thread_of(std::uint32_t process) {
     Location location;
     location.id = LocationId{events_.size()};
@@ -57,7 +57,7 @@ class Job {
     definitions_.properties[what] = "1";
     return *this;
   }
-  // A region beside the two.
+  // Another region beside the two.
   std::uint32_t mpi(const char* name) {
     definitions_.regions.emplace_back().name = name;
     definitions_.regions.back().paradigm = Paradigm::kMpi;

@@ -6,7 +6,7 @@ namespace {
 
 using enum EventKind;
 
-// The definition is the same in all processes, but each meets only itself.
+// The definition is equal in all processes, but each one meets only itself.
 TEST(Messages, OfAProcessToItself) {
   Job job(2);
   job.in(kSelf).only_mpi();
@@ -24,7 +24,7 @@ TEST(Messages, OfAProcessToItself) {
   EXPECT_EQ(summary.traffic.at({0, 0}).bytes, 5U);
   EXPECT_EQ(summary.traffic.at({1, 1}).bytes, 6U);
   EXPECT_EQ(waited(summary, 0, WaitKind::kBarrier), 0U);
-  EXPECT_EQ(summary.ideal_runtime, 100U);  // process 1 begins then
+  EXPECT_EQ(summary.ideal_runtime, 100U);  // process 1 starts then
 }
 
 TEST(Messages, WhereNothingHappensOutsideOfMpiALineSaysSo) {
@@ -57,7 +57,7 @@ TEST(Messages, AReceiverWaitsForALateSender) {
   EXPECT_EQ(traffic.bytes, 80u);
 }
 
-// As comm.recv() of mpi4py: it waits from 10 to 52, asks for the size, and receives from 60 on.
+// Like comm.recv() of mpi4py: it waits from 10 to 52, asks for the size, and receives from 60 on.
 // `between`: the function that it calls in between.
 Job received_after_probe(std::uint64_t sent, const char* between = "MPI_Get_count_c") {
   Job job(2);
@@ -72,9 +72,9 @@ Job received_after_probe(std::uint64_t sent, const char* between = "MPI_Get_coun
 TEST(Messages, AReceiverWaitsForALateSenderInItsProbe) {
   const MessageSummary summary = received_after_probe(50).summary();
   EXPECT_EQ(waited(summary, 1, WaitKind::kLateSender), 40u);
-  EXPECT_EQ(waited(summary, 0, WaitKind::kLateReceiver), 10u);  // it is held until the receive
+  EXPECT_EQ(waited(summary, 0, WaitKind::kLateReceiver), 10u);  // it is held up until the receive
   EXPECT_EQ(summary.traffic.at({0, 1}).receive_time, 42u + 5u);
-  // The probe waits until 50, then there are 1, 5 and 35 of work.
+  // The probe waits until 50; then follow 1, 5 and 35 of work.
   EXPECT_EQ(summary.ideal_runtime, 91u);
 }
 
@@ -90,8 +90,8 @@ TEST(Messages, AProbeBeforeAnotherCallWasForAnotherMessage) {
   EXPECT_EQ(summary.traffic.at({0, 1}).receive_time, 5u);
 }
 
-// A call of 11 ticks that completes a send and a receive, and calls something itself; one that
-// sends and receives; and a function outside of MPI, whose time belongs to no message.
+// A call of 11 ticks that completes a send and a receive and makes a call itself; a call that sends
+// and receives; and a function outside of MPI, whose time belongs to no message.
 TEST(Messages, HaveTheirShareOfTheTimeOfCalls) {
   Job job(2);
   job.only_mpi();
@@ -113,7 +113,7 @@ TEST(Messages, HaveTheirShareOfTheTimeOfCalls) {
   EXPECT_EQ(back.receive_time, 2u + 5u);
 }
 
-// However often it asks for one.
+// The number of requests for a message does not matter.
 TEST(Messages, HaveEqualPartsOfACallThatAsksForThem) {
   Job job(3);
   job.only_mpi();
@@ -142,7 +142,7 @@ TEST(Messages, OfACancelledRequestWereNotSent) {
   EXPECT_EQ(summary.traffic.at({0, 1}).send_time, 1u + 5u);
 }
 
-// What a blocking send calls itself, such as a write to a socket, is not its end.
+// Calls inside a blocking send, such as a write to a socket, are not its end.
 TEST(Messages, AreSentUntilTheirOwnCallEnds) {
   Job job(2);
   job.enter(0, 0).message(0, 0, kMpiSend, 1, 8).enter(0, 2).leave(0, 4).leave(0, 50);
@@ -155,13 +155,13 @@ TEST(Messages, ASenderWaitsForALateReceiverWhileItSends) {
   job.enter(0, 10).message(0, 11, kMpiSend, 1, 8).leave(0, 60);
   job.enter(1, 40).message(1, 61, kMpiRecv, 0, 8).leave(1, 62);
   EXPECT_EQ(waited(job.summary(), 0, WaitKind::kLateReceiver), 30u);
-  // The second message was copied: its sender had gone on before the receiver came.
+  // The second message was copied: its sender went on before the receiver came.
   job.enter(0, 70).message(0, 71, kMpiSend, 1, 8).leave(0, 72);
   job.enter(1, 90).message(1, 91, kMpiRecv, 0, 8).leave(1, 92);
   EXPECT_EQ(waited(job.summary(), 0, WaitKind::kLateReceiver), 30u);
 }
 
-// Two receives from one sender, the second of which is completed first.
+// Two receives from one sender; the second one completes first.
 TEST(Messages, ReceivesMatchInTheOrderInWhichTheyWereBegun) {
   const MessageSummary summary = Job(2)
                                      .message(0, 10, kMpiIsend, 1, 1, 1)
@@ -175,7 +175,7 @@ TEST(Messages, ReceivesMatchInTheOrderInWhichTheyWereBegun) {
   EXPECT_EQ(summary.backwards, 0u);  // by the order of completion, 15 would be before 20
 }
 
-// Receives begun within the limit are completed, in whatever order, and later ones are left out.
+// Receives started within the limit are completed, in any order; later ones are left out.
 TEST(Messages, ALimitKeepsTheFirstOfALocation) {
   Job job(2);
   for (const std::uint64_t bytes : {1u, 2u, 3u, 4u}) {
@@ -226,7 +226,7 @@ TEST(Messages, AListenerIsToldOfOperationsWithTheirWaiting) {
   EXPECT_FALSE(heard.operations[1][0].waits_for);
 }
 
-// Two that are received in the other order, and one that never is.
+// Two messages received in the other order, and one that is never received.
 TEST(Messages, EndsKnowTheirPlacesInTheirLocations) {
   Listened heard;
   Job(2)

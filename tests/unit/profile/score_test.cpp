@@ -66,7 +66,7 @@ TEST(EventSizes, GrowWithTheNumberOfDefinitions) {
   EXPECT_EQ(width_of("IoDuplicateHandle", {{"IoHandle", 2}}), 11u);
 }
 
-// What otf2-estimator says: "<event> <bytes>" for each "get <event>".
+// The output of otf2-estimator: "<event> <bytes>" for each "get <event>".
 std::map<std::string, std::uint64_t> estimated(const std::string& commands) {
   const std::string command = "printf '" + commands + "exit\\n' | otf2-estimator 2>/dev/null";
   std::map<std::string, std::uint64_t> sizes;
@@ -211,7 +211,7 @@ TEST(BytesPerVisit, OfOurRunsIncludeRegionsOfTheMeasurement) {
   const EventSizes sizes({{"Region", 100}, {"Metric", 8}});
   Profile::Region one = region("unmeasured", "measurement");
   EXPECT_EQ(bytes_per_visit(one, sizes, false, 0, true), 24u);
-  one.arguments = 0;  // the program, which no event enters
+  one.arguments = 0;  // the program itself, which no event enters
   EXPECT_EQ(bytes_per_visit(one, sizes, false, 0, true), 0u);
 }
 
@@ -228,7 +228,7 @@ TEST(BytesPerVisit, CountTheProgramAtTheRoot) {
   EXPECT_EQ(per_visit(program), 24u);
 }
 
-// A call path a line: its region and the position of the one above it.
+// One line for each call path: its region and the index of its parent.
 Profile profile_of(std::vector<Profile::Region> regions,
                    const std::vector<std::pair<std::uint32_t, std::uint32_t>>& paths) {
   Profile profile;
@@ -300,7 +300,7 @@ TEST(RegionTypes, BecomeComAboveCommunication) {
   EXPECT_EQ(types(score(profile_of(regions, {{4, kNone}, {0, 0}, {1, 1}, {2, 2}, {3, 1}, {1, 1}}),
                         0, nullptr)),
             "COM COM MPI USR SCOREP ");
-  // What Score-P itself does below does not count.
+  // Score-P's own functions below do not count.
   EXPECT_EQ(types(score(profile_of(regions, {{0, kNone}, {4, 0}}), 0, nullptr)),
             "USR USR MPI USR SCOREP ");
 }

@@ -41,9 +41,9 @@ class Story {
     return sink.take();
   }
 
-  // After begin().
+  // REQUIRES: begin() was called.
   void feed(RunSink& sink, std::size_t batch = 3) const {
-    for (std::size_t i = events_.size(); i-- > 0;) {  // the order must not matter
+    for (std::size_t i = events_.size(); i-- > 0;) {  // in reverse: the order must not matter
       auto location = sink.open_location(definitions_.locations[i]);
       const std::span<const Event> all(events_[i]);
       for (std::size_t at = 0; at < all.size(); at += batch) {
@@ -151,7 +151,7 @@ inline std::string describe(const Totals& totals) {
   return line.str();
 }
 
-// One line a call path, indented by its depth; leaves out what was not visited.
+// One line for each call path, indented by its depth; unvisited ones are left out.
 inline std::string describe(const CallTree& tree, const LocationFilter& filter = {}) {
   std::string text;
   const std::vector<Totals> totals = sum_locations(tree, filter);

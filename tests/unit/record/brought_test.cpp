@@ -1,4 +1,4 @@
-// Threads that another one brings into the measurement, and the listener on whose thread one ends.
+// Threads that another thread adds to the measurement, and the listener on whose thread one ends.
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ namespace {
 
 class BroughtTest : public RecordTest {
  protected:
-  // Runs `work` on a thread that has been brought in with `open` entered.
+  // Runs `work` on a thread that has been added with `open` entered.
   template <typename Work>
   void bring(const std::vector<EventWord>& open, Work work) {
     std::latch ready(1), brought(1);
@@ -105,10 +105,11 @@ TEST_F(BroughtTest, ARecorderOfAnEarlierMeasurementIsReplaced) {
 }
 
 std::atomic<int> g_wanted = -1;
-// A wrapper in a handler on the thread's signal stack, which may have interrupted its recorder.
+// A wrapper in a signal handler on the thread's signal stack, which may have interrupted its
+// recorder.
 void note_wanted(int) { g_wanted = WrapperScope(nullptr).wanted() ? 1 : 0; }
 
-// Whether a wrapper that such a handler calls records on this thread.
+// True if a wrapper called by such a handler records on this thread.
 int wanted_in_handler() {
   struct sigaction handler {
   }, before{};
@@ -129,7 +130,7 @@ TEST_F(BroughtTest, HandlersOnItsSignalStackRecordNothing) {
     EXPECT_EQ(wanted_in_handler(), 0);
     EXPECT_TRUE(WrapperScope(nullptr).wanted());
   });
-  EXPECT_EQ(wanted_in_handler(), 0);  // nor do those on a thread that has attached itself
+  EXPECT_EQ(wanted_in_handler(), 0);  // the same on a thread that has attached itself
 }
 
 TEST_F(BroughtTest, NobodyIsBroughtInWithoutAMeasurement) {
@@ -155,7 +156,7 @@ class ListenerTest : public ::testing::Test {
   static void wait_for_end() {
     while (is_listening()) std::this_thread::yield();
   }
-  // Whether the other side has closed its end.
+  // True if the other side has closed its end.
   bool closed() const {
     char byte = 0;
     return ::recv(ends_[0], &byte, 1, MSG_DONTWAIT) == 0;
@@ -224,7 +225,7 @@ std::set<int> descriptors() {
 TEST_F(ListenerTest, LeavesDescriptorsThatTheProgramHasTakenAlone) {
   const std::set<int> before = descriptors();
   ASSERT_TRUE(begin_listening(ends_[1], 0, heard));
-  // The program closes all it does not know, and has a file of its own at each number.
+  // The program closes all unknown descriptors, and opens a file at each number.
   const int file = ::memfd_create("theirs", MFD_CLOEXEC);
   std::vector<int> taken;
   for (const int number : descriptors()) {
@@ -237,7 +238,7 @@ TEST_F(ListenerTest, LeavesDescriptorsThatTheProgramHasTakenAlone) {
   pause_listening();
   resume_listening();
   wait_for_end();
-  EXPECT_EQ(g_heard, kNothing);  // there is nobody to hear any more
+  EXPECT_EQ(g_heard, kNothing);  // there is no listener any more
   EXPECT_TRUE(closed());
   EXPECT_EQ(::lseek(file, 0, SEEK_END), 0);
   for (const int number : taken) EXPECT_EQ(::close(number), 0);

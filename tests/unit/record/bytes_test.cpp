@@ -40,7 +40,7 @@ class BytesTest : public RecordTest {
     recorder.transferred(BytesOf::kGot, 23, os::now());
   }
 
-  // "bytes_sent 12000": the sums of all threads, in the order of the names.
+  // "bytes_sent 12000": the sums over all threads, sorted by name.
   Lines sums() const {
     const auto names = spool::Reader::open(path())->definitions().metrics;
     std::map<std::string, std::uint64_t> sums;
@@ -65,7 +65,7 @@ class BytesTest : public RecordTest {
   }
 };
 
-// All of them use each metric for the first time at the same moment.
+// All threads use each metric for the first time at the same moment.
 TEST_F(BytesTest, AreExactInSeveralThreads) {
   begin_profile();
   const EventWord f = region("f");
@@ -86,7 +86,7 @@ TEST_F(BytesTest, AreExactInSeveralThreads) {
   EXPECT_EQ(sums(), expected(kThreads * kCalls));
 }
 
-// What one measurement knows of a metric says nothing of the next.
+// State of a metric in one measurement does not affect the next one.
 TEST_F(BytesTest, EachMeasurementDefinesItsMetrics) {
   for (std::uint64_t calls = 1; calls <= 3; ++calls) {
     begin_profile();

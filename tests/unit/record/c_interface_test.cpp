@@ -1,4 +1,4 @@
-// The C interface: what it records, and that threads may use it at any time.
+// The C interface: its records, and that threads may use it at any time.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -67,7 +67,7 @@ TEST_F(CInterfaceTest, NativeCodeSwitchesTheRecording) {
   EXPECT_EQ(end().threads[0], expected);
 }
 
-// Threads that nobody stops record while measurements begin, pause and end.
+// Threads keep recording while measurements start, pause and end.
 TEST_F(CInterfaceTest, MeasurementsBeginAndEndWhileThreadsRecord) {
   std::atomic<bool> done = false;
   std::vector<std::thread> threads;

@@ -1,4 +1,4 @@
-// What a measurement is asked to leave out, and what to sample.
+// A measurement's choices of what to leave out and what to sample.
 #include <algorithm>
 #include <thread>
 
@@ -36,7 +36,7 @@ TEST_F(ChoicesTest, WhatIsDeeperIsNotRecordedAndBalances) {
     EXPECT_TRUE(leave(h));
     EXPECT_TRUE(leave(g));
     enter(h);
-    EXPECT_TRUE(leave(f));  // and what is open inside
+    EXPECT_TRUE(leave(f));  // together with the regions open inside
   }
   EXPECT_EQ(end().threads[0],
             (Lines{"enter f", "enter g", "leave g", "enter h", "leave h", "leave f",  //
@@ -69,7 +69,7 @@ TEST_F(ChoicesTest, WhatWasNotRecordedIsForgottenFromTheMiddle) {
   t_recorder->enter_unrecorded(left_out);
   enter(g);
   t_recorder->forget_unrecorded(left_out);
-  t_recorder->forget_unrecorded(left_out);  // not there any more
+  t_recorder->forget_unrecorded(left_out);  // it is gone already
   EXPECT_TRUE(leave(g));
   EXPECT_TRUE(leave(f));
   EXPECT_EQ(end().threads[0], (Lines{"enter f", "enter g", "leave g", "leave f"}));
@@ -90,7 +90,7 @@ TEST_F(ChoicesTest, SamplesComeBeforeEveryEnterAndLeaveOverManySegments) {
     ASSERT_TRUE(lines[i + 1].starts_with("metric ru_utime ")) << lines[i + 1];
     ASSERT_EQ(lines[i + 2], i % 6 == 0 ? "enter f" : "leave f");
   }
-  EXPECT_EQ(totals_.events, 4u * kCalls);  // the samples of each are one more
+  EXPECT_EQ(totals_.events, 4u * kCalls);  // each sample is one more
   EXPECT_EQ(totals_.lost_events, 0u);
 }
 

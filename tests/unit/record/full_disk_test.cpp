@@ -1,4 +1,4 @@
-// A full disk: recording stops, what is lost is counted, the program runs on.
+// A full disk: recording stops, the lost events are counted, and the program goes on.
 #include <cerrno>
 
 #include "../support/child.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 class FullDiskTest : public RecordTest {
  protected:
-  // The exit status of the victim; its counters are then in counters_.
+  // Runs the victim and returns its exit status; its counters are then in counters_.
   int run(const char* mode, const std::string& where, std::uint64_t bytes) {
     counters_path_ = where + "-counters";
     test::Child child({TIMELOOM_RECORD_VICTIM, mode, where, counters_path_, std::to_string(bytes)});
@@ -21,7 +21,7 @@ class FullDiskTest : public RecordTest {
     EXPECT_EQ(put, 100'000u);
     EXPECT_GT(lost, 0u);
     EXPECT_EQ(read + lost, put);
-    EXPECT_EQ(counters[3], lost);  // and the spool says so
+    EXPECT_EQ(counters[3], lost);  // as the spool reports
     EXPECT_EQ(counters[4], static_cast<std::uint64_t>(error));
     EXPECT_EQ(counters[5], 0u);
     EXPECT_EQ(counters[6], read);
@@ -29,7 +29,7 @@ class FullDiskTest : public RecordTest {
   std::string counters_path_;
 };
 
-// Every size is met at another place: in the log's head, its records, between segments.
+// Every size is reached at another place: in the log's head, its records, between segments.
 TEST_F(FullDiskTest, AtTheLimitOfFileSizes) {
   for (std::uint64_t bytes = 65536 + 16 * 4096; bytes < 65536 + 18 * 4096; bytes += 1000) {
     SCOPED_TRACE(bytes);

@@ -1,4 +1,4 @@
-// Functions that are not recorded inside of others that hide them.
+// Functions that are not recorded because they run inside others that hide them.
 #include "record_fixture.hpp"
 
 namespace timeloom::record {
@@ -73,7 +73,7 @@ TEST_F(HidingTest, AnOuterLeaveEndsIt) {
   call(0);
   hide(1);
   call(2);
-  EXPECT_TRUE(end_of(0));  // an exception was not seen to pass
+  EXPECT_TRUE(end_of(0));  // the passing of an exception was not noticed
   call(2);
   call(3);
   EXPECT_TRUE(end_of(2));

@@ -1,4 +1,4 @@
-// A program killed at a random instruction leaves everything it had recorded.
+// A program killed at a random instruction leaves all its records.
 #include <chrono>
 #include <random>
 #include <thread>
@@ -11,7 +11,7 @@ namespace {
 
 class KillTest : public RecordTest {
  protected:
-  // Kills it after `delay` from its first event on and checks what is left.
+  // Kills the program `delay` after its first event and checks the spool.
   void kill_after(std::chrono::microseconds delay, unsigned threads,
                   const std::string& mode = "forever") {
     next_spool();
@@ -34,7 +34,7 @@ class KillTest : public RecordTest {
     EXPECT_EQ(reader->definitions().lost_events, 0u);
     for (unsigned t = 0; t < threads; ++t) {
       const std::uint64_t put = counters[t];
-      if (put == 0) continue;  // had not begun
+      if (put == 0) continue;  // had not started
       const auto location = static_cast<std::uint32_t>(counters[8 + t]);
       auto events = reader->read(location);
       std::uint64_t count = 0;
@@ -45,8 +45,8 @@ class KillTest : public RecordTest {
         }
       }
       EXPECT_EQ(events.damaged_segments(), 0u);
-      EXPECT_GE(count, put);      // counted after it was recorded,
-      EXPECT_LE(count, put + 1);  // and at most one was not counted any more
+      EXPECT_GE(count, put);      // an event is counted after it is recorded,
+      EXPECT_LE(count, put + 1);  // so at most one is not counted
     }
   }
 };
@@ -67,7 +67,7 @@ TEST_F(KillTest, AtRandomMoments) {
   }
 }
 
-// The first segment of a thread is full after some milliseconds, and has grown thrice by then.
+// A thread's first segment is full after some milliseconds, and has grown three times by then.
 TEST_F(KillTest, WhileSegmentsGrow) {
   std::mt19937 random(21);
   for (int i = 0; i < kKills; ++i) {

@@ -1,4 +1,4 @@
-// Measurements as a whole: begin, end, definitions, forks.
+// Measurements as a whole: start, end, definitions, forks.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -154,9 +154,9 @@ TEST_F(MeasurementTest, TheSpoolOfTheSameWorkStaysAsLong) {
     enter(region("g"));
     define_string("text");
     const Recorded found = end();
-    // The clocks are compared as often as it takes.
+    // The number of clock comparisons varies.
     constexpr std::uintmax_t kClockSync = 12 + 24;
-    // And the CPU time has as many digits as it takes.
+    // The number of digits of the CPU time varies.
     const std::uintmax_t now = std::filesystem::file_size(path() + "/defs") -
                                kClockSync * found.definitions.clock_syncs.size() -
                                found.definitions.properties.at(kCpuTimes).size();
@@ -334,7 +334,7 @@ TEST_F(MeasurementTest, IsInUseForOthersUntilItEnds) {
   EXPECT_EQ(seen_by_child(), 0);
 }
 
-// A child that lives on does not keep the run of its parent in use.
+// A child that lives longer does not keep its parent's run in use.
 TEST_F(MeasurementTest, IsInUseNoLongerThanItsProcessLives) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe(pipe.data()), 0);
@@ -348,7 +348,7 @@ TEST_F(MeasurementTest, IsInUseNoLongerThanItsProcessLives) {
   }
   int status = 0;
   ::waitpid(measured, &status, 0);
-  // The child of the child may not have run yet.
+  // The grandchild may not have run yet.
   for (int i = 0; i < 1000 && alive(path()) == Alive::kYes; ++i) ::usleep(10'000);
   EXPECT_NE(alive(path()), Alive::kYes);
   ::close(pipe[0]);

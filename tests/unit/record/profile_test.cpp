@@ -145,7 +145,7 @@ TEST_F(ProfileTest, CallPathsBeyondTheLimitAreCountedByFunction) {
   enter(g);
   for (int i = 0; i < 5; ++i) enter(f);
   leave(f);
-  const auto cut_off = profile();  // as a kill would leave it
+  const auto cut_off = profile();  // as after a kill
   EXPECT_FALSE(cut_off.damaged);
   for (int i = 0; i < 4; ++i) leave(f);
   leave(g);
@@ -198,7 +198,7 @@ TEST_F(ProfileTest, WhatIsDeeperThanTheLimitIsOneNode) {
   const spool::ProfileNode& rest = data.places.back();
   EXPECT_EQ(rest.region, spool::kBeyondLimit);
   EXPECT_EQ(rest.visits, 19'800u);
-  EXPECT_EQ(rest.shortest + rest.longest, rest.ticks);  // the two outermost visits
+  EXPECT_EQ(rest.shortest + rest.longest, rest.ticks);  // of the two outermost visits
 }
 
 TEST_F(ProfileTest, ALimitThatIsReachedIsNotExceeded) {
@@ -230,7 +230,7 @@ TEST_F(ProfileTest, ParametersTellCallPathsApart) {
   stop();
   EXPECT_EQ(lines(profile()), (Lines{"f 0", "f{0=7} 2", "f{0=7}/g 2", "f{0=8} 1", "f{0=8}/g 1",
                                      "f{0=7}{1=1} 0", "f{0=8}{1=1} 1"}));
-  EXPECT_EQ(profile().places[0].ticks, 0u);  // no visit was without
+  EXPECT_EQ(profile().places[0].ticks, 0u);  // every visit has a parameter
 }
 
 TEST_F(ProfileTest, AParameterThatComesLateLeavesTheTimeBeforeWhereItWas) {
@@ -260,7 +260,7 @@ TEST_F(ProfileTest, ValuesOfAParameterThatThereIsNoRoomForAreCounted) {
   }
   totals_ = stop();
   EXPECT_EQ(visits(profile()), ThreadProfile::kMaxPlaces);
-  // Each value has two places.
+  // Each value takes two places.
   EXPECT_NEAR(static_cast<double>(totals_.lost_events), ThreadProfile::kMaxPlaces / 2.0, 2);
 }
 
@@ -273,7 +273,7 @@ TEST_F(ProfileTest, CountersHaveValuesInCallPaths) {
   };
   const MetricId whole = define_metric("whole", "", MetricValueType::kInt64);
   const MetricId real = define_metric("real", "", MetricValueType::kDouble);
-  count(whole, 1);  // in no call path: lost
+  count(whole, 1);  // outside of all call paths: lost
   for (const int value : {5, -3, 4}) {
     enter(f);
     count(whole, static_cast<std::uint64_t>(value));
@@ -318,7 +318,7 @@ TEST_F(ProfileTest, WhatIsOpenAtAForkIsTheParents) {
   EXPECT_EQ(lines(profile()), (Lines{"f 1"}));
 }
 
-// The shortest visit of three at least lasts no longer than the three together.
+// Of three visits, the shortest is not longer than all three together.
 TEST_F(ProfileTest, NumbersThatCannotBeAreLeftOutOfAFileThatIsNotSealed) {
   begin();
   const EventWord f = region("f");
@@ -352,7 +352,7 @@ TEST_F(ProfileTest, NumbersThatCannotBeAreLeftOutOfAFileThatIsNotSealed) {
   stop();
 }
 
-// The others are read; what lies below it goes with it.
+// Other places are read; places below the damaged one are left out with it.
 TEST_F(ProfileTest, APlaceThatWasChangedIsLeftOutWithWhatLiesBelowIt) {
   begin();
   const EventWord f = region("f"), g = region("g"), h = region("h");

@@ -1,4 +1,4 @@
-// A measurement in this process and what a reader finds of it afterwards.
+// A measurement in this process, and the records that a reader finds afterwards.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -94,7 +94,7 @@ class RecordTest : public ::testing::Test {
     totals_ = stop();
     return read_spool(path());
   }
-  // The next measurement gets a spool of its own.
+  // Gives the next measurement a new spool.
   void next_spool() { ++spools_; }
   std::string path() const { return directory_ / ("spool-" + std::to_string(spools_)); }
 

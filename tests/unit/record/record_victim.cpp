@@ -42,7 +42,7 @@ EventWord region() {
   return enter_word(define_region(region));
 }
 
-// Counter t: events of the thread t that are certainly recorded.
+// Counter t: number of events of thread t that are certainly recorded.
 void record_forever(EventWord word, std::atomic<std::uint64_t>& count) {
   while (true) {
     t_recorder->enter(user_token(word), word);
@@ -68,8 +68,7 @@ int forever(const std::string& directory, const test::SharedCounters& counters, 
   return 0;
 }
 
-// Counters: events put, lost as counted by us, read, lost as the spool says,
-// error, damage.
+// Counters: events put, lost as counted here, read, lost as reported by the spool, error, damage.
 int until_full(const std::string& directory, const test::SharedCounters& counters) {
   begin(directory);
   const EventWord word = region();

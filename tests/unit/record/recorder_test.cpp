@@ -1,4 +1,4 @@
-// What one thread records.
+// The records of a single thread.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -11,7 +11,7 @@ namespace timeloom::record {
 
 struct RecorderClock {
   static void move_base_back(ThreadRecorder& recorder, std::uint64_t ticks) {
-    recorder.base_ -= std::min(recorder.base_, ticks);  // on a machine just started
+    recorder.base_ -= std::min(recorder.base_, ticks);  // on a machine that has just started
   }
   static void move_base_ahead(ThreadRecorder& recorder, std::uint64_t ticks) {
     recorder.base_ += ticks;
@@ -106,7 +106,7 @@ TEST_F(RecorderTest, DeepRecursionIsRecordedWhole) {
                           [](const std::string& line) { return line == "leave f"; }));
 }
 
-// Extended records of three words meet the end of a segment at every offset.
+// Extended records of three words reach the end of a segment at every offset.
 TEST_F(RecorderTest, SegmentsTurnOverBetweenAnyTwoEvents) {
   begin(small());
   const EventWord f = region("f");
@@ -136,7 +136,7 @@ TEST_F(RecorderTest, WhileRecordingIsOffNothingIsRecordedAndNothingLeft) {
   t_recorder->leave_unrecorded(user_token(g));
   t_recorder->enter_unrecorded(user_token(g));
   set_recording(true);
-  EXPECT_TRUE(leave(f));  // and with it g, of which there is no record
+  EXPECT_TRUE(leave(f));  // and with it g, which has no record
   EXPECT_EQ(end_of_first_thread(), (Lines{"enter f", "off", "on", "leave f"}));
 }
 
@@ -145,7 +145,7 @@ TEST_F(RecorderTest, AThreadThatBeginsWhileRecordingIsOffRemembersWhatItEnters) 
   const EventWord f = region("f");
   set_recording(false);
   std::thread([&] {
-    enter(f);  // an event has no place to go
+    enter(f);  // there is no place for an event
     t_recorder->enter_unrecorded(user_token(f));
     set_recording(true);
     EXPECT_TRUE(leave(f));
@@ -203,7 +203,7 @@ TEST_F(RecorderTest, APauseLongerThanAWordCanSayTakesATimeBase) {
   expect_times_between(before, after);
 }
 
-// Its next segment may come from a core whose counter is a little behind.
+// Its next segment may come from a core whose counter is slightly behind.
 TEST_F(RecorderTest, ABaseInTheFutureHoldsTheTimeBack) {
   begin();
   const EventWord f = region("f");
@@ -232,7 +232,7 @@ TEST_F(RecorderTest, WithoutAMeasurementNothingHappens) {
 TEST_F(RecorderTest, TheLastTimeIsThatOfAnyRecord) {
   begin();
   const std::uint64_t before = os::now();
-  const std::uint64_t words[] = {0, 5};  // as a word of its own, an enter shortly after the base
+  const std::uint64_t words[] = {0, 5};  // as a separate word, an enter shortly after the base
   t_recorder->extended(ExtendedKind::kMetric, words);
   const std::uint64_t after = os::now();
   EXPECT_GE(t_recorder->last_ticks(), before);

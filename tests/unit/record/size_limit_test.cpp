@@ -1,5 +1,5 @@
-// Recording into a run with a size limit: what is lost, what is dropped, and that
-// a stream which begins in the middle has its call paths.
+// Recording into a run with a size limit: lost and dropped events, and the call paths of a stream
+// that starts in the middle.
 #include <algorithm>
 #include <thread>
 
@@ -26,7 +26,7 @@ class SizeLimitTest : public RecordTest {
       leave(word);
     }
   }
-  // Spools that lie side by side share the limit.
+  // Adjacent spools share the limit.
   void next_run() {
     std::filesystem::remove_all(path());
     next_spool();
@@ -69,7 +69,7 @@ TEST_F(SizeLimitTest, WhatComesAfterTheLimitIsFolded) {
   const EventWord f = region("f"), g = region("g");
   enter(f);
   call(g, 100'000);
-  std::thread([&] { call(g, 100'000); }).join();  // begins when hardly any room is left
+  std::thread([&] { call(g, 100'000); }).join();  // starts when hardly any room is left
   leave(f);
   call(f, 2);
   const Recorded recorded = end();
@@ -92,11 +92,11 @@ TEST_F(SizeLimitTest, WhatComesAfterTheLimitIsFolded) {
     for (const spool::ProfileNode& place : profiles[thread].places) visits += place.visits;
     return visits;
   };
-  const auto& places = profiles[0].places;  // f as it went on, g below it, f anew
+  const auto& places = profiles[0].places;  // the continued f, g below it, a new f
   EXPECT_EQ(places.at(0).kind, spool::PlaceKind::kContinued);
   EXPECT_EQ(places.back().kind, spool::PlaceKind::kCallPath);
   EXPECT_EQ(places.back().visits, 2u);
-  EXPECT_EQ(visits_of_g(0), 100'002u);  // with those of f
+  EXPECT_EQ(visits_of_g(0), 100'002u);  // including the visits below f
   EXPECT_EQ(visits_of_g(1), 100'000u);
 }
 
@@ -117,13 +117,13 @@ TEST_F(SizeLimitTest, TheNewestEventsKeepTheirCallPath) {
   EXPECT_EQ(balance(lines), 0u);
   EXPECT_EQ(lines[0], "enter f");
   EXPECT_EQ(lines[1], "enter g");
-  // Of a segment that begins with a leave, its region as well.
+  // If a segment starts with a leave, its region as well.
   const std::uint64_t again = totals_.dropped_events + recorded.events - totals_.events;
   EXPECT_GE(again, 2u);
   EXPECT_LE(again, 3u);
 }
 
-// What each location recorded, by the `track` lines; those are left out.
+// The records of each location, separated by `track` lines, which are left out.
 std::map<std::string, Lines> by_track(const Lines& lines) {
   std::map<std::string, Lines> result;
   std::string track = "track 0";
@@ -137,9 +137,9 @@ std::map<std::string, Lines> by_track(const Lines& lines) {
   return result;
 }
 
-// A track may go on anywhere in a segment, also where there is no room to say what is open.
+// A track may continue anywhere in a segment, even where there is no room to list the open regions.
 TEST_F(SizeLimitTest, EveryTrackGoesOnAtItsDepth) {
-  constexpr int kDepths[] = {2, 300, 3};  // of the thread and of two tracks
+  constexpr int kDepths[] = {2, 300, 3};  // of the thread and two tracks
   for (int rounds = 5000; rounds < 5060; rounds += 7) {
     SCOPED_TRACE(rounds);
     next_run();
@@ -173,7 +173,8 @@ TEST_F(SizeLimitTest, EveryTrackGoesOnAtItsDepth) {
   }
 }
 
-// The switch to a track that comes once in a segment may be the last that fits in the oldest one.
+// A switch to a track that occurs once in a segment may be the last record that fits in the oldest
+// one.
 TEST_F(SizeLimitTest, ATrackThatBeginsAtTheEndOfTheOldestSegmentGoesOnAtItsDepth) {
   constexpr int kDepth = 40, kCalls = 230;
   for (int rounds = 100; rounds < 230; rounds += 3) {
@@ -201,8 +202,8 @@ TEST_F(SizeLimitTest, ATrackThatBeginsAtTheEndOfTheOldestSegmentGoesOnAtItsDepth
   }
 }
 
-// The window begins wherever a segment does: before an enter, a leave, an
-// extended record; with regions that only look open.
+// The window starts wherever a segment does: before an enter, a leave, or an extended record, with
+// regions that only seem open.
 TEST_F(SizeLimitTest, EveryBeginningIsBalanced) {
   for (int calls = 10'000; calls < 10'600; calls += 7) {
     SCOPED_TRACE(calls);
@@ -243,7 +244,7 @@ TEST_F(SizeLimitTest, ADeepStackIsCutNotBroken) {
   EXPECT_EQ(recorded.damage, 0u);
   const auto first_call = std::find(lines.begin(), lines.end(), "enter g");
   EXPECT_GT(first_call - lines.begin(), 200);  // of 2,100
-  // The call that was open at the cut may have its leave only.
+  // The call that was open at the cut may have a leave only.
   const auto cut = lines[static_cast<std::size_t>(first_call - lines.begin()) - 1] == "leave g";
   EXPECT_EQ(std::count(lines.begin(), first_call, "enter f") + cut, first_call - lines.begin());
 }
@@ -264,7 +265,7 @@ TEST_F(SizeLimitTest, ThreadsThatEndedAreDroppedToo) {
   EXPECT_EQ(recorded.threads.rbegin()->second.size(), 20'000u);
 }
 
-// Killed at any moment: what is there has no gap, and the end is the last that was put.
+// Killed at any moment: the records have no gap, and the last one that was put is the end.
 TEST_F(SizeLimitTest, AKilledProcessLeavesTheNewest) {
   for (unsigned i = 0; i < 20; ++i) {
     next_run();

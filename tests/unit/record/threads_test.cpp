@@ -16,7 +16,7 @@ constexpr std::uint64_t kPairs = 500'000;
 
 class ThreadsTest : public RecordTest {};
 
-// Each thread writes a sequence of its own, so that an event out of place shows.
+// Each thread writes a unique sequence, so that a misplaced event is noticed.
 TEST_F(ThreadsTest, AMillionEventsOfEachOfEightThreadsAreAllThereInOrder) {
   constexpr std::uint32_t kThreads = 8;
   constexpr std::uint32_t kRegions = 1000;

@@ -1,4 +1,4 @@
-// Tracks: sequences of calls that run on a thread by turns.
+// Tracks: sequences of calls that take turns on a thread.
 #include <map>
 #include <thread>
 
@@ -38,7 +38,8 @@ TEST_F(TracksTest, EachHasItsOwnOpenRegions) {
   EXPECT_FALSE(threads.at(0).owner.has_value());
   EXPECT_EQ(totals_.threads, 1u);
   EXPECT_EQ(totals_.tracks, 2u);
-  EXPECT_EQ(totals_.events, 8u);  // with two begins and an end; what says whose they are is none
+  EXPECT_EQ(totals_.events, 8u);  // with two starts and an end; words that name the track are not
+                                  // events
 }
 
 TEST_F(TracksTest, EverySegmentBeginsWithTheTrackItContinues) {
@@ -63,7 +64,7 @@ TEST_F(TracksTest, EverySegmentBeginsWithTheTrackItContinues) {
   EXPECT_EQ(totals_.events, 2 * pairs);
 }
 
-// Where the segment of a thread gets more space, at whatever word a switch is then.
+// A thread's segment gets more space at every possible word of a switch.
 TEST_F(TracksTest, EventsStayOnTheirTracksWhereASegmentGrows) {
   begin();
   const EventWord f = region("f"), g = region("g");
@@ -117,7 +118,7 @@ TEST_F(TracksTest, DeepCallsOnOneLeaveTheOthersAlone) {
   for (int i = 0; i < 10'000; ++i) leave(f);
   EXPECT_TRUE(t_recorder->open_regions().empty());
   t_recorder->end_track();
-  EXPECT_EQ(end().events, 2u * 10'000 + 2 + 5);  // and five words of whose they are
+  EXPECT_EQ(end().events, 2u * 10'000 + 2 + 5);  // and five words that name the track
 }
 
 TEST_F(TracksTest, StoppingLeavesWhatRunsAndWhatIsBelow) {

@@ -1,4 +1,4 @@
-// How long a thread waits, in its stream and in its profile.
+// The waiting time of a thread, in its stream and in its profile.
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -46,7 +46,7 @@ class WaitingTest : public RecordTest {
   }
 };
 
-// Nobody knows when a thread does not run; without waiting all is as it would be.
+// Drops the waits, which differ from run to run; all other lines must not.
 Lines without_waiting(Lines lines) {
   std::erase(lines, "waiting");
   return lines;
@@ -82,12 +82,12 @@ TEST_F(WaitingTest, AThreadThatIsStoppedAtTheEventHasWaitedNoLongerThanTheGap) {
   const std::uint64_t waited = clock.waited(now - last, now);
   EXPECT_GE(waited, 10'000'000u);
   EXPECT_LE(waited, static_cast<std::uint64_t>(gap.count()) * 101 / 100);
-  // What it was stopped for is of the next gap.
+  // The time of an interruption belongs to the next gap.
   const std::uint64_t next = os::now();
   EXPECT_GE(clock.waited(next - now, next), 10'000'000u);
 }
 
-// As the wrappers of locks do: they know afterwards whether the call is one to record.
+// Like the wrappers of locks, which know only afterwards whether to record the call.
 TEST_F(WaitingTest, ACallThatIsRecordedWhenItHasEndedHasItsOwnWait) {
   begin_waiting();
   const EventWord f = region("f"), g = region("g");
@@ -105,7 +105,7 @@ TEST_F(WaitingTest, ACallThatIsRecordedWhenItHasEndedHasItsOwnWait) {
   EXPECT_GE(waits().back(), 10'000'000u);
 }
 
-// What it waited for less than a gap at once, and that in sum for long, is not of the first gap.
+// Waits that are each shorter than a gap, but long in sum, do not belong to the first gap.
 TEST_F(WaitingTest, AWaitAfterASwitchIsNoLongerThanTheGap) {
   begin_waiting(true);
   const EventWord f = region("f");

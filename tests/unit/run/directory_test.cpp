@@ -1,5 +1,5 @@
-// Removing, renaming and making entries of a run, also where somebody has put a
-// symbolic link in the place of one.
+// Removing, renaming and creating entries of a run, also where an attacker has replaced one by a
+// symbolic link.
 #include "run/open_directory.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ class DirectoryTest : public testing::Test {
     put(elsewhere_ / "deep" / "data", "precious");
     put(file_, "precious");
   }
-  void TearDown() override {  // whatever was done in the run, nothing outside it is touched
+  void TearDown() override {  // no action in the run touches anything outside of it
     EXPECT_EQ(text(elsewhere_ / "deep" / "data"), "precious");
     EXPECT_EQ(text(file_), "precious");
     EXPECT_EQ(std::distance(fs::directory_iterator(elsewhere_), {}), 1);
@@ -40,7 +40,7 @@ class DirectoryTest : public testing::Test {
   }
   static bool there(const fs::path& path) { return fs::exists(fs::symlink_status(path)); }
   fs::path place(Item item) const { return run_ / entry(item).name; }
-  // The three things that a name could lead to: a directory, a file, nothing.
+  // The three possible targets of a name: a directory, a file, nothing.
   void link(const fs::path& path, int what) const {
     const fs::path targets[] = {elsewhere_, file_, root_ / "nowhere"};
     fs::create_symlink(targets[what], path);
@@ -114,7 +114,7 @@ TEST_F(DirectoryTest, MovesOverALinkAndNotOverItsTarget) {
 
 TEST_F(DirectoryTest, RemovesASpoolUnderAnotherName) {
   const Directory run(run_);
-  run.remove_spool();  // there is none
+  run.remove_spool();  // it does not exist
   put(place(Item::kSpool) / "1-0" / "defs", "text");
   put(place(Item::kWoven) / "1-0" / "defs", "of an interrupted removal");
   run.remove_spool();

@@ -119,7 +119,7 @@ TEST_F(ExperimentDirectoryTest, IsNotWhereTheProgramOrTheUserIsAtHome) {
   EXPECT_EQ(refusal("../home"), std::string("holds the home directory") + kMend);
 }
 
-// rename(2) gives the link another name, not what it points to.
+// rename(2) renames the link, not its target.
 TEST_F(ExperimentDirectoryTest, MayBeALinkToADirectoryThatHoldsNothingInUse) {
   fs::create_directory_symlink(base_ / "work", base_ / "here");
   fs::create_directory_symlink(base_, base_ / "work" / "above");
@@ -139,7 +139,7 @@ TEST_F(ExperimentDirectoryTest, InTheWayIsRenamed) {
   run.create();
   EXPECT_TRUE(fs::exists(run.previous() / "kept"));
   EXPECT_TRUE(run.previous().filename().string().starts_with("old-"));
-  // A directory whose name begins like that of the current one does not hold it.
+  // A directory whose name is a prefix of the current one does not contain it.
   fs::create_directory(base_ / "wor");
   EXPECT_EQ(refusal("../wor"), "");
 }
@@ -170,7 +170,7 @@ TEST_F(ExperimentDirectoryTest, NamedByOutputFollowsTheRulesOfOutput) {
   EXPECT_TRUE(fs::exists(second.previous() / "scorep.cfg"));
 }
 
-// Also when the process that has made the directory has ended.
+// Also after the process that created the directory has ended.
 TEST_F(ExperimentDirectoryTest, IsInUseWhileAProcessThatHasJoinedIsThere) {
   std::optional<ExperimentDirectory> made(named(""));
   made->create();

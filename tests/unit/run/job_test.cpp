@@ -1,4 +1,5 @@
-// The run that ranks share: who makes it, who joins, who is last; by threads that act as ranks.
+// The run that ranks share: which one creates it, which ones join, which one is last; with threads
+// that act as ranks.
 #include "run/job.hpp"
 
 #include <gtest/gtest.h>
@@ -84,7 +85,7 @@ TEST_F(JobTest, WhatIsMadeAnewIsNamedByWhoMakesIt) {
   EXPECT_FALSE(pointer.exists());
   ASSERT_TRUE(pointer.claim());
   EXPECT_TRUE(pointer.exists());
-  pointer.withdraw();  // it could not be made
+  pointer.withdraw();  // it could not be created
   EXPECT_FALSE(pointer.exists());
   EXPECT_EQ(pointer.wait(), std::nullopt);
   ASSERT_TRUE(pointer.claim());
@@ -108,7 +109,7 @@ TEST_F(JobTest, ARunIsOfOneJob) {
   fs::remove(run() / "spool" / "job");
   fs::create_symlink(base_ / "elsewhere", run() / "spool" / "job");
   std::ofstream(base_ / "elsewhere") << "a\nrun";
-  EXPECT_FALSE(run_of_job(run(), "a"));  // no link inside a run is followed
+  EXPECT_FALSE(run_of_job(run(), "a"));  // links inside a run are not followed
 }
 
 TEST_F(JobTest, ARankIsTakenOnce) {
@@ -134,7 +135,8 @@ TEST_F(JobTest, ExactlyTheLastIsLastInWhateverOrderTheyEnd) {
             << size << " " << i;
       }
       fs::remove_all(run());
-      for (std::uint32_t i = size; i > 1; --i) {  // another order each time, the same in each test
+      for (std::uint32_t i = size; i > 1; --i) {  // a different order each time, equal in each test
+                                                  // run
         std::swap(order[i - 1], order[(i * 7919u + static_cast<std::uint32_t>(round)) % i]);
       }
     }
@@ -152,7 +154,7 @@ TEST_F(JobTest, OneIsLastOfThoseThatEndAtOnce) {
   }
   for (std::thread& rank : ranks) rank.join();
   EXPECT_EQ(last, 1);
-  // All that they have made: a node for each two, and the top.
+  // All that they have created: a node for every two, and the top.
   std::size_t nodes = 0;
   for ([[maybe_unused]] const auto& node : fs::directory_iterator(run() / "spool/ended")) ++nodes;
   EXPECT_EQ(nodes, kRanks);
@@ -219,7 +221,7 @@ TEST_F(JobTest, RanksShareARun) {
   EXPECT_EQ(first.run.path(), run());
   EXPECT_TRUE(first.made && !second.made);
   EXPECT_EQ(second.run.path(), run());
-  EXPECT_THROW(share("b", 0), Error);  // and the next rank finds that out itself
+  EXPECT_THROW(share("b", 0), Error);  // the next rank notices it, too
   EXPECT_THROW(share("b", 1), Error);
   fs::remove_all(run());
   EXPECT_EQ(share("a", 0).refused, "the run of its job is not there");
@@ -234,7 +236,7 @@ TEST_F(JobTest, RanksShareARunOfEachOfTheirPrograms) {
     });
   };
   EXPECT_EQ(fs::path(share(0).run.path()).filename(), "run1");
-  EXPECT_EQ(fs::path(share(0).run.path()).filename(), "run2");  // rank 1 is still to join the first
+  EXPECT_EQ(fs::path(share(0).run.path()).filename(), "run2");  // rank 1 has yet to join the first
   EXPECT_EQ(fs::path(share(1).run.path()).filename(), "run1");
   forget_job(Directory(base_ / "run1"));  // as it is woven
   EXPECT_EQ(fs::path(share(1).run.path()).filename(), "run2");
@@ -242,7 +244,7 @@ TEST_F(JobTest, RanksShareARunOfEachOfTheirPrograms) {
   EXPECT_EQ(fs::path(share(0).run.path()).filename(), "run3");
 }
 
-// Its program has ended, and the process that has started it has still to end the rank.
+// Its program has ended, but the process that started it has yet to end the rank.
 TEST_F(JobTest, ARankWithALifeOfItsOwnIsNotGone) {
   const std::string mine = spool_name_of(os::process_id());
   const std::string gone = mine.substr(0, mine.find('-', mine.find('-') + 1)) + "-1-0";
@@ -265,7 +267,7 @@ TEST_F(JobTest, OfRanksThatAreGoneNobodyComesToTheTree) {
   const auto spool = [&](std::uint32_t rank, const std::string& name) {
     fs::create_directory(spools_of_rank(run(), rank) / name);
   };
-  // As of another process that had the number of this one.
+  // As if by another process that had this one's number.
   const std::string mine = spool_name_of(os::process_id());
   const std::string gone = mine.substr(0, mine.find('-', mine.find('-') + 1)) + "-1-";
   ASSERT_NE(gone, mine);
@@ -299,7 +301,7 @@ TEST_F(JobTest, ThePointerGoesWithTheSpools) {
   forget_job(Directory(run()));
   EXPECT_FALSE(pointer.exists());
   EXPECT_TRUE(other.exists());
-  forget_job(Directory(run()));  // nothing is left of it
+  forget_job(Directory(run()));  // nothing of it is left
 }
 
 TEST_F(JobTest, APointerAboveTheDirectoryOfTheRunIsFound) {

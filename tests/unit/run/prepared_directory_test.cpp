@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 class PreparedDirectoryTest : public testing::Test {
  protected:
-  // The name that a process which has ended would have taken.
+  // The name that an ended process would have used.
   static std::string name_of_the_dead() {
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe(ends.data()), 0);
@@ -84,11 +84,11 @@ TEST_F(PreparedDirectoryTest, OfAnotherStays) {
   const std::string dead = name_of_the_dead();
   std::vector<std::string> kept;
   kept.push_back(make(prepared_name()));                              // it lives
-  kept.push_back(make(name_of_the_dead(), {"MANIFEST.md", "data"}));  // somebody's file
+  kept.push_back(make(name_of_the_dead(), {"MANIFEST.md", "data"}));  // a user's file
   kept.push_back(make(name_of_the_dead(), {"traces.otf2"}));          // a result
-  kept.push_back(make(".scorep-4711-99", {"MANIFEST.md"}));           // no name of ours
+  kept.push_back(make(".scorep-4711-99", {"MANIFEST.md"}));           // not a name of Timeloom
   kept.push_back(make(".scorep-1-2-3-4-5-6"));                        // of another machine
-  kept.push_back(name_of_the_dead());                                 // recorded into
+  kept.push_back(name_of_the_dead());                                 // contains a recording
   fs::create_directories(directory_.path() / kept.back() / "spool");
   kept.push_back(name_of_the_dead());
   fs::create_directories(directory_.path() / kept.back() / "MANIFEST.md");

@@ -24,7 +24,7 @@ namespace {
 
 constexpr char kSettings[] = "TIMELOOM_INSTRUMENTER=frame\n";
 
-// A directory of its own for each test, which is also the current one.
+// A separate directory for each test, which is also the current one.
 class RunDirectory : public testing::Test {
  protected:
   void SetUp() override {
@@ -78,7 +78,7 @@ TEST_F(RunDirectory, NeedsACurrentDirectoryThatIsThere) {
 }
 
 TEST_F(RunDirectory, GetsANumberWhenItIsTaken) {
-  // Two may fall on different seconds; then there is nothing to see yet.
+  // Two may fall on different seconds, which proves nothing.
   for (int attempt = 0; attempt < 5; ++attempt) {
     const fs::path first = choose_directory("", "app.py");
     fs::create_directory(first);
@@ -175,7 +175,7 @@ TEST_F(RunDirectory, LosesLinksButNotWhatTheyPointTo) {
   EXPECT_TRUE(fs::is_regular_file(root_ / "elsewhere" / "data"));
 }
 
-// The link may stand for the other run, which is not to be replaced.
+// The link may lead to the other run, which must not be replaced.
 TEST_F(RunDirectory, IsNotKnownByALinkToTheSettingsOfAnother) {
   make_directory(root_ / "other", false, kSettings);
   const fs::path run = root_ / "run";
@@ -282,7 +282,7 @@ TEST_F(RunDirectory, IsNotReplacedWhileItIsWoven) {
   EXPECT_EQ(check(root_ / "run", true), "");
 }
 
-// All ranks of a job do at once, before one of them replaces it.
+// All ranks of a job ask at once, before one of them replaces it.
 TEST_F(RunDirectory, MayBeAskedAboutBySeveralAtOnce) {
   make_directory(root_ / "run", false, kSettings);
   const int other = ::open((root_ / "run").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -342,7 +342,7 @@ TEST_F(RunDirectory, ALinkOfAnotherUserIsRefused) {
 TEST_F(RunDirectory, OnlyTheOneThatWasMadeIsForgotten) {
   const MadeRun made = make_directory(root_ / "run", false, kSettings);
   fs::rename(root_ / "run", root_ / "moved");
-  make_directory(root_ / "run", false, kSettings);  // of somebody else
+  make_directory(root_ / "run", false, kSettings);  // of another user
   forget_directory(made.directory, false);
   EXPECT_TRUE(fs::exists(root_ / "run" / "scorep.cfg"));
 }

@@ -1,4 +1,4 @@
-// Groups of spawned processes in a run: where their spools are, and which group is the last.
+// Groups of spawned processes in a run: the places of their spools, and the last group.
 #include "run/spawned_group.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class SpawnedTest : public testing::Test {
     mark_job(run(), "job", "run");
   }
   fs::path run() const { return base_ / "run"; }
-  // What the process that spawns has done.
+  // The actions of the spawning process.
   void spawn(std::uint32_t number) const {
     fs::create_directories(run() / "spool/spawned" / std::to_string(number));
   }

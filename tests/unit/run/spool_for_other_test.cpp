@@ -1,4 +1,4 @@
-// A run for a process of another user, who may write where it lies.
+// A run for a process of another user, who may write in its directory.
 #include "run/spool_for_other.hpp"
 
 #include <gtest/gtest.h>

@@ -20,7 +20,7 @@ std::string error_of(const Words& words, InterpreterFlags flags = InterpreterFla
   return {};
 }
 
-// What python -m timeloom gets: flags | options | program.
+// The arguments that python -m timeloom gets: flags | options | program.
 std::string handed_on(const Words& words) {
   const CommandLine line = parse(words);
   std::string text;

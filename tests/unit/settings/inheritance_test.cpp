@@ -104,7 +104,7 @@ TEST(Inheritance, GoesThroughAFile) {
   std::filesystem::remove_all(directory);
 }
 
-// Whoever may write into the run puts a link to a file of the user in its place.
+// An attacker who may write into the run replaces the file by a link to a file of the user.
 TEST(Inheritance, GoesToNoOtherFile) {
   const std::filesystem::path directory =
       std::filesystem::path(testing::TempDir()) / ("links." + std::to_string(::getpid()));

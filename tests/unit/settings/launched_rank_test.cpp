@@ -1,4 +1,4 @@
-// Ranks by the variables of launchers: each launcher, launchers inside others, values of anybody.
+// Ranks from the variables of launchers: each launcher, launchers inside others, invalid values.
 #include "settings/launched_rank.hpp"
 
 #include <gtest/gtest.h>
@@ -133,7 +133,7 @@ TEST(LaunchedRankTest, ASizeThatIsNoNumberIsNotKnown) {
   }
 }
 
-// ---- With what the system knows of this process
+// ---- With the system's data about this process
 
 std::optional<LaunchedRank> rank_of_this_process(const Environment& environment) {
   std::vector<std::string> words;
@@ -149,7 +149,7 @@ TEST(LaunchedRankTest, OnOneHostTheProcessOfTheLauncherMakesTheJobUnique) {
   ASSERT_TRUE(rank);
   EXPECT_TRUE(rank->job.starts_with("MPICH ")) << rank->job;
   EXPECT_EQ(rank->job, rank_of_this_process(with(kHydra, {{"PMI_RANK", "0"}}))->job);
-  // On several hosts it has another process on each.
+  // On several hosts, each has a different process.
   EXPECT_EQ(rank_of_this_process(with(kHydra, {{"MPI_LOCALNRANKS", "1"}}))->job, "");
 }
 
@@ -166,7 +166,7 @@ TEST(LaunchedRankTest, AChildOfARankIsNone) {
   const auto rank = rank_of_this_process(kStep);
   ASSERT_TRUE(rank);
   EXPECT_FALSE(rank_of_this_process(with(kStep, {{kRankVariable, rank_mark(*rank)}})));
-  // It has started a launcher of its own: another job, or another rank.
+  // It has started a launcher itself: another job, or another rank.
   EXPECT_TRUE(rank_of_this_process(
       with(kStep, {{kRankVariable, rank_mark(*rank)}, {"SLURM_STEP_ID", "1"}})));
   EXPECT_TRUE(rank_of_this_process(

@@ -1,5 +1,5 @@
-// A spool to be damaged byte by byte. What is sound is read, what is not is
-// counted; nothing is ever taken for something else.
+// A spool to be damaged byte by byte. Sound parts are read, damaged ones are counted; nothing is
+// ever misread.
 #pragma once
 
 #include <fcntl.h>
@@ -49,7 +49,7 @@ class DamageTest : public SpoolTest {
       pen.leave(time_, i);
     }
   }
-  // Until `segments` segments are in the log and their places free.
+  // Waits until `segments` segments are in the log and their places are free.
   bool wait_for_drain(std::size_t segments) {
     for (int i = 0; i < 5000; ++i) {
       const std::string ring = test::read_bytes(path() + "/ring");
@@ -64,7 +64,7 @@ class DamageTest : public SpoolTest {
     return false;
   }
 
-  // The spool as it is now, to be damaged in a directory of its own.
+  // Copies the current spool to a new directory, to be damaged there.
   void take(const std::string& name) {
     victim_ = directory_ / name;
     sound_ = Snapshot::of(path());
@@ -77,7 +77,7 @@ class DamageTest : public SpoolTest {
     return static_cast<std::uint32_t>(&pen - pens_.data());
   }
 
-  // Reads the damaged spool; nullopt when the reader said clearly that it cannot.
+  // Reads the damaged spool; nullopt when the reader reported that it cannot.
   std::optional<Found> read_victim() {
     try {
       return read_spool(victim_);
@@ -117,7 +117,7 @@ class DamageTest : public SpoolTest {
     }
     test::write_bytes(victim_ + "/" + name, bytes);
   }
-  // A flip costs one segment at most: what follows the damage is found again.
+  // A flip costs one segment at most: the data after the damage are found again.
   template <typename Check>
   void flip_each_byte_of_the_log(const Check& check) {
     flip_each_byte("log", 0, SIZE_MAX, [&](const std::optional<Found>& found) {
@@ -135,7 +135,7 @@ class DamageTest : public SpoolTest {
     });
   }
 
-  // Every thread's events are whole segments of what it put, in order.
+  // The events of every thread are whole segments of the events put, in order.
   void expect_whole_segments(const Found& found) {
     for (auto& pen : pens_) {
       const auto entry = found.events.find(index_of(pen));
@@ -152,7 +152,7 @@ class DamageTest : public SpoolTest {
     EXPECT_LE(found.events.size(), pens_.size());
     EXPECT_TRUE(found.damage > 0 || found.events == truth_.events) << "events are missing silently";
   }
-  // Every thread's events are the beginning of what it put.
+  // The events of every thread are a prefix of the events put.
   void expect_beginnings(const Found& found) {
     for (const auto& [location, lines] : found.events) {
       ASSERT_LT(location, pens_.size());

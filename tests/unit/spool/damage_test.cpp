@@ -1,4 +1,4 @@
-// Damaged spools of programs that ended, and what is no spool at all.
+// Damaged spools of programs that ended, and directories that are not spools.
 #include "damage_fixture.hpp"
 
 namespace timeloom::spool {
@@ -25,11 +25,11 @@ TEST_F(EndedSpool, TheLogCutAnywhere) { cut_the_log_at_each_byte(); }
 
 TEST_F(EndedSpool, AnyByteOfTheDefinitionsFlipped) {
   flip_each_byte("defs", 0, SIZE_MAX, [this](const std::optional<Found>& found) {
-    if (!found) return;  // in the head: no time without it
+    if (!found) return;  // in the head: no times without it
     EXPECT_EQ(found->events, truth_.events);
     expect_true_definitions(*found);
     EXPECT_GT(found->damage, 0u);
-    // Only the record that was hit is missing.
+    // Only the damaged record is missing.
     EXPECT_GE(found->definitions.size() + 3, truth_.definitions.size());
   });
 }
@@ -108,7 +108,7 @@ TEST_F(DamageTest, ADirectoryWithoutASpoolIsAnError) {
   EXPECT_THROW(Reader::open(path()), Error);
 }
 
-// As if it were missing: what was open then is entered where the next segment begins.
+// As if it were missing: regions open at that time are entered at the start of the next segment.
 TEST_F(DamageTest, AFirstSegmentThatIsNotSoundLeavesWhatItOpened) {
   Pen pen(create(), 0);
   pen.enter(100, 1);
@@ -129,7 +129,7 @@ TEST_F(DamageTest, AFirstSegmentThatIsNotSoundLeavesWhatItOpened) {
   EXPECT_EQ(found.damage, 1u);
 }
 
-// Half of the space is there but never any record.
+// Half of the space exists but has no record.
 TEST_F(DamageTest, KilledWhileItsRingIsMade) {
   create();
   Snapshot young = Snapshot::of(path());

@@ -9,7 +9,7 @@
 namespace timeloom::spool {
 namespace {
 
-// Every kind of record there is, each at another time, with a new base in between.
+// Records of every kind, each with another time, and a new base in between.
 std::vector<EventWord> every_record() {
   std::vector<EventWord> words;
   std::uint64_t time = 0;
@@ -68,7 +68,7 @@ TEST(SegmentDecoder, DecodesTheSameInPartsOfAnySize) {
   const Decoded whole = decode(words, 1000);
   EXPECT_EQ(whole.used, words.size());
   ASSERT_EQ(whole.events.size(), 31u);
-  EXPECT_EQ(whole.events[2].ref, 9u);  // the last that was open
+  EXPECT_EQ(whole.events[2].ref, 9u);  // the last one that was open
   EXPECT_EQ(whole.events[3].time, Timestamp{102});
   EXPECT_EQ(whole.events[12].kind, EventKind::kWaiting);
   EXPECT_EQ(whole.events[13].kind, EventKind::kLeave);
@@ -112,7 +112,7 @@ Decoded decode_io(const IoRecord& record) {
   return decode(words, 100);
 }
 
-// The offset comes as an event of its own before that which it belongs to.
+// The offset is a separate event before the event that it belongs to.
 TEST(SegmentDecoder, DecodesInputAndOutput) {
   struct Case {
     IoRecord record;

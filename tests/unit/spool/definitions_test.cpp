@@ -51,7 +51,7 @@ TEST_F(DefinitionsTest, APropertyMayFollowTheEnd) {
             (std::map<std::string, std::string>{{"a", "1"}, {"b", "2"}}));
   EXPECT_TRUE(reader->complete());
   EXPECT_EQ(reader->damage().definitions, 0u);
-  // Not to another file under its name.
+  // Another file under its name is not written.
   std::filesystem::rename(path() + "/defs", path() + "/other");
   EXPECT_FALSE(add_property(definitions, "c", "3"));
   std::ofstream(path() + "/defs") << "of somebody else";

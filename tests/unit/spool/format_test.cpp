@@ -1,5 +1,5 @@
-// The layout as docs/formats/spool.md describes it, byte by byte: whoever
-// changes it has to change the version, the page and this.
+// The layout of docs/formats/spool.md, byte by byte. A change must also change the version, the
+// page and this test.
 #include "spool/spool_format.hpp"
 #include "spool_fixture.hpp"
 
@@ -72,7 +72,7 @@ TEST_F(FormatTest, TheLog) {
   EXPECT_EQ(number<std::uint64_t>(defs, defs.size() - 8), 0u);    // nothing dropped
 }
 
-// The page gives these for who writes a reader of his own.
+// The page gives these values for authors of other readers.
 TEST_F(FormatTest, TheChecksums) {
   const std::string text = "timeloom";
   EXPECT_EQ(checksum(reinterpret_cast<const std::byte*>(text.data()), text.size()), 0x81062819u);

@@ -88,7 +88,7 @@ TEST(GpuFile, IsReadUpToWhereItIsCut) {
   EXPECT_EQ(records, 4u);
 }
 
-// A block with a changed byte and all that follows is left out: what is before it stays.
+// A block with a changed byte is left out with everything behind it; earlier data stay.
 TEST(GpuFile, GivesNoRecordThatWasChanged) {
   const test::TempDirectory directory;
   const std::string whole = written(directory.path());
@@ -119,7 +119,7 @@ TEST(GpuFile, CountsWhatHasNoDefinitionBesideWhatWasLost) {
   EXPECT_EQ(read_gpu(SpoolDirectory(directory.path())).lost, 12u);
 }
 
-// The file holds the first batch and nothing of the others, which flush() counts.
+// The file has the first batch and nothing of the others, which flush() counts.
 TEST(GpuFile, EndsWhereTheDiskIsFull) {
   const test::TempDirectory directory;
   int error = 0;

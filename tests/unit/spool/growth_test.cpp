@@ -1,4 +1,4 @@
-// Segments that begin small and get space as they are filled.
+// Segments that start small and get space as they are filled.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 namespace timeloom::spool {
 namespace {
 
-// Of segments of 256 KB on a machine with pages of 4 KB: bytes that have space.
+// Bytes that have space, for segments of 256 KB on a machine with pages of 4 KB.
 constexpr std::array<std::size_t, 4> kSpaces = {4 << 10, 16 << 10, 64 << 10, 256 << 10};
 
 std::size_t words_of(std::size_t space) { return (space - sizeof(SegmentHeader)) / 8; }
@@ -20,7 +20,7 @@ class GrowthTest : public SpoolTest {
   void SetUp() override {
     if (::sysconf(_SC_PAGESIZE) > 4096) GTEST_SKIP() << "segments begin with a larger page";
   }
-  // Bytes of the ring that are in no hole.
+  // Bytes of the ring outside of holes.
   std::uint64_t ring_space() const {
     int error = 0;
     const os::File ring = os::File::open_read(path() + "/ring", &error);
@@ -59,7 +59,7 @@ TEST_F(GrowthTest, AThreadBeginsWithAPageOfItsSegment) {
   EXPECT_EQ(close_and_read().events.at(1).size(), words_of(kSpaces.back()));
 }
 
-// Its next segments are like those that the ring began with.
+// Its next segments are like the ring's initial ones.
 TEST_F(GrowthTest, AThreadThatHasFilledOneGoesOnWithWholeOnes) {
   Writer& writer = create(with_ring(4));
   EXPECT_EQ(writer.acquire(0, 0, 1)->room(), words_of(kSpaces.back()));
@@ -67,7 +67,7 @@ TEST_F(GrowthTest, AThreadThatHasFilledOneGoesOnWithWholeOnes) {
   EXPECT_EQ(writer.acquire(1, 1, 1)->room(), words_of(kSpaces.back()));
 }
 
-// Also when there are whole ones, which a busy thread has just filled.
+// Even if there are whole ones, which a busy thread has just filled.
 TEST_F(GrowthTest, ManyThreadsWithFewEventsTakeAPageEach) {
   constexpr std::uint32_t kThreads = 1000;
   Writer& writer = create(with_ring(4));
@@ -88,21 +88,21 @@ TEST_F(GrowthTest, ManyThreadsWithFewEventsTakeAPageEach) {
   for (std::uint32_t t = 1; t <= kThreads; ++t) ASSERT_EQ(found.events.at(t), idle[t - 1]->lines());
 }
 
-// The segments of threads that have ended are given to those that begin.
+// New threads reuse the segments of ended threads.
 TEST_F(GrowthTest, ThreadsThatFollowEachOtherShareOne) {
   Writer& writer = create(with_ring(1));
   Segment* const first = writer.acquire(1, 0, 1);
   const std::size_t segments = std::filesystem::file_size(path() + "/ring");
   first->words()[0] = make_word(WordKind::kEnter, 1);
   writer.retire(first, 1);
-  writer.pause_drain();  // when it has drained
+  writer.pause_drain();  // when it has been drained
   EXPECT_EQ(writer.acquire(2, 0, 1), first);
   EXPECT_EQ(first->room(), words_of(kSpaces.front()));
   EXPECT_EQ(std::filesystem::file_size(path() + "/ring"), segments);
 }
 
-// What a reader finds of a process that lives, whose ring has holes, and of one that was
-// killed and copied, whose ring has none.
+// The records of a living process, whose ring has holes, and of one that was killed and copied,
+// whose ring has none.
 TEST_F(GrowthTest, NothingIsMissingAroundTheBorders) {
   Pen pen(create(with_ring(2)), 1);
   std::size_t words = 0;
@@ -140,7 +140,7 @@ TEST_F(GrowthTest, WhereTheRingCannotGrowAThreadBeginsWithAWholeOne) {
   EXPECT_EQ(writer.error(), 0);
 }
 
-// The disk is full: what there is room for stays, and is all there is.
+// The disk is full: the segment keeps its present space.
 TEST_F(GrowthTest, ASegmentThatGetsNoMoreSpaceKeepsWhatItHas) {
   WriterOptions options = with_ring(1);
   Writer& writer = create(options);

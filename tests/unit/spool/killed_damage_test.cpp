@@ -11,7 +11,7 @@ class KilledSpool : public DamageTest {
     take("killed");
     ASSERT_FALSE(truth_.ended);
   }
-  // The segments of the ring that hold something.
+  // The segments of the ring that contain records.
   std::vector<std::size_t> segments_in_use() const {
     std::vector<std::size_t> result;
     const std::string& ring = sound_.files.at("ring");
@@ -26,7 +26,7 @@ TEST_F(KilledSpool, AnyByteOfTheLogFlipped) {
   flip_each_byte_of_the_log([](const Found&) {});
 }
 
-// The segments in the ring follow those in the log, so a gap shows.
+// The segments in the ring follow those in the log, so a gap is noticed.
 TEST_F(KilledSpool, TheLogCutAnywhere) { cut_the_log_at_each_byte(); }
 
 TEST_F(KilledSpool, AnyByteOfAHeadInTheRingFlipped) {
@@ -42,21 +42,21 @@ TEST_F(KilledSpool, AnyByteOfAHeadInTheRingFlipped) {
   }
 }
 
-// Nothing protects the records that are being written; so a flip may change an
-// event or end its segment. It never reaches what is in the log.
+// Records that are being written are not protected, so a flip may change an event or end its
+// segment. It never affects the log.
 TEST_F(KilledSpool, AnyByteOfTheRecordsInTheRingFlipped) {
   for (const std::size_t at : segments_in_use()) {
-    flip_each_byte(
-        "ring", at + sizeof(SegmentHeader), at + 4096, [this](const std::optional<Found>& found) {
-          ASSERT_TRUE(found.has_value());
-          for (auto& pen : pens_) {
-            const Lines& lines = found->events.at(index_of(pen));
-            const Lines& all = truth_.events.at(index_of(pen));
-            ASSERT_GE(lines.size(), 40u);
-            ASSERT_LE(lines.size(), all.size() + 2);  // the words of a metric, taken for events
-            EXPECT_TRUE(std::equal(all.begin(), all.begin() + 40, lines.begin()));
-          }
-        });
+    flip_each_byte("ring", at + sizeof(SegmentHeader), at + 4096,
+                   [this](const std::optional<Found>& found) {
+                     ASSERT_TRUE(found.has_value());
+                     for (auto& pen : pens_) {
+                       const Lines& lines = found->events.at(index_of(pen));
+                       const Lines& all = truth_.events.at(index_of(pen));
+                       ASSERT_GE(lines.size(), 40u);
+                       ASSERT_LE(lines.size(), all.size() + 2);  // a metric's words, read as events
+                       EXPECT_TRUE(std::equal(all.begin(), all.begin() + 40, lines.begin()));
+                     }
+                   });
   }
 }
 
@@ -104,7 +104,7 @@ TEST_F(KilledSpool, ASegmentInTheLogAndInTheRingIsReadOnce) {
   std::memcpy(&size, &log[12], sizeof size);
   std::size_t at = 65536;
   while (ring[at + 4] != 0) at += 4096;
-  for (const char state : {'\x02', '\x03'}) {  // full, and drained but not emptied
+  for (const char state : {'\x02', '\x03'}) {  // full, and drained but not yet emptied
     ring.replace(at, 64 + size, log, 0, 64 + size);
     ring[at + 4] = state;
     test::write_bytes(victim_ + "/ring", ring);

@@ -58,7 +58,7 @@ TEST_F(SegmentsTest, ManySegmentsComeBackInOrder) {
   EXPECT_EQ(close_and_read().events.at(0), pen.lines());
 }
 
-// Longer than what is read at once. What is wrong behind that is counted once.
+// Longer than one read. A defect behind that is counted once.
 TEST_F(SegmentsTest, LongSegmentsComeBackInParts) {
   WriterOptions options;
   options.segment_size = 64 << 10;
@@ -154,7 +154,7 @@ TEST_F(SegmentsTest, SmallStepsBackInTimeAreLevelled) {
   pen.enter(1000, 1);
   pen.leave(1000 + 500, 1);
   pen.retire();
-  pen.enter(1400, 2);  // another core, a little behind
+  pen.enter(1400, 2);  // another core, slightly behind
   pen.retire();
   const Found found = close_and_read();
   EXPECT_EQ(found.events.at(0), (Lines{"1000 enter 1", "1500 leave 1", "1500 enter 2"}));
@@ -172,7 +172,7 @@ TEST_F(SegmentsTest, LargeStepsBackInTimeAreDamage) {
   EXPECT_EQ(found.damage, 1u);
 }
 
-// What no writer writes: the events before it are read, it is counted.
+// Invalid records: the events before them are read, and they are counted.
 TEST_F(SegmentsTest, RecordsThatCannotBeAreDamage) {
   struct Case {
     const char* what;

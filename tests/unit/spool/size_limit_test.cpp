@@ -1,4 +1,4 @@
-// What the spools of a run take on disk when the run has a size limit.
+// The disk space of the spools of a run with a size limit.
 #include "spool/size_limit.hpp"
 
 #include <sys/resource.h>
@@ -22,7 +22,7 @@ class SizeLimitTest : public SpoolTest {
     std::filesystem::create_directories(directory_ / "run");
     return Writer::create(spool(name), limited(keep_newest));
   }
-  // Of logs and rings of all processes.
+  // Bytes of the logs and rings of all processes.
   std::uint64_t bytes_on_disk() const {
     std::uint64_t sum = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_ / "run")) {
@@ -126,13 +126,14 @@ TEST_F(SizeLimitTest, AMissingEndIsDamageAllTheSame) {
   writer->close();
   const auto reader = Reader::open(spool("p"));
   std::filesystem::remove(spool("p") + "/" + log_name(logs_of("p").back()));
-  LocationReader events = reader->read(0);  // it was there when the spool was opened
+  LocationReader events = reader->read(0);  // it existed when the spool was opened
   EXPECT_FALSE(lines_of(events).empty());
   EXPECT_GT(events.damaged_segments(), 0u);
   EXPECT_GT(read_spool(spool("p")).damage, 0u);
 }
 
-// The oldest of the run, whoever wrote it; but not what somebody appends to.
+// The oldest file of the run is removed, whichever process wrote it, unless it is being appended
+// to.
 TEST_F(SizeLimitTest, TheLimitIsThatOfAllProcesses) {
   auto first = begin("1", true);
   Pen a(*first, 0);
@@ -167,7 +168,7 @@ TEST_F(SizeLimitTest, AtTheEndOfTheSpaceAllProcessesStop) {
     a.enter(i, 1);
     if (i % 3 == 0) b.enter(i, 1);
   }
-  EXPECT_LE(bytes_on_disk(), kLimit + kLimit / 64);  // they may have looked at the same moment
+  EXPECT_LE(bytes_on_disk(), kLimit + kLimit / 64);  // two may have checked at the same moment
   const auto late = begin("3", false);
   EXPECT_TRUE(late->at_limit());
   EXPECT_EQ(late->acquire(0, 0, 1), nullptr);
@@ -182,7 +183,7 @@ TEST_F(SizeLimitTest, AtTheEndOfTheSpaceAllProcessesStop) {
   EXPECT_EQ(read_spool(spool("2")).events.at(0), b.lines());
 }
 
-// Also the only file of a process that had little to say.
+// Including the only file of a process with few events.
 TEST_F(SizeLimitTest, WhatHasEndedMayGoAltogether) {
   const auto first = begin("1", true), second = begin("2", true);
   Pen a(*first, 0), b(*second, 0);
@@ -195,7 +196,7 @@ TEST_F(SizeLimitTest, WhatHasEndedMayGoAltogether) {
   EXPECT_EQ(found.damage, 0u);
 }
 
-// The threads of a program help to write the log, and one may be late.
+// The program's threads help to write the log, and one may be late.
 TEST_F(SizeLimitTest, ASegmentThatIsLateIsDropped) {
   const auto writer = begin("p", true);
   Segment* const late = writer->acquire(0, 0, 1);
@@ -235,7 +236,7 @@ TEST_F(SizeLimitTest, WhereRecordingEndsNoFileMayGo) {
   EXPECT_EQ(read_spool(spool("p")).damage, 0u);
 }
 
-// A reader that comes while files go reads what there is.
+// A reader that starts while files are removed reads the remaining ones.
 TEST_F(SizeLimitTest, ARunThatGoesOnCanBeRead) {
   const auto writer = begin("p", true);
   Pen pen(*writer, 0);
@@ -253,7 +254,7 @@ TEST_F(SizeLimitTest, ARunThatGoesOnCanBeRead) {
   EXPECT_EQ(read_spool(spool("p")).damage, 0u);
 }
 
-// Of what it has begun to read nothing goes: there would be leaves without their enters.
+// Files that it has started to read stay: otherwise there would be leaves without their enters.
 TEST_F(SizeLimitTest, ARunThatGoesOnIsReadWithoutAGap) {
   const auto writer = begin("p", true);
   Pen pen(*writer, 0);

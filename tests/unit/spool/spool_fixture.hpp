@@ -1,5 +1,5 @@
-// A spool on disk for the tests: threads that put events into it, and what a
-// reader makes of it, both as lines of text.
+// A spool on disk for the tests: threads that put events into it, and the events that a reader
+// finds, both as lines of text.
 //
 //   Pen pen(writer, 3);          // thread 3
 //   pen.enter(100, 7);           // enters region 7 at tick 100
@@ -38,7 +38,7 @@ inline std::string line_of(const Event& event) {
   return line;
 }
 
-// One thread that records, as src/record does it but with times of the test's choice.
+// One thread that records like src/record, but with times that the test gives.
 class Pen {
  public:
   Pen(Writer& writer, std::uint32_t location) : writer_(writer), location_(location) {}
@@ -66,7 +66,7 @@ class Pen {
     put(time, make_extended(ExtendedKind::kTimeBase, 1), {time}, false);
     base_ = time;
   }
-  // Any words at all, of which nothing is expected; `timed`: that have a time.
+  // Any words, without an expectation; `timed`: they include a time.
   void raw(std::uint64_t time, EventWord head, const std::vector<std::uint64_t>& words,
            bool timed = false) {
     put(time, head, words, timed);
@@ -78,7 +78,7 @@ class Pen {
   }
   bool out_of_space() const { return out_of_space_; }
 
-  // What was put, by segment.
+  // The events put, by segment.
   const std::vector<Lines>& segments() const { return segments_; }
   Lines lines() const {
     Lines all;
@@ -139,11 +139,11 @@ inline Lines lines_of(LocationReader& reader) {
   return result;
 }
 
-// All that a reader finds in a spool.
+// All records that a reader finds in a spool.
 struct Found {
   std::map<std::uint32_t, Lines> events;  // by thread
   Lines definitions;
-  std::uint64_t damage = 0;  // places that were counted
+  std::uint64_t damage = 0;  // number of damaged places
   bool ended = false;
   std::uint64_t lost = 0;
 };
@@ -202,14 +202,14 @@ inline Found read_spool(const std::string& directory) {
   return found;
 }
 
-// The files of a spool at one moment: what is on disk when the process is killed.
+// The files of a spool at one moment: the state on disk when the process is killed.
 struct Snapshot {
   std::map<std::string, std::string> files;
 
   static Snapshot of(const std::filesystem::path& directory) {
     Snapshot result;
-    // The drain may be at work meanwhile. It empties a segment of the ring after the log
-    // has it, so the log is read last.
+    // The drain may be at work meanwhile. It empties a segment of the ring after writing it to the
+    // log, so the log is read last.
     for (const char* name : {"defs", "ring", "log"}) {
       if (std::filesystem::exists(directory / name)) {
         result.files[name] = test::read_bytes(directory / name);
@@ -242,14 +242,14 @@ class SpoolTest : public ::testing::Test {
     writer_->close();
     return read();
   }
-  // What a reader would find if the process were killed now.
+  // The records that a reader would find if the process were killed now.
   Found read_as_if_killed() {
     const std::string copy = directory_ / ("killed-" + std::to_string(copies_++));
     Snapshot::of(path()).write_to(copy);
     return read_spool(copy);
   }
-  // That all segments are used up is known, so that an event that is lost costs no look for one:
-  // that would take CPU time of the writer's. The drain may be about to give the last ones back.
+  // The writer knows that all segments are used up, so a lost event does not search for one, which
+  // would cost CPU time. The drain may be about to give the last ones back.
   static void expect_no_more_looks(Writer& writer) {
     constexpr std::uint32_t kOther = 9;  // a location
     std::uint64_t before = 0, given = 0;

@@ -1,4 +1,4 @@
-// What the writer does when things are short: segments, space, files.
+// The writer with few resources: segments, space, files.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 namespace timeloom::spool {
 namespace {
 
-// Files cannot grow beyond `bytes` while this lives; a stand-in for a full disk.
+// Files cannot grow beyond `bytes` while this object lives; a stand-in for a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(std::uint64_t bytes) {
@@ -68,7 +68,7 @@ TEST_F(WriterTest, TheRingGrowsWhenThreadsHoldAllSegments) {
   EXPECT_EQ(writer.error(), 0);
 }
 
-// That of a forked child, which may never need a second segment.
+// The ring of a forked child, which may never need a second segment.
 TEST_F(WriterTest, ASmallRingDoublesAsItIsNeeded) {
   const WriterOptions options = small(1);
   Writer& writer = create(options);
@@ -92,7 +92,7 @@ TEST_F(WriterTest, BeyondItsLimitTheRingGivesNoSegmentButIsNoError) {
   EXPECT_EQ(writer.error(), 0);
   first->words()[0] = make_word(WordKind::kEnter, 1);
   writer.retire(first, 1);
-  Segment* third = writer.acquire(2, 0, 1);  // drained by us if not by the drain
+  Segment* third = writer.acquire(2, 0, 1);  // drained here if not by the drain
   while (third == nullptr) {
     std::this_thread::yield();
     third = writer.acquire(2, 0, 1);
@@ -105,7 +105,7 @@ TEST_F(WriterTest, BeyondItsLimitTheRingGivesNoSegmentButIsNoError) {
   EXPECT_EQ(close_and_read().events.size(), 3u);
 }
 
-// More segments retired at once than the drain can take: whoever needs one helps.
+// More segments are retired at once than the drain can take: a thread that needs one helps.
 TEST_F(WriterTest, ALaggingDrainIsHelped) {
   WriterOptions options = small(2);
   options.ring_limit = options.ring_size;

@@ -1,4 +1,4 @@
-// A program of the tests that runs beside them and can be killed.
+// A test program that runs beside the tests and can be killed.
 #pragma once
 
 #include <signal.h>
@@ -32,7 +32,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // Kills it at whatever instruction it is.
+  // Kills it at an arbitrary instruction.
   void end() {
     ::kill(process_, SIGKILL);
     wait();

@@ -1,4 +1,4 @@
-// A directory for one test, removed with all that is in it at the end.
+// A directory for one test, removed with its contents at the end.
 #pragma once
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@ namespace {
 
 using profile::Story;
 
-// A tick is a microsecond. Regions whose names begin with "mpi." are of that paradigm.
+// A tick is a microsecond. Regions whose names begin with "mpi." have that paradigm.
 Story story_of(const std::string& script) {
   Story story;
   story.thread("main", script);

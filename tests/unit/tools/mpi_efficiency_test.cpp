@@ -1,4 +1,4 @@
-// The factors of the POP project, of cases that are counted by hand.
+// The factors of the POP project, for cases computed by hand.
 #include "tools/report/mpi/mpi_efficiency.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace timeloom::tools {
 namespace {
 
-// Of processes with one thread each, and a runtime on an ideal network in ticks.
+// Processes have one thread each; the runtime on an ideal network is in ticks.
 MpiEfficiency factors(const std::vector<std::string>& processes, std::uint64_t ideal) {
   profile::Story story;
   for (std::uint32_t i = 0; i < processes.size(); ++i) story.thread("main", processes[i], i);
@@ -36,7 +36,7 @@ TEST(MpiEfficiency, OfALateSender) {
   EXPECT_EQ(one.busiest, 0U);
 }
 
-// Both have worked 55 in all, in turns: the balance is perfect, and half of the time is waiting.
+// Both have worked 55 in total, in turns: the balance is perfect, and half of the time is waiting.
 TEST(MpiEfficiency, OfWorkThatTakesTurns) {
   const MpiEfficiency one = factors({"main +50 MPI_Barrier +1 ) +5 MPI_Barrier +49 ) )",
                                      "main +5 MPI_Barrier +46 ) +50 MPI_Barrier +4 ) )"},

@@ -58,7 +58,7 @@ TEST(ReportMpiMatrix, ShadesAreSharesOfTheMost) {
   EXPECT_EQ(lines[begin], "            0 \u2502          \u2502 \u2502          \u2502");
 }
 
-// A halo exchange; each line has the width of the terminal at most.
+// A halo exchange; no line is wider than the terminal.
 TEST(ReportMpiMatrix, SixtyFourProcessesFitEightyColumns) {
   MpiFacts facts = processes(64);
   for (std::uint32_t from = 0; from < 63; ++from) {

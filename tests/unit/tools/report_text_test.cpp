@@ -16,7 +16,7 @@ namespace {
 using profile::CallTree;
 using profile::Story;
 
-// What a function writes.
+// The text that a function writes.
 std::string written(const std::function<void(Output&)>& write) {
   std::FILE* file = std::tmpfile();
   Output output(fileno(file));

@@ -1,4 +1,4 @@
-// What was lost or mended is said, whoever found it.
+// Losses and repairs are reported, whichever component found them.
 #include "tools/run/run_facts.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ TEST(RunFacts, SayHowMuchCpuTimeIsInNoTable) {
   EXPECT_EQ(text("4000000000 1000000000"),
             "1.00 s of CPU time (25.0% of all) in threads that recorded nothing");
   EXPECT_EQ(text("4000000000 30000000"), "");  // below a hundredth
-  EXPECT_EQ(text("100000000 19000000"), "");   // and below what clocks differ by
+  EXPECT_EQ(text("100000000 19000000"), "");   // and below the difference of clocks
   EXPECT_EQ(text("0 0"), "");
   for (const char* wrong : {"", "5", "5 6", "5 x", "x 5", "5 5 5", "-5 5"}) {
     EXPECT_EQ(text(wrong), "") << wrong;

@@ -213,7 +213,7 @@ TEST(ScoreFilter, ProposesSmallFrequentRegions) {
             "SCOREP_REGION_NAMES_END\n");
 }
 
-// What the proposal leaves out, by the mangled names.
+// The functions that the proposal leaves out, by mangled name.
 std::string proposed(const FilterGeneration& wanted) {
   const FilterFile filter = FilterFile::parse(proposal(wanted), "proposal");
   std::string names;

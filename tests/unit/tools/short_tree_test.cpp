@@ -12,7 +12,7 @@ namespace {
 using profile::CallTree;
 using profile::Story;
 
-// Regions whose names begin with "lib." are of a library.
+// Regions whose names begin with "lib." belong to a library.
 CallTree tree_of(const std::string& script) {
   Story story;
   story.thread("main", script);

@@ -1,4 +1,4 @@
-// The slowest visits of a trace: their order, and those whose times cannot be.
+// The slowest visits of a trace: their order, and visits with impossible times.
 #include "tools/report/slowest_visits.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ struct Marked {
   bool operator==(const Marked&) const = default;
 };
 
-// The story begins at 100; `begin` and `length` are what the trace has of the run.
+// The story starts at 100; `begin` and `length` are the trace's values for the run.
 std::vector<Marked> visits_of(std::uint64_t begin, std::uint64_t length) {
   profile::Story story;
   story.thread("main", "f +10 ) f +500 ) f +20 )");

@@ -11,7 +11,7 @@
 namespace timeloom::tools {
 namespace {
 
-// Ticks are milliseconds; the regions of these names are those of tasks.
+// Ticks are milliseconds; regions with these names belong to tasks.
 profile::CallTree tree_of_tasks(const std::string& file = {}) {
   profile::Story story;
   story.thread("main", "loop +10 task +50 ) )");
@@ -33,7 +33,8 @@ TEST(WorkTimes, TheTimeOfATaskCountsOnItsOwnLocation) {
   }
 }
 
-// What the clocks differ by is no work; where waiting was not measured, there is nothing to differ.
+// Differences of clocks do not count as work; where waiting was not measured, there is no
+// difference.
 TEST(WorkTimes, ARestOfWaitingIsNoWork) {
   for (const auto& [rest, work] :
        {std::pair{1u, 0.0}, std::pair{900u, 0.0}, std::pair{5000u, 5e-6}}) {

@@ -1,4 +1,4 @@
-// Calls of random ranges, and those that are searched for, are those among all calls.
+// Calls in random ranges, and search results, match the list of all calls.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What a connection takes and gives without ever waiting.
+// A connection receives and sends without ever waiting.
 
 #include "view/server/connection.hpp"
 
@@ -25,12 +25,12 @@ class ConnectionTest : public testing::Test {
   ConnectionTest() { EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_.data()), 0); }
   ~ConnectionTest() override { ::close(ends_[0]); }
 
-  // The side of the server.
+  // The server's side.
   int socket() const { return ends_[1]; }
   void write(std::string_view text) const {
     EXPECT_EQ(::send(ends_[0], text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
   }
-  // Up to so many bytes.
+  // Reads at most this many bytes.
   std::string read(std::size_t most) const {
     std::string text(most, '\0');
     const ssize_t got = ::recv(ends_[0], text.data(), most, MSG_DONTWAIT);

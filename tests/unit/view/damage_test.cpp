@@ -1,4 +1,4 @@
-// An index that was changed or cut is refused, or answers as before: never with wrong numbers.
+// A changed or truncated index is refused, or gives the same answers: never wrong numbers.
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ Answers ask(const Index& index) {
   return answers;
 }
 
-// Whatever bit is flipped, the file is refused or answers as before.
+// For any flipped bit, the file is refused or gives the same answers.
 template <typename Ask>
 void expect_refused_or_same(const IndexOfModel& index, const Ask& answers_of) {
   const std::string good = test::read_bytes(index.path());
@@ -49,7 +49,7 @@ void expect_refused_or_same(const IndexOfModel& index, const Ask& answers_of) {
       ++refused;
     }
   }
-  // The rest are lists of sums of tracks with one block, which no question needs.
+  // The others are lists of sums of tracks with one block, which no question needs.
   EXPECT_GT(refused, good.size() / 2);
 }
 
@@ -59,7 +59,7 @@ TEST(Damage, OfAnyByteIsSeen) {
   expect_refused_or_same(index, [](const Index& one) { return ask(one); });
 }
 
-// Two processes: messages to and fro, collective operations, and values of a metric.
+// Two processes: messages in both directions, collective operations, and values of a metric.
 class Talk : public RunSource {
  public:
   Talk() {
@@ -127,7 +127,7 @@ std::vector<std::string> ask_besides_calls(const Index& index, const Definitions
   return answers;
 }
 
-// What `timeloom view` asks before all other questions.
+// The first questions of `timeloom view`.
 void expect_all_seen(const IndexOfModel& index, std::size_t most) {
   const std::string good = test::read_bytes(index.path());
   const test::TempDirectory directory;

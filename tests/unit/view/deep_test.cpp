@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t kDepth = 10'000;
 constexpr std::uint64_t kRounds = 3;
 
-// One function calls itself, one call a tick, and returns as often; three times.
+// One function calls itself, one call per tick, and returns as often; three times.
 class DeepRun : public OneLocation {
  public:
   DeepRun() {

@@ -1,4 +1,4 @@
-// What becomes of an index that cannot be completed.
+// The fate of an index that cannot be completed.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class Unreadable : public OneLocation {
   void feed(std::span<RunSink* const>, unsigned) override { throw Error("it is damaged"); }
 };
 
-// What happens in a directory, in its order.
+// The changes in a directory, in order.
 class Watched {
  public:
   explicit Watched(const std::string& path) : descriptor_(::inotify_init1(IN_NONBLOCK)) {
@@ -53,8 +53,8 @@ class Watched {
   int descriptor_;
 };
 
-// Between the end of its lock and the end of its name another process could take the file for one
-// to go on with.
+// If its lock ended before its name was removed, another process could take it for a file to
+// continue.
 TEST(IndexPlace, AFileThatIsGivenUpKeepsItsLockUntilItsNameIsGone) {
   const test::TempDirectory directory;
   const Watched watched(directory.path().string());
@@ -65,10 +65,11 @@ TEST(IndexPlace, AFileThatIsGivenUpKeepsItsLockUntilItsNameIsGone) {
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
-// Whoever may write beside the archive puts a file of the user there under the name of the index.
+// An attacker who may write beside the archive puts a file of the user there under the name of the
+// index.
 TEST(IndexPlace, WritesToNoFileThatIsThere) {
   const test::TempDirectory directory;
-  ::setenv("XDG_CACHE_HOME", (directory / "cache").c_str(), 1);  // the second place
+  ::setenv("XDG_CACHE_HOME", (directory / "cache").c_str(), 1);  // the second possible place
   const std::filesystem::path victim = directory / "victim";
   for (const std::string name : {".view.timeloom", "view.timeloom"}) {
     for (const bool hard : {true, false}) {

@@ -1,5 +1,4 @@
-// The outline of a run tells what the index tells: tables of whole steps, and pictures of its
-// levels.
+// The outline of a run agrees with its index: tables of whole steps, and pictures of its levels.
 
 #include "view/page/outline.hpp"
 
@@ -21,7 +20,7 @@ ByteReader reader_of(std::string_view bytes, std::size_t from) {
   return {reinterpret_cast<const std::uint8_t*>(bytes.data()) + from, bytes.size() - from};
 }
 
-// What a page does with the sums of a track.
+// Computes tables from the sums of a track, as the page does.
 class Reader {
  public:
   Reader(std::string_view section, unsigned level, std::vector<RangeSum>& sums)
@@ -124,7 +123,7 @@ TEST(Outline, SumsOfWholeStepsAreExact) {
   // Many events at the ends of steps.
   compare_sums({.seed = 3, .tracks = 4, .events = 3000, .step = 3, .waiting = true}, many, 1);
   compare_sums({.seed = 4, .tracks = 40, .events = 20, .depth = 4}, many, 0);
-  // Nearly all at once.
+  // Nearly all events at the same time.
   compare_sums({.seed = 10, .tracks = 3, .events = 2000, .step = 1}, many, 1);
 }
 
@@ -132,11 +131,11 @@ TEST(Outline, SumsThatAreTooLargeHaveLongerSteps) {
   const RunShape shape{.seed = 5, .tracks = 3, .events = 20'000, .depth = 4, .waiting = true};
   compare_sums(shape, {.sum_bytes = 1 << 30, .steps = 16}, 8);
   compare_sums(shape, {.sum_bytes = 100'000, .steps = 4096}, 9);
-  // The sums of one step are there in any case.
+  // The sums of one step are always present.
   compare_sums(shape, {.sum_bytes = 0, .steps = 4096}, 10);
 }
 
-// As the page draws it, from the bytes of a tile.
+// A tile's bytes as the page draws them.
 struct Seen {
   std::uint64_t all_rows = 0;
   std::uint64_t exact = 0;
@@ -228,7 +227,7 @@ TEST(Outline, TilesAreThoseOfTheIndex) {
 TEST(Outline, TilesThatAreTooLargeHaveFewerRows) {
   const RunShape shape{.seed = 9, .tracks = 20, .events = 3000, .depth = 60};
   EXPECT_EQ(compare_tiles(shape, 25'000, 32), 6u);
-  // One row of one level is there in any case.
+  // One row of one level is always present.
   EXPECT_EQ(compare_tiles(shape, 0, 1), 6u);
 }
 

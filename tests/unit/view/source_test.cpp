@@ -1,5 +1,5 @@
-// Lines of functions come from source files below the folders that were named, however a run names
-// its files.
+// Lines of functions come only from source files below the given folders, however a run names its
+// files.
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// Tables of random ranges are those that every call together gives.
+// Tables of random ranges equal the tables computed from every single call.
 
 #include <gtest/gtest.h>
 
@@ -136,7 +136,7 @@ TEST(Table, SumsOfARangeAreItsWidth) {
   }
 }
 
-// Beyond the limit calls keep their number and time, in a path without a region.
+// Beyond the limit, calls keep their number and time, in a path without a region.
 TEST(Table, BeyondTheLimitOfPathsLosesNoCall) {
   Model model({.seed = 10, .tracks = 2, .events = 30'000, .depth = 20});
   const IndexOfModel index(model, 100);

@@ -1,5 +1,5 @@
-// Tiles show what every call together gives: covered time exactly, and where a tile is drawn from
-// its events, the region that took most of each cell.
+// Tiles agree with every single call: the covered time is exact and, for tiles drawn from events,
+// so is the region with the most time of each cell.
 
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ ExpectedTile expected_tile(const ModelTrack& track, const TilePlace& place) {
   for (const ModelCall& one : track.calls) {
     add(one.call.depth + 1, one.call.region, one.call.begin, one.call.end);
   }
-  // Calls without duration are in row 0, too; by the order of their ends among the stretches.
+  // Calls without duration are in row 0, too; sorted by their ends among the stretches.
   for (const auto& stretch : track.stretches) {
     add(0, track.calls[stretch.call].call.region, stretch.begin, stretch.end);
     by_column(place, stretch.begin, stretch.end, [&](std::uint64_t column, std::uint64_t) {

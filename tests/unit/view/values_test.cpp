@@ -1,4 +1,5 @@
-// Values of many metrics of a track: the same together as alone, and read from its blocks once.
+// Values of many metrics of a track: equal when read together or alone, and read from its blocks
+// once.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ class MetricRun : public OneLocation {
   }
 };
 
-// Calls of the operating system that have read, of this process; 0: not known.
+// System calls of this process that have read; 0: not known.
 std::uint64_t reads() {
   std::ifstream file("/proc/self/io");
   for (std::string name; file >> name;) {

@@ -1,4 +1,4 @@
-// Random runs, their index, and the same answers found by looking at every call.
+// Random runs with their index, and the expected answers computed from every call.
 #pragma once
 
 #include <fcntl.h>
@@ -25,25 +25,25 @@ namespace timeloom::view {
 struct RunShape {
   std::uint64_t seed = 1;
   std::size_t tracks = 2;
-  std::size_t events = 30'000;  // of a track, about
+  std::size_t events = 30'000;  // per track, approximately
   std::size_t depth = 12;
   std::uint32_t regions = 20;
-  std::uint64_t step = 50;  // between two events, at most; a third of them are 0
+  std::uint64_t step = 50;  // maximum between two events; a third of them are 0
   std::size_t most_paths = 1 << 20;
   bool others = true;  // recording off and on, parameters
   bool waiting = false;
 };
 
-// A call as the events say it.
+// A call as the events describe it.
 struct ModelCall {
   Call call;            // without the path
-  std::size_t way = 0;  // its call path, see Model::way()
+  std::size_t way = 0;  // number of its call path, see Model::way()
 };
 
 struct ModelTrack {
   std::vector<Event> events;
-  std::vector<ModelCall> calls;  // in order of begin, callers first
-  // Stretches of time with the same innermost call: begin, end, its place in `calls`.
+  std::vector<ModelCall> calls;  // by start time, callers first
+  // Stretches of time with the same innermost call: start, end, its index in `calls`.
   struct Stretch {
     std::uint64_t begin, end;
     std::size_t call;
@@ -100,7 +100,7 @@ class Model : public RunSource {
     return way;
   }
   std::uint64_t random(std::uint64_t below) { return random_() % below; }
-  // A time that is often one of an event.
+  // A random time, often the time of an event.
   std::uint64_t random_time() {
     const ModelTrack& track = tracks_[random(tracks_.size())];
     if (random(4) == 0 || track.events.empty()) return random(track.end + 100);
@@ -113,8 +113,8 @@ class Model : public RunSource {
     track.events.push_back({Timestamp{now_ + kBegin}, kind, ref, value});
   }
 
-  // Of the time since the last enter or leave some was waiting, spread evenly: over what other
-  // events have cut it into.
+  // A part of the time since the last enter or leave was waiting, spread evenly over the pieces
+  // into which other events have cut it.
   void wait(ModelTrack& track, std::uint64_t since) {
     if (!shape_.waiting || now_ == since || random(4) > 0) return;
     const std::uint64_t waited = random(3) == 0 ? now_ - since + 5 : random(now_ - since);
@@ -192,7 +192,7 @@ class Model : public RunSource {
   std::uint64_t now_ = 0;
 };
 
-// The index of a model, in a directory of its own.
+// The index of a model, in a separate directory.
 class IndexOfModel {
  public:
   static constexpr std::uint64_t kSource = 4711;

@@ -1,4 +1,4 @@
-// The events of one location on their way from a spool to a run.
+// The translation of one location's events from a spool to a run.
 #include "weave/event_translator.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST_F(StreamTest, GivesTheIdsOfTheRun) {
   EXPECT_EQ(translator_.dropped_events(), 0u);
 }
 
-// One that is renamed, or named after its first step, has several names.
+// A task that is renamed, or named after its first step, has several names.
 TEST_F(StreamTest, CountsEachTaskOfALaneOnce) {
   ids_.task_parameter = 5;
   const Event name{Timestamp{0}, EventKind::kParameterString, 0, 3};
@@ -113,8 +113,8 @@ TEST_F(StreamTest, WhatHasNoDefinitionIsDroppedAndCounted) {
   EXPECT_EQ(translator_.dropped_events(), 5u);
 }
 
-// Deeper than there is room for at first, cut into batches of every size, with events among
-// the calls that are translated one by one.
+// Deeper than the initial capacity, cut into batches of every size, with events among the calls
+// that are translated one by one.
 TEST_F(StreamTest, DeepCallsComeBackWhole) {
   std::vector<Event> calls;
   std::string expected;

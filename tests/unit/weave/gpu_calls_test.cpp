@@ -1,4 +1,4 @@
-// Calls of a GPU's library among the events of the thread that made them.
+// Calls of a GPU library among the events of the calling thread.
 #include "weave/gpu/gpu_calls.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ std::string text_of(const Events& events) {
   return text;
 }
 
-// All in one batch, then what is left at the end.
+// Merges everything in one batch, then the remaining calls at the end.
 std::string merged(const std::vector<GpuCall>& calls, Events events) {
   PendingGpuCalls pending{calls, {7, 8}};
   GpuStream stream;
@@ -70,13 +70,13 @@ TEST(GpuCalls, Nest) {
             "5+1 10+50 20+51 30-51 40-50 60-1 ");
 }
 
-// Of a call that calls the program back.
+// A call of the library may call the program back.
 TEST(GpuCalls, HoldWhatIsEnteredInsideThem) {
   EXPECT_EQ(merged({call(10, 40, 50)}, {enter(5, 1), enter(20, 2), leave(30, 2), leave(60, 1)}),
             "5+1 10+50 20+2 30-2 40-50 60-1 ");
 }
 
-// Clocks, or what is left of a killed program.
+// For inaccurate clocks, or the records of a killed program.
 TEST(GpuCalls, EndWithTheRegionAroundThem) {
   EXPECT_EQ(merged({call(10, 70, 50)}, {enter(5, 1), leave(60, 1), enter(65, 1), leave(80, 1)}),
             "5+1 10+50 60-50 60-1 65+1 80-1 ");
@@ -98,7 +98,7 @@ TEST(GpuCalls, GetTheWaitingThatWasInThem) {
             "5+1 10+50 20-50 25+2 60w0=30 60-2 70-1 ");
 }
 
-// Two locations of a thread take turns; each call lies in the one that was on.
+// Two locations of a thread take turns; each call lies in the active one.
 TEST(GpuCalls, GoToTheLocationThatWasOn) {
   const std::vector<GpuCall> calls{call(10, 20, 50), call(40, 45, 51), call(65, 68, 52)};
   PendingGpuCalls pending{calls, {7, 8}};

@@ -1,4 +1,4 @@
-// What is known of the time after a thread's last event.
+// The time after a thread's last event, as far as it is known.
 #include "weave/last_gap.hpp"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(LastGapTest, WhatFollowsTheLastLookIsUnmeasured) {
 
 TEST(LastGapTest, NoWaitingIsLongerThanTheGap) {
   EXPECT_EQ(gap(106, 110)->waited, 4 * kMs);
-  EXPECT_EQ(gap(100, 103)->waited, 3 * kMs);  // looked at after the end
+  EXPECT_EQ(gap(100, 103)->waited, 3 * kMs);  // read after the end
   EXPECT_FALSE(gap(100, 103)->unmeasured);
 }
 
@@ -48,7 +48,7 @@ TEST(LastGapTest, WithoutALookAllIsUnmeasured) {
     EXPECT_EQ(ticks(unseen->measured_until), 100 * kMs);
     EXPECT_TRUE(unseen->unmeasured);
   }
-  EXPECT_TRUE(gap(120, 150)->unmeasured);  // the last look was before the last event
+  EXPECT_TRUE(gap(120, 150)->unmeasured);  // the last reading was before the last event
   EXPECT_EQ(gap(120, 150)->waited, 0u);
 }
 

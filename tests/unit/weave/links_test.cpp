@@ -1,5 +1,5 @@
-// Weaving a run in which somebody has put symbolic links in the place of entries, or
-// which asks for a profile under a name that leads elsewhere.
+// Weaving a run in which an attacker has replaced entries by symbolic links, or which asks for a
+// profile under a name that leads elsewhere.
 #include <thread>
 
 #include "../support/child.hpp"
@@ -17,7 +17,7 @@ class LinksTest : public WeaveTest {
     test::write_bytes(elsewhere() / "data", "precious");
     test::write_bytes(file(), "precious");
   }
-  void TearDown() override {  // whatever is woven, nothing outside the run is touched
+  void TearDown() override {  // no weave touches anything outside the run
     EXPECT_EQ(test::read_bytes(elsewhere() / "data"), "precious");
     EXPECT_EQ(test::read_bytes(file()), "precious");
   }
@@ -102,7 +102,7 @@ TEST_F(LinksTest, InThePlaceOfFilesOfATraceAreNotFollowed) {
     fs::remove(run() / name);
     fs::rename(directory_ / "moved", run() / name);
   }
-  fs::create_directory_symlink(run(), directory_ / "link");  // the run itself may be one
+  fs::create_directory_symlink(run(), directory_ / "link");  // the run itself may be a link
   EXPECT_EQ(lines_of_trace(trace_of(directory_ / "link")).at("main"), in_program(calls(3)));
 }
 
@@ -137,7 +137,7 @@ TEST_F(LinksTest, InThePlaceOfTheMarkAreReplacedWhileTheProgramRuns) {
   child.end();
 }
 
-// Else what is recorded after the interrupted weave would never be woven.
+// Otherwise records made after the interrupted weave would never be woven.
 TEST_F(LinksTest, AWeaveInterruptedWhileTheProgramRunsLeavesTheRunUnfinished) {
   ask_for_profile("summary");
   fs::create_directories(run() / "summary.cubex/in-the-way");

@@ -1,4 +1,4 @@
-// Regions without a definition: what is lost is said, and what can be read later is not lost.
+// Regions without a definition: a loss is reported, and data that can be read later are not lost.
 #include <unistd.h>
 
 #include <span>

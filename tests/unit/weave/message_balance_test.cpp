@@ -1,4 +1,4 @@
-// Messages with one end are found, whatever the order of events and locations.
+// Messages with one end are found, for any order of events and locations.
 
 #include "weave/message_balance.hpp"
 
@@ -28,7 +28,8 @@ Definitions three_processes() {
     definitions.locations.push_back({LocationId{id}, "", group});
   }
   Communicator world, self, between;
-  world.members = {LocationId{2}, LocationId{1}, LocationId{0}};  // ranks are not the processes
+  world.members = {LocationId{2}, LocationId{1}, LocationId{0}};  // ranks differ from process
+                                                                  // numbers
   self.self = true;
   between.members = {LocationId{0}, kSecondGroup, LocationId{1}, LocationId{2}};
   world.identity = 7;

@@ -27,7 +27,7 @@ TEST(ProcessClock, NanosecondsStayNanoseconds) {
   EXPECT_EQ(ns(ProcessClock(ClockSource::kMonotonic, {}), 12345), 12345u);
 }
 
-// The clock of another host, which is 7 s behind and loses 1 us in each second.
+// The clock of another host, which is 7 s behind and loses 1 us per second.
 TEST(ProcessClock, PutsTheClockOfAHostOnThatOfRankZero) {
   const std::vector<ClockSync> syncs{{0, 1'000'000'000, 0}, {4'000'000'000, 3'000'000'000, 0}};
   const std::vector<ClockOffset> offsets{{1'000'000'000, 7'000'000'000},
@@ -66,7 +66,7 @@ TEST(ProcessClock, WithoutAComparisonTheSpeedIsThatOfThisMachine) {
   EXPECT_NEAR(length(clock), length(known), 1);
 }
 
-// Whatever a damaged spool says, times stay in order and far from the end.
+// Whatever a damaged spool contains, times stay in order and far from overflow.
 TEST(ProcessClock, NeverWraps) {
   const std::vector<std::vector<ClockSync>> odd = {
       {},

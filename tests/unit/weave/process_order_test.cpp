@@ -1,4 +1,4 @@
-// Ranks of processes: who started whom, names, births; never the times at which they began.
+// Ranks of processes: from parents, names and births; never from their start times.
 #include "weave/process_order.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ Names ranked(const std::vector<ProcessBirth>& processes) {
   return names;
 }
 
-// In whatever order the spools are found.
+// The order in which the spools are found does not matter.
 void expect_ranks(std::vector<ProcessBirth> processes, const Names& names) {
   std::ranges::sort(processes, {}, &ProcessBirth::spool);
   do {
@@ -73,7 +73,7 @@ TEST(ProcessOrderTest, ThoseOfOneNameAreInOrderOfTheirBirths) {
     for (const std::size_t i : order_of(processes)) ids.push_back(processes[i].process_id);
     return ids;
   };
-  // The ids of processes have begun again at the end of their range.
+  // Process ids have wrapped around.
   EXPECT_EQ(ids_of({born("p", "", "x", 32000, 1), born("a", "p", "x", 300, 7),
                     born("b", "p", "x", 32760, 9), born("c", "p", "x", 310, 8)}),
             (std::vector<std::uint64_t>{32000, 32760, 300, 310}));

@@ -1,4 +1,4 @@
-// What ranks have converted of their own events gives the same run as their records do.
+// Conversions made by ranks give the same run as their records.
 #include "weave/ranks/rank_result.hpp"
 
 #include <bit>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-// All that a run says of its events, by location.
+// The events of a run, by location.
 struct Woven {
   std::map<std::string, Lines> lines;
   std::map<std::string, std::vector<Event>> events;
@@ -30,13 +30,13 @@ struct Woven {
 
 class ConversionTest : public WeaveTest {
  protected:
-  // Ticks of the counter of its host; two ranks are on one.
+  // Ticks of its host's counter; two ranks share a host.
   static std::uint64_t begin_of(std::uint32_t rank) { return kSecond * (rank < 2 ? 1000 : 5000); }
   fs::path spool_of(std::uint32_t rank) const {
     return run() / "spool" / ("rank-" + std::to_string(rank)) / "p-1-1-0";
   }
 
-  // Each rank has regions, strings and parameters with ids of its own, and has found another speed
+  // Each rank has different ids for regions, strings and parameters, and has measured another speed
   // of its clock.
   spool::Writer& rank(std::uint32_t number, const Lines& regions) {
     clock_is_lost_ = true;
@@ -66,7 +66,7 @@ class ConversionTest : public WeaveTest {
     spool::Pen pen(writer, 0);
     std::uint64_t now = begin_of(number) + 1000;
     pen.enter(now, 0);
-    // Fewer than fill a segment, see spool(): the clocks of these are none of the machine.
+    // Fewer than fill a segment, see spool(): these clocks are not the machine's.
     for (std::uint32_t i = 0; i < 60; ++i) {
       const auto inner = static_cast<std::uint32_t>(1 + i % (regions.size() - 1));
       pen.enter(now += 1000 + 7 * i, inner);
@@ -88,7 +88,7 @@ class ConversionTest : public WeaveTest {
     record(2, {"other main", "h", "f"});
   }
 
-  // Without what has been converted, unless `conversions`.
+  // Weaves a copy of the run; uses its conversions only with `rank_results`.
   Woven woven(bool rank_results) {
     const fs::path copy = directory_.path() / "copy";
     fs::remove_all(copy);
@@ -170,7 +170,7 @@ TEST_F(ConversionTest, GivesTheSameRun) {
   expect_same(woven(true), woven(false));
 }
 
-// The events of the run are those of the conversion then, not of records that were read anew.
+// The events of the run then come from the conversion, not from records that were read again.
 TEST_F(ConversionTest, IsReadInPlaceOfTheRecords) {
   record_three();
   const Woven expected = woven(false);
@@ -230,7 +230,7 @@ TEST_F(ConversionTest, OfWhatIsNotSoundTheRecordsAreRead) {
   expect_same(woven(true), expected);
 }
 
-// Whoever has made it up.
+// The conversion may be forged.
 TEST_F(ConversionTest, WhatRefersToNothingIsNotTaken) {
   record_three();
   weave_rank(spool_of(0), 3);
@@ -313,14 +313,14 @@ TEST_F(ConversionTest, CountsWhatTheRecordsCount) {
   EXPECT_EQ(got.properties.at("timeloom::closed_regions"), "2");
 }
 
-// What comes of a conversion later must not keep the records from being woven.
+// A later failure of a conversion must not keep the records from being woven.
 TEST_F(ConversionTest, WhereItCannotBeWrittenTheRecordsAreRead) {
   record_three();
   const Woven expected = woven(false);
   weave_rank(spool_of(0), 3);
   std::optional<RankResult> one = read_rank_result(spool_of(0));
   ASSERT_TRUE(one);
-  one->references.strings.assign(3'000'000, "x");  // a table of them is larger than a chunk
+  one->references.strings.assign(3'000'000, "x");  // their table is larger than a chunk
   one->references.string_references.resize(3'000'000);
   std::iota(one->references.string_references.begin(), one->references.string_references.end(), 0u);
   write_rank_result(*one, spool_of(0) / kConvertedName);

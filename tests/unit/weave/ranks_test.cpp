@@ -11,10 +11,10 @@ namespace {
 
 class RanksTest : public WeaveTest {
  protected:
-  // A spool that begins when the monotonic clock of its host shows `monotonic` s, and lasts one; a
-  // tick is a nanosecond, and all begin at the same time.
+  // A spool that starts when the monotonic clock of its host shows `monotonic` s, and lasts one
+  // second. A tick is a nanosecond, and all start at the same time.
   spool::Writer& begin(const std::string& place, const std::string& host, std::uint64_t monotonic) {
-    clock_is_lost_ = true;  // so that only these are there
+    clock_is_lost_ = true;  // so that there are no others
     fs::create_directories((run() / "spool" / place).parent_path());
     spool::Writer& writer = spool(place);
     constexpr std::uint64_t kSecond = 1'000'000'000, kToday = 1'700'000'000;

@@ -1,4 +1,4 @@
-// A weave that is interrupted can be repeated and gives the same.
+// An interrupted weave can be repeated with the same result.
 #include <chrono>
 #include <random>
 #include <thread>
@@ -67,7 +67,7 @@ TEST_F(RepeatTest, KilledAfterEachOfItsSteps) {
     SCOPED_TRACE(moved);
     start_over();
     weave(run(), options);
-    // Back to when only `moved` of the results were in place.
+    // Restores the state in which only `moved` of the results were in place.
     fs::create_directory(run() / ".weaving");
     for (std::size_t i = moved; i < order.size(); ++i) {
       fs::rename(run() / order[i], run() / ".weaving" / order[i]);
@@ -78,7 +78,7 @@ TEST_F(RepeatTest, KilledAfterEachOfItsSteps) {
   }
 }
 
-// The spool is half removed: the trace is whole, so nothing may touch it.
+// The spool is half removed: the trace is complete, so nothing may touch it.
 TEST_F(RepeatTest, KilledWhileTheSpoolIsRemoved) {
   fs::create_directories(run() / ".woven/p");
   test::write_bytes(run() / ".woven/p/defs", test::read_bytes(saved_ / "spool/p/defs"));
@@ -97,7 +97,7 @@ TEST_F(RepeatTest, OneThreadOrManyMakeTheSameFiles) {
     expect_same();
     for (const auto& entry : fs::recursive_directory_iterator(run())) {
       if (!entry.is_regular_file()) continue;
-      // Each trace has an identity of its own in its anchor and definitions.
+      // Each trace has a unique identity in its anchor and definitions.
       const std::string name = fs::relative(entry.path(), run());
       if (name.ends_with(".evt"))
         files[threads == 1 ? 0 : 1][name] = test::read_bytes(entry.path());

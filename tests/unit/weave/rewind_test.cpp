@@ -50,7 +50,7 @@ std::string text_of(const std::vector<Event>& events) {
   return text;
 }
 
-// In batches of `size` events, and times that count them.
+// In batches of `size` events; times count the events.
 std::string rewound(std::string_view text, std::size_t size) {
   Rewinder rewinder;
   std::vector<Event> result, batch;
@@ -91,7 +91,7 @@ TEST(Rewind, Nests) {
 
 TEST(Rewind, KeepsEnterAndLeaveInBalance) {
   expect("A[xaBb!xDd", "A-a+Dd");  // began inside a, ends outside
-  expect("[xABb!xa", "-A+a");      // the other way round
+  expect("[xABb!xa", "-A+a");      // the reverse
   expect("A[xaBDd!xb", "A-aB+b");  // both
   expect("AB[xbaDEed!x", "AB-ba+");
 }

@@ -80,7 +80,7 @@ TEST_F(RunTest, AKilledRunSaysSo) {
   EXPECT_EQ(lines_of_trace(trace_of(run())).at("main"), in_program({"enter f", "leave f"}));
 }
 
-// Readers of OTF2 refuse a trace without locations.
+// OTF2's readers refuse a trace without locations.
 TEST_F(RunTest, ARunKilledBeforeItsFirstThreadIsATraceOfBeginAndEnd) {
   fs::create_directories(run() / "spool");
   { const auto writer = spool::Writer::create((run() / "spool/p").string(), small()); }
@@ -120,7 +120,7 @@ TEST_F(RunTest, ADamagedSpoolIsNotRemoved) {
   EXPECT_NE(test::read_bytes(run() / "MANIFEST.md").find("| spool |"), std::string::npos);
 }
 
-// Instead of waiting for somebody to write into it.
+// Instead of waiting for a writer.
 TEST_F(RunTest, AFifoInPlaceOfAFileIsDamage) {
   simple_run();
   fs::remove(run() / "spool/p/log");
@@ -273,7 +273,7 @@ TEST_F(FindTest, TheNewestRunOfTheDirectory) {
   simple_run();
   fs::rename(run(), "new");  // never woven
   EXPECT_EQ(find_run({}), "new");
-  // The time inside counts, and not the one that a copy or anybody gives to a file.
+  // The recorded time counts, not the time that a copy or a user gives to a file.
   set_age("new", 5);
   set_age("new/spool", 5);
   EXPECT_EQ(find_run({}), "new");

@@ -35,7 +35,7 @@ TEST_F(SourceTest, WhatIsOpenWhereTheRoomEndedIsClosedThere) {
     went_on.enter(first + 1000, 1);
   }
   writer.define_cut(0, first + 500);
-  writer.define_cut(1, first + 500);  // there was room again
+  writer.define_cut(1, first + 500);  // recording could continue
   end(writer);
   SpoolSource source = this->source();
   const auto run = collect(source);
@@ -63,7 +63,7 @@ TEST_F(SourceTest, TimesAreNanosecondsOfTheMonotonicClock) {
   EXPECT_TRUE(clock.realtime.has_value());
 }
 
-// Of sizes that no process but one knows of, there is room for a limited number of members.
+// Where a single process knows the size, the number of members is limited.
 TEST_F(SourceTest, SizesOfCommunicatorsAreNotAllBelieved) {
   constexpr std::uint32_t kLarge = 1 << 23;
   for (const std::uint32_t rank : {0u, 1u}) {
@@ -171,7 +171,7 @@ TEST_F(ForksTest, ThoseThatHaveLostSomethingAreNotLeftOut) {
   EXPECT_EQ(groups(), (Lines{"p", "q"}));
 }
 
-// As damage can make them.
+// Such parents can result from damage.
 TEST_F(ForksTest, ParentsInACircleAreNone) {
   simple_run();
   bare_fork("a", "b");
@@ -213,7 +213,7 @@ TEST_F(SourceTest, ProcessesComeInTheOrderOfTheirStartsAndKnowTheirParents) {
   EXPECT_EQ(source.ending(), "");
 }
 
-// One second of events under the clock that the spools of the test have.
+// One second of events, with the clock of the test's spools.
 class LostClockTest : public WeaveTest {
  protected:
   static constexpr std::uint64_t kTicksApart = 1'000'000'000;
@@ -222,7 +222,7 @@ class LostClockTest : public WeaveTest {
     pen.enter(start_.ticks, 0);
     pen.leave(start_.ticks + kTicksApart, 0);
   }
-  // The run begins with its first event and lasts as long as its events.
+  // The run starts with its first event and lasts as long as its events.
   void expect_time_of_events(SpoolSource& source) {
     const auto run = collect(source);
     const std::vector<Event>& events = run->events.at("main");
@@ -254,7 +254,7 @@ TEST_F(LostClockTest, EventsBeforeTheFirstComparisonLeftKeepTheirTimes) {
   clock_is_lost_ = true;
   spool::Writer& writer = spool("p");
   write_second(writer);
-  os::ClockSync sync = start_;  // as if it were that of the end
+  os::ClockSync sync = start_;  // as if recorded at the end
   sync.ticks += kTicksApart;
   sync.monotonic_ns += 500'000'000;
   sync.realtime_ns += 500'000'000;
@@ -366,7 +366,7 @@ TEST_F(SourceTest, ASpoolBeyondRepairDoesNotHideTheOthers) {
   EXPECT_NE(error_of([&] { SpoolSource(std::vector<spool::SpoolDirectory>{}); }), "none");
 }
 
-// Such a child has recorded nothing: the run is whole without it.
+// Such a child has recorded nothing: the run is complete without it.
 TEST_F(SourceTest, AProcessKilledBeforeItsFirstByteIsNoDamage) {
   simple_run(1);
   const fs::path killed = run() / "spool/a";
@@ -385,7 +385,7 @@ TEST_F(SourceTest, AProcessKilledBeforeItsFirstByteIsNoDamage) {
   EXPECT_EQ(this->source().unreadable_spools(), 1u);
   test::write_bytes(killed / "log", "");
   fs::remove(killed / "life");
-  ASSERT_EQ(write_life(killed.string()), 0);  // now of a process that lives, and may write yet
+  ASSERT_EQ(write_life(killed.string()), 0);  // now of a living process, which may still write
   EXPECT_EQ(this->source().unreadable_spools(), 1u);
 }
 

@@ -1,5 +1,5 @@
-// Threads that create and await each other, and tracks: locations whose events
-// lie in the stream of a thread.
+// Threads that create and await each other, and tracks: locations whose events lie in the stream of
+// a thread.
 #include "spool/gpu_writer.hpp"
 #include "weave_fixture.hpp"
 
@@ -92,7 +92,7 @@ TEST_F(TracksTest, EveryTrackGetsItsOwnEvents) {
   pen.enter(os::now(), 1);
   track(pen, 2);
   pen.enter(os::now(), 1);
-  pen.retire();  // the next segment says whose it is
+  pen.retire();  // the next segment names its track
   track(pen, 1);
   pen.leave(os::now(), 1);
   end_track(pen);
@@ -150,8 +150,8 @@ TEST_F(TracksTest, AHundredTracksAtOnceAreAllThere) {
   EXPECT_EQ(source.damaged_segments() + source.dropped_events(), 0u);
 }
 
-// The events of tracks wait for their end; when too many wait, the stream is read again. Each has
-// its own calls of the GPU, whenever it is read.
+// The events of tracks wait for their end; when too many wait, the stream is read again. Each track
+// has its own GPU calls, in every reading.
 TEST_F(TracksTest, LongTracksAtOnceAreAllThere) {
   constexpr std::uint32_t kTracks = 16;
   constexpr int kVisits = 20'000;

@@ -1,4 +1,4 @@
-// Runs made of spools, and what comes out of them, as lines of text.
+// Runs made of spools, and their contents as lines of text.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -109,13 +109,14 @@ inline std::map<std::string, Lines> lines_of_trace(const fs::path& anchor) {
 
 class WeaveTest : public ::testing::Test {
  protected:
-  // A spool of the run with clock, process and one region a name, ids from `first_id` on.
+  // A spool of the run with clock, process and one region for each name, with ids from `first_id`
+  // on.
   spool::Writer& spool(const std::string& process, const Lines& regions = {"f", "g"},
                        std::uint32_t first_id = 0) {
     fs::create_directories(run() / "spool");
     spool::WriterOptions options = small();
     if (clock_is_lost_) {
-      // A drain that waits compares the clocks, and it starts with the second segment.
+      // A waiting drain compares the clocks, and it starts with the second segment.
       options.drain_at_once = false;
       options.segment_size *= 16;
       options.ring_size *= 16;
@@ -144,7 +145,7 @@ class WeaveTest : public ::testing::Test {
     writer.define_clock_sync(os::sync_clocks());
     writer.close();
   }
-  // The spool as a kill would leave it now, in place of the one being written.
+  // Replaces the spool that is being written by its state after a kill.
   void kill(const std::string& process) {
     const fs::path path = run() / "spool" / process;
     const spool::Snapshot left = spool::Snapshot::of(path);

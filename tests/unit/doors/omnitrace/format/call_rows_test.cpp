@@ -1,4 +1,4 @@
-// Rows of reports: their order, their numbers, and the forms that variables choose.
+// Rows of reports: their order, their numbers, and the forms that variables select.
 #include "doors/omnitrace/format/call_rows.hpp"
 
 #include <cstdio>
@@ -46,7 +46,8 @@ struct Style {
   std::vector<LocationGroupId> processes{LocationGroupId{0}};
 };
 
-// A line a row: the cell of its label, count, sum, smallest, largest, variance and % self in ns.
+// One line for each row: the cell of its label, count, sum, smallest, largest, variance and % self
+// in ns.
 std::string rows(Story& story, const std::string& metric = "wall_clock", Style style = {}) {
   StorySource source(story);
   CallOptions options{metrics({metric}), style.flat, style.timeline};
@@ -252,7 +253,7 @@ ordered_json json_of(Story& story, const std::string& metric, ReportStyle style 
   return ordered_json::parse(text)["timemory"][metric];
 }
 
-// The keys of a value, and of those in it; of a list those of its first two members.
+// The keys of a value and of nested ones; for a list, the keys of its first two members.
 std::string shape(const ordered_json& value) {
   if (value.is_string()) return "s";
   if (value.is_boolean()) return "b";
@@ -281,7 +282,7 @@ TEST(JsonReport, HasTheShapeOfTimemorys) {
          {"properties", "type", "description", "unit_value", "unit_repr", "thread_scope_only"}) {
       EXPECT_EQ(ours[key], theirs[key]) << metric << " " << key;
     }
-    // Of lists of children the number differs.
+    // The lengths of lists of children differ.
     for (ordered_json* one : {&ours, &theirs}) {
       (*one)["graph"][0][0]["children"][0]["children"].clear();
       (*one)["graph"][0][0]["children"][1] = (*one)["graph"][0][0]["children"][0];

@@ -1,4 +1,4 @@
-// The metrics that a variable names are those that reports can be made of.
+// A variable can name exactly the metrics that reports can show.
 #include <gtest/gtest.h>
 
 #include "doors/omnitrace/format/metric.hpp"

@@ -1,4 +1,4 @@
-// Reports of Omnitrace itself are laid out again from their own numbers, to the character.
+// Omnitrace's own reports are formatted again from their numbers, and match to the character.
 #include "doors/omnitrace/format/text_report.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ std::string stripped(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(' ') - begin + 1);
 }
 
-// The report in the form of its numbers.
+// The numbers of a report and its form.
 struct Parsed {
   explicit Parsed(const std::string& text) {
     std::istringstream lines(text);

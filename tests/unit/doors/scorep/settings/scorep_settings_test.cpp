@@ -1,4 +1,4 @@
-// The SCOREP_* variables: what their texts mean, and the lines of scorep.cfg.
+// The SCOREP_* variables: the meaning of their texts, and the lines of scorep.cfg.
 #include "doors/scorep/settings/scorep_settings.hpp"
 
 #include <gtest/gtest.h>
