@@ -1,7 +1,7 @@
-"""Runs to report on, and how to read what the program says of them.
+"""Runs to report on, and helpers that read the program's output about them.
 
-The runs are OTF2 archives written by the Python bindings of OTF2, that is by
-another tool, with numbers that can be checked by hand.
+The runs are OTF2 archives written by the Python bindings of OTF2, that is by another tool, with numbers that can be
+checked by hand.
 """
 
 import json
@@ -32,7 +32,7 @@ def milliseconds(row):
 
 
 def one_line(done):
-    """What a failing command says: a single line and no output."""
+    """The error of a failing command: a single line and no output."""
     assert done.stdout == ""
     assert done.stderr.startswith("timeloom: ") and done.stderr.count("\n") == 1, done.stderr
     return done.stderr

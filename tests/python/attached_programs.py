@@ -1,4 +1,4 @@
-"""Programs that are attached to while they run, and what they say of themselves."""
+"""Programs that are attached to while they run, and what they print."""
 
 import json
 import signal
@@ -10,8 +10,8 @@ from streams import environment
 
 REAL = sys.version_info >= (3, 14)  # there is sys.remote_exec
 
-# Takes scripts as sys.remote_exec() has them run, where that is missing: told by a signal. Then it
-# waits for a file NAME, calls the function of that name, and renames the file to NAME-done.
+# Runs scripts like sys.remote_exec(), where that is missing: started by a signal. Then it waits for a file NAME, calls
+# the function of that name, and renames the file to NAME-done.
 COMMON = '''
 import atexit, json, os, signal, sys, threading
 
@@ -72,7 +72,7 @@ sys.exit(_attach.main(sys.argv[1:], deliver, lambda process: None))
 
 
 def until(condition, seconds=60):
-    """What `condition` gives once it is true."""
+    """Wait until `condition` returns a true value, and return it."""
     end = time.monotonic() + seconds
     while not (value := condition()):
         assert time.monotonic() < end, "it does not come"
@@ -94,7 +94,7 @@ class Running:
         until((directory / "ready").exists)
 
     def call(self, name):
-        """Has the program call the function of this name, and waits for it."""
+        """Make the program call the function of this name, and wait for it."""
         (self.directory / f"{name}-wanted").touch()
         done = self.directory / f"{name}-done"
         until(lambda: done.exists() or self.process.poll() is not None)
@@ -117,10 +117,10 @@ class Running:
 
 
 class Attaching:
-    """A `timeloom attach` that runs: by sys.remote_exec, or by a signal that the program takes for it."""
+    """A running `timeloom attach`: it uses sys.remote_exec, or a signal that the program takes for it."""
 
     def __init__(self, directory, *words, real=False, before=""):
-        """`before`: code that a driver of ours runs first."""
+        """`before`: code that the test's driver runs first."""
         command = ["-m", "timeloom._attach"] if real else ["-c", before + DRIVER]
         self.process = subprocess.Popen(
             [sys.executable, *command, *map(str, words)], cwd=directory, env=environment(),
@@ -133,7 +133,7 @@ class Attaching:
         return line
 
     def end(self, *, interrupt=True):
-        """What it has said on stderr since."""
+        """Return its stderr since then."""
         if interrupt:
             self.process.send_signal(signal.SIGINT)
         said = self.process.communicate(timeout=120)
@@ -141,7 +141,7 @@ class Attaching:
         return said[1]
 
     def refused(self, status=1):
-        """The line that it has ended with."""
+        """Return its last line."""
         said = self.process.communicate(timeout=120)
         assert (self.process.returncode, said[0]) == (status, ""), said
         assert said[1].startswith("timeloom: ")

@@ -1,4 +1,4 @@
-"""What all tests share: the program under test, and an environment without settings of ours."""
+"""Fixtures that all tests share: the program under test, and an environment without settings of Timeloom."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ import pytest
 import streams
 from archives import MAIN, WORKER, make_archive
 
-# What nohup and a shell's & have changed; tests look at what a signal does to a program.
+# nohup and a shell's & change these signals; tests examine the effect of a signal on a program.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -24,7 +24,7 @@ def pytest_addoption(parser):
 
 
 def pytest_collection_modifyitems(config, items):
-    """What does not depend on the version of Python runs once (scripts/test/run_python_tests.py)."""
+    """Tests that do not depend on the version of Python run once (scripts/test/run_python_tests.py)."""
     if config.getoption("--without-any-python"):
         elsewhere = [bool(item.get_closest_marker("any_python") and not item.get_closest_marker("one_python")) for item in items]
         left_out = [item for item, out in zip(items, elsewhere) if out]
@@ -33,7 +33,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_generate_tests(metafunc):
-    """Tests of races run as often as RACE_ROUNDS says (`make test-races`)."""
+    """Tests of races run RACE_ROUNDS times (`make test-races`)."""
     rounds = int(os.environ.get("RACE_ROUNDS", "1"))
     if rounds > 1 and metafunc.definition.get_closest_marker("race"):
         metafunc.fixturenames.append("round_of_race")
@@ -50,7 +50,7 @@ def timeloom_program() -> str:
 
 @pytest.fixture(autouse=True)
 def no_settings(monkeypatch):
-    """Whoever runs the tests may have settings in the environment; a test sets its own."""
+    """Removes the tester's settings from the environment; a test sets its own."""
     for name in [name for name in os.environ if name.startswith(("TIMELOOM_", "SCOREP_"))]:
         if name != "TIMELOOM_PROGRAM":
             monkeypatch.delenv(name)
@@ -58,7 +58,7 @@ def no_settings(monkeypatch):
 
 @pytest.fixture(scope="session", autouse=True)
 def references(tmp_path_factory):
-    """All workers of a session keep in one place what programs come to without Timeloom."""
+    """All workers of a session share the results of programs without Timeloom."""
     base = tmp_path_factory.getbasetemp()
     directory = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "references"
     directory.mkdir(exist_ok=True)

@@ -1,7 +1,7 @@
-"""Runs to convert, their events as another tool reads them, and the events that converted files hold.
+"""Runs to convert, their events as another tool reads them, and the events in converted files.
 
-A call is (name, begin, end, depth, arguments): nanoseconds since the begin of the run. The calls of a run are those of
-each timeline, in the order in which they began: {(process, thread): [call, ...]}.
+A call is (name, begin, end, depth, arguments), in nanoseconds since the start of the run. The calls of a run are listed
+by timeline, in the order of their starts: {(process, thread): [call, ...]}.
 """
 
 import functools
@@ -38,7 +38,7 @@ def late(n):
 """
 
 PROGRAMS = {
-    # Names with all that a format may use as its own syntax.
+    # Names with all characters that a format may use in its syntax.
     "threads": ([], 0, """
 def odd():
     with timeloom.region('ein;\\n"Käse" {x, y}\\\\ \\t1'):
@@ -89,7 +89,7 @@ TRANSFERS = ("mpi", "io")
 
 
 def made_once(name, make):
-    """What make(directory) puts into a directory, for all workers of the session."""
+    """Return the directory that make(directory) has filled, for all workers of the session."""
     final = streams.REFERENCES[0] / f"converted-{name}"
     if not final.exists():
         making = final.with_name(f"{final.name}.{os.getpid()}")
@@ -129,7 +129,7 @@ def events_of(run):
 
 @functools.cache
 def calls_of(run):
-    """The calls with their arguments; late ones are those of the call, too."""
+    """The calls with their arguments; late ones also belong to the call."""
     calls = {}
     for place, events in events_of(run).items():
         calls[place], open_calls = [], []
@@ -151,7 +151,7 @@ def others_of(run, kind):
 
 
 class Nest:
-    """Builds the calls of one timeline from begins and ends."""
+    """Builds the calls of one timeline from their starts and ends."""
 
     def __init__(self):
         self.calls, self._open = [], []
@@ -201,7 +201,7 @@ def read_json(file):
 
 
 class Chrome:
-    """A file in Chrome's format: calls, counters, instants (transfers with their arguments), flows by timeline."""
+    """Read a file in Chrome's format: calls, counters, instants (transfers with their arguments), flows by timeline."""
 
     def __init__(self, file):
         data = read_json(file)
@@ -235,7 +235,7 @@ class Chrome:
 
 
 class Perfetto:
-    """A file of Perfetto, read by its own schema: the same, and the clocks and packets."""
+    """Read a file of Perfetto with its own schema: the same, and the clocks and packets."""
 
     def __init__(self, file):
         from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace

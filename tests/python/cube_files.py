@@ -11,7 +11,7 @@ import pycubexr
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
-# Read at once: tests run without settings of ours.
+# Read at once: tests run without settings of Timeloom.
 TOOL = Path(os.environ.get("TIMELOOM_CUBE_JSON")
             or ROOT / "build" / "release" / "tests" / "unit" / "cube" / "cube_json")
 
@@ -32,12 +32,12 @@ def read(file):
 
 
 def raw(values):
-    """The bytes that pycubexr read, whatever it wraps them in."""
+    """Return the bytes that pycubexr read, without its wrapper."""
     return numpy.ascontiguousarray(getattr(values, "_values", values)).tobytes()
 
 
 def with_pycubexr(file):
-    """What cube_json says of a file, as far as pycubexr reads it: {metric: {cnode: bytes}}."""
+    """Return cube_json's output for a file, as far as pycubexr reads it: {metric: {cnode: bytes}}."""
     with pycubexr.CubexParser(file) as cube:
         values = {}
         for metric in cube.all_metrics():

@@ -1,10 +1,9 @@
-"""Which CUBE profiles the tools of CubeLib take together, by its rule.
+"""Which CUBE profiles CubeLib's tools combine, by CubeLib's rule.
 
-CubeLib is in no package, so its rule is written down here: cube_diff, cube_merge and cube_mean
-copy the machine of the first profile, and take a further one only if one of the two machines is
-part of the other. Parts of a machine are equal by class and name, processes by rank and name,
-threads by rank. A process of the part has to be in the whole; threads are compared the other
-way around: those of the whole have to be in the part.
+No package contains CubeLib, so its rule is written down here: cube_diff, cube_merge and cube_mean copy the machine of
+the first profile, and accept a further profile only if one of the two machines is part of the other. Parts of a machine
+are equal by class and name, processes by rank and name, threads by rank. Every process of the part must be in the
+whole. Threads are compared in reverse: every thread of the whole must be in the part.
 """
 
 import tarfile
@@ -44,5 +43,5 @@ def _is_part(part, whole):
 
 
 def compatible(one, other):
-    """Whether the tools of CubeLib take two machines together."""
+    """True if CubeLib's tools combine two machines."""
     return _is_part(one, other) or _is_part(other, one)

@@ -1,9 +1,9 @@
-"""Says what is in an OTF2 archive as another tool reads it: with the Python bindings of OTF2.
+"""Prints the contents of an OTF2 archive as another tool reads it: with the Python bindings of OTF2.
 
-    /usr/bin/python3 foreign_reader.py ANCHOR
+/usr/bin/python3 foreign_reader.py ANCHOR
 
-Prints JSON: of each location its name, its process, and its events as [KIND, NANOSECONDS, ...] since the begin of
-the run, and the markers as [TEXT, NANOSECONDS, LOCATION].
+Prints JSON: for each location its name, its process, and its events as [KIND, NANOSECONDS, ...] since the start of the
+run, and the markers as [TEXT, NANOSECONDS, LOCATION].
 """
 
 import json
@@ -13,7 +13,7 @@ import otf2
 from otf2.events import Enter, Leave, Metric, ParameterInt, ParameterString, ParameterUnsignedInt
 
 NUMBERED = {"ThreadCreate": "create", "ThreadBegin": "begin", "ThreadEnd": "end", "ThreadWait": "wait"}
-# Parameters that are no facts about a call: the ends of wakes.
+# Parameters that are not properties of a call: the ends of wakes.
 WAKES = {"timeloom::wakes": "wakes", "timeloom::woken": "woken"}
 
 

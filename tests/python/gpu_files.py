@@ -1,4 +1,4 @@
-"""Reads the file `gpu` of a spool (docs/formats/spool.md), and builds what stands for CUDA (tests/gpu)."""
+"""Reads the file `gpu` of a spool (docs/formats/spool.md), and builds the stand-ins for CUDA (tests/gpu)."""
 
 import pathlib
 import struct

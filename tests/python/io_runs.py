@@ -1,4 +1,4 @@
-"""Runs programs with `--io posix` and reads what `timeloom report --io` says."""
+"""Runs programs with `--io posix` and reads the output of `timeloom report --io`."""
 
 import json
 import os
@@ -55,19 +55,19 @@ def by_file(report, folder):
     }  # fmt: skip
 
 
-# What every wrapper library stands before, to learn how a process ends and where handlers run.
+# Functions that every wrapper library wraps, to record how a process ends and where handlers run.
 OF_EVERY_LIBRARY = {"_exit", "_Exit", "quick_exit", "vfork", "sigaltstack", "fexecve", "execv", "execve", "execvp", "execvpe",
                     "execl", "execle", "execlp"}
 
 
 def plain_name(symbol):
-    """The function of which a symbol is a form, as docs/wrappers.md describes forms."""
+    """The function of which a symbol is a variant, as docs/wrappers.md describes variants."""
     name = re.sub(r"^__(isoc99_|isoc23_)?(?=.)|(_chk|_2|_unlocked)$", "", symbol)
     return name.replace("64v2", "2").replace("64", "")
 
 
 def wrapped_functions(timeloom_program):
-    """The functions that the library of `--io posix` stands before, without the forms of each."""
+    """The functions that the library of `--io posix` wraps, without their variants."""
     command = [timeloom_program, "preload", "--print", "--io", "posix"]
     library = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     done = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""JupyterLab for tests: a server of its own, and a page of it in Chromium."""
+"""JupyterLab for tests: a separate server, and a page of it in Chromium."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ TOKEN = "of-this-test"
 BASE = "/user/somebody"  # as a JupyterHub has it
 DISPLAY_NAME = "Timeloom of the test"
 
-# Of an element: the contrast of its text to what is behind it, as WCAG defines it.
+# The contrast of an element's text to its background, as WCAG defines it.
 CONTRAST = """element => {
   const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
   let behind = element;
@@ -40,7 +40,7 @@ def write_notebook(path, cells):
 
 
 class Lab:
-    """A server of JupyterLab, without anything of the user's."""
+    """A server of JupyterLab, without any of the user's files."""
 
     def __init__(self, directory, root):
         self.root = Path(root)
@@ -92,7 +92,7 @@ class Lab:
 
 
 class Page:
-    """A notebook in a page; everything that the page complains of is kept."""
+    """A notebook in a page; all error messages of the page are kept."""
 
     def __init__(self, page, lab, notebook):
         self.page, self.complaints = page, []

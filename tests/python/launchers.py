@@ -35,7 +35,7 @@ work(10 + rank)
 
 
 def door(name, *options):
-    """The words that measure a program by a door."""
+    """The words that measure a program through a door."""
     return [sys.executable, "-m", name, *options]
 
 
@@ -71,7 +71,7 @@ class Ranks:
         (self.directory / name).write_text(textwrap.dedent(text))
 
     def start(self, number, *command, status=0, timeout=200, **variables):
-        # Of its own: two jobs of Open MPI that make the one they share at once fail.
+        # A separate one, because two jobs of Open MPI that create the shared one at once fail.
         with tempfile.TemporaryDirectory(dir="/tmp") as temporary:
             done = subprocess.run(
                 [*_COMMANDS[self.launcher], "-n", str(number), *map(str, command)],
@@ -83,7 +83,7 @@ class Ranks:
 
     @property
     def names(self):
-        """All that lies in the directory, besides the programs."""
+        """Everything in the directory except the programs."""
         return sorted(name for name in os.listdir(self.directory) if not name.endswith(".py"))
 
 

@@ -1,8 +1,8 @@
 """Writes an OTF2 archive with messages as another tool would: with the Python bindings of OTF2.
 
-    echo '[[[TIME, KIND, ...], ...], ...]' | /usr/bin/python3 message_archive.py DIRECTORY
+echo '[[[TIME, KIND, ...], ...], ...]' | /usr/bin/python3 message_archive.py DIRECTORY
 
-A list of events for each process, all of which are in one communicator. Times are microseconds. The kinds:
+There is a list of events for each process; all processes are in one communicator. Times are microseconds. The kinds:
 ["enter", REGION], ["leave"], ["send" | "recv", PEER, TAG, BYTES], ["isend" | "irecv", PEER, TAG, BYTES, REQUEST],
 ["request", REQUEST] of a receive, ["collective", NAME, ROOT or null, SENT, RECEIVED].
 """

@@ -1,4 +1,4 @@
-"""Runs with metrics: a program, a stand-in for PAPI, and what was recorded with the events."""
+"""Runs with metrics: a program, a stand-in for PAPI, and the values recorded with the events."""
 
 import os
 import re

@@ -17,7 +17,7 @@ MESSAGES = {"MpiSend": "receiver", "MpiIsend": "receiver", "MpiRecv": "sender", 
 COLLECTIVES = ("MpiCollectiveEnd", "NonBlockingCollectiveComplete")
 
 
-# The bindings (3.0.2) put the fields of Comm before those of InterComm, which has none of them but the name.
+# The bindings (3.0.2) put the fields of Comm before the fields of InterComm, which has only the name of them.
 _FIELDS = otf2.definitions.InterComm._fields
 otf2.definitions.InterComm._fields = _FIELDS[:1] + _FIELDS[-4:]
 

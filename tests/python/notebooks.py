@@ -1,4 +1,4 @@
-"""Notebooks for tests: kernels in an environment of their own, cells run by nbclient or over the protocol."""
+"""Notebooks for tests: kernels in a separate environment, cells run by nbclient or over the protocol."""
 
 import contextlib
 import json
@@ -30,7 +30,7 @@ def make_spec(directory, name=KERNEL, argv=None, display_name=None):
 
 
 def environment(directory, **variables):
-    """The environment of a kernel, without anything of the user's."""
+    """The environment of a kernel, without the user's settings."""
     place = Path(directory)
     return {**os.environ, "JUPYTER_PATH": str(place), "JUPYTER_DATA_DIR": str(place / "data"),
             "JUPYTER_RUNTIME_DIR": str(place / "runtime"), "IPYTHONDIR": str(place / "ipython"),
@@ -38,7 +38,7 @@ def environment(directory, **variables):
 
 
 class Answer:
-    """What a cell was answered."""
+    """The answer to a cell."""
 
     def __init__(self):
         self.reply, self.messages = None, []
@@ -102,7 +102,7 @@ class Kernel:
         return self.client.execute(code, **{"store_history": True, **named})
 
     def answer(self, message, answers=(), timeout=DEADLINE):
-        """Everything up to the reply and to the idle after it."""
+        """Return all messages up to the reply and to the idle message after it."""
         answer, idle, end = Answer(), False, time.monotonic() + timeout
         answers = list(answers)
         while answer.reply is None or not idle:
@@ -125,7 +125,7 @@ class Kernel:
         return answer
 
     def run(self, code, answers=(), timeout=DEADLINE, **named):
-        """The answer; asks again for a moment where ipykernel 6 still aborts what follows a failed cell."""
+        """Return the answer; asks again for a moment where ipykernel 6 still aborts cells after a failed one."""
         if answers:
             named["allow_stdin"] = True
         for _ in range(20):
@@ -153,7 +153,7 @@ def read(path):
 
 
 def lines_of(outputs):
-    """The lines of a cell as a comparison of the Score-P kernel's takes them."""
+    """The lines of a cell for a comparison with the Score-P kernel's."""
     lines = []
     for output in outputs:
         if output["output_type"] == "stream" and not set("\0\r") & set(output["text"]):

@@ -1,4 +1,4 @@
-"""Files of packages of npm, for tests that hold our files against the schemas that others publish."""
+"""Files of npm packages, for tests that check Timeloom's files against schemas that others publish."""
 
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ PACKAGES = Path(__file__).parents[2] / "build" / "npm"
 
 
 def npm_file(package: str, path: str) -> bytes:
-    """A file of a package, given as NAME@VERSION, which is fetched once; skips the test where it cannot be had."""
+    """A file of a package, given as NAME@VERSION, which is fetched once; skips the test if it cannot be fetched."""
     archive = PACKAGES / (package.replace("@", "-") + ".tgz")
     if not archive.exists():
         if shutil.which("npm") is None:

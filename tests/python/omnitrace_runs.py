@@ -1,4 +1,4 @@
-"""Runs programs through the door of Omnitrace and reads what has been recorded."""
+"""Runs programs through the door of Omnitrace and reads the records."""
 
 import json
 import os
@@ -11,7 +11,7 @@ COMMAND = (sys.executable, "-m", "omnitrace")
 
 
 def variables_of(directory, **variables):
-    """The environment of a program; setuptools has no part in what it imports."""
+    """The environment of a program; setuptools does not take part in its imports."""
     kept = {key: value for key, value in os.environ.items()
             if not key.startswith(("OMNITRACE_", "ROCPROFSYS_", "TIMELOOM_"))}  # fmt: skip
     kept["PATH"] = f"{Path(sys.executable).parent}:{kept['PATH']}"

@@ -1,4 +1,4 @@
-/* Threads that burn CPU time and run no Python, as those of numerical libraries do. */
+/* Threads that use CPU time and run no Python, like the threads of numerical libraries. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <time.h>
@@ -16,7 +16,7 @@ static void* burn(void* seconds) {
   return NULL;
 }
 
-/* The CPU time that two threads have taken, about `seconds` each. */
+/* The CPU time that two threads have used, about `seconds` each. */
 double burn_in_threads(double seconds) {
   pthread_t threads[2];
   double taken[2] = {seconds, seconds};

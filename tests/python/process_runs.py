@@ -9,7 +9,7 @@ import pytest
 from profile_files import Profile, visits_by_region
 from streams import environment
 
-# Who starts processes the way a test wants them started.
+# Starts processes in the way that a test requires.
 COMMON = """
 import os, signal, sys, time
 

@@ -1,4 +1,4 @@
-"""The call tree of a profile.cubex of ours, read as docs/formats/cube.md describes the file."""
+"""The call tree of a profile.cubex of Timeloom, read as docs/formats/cube.md describes the file."""
 
 import struct
 import tarfile
@@ -14,7 +14,7 @@ def attributes(element):
 
 
 class CallPath:
-    """The names from the root, as in a tuple. Equal ones are one object: they compare at once, however deep they are."""
+    """The names from the root, like a tuple. Equal paths are one object, so deep ones compare quickly."""
 
     _known: ClassVar[dict[tuple[int, str | None], "CallPath"]] = {}
     _above: "CallPath | None"
@@ -77,7 +77,7 @@ class Profile:
 
     @staticmethod
     def _region(element):
-        """The name, and whether the region stands for none of the program."""
+        """The name, and whether the region is not part of the program."""
         name, paradigm = element.findtext("name"), element.findtext("paradigm")
         if "timeloom::of_program" in attributes(element):
             return name, False
@@ -101,7 +101,7 @@ class Profile:
             waiting.extend((child, own, below) for child in reversed(element.findall("cnode")))
 
     def _node(self, element, name, parent, found):
-        """The node of a call path, which several call paths of the file can have."""
+        """The node of a call path, which several call paths of the file can share."""
         given = tuple((one.get("parkey"), one.get("parvalue")) for one in element.findall("parameter"))
         node = found.setdefault((parent, element.get("calleeId"), given), len(self.nodes))
         if node == len(self.nodes):
@@ -118,7 +118,7 @@ class Profile:
         return order
 
     def _rows(self, number, metric):
-        """Of each call path that has a row: [a tuple for each location]."""
+        """For each call path that has a row: [a tuple for each location]."""
         index, data = self._members.get(f"{number}.index"), self._members.get(f"{number}.data")
         if index is None:
             return {}

@@ -1,4 +1,4 @@
-"""Runs of pytest with our plugin, each over a test file of its own."""
+"""Runs of pytest with Timeloom's plugin, each over a separate test file."""
 
 import collections
 import os
@@ -37,7 +37,7 @@ class Session:
         return {run.name: run for run in found.iterdir()}
 
     def failure(self):
-        """The lines that say why a test is beyond its limits."""
+        """The lines that report why a test exceeds its limits."""
         lines = self.text.splitlines()
         (begin,) = [i for i, line in enumerate(lines) if line.endswith(" is beyond its limits")
                     and line.startswith("timeloom: ")]
@@ -56,7 +56,7 @@ def session(tmp_path):
                    *options]
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
         environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # of whatever else is installed
-        # Else the inner pytest removes what earlier tests of ours have left, which takes minutes.
+        # Otherwise the inner pytest removes the files of earlier tests, which takes minutes.
         environment["PYTEST_DEBUG_TEMPROOT"] = str(tmp_path)
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120,
                               env={**environment, **(variables or {})})
@@ -66,7 +66,7 @@ def session(tmp_path):
 
 
 def visits_of(run):
-    """{region: visits} of a run, without what pytest calls of Python's library before the test."""
+    """{region: visits} of a run, without pytest's calls of Python's library before the test."""
     profile = Profile(run)
     visits = collections.Counter()
     for location in profile.locations:

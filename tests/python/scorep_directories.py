@@ -1,4 +1,4 @@
-"""The directory that a test of the Score-P door runs its program in, and what is there afterwards."""
+"""The directory in which a test of the Score-P door runs its program, and its contents afterwards."""
 
 import pytest
 

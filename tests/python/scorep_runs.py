@@ -1,4 +1,4 @@
-"""Runs programs through `python -m scorep` and reads what otf2-print says of the trace."""
+"""Runs programs through `python -m scorep` and reads the trace with otf2-print."""
 
 import os
 import re
@@ -78,7 +78,7 @@ def _what(rest):
 
 
 def of_program(name):
-    """What the program itself is made of, not what it imports."""
+    """The program's own regions, without those of imports."""
     return name.startswith(("__main__", "user", "error_region"))
 
 

@@ -1,4 +1,5 @@
-"""A cluster of Slurm on the two hosts of two_hosts.py, with daemons and files of its own; nothing of the machine is changed."""
+"""A Slurm cluster on the two hosts of two_hosts.py, with separate daemons and files; nothing on the machine is
+changed."""
 
 import os
 import secrets
@@ -50,7 +51,7 @@ class Cluster:
     """A context."""
 
     def __init__(self, hosts, directory, programs):
-        """`programs`: a directory of those that jobs find."""
+        """`programs`: a directory on the jobs' PATH."""
         self.hosts, self.directory = hosts, directory
         self.variables = {"SLURM_CONF": str(directory / "slurm.conf"), "PATH": f"{programs}:{os.environ['PATH']}:{SYSTEM}"}
         self.daemons = []

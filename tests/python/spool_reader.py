@@ -1,7 +1,6 @@
-"""Reads a spool from its description in docs/formats/spool.md alone.
+"""Reads a spool, written from its description in docs/formats/spool.md alone.
 
-Independent of the C++ reader on purpose: what both understand in the same way is
-what the page says.
+Independent of the C++ reader on purpose: both can agree only on what the page describes.
 """
 
 import functools
@@ -51,9 +50,9 @@ class Spool:
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
         self.regions, self.strings, self.parameters, self.metrics = {}, {}, {}, {}
-        self.communicators = {}  # identity, that of the parent, whether of one process, size, rank, name
+        self.communicators = {}  # identity, parent's identity, whether of one process, size, rank, name
         self.threads, self.markers, self.properties = {}, [], {}
-        self.owners, self.numbers = {}, {}  # of tracks and of what was created under a number
+        self.owners, self.numbers = {}, {}  # of tracks, and of threads and tasks created under a number
         self.ended, self.last_log, self.dropped, self.cuts = False, 0, 0, {}
         self.limit, self.may_miss_begin = 0, 0
         self.sync_bytes = 0  # of the records that compare the clocks, which come as time goes on
@@ -154,20 +153,20 @@ class Spool:
         return sorted(set(self.threads) | set(self._segments))
 
     def events(self, location):
-        """Those of a track lie in the stream of its thread."""
+        """Return the events of a location; a track's lie in the stream of its thread."""
         thread = self.owners.get(location, location)
         if thread not in self._events:
             self._events[thread] = self._sorted_events(thread)
         return self._events[thread].get(location, [])
 
     def _sorted_events(self, thread):
-        """The events of a thread and of its tracks, each of which is told apart by "track" events."""
+        """Yield the events of a thread and of its tracks; "track" events separate them."""
         result, of, appeared = {}, thread, set()
         segments = self._segments.get(thread, {})
         first = min(segments, default=0)
         assert sorted(segments) == list(range(first, first + len(segments)))
         assert first == 0 or self.may_miss_begin
-        goes_on = first > 0  # a location whose beginning is missing, here for the first time
+        goes_on = first > 0  # a location whose start is missing, here for the first time
         for _, (base, data) in sorted(segments.items()):
             words = struct.unpack(f"<{len(data) // 8}Q", data)
             for event in self._decode(base, words):
@@ -191,7 +190,7 @@ class Spool:
         return result
 
     def _decode(self, base, words):
-        """Yields the events; enter and leave, which most are, as a list of those between two others."""
+        """Yield the events; enters and leaves, which most are, as a list between two other events."""
         names = {key: region["name"] for key, region in self.regions.items()}
         calls, i, end = [], 0, len(words)
         while i < end and words[i]:
@@ -260,7 +259,7 @@ def spools_of(run):
 
 
 def stream(spool, location, keep=lambda name: True):
-    """The events of a location without their times and who creates whom; checks order and balance."""
+    """Return the events of a location without times and creators; checks order and balance."""
     result, open_regions, last = [], [], 0
     keep = functools.cache(keep)
     for kind, name, value, ticks in spool.events(location):

@@ -1,4 +1,4 @@
-"""Runs programs under each instrumenter and returns what the spools hold."""
+"""Runs programs under each instrumenter and returns the contents of the spools."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ def run_python(arguments, directory, **options):
 
 
 def write_program(directory, program):
-    """A program is the name of a file in programs/, or the text of one."""
+    """A program is the name of a file in programs/, or a program text."""
     if "\n" not in program:
         return PROGRAMS / program
     path = directory / "program.py"
@@ -44,9 +44,9 @@ def write_program(directory, program):
 
 
 def streams_of(run, keep=of_program):
-    """Streams of all locations that hold something to keep, in order of location.
+    """Return the streams of all locations with events to keep, in order of location.
 
-    That enter and leave balance is checked for whole streams, before anything is left out.
+    The balance of enters and leaves is checked for whole streams, before anything is left out.
     """
     (spool,) = spools_of(run)
     assert spool.ended and spool.lost == 0
@@ -80,12 +80,12 @@ def measure(program, instrumenter, directory, *options, keep=of_program, env=Non
     return streams_of(run, keep), process
 
 
-# What programs come to without Timeloom, made once for all tests of a session (conftest.py).
+# The results of programs without Timeloom, computed once for all tests of a session (conftest.py).
 REFERENCES = []
 
 
 def kept(name, make):
-    """What make() gives, a value of JSON; made once in a session, by whichever worker needs it first."""
+    """Return the result of make(), a JSON value; computed once per session, by the first worker that needs it."""
     (directory,) = REFERENCES
     path = directory / hashlib.sha256(name.encode()).hexdigest()
     if not path.exists():
@@ -96,7 +96,7 @@ def kept(name, make):
 
 
 def reference(program, directory):
-    """The streams of one of programs/ by a profile function in Python, in a plain process."""
+    """Return the streams of a program in programs/, from a profile function in Python in a plain process."""
 
     def make():
         out = directory / "reference.json"
@@ -111,7 +111,7 @@ def run_program(program, directory):
 
 
 def plain(program, directory):
-    """The process of a program without Timeloom, which writes no files: it runs once in a session."""
+    """Run a program without Timeloom, which writes no files: once per session."""
 
     def make():
         process = run_program(program, directory)
@@ -124,7 +124,7 @@ def plain(program, directory):
 
 
 def difference(got, expected):
-    """The first difference of two streams, to be read by people; None if there is none."""
+    """Describe the first difference of two streams; None if there is none."""
     for index, (a, b) in enumerate(zip(got, expected)):
         if list(a) != list(b):
             return f"event {index}: got {got[max(0, index - 4) : index + 3]}, expected {expected[max(0, index - 4) : index + 3]}"
@@ -135,7 +135,8 @@ def difference(got, expected):
 
 
 def without_closed(stream, expected, closed):
-    """A stream without the visits of generators that only Timeloom sees closed: those of `closed`, in their order."""
+    """Return a stream without the visits of generators that only Timeloom sees closed: those of `closed`, in their
+    order."""
     rest, left = [], list(closed)
     for event in stream:
         place = len(rest)
@@ -149,9 +150,9 @@ def without_closed(stream, expected, closed):
 
 
 def assert_same(got, expected):
-    """Compares streams of threads, wherever in the order of locations they are."""
+    """Compare the streams of threads, in any order of locations."""
     assert len(got) == len(expected)
-    order = json.dumps  # threads have no order of their own; the main thread is alone or among them
+    order = json.dumps  # threads are unordered; the main thread is alone or among them
     for a, b in zip(sorted(got, key=order), sorted(expected, key=order)):
         problem = difference(a, b)
         assert problem is None, problem

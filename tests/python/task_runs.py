@@ -1,4 +1,4 @@
-"""Programs with tasks, run with --async-tasks, and what was recorded of each task."""
+"""Programs with tasks, run with --async-tasks, and the records of each task."""
 
 import importlib.util
 import sys
@@ -20,12 +20,12 @@ class Recorded:
         self.spool = spool
 
     def lines(self, name):
-        """What the one location of this name has recorded of the program, indented by depth."""
+        """Return the program's records on the only location with this name, indented by depth."""
         (location,) = [index for index, known in self.spool.threads.items() if known == name]
         return self.lines_of(location)
 
     def all(self, end):
-        """The same of every location whose name ends so, in order."""
+        """Return the same for every location whose name ends so, in order."""
         return [self.lines_of(i) for i, known in sorted(self.spool.threads.items()) if known.endswith(end)]
 
     def names(self):

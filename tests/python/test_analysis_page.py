@@ -1,4 +1,4 @@
-"""docs/analysis.md: each snippet prints what the page says."""
+"""docs/analysis.md: each snippet prints the output shown on the page."""
 
 import contextlib
 import io

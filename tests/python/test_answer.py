@@ -143,7 +143,8 @@ def with_library(program, tmp_path_factory):
 
 
 def functions_of(lines):
-    """{name: visits} of the first table, in its order; of a terminal so high that empty lines are between tables."""
+    """Return {name: visits} of the first table, in its order, for a terminal high enough for empty lines between
+    tables."""
     begin = next(i for i, line in enumerate(lines) if "where the time went" in line) + 1
     rows = lines[begin : lines.index("", begin)]
     found = [re.match(r" *[\d.]+% +\S+ +([\d,]+) [ *]*(.*?)(   .*)?$", row).groups() for row in rows]
@@ -378,7 +379,7 @@ def test_options_without_effect_are_refused(timeloom, tmp_path):
 
 
 def test_a_command_of_a_package_is_that_packages(timeloom, tmp_path):
-    """Also where what it calls first belongs to another one."""
+    """Also if its first call belongs to another one."""
     site = tmp_path / "venv" / "lib" / "site-packages"
     for package, text in (("helper", "def run(f): sum(range(3_000_000)); f()\n"),
                           ("tool", "import helper\ndef main(): helper.run(work)\ndef work(): sum(range(300_000))\n")):  # fmt: skip

@@ -1,4 +1,5 @@
-"""What timeloom report says beside its numbers: warnings, and where time may be in C (tests/unit/tools/answer_test.cpp)."""
+"""The remarks of timeloom report beside its numbers: warnings, and time that may be in C
+(tests/unit/tools/answer_test.cpp)."""
 
 import re
 import subprocess

@@ -1,7 +1,7 @@
-"""Runs that an earlier version has made, and what each command printed of them: byte by byte as then.
+"""Runs made by an earlier version, and the output of each command for them, which must stay the same byte by byte.
 
-The runs are in tests/data/before: `run` is woven and has an index of the viewer, `unwoven` has raw records. To
-change the output of a command on purpose, set TIMELOOM_WRITE_BEFORE=1, run this module and read the difference.
+The runs are in tests/data/before: `run` is woven and has an index of the viewer, `unwoven` has raw records. To change
+the output of a command on purpose, set TIMELOOM_WRITE_BEFORE=1, run this module and read the difference.
 """
 
 import hashlib
@@ -59,7 +59,7 @@ def runs(tmp_path):
 
 
 def said(program, words, directory) -> bytes:
-    """All that a command says and writes, with its status."""
+    """Return everything that a command prints and writes, with its status."""
     variables = {"PATH": os.environ["PATH"], "TZ": "UTC", "COLUMNS": "100", "LANG": "C.UTF-8"}
     done = subprocess.run([program, *words], cwd=directory, env=variables, capture_output=True)
     text = done.stdout + b"--- stderr\n" + done.stderr + b"--- status %d\n" % done.returncode

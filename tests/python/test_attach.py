@@ -1,4 +1,4 @@
-"""`timeloom attach`: a program that runs is recorded from outside."""
+"""`timeloom attach`: a running program is recorded from outside."""
 
 import os
 import signal
@@ -79,7 +79,7 @@ def attach(program, road, *words):
 
 
 def names_of(spool, location, *, begin="__main__."):
-    """(kind, name) of the functions of the program, less what our stand-in for sys.remote_exec brings."""
+    """(kind, name) of the program's functions, without those of the stand-in for sys.remote_exec."""
     events = [(kind, name) for kind, name, *_ in spool.events(location) if kind in ("enter", "leave")]
     return [(kind, name.removeprefix(begin)) for kind, name in events
             if name.startswith(begin) and not name.endswith((".take_script", ".serve"))]  # fmt: skip
@@ -119,7 +119,7 @@ def test_calls_that_were_open_end_when_they_do(running, road, tmp_path):
 
 
 def test_ctrl_c_while_it_says_that_it_records(monkeypatch):
-    """The user presses it when the line is there, and may be faster than what comes next."""
+    """The user presses it when the line appears, possibly before the next step."""
     monkeypatch.setattr(_attach, "_say", lambda text: signal.raise_signal(signal.SIGINT))
     ours, process = socket.socketpair()
     with ours, process:
@@ -253,7 +253,7 @@ serving()
 
 
 def test_forked_children_are_not_recorded_and_keep_nothing(running, road, tmp_path):
-    """Nor does Python warn of the fork, for a thread of ours."""
+    """Python does not warn of the fork because of a thread of Timeloom either."""
     program = running(FORKS, "-Werror")
     program.call("fork")
     attaching = attach(program, road, "--output", "run", "--no-weave")
@@ -340,7 +340,7 @@ serve()
 
 
 def test_a_main_thread_in_c_is_left_alone(running, road, tmp_path, temporary):
-    """The command withdraws; and when the thread comes back, nothing happens in it."""
+    """The command withdraws; when the thread returns later, nothing happens in it."""
     program = running(BLOCKED)
     until((tmp_path / "blocked").exists)
     refused = Attaching(tmp_path, "--within", "300ms", "--output", "run", program.pid, real=road).refused()

@@ -1,4 +1,4 @@
-"""`timeloom attach` to a program that closes descriptors it does not know, and to one of a user who may be an attacker."""
+"""`timeloom attach` to a program that closes unknown descriptors, and to a program of a user who may be an attacker."""
 
 import os
 import shutil
@@ -51,7 +51,7 @@ def test_a_program_that_takes_our_descriptors(tmp_path):
         program.kill()
 
 
-# The user of the process replaces the run as soon as it is there.
+# The user of the process replaces the run as soon as it exists.
 SWAPS = """
 import os
 from timeloom import _attach

@@ -1,4 +1,4 @@
-"""What `timeloom attach` refuses, in one line each; with every Python."""
+"""Cases that `timeloom attach` refuses, with one line each; with every Python."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ SLEEP = "import time; time.sleep(100)"
 
 
 def attach(timeloom_program, *words, status=1, cwd=None):
-    """The line that the command refuses with."""
+    """Return the line with which the command refuses."""
     done = subprocess.run([timeloom_program, "attach", *map(str, words)], capture_output=True, text=True, timeout=60,
                           env=environment(), cwd=cwd)  # fmt: skip
     assert (done.returncode, done.stdout) == (status, ""), done.stderr
@@ -135,7 +135,7 @@ def test_a_python_that_is_too_old(timeloom_program, process, option, tmp_path):
 
 
 def running(process, interpreter=None):
-    """The process as one of this version, which can be reached."""
+    """Return the process as one of this version that can be reached."""
     interpreter = interpreter or Interpreter(tuple(sys.version_info[:3]), "t" in sys.abiflags)
     with open(f"/proc/{process.pid}/cmdline") as file:
         words = file.read().split("\0")[:-1]
@@ -181,7 +181,7 @@ def test_a_process_that_keeps_everybody_out(process, monkeypatch, flags, variabl
 
 
 def as_other_user(function):
-    """What the function says when it is called by another user, in a process of its own."""
+    """Return the function's message when another user calls it, in a separate process."""
     read, write = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the child runs nothing of other threads
@@ -257,7 +257,7 @@ def frame(function, line):
 
 @pytest.mark.parametrize("shape", ["threads", "interpreters", "locations"])
 def test_stacks_are_printed_as_tracebacks_are(shape):
-    """In each form that versions of Python give them."""
+    """In each form that versions of Python return them."""
     line = (lambda n: SimpleNamespace(lineno=n)) if shape == "interpreters" else lambda n: n
     if shape == "locations":
         line = lambda n: (n, n, 0, 5)

@@ -1,4 +1,4 @@
-"""`timeloom attach`: the signal handlers and the stacks for them, in a program that has some of its own."""
+"""`timeloom attach`: signal handlers and their stacks, in a program that has its own."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from attached_programs import Attaching, Running
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with Python 3.12")
 
-# What sigaltstack(2) and the kernel say; the thread `own` has a stack of its own before it is recorded.
+# The results of sigaltstack(2) and the kernel; the thread `own` has a stack before it is recorded.
 PROGRAM = """
 import ctypes
 
@@ -61,7 +61,7 @@ def program(tmp_path):
 
 
 def test_a_stack_of_the_program_stays_and_a_missing_one_is_given(program, tmp_path, monkeypatch):
-    """Handlers go when the recording ends; the stack that a thread was given stays until the thread ends."""
+    """Handlers are removed when the recording ends; a stack given to a thread stays until the thread ends."""
 
     def asked():
         program.call("ask")

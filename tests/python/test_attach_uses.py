@@ -1,4 +1,4 @@
-"""`timeloom attach` as it is used: a worker of gunicorn, a stuck program, a program of another user."""
+"""Typical uses of `timeloom attach`: a worker of gunicorn, a stuck program, a program of another user."""
 
 import os
 import shutil
@@ -123,7 +123,7 @@ def home():
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root reaches processes of others")
 def test_a_program_of_another_user(home):
-    """The run belongs to whom has called the command; the process can write only where it records."""
+    """The run belongs to the user of the command; the process can write only where it records."""
     may_run = subprocess.run([sys.executable, "-c", ""], user=65534, group=65534, extra_groups=[], check=False)
     if may_run.returncode != 0:
         pytest.skip("another user cannot run this Python")

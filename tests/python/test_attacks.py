@@ -1,4 +1,4 @@
-"""The attacks of scripts/trials find what they look for; `make trials` gives them to Timeloom."""
+"""The attacks of scripts/trials detect the weaknesses that they test; `make trials` runs them against Timeloom."""
 
 import subprocess
 import sys
@@ -17,7 +17,7 @@ def program(monkeypatch, timeloom_program):
 
 @pytest.fixture
 def other_program(monkeypatch, tmp_path):
-    """Puts a program of a test in the place of timeloom."""
+    """Replaces timeloom by a program of the test."""
 
     def put(text):
         path = tmp_path / "other"
@@ -43,7 +43,7 @@ def test_a_fault_is_said(monkeypatch, capsys):
     assert attacks.main() == 0
 
 
-# Writes to files of a run by their paths, until that has led to a file outside.
+# Writes to files of a run by path until a path has led to a file outside.
 NAIVE = """
 import os, pathlib, sys
 sys.path.insert(0, sys.argv[1])
@@ -68,7 +68,7 @@ def test_races_change_what_is_written_by_its_path(tmp_path, timeloom_program):
     assert (done.stdout, done.stderr) == ("True True\n", "")
 
 
-# Answers one connection after the other.
+# Serves one connection after the other.
 ONE_BY_ONE = f"""#!{sys.executable}
 import http.server, sys
 
@@ -119,7 +119,7 @@ def test_recursion_finds_what_grows_with_the_square(other_program, tmp_path):
 @pytest.mark.one_python
 @pytest.mark.parametrize("kernel", ["timeloom_kernel", "scorep_jupyter.kernel"])
 def test_a_kernel_begins_with_nothing_of_the_current_directory(kernel, tmp_path):
-    """But for what `python -m` itself looks for there."""
+    """Except for files that `python -m` itself uses from there."""
     pytest.importorskip("ipykernel")
     directory = modules.Directory(tmp_path / "place", modules.FORMS[0])
     modules.try_case(directory, modules.kernel_case(kernel))

@@ -1,5 +1,4 @@
-"""What the benchmarks make of what they time, and whether they find a Score-P that is
-installed and do not take ours for one."""
+"""The benchmarks' computations, and that they find an installed Score-P and do not take Timeloom for one."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""What callbacks cost is timed in the program itself, and nothing else changes by it."""
+"""The cost of callbacks is timed in the program itself, without any other effect."""
 
 import json
 import sys
@@ -25,7 +25,7 @@ def test_callbacks_are_timed_in_the_program(timeloom, tmp_path, instrumenter):
 
 @pytest.mark.skipif(sys.version_info < (3, 12) or "t" in sys.abiflags, reason="needs sys.monitoring, and a GIL")
 def test_callbacks_are_timed_when_the_cost_is_calibrated_at_the_start(timeloom, tmp_path):
-    """With a limit for the overhead: the callbacks of the calibration are then the first that there are."""
+    """With a limit for the overhead: the callbacks of the calibration are then the first ones."""
     (tmp_path / "app.py").write_text("def f(): return sum(range(200))\nfor i in range(100000): f()\n")
     timeloom("run", "--quiet", "--overhead", "90%", "-o", "run", "app.py", cwd=tmp_path)
     info = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)
@@ -49,7 +49,7 @@ def test_metrics_are_counted_once_for_each_event(timeloom, tmp_path):
 
 
 def test_space_that_is_taken_without_the_gil(timeloom, tmp_path):
-    """By native code, with a sub-interpreter, since which CPython says that everybody has the GIL."""
+    """By native code, with a sub-interpreter, after which CPython reports that every thread has the GIL."""
     (tmp_path / "app.py").write_text("""
 import ctypes, importlib, pathlib, sys, timeloom
 try:

@@ -1,4 +1,4 @@
-"""`timeloom check`: rules for a run, and what it says of them."""
+"""`timeloom check`: rules for a run, and its output about them."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""scripts/check/check_layers.py on made-up trees: each rule fires, and only where it should."""
+"""scripts/check/check_layers.py on made-up trees: each rule reports violations, and nothing else."""
 
 import subprocess
 import sys

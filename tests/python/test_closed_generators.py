@@ -1,6 +1,6 @@
-"""Generators that are closed while they wait: a visit, whatever the interpreter does about it.
+"""Generators that are closed while they wait are one visit, whatever the interpreter does.
 
-CPython 3.13 and 3.14 leave out to run one that waits in no try block, early patch releases always.
+CPython 3.13 and 3.14 do not run a generator that waits outside of try blocks; early patch releases never do.
 """
 
 import sys
@@ -28,7 +28,7 @@ async def asynchronous():
     yield 1
 """
 
-# Here CPython throws into a generator that has not begun, too, and every profile function sees it.
+# Here CPython throws into a generator that has not started, too, and every profile function sees it.
 RUNS_UNBEGUN = sys.version_info < (3, 12)
 
 # A program, and its stream of events.

@@ -1,4 +1,4 @@
-"""The tables as columns, in the packages that take them: texts are dictionaries, the rows are those of JSON."""
+"""The tables as columns, in packages that read them: texts are dictionaries, and the rows equal the JSON rows."""
 
 import json
 
@@ -40,7 +40,7 @@ def expected(program, tmp_path, table):
 
 
 def ordered(rows):
-    """Threads come in any order, the rows of each in that of time."""
+    """Threads come in any order, the rows of each in order of time."""
     return sorted(rows, key=lambda row: (row["process"], row["thread"]))
 
 

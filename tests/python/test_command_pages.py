@@ -1,4 +1,4 @@
-"""Manual pages and completion: up to date, complete, and what bash makes of them."""
+"""Manual pages and completion: up to date, complete, and working in bash."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ BASH = SHARE / "bash-completion" / "completions" / "timeloom"
 
 @pytest.fixture(scope="module")
 def described(timeloom_program):
-    """The commands as the script has them: with what one says only in its help."""
+    """The commands as in the script, including one that is described in its help only."""
     from scripts.pages import command_pages
 
     return command_pages.described(timeloom_program)
@@ -90,7 +90,7 @@ def test_the_installation_of_the_kernel_has_a_page():
 
 
 def completed(*words: str) -> list[str]:
-    """What bash offers for the last word; "=" is a word of its own there."""
+    """Return bash's completions of the last word; "=" is a separate word there."""
     line = " ".join(f"'{word}'" for word in words)
     function = "_" + words[0].replace("-", "_")
     script = f"source {BASH.parent / words[0]}; COMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; {function}; printf '%s\\n' \"${{COMPREPLY[@]}}\""

@@ -1,4 +1,4 @@
-"""Commands on PATH as programs, children that are not measured, and what `timeloom info` shows."""
+"""Commands on PATH as programs, children that are not measured, and the output of `timeloom info`."""
 
 import json
 import os

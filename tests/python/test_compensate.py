@@ -1,4 +1,4 @@
-"""timeloom report --compensate: the times less what measuring cost, by the rule that docs/overhead.md states."""
+"""timeloom report --compensate: the times minus the cost of measuring, by the rule in docs/overhead.md."""
 
 import csv
 import io
@@ -40,7 +40,7 @@ def recorded(program, tmp_path_factory):
 
 
 def cost_of_a_call(properties: dict[str, str]) -> tuple[float, float]:
-    """What the run says that a call costs: inside its visit, and outside."""
+    """Return the recorded cost of a call: inside its visit, and outside."""
     fields = dict(field.split("=") for field in properties["timeloom::cost"].split())
     both = 2 * float(fields["event"])
     inside = min(float(fields["inside"]), both)

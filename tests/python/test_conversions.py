@@ -1,4 +1,4 @@
-"""Each rank converts its own events at its end: the run is that which one weave makes of all records."""
+"""Each rank converts its own events at its end: the run equals the one that a single weave makes of all records."""
 
 import itertools
 import re
@@ -25,14 +25,14 @@ def conversions(run):
 
 
 def events(run, location):
-    """The lines that otf2-print prints of events, one by one: there may be a million."""
+    """Yield the lines of otf2-print for events, one by one, since there may be a million."""
     with subprocess.Popen(["otf2-print", "-L", str(location), run / "traces.otf2"], stdout=subprocess.PIPE, text=True) as printer:
         yield from (line for line in printer.stdout if line[:2].isupper())
     assert printer.returncode == 0
 
 
 def facts(line):
-    """(kind, time, all else): names, since numbers of strings depend on which rank came first."""
+    """(kind, time, everything else): with names, because numbers of strings depend on the order of the ranks."""
     kind, time, rest = re.fullmatch(r"([A-Z0-9_]+)\s+\d+\s+(\d+) *(.*)\n", line).groups()
     return kind, int(time), re.sub(r"(Value|File): (.*) <\d+>", r"\1: \2", rest)
 
@@ -47,7 +47,7 @@ def locations(run):
 
 
 def woven_of_records(run, timeloom):
-    """The same run without what the ranks have converted."""
+    """Return the same run without the ranks' conversions."""
     copy = run.parent / "of records" / run.name
     shutil.copytree(run, copy)
     for path in copy.glob("spool/rank-*/*/converted"):
@@ -61,7 +61,7 @@ def woven_of_records(run, timeloom):
 
 
 def assert_same(run, other, least):
-    """The same events, at least so many, and the same profile; those of the run are what its ranks have converted."""
+    """Check for equal events (at least so many) and profiles; the run's events come from the ranks' conversions."""
     traces = {file.stat().st_ino for file in (run / "traces").iterdir()}
     for result in conversions(run).values():
         files = list((result.parent / "events").iterdir())

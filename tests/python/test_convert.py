@@ -1,4 +1,4 @@
-"""`timeloom convert` as a command: what it reads, which part it takes, where it writes, and what it refuses."""
+"""`timeloom convert` as a command: its input, its selections, its output, and what it refuses."""
 
 import json
 import os
@@ -146,7 +146,7 @@ def test_threads(timeloom, run):
 
 
 def test_only_my_code(program, tmp_path):
-    """A function that is left out is time of its caller; events and call paths say the same."""
+    """The time of a function that is left out belongs to its caller, in events and in call paths."""
     run = recorded("threads", program)
     convert = converter(program, run, tmp_path)
     mine = Speedscope(convert("speedscope", "--only-my-code")).calls
@@ -215,7 +215,7 @@ def test_a_reader_that_leaves_is_no_error(program, tmp_path):
 def test_a_full_disk_is_an_error(program, timeloom, run, tmp_path):
     done = timeloom("convert", run, "--to", "chrome", "-o", "/dev/full", status=1)
     assert one_line(done) == "timeloom: cannot write /dev/full: No space left on device\n"
-    # A file at its limit, which would end other programs by a signal.
+    # A file at its size limit; other programs would be ended by a signal.
     command = f"ulimit -f 0; exec {program} convert {run} --to chrome -o out"
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, "timeloom: cannot write out: File too large\n")

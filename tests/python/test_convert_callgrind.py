@@ -1,4 +1,4 @@
-"""`timeloom convert --to callgrind`: as its readers read it."""
+"""`timeloom convert --to callgrind`: read as its readers do."""
 
 import json
 import re
@@ -30,7 +30,7 @@ def read_callgrind(file):
     assert next(lines) == "# callgrind format"
     for line in lines:
         key, _, value = line.partition("=")
-        # As KCachegrind reads it: a head ends with its events, and names are those of a part.
+        # As KCachegrind reads it: the line of events ends a head, and names belong to one part.
         if line.startswith("pid: "):
             names, in_head = {"fl": {}, "fn": {}}, True
         elif line.startswith("events: "):
@@ -52,7 +52,7 @@ def read_callgrind(file):
 
 
 def add(table, key, costs):
-    """Functions of one name in one file, such as lambdas, are one."""
+    """Functions with one name in one file, such as lambdas, are joined."""
     table[key] = [a + b for a, b in zip(table.get(key, [0] * len(costs)), costs)]
 
 
@@ -95,7 +95,7 @@ def test_callgrind_has_functions_and_calls(each_run, convert):
 
 
 def annotated(file, *options):
-    """What callgrind_annotate prints: (time, visits) of the whole, and by function."""
+    """Return callgrind_annotate's output: (time, visits) of the whole, and by function."""
     done = subprocess.run(["callgrind_annotate", "--threshold=100", "--auto=no", *options, file], cwd="/", capture_output=True, text=True,
                           check=True, timeout=60)  # fmt: skip
     rows = {}
@@ -106,7 +106,7 @@ def annotated(file, *options):
 
 
 def warnings_of_further_heads(file):
-    """The format has a part for each thread with a head of its own; callgrind_annotate takes the first one only."""
+    """The format has a part with a separate head for each thread; callgrind_annotate uses the first one only."""
     lines = file.read_text().splitlines()
     first = lines.index("events: Nanoseconds Visits")
     heads = [n for n, line in enumerate(lines) if n > first and re.match("(pid|part|thread|desc|positions|events): ", line)]
@@ -149,7 +149,7 @@ for _ in range({threads} - 1):
     for name, (time, visits) in own.items():
         rows = [row for row in flat if row["name"] == name]
         assert (time, visits) == (sum(row["exclusive_ns"] for row in rows), sum(row["visits"] for row in rows)), name
-    # With what they call: a recursive function takes what its outermost calls took.
+    # Including callees: a recursive function takes the time of its outermost calls.
     total, whole, _ = annotated(tmp_path / "file", "--inclusive=yes")
     assert total == (all_time, sum(row["visits"] for row in flat))
     for name, (time, _) in whole.items():
@@ -157,7 +157,7 @@ for _ in range({threads} - 1):
         assert time == sum(row["inclusive_ns"] for row in rows) <= all_time, name
     assert whole["__main__.fib"][1] == 177 * threads and whole["__main__.even"][1] == 21 * threads
     assert said.splitlines() == warnings_of_further_heads(tmp_path / "file")
-    # As the page advises: a file of one thread has one part.
+    # As the page recommends: a file of one thread has one part.
     timeloom("convert", "run", "--to", "callgrind", "--thread", "MainThread", "-o", "one", cwd=tmp_path)
     of_thread = [row for row in flat if row["thread"] == "MainThread"]
     total, own, said = annotated(tmp_path / "one")

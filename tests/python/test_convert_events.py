@@ -1,4 +1,4 @@
-"""`timeloom convert` to formats that hold every event: the same calls, times, values and arrows as the trace."""
+"""`timeloom convert` to formats with every event: the same calls, times, values and arrows as the trace."""
 
 import collections
 import gzip
@@ -92,7 +92,8 @@ def test_counters(program, tmp_path):
 
 
 def arrows_of(run):
-    """The two ends of each arrow, in order: from creating to beginning, from ending to waiting, from a wake to going on."""
+    """Return the two ends of each arrow, in order: from creation to start, from end to wait, from wake to
+    continuation."""
     ends = collections.defaultdict(dict)
     for kind, name, end in [("create", 0, "s"), ("begin", 0, "f"), ("end", 1, "s"), ("wait", 1, "f"),
                             ("wakes", 2, "s"), ("woken", 2, "f")]:  # fmt: skip

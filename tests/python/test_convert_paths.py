@@ -1,4 +1,4 @@
-"""`timeloom convert` to formats that hold call paths: the same numbers as `timeloom report` and the trace."""
+"""`timeloom convert` to formats with call paths: the same numbers as `timeloom report` and the trace."""
 
 import csv
 import json
@@ -17,7 +17,7 @@ __all__ = ["convert", "each_run"]
 
 
 def own_times(calls):
-    """(stack of names with arguments, time of its own) of each call of one timeline."""
+    """Return (stack of names with arguments, exclusive time) of each call of one timeline."""
     found, stack = [], []
     for name, begin, end, depth, arguments in calls:
         del stack[depth:]
@@ -31,12 +31,12 @@ def own_times(calls):
 
 
 def clean(name, colon=":"):
-    """As a line of folded stacks has it, or with another word for a semicolon."""
+    """Return the name as in a line of folded stacks, or with another word for a semicolon."""
     return "".join("?" if ord(one) < 32 else one for one in name).replace(";", colon)
 
 
 def stacks_of(run, weight):
-    """{line without its value: value} as the trace has it."""
+    """Return {line without its value: value}, computed from the trace."""
     calls = {place: one for place, one in calls_of(run).items() if one}
     processes, timelines = {process for process, _ in calls_of(run)}, calls_of(run)
     stacks = Counter()
@@ -177,7 +177,7 @@ def number(text):
 def arrow_rows(file):
     nanoarrow = pytest.importorskip("nanoarrow")
 
-    # A file of Arrow is a stream between two words.
+    # An Arrow file is a stream between two marks.
     data = file.read_bytes()
     assert data[:8] == b"ARROW1\0\0" and data[-6:] == b"ARROW1"
     stream = nanoarrow.ArrayStream.from_readable(data[8:])

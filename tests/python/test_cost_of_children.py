@@ -1,4 +1,4 @@
-"""What processes that a program starts record of the cost of measuring them."""
+"""The cost of measuring that child processes record."""
 
 import sys
 import textwrap
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.any_python
 
 
 def costs_of(timeloom, tmp_path, program):
-    """Of each process, the first one in front; and what the program printed."""
+    """Return the costs of each process, the first one in front, and the program's output."""
     (tmp_path / "app.py").write_text(textwrap.dedent(program))
     done = timeloom("run", "--follow", "all", "--no-weave", "--quiet", "-o", tmp_path / "run", tmp_path / "app.py")
     spools = spools_of(tmp_path / "run")

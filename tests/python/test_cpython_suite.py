@@ -1,6 +1,6 @@
-"""CPython's own tests of what an instrumenter touches pass as without it.
+"""CPython's own tests of everything that an instrumenter touches have the same results as without it.
 
-Takes minutes, so that only `make test-cpython` and `make test-cpython-threads` run them.
+They take minutes, so only `make test-cpython` and `make test-cpython-threads` run them.
 """
 
 import importlib.util
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def outcome(process):
-    """The exit status and the counts that the suite prints at its end."""
+    """Return the exit status and the counts that the suite prints at its end."""
     totals = re.search(r"^Total tests: .*$", process.stdout, re.M)  # 3.12 and later
     ran = re.findall(r"^\d+ tests? (?:OK|failed|skipped).*$|^All \d+ tests OK\.$|^Result: \w+$", process.stdout, re.M)
     return process.returncode, totals and totals.group(), ran
@@ -50,11 +50,11 @@ def test_same_result(instrumenter, plain_outcome, tmp_path):
     assert sum(map(len, recorded)) > 1000
 
 
-# Each in a process of its own: what test_threading leaves traced makes test_asyncio of 3.11 hang,
-# by itself as well, where a signal comes while its main thread waits for a lock.
+# Each in a separate process: tracing left on by test_threading makes test_asyncio of 3.11 hang, even alone, when a
+# signal comes while its main thread waits for a lock.
 @pytest.fixture(scope="module", params=THREAD_MODULES)
 def module_of_threads(request, tmp_path_factory):
-    """One of the modules, and what comes of it without Timeloom."""
+    """Return one of the modules, and its results without Timeloom."""
     return request.param, outcome(run_suite([request.param], tmp_path_factory.mktemp("plain")))
 
 
@@ -68,6 +68,6 @@ def test_same_result_of_threads(instrumenter, module_of_threads, tmp_path, timel
     assert plain[2], "the suite printed no result"
     done = subprocess.run([timeloom_program, "info", "--json", "RUN"], cwd=tmp_path, capture_output=True, text=True)
     info = json.loads(done.stdout)
-    # Of processes and sub-interpreters that the suite starts itself it is said that they are not recorded.
+    # Timeloom reports that processes and sub-interpreters started by the suite are not recorded.
     lost = [line for line in info["losses"] if not re.fullmatch(r"\d+ (Python process(es)? not measured: .*|sub-interpreters? not recorded)", line)]
     assert info["threads"] > 100 and lost == []

@@ -1,4 +1,4 @@
-"""CUBE profiles: what we write is what pycubexr reads, and what it reads is what we read."""
+"""CUBE profiles: pycubexr reads what Timeloom writes, and Timeloom reads the same values as pycubexr."""
 
 import json
 import shutil
@@ -69,7 +69,7 @@ def without_profile(run, copy):
 
 
 def cells_of_cube(file):
-    """The same as pycubexr reads it, without the nodes that give the tree its shape."""
+    """Return the same as pycubexr reads it, without the nodes that shape the tree."""
     with pycubexr.CubexParser(file) as cube:
         metrics = [cube.get_metric_values(cube.get_metric_by_name(name))
                    for name in ("visits", "time", "min_time", "max_time")]

@@ -1,4 +1,4 @@
-"""Profiles of runs of the same program are such that CUBE's tools compare them."""
+"""Profiles of runs of the same program can be compared by CUBE's tools."""
 
 import itertools
 import json
@@ -14,7 +14,7 @@ from streams import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Workers of different names and threads, which begin in an order that differs from run to run.
+# Workers with different names and threads, which start in an order that differs from run to run.
 POOL = """
 import concurrent.futures, multiprocessing, os, random, subprocess, sys, threading, time
 
@@ -51,7 +51,7 @@ def measure(directory, *command):
 
 
 def machine(*threads, host="node a", name="Process"):
-    """The system tree of processes that have so many threads each."""
+    """Return the system tree of processes with so many threads each."""
     groups = {(rank, f"{name} {rank}"): set(range(count)) for rank, count in enumerate(threads)}
     node = {"key": ("node", host), "nodes": [], "groups": groups}
     return {"key": ("machine", "machine Linux"), "nodes": [node], "groups": {}}

@@ -1,4 +1,4 @@
-"""No command runs a file of the directory in which a user stands, and the program finds Python as it is without us."""
+"""No command runs a file of the user's current directory, and the program finds Python as without Timeloom."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def hostile_files(tmp_path_factory):
 
 @pytest.fixture
 def hostile(hostile_files):
-    """Runs a command there: its process and what it has run of that directory."""
+    """Run a command there; return its process and the files of that directory that it has run."""
     directory, mark = hostile_files
 
     def run(*command, status=0, **variables):
@@ -134,7 +134,7 @@ def test_attach(hostile, timeloom_program):
 
 @pytest.mark.any_python
 def test_a_run_within_a_run_is_not_followed(hostile, apps, tmp_path, timeloom_program):
-    """It is one of its own, though it is no module of its Python's command line."""
+    """It counts as one, though it is not a module on its Python's command line."""
     outer = tmp_path / "outer.py"
     inner = [timeloom_program, "run", "-o", str(tmp_path / "inner"), str(apps / "app.py")]
     outer.write_text(f"import subprocess\nsubprocess.run({inner!r}, check=True)\n")

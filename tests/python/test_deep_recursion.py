@@ -1,4 +1,4 @@
-"""Runs with deep recursion: no command takes the square of its depth, in time or in output."""
+"""Runs with deep recursion: no command needs time or output that grows with the square of the depth."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ even({DEPTH})
 
 @pytest.fixture(scope="module")
 def deep(tmp_path_factory):
-    """A run of two functions that call each other, and another one of it."""
+    """Return two runs of a pair of functions that call each other."""
     place = tmp_path_factory.mktemp("deep")
     (place / "app.py").write_text(PROGRAM)
     for name in ("run", "again"):
@@ -32,7 +32,7 @@ def deep(tmp_path_factory):
     return place
 
 
-# Bytes for each call of the recursion, at most; what grows with the square has thousands.
+# Most bytes for each call of the recursion; quadratic output has thousands.
 @pytest.mark.parametrize(("most", "words"), [
     (2, ["report", "run"]), (2, ["report", "--tree", "run"]), (600, ["report", "--json", "run"]),
     (300, ["report", "--csv", "run"]), (2, ["report", "--by", "thread", "run"]),

@@ -1,4 +1,4 @@
-"""A run names what was entered in it, and nothing else of its process or of measurements before."""
+"""A run defines the regions entered in it, and nothing else of its process or of earlier measurements."""
 
 import json
 
@@ -23,7 +23,7 @@ def assert_names_what_was_entered(spool, expected):
 
 
 def size_of_definitions(spool):
-    """The bytes of the file, but for the costs and CPU times, whose digits differ, and for what takes time."""
+    """The size of the file without costs and CPU times, whose digits vary, and without time-dependent records."""
     digits = sum(len(spool.properties[key]) for key in ("timeloom::process_cost", "timeloom::cpu_times"))
     return len((spool.directory / "defs").read_bytes()) - digits - spool.sync_bytes
 
@@ -145,7 +145,7 @@ def test_nothing_is_named_while_recording_is_off(tmp_path):
 
 
 def test_filters_by_turns(tmp_path):
-    """Each has decisions of its own, which it finds again."""
+    """Each one has its own decisions, and finds them again."""
     program = """
     import timeloom
     def f(): pass
@@ -211,7 +211,7 @@ def test_tasks(tmp_path, instrumenter):
 
 @each_instrumenter
 def test_a_forked_child_of_a_later_measurement(tmp_path, instrumenter):
-    """The child goes on in what is open, and names that and what it enters."""
+    """The child continues in the open regions, and defines these and the ones that it enters."""
     program = f"""
     import os, timeloom
     def f(): pass

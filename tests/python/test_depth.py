@@ -61,7 +61,7 @@ def test_depth(instrumenter, work):
 
 
 def depth_of(profile):
-    """Of the call paths below the threads."""
+    """Return the visits of the call paths below the threads."""
     return max(len(node["path"]) for node in profile.nodes)
 
 
@@ -78,7 +78,7 @@ def test_depth_of_a_profile(work):
 @pytest.mark.parametrize("layout", ["lanes", "locations"])
 @pytest.mark.parametrize("instrumenter", [i for i in INSTRUMENTERS if i in ("monitoring", "frame")])
 def test_depth_with_tasks(instrumenter, layout, work):
-    """Each task counts for itself; streams balance however little is recorded."""
+    """Each task counts for itself; streams are balanced even if very little is recorded."""
     (work / "tasks.py").write_text("""
 import asyncio
 async def main():

@@ -1,4 +1,4 @@
-"""What a wrapped call costs while nothing is measured: instructions, counted one by one."""
+"""The cost of a wrapped call while nothing is measured: instructions, counted one by one."""
 
 import platform
 import re
@@ -18,7 +18,7 @@ pytestmark = [
 SOURCE = Path(__file__).resolve().parents[1] / "native" / "count_steps.c"
 COUNTED = set(re.findall(r"^ +(?:CALL|RUN)\((\w+)", SOURCE.read_text(), re.MULTILINE))
 FUNCTIONS = {name for name in COUNTED if not name.startswith("MPI_")}
-# Their arguments have to be put into a list, which the form for lists takes.
+# Their arguments must be put into a list, for the variant that takes lists.
 OF_ANY_NUMBER = {"printf", "fprintf", "dprintf", "scanf", "fscanf"}
 # With up to twelve arguments; Initialized and Finalized look whether another library has been loaded.
 IN_MPI = {**dict.fromkeys(["Send", "Recv", "Allreduce", "Put", "Gatherv", "Sendrecv", "Get_accumulate"], 10),
@@ -72,7 +72,7 @@ def test_few_instructions(counter, preload, function):
 
 
 def test_every_function_is_counted(timeloom_program):
-    """But sync(), for which the whole machine would wait."""
+    """Except for sync(), which would wait for the whole machine."""
     assert wrapped_functions(timeloom_program) - FUNCTIONS == {"sync"}
 
 

@@ -1,4 +1,4 @@
-"""Ends of processes of which Python runs no code: named where a wrapper or the parent has seen them."""
+"""Endings of processes in which Python runs no code: named if a wrapper or the parent has seen them."""
 
 import pytest
 from process_runs import measure  # noqa: F401
@@ -51,7 +51,7 @@ def test_children_that_end_by_c(measure, io):
 
 
 def test_a_preexec_fn_comes_before_another_program(measure):
-    """As the launcher of a JVM is started; nobody has waited for the last one when the run ends."""
+    """As the launcher of a JVM is started; the last one is still running when the run ends."""
     run, _ = measure("""
         import ctypes, subprocess
         def prepare(): os.setsid()
@@ -65,7 +65,7 @@ def test_a_preexec_fn_comes_before_another_program(measure):
 
 
 def test_a_child_that_its_parent_ends_by_a_signal_is_no_alarm(measure, timeloom):
-    """As launchers and workers end: one in Python, and one in which C has taken the signal."""
+    """As launchers and workers end: one in Python, and one after C code has taken the signal."""
     run, _ = measure("""
         import ctypes, subprocess
         def launcher():
@@ -90,7 +90,8 @@ def test_a_child_that_its_parent_ends_by_a_signal_is_no_alarm(measure, timeloom)
 
 
 def test_a_child_that_waited_is_no_alarm(measure):
-    """As the workers of Ray, which others end by C when all is done. It is seen 10 ms and 100 ms after its start."""
+    """Like Ray's workers, which other processes end from C when all is done. It is looked at 10 ms and 100 ms after its
+    start."""
     run, _ = measure("""
         import ctypes
         pid = os.fork()

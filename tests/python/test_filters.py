@@ -1,5 +1,5 @@
-"""What is recorded and what is left out: filter files, words for modules and packages, only my
-code, imports, depth. Whole streams, by every instrumenter, against the stream without a filter."""
+"""Recorded and omitted regions: filter files, words for modules and packages, only my code, imports, depth. Whole
+streams, with every instrumenter, are compared with the unfiltered stream."""
 
 import itertools
 
@@ -60,7 +60,7 @@ def work(tmp_path):
 
 
 def record(work, instrumenter, *options, program="app.py", keep=of_program, env=None):
-    """Streams of the locations of a run with something to keep."""
+    """Streams of the locations of a run with events to keep."""
     command = ["-m", "timeloom", "--quiet", "--no-weave", "--force", "--instrumenter", instrumenter]
     done = run_python([*command, "-o", "run", *options, program], work, env=env)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
@@ -72,7 +72,7 @@ def record(work, instrumenter, *options, program="app.py", keep=of_program, env=
 
 
 def without(events, left_out):
-    """The stream when regions are left out, with the parameters that belong to them."""
+    """Return the stream without some regions and the parameters that belong to them."""
     result, open_regions = [], []
     for event in events:
         kind, name = event[:2]
@@ -115,7 +115,7 @@ FILTERS = [
 
 @each_instrumenter
 def test_filter_files(instrumenter, work):
-    """What is left out is neither entered nor left, its callees stay, its parameters go."""
+    """Omitted regions are neither entered nor left; their callees stay, their parameters go."""
     (everything,) = record(work, instrumenter)
     assert sum(event[0] == "enter" for event in everything) == 33
     for text, names in FILTERS:
@@ -192,7 +192,7 @@ def test_filter_files_that_cannot_be_read(name, why, work):
 
 
 def test_children_have_the_filter_of_the_run(work):
-    """Wherever they run, and whatever has become of the file."""
+    """Wherever they run, and even if the file has changed."""
     (work / "parent.py").write_text("""
 import os, subprocess, sys
 def leaf(): pass
@@ -291,7 +291,7 @@ def test_modules_and_packages(instrumenter, layers):
         # An environment with setuptools has an importer of its own among its packages.
         keep = lambda name: not name.startswith("_distutils_hack")
         (events,) = record(layers, instrumenter, *options, program="layers.py", keep=keep, env=path)
-        # What Python does at its end is no call of the program.
+        # Python's work at its end is not part of the program.
         end = events.index(["leave", "__main__.<module>"]) if ["leave", "__main__.<module>"] in events else None
         return events[:end]
 
@@ -303,7 +303,7 @@ def test_modules_and_packages(instrumenter, layers):
 
 @each_instrumenter
 def test_import_noise(instrumenter, layers):
-    """Hidden, unless it is wanted; modules that are imported are called by who imports them."""
+    """Hidden by default; imported modules count as called by the importing code."""
     path = {"PYTHONPATH": str(layers / "lib" / "site-packages")}
 
     def recorded(*options):
@@ -321,7 +321,7 @@ def test_import_noise(instrumenter, layers):
 
 
 def test_a_module_is_called_by_nothing(layers):
-    """What finds the program's module for -m is noise as well."""
+    """The search for the program's module with -m is hidden as well."""
     def recorded(*options):
         keep = lambda name: not name.startswith("_distutils_hack")
         (events,) = record(layers, "profile", *options, program="-mhelper", keep=keep)

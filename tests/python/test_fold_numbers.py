@@ -1,4 +1,4 @@
-"""The numbers by which a cell's spool is folded in Python are those that C++ writes."""
+"""The numbers with which Python folds a cell's spool equal the C++ ones."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ SOURCES = Path(__file__).resolve().parents[2] / "src"
 
 
 def enumerators(header, name):
-    """{"time_base": 1}, of an enumeration whose numbers are written."""
+    """Return {"time_base": 1} and so on, for an enumeration with explicit numbers."""
     text = re.sub(r"//.*", "", (SOURCES / header).read_text(encoding="utf-8"))
     (body,) = re.findall(rf"enum class {name} : [\w:]+ \{{(.*?)\}};", text, re.DOTALL)
     found = re.findall(r"\bk(\w+) = (\w+)", body)

@@ -1,4 +1,4 @@
-"""Events of sys.monitoring that libraries fire for objects of their own, which are not code objects (3.13 and later)."""
+"""Events of sys.monitoring that libraries fire for objects other than code objects (3.13 and later)."""
 
 import textwrap
 
@@ -9,7 +9,7 @@ from streams import run_python
 testcapi = pytest.importorskip("_testcapi")
 pytestmark = pytest.mark.skipif(not hasattr(testcapi, "CodeLike"), reason="this Python fires no events for others")
 
-# What is no code object begins and ends in three ways, and calls a function of C.
+# Objects other than code objects start and end in three ways, and call a C function.
 PROGRAM = """
 import _testcapi as t, math, sys
 E = sys.monitoring.events

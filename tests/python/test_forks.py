@@ -1,4 +1,4 @@
-"""Forked children: what was open at the fork is where their calls come from, and counts no visit."""
+"""Forked children: their calls come from the regions open at the fork, which count no visit."""
 
 import json
 import subprocess
@@ -93,7 +93,7 @@ def test_the_open_path_is_context(measure, timeloom, options):
         ("__main__.outer (forked)", "__main__.inner", "__main__.work", "__main__.step"): 1,
     }
     assert run.visits("__main__.outer") == [1, 0]
-    # The child's own work is that of its process, and of no visit of the parent's function.
+    # The child's own work belongs to its process, but to no visit of the parent's function.
     rows = json.loads(timeloom("report", "--by", "process", "--json", run.directory).stdout)["rows"]
     child = next(row for row in rows if row["name"].endswith("(fork)"))
     assert child["visits"] == 6 and child["working_s"] > 0.15

@@ -1,4 +1,4 @@
-"""Recording of GPUs, by libraries of ours in the place of NVIDIA's driver and CUPTI (tests/gpu)."""
+"""Recording of GPUs, with stand-ins for NVIDIA's driver and CUPTI (tests/gpu)."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.any_python
 
-# What a program sees of the stand-ins: a call of CUDA takes 1 ms, what it starts begins 2 ms after its start.
+# The stand-ins as a program sees them: a CUDA call takes 1 ms, and its work starts 2 ms after the start of the call.
 PRELUDE = """\
 import ctypes, os, sys, time
 driver = ctypes.CDLL("libcuda.so.1")
@@ -135,7 +135,7 @@ def test_report(run_gpu, timeloom, tmp_path):
 
 
 def spans(events):
-    """Enter and leave as one entry [depth, name, facts]; facts are parameters and metrics inside."""
+    """Return enter and leave as one entry [depth, name, facts]; facts are the parameters and metrics inside."""
     found, open_spans = [], []
     for kind, _, *rest in events:
         if kind == "enter":
@@ -246,7 +246,7 @@ gpu.play_dropped(4)
 
 
 def test_a_file_that_cannot_be_written(run_gpu, timeloom, tmp_path):
-    """As on a full disk, from the first failure on; a call and what it started are two records."""
+    """As on a full disk, from the first failure on; a call and its work are two records."""
     done = run_gpu("""\
 begin()
 launch(b"kept", 1, 500)

@@ -1,4 +1,4 @@
-"""Greenlets: a switch of the stack does not mix up call paths, with tracks or without."""
+"""Greenlets: a switch of the stack does not mix up call paths, with or without tracks."""
 
 import sys
 
@@ -114,7 +114,7 @@ print("done")
     work = (
         "+work +fails +step -step -fails +step -step "
         "+forever +step -step -forever +forever +step -step -forever +forever +step -step -forever "
-        # The main greenlet's stays open; of the others only that of the one that runs.
+        # The main greenlet's stays open; of the others, only the running one's.
         "+nested +nested -nested +nested -nested +nested +step -step -nested "
         "+nested +step -step -nested +nested +step -step -nested +step -step -nested +step -step -work"
     )
@@ -142,7 +142,7 @@ print(seen)
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="no gevent yet")
 @pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
 def test_gevent(instrumenter, tmp_path):
-    """Each of fifty greenlets knows how often it calls what."""
+    """Each of fifty greenlets counts its own calls."""
     program = """
 import gevent
 

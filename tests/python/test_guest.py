@@ -1,4 +1,4 @@
-"""A guest in somebody else's process: what the program does beside us, and how we answer."""
+"""A guest in the user's process: the program's actions beside Timeloom, and Timeloom's reactions."""
 
 import os
 import shutil
@@ -23,9 +23,8 @@ def output_of(text, directory, **options):
     return process.stdout
 
 
-# Our calibration calls `empty` 5000 times without and 5000 times with the
-# instrumenter; the signal comes in the middle of the second half. It is sent by
-# no call, after which its handler would run inside the hook, where nobody sees it.
+# The calibration calls `empty` 5000 times without and 5000 times with the instrumenter; the signal comes in the middle
+# of the second half. No call sends it, since its handler would then run inside the hook, where it is not seen.
 CALIBRATION = """
 import _thread, signal, sys, timeloom
 
@@ -134,7 +133,7 @@ def foreign_hook(tmp_path):
 @pytest.mark.parametrize("instrumenter", ["frame", "profile"])
 @pytest.mark.parametrize("taken", [False, True])
 def test_a_frame_hook_that_another_puts_on_top(instrumenter, taken, tmp_path, foreign_hook):
-    """It calls ours whatever we do; in the end both may go, or stay."""
+    """It calls Timeloom's hook in any case; in the end both may go, or stay."""
     program = f"""
     import ctypes, os, timeloom
     other = ctypes.PyDLL(os.path.abspath("hook.so"))
@@ -179,7 +178,7 @@ def test_that_no_tool_id_is_free_is_said_once(instrumenter, tmp_path):
 
 
 def test_a_c_function_made_where_another_was(tmp_path):
-    """Extensions make definitions at run time, and memory is used again."""
+    """Extensions create definitions at run time, and memory is reused."""
     program = """
     import ctypes, timeloom
     class Definition(ctypes.Structure):
@@ -211,7 +210,7 @@ read -t 30 line < fifo
 
 
 def test_other_threads_run_while_we_weave(tmp_path):
-    """The program that weaves waits for one."""
+    """The weaving program waits for one."""
     weaver = tmp_path / "package/bin/timeloom"
     weaver.parent.mkdir(parents=True)
     weaver.write_text(WEAVER)

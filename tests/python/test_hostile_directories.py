@@ -1,4 +1,5 @@
-"""Whoever may write in or above the directory of a run leads nothing that is written to a file of the user."""
+"""An attacker who may write in or above the directory of a run cannot redirect any written data to a file of the
+user."""
 
 import os
 import subprocess
@@ -49,7 +50,7 @@ def outside(tmp_path):
     return Outside(tmp_path / "outside")
 
 
-# The program itself is the attacker, so that each swap is at one moment of the run.
+# The program itself is the attacker, so that each swap happens at one moment of the run.
 PROGRAM = """
 import os, subprocess, sys
 
@@ -96,7 +97,7 @@ def test_links_in_the_place_of_files_and_directories_lead_nowhere(kind, timeloom
         outside.check(done.stderr)
 
 
-# Puts links in the place of what is in the run, and of the run, and takes them away again, at any time.
+# Replaces entries of the run, and the run itself, by links, and removes them again, at any time.
 ATTACKER = """
 import os, random, sys, time
 
@@ -175,7 +176,7 @@ def test_races_for_links_are_lost(program, tmp_path, outside):
                                       capture_output=True, text=True, timeout=60)  # fmt: skip
             finally:
                 attacker.kill()
-        assert done.returncode in (0, 1, 2), done.stderr  # the attacker may have it refused
+        assert done.returncode in (0, 1, 2), done.stderr  # the attacker may cause a refusal
         outside.check(f"seed {seed + number}: {done.stderr}")
 
 
@@ -222,7 +223,7 @@ def test_a_directory_that_all_may_change_needs_force(timeloom, tmp_path):
     assert refused.stderr == f"timeloom: {who}; allow it with --force or choose another with --output\n"
     allowed = run_in(timeloom, run, "--quiet", "--force", cwd=tmp_path)
     assert (allowed.stdout, allowed.stderr) == ("done\n", f"timeloom: {who}\n")
-    # One of which all may change their own entries only, and one that is made here.
+    # In one of them users may change only their own entries; the other is created here.
     sticky, made = tmp_path / "sticky", tmp_path / "made"
     sticky.mkdir()
     sticky.chmod(0o1777)
@@ -241,7 +242,7 @@ def test_a_link_of_another_user_is_not_followed(timeloom, tmp_path, outside):
     (tmp_path / "own").mkdir()
     link = tmp_path / "run"
     link.symlink_to("own")
-    assert run_in(timeloom, link, "--quiet", cwd=tmp_path).stderr == ""  # one of this user is
+    assert run_in(timeloom, link, "--quiet", cwd=tmp_path).stderr == ""  # this user's link is followed
     link.unlink()
     link.symlink_to("own")
     os.chown(link, STRANGER, STRANGER, follow_symlinks=False)
@@ -261,7 +262,7 @@ def test_a_link_of_another_user_is_not_followed(timeloom, tmp_path, outside):
     (0, 0, 0, True), (0, 1, 0, False), (1, 0, 0, False), (1, 0, 1, True), (0, 0, 1, True), (1, 1, 1, False),
 ])
 def test_the_device_of_a_run_counts_where_it_was_told(monkeypatch, tmp_path, device, number, boot, counted):
-    """Given: the difference to the real one; a device that is 0 was told by another machine."""
+    """Given: the difference to the real one; a device of 0 comes from another machine."""
     spool = tmp_path / "spool" / "host-1-2-0"
     spool.mkdir(parents=True)
     status = os.stat(tmp_path)
@@ -297,7 +298,7 @@ def test_files_of_omnitrace_go_through_no_link_of_another_user(door, timeloom, t
     outside.check(said)
     assert ": files is a link of another user; the files go to ./" in said
     assert [path.name.rpartition("-")[0] for path in here.glob("perfetto-trace*")] == ["perfetto-trace"]
-    # One of this user is followed.
+    # A link of this user is followed.
     (tmp_path / "own").mkdir()
     (here / "own").symlink_to("../own")
     if door == "convert":

@@ -1,4 +1,4 @@
-"""Runs that somebody has made with intent: what they say of sizes, and random damage."""
+"""Runs forged by an attacker: their claims about sizes, and random damage."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""scripts/install_deps.sh on made-up systems: small programs that answer as dpkg and apt do."""
+"""scripts/install_deps.sh on made-up systems, with small programs in place of dpkg and apt."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The instructions of an event: no change makes one dearer unseen. bench/instructions.py counts them."""
+"""The instructions of an event: no increase goes unnoticed. bench/instructions.py counts them."""
 
 import json
 import shutil

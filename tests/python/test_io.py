@@ -1,4 +1,4 @@
-"""Input and output in traces and profiles: the wrapper library of `--io posix`."""
+"""I/O in traces and profiles: the wrapper library of `--io posix`."""
 
 import json
 import os
@@ -193,7 +193,7 @@ def test_wrapper_preloaded_by_hand_for_score_p(
 
 
 def test_pipes_are_one_row(record, io_of):
-    """Each process that is started brings one, and nobody knows it by its number."""
+    """Each started process adds one, and its number is not known."""
     report = io_of(record("""
         import subprocess, sys
         for _ in range(5):
@@ -346,7 +346,7 @@ for name, text in ("lines", b"plain\\n\\nzero\\0in it\\n\\0\\0\\n"), ("cut", b"a
 
 
 def test_lines_with_zero_bytes(record, data, io_of):
-    """fgets() does not tell how much it has read; after the end of the file that cannot be known."""
+    """fgets() does not return the number of bytes read; after the end of the file it cannot be known."""
     figures = by_file(io_of(record(LINES)), data)
     assert figures["lines", "read"] == (5, 6 + 1 + 11 + 3, 0, 11)
     assert (figures["cut", "read"], figures["open", "read"]) == ((4, 41, 0, 15), (2, 3, 0, 3))

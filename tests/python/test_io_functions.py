@@ -1,4 +1,4 @@
-"""Functions that the wrapper library of `--io posix` has, each called by a program in C, or by Python."""
+"""Functions that the wrapper library of `--io posix` wraps, each called by a program in C, or by Python."""
 
 import json
 import re
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.any_python
 
 MANUAL = Path(__file__).resolve().parents[2] / "docs" / "wrappers.md"
 
-# Compilers choose among forms of a function: that of old C, that of C99, and those with checks of room.
+# Compilers choose among variants of a function: for old C, for C99, and with checks of the buffer size.
 FORMS = {"old": ["-std=gnu89", "-O0"], "C99": ["-std=gnu11", "-O0"], "checked": ["-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]}
 
 
@@ -36,7 +36,7 @@ def recorded(tmp_path, timeloom_program):
 
 @pytest.fixture
 def visits(timeloom_program):
-    """How often each function was called, in a run of a program without Python."""
+    """Return the number of calls of each function, in a run of a program without Python."""
 
     def visits(run):
         command = [timeloom_program, "report", "--flat", "--json", run]
@@ -53,7 +53,7 @@ def by_function(report):
 
 
 def imported(program):
-    """The functions that a program asks the C library for."""
+    """Return the C library's functions that a program uses."""
     done = subprocess.run(["nm", "-D", "--undefined-only", program], capture_output=True, text=True, check=True)
     return {line.split()[-1].partition("@")[0] for line in done.stdout.splitlines()}
 
@@ -104,7 +104,7 @@ int main(void) {
 @pytest.mark.parametrize("form", FORMS)
 def test_lines_of_any_size(form, recorded, io_of, tmp_path):
     report = io_of(recorded(LINES, form, "a line\n\nup to;the end\nopen"))
-    # With optimisation a getline() is compiled to the C library's own form of getdelim().
+    # With optimisation, getline() is compiled to the C library's own variant of getdelim().
     own = {("getline", "read"): (2, 8), ("getdelim", "read"): (4, 18)}
     assert by_function(report) == (own if form != "checked" else {("getdelim", "read"): (6, 26)})
     assert by_file(report, tmp_path)["given", "read"] == (6, 26, 0, 8)
@@ -254,7 +254,7 @@ def test_requests_count_where_they_are_complete(recorded, io_of, visits, tmp_pat
 
 
 def test_requests_have_no_bandwidth(recorded, io_of, timeloom_program):
-    """Nobody has seen how long they took."""
+    """Their durations are not known."""
     run = recorded(REQUESTS, "C99")
     assert {row["bytes_per_second"] for row in io_of(run)["files"]} == {None}
     text = subprocess.run([timeloom_program, "report", "--io", run], capture_output=True, text=True, check=True).stdout

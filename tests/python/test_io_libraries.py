@@ -1,4 +1,4 @@
-"""Input and output of libraries below the Python functions that caused it, and sums that strace has seen."""
+"""I/O of libraries below the Python functions that caused it, and sums compared with strace."""
 
 import os
 import re
@@ -58,7 +58,7 @@ assert os.preadv(parts, [bytearray(50), bytearray(70)], 3) + os.preadv(parts, [b
 
 
 def test_sums_are_those_of_strace(record, data, io_of, tmp_path):
-    """Of Python's own files and of a C library, sqlite3."""
+    """For Python's own files and a C library, sqlite3."""
     if shutil.which("strace") is None:
         pytest.skip("strace is not installed (scripts/install_deps.sh installs it)")
     report = by_file(io_of(record(MANY)), data)
@@ -70,7 +70,7 @@ def test_sums_are_those_of_strace(record, data, io_of, tmp_path):
 
 
 def of_function(report, name):
-    """The bytes below a function of the program, by the function of C and the operation."""
+    """Return the bytes below a function of the program, by C function and operation."""
     sums = Counter()
     for row in report["call_paths"]:
         if f"__main__.{name}" in row["path"] and row["bytes"]:

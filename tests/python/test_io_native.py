@@ -1,4 +1,4 @@
-"""Input and output of programs in C, whose processes and threads end in ways of their own."""
+"""I/O of programs in C, whose processes and threads end in various ways."""
 
 import subprocess
 
@@ -57,7 +57,7 @@ def test_names_of_files_when_the_main_thread_has_ended(tmp_path, io_of, timeloom
 
 @pytest.mark.parametrize("flag", ["-O0", "-O2"])
 def test_children_of_vfork_are_other_processes(flag, tmp_path, io_of, timeloom_program):
-    """Until they run another program they have the memory of their parent, and no part in its measurement."""
+    """Until they run another program they share their parent's memory, but not its measurement."""
     source, program, file = tmp_path / "program.c", tmp_path / "program", tmp_path / "file"
     source.write_text(VFORK)
     subprocess.run(["cc", "-w", flag, source, "-o", program], check=True)

@@ -1,4 +1,4 @@
-"""Streams of C, directories and children whose descriptors and ends the C library sees to itself."""
+"""C streams, directories and children whose descriptors and ends the C library manages itself."""
 
 import json
 import subprocess
@@ -48,7 +48,7 @@ int main(int argc, char** words) {
   return argc == 2 && fclose(file) == 0 ? 0 : 1;
 }
 """
-# The pipe gets the numbers that were the directory's and that of the command's output.
+# The pipe gets the numbers of the directory and of the command's output.
 CLOSED_INSIDE = r"""
 int main(void) {
   char line[16];
@@ -87,7 +87,7 @@ int main(void) {
 
 @pytest.fixture
 def recorded(tmp_path, timeloom_program):
-    """Compiles a program, runs it under Timeloom as it runs alone, and gives what it printed."""
+    """Compile a program, run it under Timeloom and alone, and return its output."""
 
     def recorded(text, *words):
         source, program = tmp_path / "program.c", tmp_path / "program"

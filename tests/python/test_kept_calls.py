@@ -1,4 +1,4 @@
-"""Calls that the interpreter keeps from a frame hook: early patch releases of 3.11 do so with __getitem__."""
+"""Calls that the interpreter hides from a frame hook: early patch releases of 3.11 hide __getitem__."""
 
 import os
 import shutil

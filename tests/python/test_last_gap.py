@@ -1,4 +1,4 @@
-"""Threads that never record again: what they waited is no work."""
+"""Threads that never record again: their waiting does not count as work."""
 
 import json
 import signal
@@ -61,7 +61,7 @@ def parts_of(row):
 
 @pytest.mark.parametrize("options", [(), ("--profile",)], ids=" ".join)
 def test_a_killed_child_has_waited(tmp_path, timeloom, options):
-    """Seen last when it was a second old, or nearly: the time of its process ends there."""
+    """Last looked at when it was about a second old: the time of its process ends there."""
     subprocess.run(command(tmp_path, KILLED, *options), cwd=tmp_path, env=environment(), check=True, timeout=60)
     run = tmp_path / "run"
     rows = rows_by(timeloom, run, "thread")
@@ -104,7 +104,7 @@ def test_daemon_threads_at_the_end(tmp_path, timeloom):
 
 
 def test_a_spool_without_looks_is_unmeasured(tmp_path, timeloom):
-    """As those of earlier versions, whose ring has no clocks."""
+    """Like rings of earlier versions, which contain no clocks."""
     text = "import os, signal, time\ndef f(): time.sleep(1.3); os.kill(os.getpid(), signal.SIGKILL)\nf()\n"
     done = subprocess.run(command(tmp_path, text), cwd=tmp_path, env=environment(), timeout=60)
     assert done.returncode == -signal.SIGKILL

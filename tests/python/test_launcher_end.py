@@ -1,4 +1,4 @@
-"""What happens when the measured program has ended: weaving, and one block on stderr."""
+"""The end of the measured program: weaving, and one block on stderr."""
 
 import json
 import os
@@ -66,7 +66,7 @@ assert libc.prctl(22, 2, program) == 0, "no filter"  # PR_SET_SECCOMP
 
 @pytest.mark.parametrize("options", [(), ("--quiet",)])
 def test_a_program_that_forbids_itself_to_start_others(work, options, timeloom):
-    """The kernel would end it for the process that weaves."""
+    """The kernel would end it to get memory for the weaving process."""
     process = run(work, FORBIDDEN + CALLS, *options)
     if "no filter" in process.stderr:
         pytest.skip("this kernel has no seccomp")
@@ -96,7 +96,7 @@ def test_summary_says_what_was_recorded_and_what_to_do_next(work):
     assert (process.returncode, process.stdout) == (0, "out\n")
     summary = SUMMARY.fullmatch(process.stderr)
     assert summary, process.stderr
-    # 100 calls and the module, entered and left; python's own exit code besides.
+    # 100 calls and the module, entered and left; and the events of python's own exit code.
     assert 202 <= int(summary["events"].replace(",", "")) <= 230
     assert (summary["threads"], summary["more"]) == ("1", "")
     (run_directory,) = runs_in(work)
@@ -362,7 +362,7 @@ def test_the_doors_of_other_tools_name_the_run_too(work, timeloom_program, door,
 
 
 def test_standard_error_of_the_program_gets_no_line(work):
-    """It has put a file of its own in the place of the terminal, and wrote nothing yet."""
+    """It has opened a file in place of the terminal, and has not written yet."""
     text = "import os\nos.dup2(os.open('file', os.O_CREAT | os.O_WRONLY), 2)\nprint('lost', end='')\nos._exit(0)"
     process = run(work, text, env={**os.environ, "PYTHONUNBUFFERED": ""})
     assert (process.stdout, process.stderr, (work / "file").read_text()) == ("", "", "")

@@ -1,4 +1,4 @@
-"""`timeloom run`: the interpreter that it becomes, and that the program cannot tell."""
+"""`timeloom run`: it becomes the interpreter, without a difference for the program."""
 
 import os
 import re
@@ -45,7 +45,7 @@ def test_like_plain_python(case, tmp_path, timeloom_program):
 
 
 def test_without_site(tmp_path, timeloom_program):
-    """-S does not look for packages; ours is found all the same, and not left on the path."""
+    """-S leaves out installed packages; Timeloom's is found nevertheless, and not left on the path."""
     python = Path(sys.executable).with_name("python3")
     show = "import sys; print(sys.flags, sys.path, sys.orig_argv, sys.argv)\n"
     show += "print([name for name in sys.modules if not name.startswith('timeloom')])"
@@ -59,7 +59,7 @@ def test_without_site(tmp_path, timeloom_program):
 
 
 def fake_python(path: Path):
-    """A program that says how it was called."""
+    """A program that prints its command line."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text('#!/bin/sh\necho "$0" "$@"\n')
     path.chmod(0o755)
@@ -80,7 +80,7 @@ def installed(tmp_path, timeloom_program):
 
 
 def started(program, *words, path="/nowhere", **variables):
-    """The command that it becomes, with MODULE for the path of the package's __main__.py."""
+    """Return the command that it becomes, with MODULE for the path of the package's __main__.py."""
     environment = {"PATH": str(path), **{k: str(v) for k, v in variables.items()}}
     process = run([program, "run", *words], env=environment, capture_output=True, text=True)
     assert process.stderr == "", process.stderr

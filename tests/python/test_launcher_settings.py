@@ -1,4 +1,4 @@
-"""Where settings come from, which one wins, and that the docs page is up to date."""
+"""The sources of settings, their precedence, and that the docs page is up to date."""
 
 import os
 import subprocess
@@ -154,7 +154,7 @@ def test_a_file_of_another_user_is_not_read(work, kind):
     done = subprocess.run([sys.executable, "-c", block], cwd=inside, capture_output=True, text=True, check=True)
     assert said in done.stderr
     assert list((inside / "precious").iterdir()) == []
-    # Of whoever owns what is run, as in a container; another file of theirs does not count.
+    # Files of the program's owner count, as in a container; their other files do not.
     (inside / "data.py").write_text("")
     os.chown(inside / "data.py", 65534, 65534)
     assert run("app.py", "data.py") == (said, "auto")

@@ -11,7 +11,7 @@ HELLO = "print('ran')\n"
 
 @pytest.fixture(params=["module", "program"])
 def door(request):
-    """The two ways in; both must say the same."""
+    """The two ways in; both must print the same."""
     if request.param == "module":
         return [sys.executable, "-m", "timeloom"]
     return [request.getfixturevalue("timeloom_program"), "run"]

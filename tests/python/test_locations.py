@@ -1,4 +1,4 @@
-"""The ids of locations: dense in runs of our own layout, Score-P's in those of Score-P's."""
+"""The ids of locations: dense in Timeloom's layout of runs, Score-P's in Score-P's layout."""
 
 import json
 import subprocess

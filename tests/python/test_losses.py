@@ -1,4 +1,4 @@
-"""What was lost or damaged is said by `timeloom report`, never passed over."""
+"""`timeloom report` reports every loss and damage."""
 
 import json
 import os
@@ -68,7 +68,7 @@ def in_time(command, **settings):
 
 
 def test_a_fifo_in_place_of_a_file_is_an_error(timeloom, run):
-    """Instead of waiting for somebody to write into it."""
+    """Instead of waiting for a writer."""
     for name in ("traces.otf2", "traces.def", "traces/0.evt", "traces/0.def"):
         file = run / name
         file.rename(run / "kept")
@@ -131,7 +131,7 @@ work()
 
 @pytest.fixture(scope="module")
 def short_of_events(tmp_path_factory, program):
-    """A run that reached its size limit, and a whole one beside it."""
+    """A run that reached its size limit, and a complete one beside it."""
     directory = tmp_path_factory.mktemp("short")
     for name, calls, options in (("lost", 300_000, ["--max-size=4M"]), ("whole", 1000, [])):
         (directory / "app.py").write_text(CALLS.replace("CALLS", str(calls)))
@@ -175,7 +175,7 @@ def test_a_rule_that_lost_events_could_change_is_undecided(timeloom, short_of_ev
 
 def test_lost_events_leave_a_comparison_undecided(timeloom, short_of_events):
     undecided = "timeloom: undecided: the lost parts of the runs could change what --fail-above finds; record them whole\n"
-    # What was lost after can only make it slower, and what was lost before only faster.
+    # A later loss can only make it slower, an earlier one only faster.
     assert timeloom("diff", "--fail-above", "1e9", "whole", "lost", status=4, cwd=short_of_events).stderr == undecided
     assert "instead of" in timeloom("diff", "--fail-above", "0", "whole", "lost", status=1, cwd=short_of_events).stderr
     timeloom("diff", "--fail-above", "0", "lost", "whole", cwd=short_of_events)

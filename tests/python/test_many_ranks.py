@@ -1,4 +1,4 @@
-"""As test_ranks.py, with as many ranks as take a while on one machine."""
+"""Like test_ranks.py, with so many ranks that one machine needs a while."""
 
 import pytest
 from launchers import door, ranks  # noqa: F401

@@ -1,4 +1,4 @@
-"""A word that is no program of Python in the place of one: a line with the command that was meant, and no run."""
+"""A word in place of the program that is not a Python program: a line with the intended command, and no run."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ DOORS = {
 INTERPRETER = "{0} is the interpreter, not a program for it; write: "
 NOT_PYTHON = "{0} is not a program of Python; write: "
 
-# The words, and the line for each door, where @ is how it is started, with its options.
+# The words, and the line for each door; @ stands for its start, with its options.
 MEANT = {
     "python": (["python", "app.py", "-x"], INTERPRETER + "@ app.py -x"),
     "version": (["python3.99", "app.py"], INTERPRETER + "@ app.py"),
@@ -35,7 +35,7 @@ MEANT = {
     "one_word_python": (["python -m app --flag", "x y"], "there is no file '{0}'; write: @ -m app --flag 'x y'"),
     "shell": (["./run.sh", "x"], "{0} is a script of bash, not of Python; write {command} in it, in the place of python"),
 }  # fmt: skip
-# That door strips an interpreter itself, and looks at what is behind.
+# This door removes an interpreter itself, and reads the words behind it.
 STRIPPED = {"omnitrace": {"python", "version", "path", "module", "alone"}}
 
 

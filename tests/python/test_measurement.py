@@ -1,4 +1,4 @@
-"""timeloom.Measurement, pauses and regions: what they promise, and their errors."""
+"""timeloom.Measurement, pauses and regions: their contracts, and their errors."""
 
 import os
 import shutil
@@ -66,7 +66,7 @@ def test_a_directory_whose_name_is_no_text(tmp_path):
 
 
 def test_a_run_that_was_replaced_is_no_success(tmp_path):
-    """Another program has put a woven run of its own in its place."""
+    """Another program has replaced it by a woven run."""
     replace = """
     import shutil, timeloom
     shutil.rmtree({0!r})
@@ -226,7 +226,7 @@ def test_names_of_any_text(tmp_path):
 
 
 def test_overhead_of_what_is_not_recorded(tmp_path):
-    """The interpreter calls us for every line, though lines are no events."""
+    """The interpreter calls Timeloom's function for every line, though lines are not events."""
     (tmp_path / "program.py").write_text(r"""
 import timeloom
 

@@ -1,4 +1,5 @@
-"""C functions that are called through method objects, which CPython from 3.12 on announces and ends by two names."""
+"""C functions called through method objects. From CPython 3.12 on their starts and ends are reported under two
+names."""
 
 import sys
 
@@ -7,7 +8,7 @@ from streams import C_INSTRUMENTERS, assert_same, measure
 from test_streams_choice import everything, of_program_and_c
 from test_streams_programs import calls
 
-# The C functions that are called through method objects are called in no other way.
+# The C functions that are called through method objects are not called in any other way.
 THROUGH_METHODS = ("repr", "max", "str.upper")
 
 BOUND = """
@@ -41,7 +42,7 @@ def keys():
 run(); keys()
 """
 
-# f(*arguments) of a method object is not reported at all, as on 3.11; or its end is not.
+# f(*arguments) of a method object is not reported at all, as on 3.11, or its end is not.
 UNPACKED = """
 import types
 def after(): return abs(helper())
@@ -71,7 +72,7 @@ def expected(program):
 
 
 def without_methods(stream):
-    """Without the calls of these functions, whatever is inside of them."""
+    """Return the stream without the calls of these functions, whatever they contain."""
     left_out = {f"builtins.{name}" for name in THROUGH_METHODS}
     return [event for event in stream if event[1] not in left_out]
 
@@ -79,8 +80,8 @@ def without_methods(stream):
 @pytest.mark.parametrize("program", STREAMS, ids=["bound", "nested", "unpacked"])
 @pytest.mark.parametrize("instrumenter", C_INSTRUMENTERS)
 def test_calls_through_method_objects(instrumenter, program, tmp_path):
-    """As on 3.11, event by event. From 3.12 on a profile function is told some ends or begins only: these calls may
-    be missing, but nothing else is, and none is left open while its caller goes on."""
+    """As on 3.11, event by event. From 3.12 on a profile function gets only some starts or ends: these calls may be
+    missing, but nothing else, and none stays open while its caller continues."""
     (got,), process = measure(program, instrumenter, tmp_path, "--c-functions", keep=everything)
     assert (process.returncode, process.stderr) == (0, "")
     got, right = of_program_and_c(got), expected(program)

@@ -1,4 +1,5 @@
-"""Values of metrics with their units: in every format what the kernel told the program itself, and of another tool's trace."""
+"""Values of metrics with their units: in every format as the kernel reported them to the program, and for another
+tool's trace."""
 
 import csv
 import io
@@ -20,7 +21,7 @@ from timeloom._read import _PROGRAM
 
 pytestmark = pytest.mark.any_python
 
-# The kernel is asked before the call, within it and after it, so that what is recorded lies in between.
+# The kernel is queried before the call, inside it and after it, so that recorded values lie in between.
 PROGRAM = """
 import json, resource, time
 def told():
@@ -42,7 +43,7 @@ POWERS = {"10^-6 s": 1e-6, "2^10 Bytes": 1024}
 
 @pytest.fixture
 def told(program):
-    """The run, and by metric the least and the largest of what it may have at the enter and at the leave of work()."""
+    """Return the run and, by metric, the smallest and largest possible value at the enter and the leave of work()."""
 
     def make(directory):
         (directory / "app.py").write_text(PROGRAM)
@@ -54,7 +55,7 @@ def told(program):
 
 
 def check(found, bounds):
-    """`found`: by metric the values at the enter and at the leave, in seconds and bytes."""
+    """`found`: by metric, the values at the enter and the leave, in seconds and bytes."""
     assert found.keys() == set(METRICS)
     for name, values in found.items():
         for value, (least, most) in zip(values, bounds[name], strict=True):
@@ -168,7 +169,7 @@ def test_tables(told, timeloom):
         call = [int(one["time_ns"]) for one in events if one["name"] == "__main__.work"]
         check({name: at_ends([(int(one["time_ns"]), float(one["number"]) * powers[name]) for one in events if one["name"] == name], call)
                for name in METRICS}, bounds)  # fmt: skip
-    # Within the call path are calls of told() besides: together they are what the whole call came to.
+    # The call path also contains calls of told(): together they make up the whole call.
     for paths in (list(opened.table()), rows_of_arrow(opened, "paths")):
         (work,) = [one["id"] for one in paths if one["name"] == "__main__.work"]
         inside = [one["metric.ru_utime"] or 0 for one in paths if work in (one["id"], one["parent"])]

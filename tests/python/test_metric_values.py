@@ -28,7 +28,7 @@ def totals(timeloom, run):
     return {name.lower(): int(value) for name, value in found}  # the library of OTF2 writes them so
 
 
-# The threads of CPython's own at the end aside, every run is the same.
+# Apart from CPython's own threads at the end, every run is the same.
 STEADY = """
 def leaf(): pass
 def inner(n):
@@ -86,7 +86,7 @@ def test_trace_and_profile_agree_and_add_up(work, papi, timeloom):
 
 @needs_printer
 def test_sums_are_last_values_less_first_ones(work, timeloom):
-    """Of each thread as the trace has its values; and the total of all, in place, of the same metrics."""
+    """Check the values of each thread in the trace, and the totals of the same metrics, folded in place."""
     options = ["--metric-rusage=all", "--metric-rusage-per-process=all"]
     record(work, *options)
     found = samples(work / "run")
@@ -133,7 +133,7 @@ def test_report_of_a_metric(mode, work, papi, timeloom):
     text = timeloom("report", "--metric", "ru_utime", work / "run", COLUMNS="200").stdout
     assert " ru_utime incl " in text and re.search(r"\nru_utime: \S+ in all", text)
     text = timeloom("report", "--metric", "ru_maxrss", work / "run", COLUMNS="200").stdout
-    # At least that of the process that has started it, which is ours.
+    # At least the process that started it, which is the test's.
     assert re.search(r"\nru_maxrss: [\d.]+ [MG]B in all", text)
     text = timeloom("report", "--metric", "TOCK_per_process", work / "run").stdout
     number = report["metric"]["total"] // 10

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.any_python
 
 
 def check_pairs(stream, names):
-    """Every enter and leave has its values before it, with the same time, and they never fall."""
+    """Every enter and leave has its values before it, with the same time, and they never decrease."""
     assert len(stream) % 2 == 0 and stream
     last = dict.fromkeys(names, 0)
     for (kind, time, values), (other, at, _) in zip(stream[::2], stream[1::2]):
@@ -32,7 +32,7 @@ def test_rusage_of_threads(instrumenter, work):
     for stream in locations.values():
         last = check_pairs(stream, ["ru_utime", "ru_minflt"])
         assert last["ru_utime"] > 0
-        # What the work has cost lies in the work: 20 MB are some 5,000 pages.
+        # The cost of the work lies inside it: 20 MB are some 5,000 pages.
         regions = {kind + name: values for (_, _, values), (kind, _, name) in zip(stream[::2], stream[1::2])}
         inside = regions["LEAVE__main__.burn"]["ru_minflt"] - regions["ENTER__main__.burn"]["ru_minflt"]
         assert inside > 1_000
@@ -76,7 +76,7 @@ def test_rusage_of_the_process(work, timeloom):
     said = timeloom("info", "--all", work / "run").stdout
     for name in ("ru_stime", "ru_utime_per_process", "ru_maxrss_per_process"):
         assert re.search(rf"timeloom::total_{name} = \d+ x (10\^-6 s|2\^10 Bytes)", said), said
-    assert " 2 threads" in timeloom("report", work / "run").stdout.splitlines()[0]  # that location is none
+    assert " 2 threads" in timeloom("report", work / "run").stdout.splitlines()[0]  # that location is not a thread
     assert " in 2 threads" in timeloom("report", "--flat", work / "run").stdout
 
 
@@ -166,7 +166,7 @@ def test_papi_that_cannot_count_is_refused(options, env, said, work, papi):
 
 
 def test_no_papi(work):
-    """Or one without such an event: one line in either case, and nothing is run."""
+    """Also with a library that lacks the event: one line in either case, and nothing is run."""
     said = record(work, "--metric-papi=NO_SUCH_EVENT", status=2).stderr
     assert said.startswith("timeloom: metric-papi: ") and said.count("\n") == 1
     assert not (work / "run").exists()

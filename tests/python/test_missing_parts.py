@@ -1,4 +1,4 @@
-"""What CMake says where the OTF2 library, whose source may be built in, or a compiler is missing."""
+"""CMake's messages if the OTF2 library, whose source may be built in, or a compiler is missing."""
 
 import os
 import shutil
@@ -87,7 +87,7 @@ def test_the_source_is_built_where_the_library_is_missing(configure, tmp_path):
 
 
 def test_one_line_says_that_there_is_no_compiler(tmp_path):
-    """Of the programs of this machine there is CMake alone."""
+    """Of this machine's programs only CMake is available."""
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "cmake").symlink_to(os.path.realpath(shutil.which("cmake") or "cmake"))

@@ -1,4 +1,4 @@
-"""Programs of mpi4py under Timeloom: messages match, bytes are those of the program, with each library."""
+"""Programs of mpi4py under Timeloom: messages match, and bytes equal the program's, with each library."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def each_library(function):
 
 
 def check(mpi, ranks, directory, pattern):
-    """The messages and collective operations of the archive are what the program knows."""
+    """The archive has the messages and collective operations that the program printed."""
     known, _ = mpi_runs.run(mpi, ranks, directory, PATTERNS, pattern)
     return check_known(known, ranks, directory)
 
@@ -147,7 +147,7 @@ def assert_exported(run, program, timeloom):
 
 
 def ideal_runtime(processes):
-    """Of the pipeline of slow_rank.py, on a network that takes no time: rank by rank, from one meeting to the next."""
+    """The pipeline of slow_rank.py on a network that takes no time: rank by rank, from one meeting to the next."""
     begin = min(process["first"] for process in processes.values())
     time = {rank: process["first"] - begin for rank, process in processes.items()}
     calls = {rank: list(process["calls"]) for rank, process in processes.items()}
@@ -201,7 +201,7 @@ def test_efficiency_of_a_slow_rank(mpi, tmp_path, timeloom):
 
 @each_library
 def test_a_receiver_of_objects_waits_in_the_probe(mpi, tmp_path, timeloom):
-    """comm.recv() of mpi4py waits in MPI_Mprobe, and receives what is there."""
+    """comm.recv() of mpi4py waits in MPI_Mprobe, and then receives the message."""
     mpi_runs.run(mpi, 2, tmp_path, PATTERNS, "late")
     facts = json.loads(timeloom("report", "--mpi", "--json", tmp_path / "run").stdout)
     sender, receiver = (archive(tmp_path / "run")["processes"][rank]["calls"] for rank in (0, 1))
@@ -287,7 +287,7 @@ def test_score_p_is_told_of_threads_that_call_mpi(mpi, level, tmp_path):
 @pytest.mark.many_ranks
 @each_library
 def test_mpi_abort_is_named(mpi, tmp_path, timeloom):
-    """Of the rank that has called it; the launcher ends the others."""
+    """For the rank that has called it; the launcher ends the others."""
     text = "from mpi4py import MPI\nworld = MPI.COMM_WORLD\nworld.barrier()\nif world.rank == 1: world.Abort(7)\nworld.recv(source=1)\n"
     (tmp_path / "app.py").write_text(text)
     mpi_runs.run(mpi, 2, tmp_path, "app.py", status=None)
@@ -299,7 +299,7 @@ def test_mpi_abort_is_named(mpi, tmp_path, timeloom):
 @each_library
 def test_a_rank_that_is_killed_leaves_what_it_has_sent(mpi, tmp_path, timeloom):
     mpi_runs.run(mpi, 2, tmp_path, PATTERNS, "killed", status=None)
-    timeloom("info", tmp_path / "run")  # weaves what is left
+    timeloom("info", tmp_path / "run")  # weaves the rest
     read = archive(tmp_path / "run")
     assert sorted(read["processes"]) == [0, 1]
     assert messages(read, 1, *SEND) == [[0, 0, 80]]

@@ -1,4 +1,4 @@
-"""Whether the archive says that all messages are there: OTF2::MPI_COMMUNICATION_COMPLETE."""
+"""The archive's property OTF2::MPI_COMMUNICATION_COMPLETE: true if all messages are there."""
 
 import json
 

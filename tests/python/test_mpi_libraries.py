@@ -113,7 +113,7 @@ def test_what_has_no_elements_has_no_type_to_ask_for(compiler, tmp_path, timeloo
 
 
 def test_a_library_that_nobody_knows(tmp_path, timeloom, timeloom_program):
-    """Its calls are regions, its messages are not recorded, and a line says so."""
+    """Its calls are regions, its messages are not recorded, and a line reports that."""
     source = PATTERNS.with_name("foreign.c")
     library, program = tmp_path / "libforeign.so", tmp_path / "program"
     subprocess.run(["cc", "-shared", "-fPIC", source, "-o", library], check=True)
@@ -152,7 +152,7 @@ def visits_of(timeloom, run):
 
 @pytest.mark.parametrize(("libraries", "visible"), [(1, "RTLD_LOCAL"), (2, "RTLD_LOCAL"), (3, "RTLD_LOCAL"), (2, "RTLD_GLOBAL")])
 def test_several_libraries(libraries, visible, tmp_path, timeloom, timeloom_program):
-    """Each caller has the library that it was linked with; calls of the first that begins are recorded."""
+    """Each caller uses the library that it was linked with; calls of the first one initialised are recorded."""
     done = subprocess.run(
         [timeloom_program, "run", "--quiet", "--mpi", "-o", tmp_path / "run", "--program",
          *several(tmp_path, libraries, visible=visible)],
@@ -182,7 +182,7 @@ def test_a_library_that_is_built_in_another_way(options, tmp_path, timeloom, tim
 @each_library
 @pytest.mark.parametrize(("loaded", "mode"), [(0, "LOCAL"), (1, "LOCAL"), (1, "GLOBAL")])
 def test_mpi4py_beside_another_library(mpi, loaded, mode, tmp_path, timeloom):
-    """One that is loaded and never used, before or after that of mpi4py, and where all may see it."""
+    """A library that is loaded and never used, before or after mpi4py's, and globally visible."""
     others = [one for one in mpi_runs.implementations() if one.name != mpi.name]
     if not others:
         pytest.skip("there is only one MPI library")

@@ -1,4 +1,4 @@
-"""The bytes of one-sided communication and of MPI's files: those that the program has moved, by function."""
+"""The bytes of one-sided communication and of MPI files equal the program's, by function."""
 
 import json
 
@@ -41,7 +41,7 @@ def of_profile(run, out, into):
 
 
 def run_and_compare(mpi, mode, directory, timeloom, table, metrics, functions):
-    """What the program knows, once report and profile say the same; and the run."""
+    """Return the program's numbers, after checking that report and profile have the same; and the run."""
     known, _ = mpi_runs.run(mpi, 2, directory, MOVED, table, options=mode)
     run = directory / "run"
     expected = known_sums(known, table)
@@ -78,7 +78,7 @@ def test_files(mpi, mode, tmp_path, timeloom):
 
 
 def assert_files(rows, known, directory):
-    """Of both ranks together, by file and operation."""
+    """Sums over both ranks, by file and operation."""
     assert {row["interface"] for row in rows} == {"MPI I/O"}
     assert {row["file"] for row in rows} == {str((directory / name).resolve()) for name in ("data", "other")}
     sums = {operation: sum(row["bytes"] for row in rows if row["operation"] == operation)

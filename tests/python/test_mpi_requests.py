@@ -1,4 +1,4 @@
-"""Requests of MPI whose ends nobody sees, or that fail: those that have their handles next are none of them."""
+"""MPI requests whose end is not seen, or that fail: later requests with the same handles are not confused with them."""
 
 import json
 import subprocess
@@ -41,7 +41,7 @@ def of_run(name, directory):
 
 
 def of_requests(directory):
-    """[KIND, request by its place among those of the run] of the only process."""
+    """[KIND, index of the request among the run's] of the only process."""
     (process,) = archive(directory)["processes"].values()
     numbers = sorted({number for _, number in process["requests"]})
     return [[kind, numbers.index(number)] for kind, number in process["requests"]]

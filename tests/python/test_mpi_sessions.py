@@ -1,4 +1,4 @@
-"""A program of MPI without MPI_Init has no MPI_COMM_WORLD: its calls are regions."""
+"""An MPI program without MPI_Init does not have MPI_COMM_WORLD: its calls are regions."""
 
 import json
 

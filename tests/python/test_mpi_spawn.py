@@ -1,4 +1,5 @@
-"""Spawned processes join the run of those that have spawned them, and messages between two groups match one to one."""
+"""Spawned processes join the run of the processes that spawned them, and messages between two groups match one to
+one."""
 
 import json
 import subprocess
@@ -34,7 +35,7 @@ OF_PYTHON = (sys.executable, "-m", "timeloom", "--quiet")
 
 
 def run(mpi, ranks, directory, *words, status=0, options=(), door=OF_PYTHON):
-    """What the processes print, by group and rank."""
+    """Return the processes' output, by group and rank."""
     command = [*mpi.command(ranks), *door, *options, "-o", str(directory / "run"), *map(str, words)]
     done = subprocess.run(
         command, cwd=directory, capture_output=True, text=True, timeout=200, check=False,
@@ -45,7 +46,7 @@ def run(mpi, ranks, directory, *words, status=0, options=(), door=OF_PYTHON):
 
 
 def objects_in(text):
-    """A launcher may put what two processes print into one line."""
+    """A launcher may put the output of two processes into one line."""
     at = text.find("{")
     while at >= 0:
         one, end = json.JSONDecoder().raw_decode(text, at)
@@ -69,7 +70,8 @@ def is_send(kind):
 
 
 def assert_matched(read):
-    """Each send has its receive, with the same bytes and not before; by communicator, sender, receiver and tag."""
+    """Check that each send has its receive, with the same bytes and not before; by communicator, sender, receiver and
+    tag."""
     ends = {True: {}, False: {}}
     for kind, time, communicator, own, peer, tag, size in read["messages"]:
         sent = is_send(kind)
@@ -83,7 +85,7 @@ def assert_matched(read):
 
 
 def check(known, directory):
-    """The archive has the messages that the program knows, and no others."""
+    """The archive has the messages that the program printed, and no others."""
     read = archive(directory)
     assert sorted(read["processes"]) == sorted(known)
     assert_matched(read)
@@ -122,7 +124,8 @@ def test_a_program_in_c(mpi, way, tmp_path, timeloom, timeloom_program):
 
 
 def assert_talked(known, tmp_path, timeloom):
-    """Two parents and two children, of the one spawn of the run, have said to each other what is known, and nothing else."""
+    """Two parents and two children, from the only spawn of the run, have exchanged the known messages, and nothing
+    else."""
     parents, children = two_groups()
     assert sorted(known) == sorted(parents + children)
     read = check(known, tmp_path)
@@ -171,7 +174,7 @@ def test_two_spawns_are_told_apart(mpi, tmp_path):
 @pytest.mark.many_ranks
 @with_spawn
 def test_a_spawned_process_that_is_killed(mpi, tmp_path, timeloom):
-    """The program ends as it would, and the next command weaves what is left."""
+    """The program ends as usual, and the next command weaves the rest."""
     parents, children = two_groups()
     run(mpi, 2, tmp_path, SPAWNING, "dying", status=None)
     timeloom("info", tmp_path / "run")

@@ -1,4 +1,4 @@
-"""Names that would command a terminal, or move the text around them: no output has them as they are."""
+"""Names that would control a terminal, or move the text around them: no output contains them unchanged."""
 
 import json
 import subprocess

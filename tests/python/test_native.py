@@ -1,4 +1,4 @@
-"""Native code in the stream: C, C++ and Cython by the C interface, and programs without Python."""
+"""Native code in the stream: C, C++ and Cython through the C interface, and programs without Python."""
 
 import ctypes.util
 import json
@@ -142,7 +142,7 @@ def test_what_a_killed_program_recorded_is_in_the_run(built, record, tmp_path, t
 
 @pytest.mark.race
 def test_exit_in_a_handler_that_interrupts_the_recorder(built, record, tmp_path, timeloom_program):
-    """The interrupted call never ends, so nobody waits for it."""
+    """The interrupted call never ends, so it is not waited for."""
     record(built / "ends", "exit", options=("--quiet",), status=3)
     assert Run(tmp_path / "run", timeloom_program).visits("inner")[0] > 0
 
@@ -159,7 +159,7 @@ def test_children_of_a_process_whose_threads_name_regions(built, record, tmp_pat
 
 
 def test_the_ends_of_processes_of_a_shell(record, tmp_path, timeloom_program):
-    """A shell ends by _exit(), its children so or as another program, which has a process of its own in the run."""
+    """A shell ends by _exit(), its children likewise or as another program, which has a separate process in the run."""
     for name, text in (("well", "(/bin/echo a); (echo b); exit 0"), ("ill", "(exit 3); exit 4")):
         record("sh", "-c", text, options=("--quiet", "--io", "posix", "-o", name), status=0 if name == "well" else 4)
     ends = {}
@@ -234,7 +234,7 @@ int main(void) {
 @pytest.mark.parametrize("end", ["return 6;", "_exit(6);"])
 @pytest.mark.parametrize("action", ["SECCOMP_RET_ERRNO | EPERM", "SECCOMP_RET_KILL_PROCESS", "SECCOMP_RET_KILL_THREAD"])
 def test_a_program_that_forbids_itself_system_calls(tmp_path, timeloom_program, action, end):
-    """One call more would be its last, or fail where nobody looks for it."""
+    """One more call would be its last, or fail where it is not noticed."""
     source, program = tmp_path / "program.c", tmp_path / "program"
     source.write_text(FILTERED)
     output("cc", f"-DACTION=({action})", f"-DEND={end}", source, "-o", program)
@@ -321,7 +321,7 @@ def test_a_library_loaded_late_finds_room_for_its_thread_local_variable(config, 
     output("cc", *config("--cflags"), NATIVE / "load_late.c", "-o", program, "-ldl")
     jemalloc, *others = map(ctypes.util.find_library, ("jemalloc", "gomp", "mpi"))
     assert jemalloc and all(others), "scripts/install_deps.sh installs them"
-    record(program, *others, LIBRARY, LD_PRELOAD=jemalloc)  # which can be loaded first only
+    record(program, *others, LIBRARY, LD_PRELOAD=jemalloc)  # which can only be loaded first
     (spool,) = spools_of(tmp_path / "run")
     assert stream(spool, 0) == calls("late.")
 

@@ -1,4 +1,4 @@
-"""Regions of a Cython module, by the C interface, beside those of Python functions."""
+"""Regions of a Cython module, through the C interface, beside regions of Python functions."""
 
 import shutil
 import sys

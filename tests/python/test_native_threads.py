@@ -41,7 +41,7 @@ print(json.dumps([locations, regions]))
 
 
 def read(run):
-    """Of each location, by its name: the creations, begins, ends and waits with their numbers, and what was called."""
+    """Return for each location, by name: the creations, starts, ends and waits with their numbers, and the calls."""
     done = subprocess.run(
         [DEBIAN_PYTHON, "-c", READER, run / "traces.otf2"], capture_output=True, text=True, check=True
     )
@@ -149,7 +149,7 @@ int main(void) {
 
 
 def test_a_program_at_a_fixed_address_that_takes_the_address_of_malloc(record, tmp_path):
-    """As the interpreters of Debian are: an entry of theirs stands for the function, which they do not define."""
+    """Like Debian's interpreters: their entry stands for the function, which they do not define."""
     (tmp_path / "fixed.c").write_text(FIXED)
     words = ["cc", "-O0", "-fno-pic", "-no-pie", "fixed.c", "-o", "fixed", "-pthread"]
     subprocess.run(words, cwd=tmp_path, check=True)
@@ -216,7 +216,7 @@ def test_threads_of_a_library_of_python(record, pool):
     locations, _ = read(record(pool))
     assert sorted(locations) == ["MainThread", *(f"libpool thread {k}" for k in range(1, 4)), "named"]
     counts = called(locations)
-    # Of Python's own thread it is known by threading who creates it and who waits for it.
+    # threading knows which thread creates Python's own and waits for it.
     assert [counts[f"Thread{what}"] for what in ("Create", "Begin", "End", "Wait")] == [4] * 4
     assert [[name for name, _ in locations[name]] for name in locations if name != "MainThread"] == [["ThreadBegin", "ThreadEnd"]] * 4
     assert counts["pthread_create"] == 4
@@ -298,7 +298,7 @@ in_teams()
 
 
 def test_the_pool_of_openmp(record, tmp_path, timeloom_program):
-    """Its threads are created by the first team, and stay for those that follow."""
+    """Its threads are created by the first team, and stay for later ones."""
     (tmp_path / "sums.c").write_text(OPENMP)
     subprocess.run(["cc", "-fopenmp", "-shared", "-fPIC", "sums.c", "-o", "sums.so"], cwd=tmp_path, check=True)
     (tmp_path / "program.py").write_text(TEAMS)

@@ -1,4 +1,4 @@
-"""What came with CPython 3.14 and 3.15 and could change what is recorded."""
+"""Features of CPython 3.14 and 3.15 that could change the records."""
 
 import sys
 import textwrap
@@ -15,7 +15,7 @@ since_3_15 = pytest.mark.skipif(sys.version_info < (3, 15), reason="came with 3.
 JIT = getattr(sys, "_jit", None)
 HAS_JIT = JIT is not None and JIT.is_available()
 
-# Everything is called often enough for the compiler before it is measured, and goes on to be.
+# Everything is called often enough for the compiler before it is measured, and continues to be.
 HOT = """
 import sys, timeloom
 class Point:
@@ -145,7 +145,7 @@ def test_all_imports_may_be_lazy(instrumenter, tmp_path):
 
 @since_3_15
 def test_calls_that_would_pass_over_the_hook_are_recorded(tmp_path):
-    """Whoever installs a hook may let specialised calls pass over it; ours sees all calls nevertheless."""
+    """Code that installs a hook may let specialised calls bypass it; Timeloom's hook sees all calls nevertheless."""
     program = """
     import ctypes, timeloom
     python = ctypes.pythonapi

@@ -1,4 +1,4 @@
-"""Measured cells in a real kernel: exact calls, nothing of the kernel's own, and what IPython does with a cell."""
+"""Measured cells in a real kernel: exact calls, none of the kernel's own, and IPython's treatment of a cell."""
 
 import collections
 import subprocess
@@ -50,7 +50,7 @@ def test_the_block_has_the_calls_before_the_reply(kernel):
 
 
 def test_the_same_calls_without_reading_the_fold(kernel):
-    """The fold in process and the woven run count the same."""
+    """The fold in the process and the woven run have the same counts."""
     answer = kernel.run("%%timeloom\nimport json\nfor _ in range(3):\n    json.dumps({'a': [1, 2.5, None]}, indent=1)")
     woven = read(answer.run)
     rows = {(row["depth"], row["name"]): row["visits"] for row in woven.tree}
@@ -264,7 +264,7 @@ def test_a_block_that_comes_later(kernel):
 
 
 def test_the_code_of_cells_is_kept_beside_their_runs(kernel, timeloom_program):
-    """Also that of cells that were not measured; the timeline shows it when the kernel's files are gone."""
+    """Including cells that were not measured; the timeline shows it when the kernel's files are gone."""
     kernel.run("def kept(n):\n    return n + 1  # by a cell")
     answer = kernel.run("%%timeloom\nkept(1)")
     row = next(row for row in read(answer.run).flat if row["name"] == "__main__.kept")

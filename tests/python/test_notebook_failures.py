@@ -1,4 +1,5 @@
-"""What a kernel that measures in another process loses or hangs on: every case has a reply before its deadline."""
+"""Cases in which a kernel that measures in another process loses data or hangs: each has a reply before its
+deadline."""
 
 import os
 import random

@@ -1,4 +1,5 @@
-"""The extension and the kernel in other hands: plain kernels, IPython in a terminal, editors, batch runs of notebooks."""
+"""The extension and the kernel in other hosts: plain kernels, IPython in a terminal, editors, batch runs of
+notebooks."""
 
 import contextlib
 import json
@@ -54,7 +55,7 @@ def test_the_extension_is_loaded_twice_and_unloaded(plain):
 
 
 def test_ipython_in_a_terminal(tmp_path):
-    """No kernel at all."""
+    """Without a kernel."""
     script = tmp_path / "cells.ipy"
     script.write_text("%load_ext timeloom\ndef f(): pass\n")
     code = ("from IPython.terminal.interactiveshell import TerminalInteractiveShell\n"
@@ -82,7 +83,7 @@ def wait_for(client):
 
 @pytest.mark.notebook_suite
 def test_an_editor_that_starts_kernels_itself(tmp_path):
-    """As VS Code does it: python, -m, a module, and the variables of the spec; the connection file is the editor's."""
+    """As VS Code does it: python, -m, a module, and the variables of the spec; the editor makes the connection file."""
     from jupyter_client import BlockingKernelClient
     from jupyter_client.connect import write_connection_file
 
@@ -123,7 +124,7 @@ def block_of(cell):
 
 @pytest.mark.parametrize("cells_after", [0, 1])
 def test_a_batch_run_has_the_whole_block_of_each_cell(tmp_path, cells_after):
-    """Nobody looks at what comes after the reply to the last cell, so the reply waits for it."""
+    """Output after the reply to the last cell is not shown, so the reply waits for it."""
     notebook = execute([MANY, "%%timeloom\nmany(50_000)", *["1"] * cells_after], tmp_path / "jupyter", tmp_path)
     assert "50,000" in block_of(notebook.cells[1]) and "when the run is woven" not in block_of(notebook.cells[1])
 

@@ -1,4 +1,4 @@
-"""A notebook in JupyterLab, in Chromium: a kernel is chosen, cells are measured, and their blocks are looked at."""
+"""A notebook in JupyterLab, in Chromium: a kernel is selected, cells are measured, and their blocks are checked."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from notebooks import DEADLINE, KERNEL, environment, make_spec
 from playwright import sync_api
 
 pytestmark = [pytest.mark.notebook_suite, pytest.mark.timeout(900)]
-READABLE = 4.5  # the contrast that WCAG asks for
+READABLE = 4.5  # the contrast that WCAG requires
 CELLS = [
     "import threading\n\n\ndef relax(row):\n    new = list(row)\n    for i in range(1, len(row) - 1):\n"
     "        new[i] = (row[i - 1] + row[i + 1]) / 2\n    return new\n\n\n"
@@ -46,7 +46,7 @@ def browser(lab):
 
 @pytest.fixture
 def open_notebook(lab, browser, request):
-    """Opens a notebook and chooses the kernel for it."""
+    """Opens a notebook and selects the kernel for it."""
     pages = []
 
     def opened(theme="JupyterLab Light", cells=CELLS):
@@ -69,7 +69,7 @@ def picture(page, name):
 
 
 def check_block(block):
-    """Of the second cell: counts, pictures, colours, and what opens with a click."""
+    """For the second cell: counts, pictures, colours, and the parts that open with a click."""
     row = block.locator("tr", has_text="__main__.relax")
     assert row.locator("td").first.inner_text() == "140"
     assert "In[1]:4" in row.inner_text()

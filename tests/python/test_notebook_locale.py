@@ -1,4 +1,4 @@
-"""Files that the magics write, in a locale that has no more than ASCII: Python reads source text as UTF-8."""
+"""Files written by magics, in an ASCII locale: Python reads source text as UTF-8."""
 
 import os
 import subprocess

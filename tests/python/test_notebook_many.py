@@ -1,4 +1,5 @@
-"""Five hundred measured cells in one kernel: the last costs what the first did, in everything that can be counted."""
+"""Five hundred measured cells in one kernel: the last one costs as much as the first, in everything that can be
+counted."""
 
 import json
 import re
@@ -45,7 +46,7 @@ def counted(kernel):
 
 
 def sizes(run):
-    """Of the definitions and records that the cell has written."""
+    """Counts of the definitions and records that the cell has written."""
     return {path.name: path.stat().st_size for path in run.glob("spool/*/*") if path.name in ("defs", "log")}
 
 
@@ -60,7 +61,7 @@ def test_the_500th_cell_costs_what_the_first_did(kernel):
     after = counted(kernel)
     assert {name: after[name] for name in SAME} == {name: before[name] for name in SAME}
     assert after["descriptors"] < before["descriptors"] + 20  # those of weaves come and go; one a cell would be 400
-    # The notebook keeps a cell's source, its facts and the handle of its block: a few objects, a few kB.
+    # The notebook keeps a cell's source, its results and the handle of its block: a few objects, a few kB.
     assert after["objects"] - before["objects"] < 400 * 20
     assert after["private"] + after["shared"] - before["private"] - before["shared"] < 400 * 10  # kB
     assert after["maps"] - before["maps"] < 40

@@ -1,4 +1,4 @@
-"""Cells that record MPI, in the kernel's own process and under mpirun: counts and bytes are those of the cell."""
+"""Cells that record MPI, in the kernel's own process and under mpirun: counts and bytes equal the cell's."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from test_mpi import each_library
 pytestmark = pytest.mark.one_python
 
 ARGV = [sys.executable, "-m", "timeloom_kernel", "--mpi", "-f", "{connection_file}"]
-# The process alone in its world: three messages to itself, and operations of its own.
+# The process alone in its world: three messages to itself, and collective operations.
 ALONE = """
 for lap in range(3):
     world.Sendrecv(np.zeros(10 + lap), 0, lap, np.empty(20), 0, lap)

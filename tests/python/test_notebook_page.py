@@ -1,4 +1,4 @@
-"""docs/notebook.md: the page is what its notebook gives, times and sizes apart."""
+"""docs/notebook.md: the page equals its notebook's output, except for times and sizes."""
 
 import pytest
 

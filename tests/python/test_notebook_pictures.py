@@ -1,4 +1,4 @@
-"""The pictures of a notebook's block: where there are more boxes than one has, the largest are drawn."""
+"""The pictures of a notebook's block: with more boxes than fit, the largest are drawn."""
 
 import re
 
@@ -29,7 +29,7 @@ def drawn(picture):
 
 def test_the_flame_graph_has_the_largest_call_paths():
     names = drawn(_svg.flame_graph(TREE))
-    # By time, then in the order of the tree: as many of the small ones as there is room for.
+    # By time, then in the order of the tree: as many of the small ones as fit.
     assert names == ["cell", "setup", *[f"small{i}" for i in range(396)], "work", "loop"]
     # Every box lies below its caller: `loop` begins where `work` does.
     boxes = dict(re.findall(r"<rect x='([\d.]+)' [^>]*><title>(work|loop):", _svg.flame_graph(TREE)))

@@ -103,7 +103,7 @@ def test_install_with_wrappers(tmp_path):
 
 
 def test_install_without_jupyter(tmp_path):
-    """A module of that name that cannot be imported stands before Jupyter's."""
+    """A module of that name that cannot be imported precedes Jupyter's."""
     (tmp_path / "jupyter_client.py").write_text("raise ImportError\n")
     command = [sys.executable, "-m", "timeloom_kernel.install", "--prefix", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env={**environment(tmp_path), "PYTHONPATH": str(tmp_path)})

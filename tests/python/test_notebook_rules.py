@@ -1,4 +1,5 @@
-"""What a measurement in the process of a kernel must not do wrong: one test for each way that such kernels have had."""
+"""Mistakes that a measurement in a kernel's process must not make: one test for each mistake that such kernels have
+made."""
 
 import os
 import signal
@@ -37,7 +38,7 @@ def number_of(answer):
     ("def broken(): raise ValueError\nbroken()", {"__main__.broken": 1}), ("fib(1)\nfib", {"__main__.fib": 1}),
 ])  # fmt: skip
 def test_nothing_but_the_code_of_the_user_is_recorded(kernel, code, calls):
-    """Neither the display hook nor the printer of tracebacks, which are a hundred thousand events."""
+    """Neither the display hook nor the printer of tracebacks, which would be a hundred thousand events."""
     answer = kernel.run(f"%%timeloom\n{code}")
     assert visits(answer.run) == {f"In [{number_of(answer)}]": 1, **calls}
 

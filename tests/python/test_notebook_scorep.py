@@ -178,7 +178,7 @@ def test_nothing_wanted_nothing_saved(kernel):
 
 
 def test_the_block_of_a_profile(kernel):
-    """Without variables Score-P makes a profile, and so do we."""
+    """Without variables Score-P writes a profile, and so does Timeloom."""
     kernel.run("%%scorep_python_binding_arguments")
     kernel.run("def g(): pass\ndef f():\n    g()")
     answer = kernel.run("%%execute_with_scorep\nfor _ in range(7): f()")

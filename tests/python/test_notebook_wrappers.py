@@ -1,4 +1,4 @@
-"""Kernels with wrapper libraries: cells that ask for input and output, MPI or threads record it, and others do not."""
+"""Kernels with wrapper libraries: cells that request I/O, MPI or threads record it, and others do not."""
 
 import sys
 from pathlib import Path
@@ -42,7 +42,7 @@ def test_a_cell_shows_its_bytes(kernel):
 
 
 def test_nothing_of_the_kernel_is_recorded(kernel):
-    """Its native threads, those of zmq, read and write while a cell prints."""
+    """Its native threads, which belong to zmq, read and write while a cell prints."""
     for _ in range(10):
         answer = kernel.run("%%timeloom --io --thread\nimport time\nfor n in range(20):\n    print(n, flush=True)\n    time.sleep(0.001)")
         run = read(answer.run)

@@ -1,4 +1,4 @@
-"""Nothing recorded is lost: starts that fail, daemons, interrupted weaves, runs named by a file, damaged profiles."""
+"""No record is lost: starts that fail, daemons, interrupted weaves, runs named by a file, damaged profiles."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def test_a_start_without_space_is_forgotten(tmp_path, timeloom_program, existed,
 @pytest.mark.parametrize("text", ["", "# A run of Timel"])
 @pytest.mark.parametrize("door", ["timeloom", "scorep"])
 def test_a_husk_is_no_run_in_the_way(tmp_path, timeloom, text, door):
-    """What a start leaves that was killed before it had written its first line."""
+    """The remains of a start that was killed before it had written its first line."""
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "scorep.cfg").write_text(text)
     options = ["--layout", "scorep"] if door == "scorep" else []
@@ -88,7 +88,7 @@ def test_a_husk_with_something_else_is_not_ours(tmp_path):
 
 
 def test_where_nothing_can_be_measured_the_program_runs(tmp_path):
-    """The directory that it was started in is gone, which is no word of the user's."""
+    """The directory that it was started in is gone, which is not the user's mistake."""
     gone = tmp_path / "gone"
     gone.mkdir()
     program = tmp_path / "program.py"
@@ -132,7 +132,7 @@ def wait_for(path):
 
 @pytest.mark.parametrize("options", [[], ["--profile"]])
 def test_a_quiet_daemon_keeps_its_spool(tmp_path, timeloom, timeloom_program, options):
-    """It has closed all descriptors, and with them the lock that says it is alive, when its parent's run is woven."""
+    """It has closed all descriptors, including the lock that shows it is alive, when its parent's run is woven."""
     ready, go = tmp_path / "ready", tmp_path / "go"
     text = DAEMON.format(ready=str(ready), go=str(go))
     status, _, errors = ended(tmp_path, text, "--quiet", *options)
@@ -156,7 +156,7 @@ def test_a_quiet_daemon_keeps_its_spool(tmp_path, timeloom, timeloom_program, op
 
 
 def test_a_process_that_became_another_does_not_live(tmp_path, timeloom_program):
-    """Its id and its begin are those of the process that was recorded."""
+    """Its id and its start equal those of the recorded process."""
     status, child, errors = ended(tmp_path, """
         import subprocess
         own = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -285,7 +285,7 @@ def profiled(tmp_path_factory):
 
 @pytest.mark.any_python
 def test_flipped_bits_of_a_profile_are_said(timeloom_program, profiled, tmp_path):
-    """The run is read, what is damaged is left out and counted, and the spool stays."""
+    """The run is read, damaged parts are left out and counted, and the spool stays."""
     (sound,) = profiled.glob("spool/*/profile-0")
     data = sound.read_bytes()
     (places,) = struct.unpack_from("<I", data, 16)
@@ -324,7 +324,7 @@ def test_impossible_values_of_a_killed_profile_are_said(tmp_path, timeloom):
 
 @pytest.mark.any_python
 def test_a_changed_profile_is_not_believed(timeloom, killed):
-    """The trace beside it is read in its place; without one it is an error."""
+    """The trace beside it is read instead; without a trace it is an error."""
     expected = timeloom("report", "--json", killed).stdout
     file = killed / "profile.cubex"
     data = bytearray(file.read_bytes())

@@ -1,4 +1,4 @@
-"""The Python interface of Omnitrace's profiling in a program that was started plainly."""
+"""The Python interface of Omnitrace's profiling in a program that was started without the launcher."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ FUNCTIONS = "def f(n=0): return g() + n\ndef g(): return 1\ndef fails(): g(); ra
 
 
 def run(directory, text, timeloom_program, status=0, head="import omnitrace\n" + FUNCTIONS):
-    """Runs the text plainly; what it prints, and its call paths (None: it has made no run)."""
+    """Run the text plainly; return its output and its call paths (None: it has made no run)."""
     (directory / "app.py").write_text(head + text)
     done = run_omnitrace(directory, "app.py", command=PYTHON, status=status)
     runs = list(directory.rglob("timeloom-run*"))

@@ -125,7 +125,7 @@ def test_threads_have_rows_and_processes_files_of_their_own(tmp_path, method):
     tables = sorted(path.read_text() for path in tmp_path.rglob("trip_count-*.txt"))
     labels = [re.findall(r"^\| (\|\d>>> +(?:\|_)?\w+) +\| +(\d+)", text, re.MULTILINE) for text in tables]
     threads = [("|0>>> main", "1"), *((f"|{i}>>> {name}", n) for i in (1, 2) for name, n in (("|_work", "1"), ("  |_leaf", "3")))]
-    # What was open at the fork has been called in the parent alone.
+    # Regions open at the fork were called in the parent only.
     assert sorted(labels) == sorted([threads, [("|0>>> work", "1"), ("|0>>> |_leaf", "5")]])
 
 

@@ -1,4 +1,4 @@
-"""`timeloom convert --to omnitrace`: the directory, the names and the bytes of what Omnitrace writes."""
+"""`timeloom convert --to omnitrace`: the directory, the names and the bytes of Omnitrace's output."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def files(timeloom, run, tmp_path):
 
 
 def processes_of(program, run):
-    """A worker that had nothing to do has called nothing of its own, and is no process of the run."""
+    """An idle worker has called nothing of its own, and is not a process of the run."""
     done = subprocess.run([program, "info", "--json", run], capture_output=True, check=True)
     return len(json.loads(done.stdout)["groups"])
 
@@ -207,7 +207,7 @@ def test_a_directory_that_cannot_be_made(timeloom, run, tmp_path):
 
 
 def test_the_perfetto_trace_is_that_of_convert(files, timeloom, run, tmp_path):
-    """But for the category of functions of Python, of which this run has none."""
+    """Except for the category of Python functions, which this run does not have."""
     timeloom("convert", run, "--to", "perfetto", "-o", tmp_path / "one")
     # The packets of both threads come in any order.
     assert sorted(files()["perfetto-trace.proto"]) == sorted((tmp_path / "one").read_bytes())
@@ -279,7 +279,7 @@ def test_each_process_has_files_of_its_own(program, files):
 
 
 def test_what_a_process_took(tmp_path):
-    """Of a real one: its memory and CPU time."""
+    """For a real one: its memory and CPU time."""
     (tmp_path / "app.py").write_text("big = bytes(range(256)) * 400_000\nsum(big)\n")
     lines = run_omnitrace(tmp_path, "app.py", OMNITRACE_VERBOSE="0").stderr.splitlines()
     (line,) = [line for line in lines if re.match(r"omnitrace/process/\d+ : ", line)]
@@ -289,7 +289,7 @@ def test_what_a_process_took(tmp_path):
 
 
 def test_the_start_of_python_is_not_in_the_time_of_a_process(tmp_path):
-    """Of a program that does nothing: it cannot run more than its threads, itself and the recorder's, have time for."""
+    """For an idle program: it cannot run more than its threads, its own and the recorder's, have time for."""
     (tmp_path / "app.py").write_text("pass\n")
     lines = run_omnitrace(tmp_path, "app.py", OMNITRACE_VERBOSE="0").stderr.splitlines()
     (share,) = [float(re.search(r"([\d.]+) % cpu_util", line).group(1)) for line in lines if line.startswith("omnitrace/process/") and "cpu_util" in line]
@@ -384,7 +384,7 @@ def test_what_a_configuration_file_names_is_found_at_the_end(tmp_path):
 
 
 def test_a_run_of_somebody_else_says_not_what_is_read(timeloom, tmp_path):
-    """Whoever weaves an unfinished run compares with the reports that are named to this command, if any."""
+    """Weaving an unfinished run compares with the reports that are named to this command, if any."""
     (tmp_path / "input").mkdir()
     os.mkfifo(tmp_path / "input" / "wall_clock.json")  # reading it would wait for good
     (tmp_path / "app.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
@@ -399,7 +399,7 @@ def test_a_run_of_somebody_else_says_not_what_is_read(timeloom, tmp_path):
 
 
 def _killed(tmp_path, home, **names):
-    """A run whose names are these, as somebody else has put it into a directory of the user."""
+    """A run with these names, put by another user into a directory of the user."""
     (tmp_path / "made").mkdir()
     (home / "Documents").mkdir(parents=True)
     (tmp_path / "made" / "app.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
@@ -478,7 +478,7 @@ def test_counters_of_getrusage(files, program, tmp_path):
     faults = json.loads(found["minor_page_faults.json"])["timemory"]["num_minor_page_faults"]
     work = faults["ranks"][0]["graph"][-1]
     assert work["prefix"].endswith("work") and work["entry"]["value"] > 1000
-    # Nothing is said of the growth: the largest size of whoever started the program counts, too.
+    # Growth is not checked: the largest size of the starting process counts, too.
     rss = json.loads(found["peak_rss.json"])["timemory"]["peak_rss"]["ranks"][0]["graph"][-1]
     both = json.loads(found["current_peak_rss.json"])["timemory"]["current_peak_rss"]["ranks"][0]["graph"][-1]
     assert both["entry"]["value"]["second"] - both["entry"]["value"]["first"] == rss["entry"]["value"]

@@ -1,4 +1,4 @@
-"""Which functions the door of Omnitrace records: the order and the precedence of its filters, and their dialect."""
+"""The functions that the door of Omnitrace records: the order and precedence of its filters, and their dialect."""
 
 import pytest
 from omnitrace_runs import call_paths, profile, run_omnitrace
@@ -29,29 +29,29 @@ def app(tmp_path):
 
 
 CASES = {
-    # Without options: neither <module> and <listcomp> nor what importing does.
+    # Without options: neither <module> and <listcomp> nor the functions of imports.
     "nothing": ([], PLAIN),
-    # A function that is excluded is, with all that it calls, on every path.
+    # An excluded function is left out with all its callees, on every path.
     "exclude": (["-E", "^b$"], {"start": 1, "start/a": 2, "start/a/helper": 2, "start/a/helper/inner": 2}),
     "exclude, found anywhere in the name": (["-E", "elpe"], OF_APP),
     "exclude all": (["-E", "start"], {}),
     "several excludes": (["-E", "^helper$", "^c$"], {"start": 1, "start/a": 2, "start/a/b": 2}),
     "two options": (["-E", "^helper$", "-E", "^c$"], {"start": 1, "start/a": 2, "start/a/b": 2}),
-    # What an expression excludes that also has no name is only that frame.
+    # Where an expression also excludes a frame without a name, only that frame goes.
     "exclude a frame": (["-E", "module"], PLAIN),
-    # An include beats an exclude, but not the exclusion of what has called it.
+    # An include takes precedence over an exclude, but not over the exclusion of its caller.
     "include": (["-I", "^b$", "-E", "^b$"], PLAIN),
     "include inside excluded": (["-I", "^c$", "-E", "^b$"], {"start": 1, "start/a": 2, "start/a/helper": 2, "start/a/helper/inner": 2}),
     "include the module": (["-I", "^<module>$"], None),
     "include beats files": (["-I", "^inner$", "-ME", r"/lib\.py$"], {**OF_APP, "start/a/b/c/inner": 2, "start/a/b/inner": 2, "start/a/inner": 2}),
     "include beats restricted files": (["-I", "^a$", "-MR", r"/lib\.py$"],
                                        {"a": 2, "a/helper": 6, "a/helper/inner": 6}),
-    # With restricted functions nothing else is asked; their callees are looked at.
+    # With restricted functions nothing else is tested; their callees are.
     "restrict": (["-R", "^a$", "^inner$"], {"a": 2, "a/inner": 6}),
     "restrict beats exclude": (["-R", "^[ab]$", "-E", "^a$", "-ME", "app"], {"a": 2, "a/b": 2}),
     "restrict beats include": (["-R", "^c$", "-I", "^a$"], {"c": 2}),
     "restrict beats restricted files": (["-R", "^c$", "-MR", r"/lib\.py$"], {"c": 2}),
-    # Files leave out a frame, what it calls stays.
+    # Files leave out a frame; its callees stay.
     "exclude files": (["-ME", r"lib\.py$"], OF_APP),
     "exclude the program": (["-ME", "app.py"], {"helper": 6, "helper/inner": 6}),
     "include files": (["-MI", r"/lib\.py$", "-ME", "py$"], {"helper": 6, "helper/inner": 6}),
@@ -100,7 +100,7 @@ main()
 
 @pytest.mark.parametrize("instrumenter", ["auto", "frame", "profile"])
 def test_what_is_hidden_ends_with_the_function(tmp_path, instrumenter, timeloom_program):
-    """Also when it raises, yields, or is entered again inside itself."""
+    """Also if it raises, yields, or is entered again inside itself."""
     options = ["-E", "^(down|generate|fails)$"]
     _, calls = profile(tmp_path, RECURSIVE, *options, timeloom_program=timeloom_program, TIMELOOM_INSTRUMENTER=instrumenter)
     assert calls == {"main": 1, "main/up": 1, "main/leaf": 1}
@@ -139,7 +139,7 @@ def test_greenlets_are_hidden_each_for_itself(tmp_path, timeloom_program):
     text = ("import greenlet\ndef leaf(): return 1\ndef hidden(): other.switch(); leaf()\ndef seen(): leaf(); one.switch(); leaf()\n"
             "one, other = greenlet.greenlet(hidden), greenlet.greenlet(seen)\none.switch()\nother.switch()\n")  # fmt: skip
     _, calls = profile(tmp_path, text, "-E", "^hidden$", "-MR", r"/app\.py$", timeloom_program=timeloom_program)
-    assert calls == {"seen": 2, "seen/leaf": 2}  # a switch leaves what runs
+    assert calls == {"seen": 2, "seen/leaf": 2}  # a switch leaves the open functions
 
 
 @pytest.mark.parametrize(

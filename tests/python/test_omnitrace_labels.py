@@ -1,4 +1,4 @@
-"""What the door of Omnitrace calls functions: the parts of labels, arguments, C functions."""
+"""The labels of functions in the door of Omnitrace: the parts of labels, arguments, C functions."""
 
 import pytest
 from omnitrace_runs import call_paths, profile, run_omnitrace

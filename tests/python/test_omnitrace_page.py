@@ -1,4 +1,4 @@
-"""Every option, property and variable has its row in docs/omnitrace.md, and every row is so."""
+"""Every option, property and variable has its row in docs/omnitrace.md, and every row is true."""
 
 import re
 import sys
@@ -40,7 +40,7 @@ def test_every_variable_has_a_row():
 
 @pytest.mark.parametrize("name, default, state", [(row[0].strip("`"), row[1].strip("`"), row[3]) for row in rows("Variables")])
 def test_every_variable(tmp_path, name, default, state):
-    """One without effect is named on stderr, if it asks for something; any other is not."""
+    """An option without effect is named on stderr if it requests something; others are not."""
     (tmp_path / "app.py").write_text("print('here')\n")
     (tmp_path / "files.cfg").write_text("")
     (tmp_path / "empty.json").write_text("{}")

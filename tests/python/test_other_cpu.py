@@ -1,4 +1,4 @@
-"""CPU time in threads that record nothing: how much, against what the kernel told the program."""
+"""CPU time in threads that record nothing, compared with the kernel's numbers for the program."""
 
 import json
 import os
@@ -35,9 +35,9 @@ other = burn(0.1)
 """
 ENDINGS = {
     "tell(other=other)": 0,
-    # As long as it takes the recorder to look at the clocks once more.
+    # Long enough for the recorder to read the clocks once more.
     "tell(other=other); time.sleep(1.5); os.kill(os.getpid(), 9)": -signal.SIGKILL,
-    # A child's time is not the program's, and what the child burns is that of the child.
+    # A child's time does not belong to the program; a child has its own.
     "child = os.fork()\nif not child:\n    burn(0.1); os._exit(0)\nos.waitpid(child, 0)\ntell(other=other)": 0,
 }
 
@@ -66,7 +66,7 @@ def test_time_of_threads_that_run_no_python(tmp_path, library, timeloom, mode, e
     told = json.loads((tmp_path / "told.json").read_text())
     report = json.loads(timeloom("report", "--json", run).stdout)
     burnt = told["other"] + (0.2 if ending == FORKS else 0)
-    # What the recorder itself and the end of the program take is little; the kernel's clocks agree.
+    # The recorder and the end of the program take little; the kernel's clocks agree.
     assert burnt - 0.005 <= report["other_cpu_s"] <= burnt + 0.1
     assert report["cpu_s"] >= told["process"] - 0.01 and report["cpu_s"] - report["other_cpu_s"] >= told["main"] - 0.01
     share = 100 * report["other_cpu_s"] / report["cpu_s"]

@@ -1,4 +1,5 @@
-"""Nothing of ours is recorded, whatever a program uses first; nothing is defined that was not entered."""
+"""Timeloom's own code is never recorded, whatever a program uses first; regions that were not entered are not
+defined."""
 
 import pytest
 from spool_reader import spools_of, stream
@@ -63,8 +64,8 @@ def entered(spool):
 def test_what_is_used_first(instrumenter, use, tmp_path):
     (tmp_path / "pyproject.toml").write_text("[tool.timeloom]\n")  # which is read with tomllib
     (spool,) = recorded(USES[use], instrumenter, tmp_path)
-    # posixpath is called for the program, Python ends threading when it has been imported, and
-    # setuptools of older environments hooks into what the program imports.
+    # posixpath is called for the program, Python ends threading after its import, and setuptools of older environments
+    # hooks into the program's imports.
     theirs = ("__main__.", "user:", "x", "posixpath.", "threading.", "_distutils_hack.")
     assert {name for name in entered(spool) if not name.startswith(theirs)} == set()
 

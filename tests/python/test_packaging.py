@@ -1,4 +1,4 @@
-"""What pip installs: one version everywhere, the program in both places, the types."""
+"""The installation by pip: one version everywhere, the program in both places, the types."""
 
 import importlib.metadata
 import os

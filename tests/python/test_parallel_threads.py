@@ -1,4 +1,4 @@
-"""Threads that record, meet new code and use the API at once: on builds without a GIL really so."""
+"""Threads that record, meet new code and use the API at once: truly in parallel on builds without a GIL."""
 
 import pytest
 from spool_reader import spools_of, stream
@@ -62,7 +62,7 @@ def test_threads_meet_new_code_together(instrumenter, tmp_path):
     assert [events for events in streams if events[0][1] == "__main__.work"] == [expected] * THREADS
 
 
-# While others call, the measurements come and go, and recording is switched.
+# While others call, measurements start and end, and recording is switched.
 SWITCHES = """
 import sys, threading, timeloom
 
@@ -111,7 +111,7 @@ def test_measurements_come_and_go_while_threads_run(instrumenter, tmp_path):
         assert stream(spool, 0, lambda name: name == "region") == once * 5
 
 
-# All that a program can say of itself, said by all threads at once.
+# All records that a program can make itself, made by all threads at once.
 SAYS = """
 import asyncio, threading, timeloom
 import scorep.user
@@ -215,7 +215,7 @@ def test_threads_say_everything_with_options(options, tmp_path):
     assert several == sorted(one * THREADS)
 
 
-# Two threads that switch may find what the other is about to change.
+# Two threads that switch may find the state that the other is about to change.
 SWITCHES_TOGETHER = """
 import threading, timeloom
 
@@ -305,7 +305,7 @@ def test_threads_measure_in_turns(instrumenter, tmp_path):
         assert recorded == [("enter", "__main__.leaf"), ("leave", "__main__.leaf")]
 
 
-# A child has none of the threads that its parent was waiting for.
+# A child does not have the threads that its parent was waiting for.
 FORKS = """
 import os, sys, threading, timeloom
 
@@ -337,7 +337,7 @@ print(statuses)
 @each_instrumenter
 def test_forks_while_measurements_come_and_go(instrumenter, tmp_path):
     (tmp_path / "program.py").write_text(FORKS)
-    # Later versions warn of a fork in a process with threads, whoever forks.
+    # Later versions warn of a fork in a process with threads, whichever thread forks.
     process = run_python(["-W", "ignore::DeprecationWarning", "program.py", instrumenter], tmp_path)
     assert (process.returncode, process.stdout, process.stderr) == (0, f"{[0] * 10}\n", "")
 

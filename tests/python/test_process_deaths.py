@@ -1,4 +1,4 @@
-"""Processes that die: what they had recorded, and how they ended."""
+"""Processes that die: their records, and how they ended."""
 
 import json
 import os
@@ -71,7 +71,7 @@ duration("parent")
 
 
 def test_quiet_time_before_a_kill_is_in_the_run_after_a_fork(tmp_path, timeloom):
-    """Of the child, and of the parent: a fork ends our own thread, which compares the clocks, for a moment."""
+    """For the child and the parent: a fork ends Timeloom's own thread, which compares the clocks, for a moment."""
     done, run = left(tmp_path, KILLED_IN_THEIR_SLEEP)
     assert done.returncode == -signal.SIGKILL
     timeloom("weave", run)
@@ -81,7 +81,7 @@ def test_quiet_time_before_a_kill_is_in_the_run_after_a_fork(tmp_path, timeloom)
 
 
 def test_python_finds_no_thread_of_ours_after_a_fork(measure):
-    """It looks when all handlers have run, of which that of logging is written in Python."""
+    """It looks after all handlers have run, one of which, in logging, is written in Python."""
     _, output = measure("""
         import logging
         for _ in range(20):
@@ -95,7 +95,7 @@ def test_python_finds_no_thread_of_ours_after_a_fork(measure):
 
 
 def test_signal_handlers_are_the_programs_own(measure):
-    """What Python says of them, and what it gives back, is as without us."""
+    """Python's messages about them, and their results, are the same as without Timeloom."""
     _, output = measure("""
         print([signal.getsignal(s) for s in (1, 10, 15)], signal.signal(15, signal.SIG_IGN))
         """)
@@ -112,7 +112,7 @@ def test_exec_that_fails_changes_nothing(measure):
 
 
 def test_all_descriptors_closed(measure):
-    """As daemons do it: nothing of ours goes into files of the program, nothing is lost."""
+    """As daemons do it: nothing of Timeloom goes into the program's files, and nothing is lost."""
     run, output = measure("""
         work(10)
         os.closerange(3, 5000)
@@ -128,7 +128,7 @@ def test_all_descriptors_closed(measure):
 
 
 def test_run_directory_deleted(measure, tmp_path):
-    """Children of a program whose run is gone record nothing and say nothing."""
+    """Children of a program whose run is gone record nothing and print nothing."""
     program = tmp_path / "p.py"
     program.write_text(COMMON + textwrap.dedent("""
         import shutil
@@ -223,7 +223,7 @@ def test_file_size_limit_in_the_middle(tmp_path, timeloom_program):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_setuid(tmp_path, timeloom_program):
-    """What it opened before it may still write; the run is whole, and whoever owns it can weave it."""
+    """It may still write to files opened before; the run is complete, and its owner can weave it."""
     done, directory = left(tmp_path, """
         work(100)
         os.setgid(65534); os.setuid(65534)
@@ -243,7 +243,7 @@ def test_setuid(tmp_path, timeloom_program):
 
 @pytest.mark.race
 def test_daemon(measure):
-    """Forks twice, leaves its session, directory and files, and goes on when its parent has ended."""
+    """Forks twice, leaves its session, directory and files, and goes on after its parent has ended."""
     run, output = measure("""
         read, write = os.pipe()
         if os.fork() == 0:

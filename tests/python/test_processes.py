@@ -1,6 +1,6 @@
-"""Child processes: what each of them has recorded.
+"""Child processes: the records of each.
 
-Programs count what they do; the run has to know the same.
+Programs count their own calls; the run must have the same numbers.
 """
 
 import os
@@ -113,7 +113,7 @@ def total(run, region):
 @pytest.mark.race
 @pytest.mark.parametrize("method", STARTS)
 def test_pools(measure, method):
-    """Ended by SIGTERM while they wait: every event that they recorded is there."""
+    """Ended by SIGTERM while they wait: every recorded event is there."""
     run, output = measure(MULTIPROCESSING + """
     with context.Pool(3) as pool:
         print(each(pool))
@@ -260,7 +260,7 @@ def test_a_run_of_its_own_inside_a_run(measure, tmp_path, timeloom_program):
 
 
 def test_many_children(measure):
-    """More processes than there may be open files."""
+    """More processes than the limit on open files."""
     import resource
 
     def few_files():
@@ -302,7 +302,7 @@ def test_forked_while_paused_or_not_recording(measure):
 @pytest.mark.race
 @pytest.mark.parametrize("end", ["exit", "kill"])
 def test_alive_when_the_parent_ends(measure, timeloom_program, end):
-    """Woven with what it had by then, and once more when it has ended."""
+    """Woven with its records so far, and again when it has ended."""
     run, output = measure(f"""
         read, write = os.pipe()
         os.mkfifo("go")

@@ -1,4 +1,4 @@
-"""What a profile holds beside visits and times: parameters, counters, a depth limit, losses."""
+"""The contents of a profile besides visits and times: parameters, counters, a depth limit, losses."""
 
 import json
 import os
@@ -87,7 +87,7 @@ def in_cube(run):
 
 
 def of_program(counts):
-    """Without the root, and what Python does with threads at its end."""
+    """Return the paths without the root, and without Python's thread shutdown."""
     return {path: n for path, n in counts.items() if path and not path[0].startswith("threading.")}
 
 
@@ -105,7 +105,7 @@ def test_parameters_split_call_paths(mode, tmp_path, timeloom_program):
         expected[f"late share={share}", "step"] = 1
     assert of_program(visits_of(run)) == expected
     assert of_program(in_cube(run)[0]) == expected
-    # The same by way of the report, which reads a trace or a CUBE profile.
+    # The same through the report, which reads a trace or a CUBE profile.
     for source in (run, run / "profile.cubex", *run.glob("traces.otf2")):
         done = subprocess.run(
             [timeloom_program, "report", "--json", "--min-percent", "0", source], capture_output=True, text=True, check=True
@@ -174,7 +174,7 @@ def test_calls_below_the_depth_limit_are_one_call_path(mode, tmp_path, timeloom_
     assert found[deepest][0][2] <= found[deepest[:-1]][0][2]
     done = subprocess.run([timeloom_program, "report", "--json", run], capture_output=True, text=True, check=True)
     assert sentence in json.loads(done.stdout)["losses"]
-    # A limit that is not exceeded says nothing.
+    # A limit that is not exceeded is not reported.
     run, said = measure("def f(): pass\nf()\n", tmp_path, "--force", "--profile-depth", "100", *mode)
     assert "limit" not in said
 

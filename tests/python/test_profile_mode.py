@@ -1,4 +1,4 @@
-"""Profile mode: calls folded while the program runs count what a trace of the same program counts."""
+"""Profile mode: calls folded while the program runs give the same counts as a trace of the same program."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ def measure(program, instrumenter, directory, *options, status=0):
 
 
 def of_program(paths):
-    """Without what a first import does, which the second run of a program finds done."""
+    """Return the visits without the effects of a first import, which a second run does not repeat."""
     return {
         thread: {path: visits for path, visits in found.items() if path[0].startswith("__main__.")}
         for thread, found in paths.items()
@@ -83,7 +83,7 @@ def test_there_is_no_trace_and_the_directory_says_so(tmp_path, timeloom_program)
 
 
 def test_times_are_those_of_a_trace(tmp_path):
-    """Sleeping takes as long in both, and no longer than the program itself finds."""
+    """Sleeping takes as long in both, and no longer than the program measures itself."""
     program = """
 import time
 def outer():

@@ -1,7 +1,7 @@
-"""timeloom run --overhead: functions that are called often are given up, and all else stays exact.
+"""timeloom run --overhead: functions that are called often are given up, and everything else stays exact.
 
-The limit is so small that some functions are given up in any case; which ones depends on the time,
-so that the tests ask the run for them.
+The limit is so small that some functions are given up in any case. Which ones depends on the time, so the tests read
+them from the run.
 """
 
 import collections
@@ -38,7 +38,7 @@ def visits(streams):
 
 
 def given_up(spool):
-    """Names of the functions of which the spool says so."""
+    """Names of the functions that the spool lists as given up."""
     lists = [value for key, value in spool.properties.items() if key.startswith("timeloom::given_up_ids_")]
     return {spool.regions[int(word)]["name"] for one in lists for word in one.split()}
 

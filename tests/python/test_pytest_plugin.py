@@ -1,4 +1,4 @@
-"""`pytest --timeloom`: real test files, run by a pytest of their own."""
+"""`pytest --timeloom`: real test files, run by a separate pytest."""
 
 import json
 import re
@@ -94,7 +94,7 @@ def test_tests_with_limits_have_runs_of_their_own(session):
     (directory,) = done.directory.glob("timeloom-pytest-*")
     assert visits_of(directory)["shop.load"] == 6
     assert visits_of(directory / "test_shop.py-test_good")["shop.load"] == 3
-    # By their own time, to which starting and weaving a run does not belong.
+    # By their own time, without starting and weaving a run.
     lines = done.text.splitlines()
     first = lines.index("slowest tests:") + 1
     assert sorted(line.split("::")[1] for line in lines[first : first + 2]) == ["test_bad", "test_slow"]
@@ -166,7 +166,7 @@ def test_a_session_that_records_nothing_leaves_no_directory(session, tmp_path):
 
 
 def test_processes_of_tests_are_processes_of_the_run(session, timeloom):
-    """Also those that are not measured, and who has started whom where a process has recorded twice."""
+    """Including those that are not measured, and the parents of processes that have recorded twice."""
     done = session("""
 import multiprocessing, subprocess, sys
 
@@ -248,7 +248,7 @@ def test_dies():
     ("os.execv('/bin/true', ['true'])", 3),
 ])
 def test_a_session_that_dies_leaves_a_run(session, timeloom, tmp_path, how, loads):
-    """Which every command opens, also by no name where there is an older one."""
+    """Every command opens it, even without a name if there is an older one."""
     subprocess.run([sys.executable, "-m", "timeloom", "--quiet", "-o", "older", "-c", "pass"], cwd=tmp_path, env=environment(), check=True)
     session(DIES.format(how=how), "--timeloom", variables={"TIMELOOM_OUTPUT": "newer"})
     done = timeloom("report", "--json", cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""scripts/pythons.py on made-up interpreters: small programs that answer as real ones do."""
+"""scripts/pythons.py on made-up interpreters: small programs that answer like real ones."""
 
 import json
 import os

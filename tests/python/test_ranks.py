@@ -1,4 +1,4 @@
-"""The ranks that a launcher starts have one run: who makes it, joins it, weaves it; programs that do not use MPI."""
+"""The ranks of a launcher share one run: which one creates, joins and weaves it; programs that do not use MPI."""
 
 import os
 import re
@@ -90,7 +90,7 @@ def test_a_late_rank_joins(ranks, timeloom_program):
     done = ranks.start(2, sys.executable, "late.py", *MEASURE, "app.py")
     assert ranks.names == ["ended", "run"]
     run = Run(ranks.directory / "run", timeloom_program)
-    assert run.names == names_of_ranks(2) and len(summaries(done.stderr)) == 2  # each weaves what is there
+    assert run.names == names_of_ranks(2) and len(summaries(done.stderr)) == 2  # each weaves the records so far
     assert done.stderr.count("of the 2 ranks of this job not all record into") == 1
 
 
@@ -121,7 +121,7 @@ subprocess.run([sys.executable, "-m", "timeloom", "-o", f"child-{rank}", "child.
 
 
 def test_a_killed_rank(ranks, timeloom_program):
-    """The launcher ends the other ranks, and the next command weaves what all have left."""
+    """The launcher ends the other ranks, and the next command weaves the records that all have left."""
     ranks.write(PROGRAM + """
 import signal, time
 if rank == 1:
@@ -134,7 +134,7 @@ os.rename("begun.new", "begun")
 time.sleep(30)
 """)
     ranks.start(2, *MEASURE, "app.py", status=1)
-    # Of the ranks that the launcher ends, one may live a moment longer than the launcher.
+    # One of the ranks that the launcher ends may live a moment longer than the launcher.
     end = time.monotonic() + 60
     while ranks.names != ["run"] and time.monotonic() < end:
         subprocess.run([timeloom_program, "report", "run"], cwd=ranks.directory, check=True, capture_output=True)
@@ -232,7 +232,7 @@ for _ in range(1 + rank):
 
 
 def test_a_size_limit_is_that_of_each_rank(ranks, timeloom_program):
-    """What the others have recorded is none of its business."""
+    """The records of the others do not concern it."""
     ranks.write(PROGRAM.replace("work(10 + rank)", "work(20_000 if rank == 0 else 10)"))
     ranks.start(2, *door("timeloom", "-o", "run", "--max-size", "4M"), "app.py")
     run = Run(ranks.directory / "run", timeloom_program)

@@ -1,4 +1,4 @@
-"""Ranks without a launcher, by the variables that one sets: who makes the run, joins it, weaves it."""
+"""Ranks without a launcher, from the variables that one sets: which one creates, joins and weaves the run."""
 
 import contextlib
 import fcntl
@@ -88,7 +88,7 @@ def test_the_second_programs_of_ranks_share_a_run(work, timeloom_program):
 
 @pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "os._exit(3)"])
 def test_a_rank_that_ends_at_once_holds_up_nobody(work, timeloom_program, end):
-    """The others see that it is gone: the last of them weaves."""
+    """The others see that it is gone, and the last of them weaves."""
     until = "while not os.path.exists('gone'):\n    time.sleep(0.01)\n"
     (work / "app.py").write_text(MEETING + f"if rank == 1:\n    {end}\n{until}")
     processes = [start(work, rank, 4, "-o", "run", TIMELOOM_JOB="a") for rank in range(4)]
@@ -209,7 +209,7 @@ def test_interrupted_ranks_leave_their_records(work, timeloom_program):
 
 
 def test_a_launcher_that_does_not_say_how_many_there_are(work, timeloom_program):
-    """As prterun. Nobody knows who is last."""
+    """Like prterun. It is not known which rank is the last."""
     variables = {**environment(), "PMIX_NAMESPACE": "prterun-here-1@1"}
     processes = [
         subprocess.Popen([*door("timeloom", "-o", "run"), "app.py"], cwd=work, stderr=subprocess.PIPE, text=True,
@@ -248,7 +248,7 @@ OF_TORCHRUN = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "here"
 
 
 def native(work, timeloom_program, **variables):
-    """What a rank of a program without Python says, in place of seconds N."""
+    """The message of a rank of a program without Python, with N in place of seconds."""
     done = subprocess.run([timeloom_program, "run", "-o", "run", "--program", "./regions", "threads"], cwd=work,
                           env={**environment(), **variables}, capture_output=True, text=True, timeout=100, check=True)  # fmt: skip
     return re.sub(r"[\d.]+ s, .*", "N", done.stderr).splitlines()
@@ -296,7 +296,7 @@ def test_an_experiment_directory_is_finished_where_a_rank_is_missing(work):
 
 
 def test_ranks_of_which_one_is_not_measured(work, timeloom_program):
-    """As of mpirun -np 2 timeloom run … : -np 1 ./other, on one host."""
+    """As in mpirun -np 2 timeloom run … : -np 1 ./other, on one host."""
     (work / "app.py").write_text(MEETING.replace("PMI_SIZE", "MEASURED"))
     missing = (f"timeloom: of the 3 ranks of this job not all record into {work}/run; late ones join it, the others are not "
                "measured or started in another directory")  # fmt: skip
@@ -312,7 +312,7 @@ def test_ranks_of_which_one_is_not_measured(work, timeloom_program):
 
 @pytest.mark.parametrize("kind", ["timeloom", "native", "layout of Score-P"])
 def test_workers_that_torchrun_starts_anew(work, kind, timeloom_program):
-    """Nothing overwrites the run of those before. The ranks end together."""
+    """Nothing overwrites the earlier run. The ranks end together."""
     (work / "app.py").write_text("""if True:
         import os, time
         open("begun-" + os.environ["RANK"] + os.environ["TORCHELASTIC_RESTART_COUNT"], "w").close()
@@ -337,7 +337,7 @@ def test_workers_that_torchrun_starts_anew(work, kind, timeloom_program):
 
 @pytest.mark.parametrize("kind", ["timeloom", "native"])
 def test_ranks_of_a_batch_job_that_slurm_queues_again(work, kind, timeloom_program):
-    """Rank 1 of the first attempt never began; the ranks of the second do not join what is left of it."""
+    """Rank 1 of the first attempt never started; the ranks of the second do not join the remains."""
     command = [*door("timeloom", "-o", "run", "--quiet"), "app.py"]
     if kind == "native":
         build_regions(work, timeloom_program)
@@ -367,7 +367,7 @@ def test_where_no_rank_can_write_a_line_says_so(work):
 
 
 def test_a_rank_that_cannot_write_there_has_its_own(work, timeloom_program):
-    """The others have made the place for its spools already."""
+    """The others have created the directory for its spools already."""
     (first,) = finish([start(work, 0, 3, "-o", "run", "--quiet", TIMELOOM_JOB="a")])
     assert first == ""
     (work / "run" / "spool" / "rank-1").write_text("")  # no directory can be made there

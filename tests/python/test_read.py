@@ -1,4 +1,4 @@
-"""timeloom.read(): a run in Python. The same numbers as the program prints, in data frames of their own types."""
+"""timeloom.read(): a run in Python. The same numbers as the program prints, in data frames with their own types."""
 
 import gc
 import itertools
@@ -100,7 +100,7 @@ def test_columns_without_copies(opened, path):
         stream = nanoarrow.ArrayStream(table)
         assert [field.name for field in stream.schema.fields] == list(rows[0])
         assert by_threads(stream.read_all().to_pylist()) == rows
-    # A child lives on when the whole has gone.
+    # A child lives on after the whole is gone.
     first = next(iter(nanoarrow.ArrayStream(opened.events(thread="MainThread"))))
     times = first.child(opened_columns(opened).index("time_ns"))
     expected = [row["time_ns"] for row in opened.events(thread="MainThread")][: len(first)]
@@ -114,7 +114,7 @@ def opened_columns(opened):
 
 
 def by_threads(rows):
-    """Threads come in any order, the rows of each in that of time."""
+    """Threads come in any order, the rows of each in order of time."""
     return sorted(rows, key=lambda row: (row["process"], row["thread"]))
 
 

@@ -1,5 +1,5 @@
-"""Workers of the engines themselves, where they are installed: their names, and the files of functions that are shipped to them.
-test_worker_names.py has the same rules with modules that stand for the engines."""
+"""Workers of the engines themselves, if they are installed: their names, and the files of functions that are sent to
+them. test_worker_names.py tests the same rules with stand-ins for the engines."""
 
 import json
 import re

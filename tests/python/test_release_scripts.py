@@ -1,4 +1,5 @@
-"""The scripts that make a release, as far as seconds go: what a wheel must have, the recipes, the site's pages."""
+"""The scripts that make a release, as far as they take seconds: the contents of a wheel, the recipes, the site's
+pages."""
 
 import hashlib
 import importlib
@@ -86,7 +87,7 @@ def test_a_wheel_without_a_tag_of_manylinux_is_refused(script, wheel):
 
 
 def test_a_program_for_a_newer_system_is_said(script, wheel):
-    """That of the machine is for its own glibc, and here for another processor, too."""
+    """The machine's own is for its own glibc and, here, for another processor."""
     contents = {"timeloom": Path(shutil.which("ls")).read_bytes()}
     old = NAME.replace("2_28_x86_64", "2_5_x86_64")
     lines = script("release.check_wheel").problems(wheel(FILES, old, **contents))

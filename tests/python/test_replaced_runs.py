@@ -1,4 +1,4 @@
-"""A run is its processes': another one under its name has none of their events, and what cannot be recorded is said."""
+"""A run belongs to its processes: another one under its name gets none of their events, and losses are reported."""
 
 import os
 import subprocess

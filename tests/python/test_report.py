@@ -1,4 +1,4 @@
-"""timeloom report, driven as a user drives it, on the runs of archives.py."""
+"""timeloom report, used as a user does, on the runs of archives.py."""
 
 import csv
 import io

@@ -1,4 +1,5 @@
-"""`timeloom report --from --to`: what `timeloom convert --from --until` reads from every event."""
+"""`timeloom report --from --to` gives the same numbers as `timeloom convert --from --until` computes from every
+event."""
 
 import csv
 import io
@@ -25,7 +26,7 @@ def ms(time):
 
 
 def without_late_parameters(rows):
-    """A parameter that comes late splits a visit in two parts, of which a report knows the shorter and longer."""
+    """A late parameter splits a visit in two parts; a report knows the shorter and the longer one."""
     return {name: row[:2] if name == "__main__.late" else row for name, row in rows.items()}
 
 

@@ -1,7 +1,7 @@
-"""timeloom run --overhead where single functions cannot be left out: the instrumenter rests for stretches.
+"""timeloom run --overhead where single functions cannot be left out: the instrumenter pauses for stretches.
 
-The limit is so small that it rests in any case, for nearly all of the time; how long depends on the
-machine, so that the tests ask the run for it.
+The limit is so small that it pauses in any case, for nearly all of the time. How long depends on the machine, so the
+tests read it from the run.
 """
 
 import collections
@@ -42,7 +42,7 @@ def observed(spool):
 
 
 def test_only_visits_of_functions_are_missing(tmp_path):
-    """Recursion, threads, generators and exceptions: streams are balanced, and nothing is seen that was not there."""
+    """Recursion, threads, generators and exceptions: streams are balanced, and contain nothing that did not happen."""
     for name, options in (("exact", ()), ("run", (SMALL,))):
         (tmp_path / name).mkdir()
         record(tmp_path / name, "--no-weave", *options, program=PROGRAMS / "promise.py")
@@ -56,7 +56,7 @@ def test_only_visits_of_functions_are_missing(tmp_path):
 
 
 def test_it_goes_on_after_each_rest(tmp_path):
-    """A limit of a fifth: what comes late is seen, too."""
+    """A limit of a fifth: late calls are seen, too."""
     (tmp_path / "app.py").write_text(FIB + (
         "def late(n): return fib(n)\n"
         "for _ in range(4): fib(28)\n"

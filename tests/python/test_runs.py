@@ -1,4 +1,4 @@
-"""Finding, weaving and describing runs: timeloom info and weave, and what all commands share."""
+"""Finding, weaving and describing runs: timeloom info and weave, and the options that all commands share."""
 
 import json
 import shutil
@@ -113,7 +113,7 @@ COUNTED = {
 
 @pytest.mark.parametrize("name", COUNTED)
 def test_everything_that_is_written_counts_in_both(timeloom, tmp_path, name):
-    """Begins and ends of threads and tasks, and values of metrics, as otf2-print counts events."""
+    """Starts and ends of threads and tasks, and values of metrics, as otf2-print counts events."""
     options, text = COUNTED[name]
     program = "import threading\ndef f(): pass\n" + text
     said = timeloom("run", *options.split(), "-o", tmp_path / "run", "-c", program).stderr

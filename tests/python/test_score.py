@@ -1,4 +1,4 @@
-"""`timeloom score` on the command line: what it prints, writes and refuses."""
+"""`timeloom score` on the command line: its output, its files, and what it refuses."""
 
 import json
 import re
@@ -132,7 +132,7 @@ def measure(timeloom, directory, door, profile, filters=None):
 
 
 def of_program(timeloom, directory):
-    """Visited regions of the program, by what tells them in either door."""
+    """Visited regions of the program, by the properties that identify them in either door."""
     rows = json.loads(timeloom("report", "--json", "run", cwd=directory).stdout)["flat"]["rows"]
     names = {row["name"] for row in rows if row["file"].endswith("app.py") or "part" in row["name"]}
     return {re.split("[.:]", name)[-1] for name in names} - {"<module>"}

@@ -1,4 +1,4 @@
-"""`python -m scorep` as a command, and that every row of docs/scorep.md is so."""
+"""`python -m scorep` as a command, and that every row of docs/scorep.md is true."""
 
 import importlib
 import re
@@ -85,7 +85,7 @@ def test_help(app):
 
 
 def test_errors_of_the_program_are_its_own(app):
-    """An OSError is no "Cannot run file", and no frame is ours."""
+    """An OSError is not reported as "Cannot run file", and the traceback has none of Timeloom's frames."""
     (app / "app.py").write_text("def f():\n    open('missing')\nf()\n")
     done = run_scorep(app, "app.py", status=1)
     plain = subprocess.run([sys.executable, "app.py"], cwd=app, capture_output=True, text=True)
@@ -306,7 +306,7 @@ def test_every_name(name, state):
 
 @pytest.mark.parametrize("option", ["--mpi", "--io=posix"])
 def test_remarks_are_said_once(app, option):
-    """Also where the process begins anew, to load a wrapper."""
+    """Also if the process is started again, to load a wrapper."""
     done = run_scorep(app, "--mpp=shmem", option, "app.py")
     assert done.stderr.count("--mpp=shmem: ") == 1
     assert done.stderr.count("deprecated") == (option == "--mpi")

@@ -1,4 +1,4 @@
-"""The experiment directory: its name, its files, what is said."""
+"""The experiment directory: its name, its files, its messages."""
 
 import json
 import os
@@ -255,7 +255,7 @@ def test_the_next_command_names_what_is_there_at_the_end(app, timeloom, weave, o
 
 
 def test_names_of_results(app, timeloom):
-    """SCOREP_MACHINE_NAME, SCOREP_EXECUTABLE, SCOREP_PROFILING_BASE_NAME, SCOREP_TIMER: each in what is written."""
+    """SCOREP_MACHINE_NAME, SCOREP_EXECUTABLE, SCOREP_PROFILING_BASE_NAME, SCOREP_TIMER: each in the written files."""
     for tracing in ("false", "true"):
         done = run_scorep(app, "app.py", SCOREP_EXPERIMENT_DIRECTORY="run", SCOREP_ENABLE_TRACING=tracing,
                           SCOREP_MACHINE_NAME="Deep Thought", SCOREP_EXECUTABLE="/opt/app/start",
@@ -276,7 +276,7 @@ def test_names_of_results(app, timeloom):
 
 @pytest.mark.parametrize("timer, counter", [("tsc", True), ("clock_gettime", False), ("gettimeofday", False)])
 def test_the_clock_is_that_of_the_timer(app, timer, counter):
-    """As the spool says it: 0 is CLOCK_MONOTONIC; another, where the machine has a counter to trust."""
+    """As in the spool: 0 is CLOCK_MONOTONIC; another one if the machine has a reliable counter."""
     run_scorep(app, "--keep-files", "app.py", SCOREP_EXPERIMENT_DIRECTORY="run", SCOREP_TIMER=timer)
     (definitions,) = (app / "run" / "spool").glob("*/defs")
     used = int.from_bytes(definitions.read_bytes()[10:12], "little")

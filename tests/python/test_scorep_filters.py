@@ -1,4 +1,4 @@
-"""SCOREP_FILTERING_FILE and SCOREP_METRIC_*: the variables of the door, and what they do to a run."""
+"""SCOREP_FILTERING_FILE and SCOREP_METRIC_*: the variables of the door, and their effect on a run."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The place of the experiment directory: what is there already, where it may be, who else writes there."""
+"""The place of the experiment directory: existing entries, allowed places, other writers."""
 
 import os
 import re
@@ -93,7 +93,7 @@ def test_the_parent_is_missing(app):
 
 
 def test_nothing_may_be_written_there(app):
-    """No word of the user's is wrong: the program runs."""
+    """The user has made no mistake: the program runs."""
     done = run_scorep(app, "app.py", SCOREP_EXPERIMENT_DIRECTORY="/proc/sys/run")
     assert done.stderr == (
         "scorep: nothing is measured: cannot write the experiment directory /proc/sys/run: Permission denied; "

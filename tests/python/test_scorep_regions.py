@@ -1,4 +1,4 @@
-"""User regions through `python -m scorep`: their names and places, what they decorate, ends without begins."""
+"""User regions through `python -m scorep`: their names and places, decorated objects, ends without starts."""
 
 import pytest
 from scorep_runs import TYPES, inside, of_program, trace

@@ -1,4 +1,4 @@
-"""What `python -m scorep` records: whole event streams, with every instrumenter type."""
+"""The records of `python -m scorep`: whole event streams, with every instrumenter type."""
 
 import textwrap
 
@@ -135,7 +135,7 @@ def test_rewind_discards_what_it_is_told_to(tmp_path, type_):
 
 
 def test_rewinds_that_do_not_fit(tmp_path):
-    """An end that was never begun, one that is nested, one across functions."""
+    """An end without a start, a nested one, one across functions."""
     text = program("""
         import scorep.user as u
 
@@ -223,7 +223,7 @@ def test_threads_are_locations_and_their_classes_no_errors(tmp_path):
 
 
 def test_the_program_is_main(tmp_path):
-    """pickle, multiprocessing and inspect see it, whatever the start method."""
+    """pickle, multiprocessing and inspect see it, with every start method."""
     text = program("""
         import multiprocessing, pickle, sys
 

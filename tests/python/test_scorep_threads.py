@@ -63,7 +63,7 @@ def run(directory, text, *options, launcher=(), **variables):
 
 
 def assert_numbered(read, process, communicator, count):
-    """Each thread of the process has a number of its own there, from 1."""
+    """Each thread of the process has a separate number there, from 1."""
     places = {}
     for name in ("ThreadCreate", "ThreadBegin", "ThreadEnd", "ThreadWait"):
         of = [words for words in read["numbers"][name] if words[2].startswith(f"{process}/")]

@@ -1,4 +1,4 @@
-"""A secret of the command line is in no file of a run, wherever the program repeats it."""
+"""No file of a run contains a secret of the command line, wherever the program repeats it."""
 
 import os
 import subprocess
@@ -42,7 +42,7 @@ if __name__ == "__main__":
 
 
 def texts(run):
-    """All that lies in the run, and what converting it gives."""
+    """Everything in the run, and the output of converting it."""
     files = [path.read_bytes() for path in run.rglob("*") if path.is_file()]
     made = run.with_name(f"{run.name}.json")
     subprocess.run([COMMAND, "convert", "--to", "chrome", "-o", made, run], check=True, capture_output=True)
@@ -55,7 +55,7 @@ def texts(run):
 def test_a_secret_is_nowhere_in_a_run(tmp_path):
     (tmp_path / "app.py").write_text(PROGRAM)
     (tmp_path / "child.py").write_text("import sys\ndef child(text): pass\nchild(sys.argv[1])\n")
-    # The grandchild has the secret of neither its own command line nor its parent's.
+    # The grandchild has neither the secret of its own command line nor its parent's.
     (tmp_path / "between.py").write_text("import subprocess, sys\nsubprocess.run([sys.executable, 'below.py'], check=True)\n")
     (tmp_path / "below.py").write_text("import timeloom\nwith timeloom.region('below ' + input()): pass\n")
     options = ["--quiet", "--follow=all", "--label=args", "--keep-spool", "--record-arguments"]

@@ -1,4 +1,4 @@
-"""Which tests `make test` runs with which Python: none with none."""
+"""The tests that `make test` runs with each Python: none is left out by all."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ MODULES = {"pytest-xdist": "xdist"}
 
 
 def libraries_of_one_version() -> set[str]:
-    """What the extra `test` installs with one version of Python alone."""
+    """The packages that the extra `test` installs with only one version of Python."""
     words = tomllib.loads((HERE.parents[1] / "pyproject.toml").read_text())["project"]["optional-dependencies"]["test"]
     names = [re.match(r"[\w-]+", word)[0] for word in words if "python_version ==" in word]
     return {MODULES.get(name, name).replace("-", "_") for name in names} | {"IPython"}  # which ipykernel brings
@@ -30,7 +30,7 @@ def imported_or_skipped(function: ast.stmt) -> set[str]:
 
 
 def wrong_in(path: Path) -> list[str]:
-    """The tests for the newest Python only that need a library which that does not have."""
+    """The tests for the newest Python only that need a library which that Python does not have."""
     tree = ast.parse(path.read_text())
     assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
     of_module = [node.value for node in assigned if ast.unparse(node.targets[0]) == "pytestmark"]

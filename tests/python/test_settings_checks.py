@@ -1,4 +1,4 @@
-"""Settings that are wrong together are refused on every way in, by the name that the user gave."""
+"""Settings that contradict each other are refused in every way of giving them, by the name that the user gave."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from streams import environment
 
 pytestmark = pytest.mark.any_python
 
-# Settings, the one of which the message speaks, and how it goes on.
+# Settings, the setting named in the message, and the rest of the message.
 CHECKS = {
     "tasks in a profile": (
         {"async-tasks": "on", "profile": "on"}, "async-tasks", ": tasks are told apart in a trace only"),
@@ -48,7 +48,7 @@ print("ran")
 
 
 class Way:
-    """A way in: how settings are given there, and how it starts the program."""
+    """A way of giving settings, and of starting the program."""
 
     status = 2
     door = "timeloom"

@@ -1,4 +1,4 @@
-"""A child process obeys every setting that its parent has, however it was started."""
+"""A child process uses every setting of its parent, however it was started."""
 
 import importlib.util
 import json
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.any_python
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# The parent calls the task, and so does each child. Regions of our own say by whom.
+# The parent calls the task, and so does each child. User regions name the caller.
 WORK = """
 import json, timeloom
 
@@ -82,7 +82,7 @@ SETTINGS = {
     "names": (
         ["--region-names=scorep"], {"work:task", "work:keep", "work:drop", "work:leaf", "json:dumps"}),
 }  # fmt: skip
-# The importing functions have other names until somebody imports importlib.
+# The importing functions have other names until importlib is imported.
 IMPORTING = ("importlib.", "_frozen_importlib", "zipimport.", "encodings.")
 STARTS = ["fork", "spawn", "forkserver", "loky", "program"]
 # A version may differ in how it starts children, imports and calls C functions, not in filters and windows.
@@ -91,7 +91,7 @@ NAMES = [name if name in OF_VERSIONS else pytest.param(name, marks=pytest.mark.a
 
 
 def regions_of(run):
-    """By the index of each process: the regions of the task that it has recorded, and by whom."""
+    """By the index of each process: the regions of the task that it has recorded, and their caller."""
     profile = Profile(run)
     found = {}
     for location in profile.locations:
@@ -136,7 +136,7 @@ def records_of(run):
 
 
 def test_settings_are_handed_on_without_loss(tmp_path):
-    """Values with commas, lines and bytes that are no text, and the order of the rules."""
+    """Values with commas, lines and bytes that are not text, and the order of the rules."""
     output = b"a\nb,c=\xff"
     (tmp_path / "program.py").write_text("")
     options = ["--no-weave", "--quiet", "--include=b", "--exclude=a,c", "--include=d=e", "--metric-rusage=ru_utime,ru_stime"]
@@ -191,7 +191,7 @@ if __name__ == "__main__":
 
 
 def test_a_child_of_another_version_runs_unrecorded(timeloom_program, tmp_path):
-    """The parent is of another version, as far as its children can see."""
+    """The parent is of another version, as its children see it."""
     (tmp_path / "app.py").write_text(OTHER_VERSION)
     variables = {**environment(), "PYTHONPATH": str(ROOT)}
     command = [timeloom_program, "run", "--follow=all", "-o", "run", "app.py", timeloom.__version__]

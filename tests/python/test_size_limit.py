@@ -1,4 +1,4 @@
-"""A run with a size limit: what is kept, what is said of the rest."""
+"""A run with a size limit: the events that are kept, and the report on the others."""
 
 import json
 import os
@@ -74,7 +74,7 @@ rest()
     assert recorded + lost >= 2_000_008
     assert f"recording ended at the size limit (--max-size): {lost:,} events not recorded\n" in run.said
     assert run.losses[0] == f"{lost:,} events could not be recorded: the run had reached its size limit"
-    # What was open then has no time after it.
+    # Regions open then have no time after it.
     assert run.rows["__main__.rest"]["inclusive_s"] < run.info["wall_s"] - 1
 
 
@@ -104,7 +104,7 @@ def test_the_newest_events_are_kept(measure):
 
 @pytest.mark.any_python
 def test_the_newest_events_of_many_threads_are_kept(measure):
-    """Each holds a segment of the buffer, which counts; most of the room is for the log."""
+    """Each has a segment of the buffer, which counts; most of the space is for the log."""
     run = measure(
         "import threading\n"
         "threads = [threading.Thread(target=outer, args=(100_000,)) for _ in range(8)]\n"
@@ -136,7 +136,7 @@ asyncio.run(main())
 
 @pytest.mark.parametrize("instrumenter", ["monitoring", "frame"] if sys.version_info >= (3, 12) else ["frame"])
 def test_tasks_go_on_where_their_beginning_was_dropped(measure, instrumenter):
-    """What is open on a task that is suspended is said again in every segment where it goes on."""
+    """The open regions of a suspended task are recorded again in every segment in which it continues."""
     run = measure(
         TASKS, "--max-size", "4M", "--at-max-size", "ring", "--async-tasks", "--task-layout", "locations",
         "--instrumenter", instrumenter,
@@ -208,7 +208,7 @@ rest()
 
 @pytest.mark.any_python
 def test_the_oldest_go_while_files_are_recorded(measure):
-    """The writer looks for the files of a process that is gone: nothing of that is the program's."""
+    """The writer searches for files of a process that is gone: none of that belongs to the program."""
     run = measure("""
 import os, signal
 pid = os.fork()
@@ -238,7 +238,7 @@ def test_what_comes_after_the_limit_is_in_the_profile(measure):
     recorded = sum(sum(1 for _ in spool.events(index)) for spool in spools for index in (0, 1) if index in spool.threads)
     assert 0 <= folded + recorded - 2 * (3 * 200_000 + 400_012) < 10_000  # and what Python itself calls
     assert "timeloom: from the size limit (--max-size) on " in run.said and "not recorded" not in run.said
-    # What was open at the limit was visited once, for as long as both parts together.
+    # The region open at the limit was visited once, for as long as both parts together.
     rest = run.rows["__main__.rest"]
     assert rest["inclusive_s"] == rest["min_s"] == rest["max_s"] > 0
     report = subprocess.run([run.program, "report", "--json", "--min-percent", "0", run.directory / "profile.cubex"],
@@ -263,7 +263,7 @@ for one in threads: one.join()
 @pytest.mark.any_python
 @pytest.mark.parametrize("policy", ["stop", "profile"])
 def test_threads_that_end_after_the_limit(measure, policy):
-    """What was open on them ends at the limit in the trace, not where the thread does."""
+    """Their open regions end at the limit in the trace, not at the end of the thread."""
     run = measure(THREADS, "--max-size", "4M", "--at-max-size", policy)
     (spool,) = spools_of(run.directory)
     report = subprocess.run([run.program, "report", "--json", run.directory], capture_output=True, text=True, check=True)

@@ -1,4 +1,5 @@
-"""Ranks that Slurm starts on two hosts (slurm_cluster.py): by srun, with MPI and without, in jobs of sbatch, cancelled ones."""
+"""Ranks started by Slurm on two hosts (slurm_cluster.py): by srun, with and without MPI, in jobs of sbatch, cancelled
+ones."""
 
 import json
 import os
@@ -87,7 +88,7 @@ def test_messages_of_ranks_that_srun_has_started(cluster, work, name, way, patte
 
 
 def batch(cluster, work, *words, status=0, **variables):
-    """What a job prints that runs to its end."""
+    """The output of a job that runs to its end."""
     cluster.run(work, "sbatch", "--wait", "--output=said", *words, status=status, **variables)
     return (work / "said").read_text()
 
@@ -116,7 +117,7 @@ def test_the_example(cluster, work, timeloom_program):
     assert "where the time went" in said
 
 
-# Each rank says that it is there, and stays.
+# Each rank reports its start, and stays.
 STAYS = WITH_RANK + """
 import signal, time
 {before}
@@ -148,7 +149,7 @@ def endings(run, timeloom_program):
 
 
 def test_the_example_goes_on_when_its_ranks_are_told_to_end(cluster, work, timeloom, timeloom_program):
-    """As a minute before the limit of time. It weaves on one host what those of the other may still be writing."""
+    """As a minute before the time limit. It weaves on one host records that the other may still be writing."""
     run = end(cluster, work, begin(cluster, work, ""), "--signal=TERM")
     said = (work / "said").read_text()
     assert "was unfinished, woven now" in said

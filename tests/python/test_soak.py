@@ -1,4 +1,4 @@
-"""The soak of scripts/trials/soak.py, in small: it finds nothing, and it would."""
+"""A short soak of scripts/trials/soak.py: it finds nothing, and it would find errors."""
 
 import pytest
 from scripts.trials import soak

@@ -5,8 +5,8 @@ import sys
 import pytest
 from streams import INSTRUMENTERS, assert_same, measure, plain, reference, without_closed
 
-# Here CPython closes a generator that waits in no try block without running it, and a profile function
-# does not see it.
+# Here CPython closes a generator that waits outside of try blocks without running it, and a profile function does not
+# see it.
 CLOSES_UNSEEN = (3, 13) <= sys.version_info[:3] < (3, 13, 10) or sys.version_info[:3] == (3, 14, 0)
 CLOSED = {"coroutines.py": ["__main__.Step.__await__"]} if CLOSES_UNSEEN else {}
 PROGRAMS = ["generators.py", "coroutines.py", "exceptions.py", "dynamic_code.py", "threads.py"]

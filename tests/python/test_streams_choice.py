@@ -1,4 +1,4 @@
-"""What is chosen for recording: C functions; filters; several measurements."""
+"""Choices of what to record: C functions; filters; several measurements."""
 
 import json
 import py_compile
@@ -35,7 +35,7 @@ with timeloom.region("user:r"): timeloom.region_begin("user:s"); len([]); timelo
 
 
 def of_program_and_c(events):
-    """What the program calls itself: imports call C functions, too."""
+    """The program's own calls, because imports call C functions, too."""
     result, stack = [], []
     for kind, name, *_ in events:
         if kind == "enter":
@@ -184,7 +184,7 @@ for number, (instrumenter, exclude) in enumerate(plans):
 
 
 def test_many_filters(tmp_path):
-    """The interpreter has room for a limited number of them; then a measurement is refused."""
+    """The interpreter has room for a limited number of them; beyond it a measurement is refused."""
     program = """
 import timeloom
 def f(): pass
@@ -209,7 +209,7 @@ with timeloom.Measurement(output="again", instrumenter="frame", exclude=["x0"], 
 
 @each_instrumenter
 def test_measurement_of_a_block_in_a_recursion(instrumenter, tmp_path):
-    """Functions that began before it are no part of it, nor is what comes after."""
+    """Functions that started before it are not part of it, nor are later ones."""
     program = f"""
 import timeloom
 m = timeloom.Measurement(output="block", instrumenter={instrumenter!r}, weave=False)
@@ -230,10 +230,10 @@ f(6)
 
 @pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
 def test_an_empty_program_is_only_itself(instrumenter, tmp_path):
-    """Python makes a loader for __main__ before, in Python code; that is not the program's."""
+    """Python creates a loader for __main__ before, in Python code; that does not belong to the program."""
     (tmp_path / "empty.py").write_text("")
     run_python(["-m", "timeloom", "--quiet", "--no-weave", "--instrumenter", instrumenter, "-o", "run", "empty.py"], tmp_path)
-    # What the end of Python runs (threading._shutdown and the like) is not to be helped.
+    # Functions at the end of Python (threading._shutdown and the like) cannot be avoided.
     first, second, *_ = streams_of(tmp_path / "run", keep=lambda name: True)[0]
     assert (first, second) == (["enter", "__main__.<module>"], ["leave", "__main__.<module>"])
     loader = "import sys; L = type(__loader__); print(L.__name__, L is sys.modules['_frozen_importlib_external'].SourceFileLoader, __loader__.path)"

@@ -1,4 +1,4 @@
-"""Streams of programs that observe themselves: hooks of their own, cProfile, pdb, sys.monitoring."""
+"""Streams of programs that observe themselves: with hooks, cProfile, pdb, sys.monitoring."""
 
 import sys
 import textwrap
@@ -7,7 +7,7 @@ import pytest
 from streams import assert_same, measure, plain, run_program, run_python, streams_of
 from test_streams_programs import calls, check, each_instrumenter, kept
 
-# Sets a hook of its own three calls deep; HOOK and SETTER are replaced.
+# Sets its hook three calls deep; HOOK and SETTER are replaced.
 SETS_A_HOOK = """
 import sys
 def f(): g()
@@ -79,7 +79,7 @@ def test_program_leaves_its_hook(instrumenter, tmp_path):
     f()
     """
     if instrumenter in ("profile", "trace"):
-        # Nothing is seen until the hook is gone and the next function begins.
+        # Nothing is seen until the hook is gone and the next function starts.
         expected = "<module> outer outer inner. . . f. outer inner. . f. ."
     else:
         expected = "<module> outer outer inner. f. . f. . f. outer inner. f. . f. ."
@@ -175,7 +175,7 @@ for tool in range(6):
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with 3.12")
 @each_instrumenter
 def test_every_tool_id_is_taken(instrumenter, tmp_path):
-    """By the program before a measurement begins: said, and the program runs on."""
+    """By the program before a measurement starts: reported, and the program runs on."""
     program = TAKES_ALL + f"""
 import timeloom
 def f(): pass
@@ -202,7 +202,7 @@ f()
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with 3.12")
 @pytest.mark.parametrize("away", ["set_events(tool, 0)", "register_callback(tool, 1, None)", "restart_events()"])
 def test_the_program_switches_our_tool_off(away, tmp_path):
-    """What is not seen since then is missing, and that is said once."""
+    """Unseen calls since then are missing, which is reported once."""
     program = f"""
 import sys, timeloom
 def f(): pass
@@ -277,7 +277,7 @@ def test_our_tool_id_is_taken_while_we_pause(tmp_path):
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring came with 3.12")
 def test_program_frees_our_tool_id(tmp_path):
-    """Its own events go on when our measurement ends, which says that it did not see all."""
+    """Its own events continue after Timeloom's measurement ends, which reports that it did not see all."""
     program = """
     import sys, timeloom
     def f(): pass
@@ -299,7 +299,7 @@ def test_program_frees_our_tool_id(tmp_path):
     assert process.stderr.startswith("timeloom: the program has switched off tool 4 of sys.monitoring")
 
 
-# Asks for an index for data on code objects, and marks one of the two that die.
+# Requests an index for data on code objects, and marks one of the two that are freed.
 MARKS_CODE = """
 import ctypes, gc
 prefix = "PyUnstable_" if hasattr(ctypes.pythonapi, "PyUnstable_Code_SetExtra") else "_Py"
@@ -325,7 +325,7 @@ print(freed)
 
 @each_instrumenter
 def test_program_marks_code_objects(instrumenter, tmp_path):
-    """The interpreter frees what the program has put there, and nothing else in its name."""
+    """The interpreter frees the program's data there, and nothing else in its name."""
     expected = plain(MARKS_CODE, tmp_path).stdout
     assert expected == "[77]\n"
     _, process = measure(MARKS_CODE, instrumenter, tmp_path)

@@ -1,4 +1,4 @@
-"""What a program sees and does under an instrumenter is what it sees and does without."""
+"""A program sees and does the same under an instrumenter as without."""
 
 import pytest
 from streams import INSTRUMENTERS, PROGRAMS, plain, run_python
@@ -8,7 +8,7 @@ each_instrumenter = pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
 
 @pytest.mark.parametrize("instrumenter", [*INSTRUMENTERS, "monitoring C", "profile C"])
 def test_a_profile_function_sees_what_it_sees_without_us(instrumenter, tmp_path):
-    """The first return would be that of sys.setprofile, of whose call nobody knew."""
+    """The first return would be sys.setprofile's, whose call was not seen."""
     name, *c_functions = instrumenter.split()
     if name not in INSTRUMENTERS:
         pytest.skip("not of this version")

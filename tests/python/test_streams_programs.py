@@ -1,4 +1,4 @@
-"""Streams of programs that a profile function cannot follow, against what they should be."""
+"""Streams of programs that a profile function cannot follow, compared with the correct ones."""
 
 import sys
 import textwrap
@@ -21,7 +21,7 @@ def calls(text):
 
 
 def kept(name):
-    """Without what is there to print and to look up."""
+    """Return the stream without functions that print and look up."""
     return name == "__main__.<module>" or (name.startswith(("__main__.", "user:")) and "<" not in name)
 
 
@@ -146,7 +146,7 @@ measured()
 
 @each_instrumenter
 def test_calls_of_classes_that_were_specialised_before(instrumenter, tmp_path):
-    """The interpreter passes over the hook from the first call that is observed."""
+    """The interpreter bypasses the hook from the first observed call on."""
     part = "make " + 30 * "Assigned:start . " + ". "
     check(
         AGAIN, instrumenter, tmp_path, "<module> Assigned . " + part + 2 * ("measured " + part + ". ") + ".",

@@ -75,7 +75,7 @@ REGIONS = {
             leaf()
         recursive(3)
         """,
-        # The two calls that the region encloses end with it, and are no part of the others.
+        # The two calls inside the region end with it, and do not belong to the others.
         "<module> recursive recursive user:r recursive recursive. . . leaf. leaf. leaf. . leaf. . .",
         0,
     ),
@@ -200,7 +200,7 @@ PAUSES = {
         "def stops(): leaf(); timeloom.stop(); leaf()\n"
         "def starts(n):\n    leaf()\n    if n: starts(n - 1)\n    else: timeloom.start(); leaf()\n    leaf()\n"
         "stops(); leaf(); starts(2); leaf()\nstops(); leaf(); starts(0); leaf()",
-        # What returns while nobody looks is left when somebody looks again.
+        # A function that returns unobserved is left when observation resumes.
         "<module> stops leaf. . leaf. leaf. leaf. leaf. leaf. stops leaf. . leaf. leaf. leaf. .",
     ),
     "in a recursion": (
@@ -216,7 +216,7 @@ PAUSES = {
     "in a generator": (
         "def generator():\n    leaf()\n    timeloom.stop()\n    yield\n    timeloom.start()\n    leaf()\n    yield\n    leaf()\n"
         "for _ in generator(): leaf()\nleaf()",
-        # Whether the generator has yielded meanwhile only `frame` can tell.
+        # Only `frame` can tell whether the generator has yielded meanwhile.
         {"": "<module> generator leaf. leaf. . leaf. generator leaf. . leaf. .",
          "frame": "<module> generator leaf. . leaf. leaf. generator leaf. . leaf. ."},
     ),
@@ -238,7 +238,7 @@ def test_pauses(name, instrumenter, tmp_path):
 
 @pytest.mark.parametrize("instrumenter", [one for one in INSTRUMENTERS if one != "frame"])
 def test_a_function_that_hides_its_calls_hides_them_when_recording_goes_on(instrumenter, tmp_path):
-    """The frame hook learns of no return from a call that began without it."""
+    """The frame hook gets no return of a call that started without it."""
     program = HEADER + "timeloom.stop()\ndef busy(): timeloom.start(); leaf()\nbusy()\nleaf()"
     check(program, instrumenter, tmp_path, "<module> leaf. .", options=["--function-exclude=^busy$"])
 
@@ -327,7 +327,7 @@ def test_pause_by_another_thread(instrumenter, tmp_path):
     leaf()
     there.release(); thread.join()
     """
-    # inner ends and middle begins while nobody looks.
+    # inner ends and middle starts unobserved.
     check(program, instrumenter, tmp_path, "<module> leaf. .", "outer inner. leaf. leaf. .")
 
 

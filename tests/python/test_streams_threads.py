@@ -1,4 +1,4 @@
-"""Threads that run already, that outlive the program, that C code brings in; forked children."""
+"""Threads that already run, that outlive the program, that C code starts; forked children."""
 
 import re
 import shutil
@@ -13,7 +13,7 @@ from spool_reader import spools_of
 from streams import assert_same, measure, plain, run_program, run_python, streams_of, write_program
 from test_streams_programs import calls, check, each_instrumenter, kept
 
-# Threads wait for each other here, so that what each has recorded is known.
+# Threads wait for each other here, so that the records of each are known.
 IN_THE_MIDDLE = """
 import threading, timeloom
 
@@ -55,7 +55,7 @@ for thread in threads:
 
 @each_instrumenter
 def test_threads_that_run_already(instrumenter, tmp_path):
-    """Recorded from the next function that begins; what began before is not."""
+    """Recorded from the next function on; functions started before are not recorded."""
     program = IN_THE_MIDDLE + textwrap.dedent(f"""
     with timeloom.Measurement(output="block", instrumenter={instrumenter!r}, weave=False):
         leaf()
@@ -73,7 +73,7 @@ def test_threads_that_run_already(instrumenter, tmp_path):
 
 @each_instrumenter
 def test_threads_that_go_on_after_the_measurement(instrumenter, tmp_path):
-    """What is open on another thread is left when the measurement ends; a second one sees the rest."""
+    """Open functions of another thread are left when the measurement ends; a second one records the rest."""
     program = IN_THE_MIDDLE.replace("waiting, go_on", f"first = timeloom.Measurement(output='first', instrumenter={instrumenter!r}, weave=False).start()\nwaiting, go_on") + textwrap.dedent(f"""
     first.finish()
     leaf()
@@ -141,7 +141,7 @@ void call_from_threads(Callback function, int count) {
 
 @each_instrumenter
 def test_foreign_threads(instrumenter, tmp_path):
-    """Each call from C makes and destroys the thread's state in Python."""
+    """Each call from C creates and destroys the thread's state in Python."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     assert compiler, "this test needs a C compiler"
     (tmp_path / "foreign.c").write_text(FOREIGN)
@@ -165,7 +165,7 @@ def test_foreign_threads(instrumenter, tmp_path):
     check(program, instrumenter, tmp_path, *expected)
 
 
-# A thread that the system ends when it is told to, long after Python has forgotten it.
+# A thread that the system ends on request, long after Python has forgotten it.
 LINGERING = r"""
 #include <pthread.h>
 #include <semaphore.h>
@@ -206,7 +206,7 @@ def test_a_thread_that_is_joined_before_the_system_has_ended_it(instrumenter, tm
 
 @each_instrumenter
 def test_forked_children(instrumenter, tmp_path):
-    """Not followed, they record nothing and end as they would; the parent's run is whole."""
+    """Not followed, they record nothing and end as usual; the parent's run is complete."""
     program = """
     import multiprocessing, os, sys, threading, time, timeloom
     def f(n):
@@ -264,7 +264,7 @@ def test_forked_children(instrumenter, tmp_path):
 
 @each_instrumenter
 def test_measurement_in_a_forked_child(instrumenter, tmp_path):
-    """One that the child itself begins is its own."""
+    """A measurement that the child starts is its own."""
     program = f"""
     import os, timeloom
     def f(): pass

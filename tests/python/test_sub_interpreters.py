@@ -1,4 +1,4 @@
-"""Sub-interpreters: they are not recorded, one line says so, and the program runs."""
+"""Sub-interpreters: they are not recorded, one line reports it, and the program runs."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from streams import environment, run_python
 NEW = sys.version_info >= (3, 13)
 MODULE = "_interpreters" if NEW else "_xxsubinterpreters"
 
-# Both kinds: with a GIL of its own, where there is such a thing, and with the one of all.
+# Both kinds: with a separate GIL, if available, and with the common one.
 COMMON = f"""
 import {MODULE} as interpreters, os, sys, threading
 
@@ -46,7 +46,7 @@ def measured(text, directory, *options):
 
 
 def said(done):
-    """The lines of Timeloom without the first, which has times, and the last."""
+    """The lines of Timeloom without the first one, which contains times, and the last one."""
     lines = done.stderr.splitlines()
     assert lines[-1] == "timeloom: next: timeloom report run", done.stderr
     return lines[1:-1]
@@ -93,7 +93,7 @@ def test_report_and_info_say_it(tmp_path, timeloom_program):
 
 
 def test_the_children_of_the_program_are_measured_all_the_same(tmp_path):
-    """An interpreter that begins is no child that begins: it takes nothing from the environment."""
+    """A new interpreter is not a new child: it takes nothing from the environment."""
     program = COMMON + """
 import ctypes, timeloom
 with timeloom.Measurement(output="run"):
@@ -145,7 +145,7 @@ def test_code_that_marks_regions_runs_in_them(tmp_path, isolated):
 
 
 def test_a_process_ends_from_one_of_them(tmp_path):
-    """os._exit() where nothing of the main interpreter may be touched."""
+    """os._exit() where no state of the main interpreter may be touched."""
     done = measured("leaf()\nin_other('import os; os._exit(3)')\n", tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (3, "", "timeloom: ended by os._exit(3); next: timeloom report run\n")
 

@@ -1,4 +1,4 @@
-"""Switches of the instrumentation in coroutines that overlap: what is switched belongs to each of them."""
+"""Switches of the instrumentation in coroutines that overlap: each coroutine has its own state."""
 
 import pytest
 from spool_reader import spools_of, stream
@@ -110,7 +110,7 @@ def test_between_the_values_of_a_generator_its_caller_is_recorded(instrumenter, 
                                            ("timeloom.stop", "timeloom.stop"), ("timeloom.stop", "timeloom.start")])
 @pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
 def test_when_all_blocks_have_ended_it_is_as_before(instrumenter, first, second, tmp_path):
-    """Blocks hold for whatever runs, as they always did; none of them undoes another that goes on."""
+    """Blocks apply to all code, as before; none of them undoes another one that continues."""
     body = f"""
     def nothing(): pass
     await asyncio.gather(block({first}, 1, nothing), block({second}, 3, nothing))

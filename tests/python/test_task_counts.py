@@ -1,4 +1,4 @@
-"""Every way to make and to finish a task: each call is counted once, as the program itself counts it."""
+"""Every way to create and to finish a task: each call is counted once, as the program itself counts it."""
 
 import collections
 import json
@@ -151,14 +151,14 @@ def test_tasks_of_asyncio(instrumenter, tmp_path):
 @needs("uvloop")
 @each_instrumenter
 def test_tasks_of_uvloop(instrumenter, tmp_path):
-    # Its create_task() hands eager_task_factory an argument that this one of 3.13.0 does not take.
+    # Its create_task() passes eager_task_factory an argument that the one of 3.13.0 does not accept.
     program = PROGRAM.replace("asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)", "pass")
     assert_counted(program.replace("RUN", "__import__('uvloop').run"), instrumenter, tmp_path)
 
 
 @each_instrumenter
 def test_tasks_that_another_tool_sees_each_operation_of(instrumenter, tmp_path):
-    """The place where a coroutine waits is told also where a trace function has replaced it."""
+    """The place where a coroutine waits is found even if a trace function has replaced it."""
     program = PROGRAM.replace("RUN(main())", """
 def look(frame, event, argument):
     frame.f_trace_opcodes = True

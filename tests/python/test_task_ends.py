@@ -1,4 +1,4 @@
-"""Tasks that are named late, coroutines that never begin, and greenlets that tasks begin."""
+"""Tasks that are named late, coroutines that never start, and greenlets that tasks start."""
 
 import sys
 

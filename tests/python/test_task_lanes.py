@@ -36,7 +36,7 @@ asyncio.run(main())
 
 
 def tasks_of(spool, location):
-    """The regions and names of the tasks of a lane, in order; all of it lies in one of them."""
+    """The regions and names of the tasks of a lane, in order; every event lies in one of them."""
     tasks, depth = [], 0
     for kind, name, *value in stream(spool, location):
         if kind == "enter":
@@ -54,7 +54,7 @@ def tasks_of(spool, location):
 @each_instrumenter
 def test_tasks_that_do_not_overlap_share_a_lane(instrumenter, tmp_path):
     spool = measure(MANY, instrumenter, tmp_path, layout="lanes").spool
-    # main, four workers, and the task that each of these waits for.
+    # main, four workers, and the task for which each of these waits.
     assert [spool.threads[lane] for lane in sorted(spool.owners)] == [f"tasks {n}" for n in range(1, 10)]
     found = [task for lane in spool.owners for task in tasks_of(spool, lane)]
     assert sum(name.startswith("number ") for _, name in found) == 200
@@ -71,7 +71,7 @@ def test_what_tasks_call_lies_in_their_region(instrumenter, tmp_path):
     found = measure(CHILDREN, instrumenter, tmp_path, layout="lanes")
     leaf = ["  leaf", "    suspended [_asyncio.Future]", "    step"]
     lanes = [found.lines_of(lane) for lane in sorted(found.spool.owners)]
-    # last() begins when both children have ended, on the lane of one of them.
+    # last() starts when both children have ended, on the lane of one of them.
     assert sorted(lanes, key=len)[-1][:7] == ["child"] + leaf + leaf
     main = ["main", "  suspended [_GatheringFuture]", "  suspended [last]"]
     assert any(lane[:3] == main for lane in lanes) and len(lanes) == 3
@@ -142,7 +142,7 @@ def test_tables_count_tasks_as_tasks(tmp_path, timeloom_program):
 
     info = json.loads(tell("info", "--json", "run"))
     tasks = info["tasks"]
-    # Python may make some coroutines by hand when asyncio is imported or ends.
+    # Python may create some coroutines directly when asyncio is imported or ends.
     assert info["threads"] == 1 and info["task_lanes"] == 9 and 205 <= tasks <= 209
     assert len(info["locations"]) == 10
     assert f" events of 1 thread and {tasks} tasks, " in said

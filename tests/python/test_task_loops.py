@@ -1,4 +1,4 @@
-"""What drives tasks: event loops of threads, eager tasks, trio and anyio, many at once; what a trace has of them."""
+"""Drivers of tasks: event loops of threads, eager tasks, trio and anyio, many at once; their records in a trace."""
 
 import json
 import subprocess
@@ -110,7 +110,7 @@ anyio.run(main, backend={backend!r})
 
 @each_instrumenter
 def test_a_thousand_tasks_at_once(instrumenter, tmp_path):
-    """Each knows how often it was suspended."""
+    """Each counts how often it was suspended."""
     found = measure("""
 import asyncio, random
 

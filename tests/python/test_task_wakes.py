@@ -1,4 +1,4 @@
-"""Wakes of tasks: each of them once, from the place that brought it about to the place where the task goes on."""
+"""Wakes of tasks: each once, from the place that caused it to the place where the task continues."""
 
 import collections
 import csv
@@ -14,7 +14,7 @@ RUN = "\nasyncio.run(main())\n"
 
 
 def places(spool):
-    """By the number of a wake: the location that wakes, and that which is woken."""
+    """By the number of a wake: the location that wakes, and the woken one."""
     wakes, woken = {}, {}
     for location in spool.locations():
         for kind, name, value, _ in spool.events(location):
@@ -251,7 +251,7 @@ trio.run(main)
 """, instrumenter, tmp_path).spool  # fmt: skip
     found = {pair: count for pair, count in edges_of(spool).items() if "waiter" in pair or pair[1].endswith("main")}
     (main,) = [name for name in spool.threads.values() if name.endswith("main")]
-    # The run loop wakes for the end of a task; who waits until all others do has given way.
+    # The run loop wakes at the end of a task; a task that waits for all others has given way.
     assert found == {("MainThread", main): 1, (main, "waiter"): 1}
 
 

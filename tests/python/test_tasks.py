@@ -1,4 +1,4 @@
-"""Tasks as tracks: every task has the calls it makes, and nothing else, however it is suspended."""
+"""Tasks as tracks: every task has its own calls, and nothing else, however it is suspended."""
 
 import json
 import re
@@ -18,7 +18,7 @@ def test_functions_stay_open_while_they_are_suspended(instrumenter, tmp_path):
     (main,) = found.all(" (main)")
     assert main[:2] == ["main", "  suspended [_GatheringFuture]"]
     assert len(main) == 3 and re.fullmatch(r"  suspended \[Task-\d+ \(last\)\]", main[2])
-    # A step for every time that one of them begins or goes on.
+    # A step for every time that one of them starts or continues.
     tracks = [found.lines_of(index) for index in found.spool.owners]
     steps = sum(1 + sum("suspended" in line for line in lines) for lines in tracks)
     assert steps >= 3 * 3 + 1
@@ -204,7 +204,7 @@ asyncio.run(main())
 @pytest.mark.parametrize("off, on", [("stop", "start"), ("pause", "resume")])
 @each_instrumenter
 def test_recording_that_is_off_for_a_while(instrumenter, off, on, tmp_path):
-    """What runs when it goes on is found, with the functions that are still open."""
+    """The functions that run when it continues are found, including those still open."""
     found = measure(f"""
 import asyncio, timeloom
 
@@ -238,8 +238,8 @@ def test_tasks_are_counted_apart_from_threads(tmp_path, timeloom_program):
     said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stderr
     info = subprocess.run([timeloom_program, "info", "--json", "run"], cwd=tmp_path, capture_output=True, text=True, check=True)
     names = [location["name"] for location in json.loads(info.stdout)["locations"]]
-    # Those above, and two with which asyncio.run() ends. Python's library may make
-    # some coroutines by hand when it is imported.
+    # The ones above, and two with which asyncio.run() ends. Python's library may create some coroutines directly when
+    # it is imported.
     assert sum(name.startswith("Task-") for name in names) == 8
     tasks = len(names) - 1
     assert f" events of 1 thread and {tasks} tasks, " in said

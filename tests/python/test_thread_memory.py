@@ -9,8 +9,8 @@ from streams import environment
 
 MEGABYTE = 1 << 20
 
-# Memory as the kernel counts it while all threads live: what is resident, also of the mapped ring, and the
-# page tables; and what all other files of the spool take on disk.
+# Memory as the kernel counts it while all threads live: resident memory, including the mapped ring, and page tables;
+# and the disk space of all other files of the spool.
 PROGRAM = textwrap.dedent("""
     import json, os, pathlib, sys, threading
 
@@ -52,7 +52,7 @@ def memory_of(work, *command, threads, calls):
 
 
 def test_a_thousand_idle_threads_take_at_most_20_mb(tmp_path, timeloom):
-    """Without a GIL 30: CPython 3.14.7 took 26, of which the cause is not known."""
+    """Without a GIL 30: CPython 3.14.7 took 26; the cause is not known."""
     plain = memory_of(tmp_path, threads=1000, calls=5)
     recorded = memory_of(tmp_path, "-m", "timeloom", "-o", "run", threads=1000, calls=5)
     assert recorded - plain <= (30 if "t" in sys.abiflags else 20) * MEGABYTE
@@ -63,7 +63,7 @@ def test_a_thousand_idle_threads_take_at_most_20_mb(tmp_path, timeloom):
 
 
 def test_threads_with_many_events_lose_none(tmp_path, timeloom):
-    """Each fills the segment that it begins with, while that grows, and goes on with others."""
+    """Each fills its first segment, while that grows, and continues with others."""
     memory_of(tmp_path, "-m", "timeloom", "-o", "run", threads=20, calls=40_000)
     report = report_json(timeloom, tmp_path / "run")
     (row,) = [row for row in report["flat"]["rows"] if row["name"] == "__main__.leaf"]

@@ -1,4 +1,4 @@
-"""Ranks on two hosts, which share the files and see nothing else of each other (two_hosts.py): one run, in time."""
+"""Ranks on two hosts, which share files but see nothing else of each other (two_hosts.py): one run, in time."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def test_ranks_of_two_hosts_share_one_run(hosts, open_mpi, tmp_path, timeloom, t
 
 @pytest.mark.parametrize("clocks", ["", "on"], ids=["time of day", "compared"])
 def test_each_rank_converts_its_own_events(hosts, open_mpi, tmp_path, timeloom, timeloom_program, clocks):
-    """With the clock of its own host, and times of the run are of one clock nevertheless."""
+    """With the clock of its own host; the times of the run are nevertheless on one clock."""
     mpi = hosts.mpi(open_mpi, tmp_path, "TIMELOOM_COMPARE_CLOCKS")
     start(mpi, tmp_path, timeloom_program, "run", "--keep-spool", "-o", "run", EVERYTHING, TIMELOOM_COMPARE_CLOCKS=clocks)
     run = tmp_path / "run"
@@ -77,7 +77,7 @@ def endings(run, timeloom_program):
 
 
 def assert_left_by_all(run):
-    """What the ranks have recorded before the last of them was killed."""
+    """The records of the ranks before the last of them was killed."""
     assert os.listdir(run.parent) == ["run"]
     assert not (run / "spool").exists()
     read = archive(run)
@@ -87,7 +87,8 @@ def assert_left_by_all(run):
 
 
 def test_a_rank_that_is_killed_on_the_other_host(hosts, open_mpi, tmp_path, timeloom, timeloom_program):
-    """From here nobody sees that it is gone: it is said to run, and its records are kept, until it has been silent for long."""
+    """From here its end is not visible: it counts as running, and its records are kept, until it has been silent for
+    long."""
     mpi = hosts.mpi(open_mpi, tmp_path)
     run = tmp_path / "run"
     mpi_runs.run(mpi, 4, tmp_path, PATTERNS, "killed", status=None)

@@ -1,5 +1,4 @@
-"""The types that users of the package see: those of the extension's stub are true, and a
-program that uses the package is checked by them."""
+"""The types for users of the package: the extension's stub is correct, and type checkers use it for programs."""
 
 import ast
 import subprocess

@@ -1,4 +1,4 @@
-"""`timeloom view`: the server's answers about calls are what the events of a run say."""
+"""`timeloom view`: the server's answers about calls agree with the events of a run."""
 
 import json
 import random
@@ -28,7 +28,7 @@ def calls_by_track(description, run):
 
 
 def expected_table(calls, begin, end):
-    """By call path, as names: what the calls give, each looked at."""
+    """By call path, as names: sums computed from every call."""
     table = {}
     for track in calls if begin < end else []:  # an empty range holds nothing
         stack = []

@@ -1,5 +1,5 @@
-"""`timeloom view --html` and `--text`: the data inside a file, read as docs/formats/view-http.md says, are those that
-the server gives; the strip and the graph of a terminal."""
+"""`timeloom view --html` and `--text`: the data in a file, read as docs/formats/view-http.md describes, equal the
+server's answers; the strip and the graph in a terminal."""
 
 import base64
 import gzip
@@ -53,7 +53,7 @@ class Varints:
 
 
 def calls_of_track(data, paths):
-    """The track, and [(begin, end, path, region, depth), ...] as Viewer.calls() has them."""
+    """Return the track, and [(begin, end, path, region, depth), ...] like Viewer.calls()."""
     track, count = struct.unpack_from("<2I", data)
     nodes = struct.unpack_from(f"<{count}I", data, 8)
     children = {}

@@ -1,4 +1,4 @@
-"""The index of `timeloom view`: made once, and again where it does not belong to the run."""
+"""The index of `timeloom view`: built once, and again if it does not belong to the run."""
 
 import json
 import os
@@ -92,7 +92,7 @@ def flipped(index, good, place):
 
 
 def test_a_damaged_index_is_made_anew_with_one_line(program, one_run, timeloom):
-    """Wherever a bit is flipped, the answer is the same, and a second one needs no line."""
+    """For any flipped bit the answer is the same, and a second one needs no message."""
     index = one_run / "view.timeloom"
     text = timeloom("view", "--text", one_run)
     assert text.stderr == ""
@@ -109,7 +109,7 @@ def test_a_damaged_index_is_made_anew_with_one_line(program, one_run, timeloom):
 
 
 def test_a_page_goes_on_when_the_index_is_made_anew(program, one_run):
-    """Whatever it asks: call paths keep their numbers, which stand at the end of the file."""
+    """For any question: call paths keep their numbers, which stand at the end of the file."""
     index = one_run / "view.timeloom"
 
     def answers(viewer):

@@ -1,4 +1,5 @@
-"""`timeloom view` of archives with messages: each with its ends and waits, joined when many, equal to `report --mpi`."""
+"""`timeloom view` of archives with messages: each with its ends and waits, joined when many, equal to `report
+--mpi`."""
 
 import dataclasses
 import json
@@ -19,7 +20,7 @@ pytestmark = [pytest.mark.any_python]
 WRITER = Path(__file__).with_name("message_archive.py")
 ALLREDUCE, BCAST = 11, 1
 
-# The first message is received late, the second is waited for; then all meet, and the last to come waits for nobody.
+# The first message is received late, the second is waited for; then all meet, and the last to arrive does not wait.
 TWO = [
     [[0, "enter", "main"], [10, "enter", "MPI_Send"], [11, "send", 1, 7, 80], [20, "leave"],
      [100, "enter", "MPI_Isend"], [101, "isend", 1, 8, 160, 5], [102, "leave"],
@@ -85,7 +86,8 @@ def test_each_message_with_its_ends_and_waits(program, tmp_path):
         assert (description["ticks_per_second"], description["communicators"]) == (1_000_000, ["MPI_COMM_WORLD"])
         assert json.loads(viewer.ask("side"))["messages"] == {
             "count": 2, "collectives": 4, "unmatched": 0, "backwards": 0, "complete": True}  # fmt: skip
-        # The sender left at 20, before the receive began: it has not waited. The receive of the second waited from 70 on.
+        # The sender left at 20, before the receive started: it has not waited. The receive of the second waited from 70
+        # on.
         first, second = Message(1, 11, 11, 50, 50, 80, 0, 0, 0, 1, 0, 7), Message(1, 101, 101, 110, 110, 160, 0, 30, 0, 1, 0, 8)
         assert messages_of(viewer.ask("messages", question())) == ([first, second], 2, True)
         assert messages_of(viewer.ask("messages", question(begin=51.0))) == ([second], 1, True)
@@ -128,7 +130,7 @@ def test_odd_messages_are_counted_or_left_out(program, tmp_path):
     ]
     with Viewer(program, archive_of(tmp_path / "run", odd)) as viewer:
         facts = json.loads(viewer.wait().ask("side"))["messages"]
-        # One goes to a rank that is none, one receive has no send; two arrive before they are sent.
+        # One goes to a rank that does not exist, one receive has no send; two arrive before they are sent.
         assert facts == {"count": 2, "collectives": 1, "unmatched": 2, "backwards": 2, "complete": True}
         assert len(messages_of(viewer.ask("messages", question(begin=3.0, end=5.0)))[0]) == 2
         for wrong in (b"", question()[:-1], question() + b"x", question(limit=0), question(limit=10_001), question(columns=3),

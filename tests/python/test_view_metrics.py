@@ -1,4 +1,4 @@
-"""`timeloom view` of metrics: each value that is new at its time, as otf2-print tells it; of many, sums of neighbours."""
+"""`timeloom view` of metrics: each changed value at its time, as otf2-print prints it; of many, sums of neighbours."""
 
 import itertools
 import json
@@ -21,7 +21,7 @@ VIEWER = [sys.executable, "-m", "scripts.pages.viewer"]
 
 
 def series_of(viewer, track, metric, begin=0.0, end=EVER):
-    """By column: begins, ends, smallest, largest, means, last values."""
+    """By column: starts, ends, smallest, largest, means, last values."""
     fields = Fields(viewer.ask("values", struct.pack("<2I2d", track, metric, begin, end)))
     count, _ = fields.u32(2)
     columns = [fields.array("d", count) for _ in range(6)]
@@ -88,7 +88,7 @@ def test_metrics_of_another_tool(program, tmp_path):
         }
         described = {metric["name"]: (metric["unit"], metric["type"]) for metric in viewer.description()["metrics"]}
         assert described["temperature"] == ("K", "double") and described["balance"] == ("€", "int64")
-        # A range has the value before it and the one after it, too.
+        # A range includes the values before and after it.
         counter = next(one for one in json.loads(viewer.ask("side"))["counters"] if one["values"] == 4)
         assert series_of(viewer, counter["track"], counter["metric"], 12, 18)[0] == (10, 20)
 
@@ -118,7 +118,7 @@ def test_many_values_are_summed_up_and_few_are_exact(program, tmp_path):
         for i, first in enumerate(range(0, 20_000, 8)):
             values = [height(i) for i in range(first, first + 8)]
             assert (least[i], most[i], last[i]) == (min(values), max(values), values[-1])
-        # All of them one by one, from ranges that are small enough.
+        # All values one by one, from sufficiently small ranges.
         times, values = [], []
         for i in range(0, len(begin), 100):
             stretch = series_of(viewer, counter["track"], counter["metric"], begin[i], end[min(i + 99, len(end) - 1)])
@@ -127,7 +127,7 @@ def test_many_values_are_summed_up_and_few_are_exact(program, tmp_path):
             times += [stretch[0][place] for place in new]
             values += [stretch[5][place] for place in new]
         assert values == [height(i) for i in range(20_000)] and times[::8] == list(begin)
-        # The mean is that over time: a value stays until the next.
+        # The mean is over time: a value is valid until the next.
         for first, found in itertools.islice(zip(range(0, 20_000, 8), mean, strict=True), 2499):
             stays = [times[i + 1] - times[i] for i in range(first, first + 8)]
             area = sum(height(first + i) * stays[i] for i in range(8))

@@ -1,5 +1,5 @@
-"""The page of `timeloom view` answers from the data inside a file as the server of the same run does, and the program
-serves the page that is committed."""
+"""The page of `timeloom view` gives the same answers from the data in a file as the server of the same run, and the
+program serves the committed page."""
 
 import shutil
 import subprocess

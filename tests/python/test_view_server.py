@@ -1,4 +1,4 @@
-"""The server of `timeloom view`: nobody without the token is answered, and requests are bounded."""
+"""The server of `timeloom view`: requests without the token get no answer, and requests are bounded."""
 
 import contextlib
 import resource
@@ -83,7 +83,7 @@ def test_what_is_no_question_is_refused(program, one_run):
         ]:
             status, _, answer = viewer.request("POST", f"/api/{name}", body, X_Timeloom_Token=viewer.token)
             assert (status, answer.count(b"\n")) == (400, 1), (name, body[:40], answer)
-        # What makes sense and has no answer is none.
+        # Valid questions without data get an empty answer.
         assert viewer.calls(0, 5, 5) == []
         assert viewer.table(9, 3) == {}
         assert viewer.tile(0, 28, 2**63).rows == 1
@@ -119,7 +119,7 @@ def test_requests_are_bounded(program, one_run):
 
 
 def sleeps(viewer):
-    """How often each of its threads has gone to sleep, but for the first, which only waits for the end."""
+    """Return how often each of its threads has slept, except the first, which only waits for the end."""
     tasks = Path(f"/proc/{viewer.process.pid}/task")
     texts = {place: place.read_text() for place in tasks.glob("*/status") if place.parent.name != str(viewer.process.pid)}
     return {place: int(text.split("\nvoluntary_ctxt_switches:")[1].split()[0]) for place, text in texts.items()}
@@ -132,7 +132,7 @@ def test_a_connection_waits_while_there_are_no_descriptors(program, one_run):
         limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (3, limits[1]))
         with socket.create_connection(("127.0.0.1", int(viewer.port)), timeout=60) as connection:
-            # A thread that tries again and again never sleeps.
+            # A thread that retries endlessly never sleeps.
             before = sleeps(viewer)
             end = time.monotonic() + 60
             while not any(count >= before[thread] + 5 for thread, count in sleeps(viewer).items()):
@@ -144,7 +144,7 @@ def test_a_connection_waits_while_there_are_no_descriptors(program, one_run):
 
 
 def half_open(viewer, count, texts):
-    """Connections that have sent these, by turns, and neither go on nor read."""
+    """Open connections that have sent these, in turn, and neither continue nor read."""
     connections = []
     for i in range(count):
         connections.append(socket.create_connection(("127.0.0.1", int(viewer.port)), timeout=60))
@@ -165,7 +165,7 @@ def test_half_open_connections_keep_nobody_waiting(program, one_run):
         silent = [connection for i, connection in enumerate(idle) if i % 5 != 4]
         closed, _, _ = select.select(silent, [], [], 0)
         assert closed == []
-        # Those that read nothing get all that they have asked for.
+        # Those that read nothing get everything that they requested.
         answers = idle[4].makefile("rb")
         for _ in range(40):
             assert answers.readline() == b"HTTP/1.1 200 OK\r\n"

@@ -102,7 +102,7 @@ def test_marks_are_kept(program, one_run, tmp_path):
         assert json.loads((one_run / "view.json").read_text()) == MARKS
     with Viewer(program, one_run) as viewer:
         assert viewer.wait().description()["marks"] == MARKS["marks"]
-    # A file that is not ours is as good as none, and a link is not written through.
+    # A file that is not Timeloom's counts as missing, and a link is not written through.
     (one_run / "view.json").unlink()
     (tmp_path / "other").write_text("mine")
     (one_run / "view.json").symlink_to(tmp_path / "other")

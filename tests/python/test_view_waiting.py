@@ -1,4 +1,4 @@
-"""Working against waiting in `timeloom view`: the numbers of `timeloom report`, of a run and of any part of it."""
+"""Working and waiting in `timeloom view`: equal to `timeloom report`, for a run and for any part of it."""
 
 import json
 import random
@@ -50,7 +50,7 @@ def recorded(*options):
 
 
 def summed(viewer, description, begin, end):
-    """ns of own time, and ns of it waiting"""
+    """ns of exclusive time, and ns of it waiting"""
     paths, sums = viewer.paths(), [0, 0]
     for path, (own, waiting) in viewer.waiting(begin, end).items():
         region = description["regions"][paths[path][1]]
@@ -69,7 +69,8 @@ def reported(timeloom, run, *arguments):
 
 
 def is_same(found, expected):
-    """Own time to the nanosecond. The index cuts waiting that is longer than its gap, which the report does not: parts of a million."""
+    """Exclusive time to the nanosecond. The index cuts waiting that is longer than its gap, which the report does not:
+    parts of a million."""
     return found[0] == expected[0] and 0 <= expected[1] - found[1] <= expected[0] // 100_000
 
 

@@ -1,4 +1,4 @@
-"""docs/warnings.md has every line that is printed for the user: its fixed words are in the page."""
+"""docs/warnings.md has every line that is printed for the user: the page contains its fixed words."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 pytestmark = pytest.mark.any_python
 
 ROOT = Path(__file__).resolve().parents[2]
-# What begins a line on stderr, or behind "!" in a report.
+# Text at the start of a line on stderr, or behind "!" in a report.
 MARKS = ("say(", "say_not_recorded(", "line_start()", "fprintf(stderr", "losses.push_back(")
 # Files whose texts are parts of such lines.
 PARTS = ("src/core/given_up.cpp", "src/python/launch/end/end_of_run.cpp", "src/python/launch/place/rank_place.cpp",
@@ -22,7 +22,7 @@ FIELDS = re.compile(r"%[\d.]*l*[a-z]|\{[^{}]*\}|\\n|[`']")
 
 
 def statements(path):
-    """The statements of a file, each as its code and its texts; of Python a logical line is one."""
+    """The statements of a file, each as its code and its texts; in Python a logical line is one."""
     text = path.read_text()
     if path.suffix == ".py":
         for line in re.findall(r"(?:sys\.stderr\.write|\b_?say)\(.*", text):
@@ -42,7 +42,7 @@ def statements(path):
 
 
 def fixed_words():
-    """(file, words) of each part of a message that is no field and has three words or more."""
+    """(file, words) of each part of a message that is not a field and has three words or more."""
     for path in sorted([*ROOT.glob("src/**/*.cpp"), *ROOT.glob("python/**/*.py")]):
         name = str(path.relative_to(ROOT))
         if name.startswith(ELSEWHERE):

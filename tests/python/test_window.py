@@ -57,7 +57,7 @@ def measure(tmp_path):
 
 
 def calls_of(spool):
-    """Of each thread: names that are entered, a dot for each leave; | where recording goes on or off."""
+    """For each thread: names that are entered, a dot for each leave; | where recording is switched."""
     result = []
     for location in spool.locations():
         words, open_regions = [], []
@@ -105,7 +105,7 @@ def test_from_a_region_after_some_calls(measure, instrumenter):
 @each_instrumenter
 def test_until_a_region_is_left(measure, instrumenter):
     ((stream,),), _ = measure("main()", "--until", "__main__.train", instrumenter=instrumenter)
-    # What is still open there is left at the end, or when recording would go on.
+    # Regions still open there are left at the end, or when recording continues.
     assert stream.startswith("<module> main other leaf . leaf . . train leaf . . |")
     assert set(stream.partition("|")[2].split()) <= {"."}
 
@@ -179,7 +179,7 @@ before(); wait(True); inside(); wait(False); after()
 
 
 def test_times_and_forks(measure):
-    """The alarm is a thread of ours, of which a fork shall know nothing."""
+    """The alarm is a thread of Timeloom, which a fork must not notice."""
     streams, process = measure("""
 import os, timeloom
 def inside(): pass

@@ -1,4 +1,4 @@
-"""Windows by time of a main thread that computes, which each version of Python interrupts in its own way."""
+"""Windows by time for a main thread that computes; each version of Python interrupts it differently."""
 
 from spool_reader import spools_of
 from streams import run_python
@@ -21,7 +21,8 @@ print(*compute())
 
 
 def test_a_window_of_two_seconds(tmp_path):
-    """The calls of the third second lie between 2 s and 4 s, those of the first and the fifth do not: up to a second is for the start."""
+    """Calls of the third second lie between 2 s and 4 s, those of the first and the fifth do not: up to a second is for
+    the start."""
     (tmp_path / "program.py").write_text(PROGRAM)
     options = ["--no-weave", "--quiet", "-o", "run", "--from", "2s", "--until", "4s"]
     done = run_python(["-m", "timeloom", *options, "program.py"], tmp_path)

@@ -1,4 +1,4 @@
-"""Workers of engines have the names that these give them. Small modules stand for the engines', with the same names."""
+"""Workers of engines have the names that the engines give them. Small modules stand in for the engines."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ def after():
     pass
 """
 
-# What the engine does in its worker; the name.
+# The engine's code in its worker; the name.
 ENGINES = {
     "xdist": ("module('execnet.gateway_base'); os.environ['PYTEST_XDIST_WORKER'] = 'gw3'", "gw3"),
     "what xdist's worker starts": ("os.environ['PYTEST_XDIST_WORKER'] = 'gw3'", "worker.py"),
@@ -63,7 +63,7 @@ def test_workers_are_told_apart(measure, tmp_path):
 
 
 def test_forked_workers_of_a_pool(measure):
-    """Which have a copy of the modules and variables of their parent."""
+    """They have a copy of the modules and variables of their parent."""
     run, _ = measure(WORKER + """
 module('billiard.process', _current_process=Thing(_name='MainProcess'))
 module('execnet.gateway_base'); os.environ['PYTEST_XDIST_WORKER'] = 'gw3'
@@ -91,7 +91,7 @@ def test_the_command_of_a_worker_is_not_the_users_code(measure):
 
 
 def test_functions_that_cloudpickle_ships_are_one_row(measure, tmp_path, timeloom):
-    """It makes code of this file name anew in the worker, and globals with the names of the module."""
+    """It creates code with this file name again in the worker, and globals with the names of the module."""
     (tmp_path / "worker.py").write_text(f"""if True:
         import types
         def work(): pass

@@ -34,7 +34,7 @@ def run(command, directory, program):
 
 
 def replay(page, program):
-    """The page with what its commands print now."""
+    """The page with the present output of its commands."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         shutil.copy(ROOT / "examples" / "stencil.py", directory)
@@ -61,7 +61,7 @@ def blotted(line):
 
 
 def comparable(page):
-    """The blocks of a page; rows may come in another order, as times differ, and NumPy may have threads of its own."""
+    """The blocks of a page; rows may change places, as times differ, and NumPy may have its own threads."""
     return [sorted(blotted(line) for line in block.splitlines() if " in threads that recorded nothing" not in line) for block in BLOCK.findall(page)]
 
 

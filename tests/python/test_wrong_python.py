@@ -1,4 +1,4 @@
-"""A Python that the installed Timeloom was not made for: one line, and the program runs as without Timeloom."""
+"""A Python that the installed Timeloom does not support: one line, and the program runs as without Timeloom."""
 
 import importlib.machinery
 import os

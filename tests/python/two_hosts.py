@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 from mpi_runs import Mpi
 
-# By which the clock of `b` is before that of `a`.
+# The clock of `b` is ahead of the clock of `a` by this.
 SECONDS_AHEAD = 5000
-# Longer than the silence after which a process of another host is gone.
+# Longer than the silence after which a process of another host counts as gone.
 LONG_AGO = 3600
 ADDRESSES = {"a": "10.213.71.1", "b": "10.213.71.2"}
 OF_B = ["--ipc", "--pid", "--mount-proc", "--fork", "--kill-child", "--time",
@@ -26,11 +26,11 @@ OF_B = ["--ipc", "--pid", "--mount-proc", "--fork", "--kill-child", "--time",
 
 
 class NotPossible(Exception):
-    """The machine lets nobody make such hosts; says why."""
+    """The machine does not permit such hosts; the message has the reason."""
 
 
 def missing():
-    """What this machine lacks for them; empty: nothing that is known."""
+    """The parts that this machine lacks for them; empty: none known."""
     if os.geteuid() != 0:
         return "two hosts on one machine need root"
     names = [name for name in ("ip", "unshare", "nsenter") if shutil.which(name) is None]
@@ -41,7 +41,7 @@ class Host:
     def __init__(self, name, namespaces, settings):
         script = " && ".join([f"hostname {name}", *settings, "ip link set lo up", "echo ready", "exec cat"])
         self.name = name
-        # It ends with its input, also where nobody is left to close that.
+        # It ends with its input, even if no process is left to close it.
         self.holder = subprocess.Popen(
             ["unshare", "--net", "--uts", "--mount", *namespaces, "sh", "-c", script],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -54,7 +54,7 @@ class Host:
         self.process = int(children[0]) if self.has_processes else outer
 
     def command(self, directory, *words):
-        """What runs a command on this host."""
+        """The command that runs another one on this host."""
         # Without a child, which a signal to nsenter would leave behind; those of `b` end with their namespace.
         child = [] if self.has_processes else ["--no-fork"]
         return ["nsenter", "--target", str(self.process), "--all", *child, f"--wdns={directory}", *map(str, words)]
@@ -89,8 +89,8 @@ class Hosts:
         boot_id.write_text(f"{uuid.uuid4()}\n")
         system = self.directory / "sys"
         system.mkdir()
-        # A /sys that shows the interfaces of the host, with the groups of processes that were in the other; files that no
-        # other host has in /run.
+        # A /sys that shows the interfaces of the host, with the groups of processes from the other one; files in /run
+        # that no other host has.
         both = [f"mount --bind {names} /etc/hosts", f"mount -t sysfs sysfs {system}",
                 f"mount --rbind /sys/fs/cgroup {system}/fs/cgroup", f"mount --rbind {system} /sys",
                 "mount -t tmpfs tmpfs /run"]  # fmt: skip
@@ -145,6 +145,6 @@ def nodes(run):
 
 
 def fall_silent(run):
-    """As if those that cannot be seen from here had not shown life for longer than they may."""
+    """As if processes that cannot be seen from here had been silent for longer than allowed."""
     for life in run.glob("spool/rank-*/*/life"):
         os.utime(life, (time.time() - LONG_AGO,) * 2)

@@ -1,4 +1,4 @@
-"""A viewer's server under test, and its answers (docs/formats/view-http.md) as values of Python."""
+"""A viewer's server under test, and its answers (docs/formats/view-http.md) as Python values."""
 
 import dataclasses
 import http.client
@@ -17,7 +17,7 @@ EVER = float(2**53)
 
 
 class Fields:
-    """The fields of an answer, from its begin to its end."""
+    """The fields of an answer, from start to end."""
 
     def __init__(self, body: bytes):
         self.body = body
@@ -77,7 +77,7 @@ class Viewer:
         self.process.communicate()
 
     def stop(self, number: int = signal.SIGINT) -> tuple[int, str]:
-        """Ends it by a signal; its exit status and what it said on standard error."""
+        """End it by a signal; return its exit status and its standard error."""
         self.process.send_signal(number)
         _, said = self.process.communicate(timeout=60)
         return self.process.returncode, said
@@ -100,7 +100,7 @@ class Viewer:
         return answer
 
     def wait(self) -> "Viewer":
-        """Until the index is there."""
+        """Wait until the index exists."""
         while (progress := json.loads(self.ask("progress")))["state"] != "ready":
             assert progress["state"] == "indexing", progress
             time.sleep(0.01)

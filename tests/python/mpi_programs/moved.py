@@ -116,7 +116,7 @@ def without_blocking(file):
     end = file.Get_size()
     file.Read_at(end - 7, data[3])
     moved("files", "MPI_File_read_at", 7, 0)
-    world.Barrier()  # what the other process writes next is beyond this end
+    world.Barrier()  # the other process's next write is beyond this end
     file.Write_at_all_begin(2000 + 40 * rank, data[0])
     file.Write_at_all_end(data[0])
     moved("files", "MPI_File_write_at_all_end", 0, 40)

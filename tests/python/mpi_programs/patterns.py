@@ -66,7 +66,7 @@ def halo():
 
 
 def some():
-    """Rank 0 takes what comes, some at a time; persistent requests; one to nobody; one that is cancelled."""
+    """Rank 0 receives messages, some at a time; persistent requests; one to MPI_PROC_NULL; one that is cancelled."""
     if rank == 0:
         rooms = {source: np.empty(5, dtype="i4") for source in range(1, size)}
         requests = [world.Irecv(rooms[source], source, 3) for source in rooms]
@@ -99,7 +99,7 @@ def some():
 
 
 def workers():
-    """Rank 0 gives out tasks, a new one to whoever has done one, until none is left; they differ in size."""
+    """Rank 0 gives out tasks of different sizes, a new one to each rank that has finished one, until none is left."""
     task, result, end = 1, 2, 3
     tasks = [np.zeros(1 + number % 5) for number in range(3 * size)]
     if rank == 0:
@@ -174,7 +174,7 @@ def collectives():
 
 
 def neighbours():
-    """Operations between neighbours: of a line, whose ends have one, of a graph, and of one with directions."""
+    """Operations between neighbours: in a line, whose ends have one, in a graph, and in a directed graph."""
     line = world.Create_cart([size], periods=[False])
     there = (rank > 0) + (rank < size - 1)
     two, four = np.zeros(2, dtype="i4"), np.zeros(4, dtype="i4")
