@@ -9,7 +9,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 # Values of settings by their names, with _ for -.
 _Settings: TypeAlias = dict[str, Any]
-# The kind ("file", "module", "command", "stdin"), what is run, its arguments.
+# The kind ("file", "module", "command", "stdin"), the target, its arguments.
 _Program: TypeAlias = tuple[str, str, list[str]]
 # The path of a pyproject.toml and its table tool.timeloom.
 _Pyproject: TypeAlias = tuple[str, dict[str, Any]] | None

@@ -11,7 +11,8 @@
 
 namespace timeloom::weave {
 
-// The spools of a run, in order. A symbolic link does not count, neither for one spool nor for all.
+// The spools of a run, in order. Symbolic links do not count: neither a link to one spool nor to
+// all.
 std::vector<spool::SpoolDirectory> spools_of(const run::Directory& run);
 // Removes the spools, of which `woven` have been woven. Where other processes have joined since,
 // all spools stay for the next weave, and the run is marked as running. Returns the number of these

@@ -166,7 +166,7 @@ void SpoolSource::note_regions(const Process& process, const std::string& ids,
   }
 }
 
-// Losses go into the trace, under names of our own.
+// Losses are recorded in the trace, under Timeloom's own names.
 void SpoolSource::add_properties() {
   std::uint64_t bad_definitions = 0;
   for (const Process& process : processes_) bad_definitions += process.reader->damage().definitions;

@@ -1,4 +1,4 @@
-"""Programs that are attached to while they run, and what they print."""
+"""Programs that are attached to while they run, and their output."""
 
 import json
 import signal

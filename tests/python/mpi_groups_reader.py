@@ -1,10 +1,10 @@
-"""Says what processes of several groups said to each other in an OTF2 archive, with the Python bindings of OTF2.
+"""Prints the messages between processes of several groups in an OTF2 archive, with the Python bindings of OTF2.
 
-    /usr/bin/python3 mpi_groups_reader.py ANCHOR
+/usr/bin/python3 mpi_groups_reader.py ANCHOR
 
-Prints JSON: the names of the processes (location groups), the communicators with the names of the members of their group,
-or of both, and the messages as [KIND, NANOSECONDS, COMMUNICATOR, OWN PROCESS, PROCESS OF THE PEER, TAG, BYTES], and the
-collective operations as [NAME, COMMUNICATOR, OWN PROCESS, ROOT, SENT, RECEIVED].
+Prints JSON: the names of the processes (location groups), the communicators with the names of the members of their
+group, or of both, the messages as [KIND, NANOSECONDS, COMMUNICATOR, OWN PROCESS, PROCESS OF THE PEER, TAG, BYTES], and
+the collective operations as [NAME, COMMUNICATOR, OWN PROCESS, ROOT, SENT, RECEIVED].
 """
 
 import json

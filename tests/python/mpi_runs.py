@@ -133,7 +133,7 @@ def run_native(mpi, ranks, directory, timeloom, program, *words, options=()):
 
 
 def archive(run_directory):
-    """What the Python bindings of OTF2 read."""
+    """The archive, as read by the Python bindings of OTF2."""
     done = subprocess.run(["/usr/bin/python3", HERE / "mpi_reader.py", run_directory / "traces.otf2"],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

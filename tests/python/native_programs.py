@@ -19,7 +19,7 @@ def config(timeloom_program):
 
 @pytest.fixture
 def record(tmp_path, timeloom_program):
-    """Runs a program with --program and returns what it printed."""
+    """Runs a program with --program and returns its output."""
 
     def record(*words, options=("--no-weave", "--quiet"), status=0, said="", **variables):
         done = subprocess.run(

@@ -142,7 +142,7 @@ class Profile:
             for column, location in enumerate(self.locations):
                 (visits,), *times = (table[cnode][column] for table in core)
                 if node is not None and (visits or times[0][0]):
-                    # Without a visit there is no shortest or longest one.
+                    # Without a visit, shortest and longest are undefined.
                     nanoseconds = [round(time * 1e9) if abs(time) < 1e300 else None for (time,) in times]
                     location["cells"][node] = (visits, *nanoseconds)
         for metric in self.metrics[4:]:

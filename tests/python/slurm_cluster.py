@@ -42,7 +42,7 @@ LONGEST = 60  # seconds until the nodes are there
 
 
 def missing():
-    """What this machine lacks; empty: nothing."""
+    """The parts that this machine lacks; empty: none."""
     names = [name for name in PROGRAMS if shutil.which(name, path=f"{os.environ['PATH']}:{SYSTEM}") is None]
     return f"{names[0]} is not installed (Debian's slurm-wlm and munge)" if names else ""
 

@@ -98,7 +98,7 @@ def test_the_parts_of_the_overhead(timeloom, tmp_path):
     parts = ("events_seconds", "functions_seconds", "start_seconds", "recorder_seconds")
     assert sum(overhead[part] for part in parts) == pytest.approx(overhead["cpu_seconds"])
     assert all(overhead[part] > 0 for part in (*parts, "weave_seconds"))
-    # 200,000 events of 8 bytes; that of the child counts as much as one of its parent.
+    # 200,000 events of 8 bytes; an event of the child counts as much as one of its parent.
     assert 1e-9 < overhead["events_seconds"] / 200_000 < 1e-5
     assert overhead["cpu_seconds"] / overhead["program_cpu_seconds"] == pytest.approx(overhead["share_of_cpu"])
 

@@ -37,7 +37,7 @@ def calls(timeloom, run, *options):
     return {name: list(map(tuple, one)) for name, one in found.items()}
 
 
-# ---- what is read
+# ---- input
 
 
 def test_a_trace_of_another_tool(timeloom, run):

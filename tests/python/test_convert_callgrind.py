@@ -81,7 +81,7 @@ def test_callgrind_has_functions_and_calls(each_run, convert):
         own, calls = expected[place(row["process"], row["thread"])]
         add(own, function(row), [row["exclusive_ns"], row["visits"]])
         above = [function(one) for one in callers(row)]
-        if above:  # what a recursive call costs is in the outermost
+        if above:  # the cost of a recursive call is in the outermost one
             cost = [row["inclusive_ns"], below[row["process"], row["thread"], row["id"]]]
             add(calls, (above[0], function(row)), [row["visits"], *([0, 0] if function(row) in above else cost)])
     file = convert("callgrind")

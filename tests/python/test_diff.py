@@ -52,7 +52,7 @@ def test_what_changed(timeloom, run, later):
     changes = [abs(row["exclusive_change_s"]) for row in paths.values()]
     assert changes == sorted(changes, reverse=True)
     assert not {"paths", "call_paths"} & set(json.loads(timeloom("diff", "--json", "--flat", run, later).stdout))
-    # Only what rows need is in the table of paths.
+    # The table of paths has only the columns that its rows need.
     few = timeloom("diff", "--json", "--min-percent", "10", "--tree", run, later)
     assert json.loads(few.stdout)["paths"] == [[-1, "main"], [0, "Solver.step"], [1, "dot"]]
     assert {path: row["name"] for path, row in rows(few, "call_paths").items()} == {

@@ -62,7 +62,7 @@ def steps(counter, function, libraries):
     if done.returncode == 2:
         pytest.skip("ptrace is not allowed here")
     assert done.returncode == 0, done.stderr
-    return int(done.stdout.splitlines()[-1])  # behind what puts() and others have printed
+    return int(done.stdout.splitlines()[-1])  # behind the output of puts() and others
 
 
 @pytest.mark.parametrize("function", sorted(FUNCTIONS))

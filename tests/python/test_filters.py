@@ -288,7 +288,7 @@ CHOICES = [
 def test_modules_and_packages(instrumenter, layers):
     def recorded(*options):
         path = {"PYTHONPATH": str(layers / "lib" / "site-packages")}
-        # An environment with setuptools has an importer of its own among its packages.
+        # An environment with setuptools has an additional importer among its packages.
         keep = lambda name: not name.startswith("_distutils_hack")
         (events,) = record(layers, instrumenter, *options, program="layers.py", keep=keep, env=path)
         # Python's work at its end is not part of the program.

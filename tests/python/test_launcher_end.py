@@ -164,7 +164,7 @@ def test_summary_comes_after_the_output_of_the_program(work):
         work, text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, capture_output=False
     )
     before, _, after = process.stdout.partition("timeloom: ")
-    # Python writes what it has buffered at its end.
+    # Python writes its buffers at its end.
     assert before in ("no newlineerr", "errno newline")
     assert SUMMARY.fullmatch("timeloom: " + after)
 

@@ -28,7 +28,7 @@ PROGRAM = textwrap.dedent("""
 
 
 def ids_of(tmp_path, timeloom, *words, **variables):
-    """(rank of the process, name, id) of each location, by the ids; what the files of events are called."""
+    """(rank of the process, name, id) of each location, sorted by id; the names of the event files."""
     (tmp_path / "app.py").write_text(PROGRAM)
     subprocess.run([sys.executable, "-m", *words, "app.py"], cwd=tmp_path, check=True, capture_output=True,
                    env={**environment(), **variables})  # fmt: skip

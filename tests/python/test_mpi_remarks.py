@@ -58,7 +58,7 @@ def test_a_launcher_without_the_option(ranks):
     (line,) = said(ranks, "scorep", SCOREP_EXPERIMENT_DIRECTORY="e")
     assert line.startswith("scorep: started by ") and name.lower() in line.lower()
     assert line.endswith(" without --mpp=mpi: calls of MPI are not recorded")
-    assert ranks.names == ["e"]  # what is recorded stays as it is
+    assert ranks.names == ["e"]  # the records are not affected
     assert said(ranks, "scorep", "--mpp=none", SCOREP_EXPERIMENT_DIRECTORY="f") == []
     assert said(ranks, "scorep", **OFF) == []
 

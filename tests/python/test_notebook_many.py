@@ -60,7 +60,7 @@ def test_the_500th_cell_costs_what_the_first_did(kernel):
     last = kernel.run(CELL)
     after = counted(kernel)
     assert {name: after[name] for name in SAME} == {name: before[name] for name in SAME}
-    assert after["descriptors"] < before["descriptors"] + 20  # those of weaves come and go; one a cell would be 400
+    assert after["descriptors"] < before["descriptors"] + 20  # weaves open and close some; one per cell would be 400
     # The notebook keeps a cell's source, its results and the handle of its block: a few objects, a few kB.
     assert after["objects"] - before["objects"] < 400 * 20
     assert after["private"] + after["shared"] - before["private"] - before["shared"] < 400 * 10  # kB

@@ -25,7 +25,7 @@ def kernel(tmp_path_factory):
     kernel.close()
 
 
-# Cells of the notebook that comes with the Score-P kernel, and the lines that each has, with {} for what differs.
+# Cells of the Score-P kernel's notebook, and the expected lines of each, with {} for varying parts.
 NOTEBOOK = [
     (ENVIRONMENT, [f"Score-P environment set successfully: {SETTINGS}"]),
     ("%%scorep_python_binding_arguments\n--noinstrumenter",

@@ -201,7 +201,7 @@ def test_threads_say_everything_together(instrumenter, tmp_path):
 
 OPTIONS = [
     *((name, "--c-functions") for name in C_INSTRUMENTERS),
-    ("frame", "--async-tasks", "--task-layout", "locations"),  # lanes depend on who comes first
+    ("frame", "--async-tasks", "--task-layout", "locations"),  # lanes depend on the order of arrival
     ("auto", "--exclude", "*leaf*", "--max-depth", "6"),
     ("auto", "--metric-rusage", "all", "--metric-rusage-per-process", "all"),
 ]

@@ -147,7 +147,7 @@ def test_nothing_is_lost_when_the_program_dies(app, timeloom, end, status, traci
     (app / "app.py").write_text(f"def f():\n    pass\nfor _ in range(7):\n    f()\n{end}\n")
     run_scorep(app, "app.py", status=status, SCOREP_EXPERIMENT_DIRECTORY="run",
                SCOREP_ENABLE_TRACING=tracing)  # fmt: skip
-    timeloom("info", app / "run")  # weaves what has not been woven
+    timeloom("info", app / "run")  # weaves an unwoven run
     report = timeloom("report", "--json", app / "run").stdout
     rows = json.loads(report)["flat"]["rows"]
     assert [row["visits"] for row in rows if row["name"] == "__main__:f"] == [7]

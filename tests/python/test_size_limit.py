@@ -116,7 +116,7 @@ def test_the_newest_events_of_many_threads_are_kept(measure):
     (spool,) = spools_of(run.directory)
     kept = sum(1 for location in spool.locations() for kind, *_ in spool.events(location) if kind in ("enter", "leave"))
     assert kept > 250_000
-    again = kept + spool.dropped - 2 * 8 * (100_000 + 2)  # what is entered once more, and what threading calls
+    again = kept + spool.dropped - 2 * 8 * (100_000 + 2)  # regions entered again, and calls of threading
     assert 0 < again < 2000
 
 

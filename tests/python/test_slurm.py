@@ -66,7 +66,7 @@ def assert_known(text, directory):
 
 
 def test_ranks_of_srun_share_one_run(cluster, work, timeloom_program):
-    """Also where those of one host have ended before those of the other begin."""
+    """Also if the ranks of one host have ended before the ranks of the other start."""
     done = cluster.run(work, "srun", *FOUR, "timeloom", "run", "-o", "run", "app.py")
     assert names(work) == ["run"]
     assert len(summaries(done.stderr)) == 1

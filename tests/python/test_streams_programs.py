@@ -8,7 +8,7 @@ from streams import INSTRUMENTERS, assert_same, measure, plain
 
 
 def calls(text):
-    """Streams in short: `f` enters f, `.` leaves what was entered last; `A:f` is A.f."""
+    """Streams in short: `f` enters f, `.` leaves the innermost region; `A:f` is A.f."""
     stream, stack = [], []
     for word in text.replace(".", " . ").split():
         if word == ".":
@@ -218,9 +218,8 @@ def test_frames_that_are_refused_are_not_recorded(instrumenter, tmp_path):
 
 @each_instrumenter
 def test_finalizers_of_locals(instrumenter, tmp_path):
-    """What dies with the locals of a function dies after its leave; inside it for `frame`
-    from 3.12 on,
-    which cannot tell (docs/instrumenters.md)."""
+    """Objects freed with the locals of a function die after its leave; for `frame` from 3.12 on inside it, because it
+    cannot tell (docs/instrumenters.md)."""
     program = """
     import weakref
     def helper(*_): pass

@@ -97,7 +97,7 @@ def test_a_damaged_index_is_made_anew_with_one_line(program, one_run, timeloom):
     text = timeloom("view", "--text", one_run)
     assert text.stderr == ""
     good = index.read_bytes()
-    for place in range(16, len(good), len(good) // 12):  # before it are the words that say what it is
+    for place in range(16, len(good), len(good) // 12):  # the words before it identify the file
         flipped(index, good, place)
         again = timeloom("view", "--text", one_run)
         assert again.stdout == text.stdout

@@ -1,11 +1,11 @@
-"""docs/workflow.md: its commands are run, and what comes is what it says.
+"""docs/workflow.md: its commands are run, and their output must be the page's.
 
-What depends on the machine, the clock and the versions is blotted out on both
-sides: all times, and of what is not the program's own all numbers.
+Parts that depend on the machine, the clock and the versions are blotted out on both sides: all times, and all numbers
+that are not the program's own.
 
     python tests/python/test_workflow.py
 
-writes the page anew, with the `timeloom` that is found beside this Python.
+writes the page again, with the `timeloom` that is found beside this Python.
 """
 
 import os

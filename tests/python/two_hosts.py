@@ -1,8 +1,9 @@
-"""Two hosts on one machine, made of namespaces: `a`, and `b` with what another machine has of its own.
+"""Two hosts on one machine, made of namespaces: `a`, and `b` with its own resources like another machine.
 
-Both have a name and a network, joined by a cable; `b` has processes, a monotonic clock and a boot id besides, so that from `a`
-nobody sees whether a process of `b` lives, nor the other way round. They share all files, as the nodes of a cluster do. Open MPI starts ranks on `b` by a
-script in place of ssh. The namespaces live as long as a process in them; nothing else is left behind.
+Both have a name and a network, joined by a cable; `b` also has its own processes, monotonic clock and boot id. So `a`
+cannot see whether a process of `b` is alive, and vice versa. They share all files, like the nodes of a cluster. Open
+MPI starts ranks on `b` through a script in place of ssh. The namespaces live as long as a process in them; nothing else
+is left behind.
 """
 
 import os
@@ -55,7 +56,7 @@ class Host:
 
     def command(self, directory, *words):
         """The command that runs another one on this host."""
-        # Without a child, which a signal to nsenter would leave behind; those of `b` end with their namespace.
+        # Without a child, which a signal to nsenter would leave behind; processes of `b` end with their namespace.
         child = [] if self.has_processes else ["--no-fork"]
         return ["nsenter", "--target", str(self.process), "--all", *child, f"--wdns={directory}", *map(str, words)]
 
@@ -64,7 +65,7 @@ class Host:
 
 
 class Hosts:
-    """A context: the hosts, with a directory for what they need."""
+    """A context: the hosts, with a directory for their files."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -109,7 +110,7 @@ class Hosts:
                 raise NotPossible(f"{' '.join(command)}: {done.stderr.strip()}")
 
     def mpi(self, open_mpi, directory, *variables):
-        """Open MPI of the machine, with two ranks on each host; `variables` are passed on besides those of its own."""
+        """The machine's Open MPI, with two ranks on each host; `variables` are passed on in addition to its own."""
         agent = self.directory / "agent"
         # As ssh does it: little of the environment, and a line for a shell.
         start = " ".join(self.b.command("/", "env", "-i", f"PATH={os.environ['PATH']}", "HOME=/root", "sh", "-c"))

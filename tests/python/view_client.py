@@ -24,7 +24,7 @@ class Fields:
         self.at = 0
 
     def array(self, letter: str, count: int) -> tuple[Any, ...]:
-        """That many numbers, and what fills up to 8 bytes."""
+        """That many numbers, and the padding to 8 bytes."""
         layout = f"<{count}{letter}"
         values = struct.unpack_from(layout, self.body, self.at)
         self.at = (self.at + struct.calcsize(layout) + 7) // 8 * 8

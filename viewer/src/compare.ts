@@ -14,7 +14,7 @@ export interface Sums {
   total: number;
 }
 
-/** A call path that both runs have; its sums are those of both together. */
+/** A call path that both runs have; its sums are over both. */
 export interface NodePair extends Node {
   readonly before: Sums;
   readonly after: Sums;

@@ -185,7 +185,7 @@ export interface CallDetails extends CallRef {
   readonly stack: readonly CallRef[];
 }
 
-/** Some lines of a file including those of a function, or the reason why they are missing. */
+/** Some lines of a file, among them the lines of a function, or the reason why they are missing. */
 export type SourceText = { readonly reason: string } | {
   readonly file: string;
   /** The number of the first of `lines`. */

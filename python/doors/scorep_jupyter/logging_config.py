@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging.config  # noqa: F401  (those who import this module use it)
+import logging.config  # noqa: F401  (programs that import this module use it)
 from typing import Any
 
 LOGGING: dict[str, Any] = {

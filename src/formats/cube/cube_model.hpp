@@ -139,8 +139,8 @@ const std::string* find_attribute(const Attributes& attributes, std::string_view
 CubeMetricId find_metric(const Cube& cube, std::string_view unique_name) noexcept;
 
 // The call paths in the "wide" order in which values of inclusive metrics are stored: a call path
-// is followed by its children, then by the descendants of its first child, then by those of the
-// second, and so on.
+// is followed by its children, then by everything below its first child, then by everything below
+// its second child, and so on.
 std::vector<CnodeId> wide_order(const Cube& cube);
 
 }  // namespace timeloom::cube

@@ -1,7 +1,7 @@
 // Writes the events and the communicators of MPI.
 //
 // Events: used by one thread for each location. Definitions: by the thread that finishes the
-// archive. Communicators of MPI follow those of threads (thread_writer.hpp).
+// archive. Communicators of MPI have ids after the communicators of threads (thread_writer.hpp).
 #pragma once
 
 #include "core/mpi/mpi_event.hpp"

@@ -37,7 +37,7 @@ struct Session {
   Clock clock;
   HostThreads threads;
   Records records{functions, clock, threads};
-  std::mutex mutex;  // guards what follows, and `records`
+  std::mutex mutex;  // guards the following members, and `records`
   std::vector<std::uint8_t*> free_buffers;
   std::uint64_t objects = 0;  // loaded when references were redirected
 };

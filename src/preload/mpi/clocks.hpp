@@ -2,8 +2,8 @@
 //
 // Called by all ranks, between MPI_Init and MPI_Finalize. One rank of each host takes part, in a
 // binary tree, so that the messages of a rank grow with the logarithm of the number of hosts.
-// Nothing is compared on one host, whose processes share a clock, nor unless the user states that
-// all ranks of the job use these wrappers (TIMELOOM_COMPARE_CLOCKS=on). Throws nothing.
+// Nothing is compared on one host, whose processes share a clock. On several hosts the user has to
+// state that all ranks of the job use these wrappers (TIMELOOM_COMPARE_CLOCKS=on). Throws nothing.
 #pragma once
 
 #include <cstdint>

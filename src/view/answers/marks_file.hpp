@@ -16,7 +16,7 @@ class MarksFile {
  public:
   explicit MarksFile(const std::filesystem::path& anchor);
 
-  // A JSON array of {"time": ticks, "text": "..."}; empty where there is no file, or not one of
+  // A JSON array of {"time": ticks, "text": "..."}; empty if the file is missing or is not one of
   // Timeloom's.
   std::string read() const;
   // Replaces the file by the marks of {"version": 1, "marks": [...]}. Returns the path. An empty

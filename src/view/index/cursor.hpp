@@ -1,13 +1,14 @@
 // Goes through the events of a track, block by block.
 //
 // A token of a block is a varint: ticks since the event before (in the first of a block, since the
-// time of the block) * 4 + kind, and operands as varints:
-//   0  enter   which child of the innermost open node it is; where that has no region, the region
-//   1  leave
-//   2  other   EventKind, reference, value. kWaiting: of the ticks since the event before, `value`
-//              were waiting; it is no event of the run
-//   3  recording is switched off, or on again
-// Below a node without a region there are no nodes: an enter there is child 0 and stays in it.
+// time of the block) * 4 + kind. Operands follow as varints:
+// 0  enter   position among the children of the innermost open node; if that node has no region,
+//            the region
+// 1  leave
+// 2  other   EventKind, reference, value. kWaiting: of the ticks since the event before, `value`
+//            were waiting; it is not an event of the run
+// 3          recording is switched off, or on again
+// There are no nodes below a node without a region: an enter there is child 0 and stays in it.
 //
 // Used by one thread; the track outlives it. Throws Error where the file is damaged.
 #pragma once

@@ -157,7 +157,7 @@ int main(int count, char** words) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   gather_by_status();
-  MPI_Barrier(MPI_COMM_WORLD);  // or what comes next would be taken for it
+  MPI_Barrier(MPI_COMM_WORLD);  // or the next message would be taken for it
   collective("BARRIER", 0, 0);
   halo();
   some();

@@ -1,12 +1,13 @@
 // The writer and the reader of CUBE files for tests in Python.
 //
 //   cube_json write FILE [compress] < DESCRIPTION   a file with these values
-//   cube_json read FILE                             what is in a file, as JSON, by the numbers of
-//   the file
+//   cube_json read FILE                             the contents of a file as JSON, with the
+//   numbers
+//                                                   in the file
 //
-// {"metrics": [{"name", "dtype", "kind"}], "regions": [NAME], "cnodes": [{"parent", "region",
-//  "parameters": [[numeric, key, value]]}], "locations": [[process, name]],
-//  "values": {METRIC: {CNODE: HEX of the row}}}
+//   {"metrics": [{"name", "dtype", "kind"}], "regions": [NAME], "cnodes": [{"parent", "region",
+//    "parameters": [[numeric, key, value]]}], "locations": [[process, name]],
+//    "values": {METRIC: {CNODE: HEX of the row}}}
 #include <algorithm>
 #include <cstdio>
 #include <exception>

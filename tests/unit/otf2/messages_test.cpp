@@ -113,7 +113,7 @@ TEST(MpiRoundTrip, KeepsEvents) {
   for (const auto& [location, events] : written.events) {
     EXPECT_EQ(told(found.events.at(location)), told(events));
   }
-  EXPECT_EQ(found.definitions.locations[0].event_count, 12u);  // operands are no events
+  EXPECT_EQ(found.definitions.locations[0].event_count, 12u);  // operands are not events
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ TEST_F(LinksTest, InThePlaceOfAProfileAreNotFollowed) {
   fs::create_symlink(directory_ / "moved.cubex", run() / "profile.cubex");
   EXPECT_FALSE(has_profile(run()));
   EXPECT_THROW(profile_of(run()), Error);
-  EXPECT_EQ(profile_of(run() / "profile.cubex"), run() / "profile.cubex");  // as the user says
+  EXPECT_EQ(profile_of(run() / "profile.cubex"), run() / "profile.cubex");  // as the user writes it
 }
 
 TEST_F(LinksTest, InThePlaceOfTheMarkAreRemoved) {

@@ -1,6 +1,6 @@
-// What a rewind takes out of a location: events as letters, a small language.
+// The events that a rewind removes from a location: events as letters, in a small language.
 //
-//   A a   enter, leave of region A        [x ]x  begin of rewind x, end that keeps
+//   A a   enter, leave of region A        [x ]x  start of rewind x, end that keeps
 //   p     a parameter                      !x    end that discards
 //   c     a thread is created              - +   recording off, on
 #include "weave/rewind.hpp"

@@ -30,7 +30,7 @@ interface Known extends TalkShown {
   readonly rows: string;
 }
 
-/** The messages around the visible range; those of another range stay until these arrive. */
+/** The messages around the visible range; messages of another range stay until these arrive. */
 export class TalkCache {
   private known: Known | null = null;
   private asked = "";
