@@ -1,7 +1,7 @@
 // A LocationSink for formats whose calls carry their parameters. It passes on an enter together
 // with the parameters that follow it directly; later parameters come with the leave.
 //
-// As LocationSink: used by one thread at a time.
+// As LocationSink: used by one thread at a time. Throws what the derived class throws.
 #pragma once
 
 #include <optional>

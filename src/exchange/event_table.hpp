@@ -4,7 +4,8 @@
 //   regions     a row for each region of each thread or task (Options::flat)
 //   events      a row for each event
 //
-// docs/convert.md describes the columns. A format implements TableFormat and RowWriter.
+// docs/convert.md describes the columns. A format implements TableFormat and RowWriter. Used by one
+// thread, except where noted. Throws Error.
 #pragma once
 
 #include <cstddef>

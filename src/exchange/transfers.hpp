@@ -2,6 +2,7 @@
 // in the call that made them.
 //
 // A TransferReader follows one location and is used by one thread; all others are plain functions.
+// Throws std::bad_alloc, and Error where reading the run fails.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,8 @@
 // A sink like any other, fed under the same rules. It keeps sums of hash values, so memory does not
 // grow with the messages. An unmatched end goes unnoticed only if two hashes of 64 bits are equal
 // by chance. A hash depends only on values that the process of the event knows, so sums of parts of
-// a run can be added. REQUIRES for complete() and ends(): all locations are finished.
+// a run can be added. REQUIRES for complete() and ends(): all locations are finished. Throws only
+// std::bad_alloc. Threads: as RunSink.
 #pragma once
 
 #include <atomic>

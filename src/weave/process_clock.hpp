@@ -5,7 +5,7 @@
 // with none, the counter is taken to have started together with the clock. Times stay below 2^63
 // and in order, even for a damaged spool. Where the host's clock was compared with another host's,
 // the line through the first and the last offset is added, so that times are on the other host's
-// clock.
+// clock. Throws nothing.
 #pragma once
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // The order depends on which process started which, on names, and on the order in which a parent
 // started its children. It does not depend on the times at which they started: the processes of two
 // runs of a program get the same ranks, so tools can compare them one by one. A pure function, for
-// any thread.
+// any thread. Throws only std::bad_alloc.
 #pragma once
 
 #include <cstddef>

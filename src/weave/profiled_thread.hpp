@@ -1,5 +1,5 @@
-// Converts the profile that a thread folded while it ran into its part of the run's call
-// tree. A pure function, for any thread.
+// Converts the profile that a thread folded while it ran into its part of the run's call tree. A
+// pure function, for any thread. Throws only std::bad_alloc.
 #pragma once
 
 #include "profile/location_fold.hpp"

@@ -4,7 +4,7 @@
 // The events of an open rewind region are held back until it ends, up to a limit. Discarded events
 // are replaced by a stretch without recording. Enters and leaves stay balanced: a leave whose enter
 // precedes the region stays, and so does an enter that has no leave by its end. There is one object
-// for each location, used by one thread.
+// for each location, used by one thread. Throws only std::bad_alloc.
 #pragma once
 
 #include <cstddef>

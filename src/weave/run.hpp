@@ -31,17 +31,16 @@ struct WeaveSummary {
   std::uint64_t task_lanes = 0;  // locations of the tasks; 0: each has its own
   std::uint64_t bytes = 0;       // size of the records in the spools
   std::uint64_t processes = 0;
-  std::uint64_t running = 0;         // processes still running: their records so far were woven
-  std::uint64_t out_of_sight = 0;    // processes that may still run on other machines: the spool is
-                                     // kept
-  std::uint64_t lost_events = 0;     // events that could not be recorded
-  std::uint64_t older_events = 0;    // events given up for newer ones at the size limit
-  std::uint64_t closed_regions = 0;  // left open by the end of the program, closed here
-  std::uint64_t damaged_segments = 0;       // damaged parts of spools
-  std::string ending;                       // how the program ended; empty: normally
-  std::uint64_t folded_events = 0;          // part of the events: only the profile has them
-  Shares overhead;                          // zeros: not known
-  std::uint64_t unknown_costs = 0;          // processes that `overhead` does not include
+  std::uint64_t running = 0;           // processes still running: their records so far were woven
+  std::uint64_t out_of_sight = 0;      // may still run on other machines: the spool is kept
+  std::uint64_t lost_events = 0;       // events that could not be recorded
+  std::uint64_t older_events = 0;      // events given up for newer ones at the size limit
+  std::uint64_t closed_regions = 0;    // left open by the end of the program, closed here
+  std::uint64_t damaged_segments = 0;  // damaged parts of spools
+  std::string ending;                  // how the program ended; empty: normally
+  std::uint64_t folded_events = 0;     // part of the events: only the profile has them
+  Shares overhead;                     // zeros: not known
+  std::uint64_t unknown_costs = 0;     // processes that `overhead` does not include
   std::vector<GivenUpFunction> given_up{};  // by their visits, the most first
   std::string observed_share;  // kObservedShare of core/given_up.hpp; empty: all was seen
   // Levels of call paths that the profile distinguishes, and levels that the program had; 0: the

@@ -1,6 +1,7 @@
 // Joins the definitions of the processes of a run into one set.
 //
 // Plain values, used by one thread while they are filled and by any number of threads afterwards.
+// Throws only std::bad_alloc.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // anchor.xml: the member of a CUBE file that describes all others.
 //
-// Plain functions; any thread may call them.
+// Plain functions; any thread may call them. They throw Damage and std::bad_alloc.
 #pragma once
 
 #include <cstdint>

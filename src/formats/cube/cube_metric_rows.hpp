@@ -2,7 +2,7 @@
 //
 // Constructed from a tree and a cube with all its call paths; both outlive it. Any thread may read.
 // Counts from times without an open region belong to the artificial call path above the location's
-// call paths.
+// call paths. Throws only std::bad_alloc.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 //
 // Plain values that own their data; not synchronised. Ids are positions in the vectors of one Cube.
 // They may differ from the numbers in a file: the reader puts call paths into the order of the
-// document, whatever their numbers are.
+// document, whatever their numbers are. Throws only std::bad_alloc.
 #pragma once
 
 #include <cstddef>

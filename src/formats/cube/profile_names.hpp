@@ -1,4 +1,5 @@
-// Names in CUBE profiles that have a meaning for tools.
+// Names in CUBE profiles that have a meaning for tools. Plain constants, and functions for any
+// thread; nothing throws.
 #pragma once
 
 #include <array>

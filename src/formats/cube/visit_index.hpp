@@ -3,6 +3,7 @@
 //
 // Constructed from a tree, which must outlive it; any thread may read. Distinguishes first
 // locations of processes from other locations, since the file has separate call paths for them.
+// Throws only std::bad_alloc.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,7 @@
-// I/O in an archive that is being written: files, handles, and the events of handles. Used by one
-// thread for each location.
+// I/O in an archive that is being written: files, handles, and the events of handles.
+//
+// Events: used by one thread for each location; they return the library's code. Definitions: by the
+// thread that finishes the archive; they throw Error.
 #pragma once
 
 #include <optional>

@@ -2,6 +2,7 @@
 //
 // Events: used by one thread for each location. Definitions: by the thread that finishes the
 // archive. Communicators of MPI have ids after the communicators of threads (thread_writer.hpp).
+// Definitions throw Error, events return the library's code.
 #pragma once
 
 #include "core/mpi/mpi_event.hpp"

@@ -1,7 +1,8 @@
 // OTF2 archives: writes a run as an archive, and reads any archive as a run.
 //
 // Uses the OTF2 library (>= 3.0), with the conventions that readers know from Score-P's archives.
-// No other folder includes the library's headers.
+// No other folder includes the library's headers. A sink or source is used as RunSink and RunSource
+// require.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // The strings of an archive that is being written: maps texts to OTF2 references.
 //
 // Owned by the writer. Any thread may call intern() and refer(); all other functions require that
-// no other thread does. Reference 0 is the empty string, as readers expect.
+// no other thread does. Reference 0 is the empty string, as readers expect. Throws only
+// std::bad_alloc.
 #pragma once
 
 #include <otf2/otf2.h>

@@ -4,7 +4,7 @@
 // process, with numbers that count within it. Communicators of MPI follow.
 //
 // Events: used by one thread for each location. Definitions: by the thread that finishes the
-// archive.
+// archive. Definitions throw Error, events return the library's code.
 #pragma once
 
 #include "formats/otf2/location_writer.hpp"

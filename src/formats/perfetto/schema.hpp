@@ -1,5 +1,5 @@
 // The numbers of the fields that Timeloom writes, by their names in Perfetto's trace_packet.proto,
-// track_event.proto, track_descriptor.proto, interned_data.proto, ...
+// track_event.proto, track_descriptor.proto, interned_data.proto, ... Plain constants.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // State shared by the locations of a run while they are written as packets.
 //
 // Constant while locations are written, except for the ordered output; see RunSink for threads.
+// Throws Error where the output cannot be written.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Symbols of the shared libraries that the process has loaded, whether globally visible or not.
 //
 // Reads the tables of the libraries directly, so it may run while the dynamic linker binds symbols,
-// when dlopen() and dlsym() must not be called. Any thread; allocates nothing.
+// when dlopen() and dlsym() must not be called. Any thread; allocates nothing. Throws nothing.
 #pragma once
 
 namespace timeloom::mpi {

@@ -2,7 +2,7 @@
 //
 // functions.inc calls them with the region of the call, the real function and the arguments, for
 // the variants with int and with MPI_Count. They return the result of the real function. Any
-// thread; they throw nothing.
+// thread; recording throws nothing.
 #pragma once
 
 #include "preload/mpi/mpi_messages.hpp"

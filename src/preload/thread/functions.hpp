@@ -1,4 +1,4 @@
-// The wrapped functions of POSIX threads, as regions.
+// The wrapped functions of POSIX threads, as regions. Any thread; nothing throws.
 #pragma once
 
 #include <cstdint>

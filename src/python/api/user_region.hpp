@@ -1,5 +1,6 @@
 // The types behind timeloom.region(): the region itself, a function that is a region (made by the
-// decorator), and an awaitable whose every step is one. All functions need the GIL.
+// decorator), and an awaitable whose every step is one. All functions need the GIL. Functions that
+// can fail return null, 0 or -1 as noted.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Windows: recording is switched on and off at times and at regions (--from, --until).
 //
 // Regions are watched functions (watched.hpp): while a window is awaited, nothing else is observed;
-// while it is open, other functions cost the same as always. All functions need the GIL; nothing
-// throws.
+// while it is open, other functions cost the same as always. All functions need the GIL. Throws
+// only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 //
 // Any thread may call child(). The number of paths is limited; beyond the limit, all further
 // regions below a path share one path without a region. Numbers depend on the order in which
-// threads ask, except for paths taken over.
+// threads ask, except for paths taken over. Throws only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

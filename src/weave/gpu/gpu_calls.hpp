@@ -1,7 +1,7 @@
 // Puts the calls of a GPU library into the stream of the thread that made them: each call lies
 // inside the region that made it.
 //
-// A GpuStream belongs to one location and is used by one thread.
+// A GpuStream belongs to one location and is used by one thread. Throws only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Reads the definitions of an archive.
 //
 // An archive may number its definitions freely; core counts from 0. References maps the former to
-// the latter. Filled once, then only read, by any thread.
+// the latter. Filled once, then only read, by any thread. Throws Error.
 #pragma once
 
 #include "core/definitions.hpp"

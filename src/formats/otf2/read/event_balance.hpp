@@ -1,7 +1,7 @@
 // Corrects the events of one location to the form that sinks rely on: times never decrease, and
 // enters and leaves balance. Corrections are counted.
 //
-// Used by one thread; appends to its owner's batch.
+// Used by one thread; appends to its owner's batch. Throws only std::bad_alloc.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Reads the events of one location and passes them to sinks.
+// Reads the events of one location and passes them to sinks. Plain functions. They throw Error.
 #pragma once
 
 #include <span>

@@ -1,7 +1,7 @@
 // The anchor of an archive ("….otf2"): the list of its files and their chunk sizes.
 //
 // Read here before the library does, because the library trusts its numbers: with a damaged anchor
-// it writes beyond its memory. A plain value.
+// it writes beyond its memory. A plain value. read_anchor() throws Error; any thread may call it.
 #pragma once
 
 #include <cstdint>
