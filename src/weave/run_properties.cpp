@@ -35,7 +35,7 @@ std::string ending_by_c(const std::string& function, const spool::ProcessDefinit
   return is_native(process) && process.ending.value == 0 ? "" : by_exit(function, process);
 }
 
-// In runs of earlier versions kExit is also what C called.
+// In runs of earlier versions, kExit also stands for an exit called from C.
 std::string ending_by_exit(const spool::ProcessDefinitions& process) {
   return is_native(process) ? ending_by_c("_exit", process) : by_exit("os._exit", process);
 }
@@ -109,8 +109,9 @@ std::uint64_t SpoolSource::tasks_of_threads() const {
   return count;
 }
 
-// Values that processes have under these keys are added up. Keys that nobody reads are process
-// properties. A key that ends with _ is a prefix. All others are properties of the run.
+// Keys in the table belong to single processes: a row with a function adds the values up, a row
+// without one leaves them out of the run. A key that ends with _ is a prefix. All other keys become
+// properties of the run.
 void SpoolSource::take_property(const Process& process, const std::string& key,
                                 const std::string& value) {
   struct Row {

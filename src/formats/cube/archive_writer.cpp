@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kBlock = 512;
 constexpr std::uint64_t kLargestSize = 0x1FFFFFFFE;  // the largest that readers take from the
                                                      // header itself
-constexpr std::uint64_t kNobody = 0377777;           // what CUBE writes for users it does not know
+constexpr std::uint64_t kNobody = 0377777;           // CUBE's number for unknown users
 
 using Header = std::array<char, kBlock>;
 

@@ -32,7 +32,7 @@ struct Block {
   bool weave = true;
   bool keep_spool = false;
   std::filesystem::path directory = {};  // of the run
-  os::DirectoryId id = {};               // what it is
+  os::DirectoryId id = {};               // its identity
   bool existed = false;                  // it existed before
   bool running = false;                  // started by start_block()
 };

@@ -1,14 +1,14 @@
 // Checks that the fields of a record lie inside it, as the library reads them.
 //
-// The library checks that a record fits into its file, but trusts the counts
-// and lengths inside it; with a damaged record it reads beyond its memory or
-// allocates gigabytes. So every record is walked here before the library
-// decodes it. Pure functions on bytes; any thread may call them.
+// The library checks that a record fits into its file, but trusts the counts and lengths inside it.
+// With a damaged record it reads beyond its memory or allocates gigabytes. So every record is
+// walked here before the library decodes it. Pure functions on bytes; any thread may call them.
+// Nothing throws.
 //
 // A layout names the fields of a record, one letter each:
 //   b 1 byte   q 8 bytes   u, U number of at most 4, 8 bytes behind its length
 //   s text up to a zero byte   v type of a value (1 byte) and the value
-//   c(...), n(...) 1-byte count, u count, and so many groups of the fields in parentheses
+//   c(...), n(...) 1-byte count, u count, and that many groups of the fields in parentheses
 //   m mapping table   | older versions of the format end here
 #pragma once
 
