@@ -1,10 +1,10 @@
-"""The Python bindings of Score-P, as PyPI has them, beside ours: whether they can be measured here.
+"""The Python bindings of Score-P from PyPI, for a comparison: finds out whether they can be measured here.
 
-They need a Score-P installation, known by its `scorep-config` on PATH, and an environment of their
-own, since ours has a package of the same name. scripts/bench.sh makes it and names its interpreter
-in BENCH_SCOREP_PYTHON.
+They need a Score-P installation, known by its `scorep-config` on PATH, and a separate environment,
+since Timeloom's has a package of the same name. scripts/bench.sh creates it and passes its
+interpreter in BENCH_SCOREP_PYTHON.
 
-usage: python bench/bindings.py    prints the scorep-config that is not ours, or fails
+usage: python bench/bindings.py    prints the scorep-config that is not Timeloom's, or fails
 """
 
 import os

@@ -1,13 +1,13 @@
-"""Compares `timeloom report --compensate` with times that are known.
+"""Compares `timeloom report --compensate` with known times.
 
 usage: python bench/compensation.py [--json] [--rounds N] [--scratch DIR]
 
 Method
-  Functions of known work are called in loops: by turns plain, timed from outside with the
-  wall clock, and inside a timeloom.Measurement. The truth of a callee is the plain
-  time of its loop less that of the same loop over an empty body, of a loop the whole of it.
-  Medians over the rounds. A figure holds within a tenth of the truth where the callee takes
-  more than a microsecond.
+  Functions with known work are called in loops, alternately plain, timed from outside with the
+  wall clock, and inside a timeloom.Measurement. The true time of a callee is the plain time of
+  its loop minus the time of the same loop over an empty body; the true time of a loop is all of
+  its plain time. Figures are medians over the rounds. A figure holds if it is within a tenth of
+  the true time, for callees that take more than a microsecond.
 """
 
 import argparse

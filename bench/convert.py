@@ -1,13 +1,14 @@
-"""Times `timeloom convert` and `timeloom.read()` against weaving the same run, by turns.
+"""Times `timeloom convert` and `timeloom.read()`, compared with weaving the same run.
 
 usage: python bench/convert.py [--json] [--events N] [--rounds N] [--only NAME,...] [--scratch DIR]
 
 Method
-  A run of two threads is recorded once, woven from a fresh copy and converted, in rounds of
-  weave, format, format ...; the medians of the rounds' ratios count. Wall times; beside them
-  bytes an event and the peak resident size of the converting process. `columns` reads `.events()` as Arrow columns
-  with nanoarrow, and drops them. `paths` reads a profile of 100,000 call paths on 8 threads
-  with `.to_pandas()`, against `timeloom report --json` of the same file.
+  A run of two threads is recorded once. In each round it is woven from a fresh copy, and converted
+  to each format after another weave; the medians of the rounds' ratios count. Wall times are
+  reported, with bytes per event and the peak resident size of the converting process. `columns`
+  reads `.events()` as Arrow columns with nanoarrow, and drops them. `paths` reads a profile of
+  100,000 call paths on 8 threads with `.to_pandas()`, compared with `timeloom report --json` of the
+  same file.
 """
 
 import argparse

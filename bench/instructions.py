@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Counts the instructions of an event, ours apart from the interpreter's, and holds them against instructions.json.
+"""Counts Timeloom's own instructions for an event, and compares them with instructions.json.
 
 usage: PYTHON -m bench.instructions [--write]
 
 PYTHON has Timeloom installed. Needs valgrind: its callgrind runs one process for each instrumenter, in which each
-operation is called 2,000 times, with waiting off and after the callbacks that are timed. Counts do not change with
-the load of the machine, but with the compiler, the architecture and the Python, which are named in the file; those of
-others are not held against it. Prints a line for each operation, and fails where one costs over two instructions more
-than the file says. With --write writes the file: the commit that does so says why a number is larger.
+operation is called 2,000 times, with waiting off and after the callbacks that are timed. Counts do not depend on the
+load of the machine, but on the compiler, the architecture and the Python, which the file names; counts of others are
+not compared. Prints a line for each operation, and fails if one costs over two instructions more than in the file.
+With --write writes the file; the commit that does so gives the reason for a larger number.
 """
 
 import json

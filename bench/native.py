@@ -1,27 +1,28 @@
-"""Counts what ranks and wrapper libraries cost, on the interpreter that runs this.
+"""Counts the cost of ranks and wrapper libraries, on the interpreter that runs this.
 
 usage: python bench/native.py [--json] [--ranks N,...] [--calls N] [--scratch DIR]
 
 Method
   ranks    N ranks of one job run a program of CALLS calls each, all at once on this machine, as a
            launcher would start them (PMI_RANK, PMI_SIZE, TIMELOOM_JOB), with --no-weave; then
-           timeloom weave. Counted are, of the records: files and bytes, the nodes of the tree by which
-           the ranks find out who is last; of the result: files and bytes; of the weave: peak memory and CPU
-           seconds, with CALLS and with four times as many; the same where each rank has converted its
-           events before, as it does at its end unless it is told --no-weave (the weave is then that of the
-           last rank, with --numbers), and the CPU seconds of that, for one rank.
-           Ranks send no messages to each other when they end.
-  calls    instructions that a wrapper library takes in a call while nothing is measured, counted step
-           by step (tests/native/count_steps.c; x86-64); of MPI where there is an mpicc, in one process
-  writes   nanoseconds added to a pwrite of one byte to a file in memory, recorded, over those added to a
-           recorded call of an empty Python function: plain and measured by turns, in one process
-  mpi      the same of calls of MPI that send a message of one byte, and that receive one: a process under
-           `mpirun -n 1` sends to itself, so that nobody waits (Isend, then Recv). Of the rounds of 500 calls
-           the fastest counts, plain and measured: what MPI itself takes differs from round to round by more
-           than a record costs. null without mpi4py
-           and mpirun; MPI4PY_LIBMPI names the library of that mpirun, where there are several
+           timeloom weave. Counts of the records: files and bytes, and the nodes of the tree by which
+           the ranks find the last one. Counts of the result: files and bytes. Counts of the weave:
+           peak memory and CPU seconds, with CALLS and with four times as many calls. The same if
+           each rank has converted its events before, as it does at its end without --no-weave (the
+           weave is then the last rank's, with --numbers), and the CPU seconds of the conversion, for
+           one rank. Ranks send no messages to each other when they end.
+  calls    instructions of a wrapper library in a call while nothing is measured, counted step by
+           step (tests/native/count_steps.c; x86-64); for MPI if there is an mpicc, in one process
+  writes   nanoseconds added to a recorded pwrite of one byte to a file in memory, divided by the
+           nanoseconds added to a recorded call of an empty Python function; alternately plain and
+           measured, in one process
+  mpi      the same for MPI calls that send and receive a message of one byte: a process under
+           `mpirun -n 1` sends to itself, so that no call waits (Isend, then Recv). Of the rounds of
+           500 calls the fastest counts, plain and measured, because MPI's own time varies between
+           rounds by more than the cost of a record. null without mpi4py and mpirun; MPI4PY_LIBMPI
+           names the library of that mpirun, if there are several
 
-Counts do not depend on what else the machine does; seconds, `writes` and `mpi` do. bench/README.md has the others.
+Counts do not depend on the load of the machine; seconds, `writes` and `mpi` do. bench/README.md has the others.
 """
 
 import argparse

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What a measured cell costs in a notebook: until its reply, and for the cells around it.
+"""The cost of a measured cell in a notebook: until its reply, and for the cells around it.
 
 usage: bench/notebook.py [--json] [--cells N]
 
-Needs the packages of timeloom[jupyter] beside an installed Timeloom. Runs a kernel of its own.
+Needs the packages of timeloom[jupyter] and an installed Timeloom. Starts a separate kernel.
 """
 
 import argparse

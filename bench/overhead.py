@@ -3,32 +3,32 @@
 usage: python bench/overhead.py [--json] [--rounds N] [--calls N] [--only NAME,...] [--scratch DIR]
 
 Method
-  bench/workload.py times a loop that calls an empty function under one hook after
-  the other, in one process, and the same loop with an empty body beside each:
+  bench/workload.py times a loop that calls an empty function under one hook after the other, in one
+  process, each together with the same loop with an empty body:
       cost of a call = call loop - empty loop
       added_ns = cost of a call - cost of a call without a hook, of the same cycle
-  The loop is subtracted because a hook may slow it as well (a profile hook does on
-  3.11), which is no part of a call's cost. A cycle takes a second or two; a virtual
-  machine may change its speed from one minute to the next. Reported are medians over
-  CYCLES cycles of each of N processes. `added_ns.none` of "extra" is the same figure
-  for a second sample without a hook: the noise of all others.
-  Timeloom records to a spool in --scratch while it is measured; weaving comes
-  after and has figures of its own (bench/weaving.py).
-  c_function_ns is a call of a C function without arguments under --c-functions, plain_c_function_ns
-  one without a hook.
-  `ratios` compares what two hooks add: in each process the ratio of the medians over its
-  cycles, of these the median. `folded` is --profile, by the default instrumenter.
-  viztracer runs with its own defaults (C functions recorded, a ring of a
-  million entries, which is full); with C functions off it is viztracer-python in "extra".
-  omnitrace is ours, with its default filters, in a process of its own beside the hook that only
-  reads the clock; `omnitrace_over_timeloom` is the ratio of the two doors' calls, each over that hook.
-  A process belongs to that door once it has used it. omnitrace-file is a function that -ME leaves out, and
-  omnitrace-subtree one that -E leaves out with all that it calls, so that its calls have to be seen.
-  scorep is ours, in a process that `python -m scorep` has started, beside floors
-  that are measured in that process; scorep-bindings the bindings of a Score-P that
-  is installed here.
+  The empty loop is subtracted because a hook may slow the loop as well (a profile hook does on 3.11),
+  which is not part of the cost of a call. A cycle takes a second or two; a virtual machine may change
+  its speed from one minute to the next. Reported figures are medians over CYCLES cycles of each of N
+  processes. `added_ns.none` of "extra" is the same figure for a second sample without a hook: the
+  noise of all others.
+  While it is measured, Timeloom records to a spool in --scratch; weaving comes afterwards and has
+  separate figures (bench/weaving.py).
+  c_function_ns is the time of a call of a C function without arguments under --c-functions,
+  plain_c_function_ns without a hook.
+  `ratios` compares the added times of two hooks: for each process the ratio of the medians over its
+  cycles, and the median of these ratios. `folded` is --profile, with the default instrumenter.
+  viztracer runs with its defaults (C functions recorded, a ring of a million entries, which is full);
+  with C functions off it is viztracer-python in "extra".
+  omnitrace is Timeloom's door with its default filters, in a separate process together with the hook
+  that only reads the clock; `omnitrace_over_timeloom` is the ratio of the calls of the two doors, each
+  relative to that hook. A process belongs to that door once it has used it. omnitrace-file is a function
+  that -ME leaves out, and omnitrace-subtree one that -E leaves out with its callees, so that its calls
+  must be seen.
+  scorep is Timeloom's door, in a process started by `python -m scorep`, with floors measured in the
+  same process; scorep-bindings are the bindings of a Score-P that is installed here.
 
-What this interpreter or this environment lacks is null, and said on stderr.
+Figures that this interpreter or environment cannot measure are null, with a message on stderr.
 """
 
 import argparse
@@ -148,7 +148,7 @@ def median(values: list[float] | None) -> float | None:
 
 
 def call_figures(arguments: argparse.Namespace, wanted: list[str] | None) -> tuple[Figures, Figures]:
-    """The figures of calls and regions; those of the second kind belong to `extra`."""
+    """The figures of calls and of regions; the second part belongs to `extra`."""
     under_scorep = ("-m", "scorep", "--noinstrumenter")
     cycles = cycles_of(sys.executable, available(ADDED + EXTRA + WITH + C_FUNCTIONS, wanted), arguments)
     of_door = available(SCOREP, wanted and ([*wanted, *SCOREP_FLOORS] if {*wanted} & {*SCOREP} else []))

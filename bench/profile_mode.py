@@ -6,10 +6,10 @@ Method
   memory  peak MB of a program that makes calls for S and for S / 10 seconds
   cube    wall ms, and peak MB, of writing and reading a CUBE file of 100,000 call
           paths on 64 processes, and of score, report and diff on it
-  fold    CPU ns an event of folding a trace, beyond reading it
-The last two are those of the programs in BENCH_PROGRAMS, where they have been built.
+  fold    CPU ns per event of folding a trace, in addition to reading it
+The last two come from the programs in BENCH_PROGRAMS, if they have been built.
 
-`limits` says what has to hold (docs of the benchmarks: bench/README.md).
+`limits` has the conditions that must hold (docs of the benchmarks: bench/README.md).
 """
 
 import argparse

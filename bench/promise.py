@@ -1,17 +1,17 @@
-"""Compares the CPU time of programs under `timeloom run --overhead 5%` with that of the plain programs.
+"""Compares the CPU time of programs under `timeloom run --overhead 5%` with the CPU time of the plain programs.
 
 usage: python bench/promise.py [--json] [--rounds N] [--limit SHARE] [--only NAME,...] [--scratch DIR] [--django DIR]
 
 DIR is Django's unpacked source distribution, with its tests.
 
 Method
-  Each program runs plain, measured without a limit and measured with it, by turns, in another
-  order in each round: the ratios of their CPU times (user and system, with all children) are taken
-  per round, of these the median. The runs are not woven. An empty program runs in the same
-  way, and its CPU time is subtracted, so that the start of Python and of Timeloom do not count.
-  The runs of the last round are read as well. The time of a function that was given up is its caller's with
-  the limit; so it is made its caller's in the run without the limit, too. Compared are the ten functions with the
-  longest own time then: how many are the same.
+  Each program runs plain, measured without a limit and measured with it, in another order in each
+  round. The ratio of the CPU times (user and system, with all children) is computed for each round;
+  the median counts. The runs are not woven. An empty program runs in the same way, and its CPU time
+  is subtracted, so that the start of Python and of Timeloom does not count.
+  The runs of the last round are read as well. With the limit, the time of a function that was given
+  up counts for its caller; for the comparison it is moved to the caller in the run without the limit,
+  too. The result is how many of the ten functions with the longest exclusive time are the same.
 """
 
 import argparse

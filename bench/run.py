@@ -63,7 +63,7 @@ def cell(value: float | None) -> str:
 
 
 def flat(figures: Figures, prefix: str = "") -> Figures:
-    """The figures by key; those of nested objects as `outer.inner`."""
+    """The figures by key; keys of nested objects are `outer.inner`."""
     result: Figures = {}
     for key, value in figures.items():
         if isinstance(value, dict):

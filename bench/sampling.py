@@ -1,18 +1,19 @@
-"""Compares `timeloom report --compensate` with a sampler that looks at the plain program.
+"""Compares `timeloom report --compensate` with a sampler that observes the plain program.
 
 usage: python bench/sampling.py [--json] [--rounds N] [--only NAME,...] [--scratch DIR]
 
 Method
-  Programs of bench/truth_work.py run plain under py-spy, which stops the process from outside 1,000
-  times a second and notes which Python function it is in, and under `timeloom run`, by turns. The
-  samples of all rounds, by innermost function, are the truth: shares of own time. Beside them stand
-  the shares that Timeloom measured, and the compensated ones. Two sets of shares differ by half the
-  sum of the absolute differences (total variation distance): the share of the time that the one sees
-  in other functions than the other. What differs between two halves of the samples is printed as `floor`:
-  a smaller difference means nothing. The compensated times hold if they differ by no more than the measured ones,
-  or by no more than the floor. Programs with threads are left out, since their functions also wait for the GIL.
-  No garbage is collected: a collection begins at the first instruction of a function, before it is seen to be
-  entered, so that its time is that of the function for the sampler, and of its caller for Timeloom.
+  Programs of bench/truth_work.py run alternately plain under py-spy, which stops the process from
+  outside 1,000 times a second and notes the current Python function, and under `timeloom run`. The
+  samples of all rounds, by innermost function, are the truth: shares of exclusive time. They are
+  compared with the shares that Timeloom measured, and with the compensated ones. Two sets of shares
+  differ by half the sum of the absolute differences (total variation distance): the share of the time
+  that they assign to different functions. The difference between two halves of the samples is printed
+  as `floor`: a smaller difference means nothing. The compensated times hold if they differ by no more
+  than the measured ones, or by no more than the floor. Programs with threads are left out, since their
+  functions also wait for the GIL. Garbage collection is off: a collection starts at the first
+  instruction of a function, before its enter is seen, so the sampler would assign its time to the
+  function, and Timeloom to the caller.
 """
 
 import collections

@@ -3,27 +3,26 @@
 usage: python bench/scale.py [--json] [--rounds N] [--scratch DIR]
 
 Method
-  bench/scale_work.py runs each program CYCLES times in a process, plain and measured
-  right after one another, so that both meet the machine in one state; a figure is taken
-  of each cycle. Given is the median over the cycles of all rounds; of
-  processes, the ratio of ratios, the geometric mean.
-    processes  1 and 8 forked children, each of which makes CALLS calls: how much
-               longer 8 take than 1, measured, over the same of the plain program
-    threads    200 threads that wait for one another and make TURN_CALLS calls in turn,
-               and one thread that has a turn before or after each of theirs: CPU ns
-               added to a call of the 200, by all threads of the process, ours among
-               them, over those added to one of the one. They wait on locks: one that
-               waits for the GIL wakes up every 5 ms, and 200 of them make a call of
-               the plain program 1.1 to 1.7 times as dear, too.
-               And the CPU microseconds that are added to starting and ending a thread,
-               of 201 that live at the same time
-    fork       ms that fork, os._exit in the child and wait take longer. They come first: ext4
-               does not take inodes that were deleted in the last minutes, and looks at
-               each of them when it makes a file; the other programs leave thousands
-    tasks      50 tasks of asyncio that switch SWITCHES times together, with
-               --async-tasks: what that adds, over what the plain program takes
+  bench/scale_work.py runs each program CYCLES times in a process, plain and measured directly after
+  each other, so that both meet the machine in the same state. Each cycle gives a figure; the median
+  over the cycles of all rounds is reported. For processes, the ratio of ratios, it is the geometric
+  mean.
+    processes  1 and 8 forked children, each of which makes CALLS calls: the ratio of the times of
+               8 and of 1, measured, divided by the same ratio of the plain program
+    threads    200 threads that wait for one another and make TURN_CALLS calls in turn, and one
+               thread that has a turn before or after each of theirs: CPU ns added to a call of the
+               200, by all threads of the process including Timeloom's, divided by the ns added to a
+               call of the one. They wait on locks: a thread that waits for the GIL wakes up every
+               5 ms, and 200 of them make a call of the plain program 1.1 to 1.7 times as expensive.
+               Also the CPU microseconds added to starting and ending a thread, of 201 that live at
+               the same time
+    fork       added ms of fork, os._exit in the child and wait. This comes first: ext4 does not
+               reuse inodes deleted in the last minutes, and examines each of them when it creates a
+               file; the other programs leave thousands
+    tasks      50 tasks of asyncio that switch SWITCHES times together, with --async-tasks: the added
+               time, divided by the plain program's time
 
-`limits` says what has to hold (docs of the benchmarks: bench/README.md).
+`limits` has the conditions that must hold (docs of the benchmarks: bench/README.md).
 """
 
 import argparse

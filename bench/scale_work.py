@@ -2,10 +2,10 @@
 
 usage: scale_work.py PROGRAM CYCLES RESULT
 
-PROGRAM  processes, threads, fork or tasks; the head of bench/scale.py says what they do
+PROGRAM  processes, threads, fork or tasks; the head of bench/scale.py describes them
 RESULT   gets a list of CYCLES objects {"plain": {...}, "measured": {...}} as JSON, each
-         with the seconds of the program's parts; plain and measured run right after one
-         another, and which is first changes from cycle to cycle
+         with the seconds of the program's parts; plain and measured run directly after each
+         other, and alternate in going first
 """
 
 import asyncio

@@ -1,16 +1,15 @@
-"""Compares the overhead that Timeloom estimates with what measuring costs.
+"""Compares the overhead that Timeloom estimates with the measured cost.
 
 usage: python bench/truth.py [--json] [--rounds N] [--only NAME,...] [--scratch DIR]
 
 Method
-  Each program of bench/truth_work.py runs plain and under `timeloom run --no-weave --follow all`, by
-  turns, each in front in every other round. The truth is the difference of the CPU
-  time (user and system) of the process with all its children: per round, of these the
-  median and, as its interval, the quartiles. The estimate is what `timeloom info` says of
-  the runs, their median. It holds if it lies within a quarter of the measured difference,
-  or within two points of the plain program's CPU time, whichever is more. Each run is asked
-  `timeloom check 'overhead < 5%'`, too: the verdicts are counted. A NAME is that of a program,
-  for a trace, or 'PROGRAM --profile'.
+  Each program of bench/truth_work.py runs plain and under `timeloom run --no-weave --follow all`,
+  alternating in going first. The truth is the difference of the CPU time (user and system) of the
+  process with all its children: the median over the rounds, with the quartiles as its interval. The
+  estimate is the median of the values that `timeloom info` prints for the runs. It holds if it lies
+  within a quarter of the measured difference, or within two points of the plain program's CPU time,
+  whichever is more. `timeloom check 'overhead < 5%'` also runs for each run, and its verdicts are
+  counted. A NAME is a program, for a trace, or 'PROGRAM --profile'.
 """
 
 import argparse

@@ -2,10 +2,9 @@
 
 usage: truth_work.py PROGRAM [--no-gc]
 
-They differ in what they do between two events: some only call, some compute in C, some
-see thousands of functions once, some start processes. Four are packages from PyPI
-(bench/requirements.txt); two need large ones that are installed by hand (distributed, torch).
-With --no-gc nothing collects garbage.
+They differ in the work between two events: some only call, some compute in C, some call thousands of
+functions once, some start processes. Four are packages from PyPI (bench/requirements.txt); two need
+large ones that are installed by hand (distributed, torch). With --no-gc garbage collection is off.
 """
 
 import argparse

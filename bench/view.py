@@ -4,16 +4,16 @@ usage: python bench/view.py [--json] [--only NAME,...] [--events N] [--large N] 
                             [--rounds N] [--no-page] [--scratch DIR]
 
 Method
-  Runs of the shapes of bench/view_work.py are recorded once each. In every round a fresh copy is
-  woven, its index is made, and the run is opened again, by turns; the median of the rounds'
-  ratios counts, and of opening the median. Opening ends when a server that was just started has
-  answered what the page asks for its first picture. Then the server is asked for tables of
-  random times and rows, for the next call of each function from random moments, and for pictures
-  at random places; of these the 95th percentile, and the longest. Memory is the peak resident
-  size of the server. At last viewer/tests/browser/tour.mjs makes a tour of the run in Chromium,
-  where that and the packages of viewer/ are installed (`make viewer`).
+  Runs with the shapes of bench/view_work.py are recorded once each. In every round a fresh copy is
+  woven, its index is built, and the run is opened again. For the index the median of the rounds'
+  ratios counts, for opening the median time. Opening ends when a server that was just started has
+  answered the page's questions for its first picture. Then the server answers questions for tables of
+  random times and rows, for the next call of each function from random moments, and for pictures at
+  random places; the 95th percentile and the longest count. Memory is the peak resident size of the
+  server. Finally viewer/tests/browser/tour.mjs makes a tour of the run in Chromium, if that and the
+  packages of viewer/ are installed (`make viewer`).
 
-`limits` says what has to hold.
+`limits` has the conditions that must hold.
 """
 
 import argparse
@@ -48,8 +48,8 @@ FIRST_STEP = "everything"
 
 class Case(typing.NamedTuple):
     shape: str
-    locations: int  # 0: as many as --locations says
-    size: str = "events"  # the option that says how many events it has
+    locations: int  # 0: the value of --locations
+    size: str = "events"  # the option with its number of events
 
 
 CASES = {

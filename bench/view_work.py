@@ -1,4 +1,4 @@
-"""Makes the calls of the runs that bench/view.py looks at.
+"""Makes the calls of the runs for bench/view.py.
 
 usage: view_work.py SHAPE EVENTS LOCATIONS
 
@@ -6,8 +6,8 @@ SHAPE      chain: 15 calls inside each other, again and again: few call paths
            tree: two functions that call each other 14 deep in every order: 32,767 call paths
            deep: 500 calls inside each other, each of which calls a short one
            tasks: tasks of asyncio that make 9 calls each
-EVENTS     so many in all, and up to those of one repetition more in each location; a call is two
-LOCATIONS  threads that share them; of tasks one, in which they take turns
+EVENTS     total number, and up to one repetition more in each location; a call is two events
+LOCATIONS  number of threads that share them; for tasks one, in which they take turns
 """
 
 import asyncio

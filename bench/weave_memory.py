@@ -1,9 +1,9 @@
-"""Peak memory of weaving a long run: 100 million events unless told otherwise.
+"""Peak memory of weaving a long run: 100 million events by default.
 
 usage: python bench/weave_memory.py [EVENTS] [--threads N] [--locations N] [--scratch DIR]
 
-Prints JSON. Memory is the peak resident size of `timeloom weave`, pages of
-mapped files included. Needs about 25 bytes an event on the disk.
+Prints JSON. Memory is the peak resident size of `timeloom weave`, including pages of mapped files.
+Needs about 25 bytes of disk space per event.
 """
 
 import argparse

@@ -3,11 +3,11 @@
 usage: workload.py CYCLES CALLS RESULT NAME...
 
 NAME    one of SAMPLES: a hook, and the loop that is timed under it
-RESULT  gets a list of CYCLES objects as JSON, each with the nanoseconds of an iteration of
-        every NAME, less those of the same loop with an empty body: the median of REPEATS
+RESULT  gets a list of CYCLES objects as JSON, each with the nanoseconds per iteration of every
+        NAME, minus the nanoseconds of the same loop with an empty body: the median of REPEATS
         times CALLS iterations
 
-A cycle goes through all names, and the next one through them the other way round.
+Cycles go through all names, alternately forwards and backwards.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ import hooks
 REPEATS = 3
 WARM_UP = 20_000
 
-Loop = Callable[[Iterator[None], Any], None]  # with what it calls or enters
+Loop = Callable[[Iterator[None], Any], None]  # with the function or region that it uses
 Hook = Callable[[], AbstractContextManager[None]]
 
 

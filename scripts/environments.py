@@ -1,13 +1,13 @@
-"""Installs Timeloom into an environment of its own for each Python of this machine.
+"""Installs Timeloom into a separate environment for each Python of this machine.
 
 usage: python3 -m scripts.environments [--newest [--up-to 3.X]] [--variant NAME] [--extra NAME] [-r REQUIREMENTS]
        [--werror]
 
-Prints the interpreters of the environments, build/venv-3.X/bin/python: of all usable
-Pythons (scripts/pythons.py), or with --newest of the newest supported one only, with --up-to of
-the newest that is not newer than that. --variant: environments beside those of the tests, with other
-packages. With --werror it is compiled with the options of build/release, from the same compiler cache.
-What pip has to say goes to stderr.
+Prints the interpreters of the environments, build/venv-3.X/bin/python: for all usable Pythons
+(scripts/pythons.py), with --newest for the newest supported one only, with --up-to for the newest
+that is not newer than the given one. --variant: environments with other packages, beside those of
+the tests. With --werror Timeloom is compiled with the options of build/release, with the same
+compiler cache. pip's messages go to stderr.
 """
 
 import argparse

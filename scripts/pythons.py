@@ -4,8 +4,8 @@
 usage: python3 -m scripts.pythons [--paths]
 
 Looks for python3 and python3.X in TIMELOOM_PYTHONS (interpreters, or directories
-that hold them, separated by colons or spaces) and then on PATH, runs each to see
-what it is, and takes the first usable one of each version. Prints them all, the
+that contain them, separated by colons or spaces) and then on PATH, runs each to find
+its version, and takes the first usable one of each version. Prints them all, the
 unusable ones with the reason; with --paths only the paths of the usable ones.
 """
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compares the records of CUPTI that src/gpu/cuda declares itself with NVIDIA's headers of several versions.
+"""Compares the records of CUPTI that src/gpu/cuda declares with NVIDIA's headers of several versions.
 
 usage: python3 -m scripts.check.check_cupti
 
-Takes the headers from packages of PyPI (nvidia-cuda-cupti, nvidia-cuda-runtime), which go to build/cupti and
-nowhere else: nothing of them becomes part of Timeloom. Fails if a field has another place or size in one of them.
+Reads the headers from packages of PyPI (nvidia-cuda-cupti, nvidia-cuda-runtime), which go to build/cupti
+only: no part of them becomes part of Timeloom. Fails if a field has another place or size in one of them.
 """
 
 import pathlib

@@ -1,9 +1,9 @@
-"""Checks that every folder uses only what the table of layers lets it use.
+"""Checks that every folder uses only folders that the table of layers permits.
 
 usage: python3 -m scripts.check.check_layers [ROOT]
 
-The table is scripts/check/layers/table.py. Prints one line `file:line: what is wrong` for
-each violation and fails if there is any.
+The table is scripts/check/layers/table.py. Prints one line `file:line: error` for each violation
+and fails if there is any.
 """
 
 import ast

@@ -1,11 +1,11 @@
-"""Makes the manual pages of the timeloom program and of the other commands of an installation, and what bash,
-zsh and fish complete, below share/.
+"""Writes the manual pages of the timeloom program and of the other installed commands, and completions for bash,
+zsh and fish, below share/.
 
 usage: python3 -m scripts.pages.command_pages PROGRAM [--check]
 
 PROGRAM is the timeloom program of an environment into which this tree is installed: it knows its commands,
-their options and the registry of settings, and the other commands are beside it. The files are committed,
-so that an installation runs nothing; with --check says which of them are out of date, and fails if there is one.
+their options and the registry of settings, and the other commands are beside it. The files are committed, so
+that an installation runs nothing. With --check lists the files that are out of date, and fails if there is one.
 """
 
 import json

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Executes docs/notebook.ipynb and writes docs/notebook.md, the same with what its cells have shown.
+"""Executes docs/notebook.ipynb and writes docs/notebook.md, with the output of its cells.
 
 usage: build/venv-3.12/bin/python -m scripts.pages.notebook_page [--check]
 
 Needs an environment with Timeloom, ipykernel and nbclient. With --check, nothing is written: fails if
-the page is not what the notebook gives, times and sizes apart.
+the page differs from the notebook's output, except for times and sizes.
 """
 
 import argparse

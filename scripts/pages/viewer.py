@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the page of `timeloom view` from viewer/, or checks that the committed page is what would be built.
+"""Builds the page of `timeloom view` from viewer/, or checks that the committed page is up to date.
 
 usage: python3 -m scripts.pages.viewer [--check] [--browser] [--compare PROGRAM RUN...]
 
@@ -10,7 +10,7 @@ or in the browsers that TIMELOOM_CHROMIUM and TIMELOOM_FIREFOX name; Firefox sho
 program that TIMELOOM_PROGRAM names, or of an installation for the newest Python. With --compare,
 the server of a timeloom program and the page that it writes with --html are asked the same random
 questions about some runs. Without npm, or where it cannot fetch the packages of a
-package-lock.json, --check says so and succeeds.
+package-lock.json, --check prints a message and succeeds.
 """
 
 import argparse

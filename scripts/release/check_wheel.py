@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks what wheels contain: names, sizes, and what their programs and libraries need of a system.
+"""Checks the contents of wheels: names, sizes, and the system libraries that their programs need.
 
 usage: python3 -m scripts.release.check_wheel WHEEL...
 
-Prints a line for each thing that is not as it should be, and fails if there is one.
+Prints a line for each defect, and fails if there is one.
 """
 
 import pathlib

@@ -1,6 +1,6 @@
 """Fills in the recipes of packaging/ for the sdist in build/dist, into build/recipes, and checks them as
-far as tools on PyPI do: rattler-build renders that of conda-forge for each Python and architecture, EasyBuild
-reads its easyconfig and finds the dependencies among its own; of Spack's the Python is read.
+far as tools on PyPI can: rattler-build renders conda-forge's recipe for each Python and architecture,
+EasyBuild reads its easyconfig and finds the dependencies among its own; of Spack's the Python is read.
 
 usage: python3 -m scripts.release.recipes
 """

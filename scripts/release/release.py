@@ -1,10 +1,10 @@
-"""Makes all that a release has: wheels, the sdist, checksums, the list of what is inside. Into build/dist.
+"""Makes all parts of a release: wheels, the sdist, checksums, the list of components. Into build/dist.
 
 usage: python3 -m scripts.release.release [--only 3.X[,3.Y]] [--arch x86_64[,aarch64]]
 
-Begins with an empty build/dist. Ends with what is there. Fails if a wheel that can be made
-was not, or if the names, versions or texts of the package are not as PyPI takes them.
-docs/releasing.md says what comes before and after.
+Starts with an empty build/dist, and ends with a list of its files. Fails if a wheel that can be made
+was not, or if PyPI would not accept the names, versions or texts of the package.
+docs/releasing.md describes the steps before and after.
 """
 
 import argparse

@@ -1,11 +1,11 @@
-"""Compares what a recorded call costs with a wheel of build/dist and with a local build, in instructions.
+"""Compares the cost of a recorded call with a wheel of build/dist and with a local build, in instructions.
 
 usage: python3 -m scripts.release.wheel_cost [--only 3.X]
 
-Needs valgrind. Its callgrind runs a program that calls an empty function 20,000 times, and one that does so 120,000
-times, under every instrumenter of that Python (the newest that this machine has a wheel for). The difference, of
-what the extension and the recorder run themselves, is that of 100,000 calls. Fails if a call costs 3 % more or less
-with the wheel.
+Needs valgrind. Its callgrind runs a program that calls an empty function 20,000 times, and one that does so
+120,000 times, under every instrumenter of that Python (the newest that this machine has a wheel for). The
+difference of the instructions inside the extension and the recorder belongs to 100,000 calls. Fails if a call
+costs 3 % more or less with the wheel.
 """
 
 import argparse

@@ -2,12 +2,12 @@
 
 usage: python3 -m scripts.release.wheels [--only 3.X[,3.Y]] [--arch x86_64[,aarch64]]
 
-For each Python from 3.11 to 3.15 and each architecture. Nothing is needed of the Python but its
-headers (scripts/release/python_headers.py), so a wheel for a Python or an architecture that this machine
-cannot run is built like the others. The program and the recorder are compiled as in every
-other build, once for an architecture, and linked with glibc 2.28 (scripts/release/old_glibc.py) and with the
-libraries of scripts/release/bundled.py. Ends with a line for each wheel: its size and what it was made of;
-fails if one could not be made, or does not keep what scripts/release/check_wheel.py asks for.
+For each Python from 3.11 to 3.15 and each architecture. Only the headers of the Python are needed
+(scripts/release/python_headers.py), so a wheel for a Python or an architecture that this machine cannot run
+is built like the others. The program and the recorder are compiled as in every other build, once for each
+architecture, and linked with glibc 2.28 (scripts/release/old_glibc.py) and with the libraries of
+scripts/release/bundled.py. Ends with a line for each wheel: its size and its parts. Fails if one could not
+be made, or does not pass scripts/release/check_wheel.py.
 """
 
 import argparse

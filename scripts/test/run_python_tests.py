@@ -3,11 +3,11 @@
 usage: python3 -m scripts.test.run_python_tests [--only 3.X[,3.Y]] [--all] [--no-werror] [--one-by-one]
                                                 [arguments of pytest]
 
-Installs for two Pythons at once; with --one-by-one for one, so that what they share is compiled
-once where nothing is compiled yet. With --no-werror a newer compiler or library may warn of our
-code. Tests marked any_python run with the newest Python only, with --all with every one. Ends with
-one line for each version: what came of it, or why it was not tested. Fails if a test fails, an
-installation fails, or no Python is usable.
+Installs for two Pythons at once; with --one-by-one for one, so that shared files are compiled once if
+the compiler cache is empty. With --no-werror warnings of a newer compiler or library are not errors.
+Tests marked any_python run with the newest Python only, with --all with every one. Ends with one line
+for each version: its result, or why it was not tested. Fails if a test fails, an installation fails,
+or no Python is usable.
 """
 
 import argparse

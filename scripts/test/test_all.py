@@ -1,9 +1,9 @@
-"""Runs every check there is, one after the other: what `make test-all` does.
+"""Runs every check, one after the other: the command behind `make test-all`.
 
 usage: python3 -m scripts.test.test_all [--only STEP]...
 
-Goes on after a step that fails. Ends with a line for each step, its result and its time, and
-with what could not be run on this machine; fails if a step failed.
+Continues after a step that fails. Ends with a line for each step, its result and its time, and with
+the steps that could not run on this machine; fails if a step failed.
 """
 
 import argparse

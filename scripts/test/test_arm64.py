@@ -2,8 +2,8 @@
 
 usage: python3 -m scripts.test.test_arm64 [arguments of ctest]
 
-Needs the group release of scripts/install_deps.sh. Skips nothing on its own account: a test that
-cannot work under an emulator fails here, and docs/platforms.md says so.
+Needs the group release of scripts/install_deps.sh. Skips no test itself: a test that cannot work
+under an emulator fails here, and docs/platforms.md lists it.
 """
 
 import os

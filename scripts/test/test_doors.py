@@ -1,4 +1,4 @@
-"""Builds Timeloom without the door Omnitrace, runs the rest of the C++ tests, and tries what its users meet.
+"""Builds Timeloom without the door Omnitrace, runs the other C++ tests, and tries the commands of its users.
 
 usage: python3 -m scripts.test.test_doors
 

@@ -6,11 +6,11 @@
 #
 #   scripts/test/test_in_debian.sh unstable 3.13,3.14,3.15 -k streams
 #
-# The chroot, build/debian-SUITE, is made once and kept, with all that is built in it; to make it
-# anew, remove it. Needs root, debootstrap, 3 GB and the network. Packages come from the mirror that
+# The chroot, build/debian-SUITE, is created once and kept, with everything built in it; to create it
+# again, remove it. Needs root, debootstrap, 3 GB and the network. Packages come from the mirror that
 # this machine's apt uses, or from TIMELOOM_DEBIAN_MIRROR; pip in the chroot has the settings of
-# this machine's pip. Nothing is changed outside the chroot: what is mounted in it is gone when
-# the script ends, however it does.
+# this machine's pip. Nothing is changed outside the chroot: its mounts are gone when
+# the script ends, whether it succeeds or fails.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 

@@ -1,9 +1,9 @@
-"""Runs the tests of notebooks with the versions of IPython and Jupyter that `make test` does not have.
+"""Runs the tests of notebooks with versions of IPython and Jupyter that `make test` does not have.
 
 usage: python3 -m scripts.test.test_notebooks [--only SET[,SET]] [arguments of pytest]
 
-Each set of versions, scripts/test/notebooks/SET.txt, has an environment of its own for each Python that it
-is for, build/venv-3.X-SET. The set `lab` opens notebooks in JupyterLab, in Debian's Chromium or in the
+Each set of versions, scripts/test/notebooks/SET.txt, has a separate environment for each Python that it
+supports, build/venv-3.X-SET. The set `lab` opens notebooks in JupyterLab, in Debian's Chromium or in the
 browser that TIMELOOM_CHROMIUM names. Ends with a line for each; fails if a test or an installation
 fails, or if none could be run.
 """

@@ -1,4 +1,4 @@
-"""Tries what `make release` has left in build/dist where it is to run: bare systems of Debian.
+"""Tries the release in build/dist on systems like its users': minimal systems of Debian.
 
 usage: python3 -m scripts.test.test_release [--list] [STEP]...
 

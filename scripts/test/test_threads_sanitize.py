@@ -4,9 +4,9 @@
 usage: TIMELOOM_TSAN_PYTHON=/path/to/python python3 -m scripts.test.test_threads_sanitize [PYTEST_ARGUMENT...]
 
 The interpreter is a CPython configured with --disable-gil --with-thread-sanitizer; the extension
-is built with ThreadSanitizer for it, into build/tsan-python. Without one nothing is run, which
-one line says. Fails when a test does, and on a report of ours: one with a frame of ours between
-either access and the Python code that led to it. Reports of CPython alone are counted.
+is built with ThreadSanitizer for it, into build/tsan-python. Without one nothing is run, and one
+line reports that. Fails if a test does, and on a report about Timeloom: one with a frame of Timeloom
+between either access and the Python code that led to it. Reports about CPython alone are counted.
 """
 
 import os

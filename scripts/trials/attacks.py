@@ -1,14 +1,14 @@
-"""Attacks Timeloom from outside, for as long as wanted.
+"""Attacks Timeloom from outside, for a given time.
 
 usage: python3 -m scripts.trials.attacks [--only NAME]... [--seconds N] [--seed N] [--keep]
 
-races        links are swapped for a run, what is in it and what is made of it, while commands write there
-connections  connections to `timeloom view` that never end what they began
-modules      files of the current directory that have the names of modules, libraries and programs
+races        links replace a run, its entries and its outputs, while commands write there
+connections  connections to `timeloom view` that never finish their requests
+modules      files of the current directory with the names of modules, libraries and programs
 recursion    runs of a very deep recursion, given to every command and format
 
-Each goes on for N seconds (default: 30), but ends the round that it has begun, and prints a line. What does not
-hold is a line that begins with FAILED. With --keep the files of an attack that fails are kept, and named. The
+Each runs for N seconds (default: 30), finishes its current round, and prints a line. A weakness is reported
+by a line that begins with FAILED. With --keep the files of an attack that fails are kept, and named. The
 interpreter is the one that runs this; the `timeloom` program is the one beside it, or TIMELOOM_PROGRAM.
 """
 

@@ -3,12 +3,11 @@
 
 usage: python3 -m scripts.trials.fuzz_runs [--inputs 400] [--seed N] [--one] [--keep DIR]
 
-Runs of small programs, finished, killed, and with profiles only, are changed as somebody with
-intent would: bytes, sizes, links to files elsewhere, names in definitions whose checksums are
-right. No command may change anything outside of the run, crash, wait for ever or take more
-than 200 MB. What falls is printed with the number of its input; --seed N --one runs that one again.
-The interpreter is the one that runs this; the `timeloom` program is the one beside it, or
-TIMELOOM_PROGRAM.
+Runs of small programs, finished, killed, and with profiles only, are changed as an attacker would:
+bytes, sizes, links to files elsewhere, names in definitions with correct checksums. No command may
+change anything outside of the run, crash, hang or take more than 200 MB. Failures are printed with
+the number of their input; --seed N --one runs that one again. The interpreter is the one that runs
+this; the `timeloom` program is the one beside it, or TIMELOOM_PROGRAM.
 """
 
 import argparse

@@ -2,16 +2,15 @@
 
 usage: PYTHON -m scripts.trials.real_programs [--scratch DIR] [--output FILE]
 
-PYTHON is the interpreter of an environment with Timeloom; `make real-programs` makes
-one. What is measured is installed into DIR, as scripts/trials/real_programs.txt pins it.
-Writes the table of docs/profiles.md to FILE.
+PYTHON is the interpreter of an environment with Timeloom; `make real-programs` creates one. The
+programs are installed into DIR, in the versions of scripts/trials/real_programs.txt. Writes the table
+of docs/profiles.md to FILE.
 
-Each program runs three times in a process of its own: once without Timeloom, for the
-caches of bytecode; once with a trace; once with --profile, which keeps no events but
-folds them in the process. Compared are the visits of every region and every call
-path: those of the trace, read from the archive itself; those of the profile.cubex
-that was folded from it while weaving; and those of the second run. The exit status
-is 1 if any of them differ.
+Each program runs three times in a separate process: once without Timeloom, for the caches of
+bytecode; once with a trace; once with --profile, which folds events in the process instead of keeping
+them. The visits of every region and every call path are compared: from the trace, read from the
+archive itself; from the profile.cubex that was folded from it while weaving; and from the run with
+--profile. The exit status is 1 if any of them differ.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""Reads runs with the readers of the field that PyPI and Debian carry, and compares.
+"""Reads runs with tools from PyPI and Debian that read such files, and compares the results.
 
 usage: PYTHON -m scripts.trials.real_readers [--scratch DIR] [--only NAME]...
 
-PYTHON is the interpreter of an environment with Timeloom and with the packages that
-scripts/trials/real_readers.txt pins; `make real-readers` makes one. Each program is run with a trace,
-and what Timeloom's own report says of it is compared with what these say:
+PYTHON is the interpreter of an environment with Timeloom and with the packages of
+scripts/trials/real_readers.txt; `make real-readers` creates one. Each program is run with a trace, and
+Timeloom's own report is compared with the results of these tools:
 
 * otf2-print and the Python bindings of OTF2 (Debian: otf2-tools, python3-otf2): the visits of
   each region on each location, their order, the number of events;
@@ -12,12 +12,12 @@ and what Timeloom's own report says of it is compared with what these say:
   location by its name;
 * pycubexr: the visits and the exclusive time of each region; that every metric has a finite value
   for each call path;
-* Extra-P: the same sums, from profiles of several runs as it takes them;
-* hatchet: the same sums, in its graph of the call paths that pycubexr gives; and of the reports that
-  `timeloom convert --to omnitrace` writes, as its reader of timemory takes them;
+* Extra-P: the same sums, from profiles of several runs;
+* hatchet: the same sums, in its graph of pycubexr's call paths; and in the reports of
+  `timeloom convert --to omnitrace`, read by its reader for timemory;
 * pandas: the same sums, from `timeloom report --csv --flat`.
 
-A reader that is not installed fails. The exit status is 1 if anything differs.
+A reader that is not installed counts as a failure. The exit status is 1 if anything differs.
 """
 
 import argparse

@@ -3,11 +3,11 @@
 
 usage: python3 -m scripts.trials.soak [--minutes 10] [--jobs N] [--seed N] [--one] [--keep DIR]
 
-Each program forks, threads, awaits and dies as its seed has it. It must end as it meant
-to, its run must be readable by `weave`, `report` and `info`, and the calls in the run must
-be those that the processes counted. What is wrong is printed with the seed; --seed S --one
-runs that program again. The interpreter is the one that runs this; the `timeloom` program
-is the one beside it, or TIMELOOM_PROGRAM.
+Each program forks, starts threads, awaits and dies as its seed determines. It must end as intended,
+its run must be readable by `weave`, `report` and `info`, and the calls in the run must equal the calls
+that the processes counted. Errors are printed with the seed; --seed S --one runs that program again.
+The interpreter is the one that runs this; the `timeloom` program is the one beside it, or
+TIMELOOM_PROGRAM.
 """
 
 import argparse

@@ -1,11 +1,11 @@
-"""A random program that forks, threads, awaits and dies, and knows what it did.
+"""A random program that forks, starts threads, awaits and dies, and records its own actions.
 
 usage: soak_program.py SEED COUNTS FOLLOW
 
-Each process has a file in the directory COUNTS, PID-TIME, with a pair of numbers for each
-of its threads: calls of step() begun and ended. The file is mapped, so that it is right at
-whatever instruction the process dies. COUNTS/expected gets the status this program means
-to end with. FOLLOW is that of `timeloom run`: only processes that are followed are started.
+Each process has a file in the directory COUNTS, PID-TIME, with a pair of numbers for each of its
+threads: calls of step() started and ended. The file is mapped, so that it is correct at whatever
+instruction the process dies. COUNTS/expected gets the status with which this program intends to end.
+FOLLOW is the value of `timeloom run --follow`: only processes that are followed are started.
 """
 
 import asyncio

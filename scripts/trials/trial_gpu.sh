@@ -3,9 +3,9 @@
 #
 # usage: scripts/trials/trial_gpu.sh WHEEL OUT [PART...]   (WHEEL: also a directory that has the packages)
 #
-# Installs the wheel for itself, and runs programs of the libraries that python3 has there: each by
-# itself and measured. What the commands print goes to OUT/log, runs that are of use to OUT/runs.tar.gz.
-# A check that fails is a line that begins with FAILED; the last line counts them. Parts: cupy torch
+# Installs the wheel into a separate environment, and runs programs of python3's libraries there, each
+# plain and measured. The output of the commands goes to OUT/log, useful runs to OUT/runs.tar.gz.
+# A check that fails prints a line that begins with FAILED; the last line counts them. Parts: cupy torch
 # profiler loop killed nosync fork graph launches triton jax numba sanitizer; all without one.
 set -u
 WHEEL=$(realpath "$1") OUT=$(realpath "$2")
