@@ -3,7 +3,7 @@
 #
 # usage: scripts/trials/trial_gpu.sh WHEEL OUT [PART...]   (WHEEL: also a directory that has the packages)
 #
-# Installs the wheel into a separate environment, and runs programs of python3's libraries there, each
+# Installs the wheel into a separate directory, and runs programs with python3's libraries, each
 # plain and measured. The output of the commands goes to OUT/log, useful runs to OUT/runs.tar.gz.
 # A check that fails prints a line that begins with FAILED; the last line counts them. Parts: cupy torch
 # profiler loop killed nosync fork graph launches triton jax numba sanitizer; all without one.
