@@ -193,6 +193,7 @@ class Parser {
     rest_.remove_prefix(unit.size());
     rule.unit = unit_of(rule.quantity, unit);
     rule.limit = rule.unit.to_base(number);
+    if (!std::isfinite(rule.limit)) fail("the value is too large");
     if (rule_kind(rule.quantity) == Kind::kCount && number != std::floor(number)) {
       fail(formatted("{} takes a whole number", name_of(rule.quantity)));
     }

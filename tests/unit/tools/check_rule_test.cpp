@@ -76,6 +76,7 @@ TEST(CheckRule, RefusesWhatMakesNoSense) {
     EXPECT_EQ(refused("visits(f) < " + std::string(value)),
               "a value is missing, such as 2s, 3 or 5%");
   }
+  EXPECT_EQ(refused("wall < 1e308min"), "the value is too large");
   EXPECT_EQ(refused("visits(f) < 2.5"), "visits takes a whole number");
   EXPECT_EQ(refused("visits(f) < 2s"), "visits takes a number without a unit");
   EXPECT_EQ(refused("visits(f) < 2 3"), "visits takes a number without a unit");

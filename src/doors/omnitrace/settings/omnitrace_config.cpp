@@ -15,6 +15,8 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t kLongestFile = 16 << 20;
+constexpr std::size_t kLongestValue = 1 << 20;  // $A = $A$A doubles it with each line
+constexpr std::size_t kDeepestValue = 100;      // objects and lists inside of each other
 
 bool is_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
@@ -27,10 +29,11 @@ std::string_view name_at(std::string_view text, std::size_t place) {
 // Puts in what stands for $env:NAME, $NAME and ${NAME}; others stay, such as $env{NAME}, which is a
 // key of names of files.
 std::string expanded(std::string_view text, const std::map<std::string, std::string>& own,
-                     const Lookup& environment) {
+                     const Lookup& environment, const std::string& origin) {
   constexpr std::string_view kEnvironment = "$env:";
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
+    if (result.size() > kLongestValue) throw Error(origin + ": the value is too long");
     if (text.substr(i).starts_with(kEnvironment)) {
       const std::string_view name = name_at(text, i + kEnvironment.size());
       result += environment(name);
@@ -50,14 +53,21 @@ std::string expanded(std::string_view text, const std::map<std::string, std::str
   return result;
 }
 
-std::string scalar(const ordered_json& value, const std::string& origin) {
+// Throws Error where the stack of a thread might not be enough.
+void check_depth(std::size_t depth, const std::string& origin) {
+  if (depth > kDeepestValue) throw Error(origin + ": too many values inside of each other");
+}
+
+std::string scalar(const ordered_json& value, const std::string& origin, std::size_t depth) {
+  check_depth(depth, origin);
   if (value.is_string()) return value.get<std::string>();
   if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
   if (value.is_number()) return value.dump();
   if (value.is_null()) return {};
   if (value.is_array()) {
     std::string text;
-    for (const ordered_json& one : value) text += (text.empty() ? "" : ",") + scalar(one, origin);
+    for (const ordered_json& one : value)
+      text += (text.empty() ? "" : ",") + scalar(one, origin, depth + 1);
     return text;
   }
   throw Error(origin + ": a value is to be a word, a number or a list of them");
@@ -68,16 +78,18 @@ bool is_variable(std::string_view key) {
 }
 
 // Settings lie at any depth: { "omnitrace": { "settings": { "OMNITRACE_TRACE": ... }}}.
-void collect(const ordered_json& object, const std::string& name, std::vector<ConfigLine>& lines) {
+void collect(const ordered_json& object, const std::string& name, std::vector<ConfigLine>& lines,
+             std::size_t depth = 0) {
+  check_depth(depth, name);
   for (const auto& [key, value] : object.items()) {
     const std::string origin = name + ": " + key;
     if (is_variable(key)) {
       const bool described = value.is_object() && value.contains("value");
-      lines.push_back({key, scalar(described ? value["value"] : value, origin), origin});
+      lines.push_back({key, scalar(described ? value["value"] : value, origin, depth), origin});
     } else if (value.is_object()) {
-      collect(value, name, lines);
+      collect(value, name, lines, depth + 1);
     } else {
-      lines.push_back({key, scalar(value, origin), origin});
+      lines.push_back({key, scalar(value, origin, depth), origin});
     }
   }
 }
@@ -100,7 +112,7 @@ std::vector<ConfigLine> parse_omnitrace_config(std::string_view text, const std:
       throw Error(origin + ": '" + std::string(line) + "' is no line KEY = VALUE");
     }
     const std::string key(trimmed(line.substr(0, equals)));
-    const std::string value = expanded(trimmed(line.substr(equals + 1)), own, environment);
+    const std::string value = expanded(trimmed(line.substr(equals + 1)), own, environment, origin);
     if (key.starts_with('$')) {
       own[key.substr(1)] = value;
     } else {

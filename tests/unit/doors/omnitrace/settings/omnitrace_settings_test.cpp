@@ -204,6 +204,20 @@ TEST(OmnitraceConfig, HasLinesOfKeysAndValues) {
   EXPECT_THROW(parse_omnitrace_config("OMNITRACE_TRACE ON", "a.cfg", nothing), Error);
 }
 
+TEST(OmnitraceConfig, RefusesValuesThatWouldFillTheMemory) {
+  std::string text = "$A = 0123456789\n";
+  for (int i = 0; i < 60; ++i) text += "$A = $A$A\n";
+  EXPECT_THROW(parse_omnitrace_config(text, "a.cfg", [](std::string_view) { return ""; }), Error);
+}
+
+TEST(OmnitraceConfig, RefusesValuesThatLieTooDeepInJson) {
+  constexpr std::size_t kDepth = 100'000;
+  std::string objects, lists = "{\"OMNITRACE_TRACE\": " + std::string(kDepth, '[');
+  for (std::size_t i = 0; i < kDepth; ++i) objects += "{\"a\":";
+  EXPECT_THROW(parse_omnitrace_json(objects + "1" + std::string(kDepth, '}'), "a.json"), Error);
+  EXPECT_THROW(parse_omnitrace_json(lists + std::string(kDepth, ']') + "}", "a.json"), Error);
+}
+
 TEST(OmnitraceConfig, IsAlsoReadAsJson) {
   EXPECT_EQ(
       lines_of(parse_omnitrace_json(
