@@ -31,9 +31,9 @@ for target in build/fuzz/tests/fuzz/fuzz_*; do
   corpus=$(mktemp -d)
   seeds=()
   if [ -d "tests/fuzz/corpus/$name" ]; then seeds=("tests/fuzz/corpus/$name"); fi
-  # A target that writes and reads an archive for each input takes fifty times as long.
+  # Targets that read an archive for each input take fifty times as long.
   runs=$fuzz_runs
-  if [ "$name" = fuzz_spool_weave ]; then runs=$((fuzz_runs / 20)); fi
+  if [ "$name" = fuzz_spool_weave ] || [ "$name" = fuzz_otf2 ]; then runs=$((fuzz_runs / 20)); fi
   echo "== $name: $runs inputs"
   "$target" -runs="$runs" -seed=1 -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" \
     "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1 || { cat "$corpus.log"; exit 1; }

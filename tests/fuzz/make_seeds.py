@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Writes seeds of the fuzzers: small spools and profiles with everything in them, and questions of the viewer's page.
+"""Writes seeds of the fuzzers: small spools, profiles, settings, filters and rules with everything in
+them, and questions of the viewer's page.
 
-usage: tests/fuzz/make_seeds.py
+usage: tests/fuzz/make_seeds.py [--archive NAME ANCHOR]
 
 Written from docs/formats/spool.md, cube.md and view-http.md alone, so that a mistake in the
-pages or in the readers shows.
+pages or in the readers shows. With --archive, the OTF2 archive of an anchor file becomes the seed
+NAME of fuzz_otf2, and nothing else is written.
 """
 
 import pathlib
 import struct
+import sys
 import zlib
 
 MASK = (1 << 64) - 1
@@ -238,6 +241,95 @@ def question_seeds():
     ))
 
 
+def words(first, *texts):
+    return bytes([first]) + b"".join(text.encode() + b"\0" for text in texts)
+
+
+def settings_seeds():
+    """Each type of a setting, flags of the interpreter, each kind of program, and wrong words."""
+    yield "words", words(0, "-u", "-Xdev", "--buffer-size=64k", "--exclude", "a.*,tests/*",
+                         "--include=app", "--instrumenter", "frame", "-o", "run", "-m", "app", "--fast")
+    yield "window", words(0, "--from", "app.main", "--after=3", "--until=2s", "--overhead", "5%", "a.py")
+    yield "command", words(0, "-OIc", "print(1)", "x")
+    yield "program", words(0, "--program=./solve", "-n", "4")
+    yield "misspelt", words(0, "--exclud", "a")
+    yield "together", words(0, "--profile", "--no-weave", "--async-tasks", "--thread-locks=3", "-")
+    yield "variables", words(1, "TIMELOOM_EXCLUDE=numpy,  *.load", "TIMELOOM_MAX_SIZE=2 GiB", "TIMELOOM_MAX_DEPTH=9",
+                             "TIMELOOM_IO=posix", "TIMELOOM_BUFER_SIZE=1M", "HOME=/home/me")
+    yield "wrong", words(1, "TIMELOOM_MAX_SIZE=99999999999T", "TIMELOOM_METRIC_RUSAGE=all")
+
+
+def filter_seeds():
+    begin, end = "SCOREP_REGION_NAMES_BEGIN\n", "SCOREP_REGION_NAMES_END\n"
+    files = "SCOREP_FILE_NAMES_BEGIN # files\r\n EXCLUDE */site-packages/* /usr/*\nINCLUDE *.py\nSCOREP_FILE_NAMES_END\n"
+    names = begin + "EXCLUDE * \nINCLUDE main solver.* MANGLED solver.Matrix.dot\\ [a-z]?\n" + end
+    yield "both", "\0".join((files + names, "solver.*", "solver.step", "*a*b?", "xaxbx", "tests/*", "tests/a", "")).encode()
+    yield "classes", "\0".join((names, "[!a-c]\\*", "d*", "[[:alpha:]", "[", "\\", "\\", "a\\", "a", "")).encode()
+    yield "modules", "\0".join((begin + end, "solver", "solver.step", "stdlib", "os", "site-packages", "np", "")).encode()
+    yield "open", b"SCOREP_REGION_NAMES_BEGIN\nEXCLUDE a\\\n"
+    yield "unexpected", b"EXCLUDE a\nSCOREP_FILE_NAMES_END\n"
+
+
+def rule_seeds():
+    for name, rule in (("total", "total(solve) < 2s"), ("share", "any self(*.load) <= 12.5%"),
+                       ("region", 'region "a \\"b\\"" mean >= 3.5 ms'), ("never", "visits('debug.*') == 0"),
+                       ("run", "overhead < 5%"), ("ranks", "efficiency >= 80%"), ("huge", "wall < 1e308min"),
+                       ("wrong", "total solve < 2"), ("of_the_run", "all threads(x) < 3")):
+        yield name, b"\0" + rule.encode()
+    yield "file", b'\1# rules\nrules = [\n  "total(f) < 2s",  # a comment\n  "visits(load) <= 3",\n]\n'
+    yield "file_wrong", b"\1rules = [1]\n[other]\na = 1979-05-27T07:32:00Z\n"
+    yield "file_cut", b'\1rules = ["total(f) < 2s'
+
+
+def omnitrace_seeds():
+    lines = """# a comment
+$DIR = $env:HOME/out
+OMNITRACE_OUTPUT_PATH = ${DIR}/%tag%
+OMNITRACE_TRACE = true  # and a trace
+ROCPROFSYS_PROFILE=ON
+OMNITRACE_TRACE_PERIODS = 1:2.5:1:monotonic
+OMNITRACE_TIMEMORY_COMPONENTS = wall_clock, peak_rss
+OMNITRACE_TIMING_UNITS = usec
+OMNITRACE_MAX_DEPTH = 7
+"""
+    yield "lines", b"\0" + lines.encode()
+    doubled = "$A = 0123456789abcdef\n" + "$A = $A$A$A$A$A$A$A$A\n" * 12 + "OMNITRACE_OUTPUT_PREFIX = $A\n"
+    yield "doubled", b"\0" + doubled.encode()
+    yield "json", b"""\1{"omnitrace": {"settings": {
+  "OMNITRACE_TRACE": {"value": true}, "OMNITRACE_TIMEMORY_COMPONENTS": ["wall_clock", "cpu_clock"],
+  "OMNITRACE_TRACE_DELAY": 1.5, "OMNITRACE_MAX_DEPTH": null, "other": "word"}}}"""
+    yield "json_deep", b"\1" + b'{"a":' * 300 + b"1" + b"}" * 300
+    yield "json_lists", b'\1{"OMNITRACE_TRACE": ' + b"[" * 300 + b"]" * 300 + b"}"
+    yield "xml", b"""\2<?xml version="1.0"?><!-- both forms --><timemory_xml><omnitrace>
+<OMNITRACE_TRACE><name>trace</name><value>true</value></OMNITRACE_TRACE>
+<OMNITRACE_OUTPUT_PREFIX a="1">a&amp;b<![CDATA[<c>]]></OMNITRACE_OUTPUT_PREFIX>
+<OMNITRACE_TIMEMORY_COMPONENTS><value><value0>wall_clock</value0><value1>peak_rss</value1></value></OMNITRACE_TIMEMORY_COMPONENTS>
+<OMNITRACE_DEBUG/></omnitrace></timemory_xml>"""
+    yield "xml_wrong", b"\2<a><b></a>&none;"
+
+
+def scorep_seeds():
+    def variables(**values):
+        return b"".join(f"SCOREP_{name}={value}".encode() + b"\0" for name, value in values.items())
+
+    yield "all", variables(ENABLE_TRACING="true", ENABLE_PROFILING="no", TOTAL_MEMORY="16M", FILTERING_FILE="a b.filter",
+                           METRIC_RUSAGE="ru_stime,ru_utime", EXPERIMENT_DIRECTORY="it's", VERBOSE="1")
+    yield "unmet", variables(CUDA_ENABLE="runtime,kernel", PROFILING_MAX_CALLPATH_DEPTH="0", MEMORY_RECORDING="on",
+                             TIMER="clock_gettime", ENABLE_TRACNG="1")
+    yield "wrong", variables(TOTAL_MEMORY="-1", ENABLE_TRACING="perhaps")
+
+
+ARCHIVE = ("{}.otf2", "{}.def", "{}.marker", *(f"{{}}/{location}.{kind}" for location in (0, 1, 1 << 32)
+                                               for kind in ("def", "evt")))  # fmt: skip
+
+
+def archive_seed(anchor):
+    """The files of an archive in the order in which fuzz_otf2 takes them apart."""
+    files = (anchor.parent / name.format(anchor.stem) for name in ARCHIVE)
+    contents = [file.read_bytes() if file.exists() else b"" for file in files]
+    return b"".join(struct.pack("<H", len(one)) + one for one in contents)
+
+
 def write_seeds(target, named):
     folder = pathlib.Path(__file__).parent / "corpus" / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -246,10 +338,18 @@ def write_seeds(target, named):
 
 
 def main():
+    if sys.argv[1:2] == ["--archive"]:
+        write_seeds("fuzz_otf2", [(sys.argv[2], archive_seed(pathlib.Path(sys.argv[3])))])
+        return
     for target in ("fuzz_spool_reader", "fuzz_spool_weave"):
         write_seeds(target, seeds())
     write_seeds("fuzz_cube", cube_seeds())
     write_seeds("fuzz_view_request", question_seeds())
+    write_seeds("fuzz_settings", settings_seeds())
+    write_seeds("fuzz_filter", filter_seeds())
+    write_seeds("fuzz_rules", rule_seeds())
+    write_seeds("fuzz_omnitrace_settings", omnitrace_seeds())
+    write_seeds("fuzz_scorep_settings", scorep_seeds())
 
 
 if __name__ == "__main__":
