@@ -20,32 +20,40 @@ class alignas(64) EventPath {
  public:
   // Records that the region of `enter` is entered at `now`.
   void enter(Token token, EventWord enter, std::uint64_t now = os::now()) noexcept {
+    if (!enter_at_once(token, enter, now)) [[unlikely]]
+      enter_slow(token, enter, now - base_);
+  }
+  // The same where nothing but the event is to be stored; otherwise false, and nothing is done.
+  bool enter_at_once(Token token, EventWord enter, std::uint64_t now) noexcept {
     const std::uint64_t delta = now - base_;
     OpenRegion* const top = top_;
-    if (cursor_ >= limit_ || top >= stack_end_ || delta > horizon_) [[unlikely]] {
-      return enter_slow(token, enter, now);
-    }
+    if (cursor_ >= limit_ || top >= stack_end_ || delta > horizon_) [[unlikely]]
+      return false;
     put(at(enter, delta));
     // Two stores, from which the loads of a leave that follows at once are served.
     __atomic_store_n(&top[1].token, token, __ATOMIC_RELAXED);
     __atomic_store_n(&top[1].enter, enter, __ATOMIC_RELAXED);
     top_ = top + 1;
+    return true;
   }
 
   // Records the leave of the innermost open region at `now`; false, and nothing is recorded,
   // when its token is not `token`.
   bool leave_last(Token token, std::uint64_t now = os::now()) noexcept {
-    OpenRegion* const top = top_;
-    if (top->token != token) [[unlikely]]
+    if (top_->token != token) [[unlikely]]
       return false;
-    const EventWord leave = top->enter ^ kEnterLeaveFlip;
-    top_ = top - 1;
+    if (!leave_at_once(token, now)) [[unlikely]]
+      leave_slow(now - base_);
+    return true;
+  }
+  // The same where nothing but the event is to be stored; otherwise false, and nothing is done.
+  bool leave_at_once(Token token, std::uint64_t now) noexcept {
     const std::uint64_t delta = now - base_;
-    if (cursor_ >= limit_ || delta > horizon_) [[unlikely]] {
-      append_slow(leave, now);
-    } else {
-      put(at(leave, delta));
-    }
+    OpenRegion* const top = top_;
+    if (top->token != token || cursor_ >= limit_ || delta > horizon_) [[unlikely]]
+      return false;
+    put(at(top->enter, delta) ^ kEnterLeaveFlip);
+    top_ = top - 1;
     return true;
   }
 
@@ -72,9 +80,10 @@ class alignas(64) EventPath {
   OpenRegion* stack_end_ = nullptr;    // last entry that enter() may use
 
  private:
-  // ThreadRecorder's, which alone derives from this.
-  [[gnu::noinline]] void enter_slow(Token token, EventWord enter, std::uint64_t now) noexcept;
-  [[gnu::noinline]] bool append_slow(EventWord word, std::uint64_t now) noexcept;
+  // ThreadRecorder's, which alone derives from this. They take the ticks since base_, so that the
+  // event path need not keep the time itself.
+  [[gnu::noinline]] void enter_slow(Token token, EventWord enter, std::uint64_t delta) noexcept;
+  [[gnu::noinline]] void leave_slow(std::uint64_t delta) noexcept;
 };
 
 }  // namespace timeloom::record

@@ -12,6 +12,9 @@ namespace {
 // (7).
 constexpr std::size_t kReserve = 12;
 
+static_assert(alignof(ThreadRecorder) == 64 && sizeof(EventPath) == 64,
+              "an event touches one cache line of the recorder");
+
 }  // namespace
 
 void ThreadRecorder::attach(spool::Writer* writer, std::uint32_t location) noexcept {
@@ -301,12 +304,14 @@ void ThreadRecorder::fold(EventWord word, std::uint64_t now) noexcept {
   }
 }
 
-void EventPath::enter_slow(Token token, EventWord enter, std::uint64_t now) noexcept {
-  static_cast<ThreadRecorder*>(this)->enter_slow(token, enter, now);
+void EventPath::enter_slow(Token token, EventWord enter, std::uint64_t delta) noexcept {
+  static_cast<ThreadRecorder*>(this)->enter_slow(token, enter, base_ + delta);
 }
 
-bool EventPath::append_slow(EventWord word, std::uint64_t now) noexcept {
-  return static_cast<ThreadRecorder*>(this)->append_slow(word, now);
+void EventPath::leave_slow(std::uint64_t delta) noexcept {
+  const EventWord leave = top_->enter ^ kEnterLeaveFlip;
+  --top_;
+  static_cast<ThreadRecorder*>(this)->append_slow(leave, base_ + delta);
 }
 
 void ThreadRecorder::enter_slow(Token token, EventWord enter, std::uint64_t now) noexcept {

@@ -103,7 +103,9 @@ inline EventWord load_code_extra(PyCodeObject* code, Py_ssize_t index) noexcept 
       __atomic_load_n(&code->co_extra, kHasGil ? __ATOMIC_RELAXED : __ATOMIC_ACQUIRE));
   if (extra == nullptr || extra->size <= index) [[unlikely]]
     return 0;
-  return reinterpret_cast<EventWord>(__atomic_load_n(&extra->values[index], __ATOMIC_RELAXED));
+  // With a GIL nobody stores meanwhile, and the compiler finds a shorter way to a plain value.
+  return reinterpret_cast<EventWord>(
+      kHasGil ? extra->values[index] : __atomic_load_n(&extra->values[index], __ATOMIC_RELAXED));
 }
 
 // False: there is no memory. Not by the interpreter's function: that makes

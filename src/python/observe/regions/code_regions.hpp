@@ -58,7 +58,8 @@ struct Keeping {
   // defined in it. No word reaches it before the first measurement.
   std::atomic<std::uint64_t> ready_from = std::uint64_t{1} << kTimeShift;
 };
-extern Keeping g_keeping;
+// Hidden, as it is defined, so that it is read without asking where it lies.
+[[gnu::visibility("hidden")]] extern Keeping g_keeping;
 inline Py_ssize_t code_index() noexcept { return g_keeping.index.load(std::memory_order_relaxed); }
 inline std::uint64_t ready_from() noexcept {
   return g_keeping.ready_from.load(std::memory_order_relaxed);
