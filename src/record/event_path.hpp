@@ -59,6 +59,10 @@ class alignas(64) EventPath {
 
   // The innermost open region; 0: none.
   Token innermost() const noexcept { return top_->token; }
+  // Whether the innermost one is `inner`, not 0, and the one around it `outer`.
+  bool innermost_are(Token inner, Token outer) const noexcept {
+    return top_->token == inner && top_[-1].token == outer;
+  }
   // Whether it was entered without being recorded.
   bool innermost_unrecorded() const noexcept { return (top_->token & kUnrecorded) != 0; }
 

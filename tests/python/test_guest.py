@@ -8,7 +8,7 @@ import textwrap
 
 import pytest
 from spool_reader import spools_of
-from streams import run_python
+from streams import C_INSTRUMENTERS, run_python
 
 
 def run(text, directory, arguments=(), **options):
@@ -177,31 +177,34 @@ def test_that_no_tool_id_is_free_is_said_once(instrumenter, tmp_path):
     assert process.stderr.count("\n") == process.stderr.count(said) == int(uses)
 
 
-def test_a_c_function_made_where_another_was(tmp_path):
-    """Extensions create definitions at run time, and memory is reused."""
-    program = """
+@pytest.mark.parametrize("instrumenter", C_INSTRUMENTERS)
+@pytest.mark.parametrize("place", ["other", "same"])
+def test_a_c_function_made_where_another_was(place, instrumenter, tmp_path):
+    """Extensions make definitions at run time, and memory is used again: of the definition, and of its name."""
+    program = f"""
     import ctypes, timeloom
     class Definition(ctypes.Structure):
-        _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p),
+        _fields_ = [("name", ctypes.c_void_p), ("function", ctypes.c_void_p),
                     ("flags", ctypes.c_int), ("doc", ctypes.c_char_p)]
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
     function = ctypes.cast(ctypes.pythonapi.PyObject_Repr, ctypes.c_void_p).value
-    definition = Definition(b"first", function, 4, None)  # METH_NOARGS
+    first, second = ctypes.create_string_buffer(b"first", 16), ctypes.create_string_buffer(b"second", 16)
+    definition = Definition(ctypes.addressof(first), function, 4, None)  # METH_NOARGS
     def call():
-        make(ctypes.addressof(definition), 1, "test")()
-    with timeloom.Measurement(output="run", instrumenter="profile", c_functions=True, weave=False):
+        made = make(ctypes.addressof(definition), 1, "test")
+        made(); made()
+    with timeloom.Measurement(output="run", instrumenter={instrumenter!r}, c_functions=True, weave=False):
         call()
-        definition.name = b"second"
+        if {place == "same"}: first.value = b"second"
+        else: definition.name = ctypes.addressof(second)
         call()
     """
     assert output_of(program, tmp_path) == ""
     (spool,) = spools_of(tmp_path / "run")
     entered = [name for kind, name, *_ in spool.events(0) if kind == "enter"]
-    assert [name for name in entered if name.startswith("builtins.int.")] == [
-        "builtins.int.first",
-        "builtins.int.second",
-    ]
+    names = [name for name in entered if name.startswith("builtins.int.")]
+    assert names == ["builtins.int.first"] * 2 + ["builtins.int.second"] * 2
 
 
 WEAVER = """#!/bin/bash

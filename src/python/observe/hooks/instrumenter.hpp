@@ -61,18 +61,4 @@ std::string missing_calls(const Instrumenter& used);
 // missing with `used`, or that it is used for that reason.
 void say_of_calls_kept_from_hook(const Settings& settings, const Instrumenter& used);
 
-// C functions are known by their method definition, which mostly outlives their
-// objects, and its name. `callable` is what is called; nullptr result: not a C function whose
-// call is recorded.
-PyMethodDef* c_function_of(PyObject* callable) noexcept;
-// The function that a method object calls; any other object itself. Borrowed.
-PyObject* function_of_method(PyObject* callable) noexcept;
-// `caller`: the code object that calls it.
-void enter_c_function(PyMethodDef* method, PyObject* callable, PyCodeObject* caller) noexcept;
-// Leaves it if no other function is open inside of it: not all calls that return were announced.
-void leave_c_function(PyMethodDef* method, PyObject* callable) noexcept;
-// Leaves the C function that `caller` has called last, if it is still open: it has returned without
-// a word, since `caller` itself goes on.
-void leave_returned_c_function(PyCodeObject* caller) noexcept;
-
 }  // namespace timeloom::python

@@ -12,6 +12,7 @@
 #include "python/interpreter/frame_hook.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/set_profile.hpp"
+#include "python/observe/hooks/c_functions.hpp"
 #include "python/observe/hooks/event_code.hpp"
 #include "python/observe/hooks/instrumenter.hpp"
 #include "python/observe/hooks/monitoring_tool.hpp"
@@ -29,7 +30,7 @@ constinit std::atomic<bool> g_c_functions = false;
 constinit std::atomic<bool> g_watching_legacy = false;
 std::atomic<std::uint64_t> g_passed_over = 0;  // events that are no regions of ours
 PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int throwing);
-constinit FrameHook g_frame_hook;
+constinit FrameHook g_catching_hook;
 
 void on_legacy_call(PyFrameObject* frame) noexcept {
   if (g_c_functions) {
@@ -157,7 +158,7 @@ PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int thr
     reconcile_this_thread(nullptr);  // `frame` is not yet among those that run
     put_hook();
   }
-  return g_frame_hook.next(thread, frame, throwing);
+  return g_catching_hook.next(thread, frame, throwing);
 }
 
 bool install_catcher() {
@@ -170,13 +171,13 @@ bool install_catcher() {
     say_not_subscribed("threads that start from now on are not recorded");
     return true;
   }
-  g_frame_hook.install(catch_by_frame);
+  g_catching_hook.install(catch_by_frame);
   return true;
 }
 
 void uninstall_catcher() {
   if constexpr (kHasMonitoring) return unsubscribe();
-  g_frame_hook.remove();
+  g_catching_hook.remove();
 }
 
 std::uint64_t ignored_callbacks() noexcept { return g_passed_over.load(std::memory_order_relaxed); }

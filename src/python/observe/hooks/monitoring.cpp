@@ -4,6 +4,7 @@
 // and costs nothing afterwards.
 #include "os/clock.hpp"
 #include "python/observe/cost/budget.hpp"
+#include "python/observe/hooks/c_functions.hpp"
 #include "python/observe/hooks/event_code.hpp"
 #include "python/observe/hooks/instrumenter.hpp"
 #include "python/observe/hooks/monitoring_tool.hpp"
@@ -101,10 +102,10 @@ bool is_reported_whole(PyObject* const* arguments) noexcept {
          !unpacks_arguments(code_argument(arguments), PyLong_AsSsize_t(arguments[1]));
 }
 
-// CALL: code, offset, callable, first argument
-PyObject* on_monitoring_call(PyObject*, PyObject* const* arguments, std::size_t,
-                             PyObject*) noexcept {
+// CALL of any object by any code.
+[[gnu::noinline]] PyObject* other_call(PyObject* const* arguments) noexcept {
   if (!is_of_code(arguments)) return leave_out_event();
+  if (PyFunction_Check(arguments[2])) return none_object();
   PyObject* callable = function_of_method(arguments[2]);
   PyMethodDef* method = c_function_of(callable);
   PyCodeObject* code = code_argument(arguments);
@@ -114,13 +115,42 @@ PyObject* on_monitoring_call(PyObject*, PyObject* const* arguments, std::size_t,
   return none_object();
 }
 
-// C_RETURN, C_RAISE
-PyObject* on_c_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+// CALL: code, offset, callable, first argument. Where the innermost region is the caller's, it is
+// a code object whose C functions are recorded, and none that it has called is open.
+template <Clock kClock>
+PyObject* on_monitoring_call(PyObject*, PyObject* const* arguments, std::size_t,
+                             PyObject*) noexcept {
+  PyMethodDef* const method = plain_c_function(arguments[2]);
+  EventWord word = 0;
+  if (method == nullptr || record::t_recorder->innermost() != token_of(code_argument(arguments)) ||
+      !ready_c_function(method, &word)) {
+    return other_call(arguments);
+  }
+  if (is_region(word)) record::t_recorder->enter(token_of_method(method), word, kClock());
+  return none_object();
+}
+
+// C_RETURN or C_RAISE of any object in any code.
+[[gnu::noinline]] PyObject* other_c_leave(PyObject* const* arguments) noexcept {
   if (!is_of_code(arguments)) return leave_out_event();
   PyObject* callable = function_of_method(arguments[2]);
   PyMethodDef* method = c_function_of(callable);
   if (method != nullptr && monitoring_records_calls_of(code_argument(arguments)))
     leave_c_function(method, callable);
+  return none_object();
+}
+
+// C_RETURN, C_RAISE. Code whose C functions are not recorded may call a function that is open
+// further out; so it is asked whether the caller is.
+template <Clock kClock>
+PyObject* on_c_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObject*) noexcept {
+  const std::uint64_t now = kClock();
+  PyMethodDef* const method = plain_c_function(arguments[2]);
+  if (method == nullptr || !record::t_recorder->innermost_are(token_of_method(method),
+                                                              token_of(code_argument(arguments)))) {
+    return other_c_leave(arguments);
+  }
+  (void)record::t_recorder->leave_last(token_of_method(method), now);
   return none_object();
 }
 
@@ -132,9 +162,9 @@ constexpr MonitoringEvent kEvents[] = {
     {"PY_YIELD", on_monitoring_leave<kClock>, false, true},
     {"PY_THROW", on_throw, false},
     {"PY_UNWIND", on_monitoring_unwind, false},
-    {"CALL", on_monitoring_call, false},
-    {"C_RETURN", on_c_leave, true},
-    {"C_RAISE", on_c_leave, true},
+    {"CALL", on_monitoring_call<kClock>, false},
+    {"C_RETURN", on_c_leave<kClock>, true},
+    {"C_RAISE", on_c_leave<kClock>, true},
 };
 constexpr std::size_t kPythonEvents = 6;  // the first ones; the others are of C functions
 
@@ -233,15 +263,11 @@ PyObject* on_task_yield(PyObject*, PyObject* const* arguments, std::size_t, PyOb
 }
 
 constexpr MonitoringEvent kTaskEvents[] = {
-    {"PY_START", on_task_start, false, true},
-    {"PY_RESUME", on_task_resume, false, true},
-    {"PY_RETURN", on_task_return, false, true},
-    {"PY_YIELD", on_task_yield, false, true},
-    {"PY_THROW", on_task_throw, false},
-    {"PY_UNWIND", on_task_unwind, false},
-    {"CALL", on_monitoring_call, false},
-    {"C_RETURN", on_c_leave, true},
-    {"C_RAISE", on_c_leave, true},
+    {"PY_START", on_task_start, false, true},     {"PY_RESUME", on_task_resume, false, true},
+    {"PY_RETURN", on_task_return, false, true},   {"PY_YIELD", on_task_yield, false, true},
+    {"PY_THROW", on_task_throw, false},           {"PY_UNWIND", on_task_unwind, false},
+    {"CALL", on_monitoring_call<os::now>, false}, {"C_RETURN", on_c_leave<os::now>, true},
+    {"C_RAISE", on_c_leave<os::now>, true},
 };
 
 bool g_monitoring_tasks = false;
