@@ -17,7 +17,8 @@ extern constinit thread_local std::uintptr_t t_stack_floor;
 
 inline bool stack_runs_low(PyThreadState* thread) noexcept {
   if (kStackGuard == StackGuard::kCount && c_calls_left(thread) < kCCallLimit / 2) return true;
-  return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) < t_stack_floor;
+  // Where the caller's part of the stack ends. The address of our own frame would take a register.
+  return reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()) < t_stack_floor;
 }
 
 // evaluator(thread, frame, throwing) with enough C stack, whatever is left here.

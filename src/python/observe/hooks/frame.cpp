@@ -6,6 +6,7 @@
 #include <new>
 #include <unordered_set>
 
+#include "os/clock.hpp"
 #include "python/interpreter/deep_stack.hpp"
 #include "python/interpreter/frame_hook.hpp"
 #include "python/observe/cost/budget.hpp"
@@ -26,8 +27,10 @@ constinit FrameHook g_frame_hook;
 constinit std::atomic<bool> g_frame_tasks = false;  // are tracks
 // False while paused: frames that are under way return here all the same.
 constinit std::atomic<bool> g_watching_frames = false;
-// False also while the hook rests.
-constinit std::atomic<bool> g_entering = false;
+// Whether calls that begin are recorded, and by which clock: not while paused, nor while the hook
+// rests. The hook of an earlier measurement may still be called, where others lie on top of it.
+enum class Entering : std::uint8_t { kNo, kByCounter, kByAnyClock };
+constinit std::atomic<Entering> g_entering = Entering::kNo;
 bool g_resting = false;
 bool g_sampling = false;
 
@@ -60,19 +63,18 @@ bool may_pass_hook(PyCodeObject* code) noexcept {
   note_first_frame(nullptr);
 }
 
-[[gnu::noinline, gnu::cold]] void leave_otherwise(record::Token token) noexcept {
+void leave_call(record::Token token) noexcept {
   if (g_watching_frames) {
-    record::t_recorder->leave_outer(token);
+    record::t_recorder->leave(token);
   } else {
     record::t_recorder->leave_unrecorded(token);
   }
 }
 
-// Frames that are not recorded: nobody asks for them now, they run on behalf of
-// a trace function (which other instrumenters cannot see), or they are refused with
-// RecursionError before they begin.
+// Frames that are not recorded: they run on behalf of a trace function (which other instrumenters
+// cannot see), or they are refused with RecursionError before they begin.
 bool passes_over(PyThreadState* thread) noexcept {
-  if (!g_entering || is_tracing(thread)) return true;
+  if (is_tracing(thread)) return true;
   return calls_left(thread) <= 0 && thread->recursion_headroom == 0;
 }
 
@@ -96,21 +98,22 @@ struct NoStopwatch {
   void end() noexcept {}
 };
 
-// `word`: 0 when it is not ready for an event.
+// `word`: 0 when it is not ready for an event. `now`: when the call begins.
 template <typename Watch>
-PyObject* record_call(PyThreadState* thread, InterpreterFrame* frame, int throwing,
-                      PyCodeObject* code, EventWord word, Watch& watch) {
+[[gnu::noinline]] PyObject* record_call(PyThreadState* thread, InterpreterFrame* frame,
+                                        int throwing, EventWord word, std::uint64_t now,
+                                        Watch watch) {
+  PyCodeObject* const code = code_of(frame);
   const record::Token token = token_of(code);
   if (word != 0 && record::t_recorder->attached()) [[likely]] {
-    record::t_recorder->enter(token, word);
+    record::t_recorder->enter(token, word, now);
   } else {
     enter_otherwise(code, frame);
   }
   watch.stop();
   PyObject* result = g_frame_hook.next(thread, frame, throwing);
   watch.go_on();
-  if (!g_watching_frames || !record::t_recorder->leave_last(token)) [[unlikely]]
-    leave_otherwise(token);
+  leave_call(token);
   watch.end();
   return result;
 }
@@ -143,56 +146,97 @@ bool only_ends(InterpreterFrame* frame, int throwing) noexcept {
   return throwing != 0 && runs_first(frame);
 }
 
+// A call that is not recorded, or not by two events alone.
 template <typename Watch>
-PyObject* evaluate_as(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
-  Watch watch;
-  if (stack_runs_low(thread)) [[unlikely]] {
-    return evaluate_with_room(evaluate_as<Watch>, thread, frame, throwing);
-  }
+[[gnu::noinline]] PyObject* evaluate_otherwise(PyThreadState* thread, InterpreterFrame* frame,
+                                               int throwing, Watch watch) {
   PyCodeObject* code = code_of(frame);
-  EventWord word = 0;
-  if (!ready_word(code, &word)) [[unlikely]] {
-    word = known_word(code);
-    if (word == 0) word = first_seen(code, globals_of(frame));
-    if (!is_recorded(word) && !(g_frame_tasks && is_awaitable(code))) {
-      return g_frame_hook.next(thread, frame, throwing);
-    }
-    word = 0;
-  }
-  if (passes_over(thread)) [[unlikely]]
+  EventWord word = known_word(code);
+  if (word == 0) word = first_seen(code, globals_of(frame));
+  if (!is_recorded(word) && !(g_frame_tasks && is_awaitable(code))) {
     return g_frame_hook.next(thread, frame, throwing);
-  if (is_generator(code)) [[unlikely]] {
+  }
+  if (g_entering == Entering::kNo || passes_over(thread)) [[unlikely]]
+    return g_frame_hook.next(thread, frame, throwing);
+  if (is_generator(code)) {
     if (creates_generator(frame)) return g_frame_hook.next(thread, frame, throwing);
     if (g_frame_tasks && is_awaitable(code)) {
       if (!only_ends(frame, throwing)) return record_step(thread, frame, throwing, code);
-      if (!is_recorded(known_word(code))) return g_frame_hook.next(thread, frame, throwing);
+      if (!is_recorded(word)) return g_frame_hook.next(thread, frame, throwing);
     }
   }
-  return record_call(thread, frame, throwing, code, word, watch);
+  if (!ready_word(code, &word)) word = 0;
+  return record_call(thread, frame, throwing, word, os::now(), watch);
 }
 
-PyObject* evaluate(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
-  return evaluate_as<NoStopwatch>(thread, frame, throwing);
+// The end of a call whose leave is not one event alone.
+template <typename Watch>
+[[gnu::noinline]] PyObject* end_call(PyObject* result, record::Token token, Watch watch) {
+  leave_call(token);
+  watch.end();
+  return result;
 }
 
-// See callback_times.hpp.
-void time_calls(bool timed) noexcept {
-  if (g_entering && !g_sampling) g_frame_hook.replace(timed ? evaluate_as<Stopwatch> : evaluate);
+using HookClock = std::uint64_t (*)() noexcept;
+template <HookClock kClock>
+constexpr Entering kEnteringBy =
+    kClock == os::counter ? Entering::kByCounter : Entering::kByAnyClock;
+
+// The hook. Calls that take more than an enter and a leave, stored at once, go on in functions of
+// their own, so that this one saves no registers for them.
+template <HookClock kClock, typename Watch>
+PyObject* evaluate_as(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
+  Watch watch;
+  if (stack_runs_low(thread)) [[unlikely]] {
+    return evaluate_with_room(evaluate_as<kClock, Watch>, thread, frame, throwing);
+  }
+  PyCodeObject* code = code_of(frame);
+  EventWord word = 0;
+  if (!ready_word(code, &word) || g_entering != kEnteringBy<kClock> || passes_over(thread) ||
+      is_generator(code)) [[unlikely]] {
+    return evaluate_otherwise(thread, frame, throwing, watch);
+  }
+  const std::uint64_t now = kClock();
+  if (!record::t_recorder->enter_at_once(token_of(code), word, now)) [[unlikely]]
+    return record_call(thread, frame, throwing, word, now, watch);
+  watch.stop();
+  PyObject* result = g_frame_hook.next(thread, frame, throwing);
+  watch.go_on();
+  if (!g_watching_frames || !record::t_recorder->leave_at_once(token_of(code), kClock()))
+      [[unlikely]] {
+    return end_call(result, token_of(code), watch);
+  }
+  watch.end();
+  return result;
 }
 
 // The same where measuring may take a share of the CPU time only.
 PyObject* evaluate_sampled(PyThreadState* thread, InterpreterFrame* frame, int throwing) {
   if (is_sample()) [[unlikely]]
     take_sample(code_of(frame));
-  return evaluate(thread, frame, throwing);
+  return evaluate_as<os::now, NoStopwatch>(thread, frame, throwing);
+}
+
+bool has_hook_counter() noexcept { return os::clock_source() != os::ClockSource::kMonotonic; }
+
+template <typename Watch>
+FrameEvaluator evaluator() noexcept {
+  return has_hook_counter() ? evaluate_as<os::counter, Watch> : evaluate_as<os::now, Watch>;
+}
+
+// See callback_times.hpp.
+void time_calls(bool timed) noexcept {
+  if (g_entering == Entering::kNo || g_sampling) return;
+  g_frame_hook.replace(timed ? evaluator<Stopwatch>() : evaluator<NoStopwatch>());
 }
 
 void take_or_put_hook() noexcept {
   const bool wanted = g_watching_frames && !g_resting;
-  if (wanted == g_entering) return;
-  g_entering = wanted;
+  if (wanted == (g_entering != Entering::kNo)) return;
+  const bool by_counter = has_hook_counter() && !g_sampling;
+  g_entering = !wanted ? Entering::kNo : by_counter ? Entering::kByCounter : Entering::kByAnyClock;
   if (wanted) {
-    g_frame_hook.install(g_sampling ? evaluate_sampled : evaluate);
+    g_frame_hook.install(g_sampling ? evaluate_sampled : evaluator<NoStopwatch>());
   } else {
     g_frame_hook.remove();
   }
