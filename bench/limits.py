@@ -142,6 +142,7 @@ def check(figures: Figures, long_weave: Figures | None) -> list[Check]:
         times("monitoring, a call", ratios["monitoring_over_cProfile"], "cProfile", 0.5),
         times("frame, a call", ratios["frame_over_clock"], CLOCK_HOOK, 1.45),
         times("frame, a call", ratios["frame_over_viztracer"], "viztracer", 0.6),
+        times("a call of a C function", ratios.get("c_function_over_viztracer"), "viztracer", 0.6),
         times("frame, a call", ratios["frame_over_cProfile"], "cProfile", 0.5),
         times("omnitrace, a call", ratios.get("omnitrace_over_timeloom"), "a call of the timeloom door", 1.25),
         times("a call with --profile", ratios["folded_over_trace"], "a call with a trace", 1.3),

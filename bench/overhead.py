@@ -15,7 +15,8 @@ Method
   While it is measured, Timeloom records to a spool in --scratch; weaving comes afterwards and has
   separate figures (bench/weaving.py).
   c_function_ns is the time of a call of a C function without arguments under --c-functions,
-  plain_c_function_ns without a hook.
+  plain_c_function_ns without a hook, and `c_function_over_viztracer` compares what the two tools add
+  to it.
   `ratios` compares the added times of two hooks: for each process the ratio of the medians over its
   cycles, and the median of these ratios. `folded` is --profile, with the default instrumenter.
   viztracer runs with its defaults (C functions recorded, a ring of a million entries, which is full);
@@ -53,14 +54,14 @@ CYCLES = 8
 BUSY = 0.1  # cores; with more than this the figures are doubtful
 HAS_MONITORING = hasattr(sys, "monitoring")
 NEED_MONITORING = {"floor-monitoring", "floor-clock", "timeloom-monitoring", "filtered", "omnitrace-file"}
-NEED_VIZTRACER = {"viztracer", "viztracer-python"}
+NEED_VIZTRACER = {"viztracer", "viztracer-python", "viztracer-c-function"}
 
 # Names of bench/workload.py, by the process that measures them.
 ADDED = ["timeloom-monitoring", "timeloom-frame", "timeloom-profile", "floor-monitoring", "floor-frame",
          "floor-profile", "cProfile", "viztracer", "filtered", "paused"]  # fmt: skip
 EXTRA = ["none", "timeloom-folded", "floor-clock", "floor-frame-clock", "timeloom-trace",
          "filtered-frame", "paused-frame", "paused-profile", "viztracer-python"]  # fmt: skip
-C_FUNCTIONS = ["c-function", "plain-c-function"]
+C_FUNCTIONS = ["c-function", "viztracer-c-function", "plain-c-function"]
 WITH = ["with-region", "unmeasured-region", "floor-with"]
 SCOREP_FLOORS = ["floor-monitoring", "floor-frame", "floor-with"]
 SCOREP = ["scorep", "scorep-region", "scorep-region-off", *SCOREP_FLOORS]
@@ -77,6 +78,7 @@ RATIOS = {
     "frame_over_viztracer": ("timeloom-frame", "viztracer"),
     "frame_over_cProfile": ("timeloom-frame", "cProfile"),
     "folded_over_trace": ("timeloom-folded", TRACE),
+    "c_function_over_viztracer": ("c-function", "viztracer-c-function"),
 }
 
 Cycle = dict[str, float]  # nanoseconds per iteration, by name
@@ -125,7 +127,8 @@ def cost(cycles: list[Cycle], name: str) -> float | None:
 
 
 def added(cycles: list[Cycle], name: str) -> float | None:
-    return median([cycle[name] - cycle["plain"] for cycle in cycles if name in cycle])
+    plain = C_FUNCTIONS[-1] if name in C_FUNCTIONS else "plain"
+    return median([cycle[name] - cycle[plain] for cycle in cycles if {name, plain} <= cycle.keys()])
 
 
 def ratio(cycles: list[Cycle], over: str, under: str) -> float | None:

@@ -103,6 +103,7 @@ SAMPLES: dict[str, tuple[Hook, Callable[[], tuple[Loop, Any]]]] = {
     "paused-frame": (timeloom(instrumenter="frame", paused=True), call),
     "paused-profile": (timeloom(instrumenter="profile", paused=True), call),
     "c-function": (timeloom(c_functions=True), c_call),
+    "viztracer-c-function": (hooks.viztracer, c_call),
     "plain-c-function": (PLAIN, c_call),
     "with-region": (timeloom(instrumenter="dummy"), region),
     "unmeasured-region": (PLAIN, region),
