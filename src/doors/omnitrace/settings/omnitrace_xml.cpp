@@ -1,9 +1,10 @@
 #include "doors/omnitrace/settings/omnitrace_xml.hpp"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <utility>
+#include <expat.h>
+
+#include <exception>
+#include <memory>
+#include <new>
 
 #include "core/error.hpp"
 #include "settings/setting_words.hpp"
@@ -19,99 +20,91 @@ struct Element {
   std::vector<Element> children;
 };
 
-class Parser {
+class XmlReader {
  public:
-  Parser(std::string_view text, const std::string& name) : rest_(text), whole_(text), name_(name) {}
+  explicit XmlReader(const std::string& name) : name_(name) {}
 
-  Element parse() {
-    Element root;
-    parse_content(root, 0);
-    if (!rest_.empty()) fail("an element ends that has not begun");
-    if (root.children.empty() || !trimmed(root.text).empty()) fail("there is no element");
-    return root;
+  // An element without a name, whose only child is the root.
+  Element read(std::string_view text) {
+    const std::unique_ptr<std::remove_pointer_t<XML_Parser>, decltype(&XML_ParserFree)> parser(
+        XML_ParserCreate(nullptr), &XML_ParserFree);
+    if (!parser) throw std::bad_alloc();
+    parser_ = parser.get();
+    XML_SetUserData(parser_, this);
+    XML_SetElementHandler(parser_, on_start, on_end);
+    XML_SetCharacterDataHandler(parser_, on_text);
+    XML_SetEntityDeclHandler(parser_, on_entity);
+    XML_SetSkippedEntityHandler(parser_, on_skipped);
+    // A file has at most 16 MiB (omnitrace_config.cpp), which fit in an int.
+    const XML_Status status = XML_Parse(parser_, text.data(), static_cast<int>(text.size()), 1);
+    if (failure_) std::rethrow_exception(failure_);
+    if (status != XML_STATUS_OK) fail(error_text());
+    return std::move(document_);
   }
 
  private:
   [[noreturn]] void fail(const std::string& why) const {
-    const auto line = std::ranges::count(whole_.substr(0, whole_.size() - rest_.size()), '\n') + 1;
-    throw Error(name_ + ":" + std::to_string(line) + ": " + why);
+    throw Error(name_ + ":" + std::to_string(XML_GetCurrentLineNumber(parser_)) + ": " + why);
   }
 
-  // Passes over what comes up to and with `end`, and returns what is before it.
-  std::string_view take_to(std::string_view end) {
-    const std::size_t at = rest_.find(end);
-    if (at == std::string_view::npos) fail("'" + std::string(end) + "' is missing");
-    const std::string_view before = rest_.substr(0, at);
-    rest_.remove_prefix(at + end.size());
-    return before;
+  std::string error_text() const {
+    const XML_Error error = XML_GetErrorCode(parser_);
+    const bool unfinished = error == XML_ERROR_NO_ELEMENTS || error == XML_ERROR_TAG_MISMATCH;
+    if (!unfinished || open_.size() == 1) return XML_ErrorString(error);
+    return "the element " + open_.back()->name + " does not end";
   }
 
-  bool take(std::string_view begin) {
-    if (!rest_.starts_with(begin)) return false;
-    rest_.remove_prefix(begin.size());
-    return true;
-  }
-
-  // Up to the end of the element, or of the text.
-  void parse_content(Element& element, std::size_t depth) {
-    if (depth > kDeepest) fail("too many elements inside of each other");
-    while (!rest_.empty() && !rest_.starts_with("</")) {
-      if (take("<!--")) {
-        (void)take_to("-->");
-      } else if (take("<![CDATA[")) {
-        element.text += take_to("]]>");
-      } else if (take("<?") || take("<!")) {
-        (void)take_to(">");
-      } else if (take("<")) {
-        element.children.push_back(parse_element(depth));
-      } else {
-        const std::string_view text = rest_.substr(0, rest_.find('<'));
-        element.text += resolved(text);
-        rest_.remove_prefix(text.size());
-      }
+  // Exceptions must not pass through expat.
+  template <typename Work>
+  void guarded(Work work) noexcept {
+    if (failure_) return;
+    try {
+      work();
+    } catch (...) {
+      failure_ = std::current_exception();
+      XML_StopParser(parser_, XML_FALSE);
     }
   }
 
-  Element parse_element(std::size_t depth) {
-    std::string_view tag = take_to(">");
-    const bool empty = tag.ends_with('/');
-    if (empty) tag.remove_suffix(1);
-    Element element;
-    element.name = std::string(tag.substr(0, std::min(tag.find_first_of(" \t\r\n"), tag.size())));
-    if (empty) return element;
-    parse_content(element, depth + 1);
-    if (!take("</") || trimmed(take_to(">")) != element.name) {
-      fail("the element " + element.name + " does not end");
-    }
-    return element;
+  static void on_start(void* self, const char* name, const char**) {
+    auto& reader = *static_cast<XmlReader*>(self);
+    reader.guarded([&] {
+      if (reader.open_.size() > kDeepest) reader.fail("too many elements inside of each other");
+      std::vector<Element>& siblings = reader.open_.back()->children;
+      reader.open_.push_back(&siblings.emplace_back());
+      reader.open_.back()->name = name;
+    });
   }
 
-  // With the characters that entities stand for.
-  std::string resolved(std::string_view text) const {
-    constexpr std::array<std::pair<std::string_view, char>, 5> kEntities = {
-        {{"lt", '<'}, {"gt", '>'}, {"amp", '&'}, {"quot", '"'}, {"apos", '\''}}};
-    std::string result;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      if (text[i] != '&') {
-        result += text[i];
-        continue;
-      }
-      const std::size_t end = text.find(';', i);
-      const std::string_view entity = text.substr(i + 1, std::min(end, text.size()) - i - 1);
-      const auto found =
-          std::ranges::find(kEntities, entity, &std::pair<std::string_view, char>::first);
-      if (end == std::string_view::npos || found == kEntities.end()) {
-        fail("'&" + std::string(entity) + "' stands for nothing; write &amp; for &");
-      }
-      result += found->second;
-      i = end;
-    }
-    return result;
+  static void on_end(void* self, const char*) {
+    auto& reader = *static_cast<XmlReader*>(self);
+    reader.guarded([&] { reader.open_.pop_back(); });
   }
 
-  std::string_view rest_;
-  std::string_view whole_;
+  static void on_text(void* self, const char* text, int size) {
+    auto& reader = *static_cast<XmlReader*>(self);
+    reader.guarded([&] { reader.open_.back()->text.append(text, static_cast<std::size_t>(size)); });
+  }
+
+  // Entities of a file's own could stand for more text than there is memory, or for other files.
+  static void on_entity(void* self, const char* name, int, const char*, int, const char*,
+                        const char*, const char*, const char*) {
+    auto& reader = *static_cast<XmlReader*>(self);
+    reader.guarded([&] { reader.fail("the entity " + std::string(name) + " is declared"); });
+  }
+
+  // Expat passes over entities that a file elsewhere might declare.
+  static void on_skipped(void* self, const char* name, int) {
+    auto& reader = *static_cast<XmlReader*>(self);
+    reader.guarded([&] { reader.fail("'&" + std::string(name) + "' stands for nothing"); });
+  }
+
   const std::string& name_;
+  XML_Parser parser_ = nullptr;
+  std::exception_ptr failure_;
+  Element document_;
+  // From the outermost to the innermost. Only the innermost gets children, so none of them moves.
+  std::vector<Element*> open_ = {&document_};
 };
 
 bool is_variable_element(std::string_view key) {
@@ -147,7 +140,7 @@ void collect_elements(const Element& element, const std::string& name,
 
 std::vector<ConfigLine> parse_omnitrace_xml(std::string_view text, const std::string& name) {
   std::vector<ConfigLine> lines;
-  collect_elements(Parser(text, name).parse(), name, lines);
+  collect_elements(XmlReader(name).read(text), name, lines);
   return lines;
 }
 

@@ -270,6 +270,26 @@ TEST(OmnitraceConfig, IsAlsoReadAsXml) {
   EXPECT_EQ(why({"OMNITRACE_CONFIG_FILE=" + xml}), xml + ":2: the element b does not end");
 }
 
+TEST(OmnitraceConfig, InXmlNeitherGrowsNorReadsOtherFiles) {
+  std::string growing = R"(<!DOCTYPE a [<!ENTITY e0 "eeeeeeeeee">)";
+  for (int i = 1; i < 30; ++i) {
+    const std::string before = "&e" + std::to_string(i - 1) + ";";
+    growing += "<!ENTITY e" + std::to_string(i) + " \"" + before + before + before + "\">";
+  }
+  growing += "]><a>&e29;</a>";
+  for (const std::string& wrong :
+       {growing, std::string(R"(<!DOCTYPE a [<!ENTITY b SYSTEM "/etc/passwd">]><a>&b;</a>)"),
+        std::string(R"(<!DOCTYPE a [<!ENTITY % b SYSTEM "/etc/passwd"> %b;]><a/>)"),
+        std::string(R"(<!DOCTYPE a SYSTEM "/etc/passwd"><a>&b;</a>)")}) {
+    EXPECT_THROW(parse_omnitrace_xml(wrong, "a.xml"), Error) << wrong;
+  }
+  EXPECT_EQ(
+      lines_of(parse_omnitrace_xml(
+          R"(<!DOCTYPE a SYSTEM "/no/where"><a><OMNITRACE_TRACE>&#111;n</OMNITRACE_TRACE></a>)",
+          "a.xml")),
+      "OMNITRACE_TRACE=on@a.xml: OMNITRACE_TRACE\n");
+}
+
 TEST(OmnitraceConfig, IsWeakerThanVariables) {
   const test::TempDirectory directory;
   const std::string cfg = directory / "a.cfg", json = directory / "b.json";
