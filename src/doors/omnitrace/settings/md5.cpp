@@ -1,4 +1,7 @@
 // MD5, as RFC 1321 describes it: a name for a command line, no protection of anything.
+//
+// Not Python's hashlib: the program timeloom makes the same names (tools/omnitrace_job.cpp), and
+// it knows no Python.
 #include <array>
 #include <bit>
 #include <cmath>
