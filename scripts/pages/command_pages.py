@@ -4,8 +4,14 @@ zsh and fish, below share/.
 usage: python3 -m scripts.pages.command_pages PROGRAM [--check]
 
 PROGRAM is the timeloom program of an environment into which this tree is installed: it knows its commands,
-their options and the registry of settings, and the other commands are beside it. The files are committed, so
-that an installation runs nothing. With --check lists the files that are out of date, and fails if there is one.
+their options and the registry of settings, and the other commands are beside it. With --check lists the files
+that are out of date, and fails if there is one.
+
+The files are committed and not made by the build, because a build cannot always run their source:
+the wheels for another architecture, or for a Python that is not installed (scripts/release/wheels.py), contain a
+program and an extension for another machine, and the help of scorep-python and omnitrace-python comes from the
+extension inside an installed package. So an installation runs nothing, and a build needs no second build for
+the machine that builds.
 """
 
 import json
