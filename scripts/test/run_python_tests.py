@@ -3,10 +3,11 @@
 usage: python3 -m scripts.test.run_python_tests [--only 3.X[,3.Y]] [--all] [--no-werror] [--one-by-one]
                                                 [arguments of pytest]
 
-Installs for two Pythons at once; with --one-by-one for one, so that shared files are compiled once if
-the compiler cache is empty. With --no-werror warnings of a newer compiler or library are not errors.
-Tests marked any_python run with the newest Python only, with --all with every one. Ends with one line
-for each version: its result, or why it was not tested. Fails if a test fails, an installation fails,
+Installs for two Pythons at once, and tests with the first one while others are installed; with --one-by-one
+installs for one at a time, so that shared files are compiled once if the compiler cache is empty. With
+--no-werror warnings of a newer compiler or library are not errors. Tests marked any_python run with the newest
+Python only, with --all with every one. Ends with one line for each version: its result, or why it was not
+tested. Fails if a test fails, an installation fails,
 or no Python is usable.
 """
 
@@ -26,6 +27,9 @@ WITHOUT_ANY_PYTHON = "--without-any-python"
 # The number of installations at once: one compiles while another one waits for the network.
 INSTALLATIONS = 2
 
+# More than processors: a test often waits for a program that sleeps, or for a disk.
+WORKERS = (os.cpu_count() or 1) * 3 // 2
+
 
 def install(python: pythons.Python, werror: bool) -> pathlib.Path | None:
     """The interpreter of an environment with Timeloom; with `werror`, compiled like build/release."""
@@ -41,7 +45,7 @@ def test(python: pythons.Python, interpreter: pathlib.Path, pytest_arguments: li
     print(f"\n== {pythons.describe(python)}: testing", flush=True)
     variables = {**environments.clean_environment(), "TIMELOOM_PROGRAM": str(interpreter.with_name("timeloom"))}
     # In front, so that -n0 among the arguments takes precedence.
-    own = ["-n", str(os.cpu_count()), "--dist=worksteal", "--durations=30"]
+    own = ["-n", str(WORKERS), "--dist=worksteal", "--durations=30"]
     command = [str(interpreter), "-m", "pytest", *own, *pytest_arguments]
     done = subprocess.run(command, env=variables, cwd=environments.ROOT)
     # With this Python all requested tests may be left out; pytest then ends with 5.
@@ -53,18 +57,19 @@ def test_all(
     chosen: list[pythons.Python], arguments: argparse.Namespace, pytest_arguments: list[str]
 ) -> dict[str, str]:
     """The result of each version, by its tag."""
-    with concurrent.futures.ThreadPoolExecutor(1 if arguments.one_by_one else INSTALLATIONS) as pool:
-        interpreters = list(pool.map(lambda python: install(python, not arguments.no_werror), chosen))
     newest = environments.newest_supported(chosen)
     outcomes = {}
-    for python, interpreter in zip(chosen, interpreters):
-        begin = time.monotonic()
-        left_out = [] if arguments.all or python is newest else [WITHOUT_ANY_PYTHON]
-        if interpreter is None:
-            outcomes[python.tag] = "could not be installed"
-            continue
-        wrong = test(python, interpreter, [*left_out, *pytest_arguments])
-        outcomes[python.tag] = f"{wrong or 'tested, all is well'}, {time.monotonic() - begin:.0f} s"
+    with concurrent.futures.ThreadPoolExecutor(1 if arguments.one_by_one else INSTALLATIONS) as pool:
+        installations = [pool.submit(install, python, not arguments.no_werror) for python in chosen]
+        for python, installation in zip(chosen, installations):
+            interpreter = installation.result()
+            begin = time.monotonic()
+            left_out = [] if arguments.all or python is newest else [WITHOUT_ANY_PYTHON]
+            if interpreter is None:
+                outcomes[python.tag] = "could not be installed"
+                continue
+            wrong = test(python, interpreter, [*left_out, *pytest_arguments])
+            outcomes[python.tag] = f"{wrong or 'tested, all is well'}, {time.monotonic() - begin:.0f} s"
     return outcomes
 
 
