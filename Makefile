@@ -18,12 +18,11 @@ build: deps-build-test ## build the program and the C++ tests into build/release
 	cmake --preset release
 	cmake --build --preset release
 
+# At once: none of them keeps all processors busy.
 check: deps-check ## check the layers, the format of the C++ code, the words of the text, the rules and types of the Python code, the page of the viewer
-	python3 -m scripts.check.check_layers
-	scripts/check/format.sh --check
-	python3 -m scripts.check.words
-	scripts/check/check_python.sh
-	python3 -m scripts.pages.viewer --check
+	@printf '%s\n' 'python3 -m scripts.check.check_layers' 'scripts/check/format.sh --check' \
+	  'python3 -m scripts.check.words' scripts/check/check_python.sh 'python3 -m scripts.pages.viewer --check' | \
+	  xargs -P0 -I COMMAND sh -c COMMAND
 
 test: check test-cpp test-python ## install, build, run the tests with every Python
 
