@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from converted import made_once
 
 import timeloom
 
@@ -56,15 +57,20 @@ def directory(tmp_path_factory):
     return tmp_path_factory.mktemp("types")
 
 
+def ask_mypy(directory):
+    (directory / "good.py").write_text(GOOD)
+    (directory / "wrong.py").write_text("import scorep.user\nimport timeloom\n" + "\n".join(WRONG))
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", "cache"]
+    done = subprocess.run([*command, "good.py", "wrong.py"], cwd=directory, capture_output=True, text=True)
+    assert done.stderr == ""
+    (directory / "remarks").write_text(done.stdout)
+
+
 @pytest.fixture(scope="module")
 def remarks(directory):
     """The lines of mypy about two programs, (the name of the file, line)."""
-    (directory / "good.py").write_text(GOOD)
-    (directory / "wrong.py").write_text("import scorep.user\nimport timeloom\n" + "\n".join(WRONG))
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", directory / "cache"]
-    done = subprocess.run([*command, "good.py", "wrong.py"], cwd=directory, capture_output=True, text=True)
-    assert done.stderr == ""
-    return [(line.partition(":")[0], line) for line in done.stdout.splitlines()]
+    text = (made_once("types", ask_mypy) / "remarks").read_text()
+    return [(line.partition(":")[0], line) for line in text.splitlines()]
 
 
 def test_the_stub_says_what_the_extension_has(directory):
