@@ -9,6 +9,8 @@ import pytest
 from process_runs import COMMON, Run
 from streams import environment
 
+pytestmark = pytest.mark.any_python
+
 
 def start(directory, name, text, *options):
     program = directory / name

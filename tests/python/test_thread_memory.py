@@ -4,6 +4,7 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
 from archives import report_json
 from streams import environment
 
@@ -62,6 +63,7 @@ def test_a_thousand_idle_threads_take_at_most_20_mb(tmp_path, timeloom):
     assert report["losses"] == []
 
 
+@pytest.mark.any_python
 def test_threads_with_many_events_lose_none(tmp_path, timeloom):
     """Each fills its first segment, while that grows, and continues with others."""
     memory_of(tmp_path, "-m", "timeloom", "-o", "run", threads=20, calls=40_000)

@@ -9,6 +9,8 @@ import pytest
 from converted import made_once
 from view_client import COLUMNS, Viewer
 
+pytestmark = pytest.mark.any_python
+
 PROGRAM = """
 import threading, time
 def rest(): time.sleep(0.02)
