@@ -1,4 +1,4 @@
-"""`timeloom convert --to omnitrace`: the directory, the names and the bytes of Omnitrace's output."""
+"""`timeloom convert --to omnitrace`: the directory, the names and the bytes of what Omnitrace writes."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import pytest
 from archives import make_archive, one_line
 from converted import Perfetto, recorded
 from cube_files import DATA
-from omnitrace_runs import run_directory, run_omnitrace
+from omnitrace_runs import run_omnitrace
 
 pytestmark = pytest.mark.any_python
 
@@ -37,7 +37,7 @@ def files(timeloom, run, tmp_path):
 
 
 def processes_of(program, run):
-    """An idle worker has called nothing of its own, and is not a process of the run."""
+    """A worker that had nothing to do has called nothing of its own, and is no process of the run."""
     done = subprocess.run([program, "info", "--json", run], capture_output=True, check=True)
     return len(json.loads(done.stdout)["groups"])
 
@@ -207,7 +207,7 @@ def test_a_directory_that_cannot_be_made(timeloom, run, tmp_path):
 
 
 def test_the_perfetto_trace_is_that_of_convert(files, timeloom, run, tmp_path):
-    """Except for the category of Python functions, which this run does not have."""
+    """But for the category of functions of Python, of which this run has none."""
     timeloom("convert", run, "--to", "perfetto", "-o", tmp_path / "one")
     # The packets of both threads come in any order.
     assert sorted(files()["perfetto-trace.proto"]) == sorted((tmp_path / "one").read_bytes())
@@ -279,7 +279,7 @@ def test_each_process_has_files_of_its_own(program, files):
 
 
 def test_what_a_process_took(tmp_path):
-    """For a real one: its memory and CPU time."""
+    """Of a real one: its memory and CPU time."""
     (tmp_path / "app.py").write_text("big = bytes(range(256)) * 400_000\nsum(big)\n")
     lines = run_omnitrace(tmp_path, "app.py", OMNITRACE_VERBOSE="0").stderr.splitlines()
     (line,) = [line for line in lines if re.match(r"omnitrace/process/\d+ : ", line)]
@@ -289,7 +289,7 @@ def test_what_a_process_took(tmp_path):
 
 
 def test_the_start_of_python_is_not_in_the_time_of_a_process(tmp_path):
-    """For an idle program: it cannot run more than its threads, its own and the recorder's, have time for."""
+    """Of a program that does nothing: it cannot run more than its threads, itself and the recorder's, have time for."""
     (tmp_path / "app.py").write_text("pass\n")
     lines = run_omnitrace(tmp_path, "app.py", OMNITRACE_VERBOSE="0").stderr.splitlines()
     (share,) = [float(re.search(r"([\d.]+) % cpu_util", line).group(1)) for line in lines if line.startswith("omnitrace/process/") and "cpu_util" in line]
@@ -310,140 +310,6 @@ def test_processes_are_one_report(program, files):
     assert sorted(found) == sorted(expected.items()) and tables == processes_of(program, run) >= 2
     report = json.loads(together["wall_clock.json"])["timemory"]["wall_clock"]
     assert report["process_count"] == tables and len(report["graph"][0][0]["node"]["pid"]) == tables
-
-
-EARLIER = [(0, "main"), (10, "f"), (20, None), (30, "f"), (50, None), (60, "g"), (70, None), (100, None)]
-LATER = [(0, "main"), (10, "f"), (40, None), (50, "h"), (55, None), (120, None)]
-DIFFERENCE = """\
-|----------------------------------------------------------------------------------------------------------------------------|
-|                                          REAL-CLOCK TIMER (I.E. WALL-CLOCK TIMER)                                          |
-|----------------------------------------------------------------------------------------------------------------------------|
-|   LABEL    | COUNT  | DEPTH  |   METRIC   | UNITS  |   SUM     |   MEAN    |   MIN     |   MAX     |   VAR     |  STDDEV   |
-|------------|--------|--------|------------|--------|-----------|-----------|-----------|-----------|-----------|-----------|
-| |0>>> main |      0 |      0 | wall_clock | sec    |  0.020000 |  0.020000 |  0.020000 |  0.020000 |  0.000000 |  0.000000 |
-| |0>>> |_f  |     -1 |      1 | wall_clock | sec    |  0.000000 |  0.015000 |  0.020000 |  0.010000 | -0.000050 | -0.007071 |
-| |0>>> |_h  |      1 |      1 | wall_clock | sec    |  0.005000 |  0.005000 |  0.005000 |  0.005000 |  0.000000 |  0.000000 |
-| |0>>> |_g  |     -1 |      1 | wall_clock | sec    | -0.010000 | -0.010000 | -0.010000 | -0.010000 |  0.000000 |  0.000000 |
-|----------------------------------------------------------------------------------------------------------------------------|
-"""
-
-
-@pytest.mark.parametrize("unit", ["sec", "msec"])
-@pytest.mark.parametrize("suffix", ["", "-4711"])
-def test_a_difference(files, timeloom, tmp_path, unit, suffix):
-    earlier = make_archive(tmp_path / "earlier", {"main": EARLIER})
-    timeloom("convert", earlier, "--to", "omnitrace", "-o", "first", cwd=tmp_path,
-             **{**PLAIN, "OMNITRACE_PROFILE": "ON", "OMNITRACE_TIMING_UNITS": unit})  # fmt: skip
-    for end in ("json", "tree.json"):
-        (tmp_path / "first" / f"wall_clock.{end}").rename(tmp_path / "first" / f"wall_clock{suffix}.{end}")
-    later = make_archive(tmp_path / "later", {"main": LATER})
-    found = files(source=later, OMNITRACE_PROFILE="ON", OMNITRACE_DIFF_OUTPUT="ON", OMNITRACE_INPUT_PATH="first")
-    assert found["wall_clock.diff.txt"].decode() == DIFFERENCE
-    graph = json.loads(found["wall_clock.diff.json"])["timemory"]["wall_clock"]["ranks"][0]["graph"]
-    assert [(row["prefix"], row["depth"], row["entry"]["laps"], row["entry"]["value"]) for row in graph] == [
-        ("|0>>> main", 0, 0, 20_000_000), ("|0>>> |_f", 1, -1, 0), ("|0>>> |_h", 1, 1, 5_000_000),
-        ("|0>>> |_g", 1, -1, -10_000_000)]  # fmt: skip
-    text = json.loads(found["metadata.json"])["omnitrace"]["metadata"]["output"]["text"]
-    assert [one["value"] for one in text] == [["out/wall_clock.txt"], ["out/wall_clock.diff.txt"]]
-
-
-def test_a_difference_to_a_report_of_omnitrace(files):
-    theirs = json.loads((DATA / "omnitrace-reports" / "trip_count.json").read_text())["timemory"]["trip_count"]
-    found = files(OMNITRACE_DIFF_OUTPUT="ON", OMNITRACE_INPUT_PATH=str(DATA / "omnitrace-reports"),
-                  OMNITRACE_TIMEMORY_COMPONENTS="trip_count wall_clock peak_rss")  # fmt: skip
-    changes = rows(found["trip_count.diff.txt"])
-    assert {change for change in changes if change[1] > 0} == set(ROWS)
-    assert Counter((label, -count) for label, count, _ in changes if count < 0) == Counter(
-        (row["prefix"], row["entry"]["laps"]) for row in theirs["ranks"][0]["graph"])  # fmt: skip
-    assert len(rows(found["wall_clock.diff.txt"])) > len(ROWS)
-
-
-def test_a_difference_to_nothing(files, tmp_path):
-    found = files(OMNITRACE_PROFILE="ON", OMNITRACE_DIFF_OUTPUT="ON", OMNITRACE_INPUT_PATH="nowhere")
-    assert f"there is no report {tmp_path}/nowhere/wall_clock.json" in found["stderr"]
-    assert "wall_clock.txt" in found and "wall_clock.diff.txt" not in found
-    (tmp_path / "wrong").mkdir()
-    for text in ("", "[]", '{"timemory": {"wall_clock": {"ranks": []}}}', '{"timemory": {"wall_clock": {"ranks": [{"graph": [{}]}]}}}'):
-        (tmp_path / "wrong" / "wall_clock.json").write_text(text)
-        found = files(OMNITRACE_PROFILE="ON", OMNITRACE_DIFF_OUTPUT="ON", OMNITRACE_INPUT_PATH="wrong")
-        assert "wrong/wall_clock.json is no JSON report of wall_clock with rows" in found["stderr"], text
-
-
-def test_what_a_configuration_file_names_is_found_at_the_end(tmp_path):
-    """Also by a program that has left its directory."""
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "app.py").write_text("import os\ndef f(): pass\nf()\nos.chdir('elsewhere')\n")
-    wish = {"OMNITRACE_PROFILE": "ON", "OMNITRACE_USE_PID": "OFF", "OMNITRACE_TIME_OUTPUT": "OFF"}
-    run_omnitrace(tmp_path, "--", "app.py", OMNITRACE_OUTPUT_PATH="first", **wish)
-    assert (tmp_path / "first" / "wall_clock.json").exists()
-    (tmp_path / "diff.cfg").write_text("OMNITRACE_DIFF_OUTPUT = ON\nOMNITRACE_INPUT_PATH = first\nOMNITRACE_TRACE = ON\n"
-                                       f"OMNITRACE_PERFETTO_FILE = {tmp_path}/named.proto\n")  # fmt: skip
-    run_omnitrace(tmp_path, "-c", "diff.cfg", "--", "app.py", OMNITRACE_OUTPUT_PATH="second", **wish)
-    assert (tmp_path / "second" / "wall_clock.diff.txt").exists()
-    assert (tmp_path / "named.proto").exists()
-
-
-def test_a_run_of_somebody_else_says_not_what_is_read(timeloom, tmp_path):
-    """Weaving an unfinished run compares with the reports that are named to this command, if any."""
-    (tmp_path / "input").mkdir()
-    os.mkfifo(tmp_path / "input" / "wall_clock.json")  # reading it would wait for good
-    (tmp_path / "app.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
-    wish = {"OMNITRACE_DIFF_OUTPUT": "ON", "OMNITRACE_PROFILE": "ON", "OMNITRACE_INPUT_PATH": str(tmp_path / "input")}
-    run_omnitrace(tmp_path, "--", "app.py", status=-9, **wish)
-    run = run_directory(tmp_path)
-    timeloom("weave", run, cwd=tmp_path, OMNITRACE_TIME_OUTPUT="OFF")
-    written = [path.name for path in run.parent.iterdir() if path.name.endswith(".txt")]
-    assert [name.partition("-")[0] for name in written] == ["wall_clock"]  # and no wall_clock-PID.diff.txt
-    said = timeloom("convert", run, "--to", "omnitrace", "-o", "out", cwd=tmp_path, **PLAIN, **wish).stderr
-    assert f"{tmp_path}/input/wall_clock.json is no file of at most 1 GiB" in said
-
-
-def _killed(tmp_path, home, **names):
-    """A run with these names, put by another user into a directory of the user."""
-    (tmp_path / "made").mkdir()
-    (home / "Documents").mkdir(parents=True)
-    (tmp_path / "made" / "app.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
-    run_omnitrace(tmp_path / "made", "--", "app.py", status=-9, OMNITRACE_PROFILE="ON", OMNITRACE_TRACE="ON", OMNITRACE_USE_PID="OFF",
-                  OMNITRACE_TIMEMORY_COMPONENTS="wall_clock", **names)  # fmt: skip
-    for name in ("thesis.docx", "wall_clock.txt", "perfetto-trace.proto"):
-        (home / "Documents" / name).write_text("mine")
-    return run_directory(tmp_path / "made").rename(home / "run")
-
-
-def _contents(directory, run):
-    return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file() and run not in path.parents}
-
-
-HOSTILE = [("OMNITRACE_PERFETTO_FILE", "Documents/thesis.docx"), ("OMNITRACE_PERFETTO_FILE", "HOME/Documents/thesis.docx"),
-           ("OMNITRACE_OUTPUT_PREFIX", "Documents/"), ("OMNITRACE_OUTPUT_PREFIX", "linked/")]  # fmt: skip
-
-
-@pytest.mark.parametrize("name, value", HOSTILE)
-@pytest.mark.parametrize("command", ["info", "weave"])
-def test_a_run_of_somebody_else_changes_nothing_outside(timeloom, tmp_path, command, name, value):
-    """Neither by its names nor by links beside it."""
-    home = tmp_path / "home"
-    run = _killed(tmp_path, home, **{name: value.replace("HOME", str(home))})
-    (home / "linked").symlink_to("Documents")
-    for link in ("wall_clock.txt", "wall_clock.json", "functions.json", "metadata.json", "thesis.proto", "perfetto-trace.proto"):
-        (home / link).symlink_to("Documents/thesis.docx")
-    before = _contents(home, run)
-    said = timeloom(command, run, cwd=home).stderr
-    assert _contents(home, run) == before
-    assert ("is not replaced" if command == "weave" else f"timeloom convert {run} --to omnitrace") in said
-
-
-@pytest.mark.parametrize("name, value", HOSTILE)
-def test_files_of_a_killed_program_lie_beside_its_run(timeloom, tmp_path, name, value):
-    home = tmp_path / "home"
-    run = _killed(tmp_path, home, **{name: value.replace("HOME", str(home))})
-    before = _contents(home, run)
-    timeloom("weave", run, cwd=home)
-    after = _contents(home, run)
-    assert before.items() <= after.items()
-    trace = "thesis.proto" if name == "OMNITRACE_PERFETTO_FILE" else "perfetto-trace.proto"
-    assert {path.relative_to(home).as_posix() for path in after.keys() - before.keys()} == {
-        "wall_clock.txt", "wall_clock.json", "wall_clock.tree.json", "functions.json", "metadata.json", trace}  # fmt: skip
 
 
 def test_a_run_without_events(timeloom, tmp_path):
@@ -478,7 +344,7 @@ def test_counters_of_getrusage(files, program, tmp_path):
     faults = json.loads(found["minor_page_faults.json"])["timemory"]["num_minor_page_faults"]
     work = faults["ranks"][0]["graph"][-1]
     assert work["prefix"].endswith("work") and work["entry"]["value"] > 1000
-    # Growth is not checked: the largest size of the starting process counts, too.
+    # Nothing is said of the growth: the largest size of whoever started the program counts, too.
     rss = json.loads(found["peak_rss.json"])["timemory"]["peak_rss"]["ranks"][0]["graph"][-1]
     both = json.loads(found["current_peak_rss.json"])["timemory"]["current_peak_rss"]["ranks"][0]["graph"][-1]
     assert both["entry"]["value"]["second"] - both["entry"]["value"]["first"] == rss["entry"]["value"]
