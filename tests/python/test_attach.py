@@ -79,7 +79,7 @@ def attach(program, road, *words):
 
 
 def names_of(spool, location, *, begin="__main__."):
-    """(kind, name) of the program's functions, without those of the stand-in for sys.remote_exec."""
+    """(kind, name) of the program's functions, without the functions of the stand-in for sys.remote_exec."""
     events = [(kind, name) for kind, name, *_ in spool.events(location) if kind in ("enter", "leave")]
     return [(kind, name.removeprefix(begin)) for kind, name in events
             if name.startswith(begin) and not name.endswith((".take_script", ".serve"))]  # fmt: skip
