@@ -23,6 +23,8 @@ PLACE = environments.BUILD / "docs"
 SITE = environments.BUILD / "site"
 # A link to a file of the tree that is not a page of the site.
 OUTSIDE = re.compile(r"\[([^\]]*)\]\(((?:\.\./)+[^)#\s]*)(?:#[^)]*)?\)")
+# A row of the tables in docs/README.md, whose first cell is a link to a page of the site.
+LISTED = re.compile(r"\| \[([^\]]+)\]\(([^).#][^)#]*\.md)\) \|")
 START = '<!doctype html><meta http-equiv="refresh" content="0; url=latest/index.html">\n'
 
 
@@ -38,6 +40,17 @@ def without_links_outside(markdown: str, folder: str) -> str:
     return OUTSIDE.sub(named, markdown)
 
 
+def navigation(readme: str) -> str:
+    """The navigation of mkdocs.yml: the sections of docs/README.md with the pages that they list."""
+    lines = ["nav:", "  - Documentation: README.md"]
+    for line in readme.splitlines():
+        if line.startswith("## "):
+            lines.append(f"  - {json.dumps(line[3:])}:")
+        elif row := LISTED.match(line):
+            lines.append(f"      - {json.dumps(row[1])}: {row[2]}")
+    return "\n".join(lines) + "\n"
+
+
 def copy_pages() -> None:
     shutil.rmtree(PLACE, ignore_errors=True)
     docs = environments.ROOT / "docs"
@@ -46,7 +59,8 @@ def copy_pages() -> None:
         folder = page.parent.relative_to(PLACE / "docs").as_posix()
         page.write_text(without_links_outside(page.read_text(), folder))
     glossary_links.add_links(PLACE / "docs")
-    shutil.copy(environments.ROOT / "packaging" / "docs" / "mkdocs.yml", PLACE)
+    settings = (environments.ROOT / "packaging" / "docs" / "mkdocs.yml").read_text()
+    (PLACE / "mkdocs.yml").write_text(settings + navigation((docs / "README.md").read_text()))
 
 
 def publish(version: str) -> None:
