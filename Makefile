@@ -84,7 +84,7 @@ test-viewer: deps-build-viewer ## use the page of timeloom view in Chromium and 
 test-notebooks: deps-build-viewer ## run the tests of notebooks with other versions of Jupyter and Python, and in JupyterLab; ARGS go to scripts/test/test_notebooks.py
 	python3 -m scripts.test.test_notebooks $(ARGS)
 
-demo: deps-build ## install, build, run the examples, show their reports
+demo: deps-build ## install, run two examples, show the answer and a picture of each
 	@scripts/demo.sh
 
 docs: ## build the site of the documentation into build/site

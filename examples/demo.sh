@@ -1,11 +1,11 @@
 #!/bin/sh
-# Two programs under Timeloom, and the reports of both runs:
+# Two programs under Timeloom; the answer and a picture of each:
 #   1. examples/stencil.py: NumPy, threads, regions of its own;
 #   2. Sphinx building the project its own quickstart makes, a program that
 #      knows nothing of Timeloom.
 #
-# PYTHON  the interpreter of an environment that has Timeloom installed; NumPy
-#         and Sphinx are installed into it
+# PYTHON  the interpreter of an environment that has Timeloom, and the packages
+#         of examples/requirements.txt
 # DEMO    where the runs are written, timeloom-demo unless set
 set -eu
 
@@ -13,28 +13,32 @@ set -eu
 demo=${DEMO:-timeloom-demo}
 examples=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 timeloom=$(dirname -- "$PYTHON")/timeloom
-
-step() { printf '\n== %s\n' "$*"; }
-
-# The head of a report; reads all of it, so that its writer is never cut off.
-short_report() { "$timeloom" report "$@" | sed -n '1,44p'; }
-
-step "Installing NumPy and Sphinx"
-"$PYTHON" -m pip install --quiet --disable-pip-version-check -r "$examples/requirements.txt"
 mkdir -p "$demo"
 
-step "timeloom run examples/stencil.py"
-"$timeloom" run --force -o "$demo/stencil" "$examples/stencil.py"
-short_report "$demo/stencil" --depth 7 --min-percent 1
+# measured NAME PROGRAM...: runs the program, prints the answer of one screen, writes the picture.
+measured() {
+  run=$demo/$1
+  shift
+  printf '\n$ timeloom run -o %s %s\n' "$run" "$*"
+  "$timeloom" run --quiet --force -o "$run" "$@"
+  printf '$ timeloom report %s\n' "$run"
+  COLUMNS=80 LINES=25 "$timeloom" report "$run"
+  "$timeloom" view "$run" --html "$run.html" --force 2>"$demo/view.log" || { cat "$demo/view.log" >&2; exit 1; }
+  printf 'The timeline, for a browser: %s\n' "$run.html"
+}
 
-step "timeloom run -m sphinx: Sphinx builds its own quickstart"
+measured stencil "$examples/stencil.py"
+
 rm -rf "$demo/docs"
 "$PYTHON" -m sphinx.cmd.quickstart --quiet --no-sep --no-batchfile \
-  --project Woven --author Timeloom --release 1 "$demo/docs" > "$demo/quickstart.log"
-"$timeloom" run --force -o "$demo/sphinx" -m sphinx -q -b html "$demo/docs" "$demo/docs/_build"
+  --project Woven --author Timeloom --release 1 "$demo/docs" >"$demo/quickstart.log"
+measured sphinx -m sphinx -q -b html "$demo/docs" "$demo/docs/_build"
 test -s "$demo/docs/_build/index.html"
-short_report "$demo/sphinx" --depth 9 --min-percent 3
 
-step "Both runs"
-printf '%s\n' "$demo/stencil" "$demo/sphinx"
-printf 'Look further: %s report %s --sort exclusive\n' "$timeloom" "$demo/sphinx"
+cat <<NEXT
+
+Try next:
+  $timeloom run your_program.py
+  $timeloom report $demo/sphinx --by package
+  $timeloom view $demo/stencil
+NEXT
