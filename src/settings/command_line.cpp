@@ -1,210 +1,171 @@
 #include "settings/command_line.hpp"
 
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "core/error.hpp"
 
 namespace timeloom {
 namespace {
 
-// The options that python accepts before the program, without those that end python (-V, -h).
+// The options that python takes before the program, less those that end it (-V, -h).
 constexpr std::string_view kPlainFlags = "bBdEiIOPqRsSuvx";
 constexpr std::string_view kValueFlags = "WX";
 constexpr std::string_view kPycsFlag = "--check-hash-based-pycs";
 
-// Walks over the words of a command line.
-class Words {
- public:
-  explicit Words(std::span<const std::string> words) : words_(words) {}
-  bool done() const { return next_ == words_.size(); }
-  const std::string& take() { return words_[next_++]; }
-  const std::string& value_for(const std::string& option, std::string_view meaning) {
-    if (done()) {
-      throw Error(option + " needs a value: " + std::string(meaning));
-    }
-    return take();
+// Letters of one word stay together as they were written.
+void add_flag(const OptionWords& words, CommandLine& line) {
+  std::vector<std::string>& flags = line.interpreter_flags;
+  if (words.opens_word || flags.empty()) {
+    flags.push_back(words.name);
+  } else {
+    flags.back() += words.name.substr(1);
   }
-  std::vector<std::string> rest() const {
-    const auto left = words_.subspan(next_);
-    return {left.begin(), left.end()};
-  }
-
- private:
-  std::span<const std::string> words_;
-  std::size_t next_ = 0;
-};
-
-class Parser {
- public:
-  Parser(std::span<const std::string> arguments, InterpreterFlags flags)
-      : words_(arguments), flags_(flags) {}
-
-  CommandLine parse() {
-    while (!words_.done() && line_.kind == ProgramKind::kNone && !line_.help && !line_.version) {
-      const std::string& word = words_.take();
-      if (word == "--") {
-        parse_after_dashes();
-      } else if (word == "-") {
-        set_program(ProgramKind::kStdin, word);
-      } else if (word.starts_with("--")) {
-        parse_long(word);
-      } else if (word.starts_with('-')) {
-        parse_short(word);
-      } else {
-        set_program(ProgramKind::kFile, word);
-      }
-    }
-    return std::move(line_);
-  }
-
- private:
-  void set_program(ProgramKind kind, const std::string& target) {
-    line_.kind = kind;
-    line_.target = target;
-    line_.arguments = words_.rest();
-  }
-
-  void set_native_program(const std::string& program) {
-    if (flags_ == InterpreterFlags::kRefuse) {
-      throw Error("--program starts a program without Python; write: timeloom run --program " +
-                  program);
-    }
-    set_program(ProgramKind::kNative, program);
-  }
-
-  void parse_after_dashes() {
-    if (!words_.done()) {
-      const std::string& word = words_.take();
-      set_program(word == "-" ? ProgramKind::kStdin : ProgramKind::kFile, word);
-    }
-  }
-
-  void parse_long(const std::string& word) {
-    const std::size_t equals = word.find('=');
-    const std::string option = word.substr(0, equals);
-    const std::string name = option.substr(2);
-    if (option == kPycsFlag) {
-      add_flag(option, words_.value_for(option, "always, default or never"));
-    } else if (option == "--program") {
-      set_native_program(equals == std::string::npos
-                             ? words_.value_for(option, "the program to run, and its arguments")
-                             : word.substr(equals + 1));
-    } else if (option == "--help" || option == "--version") {
-      (name == "help" ? line_.help : line_.version) = true;
-    } else if (const Setting* setting = find_setting(name)) {
-      add_option(*setting, option, equals == std::string::npos ? nullptr : &word[equals + 1]);
-    } else if (const Setting* negated = negated_setting(name);
-               negated && equals == std::string::npos) {
-      line_.options.emplace_back(negated, "off");
+  for (const std::string& value : words.values) {
+    if (words.attached) {
+      flags.back() += value;
     } else {
-      refuse_option(option, name);
+      flags.push_back(value);
     }
   }
+}
 
-  static const Setting* negated_setting(const std::string& name) {
-    const Setting* setting = name.starts_with("no-") ? find_setting(name.substr(3)) : nullptr;
-    return setting && setting->type == SettingType::kBool ? setting : nullptr;
+void set_program(ProgramKind kind, const std::string& target, std::span<const std::string> rest,
+                 CommandLine& line) {
+  line.kind = kind;
+  line.target = target;
+  line.arguments = {rest.begin(), rest.end()};
+}
+
+void take_option(const OptionWords& words, std::span<const std::string> rest, CommandLine& line) {
+  const Option& option = *words.option;
+  if (option.of_python) {
+    add_flag(words, line);
+  } else if (option.program != ProgramKind::kNone) {
+    set_program(option.program, words.values.front(), rest, line);
+  } else if (option.setting != nullptr) {
+    const std::string value =
+        words.values.empty() ? std::string(option.meant) : words.values.front();
+    Settings().set(*option.setting, value, words.name);  // refuse what is wrong at once
+    line.options.emplace_back(option.setting, value);
+  } else {
+    line.help = line.help || option.name() == "--help";
+    line.version = line.version || option.name() == "--version";
+    line.own.push_back(words);
   }
+}
 
-  void add_option(const Setting& setting, const std::string& option, const char* value) {
-    if (setting.type == SettingType::kBool) {
-      line_.options.emplace_back(&setting, value ? value : "on");
-    } else {
-      line_.options.emplace_back(&setting,
-                                 value ? value : words_.value_for(option, setting.meaning));
+void take_program(std::span<const std::string> words, CommandLine& line) {
+  line.marked = !words.empty() && words.front() == "--";
+  if (line.marked) words = words.subspan(1);
+  if (words.empty()) return;
+  if (words.front().empty()) throw Error("the name of the script is empty");
+  set_program(words.front() == "-" ? ProgramKind::kStdin : ProgramKind::kFile, words.front(),
+              words.subspan(1), line);
+}
+
+void refuse_flags(const CommandLine& line) {
+  if (line.interpreter_flags.empty()) return;
+  std::string flags;
+  for (const std::string& flag : line.interpreter_flags) flags += " " + flag;
+  throw Error(line.interpreter_flags.front() + " is a flag of the interpreter; write: python" +
+              flags + " -m timeloom ...");
+}
+
+OptionTable made_setting_options() {
+  OptionTable table;
+  for (const Setting& setting : all_settings()) {
+    const std::string name(setting.name);
+    Option option{
+        .names = {"--" + name}, .wanted = std::string(setting.meaning), .setting = &setting};
+    if (setting.short_name != 0) {
+      option.names.insert(option.names.begin(), std::string{'-', setting.short_name});
     }
-    Settings().set(setting, line_.options.back().second, option);  // refuse wrong values at once
+    const bool is_switch = setting.type == SettingType::kBool;
+    option.least = is_switch ? 0 : 1;
+    option.most = 1;
+    option.joined = is_switch;
+    option.meant = "on";
+    table.push_back(std::move(option));
+    if (is_switch)
+      table.push_back({.names = {"--no-" + name}, .setting = &setting, .meant = "off"});
   }
+  return table;
+}
 
-  [[noreturn]] static void refuse_option(const std::string& option, const std::string& name) {
-    const std::string no = name.starts_with("no-") ? "no-" : "";
-    const std::string plain = name.substr(no.size());
-    if (find_setting(plain) != nullptr) {
-      throw Error("unknown option " + option + "; --" + plain + " is no switch, leave it out");
-    }
-    const std::string_view nearest = nearest_setting(plain);
-    throw Error("unknown option " + option + "; " +
-                (nearest.empty() ? "see timeloom run --help"
-                                 : "did you mean --" + no + std::string(nearest) + "?"));
+Option program_option(std::vector<std::string> names, const char* wanted, ProgramKind kind) {
+  return {.names = std::move(names), .wanted = wanted, .least = 1, .most = 1, .program = kind};
+}
+
+OptionTable made_interpreter_options() {
+  OptionTable table;
+  for (const char letter : kPlainFlags) {
+    table.push_back({.names = {std::string{'-', letter}}, .of_python = true});
   }
-
-  // A word like -OO, -Xdev, -Im: letters, of which the first that takes a value
-  // takes the rest of the word. Flags stay together as they were written.
-  void parse_short(const std::string& word) {
-    std::string flags = "-";
-    for (std::size_t i = 1; i < word.size(); ++i) {
-      const std::string rest = word.substr(i + 1);
-      if (kPlainFlags.find(word[i]) != std::string_view::npos) {
-        flags += word[i];
-      } else if (kValueFlags.find(word[i]) != std::string_view::npos) {
-        const std::string option{'-', word[i]};
-        const std::string value = rest.empty() ? words_.value_for(option, "see python --help") : "";
-        add_flag(flags + word.substr(i), value);
-        return;
-      } else {
-        add_flag(flags);
-        return parse_letter(word[i], rest);
-      }
-    }
-    add_flag(flags);
-  }
-
-  // The last letter of the word is an option of ours, or -m or -c.
-  void parse_letter(char letter, const std::string& rest) {
-    const std::string option{'-', letter};
-    const auto value = [&](std::string_view meaning) -> std::string {
-      return rest.empty() ? words_.value_for(option, meaning) : rest;
-    };
-    if (letter == 'h' || letter == '?') {
-      line_.help = true;
-    } else if (letter == 'V') {
-      line_.version = true;
-    } else if (letter == 'm') {
-      const std::string name = value("the name of a module");
-      set_program(ProgramKind::kModule, name);
-    } else if (letter == 'c') {
-      const std::string code = value("the code to run");
-      set_program(ProgramKind::kCommand, code);
-    } else if (const Setting* setting = setting_of(letter)) {
-      const std::string text = value(setting->meaning);
-      add_option(*setting, option, text.c_str());
-    } else {
-      throw Error("unknown option " + option + "; see timeloom run --help");
-    }
-  }
-
-  static const Setting* setting_of(char letter) {
-    for (const Setting& setting : all_settings()) {
-      if (setting.short_name == letter) {
-        return &setting;
-      }
-    }
-    return nullptr;
-  }
-
-  void add_flag(const std::string& flag, const std::string& value = {}) {
-    if (flag == "-") {  // no letters before ours
-      return;
-    }
-    if (flags_ == InterpreterFlags::kRefuse) {
-      throw Error(flag + " is a flag of the interpreter; write: python " + flag +
-                  (value.empty() ? "" : " " + value) + " -m timeloom ...");
-    }
-    line_.interpreter_flags.push_back(flag);
-    if (!value.empty()) {
-      line_.interpreter_flags.push_back(value);
-    }
-  }
-
-  Words words_;
-  InterpreterFlags flags_;
-  CommandLine line_;
-};
+  const auto add = [&](std::string name, const char* wanted) {
+    table.push_back(
+        {.names = {std::move(name)}, .wanted = wanted, .least = 1, .most = 1, .of_python = true});
+  };
+  for (const char letter : kValueFlags) add({'-', letter}, "see python --help");
+  add(std::string(kPycsFlag), "always, default or never");
+  return table;
+}
 
 }  // namespace
 
+const OptionTable& setting_options() {
+  static const OptionTable table = made_setting_options();
+  return table;
+}
+
+const OptionTable& module_options() {
+  static const OptionTable table = {
+      program_option({"-m"}, "the name of a module", ProgramKind::kModule),
+      program_option({"-c"}, "the code to run", ProgramKind::kCommand)};
+  return table;
+}
+
+const OptionTable& interpreter_options() {
+  static const OptionTable table = made_interpreter_options();
+  return table;
+}
+
+const OptionTable& run_options() {
+  static const OptionTable table = {
+      program_option({"--program"}, "the program to run, and its arguments", ProgramKind::kNative),
+      {.names = {"-h", "-?", "--help"}},
+      {.names = {"-V", "--version"}}};
+  return table;
+}
+
+CommandLine parse_command_line(std::span<const std::string> arguments,
+                               const OptionGrammar& grammar) {
+  CommandLine line;
+  OptionReader reader(grammar, arguments);
+  while (line.kind == ProgramKind::kNone && !line.help && !line.version) {
+    const std::optional<OptionWords> words = reader.next();
+    if (!words) {
+      take_program(reader.rest(), line);
+      break;
+    }
+    take_option(*words, reader.rest(), line);
+  }
+  return line;
+}
+
 CommandLine parse_command_line(std::span<const std::string> arguments, InterpreterFlags flags) {
-  return Parser(arguments, flags).parse();
+  const OptionGrammar grammar{
+      {&setting_options(), &module_options(), &interpreter_options(), &run_options()},
+      "timeloom run --help"};
+  CommandLine line = parse_command_line(arguments, grammar);
+  if (flags == InterpreterFlags::kTake) return line;
+  refuse_flags(line);
+  if (line.kind == ProgramKind::kNative) {
+    throw Error("--program starts a program without Python; write: timeloom run --program " +
+                line.target);
+  }
+  return line;
 }
 
 std::vector<std::string> option_words(const CommandLine& line) {

@@ -40,6 +40,8 @@ TEST(CommandLine, EndsWithTheProgram) {
   EXPECT_EQ(handed_on({"-", "a"}), "| | - a");
   EXPECT_EQ(handed_on({"--", "-odd.py", "--"}), "| | -- -odd.py --");
   EXPECT_EQ(handed_on({"--", "app.py"}), "| | app.py");
+  EXPECT_TRUE(parse({"--quiet", "--", "app.py"}).marked);
+  EXPECT_FALSE(parse({"app.py", "--"}).marked);
 }
 
 TEST(CommandLine, TakesFlagsAndOptionsInAnyOrder) {
@@ -50,6 +52,9 @@ TEST(CommandLine, TakesFlagsAndOptionsInAnyOrder) {
   EXPECT_EQ(handed_on({"-uoDIR", "app.py"}), "-u | --output=DIR | app.py");
   EXPECT_EQ(handed_on({"-o", "DIR", "--exclude", "a", "--include=b", "--exclude", "c", "app.py"}),
             "| --output=DIR --exclude=a --include=b --exclude=c | app.py");
+  EXPECT_EQ(handed_on({"-o=DIR", "--output=a=b", "app.py"}),
+            "| --output=DIR --output=a=b | app.py");
+  EXPECT_EQ(handed_on({"-OO", "-Xa=b", "app.py"}), "-OO -Xa=b | | app.py");
   EXPECT_EQ(handed_on({"--check-hash-based-pycs", "never", "app.py"}),
             "--check-hash-based-pycs never | | app.py");
 }
@@ -72,6 +77,7 @@ TEST(CommandLine, SaysWhatIsWrong) {
 }
 
 TEST(CommandLine, SaysWhatIsMissing) {
+  EXPECT_EQ(error_of({""}), "the name of the script is empty");
   EXPECT_EQ(error_of({"-m"}), "-m needs a value: the name of a module");
   EXPECT_EQ(error_of({"-X"}), "-X needs a value: see python --help");
   EXPECT_NE(error_of({"--output"}), "");
@@ -87,6 +93,60 @@ TEST(CommandLine, RefusesFlagsThatComeTooLate) {
   EXPECT_EQ(error_of({"-O", "app.py"}, InterpreterFlags::kRefuse),
             "-O is a flag of the interpreter; write: python -O -m timeloom ...");
   EXPECT_EQ(error_of({"app.py", "-O"}, InterpreterFlags::kRefuse), "");
+}
+
+// Options of another command: names and values, and the words that are left.
+std::string read_by_table(const Words& words, bool shortened = false) {
+  constexpr std::size_t kMany = 100;
+  const OptionTable table = {
+      {.names = {"-b", "--builtin"}},
+      {.names = {"-F", "--full"}, .wanted = "yes or no", .most = 1, .accepted = {"yes", "no"}},
+      {.names = {"-M", "--module"}, .wanted = "NAME", .least = 1, .most = 1},
+      {.names = {"-ME", "--module-exclude"}, .wanted = "NAME", .least = 1, .most = kMany},
+      {.names = {"--label"}, .wanted = "a or b", .most = kMany, .accepted = {"a", "b"}},
+      {.names = {"--mpp"}, .wanted = "--mpp=...", .least = 1, .most = 1, .joined = true}};
+  const OptionGrammar grammar{{&table}, "command --help", shortened};
+  OptionReader reader(grammar, words);
+  std::string text;
+  try {
+    while (const auto option = reader.next()) {
+      text += option->option->name().substr(2);
+      for (const std::string& value : option->values) text += " " + value;
+      text += "; ";
+    }
+  } catch (const Error& error) {
+    return error.what();
+  }
+  text += "|";
+  for (const std::string& word : reader.rest()) text += " " + word;
+  return text;
+}
+
+TEST(OptionReader, TakesAsManyValuesAsAnOptionHas) {
+  EXPECT_EQ(read_by_table({"-bF", "app", "-b"}), "builtin; full; | app -b");
+  EXPECT_EQ(read_by_table({"-F", "No", "yes"}), "full No; | yes");
+  EXPECT_EQ(read_by_table({"--label", "a", "b", "c"}), "label a b; | c");
+  EXPECT_EQ(read_by_table({"-ME", "x", "y", "-b", "-"}), "module-exclude x y; builtin; | -");
+  EXPECT_EQ(read_by_table({"-ME=x", "y"}), "module-exclude x; | y");
+  EXPECT_EQ(read_by_table({"-Mx", "-M", "-x", "-MEy"}), "module x; module -x; module-exclude y; |");
+  EXPECT_EQ(read_by_table({"--mpp=mpi", "--", "-b"}), "mpp mpi; | -- -b");
+}
+
+TEST(OptionReader, SaysWhichValueIsWrong) {
+  EXPECT_EQ(read_by_table({"-M"}), "-M needs a value: NAME");
+  EXPECT_EQ(read_by_table({"-ME", "--", "x"}), "-ME needs a value: NAME");
+  EXPECT_EQ(read_by_table({"--mpp", "mpi"}), "--mpp needs a value: --mpp=...");
+  EXPECT_EQ(read_by_table({"--builtin=x"}), "--builtin takes no value");
+  EXPECT_EQ(read_by_table({"-Fx"}), "-F: 'x' is not accepted; write yes or no");
+  EXPECT_EQ(read_by_table({"-b-x"}), "unknown option -b-x; see command --help");
+}
+
+TEST(OptionReader, TakesTheBeginningOfALongNameWhereThatIsAllowed) {
+  EXPECT_EQ(read_by_table({"--built"}), "unknown option --built; did you mean --builtin?");
+  EXPECT_EQ(read_by_table({"--built"}, true), "builtin; |");
+  EXPECT_EQ(read_by_table({"--module-"}, true), "--module-exclude needs a value: NAME");
+  EXPECT_EQ(read_by_table({"--m"}, true),
+            "--m may be --module, --module-exclude, --mpp; write one of them");
 }
 
 TEST(CommandLine, SetsWhatTheOptionsSay) {
