@@ -25,7 +25,6 @@ from timeloom._process import (
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _FAILED, _WRONG_USAGE = 1, 2
 _NOTHING = "/dev/null"  # a script that does nothing
-_UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0}
 
 HELP = """\
 usage: timeloom attach [options] PID
@@ -50,54 +49,17 @@ exit status: 0 done, 1 the process could not be recorded, 2 wrong usage.
 
 
 class Options(NamedTuple):
-    """The options of this command itself; all other words are options of `timeloom run`."""
+    """The options of this command alone."""
 
-    rest: list[str]
-    seconds: float = 0
-    within: float = 5
-    dump: bool = False
-    help: bool = False
-
-
-class WrongUsage(Exception):
-    """The command line is invalid."""
+    process: str  # as it was written
+    seconds: float
+    within: float
+    dump: bool
+    help: bool
 
 
 def _say(line: str) -> None:
     print(f"timeloom: {line}", file=sys.stderr, flush=True)
-
-
-def _seconds(text: str, option: str) -> float:
-    number, unit = text.rstrip("mins"), text[len(text.rstrip("mins")) :]
-    try:
-        value = float(number) * _UNITS[unit]
-    except (ValueError, KeyError):
-        value = 0
-    if not 0 < value < 1e9:
-        raise WrongUsage(f"{option}: '{text}' is no time above 0, such as 500ms, 10s or 2min")
-    return value
-
-
-def parse(words: list[str]) -> Options:
-    """Sort the words of the command line. Raises WrongUsage."""
-    rest: list[str] = []
-    found: dict[str, str | bool] = {}
-    left = iter(words)
-    for word in left:
-        name, equals, value = word.partition("=")
-        if name in ("--for", "--within"):
-            found[name[2:]] = value if equals else next(left, "")
-        elif word in ("--dump", "--help", "-h"):
-            found["help" if word == "-h" else word[2:]] = True
-        else:
-            rest.append(word)
-    return Options(
-        rest,
-        _seconds(str(found["for"]), "--for") if "for" in found else 0,
-        _seconds(str(found["within"]), "--within") if "within" in found else 5,
-        "dump" in found,
-        "help" in found,
-    )
 
 
 _INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
@@ -327,13 +289,13 @@ def _wait_for_end(connection: socket.socket, begun: str) -> str:
 
 
 def record(options: Options, deliver: Deliver, check: Check) -> None:
-    """Record the process that the words name. Raises Refused and Error."""
-    pid = _core.plan_attach(options.rest, read_pyproject())
-    process = find_process(pid)
+    """Record the process. Raises Refused and Error."""
+    _core.plan_attach(read_pyproject())
+    process = find_process(options.process)
     check(process)
     with _interrupts_held():
         user = -1 if process.user == os.geteuid() else process.user
-        run = _core.make_attached_run(process.words, pid, user)
+        run = _core.make_attached_run(process.words, options.process, user)
         try:
             connection = _meet(process, run, options, deliver)
         except BaseException:
@@ -378,22 +340,20 @@ def _interrupt(*_: object) -> NoReturn:
 def main(words: list[str], deliver: Deliver = _deliver, check: Check = refuse_what_cannot_be_reached) -> int:
     """Carry out the command, and return the exit status."""
     try:
-        options = parse(words)
+        options = Options(*_core.read_attach_words(words))
         if options.help:
             print(HELP, end="")
             return 0
         if options.dump:
             from timeloom._dump import dump
 
-            if options.seconds:
-                raise WrongUsage("--dump takes no time: leave out --for")
-            missing = dump(options.rest)
+            missing = dump(options.process)
             if missing:
                 _say(missing)
             return _FAILED if missing else 0
         signal.signal(signal.SIGTERM, _interrupt)
         record(options, deliver, check)
-    except (WrongUsage, _core.Error) as error:
+    except _core.Error as error:
         _say(str(error))
         return _WRONG_USAGE
     except Refused as error:

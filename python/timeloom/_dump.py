@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from timeloom import _core
 from timeloom._process import Process, Refused, find_process, no_permission, refuse_what_cannot_be_reached
 
 
@@ -120,11 +119,9 @@ def text_of(process: Process, threads: Iterable[Thread]) -> str:
     return "".join(f"{_printable(line)}\n" for line in lines)
 
 
-def dump(words: list[str]) -> str:
-    """Print the stacks of the process that the words name; return what is missing. Raises Refused and Error."""
-    if len(words) != 1 or words[0].startswith("-"):
-        raise _core.Error("--dump takes one process and no other option; write: timeloom attach --dump PID")
-    process = find_process(words[0])
+def dump(pid: str) -> str:
+    """Print the stacks of the process; what is missing. Raises Refused."""
+    process = find_process(pid)
     refuse_what_cannot_be_reached(process)
     stacks = read_stacks(process)
     os.write(1, text_of(process, stacks.threads).encode("utf-8", "backslashreplace"))

@@ -61,7 +61,9 @@ def reason(function, *arguments):
     (["-O", "1"], "the other Python runs already: there is no flag for it; see timeloom attach --help"),
     (["--for", "soon", "1"], "--for: 'soon' is no time above 0, such as 500ms, 10s or 2min"),
     (["--for=-1s", "1"], "--for: '-1s' is no time above 0, such as 500ms, 10s or 2min"),
-    (["1", "--within"], "--within: '' is no time above 0, such as 500ms, 10s or 2min"),
+    (["1", "--within"], "--within needs a value: a time such as 500ms, 10s or 2min"),
+    (["--dump", "--for", "1s", "1"], "--dump takes no time: leave out --for"),
+    (["--fro", "1s", "1"], "unknown option --fro; did you mean --for?"),
     (["--follow", "all", "1"], "--follow: one process is recorded; attach to its children by their own numbers"),
     (["1", "--instrumenter=frame"], "--instrumenter: a running process is observed by the instrumenter "
      '"monitoring" only; leave it out'),

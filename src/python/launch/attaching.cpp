@@ -1,8 +1,14 @@
 #include "python/launch/attaching.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -32,34 +38,99 @@ struct Plan {
 };
 Plan* g_plan = nullptr;  // lives as long as the process
 
-// Options may stand on both sides of the process.
-CommandLine read_words(const std::vector<std::string>& words) {
-  CommandLine line = parse_command_line(words, InterpreterFlags::kTake);
+CommandLine* g_attach_line = nullptr;  // as long
+
+constexpr char kAttachTime[] = "a time such as 500ms, 10s or 2min";
+
+// The options of this command alone.
+const OptionTable& attach_options() {
+  static const OptionTable table = {
+      {.names = {"--for"}, .wanted = kAttachTime, .least = 1, .most = 1},
+      {.names = {"--within"}, .wanted = kAttachTime, .least = 1, .most = 1},
+      {.names = {"--dump"}},
+      {.names = {"-h", "--help"}},
+  };
+  return table;
+}
+
+// The last of that name; null: none.
+const OptionWords* find_option(const CommandLine& line, std::string_view name) {
+  const auto found = std::find_if(line.own.rbegin(), line.own.rend(),
+                                  [&](const OptionWords& one) { return one.name == name; });
+  return found == line.own.rend() ? nullptr : &*found;
+}
+
+void refuse_dump(const CommandLine& line, bool one_process) {
+  if (find_option(line, "--for") != nullptr) throw Error("--dump takes no time: leave out --for");
+  if (!one_process || !line.options.empty() || !line.interpreter_flags.empty())
+    throw Error("--dump takes one process and no other option; write: timeloom attach --dump PID");
+}
+
+void refuse_words(const CommandLine& line, bool one_process) {
   if (line.kind == ProgramKind::kNone) throw Error("no process given; write: timeloom attach PID");
-  const CommandLine rest = parse_command_line(line.arguments, InterpreterFlags::kTake);
-  if (line.kind != ProgramKind::kFile || rest.kind != ProgramKind::kNone)
-    throw Error("one process is given by its number; write: timeloom attach PID");
-  if (!line.interpreter_flags.empty() || !rest.interpreter_flags.empty())
+  if (!one_process) throw Error("one process is given by its number; write: timeloom attach PID");
+  if (!line.interpreter_flags.empty())
     throw Error(
         "the other Python runs already: there is no flag for it; see timeloom attach --help");
-  line.options.insert(line.options.end(), rest.options.begin(), rest.options.end());
   for (const auto& [setting, value] : line.options) {
     if (setting->name == "follow" && value != "none")
       throw Error("--follow: one process is recorded; attach to its children by their own numbers");
   }
+}
+
+// Options may stand on both sides of the process.
+CommandLine read_words(const std::vector<std::string>& words) {
+  const OptionGrammar grammar{{&attach_options(), &setting_options(), &module_options(),
+                               &interpreter_options(), &run_options()},
+                              "timeloom attach --help"};
+  CommandLine line = parse_command_line(words, grammar);
+  CommandLine rest = parse_command_line(line.arguments, grammar);
+  const auto append = [](auto& all, const auto& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  append(line.options, rest.options);
+  append(line.own, rest.own);
+  append(line.interpreter_flags, rest.interpreter_flags);
+  line.help = line.help || rest.help;
+  if (line.help) return line;
+  const bool one_process = line.kind == ProgramKind::kFile && rest.kind == ProgramKind::kNone;
+  const bool dump = find_option(line, "--dump") != nullptr;
+  dump ? refuse_dump(line, one_process) : refuse_words(line, one_process);
   return line;
 }
 
-PyObject* plan_attach(PyObject*, PyObject* arguments) {
-  PyObject *words = nullptr, *pyproject = nullptr;
-  if (!PyArg_ParseTuple(arguments, "OO", &words, &pyproject)) return nullptr;
-  const CommandLine line = read_words(words_of(words));
+// The value of an option in seconds.
+double option_seconds(const CommandLine& line, std::string_view name, double without) {
+  static const std::map<std::string_view, double> kUnits = {{"ms", 0.001}, {"s", 1}, {"min", 60}};
+  const OptionWords* const words = find_option(line, name);
+  if (words == nullptr) return without;
+  const std::string& text = words->values.front();
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto unit = kUnits.find(std::string_view(end, text.data() + text.size()));
+  const double seconds = error == std::errc() && unit != kUnits.end() ? number * unit->second : 0;
+  if (seconds > 0 && seconds < 1e9) return seconds;
+  throw Error(words->name + ": '" + text + "' is no time above 0, such as 500ms, 10s or 2min");
+}
+
+PyObject* read_attach_words(PyObject*, PyObject* words) {
+  delete std::exchange(g_attach_line, nullptr);
+  g_attach_line = new CommandLine(read_words(words_of(words)));
+  const CommandLine& line = *g_attach_line;
+  return Py_BuildValue("(NddNN)", checked(object_of(line.target)), option_seconds(line, "--for", 0),
+                       option_seconds(line, "--within", 5),
+                       PyBool_FromLong(find_option(line, "--dump") != nullptr),
+                       PyBool_FromLong(line.help));
+}
+
+PyObject* plan_attach(PyObject*, PyObject* pyproject) {
+  if (g_attach_line == nullptr) throw Error("read_attach_words() comes first");
   Settings settings = read_settings(
-      pyproject, [&](Settings& weaker) { apply(line, weaker); }, Measured::kRunning);
+      pyproject, [&](Settings& weaker) { apply(*g_attach_line, weaker); }, Measured::kRunning);
   settings.set(kSettings.follow, "none", "follow");  // nobody would end what a child records
   const FilterSource filter = read_filter_file(settings);
   g_plan = new Plan{std::move(settings), filter};
-  return object_of(line.target);
+  Py_RETURN_NONE;
 }
 
 // The directory of the spools, which the other process writes to.
@@ -127,7 +198,8 @@ PyObject* finish_attached_run(PyObject*, PyObject* arguments) {
 }  // namespace
 
 PyMethodDef kAttachingMethods[] = {
-    {"plan_attach", guarded<plan_attach>, METH_VARARGS, nullptr},
+    {"read_attach_words", guarded<read_attach_words>, METH_O, nullptr},
+    {"plan_attach", guarded<plan_attach>, METH_O, nullptr},
     {"make_attached_run", guarded<make_attached_run>, METH_VARARGS, nullptr},
     {"forget_attached_run", guarded<forget_attached_run>, METH_NOARGS, nullptr},
     {"finish_attached_run", guarded<finish_attached_run>, METH_VARARGS, nullptr},

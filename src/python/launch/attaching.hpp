@@ -1,9 +1,11 @@
 // `timeloom attach`: what python/timeloom/_attach.py asks for in the process of the command, once
 // each and in this order. Main thread, with the GIL; Error for what the user can mend.
 //
-//   plan_attach(words, pyproject) -> str
-//       Reads the settings of the command line: options of `timeloom run`, and the process, which
-//       is returned as it was written.
+//   read_attach_words(words) -> (process, seconds, within, dump, help)
+//       Reads the command line: the process as it was written, the values of --for (0: none) and
+//       --within, whether --dump and --help are there; the options of `timeloom run` are kept.
+//   plan_attach(pyproject) -> None
+//       Reads the settings of that command line.
 //   make_attached_run(words, process, user) -> str
 //       Makes the run directory, named after the program of the other process's command line unless
 //       --output says otherwise, with the settings for it in spool/settings; its path. `user`: of
