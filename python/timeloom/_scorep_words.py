@@ -97,10 +97,6 @@ TYPES = {
 }
 
 
-class UsageError(Exception):
-    """One line, without the leading ``scorep: ``."""
-
-
 class CommandLine:
     """The options and the program after ``python -m scorep``."""
 
@@ -129,63 +125,52 @@ def help_text() -> str:
     return "\n".join(lines)
 
 
+_SHORT = {"--help": "-h", "--verbose": "-v"}
+_OF_PROGRAM = ("-m", "-c", "--")  # known to every command line
+
+
+def _table() -> "list[tuple[str, int, int, str, str, bool]]":
+    table = {}
+    for option in [*OPTIONS, *CONFIG_OPTIONS, *_OF_VALUES]:
+        name, equals, _ = option.partition("=")
+        values = 1 if equals else 0
+        joined = option not in OPTIONS  # scorep-config takes no value from the next word
+        if option not in _OF_PROGRAM:
+            table.setdefault(name, (f"{_SHORT.get(name, '')} {name}", values, values, "", f"write {name}=...", joined))
+    return list(table.values())
+
+
 def parse(words: "Sequence[str]") -> CommandLine:
-    """Return the CommandLine of the words. Raises UsageError."""
+    """The CommandLine of the words; raises Error."""
     line = CommandLine()
-    words = list(words)
-    while words:
-        word = words.pop(0)
-        if word == "--":
-            line.program = _program("file", words)
-        elif word in ("-m", "-c"):
-            line.program = _program("module" if word == "-m" else "command", words, word)
-        elif not word.startswith("-") or word == "-":
-            line.program = _program("stdin" if word == "-" else "file", [word, *words])
-        else:
-            _take(line, word, words)
-            if line.help:
-                break
-            continue
-        break
+    taken, _, line.program, _ = _core.read_options(_table(), words, "python -m scorep --help", False, False)
+    for option, _, values in taken:
+        _take(line, option, *values)
     if line.locks:
         line.wrappers.setdefault("thread", "pthread")
     if line.program is None and not line.help:
-        raise UsageError("Did not find a script to run")
+        raise _core.Error("Did not find a script to run")
     return line
 
 
-def _program(kind: str, words: list[str], option: str | None = None) -> "_Program | None":
-    if not words and option is None:
-        return None
-    if not words:
-        raise UsageError(f"{option} needs what is to run after it")
-    if kind == "file" and not words[0]:
-        raise UsageError("the name of the script is empty")
-    return kind, words[0], words[1:]
-
-
-def _take(line: CommandLine, word: str, words: list[str]) -> None:
-    """Take the option ``word``; its value may be the next word."""
-    name, equals, value = word.partition("=")
+def _take(line: CommandLine, name: str, value: str | None = None) -> None:
     if name in ("--instrumenter-type", "--instrumenter-file"):
-        if not equals and words:
-            value = words.pop(0)
         if not value:
-            raise UsageError(f"{name} needs a value: write {name}=...")
+            raise _core.Error(f"{name} needs a value: write {name}=...")
         if name == "--instrumenter-type":
             line.instrumenter = _type(value)
         else:
             line.file = value
-    elif word in ("--help", "-h"):
+    elif name == "--help":
         line.help = True
-    elif word == "--keep-files":
+    elif name == "--keep-files":
         line.keep_files = True
-    elif word in ("--verbose", "-v"):
+    elif name == "--verbose":
         line.verbose = True
-    elif word in ("--noinstrumenter", "--nopython"):
+    elif name in ("--noinstrumenter", "--nopython"):
         line.off = True
     else:
-        _take_config_option(line, word)
+        _take_config_option(line, name if value is None else f"{name}={value}")
 
 
 def _remarks_on(word: str) -> list[str] | None:
@@ -203,7 +188,7 @@ def _remarks_on(word: str) -> list[str] | None:
 
 def _type(value: str) -> str:
     if value not in TYPES:
-        raise UsageError(f'instrumenter_type "{value}" unkown; write one of {", ".join(TYPES)}')
+        raise _core.Error(f'instrumenter_type "{value}" unkown; write one of {", ".join(TYPES)}')
     return TYPES[value]
 
 
@@ -221,10 +206,6 @@ def _take_config_option(line: CommandLine, word: str) -> None:
     if word.startswith("--io="):
         line.wrappers["io"] = "none" if word == "--io=none" else "posix"
     remarks = _remarks_on(word)
-    if remarks is not None:
-        line.remarks += [f"{word}: {remark}" for remark in remarks]
-    else:
-        known = [*OPTIONS, *CONFIG_OPTIONS] if word.startswith("--") else []
-        nearest = _core.nearest_name(word, known)
-        meant = f"; did you mean {nearest}?" if nearest else "; see python -m scorep --help"
-        raise UsageError(f"there is no option {word}{meant}")
+    if remarks is None:
+        raise _core.Error(f"unknown option {word}; see python -m scorep --help")
+    line.remarks += [f"{word}: {remark}" for remark in remarks]

@@ -58,7 +58,7 @@ def test_flags_of_the_interpreter_stay(app):
         (["--"], "Did not find a script to run"),
         (["--nopython"], "Did not find a script to run"),
         ([""], "the name of the script is empty"),
-        (["-m"], "-m needs what is to run after it"),
+        (["-m"], "-m needs a value: the name of a module"),
         (["missing.py"], "Cannot run file 'missing.py' because: [Errno 2] No such file or directory: 'missing.py'"),
         (["--instrumenter-type"], "--instrumenter-type needs a value: write --instrumenter-type=..."),
         (["--instrumenter-type=", "app.py"], "--instrumenter-type needs a value: write --instrumenter-type=..."),
@@ -66,8 +66,8 @@ def test_flags_of_the_interpreter_stay(app):
          'instrumenter_type "foo" unkown; write one of ' + ", ".join(_scorep_words.TYPES)),
         (["--instrumenter-file=missing.py", "app.py"],
          "Cannot run file 'missing.py' because: [Errno 2] No such file or directory: 'missing.py'"),
-        (["--nocompilr", "app.py"], "there is no option --nocompilr; did you mean --nocompiler?"),
-        (["--quux", "app.py"], "there is no option --quux; see python -m scorep --help"),
+        (["--nocompilr", "app.py"], "unknown option --nocompilr; did you mean --nocompiler?"),
+        (["--quux", "app.py"], "unknown option --quux; see python -m scorep --help"),
     ],
 )  # fmt: skip
 def test_wrong_usage_is_one_line(app, words, line):
@@ -251,8 +251,10 @@ def test_options_with_lists_and_values(app):
     assert said("--mutex=omp") == "scorep: --mutex=omp: locks are not recorded\n"
     assert said("--libwrap=fftw") == "scorep: --libwrap=fftw: calls of libraries are not recorded\n"
     assert "OpenMP and other threads" in said("--thread=omp:ompt")
-    for option in ("--mpp=mpi,mpich", "--io=posix,", "--user=x"):
-        assert "there is no option " + option in run_scorep(app, option, "app.py", status=1, **OFF).stderr
+    for option in ("--mpp=mpi,mpich", "--io=posix,"):
+        assert "unknown option " + option in run_scorep(app, option, "app.py", status=1, **OFF).stderr
+    assert run_scorep(app, "--user=x", "app.py", status=1, **OFF).stderr == "scorep: --user takes no value\n"
+    assert "needs a value" in run_scorep(app, "--mpp", "mpi", "app.py", status=1, **OFF).stderr
 
 
 def test_papi_without_its_library(app):

@@ -49,7 +49,7 @@ def main() -> None:
         settings = {**_config.settings(), "paused": line.builtin}
         brought = [name for name in sys.modules if name not in before]
         _core.run_program("omnitrace", settings, pyproject, program, brought, _preparation(line, setup))
-    except (_command_line.UsageError, _core.Error) as error:
+    except _core.Error as error:
         sys.stderr.write(f"omnitrace: {error}\n")
         raise SystemExit(_WRONG_USAGE) from None
 
@@ -65,7 +65,7 @@ def _restart(line: _command_line.CommandLine) -> None:
 
 
 def _check_expressions(line: _command_line.CommandLine) -> None:
-    """Raise UsageError for an option's expression that is invalid."""
+    """Raises Error for an expression of an option that is none."""
     for option in _command_line.OPTIONS:
         if option.kind != "texts" or option.name not in line.properties:
             continue
@@ -75,7 +75,7 @@ def _check_expressions(line: _command_line.CommandLine) -> None:
             try:
                 compile_expression(expression)
             except ValueError as error:
-                raise _command_line.UsageError(f"{option.long}: {error}") from None
+                raise _core.Error(f"{option.long}: {error}") from None
 
 
 def _take_configuration(line: _command_line.CommandLine) -> None:
@@ -93,18 +93,16 @@ def _take_configuration(line: _command_line.CommandLine) -> None:
 
 
 def _program(line: _command_line.CommandLine) -> "_Program":
-    """Return the program to run; without one in the command line, the script named by a variable. Raises UsageError."""
+    """The program to run; of a command that names none, the script of a variable. Raises Error."""
     script = next(filter(None, (posix.environ.get(name) for name in _SCRIPT_FILES)), None)
     if script is None or line.marked:
         if line.program is None:
-            raise _command_line.UsageError(
-                "no script given; write: omnitrace-python [options] -- script.py, or see --help"
-            )
+            raise _core.Error("no script given; write: omnitrace-python [options] -- script.py, or see --help")
         kind, target, arguments = line.program
         options = [*line.options, "--"]
         meant = kind == "file" and _core.meant_command(["omnitrace-python"], options, "omnitrace", target, arguments)
         if meant:
-            raise _command_line.UsageError(meant)
+            raise _core.Error(meant)
         return _found(line.program)
     kind, target, arguments = line.program or ("file", "", [])
     if kind != "file" or _exists(target):
@@ -115,7 +113,7 @@ def _program(line: _command_line.CommandLine) -> "_Program":
 
 
 def _found(program: "_Program") -> "_Program":
-    """Return the program with the path of its script: in the current directory, or on PATH. Raises UsageError."""
+    """The program with its script where it is found: in the current directory, or on PATH. Raises Error."""
     kind, target, arguments = program
     if kind != "file" or _exists(target):
         return program
@@ -124,9 +122,7 @@ def _found(program: "_Program") -> "_Program":
             path = f"{directory.decode('utf-8', 'surrogateescape')}/{target}"
             if directory and _exists(path):
                 return kind, path, arguments
-    raise _command_line.UsageError(
-        f"there is no script {target!r}; write: omnitrace-python [options] -- script.py [arguments]"
-    )
+    raise _core.Error(f"there is no script {target!r}; write: omnitrace-python [options] -- script.py [arguments]")
 
 
 def _exists(path: str) -> bool:
@@ -138,13 +134,13 @@ def _exists(path: str) -> bool:
 
 
 def _compiled(name: str) -> "CodeType":
-    """Return the code of the file of --setup. Raises UsageError if it cannot be read or compiled."""
+    """The code of the file of --setup; Error if it cannot be read or is no Python."""
     _, path, _ = _found(("file", name, []))
     try:
         with open(path, "rb") as file:
             return compile(file.read(), path, "exec")
     except (OSError, SyntaxError, ValueError) as error:
-        raise _command_line.UsageError(f"--setup {name}: {error}") from None
+        raise _core.Error(f"--setup {name}: {error}") from None
 
 
 def _preparation(line: _command_line.CommandLine, setup: "CodeType | None") -> "Callable[[], None]":

@@ -1,8 +1,10 @@
 """The command line of ``omnitrace-python``, as one table.
 
-The help, the errors and docs/omnitrace.md are made from it. Imports nothing, because its imports would come before the
-program's.
+The help, the errors and docs/omnitrace.md speak of what is in it. Imports next to nothing, as
+all that is imported here is imported before the program.
 """
+
+from timeloom import _core
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ LABELS = ("args", "file", "line", "qualname")
 
 
 class Option:
-    """``kind``: the parser of its values, a method of _Parser; ``name``: the attribute that stores them."""
+    """``kind``: the values that it takes, a key of _VALUES; ``name``: where they go."""
 
     def __init__(self, names: str, name: str, kind: str, value: str, meaning: str) -> None:
         *short, self.long = names.split()
@@ -57,13 +59,18 @@ OPTIONS = (
            "Accepted: the file and line of each function are in the Perfetto trace anyway, and other facts are not."),
 )  # fmt: skip
 
+_MANY = 1 << 30
+# Of a kind: the least and the largest number of values, the accepted ones, and what they are in the words of an error.
+_VALUES = {
+    "flag": (0, 0, "", ""),
+    "text": (1, 1, "", ""),
+    "number": (1, 1, "", ""),
+    "switch": (0, 1, " ".join(TRUE + FALSE), "yes or no"),
+    "labels": (0, _MANY, " ".join(LABELS), "one of " + ", ".join(LABELS)),
+    "texts": (1, _MANY, "", ""),
+}
+_LABEL_PROPERTIES = ("include_args", "include_filename", "include_line", "include_qualname")
 _PYTHON = ("python", "python3")  # and python3.12
-_PYTHON_FLAGS = "bBdEiIOPqRsSuvx"
-_PYTHON_FLAGS_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
-
-
-class UsageError(Exception):
-    """One line, without the leading ``omnitrace: ``."""
 
 
 class CommandLine:
@@ -96,145 +103,54 @@ def help_text() -> str:
 
 
 def parse(words: "Sequence[str]") -> CommandLine:
-    """Return the CommandLine of the words. Raises UsageError."""
-    return _Parser(list(words)).parse()
+    """The CommandLine of the words; raises Error."""
+    line = CommandLine()
+    table = [_row(option) for option in OPTIONS]
+    taken, _, program, line.marked = _core.read_options(table, words, "--help", True, False)
+    by_name = {option.long: option for option in OPTIONS}
+    for option, name, values in taken:
+        _take(line, by_name[option], name, values)
+    if program is not None:
+        line.options = list(words[: len(words) - len(program[2]) - 1 - line.marked])
+        _take_program(line, program)
+    return line
 
 
-class _Parser:
-    def __init__(self, words: list[str]) -> None:
-        self.line = CommandLine()
-        self.all = words
-        self.words = list(words)
+def _row(option: Option) -> "tuple[str, int, int, str, str, bool]":
+    least, most, accepted, wanted = _VALUES[option.kind]
+    return f"{option.short} {option.long}", least, most, accepted, wanted or option.value, False
 
-    def parse(self) -> CommandLine:
-        while self.words and not self.line.help:
-            word = self.words[0]
-            if word == "--":
-                self._end_options()
-                self.line.marked = True
-                _take_program(self.line, self.words[1:])
-                break
-            if not word.startswith("-") or word in ("-", "-m"):
-                self._end_options()
-                _take_program(self.line, self.words)
-                break
-            self.words.pop(0)
-            self._take(word)
-        return self.line
 
-    def _end_options(self) -> None:
-        self.line.options = self.all[: len(self.all) - len(self.words)]
-
-    def _take(self, word: str) -> None:
-        option, name, value = self._option(word)
-        if option.kind == "flag":
-            if value is not None:
-                raise UsageError(f"{name} takes no value")
-            setattr(self.line, option.name, True)
-            return
-        if value is not None:
-            self.words.insert(0, value)
-            # The value of --option=value is its only one.
-            kept, self.words = self.words[1:], self.words[:1]
-            getattr(self, f"_{option.kind}")(option, name)
-            if self.words:
-                raise UsageError(f"{name}: {value!r} is not accepted; {self._accepted(option)}")
-            self.words = kept
-        else:
-            getattr(self, f"_{option.kind}")(option, name)
-
-    def _accepted(self, option: Option) -> str:
-        return f"write one of {', '.join(LABELS)}" if option.kind == "labels" else "write yes or no"
-
-    def _option(self, word: str) -> tuple[Option, str, str | None]:
-        """Return the option of a word, its name in the word, and the value in the same word."""
-        name, equals, value = word.partition("=")
-        for option in OPTIONS:
-            if name in (option.short, option.long):
-                return option, name, value if equals else None
-        if word.startswith("--"):
-            found = [option for option in OPTIONS if option.long.startswith(name)]
-            if len(found) == 1:
-                return found[0], found[0].long, value if equals else None
-            if found:
-                names = ", ".join(option.long for option in found)
-                raise UsageError(f"{name} may be {names}; write one of them")
-        else:
-            for option in sorted(OPTIONS, key=lambda option: -len(option.short)):
-                if option.short and word.startswith(option.short):
-                    if option.kind != "flag":
-                        return option, option.short, word[len(option.short) :]
-                    self.words.insert(0, "-" + word[2:])  # -bF
-                    return option, option.short, None
-        raise UsageError(_unknown(name))
-
-    def _one(self, option: Option, name: str) -> str:
-        if not self.words or self.words[0] == "--":
-            raise UsageError(f"{name} needs a value: {option.value}")
-        return self.words.pop(0)
-
-    def _text(self, option: Option, name: str) -> None:
-        value = self._one(option, name)
-        if option.name == "config":
-            self.line.config.append(value)
-        else:
-            self.line.setup = value
-
-    def _number(self, option: Option, name: str) -> None:
-        value = self._one(option, name)
+def _take(line: CommandLine, option: Option, name: str, values: list[str]) -> None:
+    if option.kind == "flag":
+        setattr(line, option.name, True)
+    elif option.kind == "number":
         try:
-            self.line.verbosity = int(value)
+            line.verbosity = int(values[0])
         except ValueError:
-            raise UsageError(f"{name}: {value!r} is no whole number") from None
-
-    def _switch(self, option: Option, name: str) -> None:
-        value = True
-        if self.words and self.words[0].lower() in TRUE + FALSE:
-            value = self.words.pop(0).lower() in TRUE
-        self.line.properties[option.name] = value
-
-    def _labels(self, option: Option, name: str) -> None:
-        given = []
-        while self.words and self.words[0] in LABELS:
-            given.append(self.words.pop(0))
-        for label, name_of_property in zip(LABELS, _LABEL_PROPERTIES):
-            self.line.properties[name_of_property] = label in given
-
-    def _texts(self, option: Option, name: str) -> None:
-        values = [self._one(option, name)]
-        while self.words and not self.words[0].startswith("-"):
-            values.append(self.words.pop(0))
-        self.line.properties.setdefault(option.name, []).extend(values)
-
-
-_LABEL_PROPERTIES = ("include_args", "include_filename", "include_line", "include_qualname")
-
-
-def _unknown(name: str) -> str:
-    from timeloom import _core
-
-    known = [option.long for option in OPTIONS] if name.startswith("--") else []
-    nearest = _core.nearest_name(name, known)
-    return f"there is no option {name}{f'; did you mean {nearest}?' if nearest else '; see --help'}"
-
-
-def _take_program(line: CommandLine, words: list[str]) -> None:
-    """Take the words from the program on."""
-    if words and is_python(words[0]):
-        words = _take_python_flags(line, words[1:])
-    if not words:
-        return
-    first, *rest = words
-    if first in ("-m", "-c"):
-        if not rest:
-            raise UsageError(f"{first} needs what is to run after it")
-        line.program = ("module" if first == "-m" else "command", rest[0], rest[1:])
-    elif first == "-":
-        line.program = ("stdin", first, rest)
-    elif not first:
-        raise UsageError("the name of the script is empty")
+            raise _core.Error(f"{name}: {values[0]!r} is no whole number") from None
+    elif option.name == "config":
+        line.config += values
+    elif option.name == "setup":
+        line.setup = values[0]
+    elif option.kind == "switch":
+        line.properties[option.name] = not values or values[0].lower() in TRUE
+    elif option.kind == "labels":
+        given = [value.lower() for value in values]
+        line.properties |= {part: label in given for label, part in zip(LABELS, _LABEL_PROPERTIES)}
     else:
-        line.program = ("file", first, rest)
+        line.properties.setdefault(option.name, []).extend(values)
+
+
+def _take_program(line: CommandLine, program: "_Program") -> None:
+    """Takes the program, which may stand behind the name of a Python and its flags."""
+    kind, target, arguments = program
+    if kind == "file" and is_python(target):
+        _, line.python, line.program, _ = _core.read_options((), arguments, "python --help", False, True)
+    elif kind == "file" and target in ("-m", "-c"):  # behind --
+        _, _, line.program, _ = _core.read_options((), [target, *arguments], "--help", False, False)
+    else:
+        line.program = program
 
 
 def is_python(word: str) -> bool:
@@ -244,17 +160,3 @@ def is_python(word: str) -> bool:
         return True
     version = name.removeprefix("python3.")
     return version != name and version.rstrip("t").isdigit()
-
-
-def _take_python_flags(line: CommandLine, words: list[str]) -> list[str]:
-    """Take the options of python itself, and return the words that follow."""
-    at = 0
-    while at < len(words) and words[at].startswith("-") and words[at] not in ("-", "-m", "-c"):
-        word = words[at]
-        if word in _PYTHON_FLAGS_WITH_VALUE:
-            at += 1
-        elif not word.startswith(_PYTHON_FLAGS_WITH_VALUE) and word[1:].strip(_PYTHON_FLAGS):
-            raise UsageError(f"{word} is no option of python that can be given here")
-        at += 1
-    line.python = words[:at]
-    return words[at:]

@@ -31,7 +31,7 @@ def main() -> None:
         pyproject = _read_pyproject(sys.argv)
         before_program = None if line.file is None else _runner(line.file)
         _check(line.program)
-    except (_scorep_words.UsageError, _core.Error) as error:
+    except _core.Error as error:
         sys.stderr.write(f"scorep: {error}\n")
         raise SystemExit(1) from None
     _core.load_wrappers(line.wrappers)  # starts this process again, before anything is printed
@@ -67,29 +67,29 @@ def _scorep_variables() -> list[bytes]:
 
 
 def _check(program: "_Program") -> None:
-    """Raise UsageError for a script that is missing or is not Python."""
+    """Raises Error for a script that is not there, or is none of Python."""
     kind, target, arguments = program
     if kind != "file":
         return
     options = [word for word in sys.argv[1 : len(sys.argv) - len(arguments) - 1] if word != "--"]
     meant = _core.meant_command(["python", "-m", "scorep"], options, "scorep", target, arguments)
     if meant:
-        raise _scorep_words.UsageError(meant)
+        raise _core.Error(meant)
     try:
         open(target, "rb").close()
     except IsADirectoryError:
         pass
     except OSError as error:
-        raise _scorep_words.UsageError(f"Cannot run file {target!r} because: {error}") from None
+        raise _core.Error(f"Cannot run file {target!r} because: {error}") from None
 
 
 def _runner(path: str) -> "Callable[[], None]":
-    """Return the function that executes the file of --instrumenter-file. Raises UsageError if it cannot be read."""
+    """Return the function that executes the file of --instrumenter-file; Error if it cannot be read."""
     try:
         with open(path, "rb") as file:
             source = file.read()
     except OSError as error:
-        raise _scorep_words.UsageError(f"Cannot run file {path!r} because: {error}") from None
+        raise _core.Error(f"Cannot run file {path!r} because: {error}") from None
 
     def run() -> None:
         names = {"__name__": "__main__", "__file__": path, "sys": sys}

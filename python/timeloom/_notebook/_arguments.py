@@ -85,11 +85,8 @@ def _next_option(words: list[str]) -> tuple[str, str | bool]:
 
 
 def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
-    """Return the settings for arguments of the Score-P bindings, and remarks on them. Raises Error."""
-    try:
-        line = _scorep_words.parse([*arguments, "--", "cell"])
-    except _scorep_words.UsageError as error:
-        raise Error(str(error)) from None
+    """The settings of arguments of the Score-P bindings, and remarks on them. Raises Error."""
+    line = _scorep_words.parse([*arguments, "--", "cell"])
     settings: dict[str, Any] = {
         "layout": "scorep", "region_names": "scorep", "location_names": "scorep", "imports": True, "waiting": False,
         "instrumenter": line.instrumenter, "paused": line.off, "keep_spool": line.keep_files,

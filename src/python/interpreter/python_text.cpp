@@ -34,6 +34,16 @@ std::vector<std::string> words_of(PyObject* sequence) {
   return words;
 }
 
+PyObject* list_of(const std::vector<std::string>& words) {
+  Ref list(PyList_New(0));
+  if (!list) return nullptr;
+  for (const std::string& word : words) {
+    const Ref text(object_of(word));
+    if (!text || PyList_Append(list.get(), text.get()) < 0) return nullptr;
+  }
+  return list.release();
+}
+
 namespace {
 
 // Texts of a trace end at the first zero, whatever comes behind.

@@ -23,6 +23,7 @@ inline bool is_text(PyObject* object, const char* text) noexcept {
 std::string bytes_of(PyObject* text);
 PyObject* object_of(const std::string& bytes);  // null with an exception set on failure
 std::vector<std::string> words_of(PyObject* sequence);
+PyObject* list_of(const std::vector<std::string>& words);  // null with an exception set on failure
 
 // ---- As runs have it, UTF-8. Throws std::bad_alloc alone.
 

@@ -25,6 +25,7 @@
 #include "python/launch/place/layout_choice.hpp"
 #include "python/launch/preload.hpp"
 #include "python/launch/python_values.hpp"
+#include "python/launch/read_options.hpp"
 #include "python/launch/read_settings.hpp"
 #include "python/launch/run_program.hpp"
 #include "python/observe/hooks/monitoring_tool.hpp"
@@ -219,8 +220,7 @@ void refuse_other_program(const std::vector<std::string>& given, const CommandLi
     door.options = flags;
   }
   const auto end = given.end() - static_cast<std::ptrdiff_t>(line.arguments.size()) - 1;
-  const bool marked = end != given.begin() && *(end - 1) == "--";
-  door.options.insert(door.options.end(), given.begin(), end - (marked ? 1 : 0));
+  door.options.insert(door.options.end(), given.begin(), end - (line.marked ? 1 : 0));
   const std::string text = meant_command(door, line.target, line.arguments);
   if (!text.empty()) throw Error(text);
 }
@@ -325,14 +325,6 @@ PyObject* wrappers_method(PyObject*, PyObject*) {
   return all.release();
 }
 
-PyObject* nearest_name_method(PyObject*, PyObject* arguments) {
-  PyObject *name = nullptr, *candidates = nullptr;
-  if (!PyArg_ParseTuple(arguments, "UO", &name, &candidates)) return nullptr;
-  const std::vector<std::string> words = words_of(candidates);
-  const std::vector<std::string_view> views(words.begin(), words.end());
-  return object_of(std::string(nearest_name(bytes_of(name), views)));
-}
-
 PyObject* meant_command_method(PyObject*, PyObject* arguments) {
   PyObject *command = nullptr, *options = nullptr, *target = nullptr, *words = nullptr;
   const char* module = nullptr;
@@ -354,8 +346,7 @@ PyMethodDef kLauncherMethods[] = {
     {"change_run", guarded<change_run>, METH_O, nullptr},
     {"load_wrappers", guarded<load_wrappers_method>, METH_O, nullptr},
     {"wrappers", guarded<wrappers_method>, METH_NOARGS, nullptr},
-    {"nearest_name", guarded<nearest_name_method>, METH_VARARGS,
-     "nearest_name(name, candidates, /)\n--\n\nThe one that may be meant; empty: none."},
+    {"read_options", guarded<read_options>, METH_VARARGS, nullptr},
     {"meant_command", guarded<meant_command_method>, METH_VARARGS,
      "meant_command(command, options, module, target, arguments, /)\n--\n\n"
      "What is wrong with a program that is none of Python, in one line; empty: nothing."},

@@ -25,8 +25,6 @@
 //       settings.
 //   wrappers() -> dict
 //       The settings that ask for wrapper libraries, and whether each is loaded.
-//   nearest_name(name, candidates) -> str
-//       The candidate that is most like the name; empty: none is near enough.
 //   settings_page() -> str
 //       The text of docs/settings.md.
 #pragma once

@@ -145,13 +145,8 @@ bool forget_modules(const Program& program, PyObject* brought) {
 }
 
 bool set_sys_list(const char* name, const std::vector<std::string>& words) {
-  Ref list(PyList_New(0));
-  if (!list) return false;
-  for (const std::string& word : words) {
-    Ref text(object_of(word));
-    if (!text || PyList_Append(list.get(), text.get()) < 0) return false;
-  }
-  return PySys_SetObject(name, list.get()) == 0;
+  const Ref list(list_of(words));
+  return list && PySys_SetObject(name, list.get()) == 0;
 }
 
 std::vector<std::string> with_arguments(std::vector<std::string> first, const Program& program) {
