@@ -126,11 +126,13 @@ def help_text() -> str:
 
 
 _SHORT = {"--help": "-h", "--verbose": "-v"}
+_SWITCHES = {"--help": "help", "--keep-files": "keep_files", "--verbose": "verbose", "--noinstrumenter": "off",
+             "--nopython": "off"}  # fmt: skip
 _OF_PROGRAM = ("-m", "-c", "--")  # known to every command line
 
 
 def _table() -> "list[tuple[str, int, int, str, str, bool]]":
-    table = {}
+    table: dict[str, tuple[str, int, int, str, str, bool]] = {}
     for option in [*OPTIONS, *CONFIG_OPTIONS, *_OF_VALUES]:
         name, equals, _ = option.partition("=")
         values = 1 if equals else 0
@@ -161,14 +163,8 @@ def _take(line: CommandLine, name: str, value: str | None = None) -> None:
             line.instrumenter = _type(value)
         else:
             line.file = value
-    elif name == "--help":
-        line.help = True
-    elif name == "--keep-files":
-        line.keep_files = True
-    elif name == "--verbose":
-        line.verbose = True
-    elif name in ("--noinstrumenter", "--nopython"):
-        line.off = True
+    elif name in _SWITCHES:
+        setattr(line, _SWITCHES[name], True)
     else:
         _take_config_option(line, name if value is None else f"{name}={value}")
 

@@ -12,7 +12,6 @@ namespace {
 // The options that python takes before the program, less those that end it (-V, -h).
 constexpr std::string_view kPlainFlags = "bBdEiIOPqRsSuvx";
 constexpr std::string_view kValueFlags = "WX";
-constexpr std::string_view kPycsFlag = "--check-hash-based-pycs";
 
 // Letters of one word stay together as they were written.
 void add_flag(const OptionWords& words, CommandLine& line) {
@@ -108,7 +107,7 @@ OptionTable made_interpreter_options() {
         {.names = {std::move(name)}, .wanted = wanted, .least = 1, .most = 1, .of_python = true});
   };
   for (const char letter : kValueFlags) add({'-', letter}, "see python --help");
-  add(std::string(kPycsFlag), "always, default or never");
+  add("--check-hash-based-pycs", "always, default or never");
   return table;
 }
 
@@ -201,44 +200,14 @@ void apply(const CommandLine& line, Settings& settings) {
   }
 }
 
-InterpreterStart split_interpreter_start(std::span<const std::string> arguments) {
-  InterpreterStart start;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& word = arguments[i];
-    if (word == kPycsFlag && i + 1 < arguments.size()) {
-      start.flags.insert(start.flags.end(), {word, arguments[++i]});
-      continue;
-    }
-    const std::size_t ending = word.starts_with('-') ? word.find_first_of("mcWX") : 0;
-    if (ending == std::string::npos && word != "-" && word != "--") {
-      start.flags.push_back(word);
-      continue;
-    }
-    const bool takes_value = ending != 0 && ending != std::string::npos;
-    const bool flag = takes_value && kValueFlags.find(word[ending]) != std::string_view::npos;
-    if (flag) {
-      start.flags.push_back(word);
-      if (ending + 1 == word.size() && i + 1 < arguments.size()) {
-        start.flags.push_back(arguments[++i]);
-      }
-      continue;
-    }
-    if (takes_value && ending > 1) {
-      start.flags.push_back(word.substr(0, ending));  // the I of -Im
-    }
-    if (takes_value) {
-      start.program.push_back(std::string("-") + word[ending]);
-      if (ending + 1 < word.size()) {
-        start.program.push_back(word.substr(ending + 1));
-      }
-    } else if (word != "--") {
-      start.program.push_back(word);
-    }
-    const auto rest = arguments.subspan(i + 1);
-    start.program.insert(start.program.end(), rest.begin(), rest.end());
-    break;
-  }
-  return start;
+InterpreterStart split_interpreter_start(std::span<const std::string> arguments) try {
+  CommandLine line =
+      parse_command_line(arguments, OptionGrammar{{&interpreter_options(), &module_options()}, {}});
+  std::vector<std::string> program = program_words(line);
+  if (!program.empty() && program.front() == "--") program.erase(program.begin());
+  return {std::move(line.interpreter_flags), std::move(program)};
+} catch (const Error&) {  // flags that are younger than we are
+  return {{}, {arguments.begin(), arguments.end()}};
 }
 
 }  // namespace timeloom
