@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/text/joined.hpp"
+
 namespace timeloom {
 namespace {
 
@@ -36,9 +38,7 @@ std::set<std::string> entries_in(const std::map<std::string, std::string>& prope
 }  // namespace
 
 std::string ids_text(const std::vector<std::uint32_t>& ids) {
-  std::string text;
-  for (const std::uint32_t id : ids) text += (text.empty() ? "" : " ") + std::to_string(id);
-  return text;
+  return joined(ids, " ", [](std::uint32_t id) { return std::to_string(id); });
 }
 
 std::vector<std::uint32_t> ids_of(std::string_view text) {

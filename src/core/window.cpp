@@ -1,9 +1,10 @@
 #include "core/window.hpp"
 
-#include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "core/error.hpp"
+#include "core/text/count_text.hpp"
 
 namespace timeloom {
 namespace {
@@ -25,26 +26,20 @@ WindowPoint parse_window_point(std::string_view text, const std::string& origin)
   constexpr std::string_view kOfNumbers = "0123456789.+-";
   if (kOfNumbers.find(text.front()) == std::string_view::npos)
     return {Kind::kRegion, 0, std::string(text)};
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
-  const double scale = unit == "s" ? 1e9 : unit == "ms" ? 1e6 : unit == "min" ? 60e9 : 0;
-  constexpr double kLongest = 1e18;
-  if (error != std::errc{} || scale == 0 || value < 0 || !(value * scale < kLongest)) {
+  constexpr double kLongest = 1e9;
+  const std::optional<double> seconds = seconds_in(text);
+  if (!seconds || !(*seconds < kLongest)) {
     throw Error(origin + ": '" + std::string(text) +
                 "' is not accepted; write a time such as 500ms, 2.5s or 3min, or the name of a "
                 "region such as __main__.train");
   }
-  return {Kind::kTime, static_cast<std::uint64_t>(std::llround(value * scale)), {}};
+  return {Kind::kTime, static_cast<std::uint64_t>(std::llround(*seconds * 1e9)), {}};
 }
 
 std::string describe(const Window& window) {
   std::string text;
   if (window.from.kind != Kind::kNone) text += "from " + point_text(window.from);
-  if (window.after != 0) {
-    text += " after " + std::to_string(window.after) + (window.after == 1 ? " call" : " calls");
-  }
+  if (window.after != 0) text += " after " + plural(window.after, "call");
   if (window.until.kind != Kind::kNone) {
     text += (text.empty() ? "" : " ") + ("until " + point_text(window.until));
   }

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/executable.hpp"
+#include "core/text/joined.hpp"
 #include "core/text/shell_word.hpp"
 #include "settings/command_line.hpp"
 
@@ -29,11 +30,7 @@ std::string_view name_of_file(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
-std::string shell_line(const CommandWords& words) {
-  std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
-  return line;
-}
+std::string shell_line(const CommandWords& words) { return joined(words, " ", shell_word); }
 
 // The first bytes of a regular file.
 std::string head_of(const std::string& path) {

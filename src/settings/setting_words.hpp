@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/text/joined.hpp"
 
 namespace timeloom {
 
@@ -39,15 +40,6 @@ inline std::vector<std::string> split(std::string_view text, std::string_view se
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return parts;
-}
-
-// "a, b, c"
-inline std::string joined(std::span<const std::string_view> words) {
-  std::string result;
-  for (const std::string_view word : words) {
-    result += (result.empty() ? "" : ", ") + std::string(word);
-  }
-  return result;
 }
 
 }  // namespace timeloom

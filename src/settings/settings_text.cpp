@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/text/joined.hpp"
 #include "settings/settings.hpp"
 
 namespace timeloom {
@@ -45,15 +46,7 @@ std::string option_text(const Setting& setting) {
   return text;
 }
 
-std::string choices_of(const Setting& setting) {
-  std::string text;
-  for (const std::string_view choice : setting.choices) {
-    text += (text.empty() ? "" : ", ") + std::string(choice);
-  }
-  return text;
-}
-
-// Breaks `text` into lines of kWidth; the first line starts at `column`.
+// Breaks `text` into lines of kWidth whose first begins at `column`.
 std::string wrapped(std::string_view text, std::size_t column) {
   std::string result;
   while (!text.empty()) {
@@ -85,7 +78,7 @@ std::string type_text(const Setting& setting) {
     case SettingType::kInteger: return "whole number";
     case SettingType::kSize: return "size (`1M`, `16M`, `2G`)";
     case SettingType::kString: return "text";
-    case SettingType::kChoice: return "one of " + choices_of(setting);
+    case SettingType::kChoice: return "one of " + joined(setting.choices);
     case SettingType::kList: return "list of patterns";
   }
   return {};
@@ -157,7 +150,7 @@ std::string setting_help(const Setting& setting) {
     text = "do not " + text;
   }
   if (!setting.choices.empty()) {
-    text += "; one of " + choices_of(setting);
+    text += "; one of " + joined(setting.choices);
   }
   if (setting.type != SettingType::kBool && !setting.default_value.empty()) {
     text += " (default: " + std::string(setting.default_value) + ")";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/text/joined.hpp"
 #include "settings/launched_rank.hpp"
 
 namespace timeloom {
@@ -38,12 +39,6 @@ std::vector<std::string_view> names_in(std::string_view value) {
 
 std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-std::string joined_with_colons(std::span<const std::string_view> names) {
-  std::string value;
-  for (const std::string_view name : names) value.append(value.empty() ? "" : ":").append(name);
-  return value;
-}
-
 }  // namespace
 
 std::span<const Wrapper> all_wrappers() noexcept { return kWrappers; }
@@ -77,7 +72,7 @@ bool preloads(std::string_view value, std::string_view library) {
 std::string with_libraries(std::string_view value, std::span<const std::string> files) {
   std::vector<std::string_view> names(files.begin(), files.end());
   std::ranges::copy(names_in(value), std::back_inserter(names));
-  return joined_with_colons(names);
+  return joined(names, ":");
 }
 
 std::string without_wrappers(std::string_view value) {
@@ -86,7 +81,7 @@ std::string without_wrappers(std::string_view value) {
     return std::ranges::any_of(kWrappers,
                                [&](const Wrapper& one) { return file_of(name) == one.library; });
   });
-  return joined_with_colons(names);
+  return joined(names, ":");
 }
 
 }  // namespace timeloom

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/text/joined.hpp"
+
 namespace timeloom::tools {
 
 namespace {
@@ -132,9 +134,7 @@ void CommandOptions::one_of(const std::string& name, const std::vector<std::stri
       take(word);
       return std::string();
     }
-    std::string all;
-    for (const std::string& known : words) all += (all.empty() ? "" : ", ") + known;
-    return "none of " + all;
+    return "none of " + joined(words);
   };
   known_choices()[add(*app_, name, "WORD", take_known, help)] = words;
 }

@@ -4,11 +4,6 @@
 #include <array>
 
 namespace timeloom {
-namespace {
-
-bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
-
-}  // namespace
 
 bool is_command(std::uint32_t character) noexcept {
   struct Range {
@@ -34,7 +29,7 @@ std::uint32_t character_at(std::string_view text, std::size_t at) noexcept {
   const auto first = static_cast<unsigned char>(text[at]);
   if (first < 0x80) return first;
   std::uint32_t value = first < 0xe0 ? first & 0x1fu : first < 0xf0 ? first & 0x0fu : first & 0x07u;
-  for (std::size_t i = at + 1; i < text.size() && continues(text[i]); ++i) {
+  for (std::size_t i = at + 1; i < text.size() && is_continuation(text[i]); ++i) {
     value = value << 6 | (static_cast<unsigned char>(text[i]) & 0x3fu);
   }
   return value;
@@ -45,7 +40,7 @@ std::string printable(std::string_view text) {
   result.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {
     std::size_t length = 1;
-    while (i + length < text.size() && continues(text[i + length])) ++length;
+    while (i + length < text.size() && is_continuation(text[i + length])) ++length;
     if (is_command(character_at(text, i))) {
       result += '?';
     } else {

@@ -14,6 +14,11 @@ namespace timeloom {
 // those that nobody sees: U+200B, the word joiner and its like, U+FEFF, tags.
 bool is_command(std::uint32_t character) noexcept;
 
+// Whether a byte of UTF-8 is not the first of its character.
+constexpr bool is_continuation(char byte) noexcept {
+  return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
+}
+
 // The character that starts at `at`; what is not UTF-8 is another one, or none.
 std::uint32_t character_at(std::string_view text, std::size_t at) noexcept;
 

@@ -1,17 +1,15 @@
 #include "python/launch/attaching.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/text/count_text.hpp"
 #include "core/window.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/python_text.hpp"
@@ -101,14 +99,10 @@ CommandLine read_words(const std::vector<std::string>& words) {
 
 // The value of an option in seconds.
 double option_seconds(const CommandLine& line, std::string_view name, double without) {
-  static const std::map<std::string_view, double> kUnits = {{"ms", 0.001}, {"s", 1}, {"min", 60}};
   const OptionWords* const words = find_option(line, name);
   if (words == nullptr) return without;
   const std::string& text = words->values.front();
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const auto unit = kUnits.find(std::string_view(end, text.data() + text.size()));
-  const double seconds = error == std::errc() && unit != kUnits.end() ? number * unit->second : 0;
+  const double seconds = seconds_in(text).value_or(0);
   if (seconds > 0 && seconds < 1e9) return seconds;
   throw Error(words->name + ": '" + text + "' is no time above 0, such as 500ms, 10s or 2min");
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/text/joined.hpp"
 #include "tools/text/formatted.hpp"
 
 namespace timeloom::tools {
@@ -132,13 +133,11 @@ class Parser {
   }
 
   Quantity quantity(const std::string& word) const {
-    std::string all;
     for (const auto& [name, quantity] : kQuantities) {
       if (name == word) return quantity;
-      all += (all.empty() ? "" : ", ") + std::string(name);
     }
     fail((word.empty() ? "a quantity is missing" : "'" + word + "' is no quantity") +
-         "; there are " + all);
+         "; there are " + joined(kQuantities, ", ", [](const auto& one) { return one.first; }));
   }
 
   // Up to one of `ends`, or in quotes, where \ takes the next character as it is.

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "core/text/joined.hpp"
 #include "exchange/limited_depth.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
@@ -144,11 +145,7 @@ std::map<std::string, const exchange::Format*> formats_by_name() {
 }
 
 std::string help_of_formats() {
-  std::string text;
-  for (const exchange::Format* format : convert_formats()) {
-    text += (text.empty() ? "" : ", ") + std::string(format->name);
-  }
-  return text;
+  return joined(convert_formats(), ", ", [](const auto* format) { return format->name; });
 }
 
 // The formats whose output is a directory, as the end of a sentence.

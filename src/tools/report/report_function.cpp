@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/given_up.hpp"
 #include "core/run_properties.hpp"
+#include "core/text/joined.hpp"
 #include "core/text/name_pattern.hpp"
 #include "core/waiting_metric.hpp"
 #include "tools/report/answer_text.hpp"
@@ -71,10 +72,8 @@ std::size_t strangeness(const std::string& wanted, const std::string& name) {
   return 1000 + 10 * nearest;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + printable(name);
-  return text;
+std::string joined_names(const std::vector<std::string>& names) {
+  return joined(names, ", ", printable);
 }
 
 [[noreturn]] void refuse_function(const Definitions& definitions, const std::string& name) {
@@ -91,7 +90,8 @@ std::string joined(const std::vector<std::string>& names) {
     if (names.size() < kMostSuggestions && strange <= far) names.push_back(one);
   }
   std::string text = "no function '" + name + "' in this run";
-  text += names.empty() ? "; timeloom report --flat lists them" : "; there are " + joined(names);
+  text +=
+      names.empty() ? "; timeloom report --flat lists them" : "; there are " + joined_names(names);
   if (definitions.properties.contains("timeloom::python") &&
       !definitions.properties.contains(kCFunctions)) {
     text += ". Functions written in C are recorded with --c-functions";
@@ -115,7 +115,7 @@ void check_unique(const Definitions& definitions, const std::string& name,
   if (names.size() < 2) return;
   const std::size_t all = names.size();
   names.resize(std::min(all, kMostSuggestions));
-  throw Error(plural(all, "function") + " could be '" + name + "': " + joined(names) +
+  throw Error(plural(all, "function") + " could be '" + name + "': " + joined_names(names) +
               (all > names.size() ? " and others" : ""));
 }
 
@@ -268,7 +268,7 @@ std::string title_of(const FunctionFacts& facts) {
   std::vector<std::string> shown = facts.names;
   shown.resize(std::min(shown.size(), kMostSuggestions));
   const std::size_t more = facts.names.size() - shown.size();
-  return plural(facts.names.size(), "function") + ": " + joined(shown) +
+  return plural(facts.names.size(), "function") + ": " + joined_names(shown) +
          (more > 0 ? " and " + plural(more, "other") : "");
 }
 

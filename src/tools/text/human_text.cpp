@@ -1,11 +1,10 @@
 #include "tools/text/human_text.hpp"
-#include "tools/text/formatted.hpp"
 
 #include <algorithm>
 #include <array>
 #include <ctime>
 
-#include "core/text/plain_text.hpp"
+#include "tools/text/formatted.hpp"
 
 namespace timeloom::tools {
 
@@ -19,8 +18,6 @@ std::string three_digits(double value) {
   if (value < 99.95) return formatted("{:.1f}", value);
   return formatted("{:.0f}", value);
 }
-
-bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
 
 // Combining marks take no column, East Asian characters and emoji take two.
 std::size_t columns_of(std::uint32_t character) {
@@ -49,7 +46,7 @@ std::size_t columns_of(std::uint32_t character) {
 std::string_view last_columns(std::string_view text, std::size_t width) {
   // No character is longer: what is cut off here would not fit anyway.
   text.remove_prefix(text.size() - std::min(text.size(), kLongestCharacter * width));
-  while (!text.empty() && (continues(text.front()) || columns(text) > width)) {
+  while (!text.empty() && (is_continuation(text.front()) || columns(text) > width)) {
     text.remove_prefix(1);
   }
   return text;
@@ -78,12 +75,6 @@ std::string duration(double seconds, const Terminal& terminal, std::string_view 
   return formatted("{}{}s", three_digits(seconds), gap);
 }
 
-std::string count(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
-  return text;
-}
-
 std::string short_count(std::int64_t number) {
   if (number < 0) return "-" + short_count(-std::max(number, -INT64_MAX));
   if (number < 1'000'000) return count(static_cast<std::uint64_t>(number));
@@ -110,12 +101,6 @@ std::string bytes(std::uint64_t size) {
   return formatted("{} {}B", three_digits(value), units.front());
 }
 
-std::string plural(std::uint64_t number, std::string_view noun) {
-  if (number == 1) return formatted("1 {}", noun);
-  const bool es = noun.ends_with("ss");
-  return formatted("{} {}{}", count(number), noun, es ? "es" : "s");
-}
-
 std::string threads_and_tasks(std::uint64_t threads, std::uint64_t tasks, std::uint64_t lanes) {
   std::string text = plural(threads, "thread");
   if (tasks > 0) text += " and " + plural(tasks, "task");
@@ -132,12 +117,10 @@ std::string iso_time(std::uint64_t realtime) {
                    realtime / 1'000'000 % 1000);
 }
 
-std::string printable(std::string_view text) { return timeloom::printable(text); }
-
 std::size_t columns(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (!continues(text[i])) width += columns_of(character_at(text, i));
+    if (!is_continuation(text[i])) width += columns_of(character_at(text, i));
   }
   return width;
 }
@@ -189,7 +172,7 @@ std::string shorten_right(std::string_view text, std::size_t width, const Termin
   if (columns(text) <= width) return std::string(text);
   const std::size_t available = width - std::min(width, columns(terminal.ellipsis()));
   std::size_t end = std::min(text.size(), kLongestCharacter * width);
-  while (end > 0 && ((end < text.size() && continues(text[end])) ||
+  while (end > 0 && ((end < text.size() && is_continuation(text[end])) ||
                      columns(text.substr(0, end)) > available)) {
     --end;
   }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/text/count_text.hpp"
+#include "core/text/plain_text.hpp"
 #include "tools/text/terminal.hpp"
 
 namespace timeloom::tools {
@@ -16,7 +18,7 @@ namespace timeloom::tools {
 std::string duration(double seconds, const Terminal& terminal, std::string_view gap = "");
 
 // "1,234,567".
-std::string count(std::uint64_t number);
+inline std::string count(std::uint64_t number) { return grouped(number); }
 
 // Exact below a million, three significant digits above: "999,999", "1.23M".
 std::string short_count(std::int64_t number);
@@ -30,9 +32,6 @@ std::string percent(double share);
 // Decimal units: "1.2 kB".
 std::string bytes(std::uint64_t size);
 
-// "1 thread", "5 threads".
-std::string plural(std::uint64_t number, std::string_view noun);
-
 // "2 threads", "2 threads and 8 tasks", "2 threads and 8 tasks on 3 lanes".
 std::string threads_and_tasks(std::uint64_t threads, std::uint64_t tasks, std::uint64_t lanes);
 
@@ -40,10 +39,6 @@ std::string threads_and_tasks(std::uint64_t threads, std::uint64_t tasks, std::u
 std::string local_time(std::uint64_t realtime);
 // The same in UTC: "2026-01-31T16:05:59.123Z".
 std::string iso_time(std::uint64_t realtime);
-
-// Without control characters and those of bidirectional text, so that a name cannot command the
-// terminal, nor have the words around it shown in another order.
-std::string printable(std::string_view text);
 
 // Columns that UTF-8 text takes.
 std::size_t columns(std::string_view text);

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "core/given_up.hpp"
+#include "core/text/count_text.hpp"
 #include "core/text/number_text.hpp"
 #include "core/unmeasured.hpp"
 #include "python/interpreter/say.hpp"
@@ -11,12 +12,6 @@
 
 namespace timeloom::python {
 namespace {
-
-std::string grouped(unsigned long long number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
-  return digits;
-}
 
 std::string size_text(unsigned long long bytes) {
   if (bytes < 1000) return std::to_string(bytes) + " B";
@@ -30,10 +25,6 @@ std::string size_text(unsigned long long bytes) {
 
 // The begin and the end of the program, which weaving adds and reports count.
 constexpr std::uint64_t kOfProgram = 2;
-
-std::string plural(unsigned long long count, const char* word) {
-  return grouped(count) + " " + word + (count == 1 ? "" : "s");
-}
 
 std::string could_not_be_recorded(const SessionResult& result) {
   return line_start() + plural(result.lost_events, "event") + " could not be recorded\n";
@@ -58,17 +49,15 @@ std::string overhead(const SessionResult& result) {
 std::string others_in(const std::string& run, bool ranks) {
   const std::uint64_t spools = run::count_spools(run);
   if (spools < 2) return {};
-  return ", beside " + grouped(spools - 1) + (ranks ? " other" : " child") +
-         (spools == 2 ? " process" : " processes");
+  return ", beside " + plural(spools - 1, ranks ? "other process" : "child process");
 }
 
 std::string unmeasured(const std::string& run) {
   const Unmeasured counts = run::unmeasured_in(run);
   std::string text;
   if (counts.processes > 0) {
-    text += line_start() + grouped(counts.processes) +
-            (counts.processes == 1 ? " Python process" : " Python processes") +
-            " not measured: --follow all\n";
+    text +=
+        line_start() + plural(counts.processes, "Python process") + " not measured: --follow all\n";
   }
   if (counts.interpreters > 0)
     text += line_start() + plural(counts.interpreters, "sub-interpreter") + " not recorded\n";
