@@ -1,4 +1,4 @@
-// A command line with a program in it. That of `timeloom run` and `python -m timeloom` is
+// A command line with a program in it. `timeloom run` and `python -m timeloom` take
 //
 //   [interpreter flags] [options] script.py | -m module | -c code | - | directory | zip [arguments]
 //   [options] --program ./prog [arguments]      (timeloom run only)
@@ -21,7 +21,7 @@ namespace timeloom {
 struct CommandLine {
   std::vector<std::string> interpreter_flags;                   // words for python
   std::vector<std::pair<const Setting*, std::string>> options;  // in the order given
-  std::vector<OptionWords> own;                                 // of which no setting is the value
+  std::vector<OptionWords> own;                                 // options that are no settings
   ProgramKind kind = ProgramKind::kNone;
   std::string target;                  // path, module name or code; "-" for kStdin
   std::vector<std::string> arguments;  // of the program

@@ -98,7 +98,7 @@ OptionWords OptionReader::taken(const Option& option, const std::string& name,
   return words;
 }
 
-// Those of the words that follow.
+// Takes values from the words that follow.
 void OptionReader::take_values(OptionWords& words) {
   const Option& option = *words.option;
   while (words.values.size() < option.most && !option.joined && !words_.empty()) {

@@ -1,7 +1,7 @@
 // The parser of command lines: reads options by tables, up to the first word that is none.
 //
-// A word is an option by its whole name; after =, or for a short one in the same word, it has its
-// value: --name=value, --name value, -nvalue. Short options without a value may share a word: -ab.
+// The forms are --name value, --name=value, -n value and -nvalue; short options without a value may
+// share a word: -ab.
 // Single-threaded; tables and words outlive the reader. Wrong usage throws Error.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Option {
   std::size_t most = 0;                    // further ones are taken where they may be meant
   std::vector<std::string> accepted = {};  // values, in lower case; empty: any
   bool joined = false;                     // a value is in the same word, after =
-  const Setting* setting = nullptr;        // its value is that of a setting
+  const Setting* setting = nullptr;        // the setting that its value sets
   std::string_view meant = {};             // the value where none is written
   ProgramKind program = ProgramKind::kNone;  // its value is the program, which ends the options
   bool of_python = false;                    // a flag of the interpreter
