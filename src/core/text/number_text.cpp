@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kPlain = "0123456789+-einfa";
 
 template <typename... Values>
-std::string text_of(const char* format, Values... values) {
+std::string printed(const char* format, Values... values) {
   std::array<char, 512> buffer{};
   const int length = std::snprintf(buffer.data(), buffer.size(), format, values...);
   std::string text(buffer.data(), static_cast<std::size_t>(std::max(length, 0)));
@@ -23,7 +23,7 @@ std::string text_of(const char* format, Values... values) {
 
 }  // namespace
 
-std::string fixed_text(double value, int decimals) { return text_of("%.*f", decimals, value); }
-std::string general_text(double value) { return text_of("%.6g", value); }
+std::string fixed_text(double value, int decimals) { return printed("%.*f", decimals, value); }
+std::string general_text(double value) { return printed("%.6g", value); }
 
 }  // namespace timeloom

@@ -19,7 +19,7 @@ constexpr char kShape[] = "; write rules = [\"visits(load) <= 3\", ...]";
 // A larger file is none of rules, but a device or the data of something else.
 constexpr std::size_t kLargest = 64 << 20;
 
-std::string text_of(const std::filesystem::path& file) {
+std::string rules_text(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::string text;
   std::array<char, 1 << 16> piece;
@@ -38,7 +38,7 @@ std::string text_of(const std::filesystem::path& file) {
 }
 
 toml::table table_of(const std::filesystem::path& file) {
-  const std::string text = text_of(file);
+  const std::string text = rules_text(file);
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {

@@ -174,12 +174,12 @@ class Judge {
           row.figures.at_least || (row.figures.cut_short && rule.quantity != Quantity::kVisits);
       const bool unknown_rest = has_rest && !is_certain_verdict(rule, measured);
       if (std::isnan(measured) || unknown_rest) {
-        verdict.problem = "the profile does not say it of " + data_.name_of(row.region);
+        verdict.problem = "the profile does not say it of " + data_.region_name(row.region);
         if (unknown_rest) verdict.problem += ", which was not timed to the end (--overhead)";
         verdict.regions.clear();
         return;
       }
-      verdict.regions.push_back({data_.name_of(row.region), region.file, region.first_line,
+      verdict.regions.push_back({data_.region_name(row.region), region.file, region.first_line,
                                  measured, rule.holds(measured),
                                  is_certain_verdict(rule, measured, effect_)});
     }
@@ -221,11 +221,12 @@ class Judge {
   std::vector<Row> matching(const std::string& name) const {
     std::vector<Row> result;
     for (const Row& row : rows_.rows) {
-      if (data_.name_of(row.region) == name) result.push_back(row);
+      if (data_.region_name(row.region) == name) result.push_back(row);
     }
     if (!result.empty() || !is_pattern(name)) return result;
     for (const Row& row : rows_.rows) {
-      if (fnmatch(name.c_str(), data_.name_of(row.region).c_str(), 0) == 0) result.push_back(row);
+      if (fnmatch(name.c_str(), data_.region_name(row.region).c_str(), 0) == 0)
+        result.push_back(row);
     }
     return result;
   }
@@ -243,7 +244,7 @@ class Judge {
   // The regions that end in it; else the one that is most like it, as a whole or in its last part.
   std::vector<std::string> nearest(const std::string& name) const {
     std::vector<std::string> names;
-    for (const Row& row : rows_.rows) names.push_back(data_.name_of(row.region));
+    for (const Row& row : rows_.rows) names.push_back(data_.region_name(row.region));
     // Of names that are equally near the shortest, whatever takes how long.
     std::ranges::sort(names, {}, [](const std::string& one) { return std::pair(one.size(), one); });
     names.erase(std::unique(names.begin(), names.end()), names.end());

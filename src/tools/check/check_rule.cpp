@@ -125,10 +125,10 @@ class Parser {
       }
     }
     if (is_of_regions(rule.quantity) && rule.region.empty()) {
-      fail(formatted("of which region? Write {}(NAME)", name_of(rule.quantity)));
+      fail(formatted("of which region? Write {}(NAME)", quantity_name(rule.quantity)));
     }
     if (!is_of_regions(rule.quantity) && !rule.region.empty()) {
-      fail(formatted("{} is that of the run, not of a region", name_of(rule.quantity)));
+      fail(formatted("{} is that of the run, not of a region", quantity_name(rule.quantity)));
     }
   }
 
@@ -194,14 +194,15 @@ class Parser {
     rule.limit = rule.unit.to_base(number);
     if (!std::isfinite(rule.limit)) fail("the value is too large");
     if (rule_kind(rule.quantity) == Kind::kCount && number != std::floor(number)) {
-      fail(formatted("{} takes a whole number", name_of(rule.quantity)));
+      fail(formatted("{} takes a whole number", quantity_name(rule.quantity)));
     }
   }
 
   Unit unit_of(Quantity quantity, std::string_view name) const {
     const Kind kind = rule_kind(quantity);
     if (kind == Kind::kCount) {
-      if (!name.empty()) fail(formatted("{} takes a number without a unit", name_of(quantity)));
+      if (!name.empty())
+        fail(formatted("{} takes a number without a unit", quantity_name(quantity)));
       return {};
     }
     for (const Unit& unit : kUnits) {
@@ -210,9 +211,9 @@ class Parser {
       if (fits && unit.name == name) return unit;
     }
     if (kind == Kind::kShare) {
-      fail(formatted("{} takes a percentage, such as 5%", name_of(quantity)));
+      fail(formatted("{} takes a percentage, such as 5%", quantity_name(quantity)));
     }
-    fail(formatted("{} takes a time with its unit (ns, us, ms, s, min){}", name_of(quantity),
+    fail(formatted("{} takes a time with its unit (ns, us, ms, s, min){}", quantity_name(quantity),
                    may_be_share(quantity) ? " or a percentage" : ""));
   }
 
@@ -222,7 +223,7 @@ class Parser {
 
 }  // namespace
 
-std::string_view name_of(Quantity quantity) {
+std::string_view quantity_name(Quantity quantity) {
   for (const auto& [name, one] : kQuantities) {
     if (one == quantity) return name;
   }

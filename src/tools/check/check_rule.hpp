@@ -32,7 +32,7 @@ enum class Quantity : std::uint8_t {
 
 constexpr bool is_of_regions(Quantity quantity) { return quantity <= Quantity::kMean; }
 
-std::string_view name_of(Quantity quantity);
+std::string_view quantity_name(Quantity quantity);
 
 enum class Comparison : std::uint8_t { kLess, kAtMost, kMore, kAtLeast, kEqual };
 

@@ -98,7 +98,7 @@ ordered_json verdict_json(const Verdict& verdict) {
   std::string outcome(verdict_name(verdict.outcome));
   std::ranges::transform(outcome, outcome.begin(), [](char c) { return c | 0x20; });
   one["outcome"] = outcome;
-  one["quantity"] = tools::name_of(rule.quantity);
+  one["quantity"] = quantity_name(rule.quantity);
   one["unit"] = base_of(rule);
   one["limit"] = rule.limit;
   one["measured"] =

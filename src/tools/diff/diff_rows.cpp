@@ -64,7 +64,7 @@ std::optional<DiffParts> differing_parts(const Definitions& before, const Defini
   return std::nullopt;
 }
 
-std::string_view name_of(Change change) {
+std::string_view change_name(Change change) {
   switch (change) {
     case Change::kSame: return "same";
     case Change::kSlower: return "slower";

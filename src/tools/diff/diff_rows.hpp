@@ -27,7 +27,7 @@ std::optional<DiffParts> differing_parts(const Definitions& before, const Defini
 
 enum class Change : std::uint8_t { kSame, kSlower, kFaster, kNew, kGone };
 
-std::string_view name_of(Change change);
+std::string_view change_name(Change change);
 
 struct DiffRow {
   std::string name;      // of the region

@@ -35,7 +35,7 @@ std::string relative(double before, double after) {
 
 std::string change_of(const DiffRow& row) {
   const Change change = row.change();
-  if (change == Change::kNew || change == Change::kGone) return std::string(name_of(change));
+  if (change == Change::kNew || change == Change::kGone) return std::string(change_name(change));
   return relative(row.before.exclusive, row.after.exclusive);
 }
 
@@ -182,7 +182,7 @@ ordered_json diff_row_json(const DiffRow& row, std::int64_t path, const DiffPart
   if (path >= 0) one["path"] = path;
   one["file"] = row.file;
   one["line"] = row.line;
-  one["change"] = name_of(row.change());
+  one["change"] = change_name(row.change());
   one["before"] = side_json(row.before, parts.before);
   one["after"] = side_json(row.after, parts.after);
   one["exclusive_change_s"] = row.difference();

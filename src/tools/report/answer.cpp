@@ -6,6 +6,7 @@
 
 #include "core/given_up.hpp"
 #include "core/run_properties.hpp"
+#include "exchange/names.hpp"
 
 namespace timeloom::tools {
 
@@ -25,12 +26,6 @@ bool is_wrapped(Paradigm paradigm) {
 
 }  // namespace
 
-std::string name_of(const Definitions& definitions, RegionId id) {
-  if (!id.defined()) return "(more call paths)";
-  const std::string& name = definitions.regions[id.value()].name;
-  return name.empty() ? "region " + std::to_string(id.value()) : name;
-}
-
 Answer::Answer(const profile::CallTree& tree, const profile::LocationFilter& filter,
                const std::optional<CallCost>& cost)
     : tree_(&tree), cost_(cost), times_(work_times(tree, filter, cost)), owner_(tree.definitions) {
@@ -39,8 +34,8 @@ Answer::Answer(const profile::CallTree& tree, const profile::LocationFilter& fil
   add_waiting();
 }
 
-std::string Answer::name_of(RegionId region) const {
-  return owner_.is_import(region) ? kImporting : tools::name_of(definitions(), region);
+std::string Answer::region_name(RegionId region) const {
+  return owner_.is_import(region) ? kImporting : exchange::region_name(definitions(), region);
 }
 
 // Of a program that is installed, such as one that pip has made, nothing but its start is

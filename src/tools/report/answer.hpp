@@ -46,7 +46,7 @@ class Answer {
   const CodeOwner& owner() const { return owner_; }
   const Definitions& definitions() const { return tree_->definitions; }
   // A name for people: never empty.
-  std::string name_of(RegionId region) const;
+  std::string region_name(RegionId region) const;
   // The part of the working time in functions that work long between two recorded calls: a loop,
   // or a function written in C. None: the run has recorded these, or not all functions of Python.
   std::optional<double> long_stretches() const;
@@ -65,8 +65,5 @@ class Answer {
   std::vector<FunctionRow> functions_;
   std::vector<FunctionRow> waiting_;
 };
-
-// The name of a region for people; never empty.
-std::string name_of(const Definitions& definitions, RegionId region);
 
 }  // namespace timeloom::tools

@@ -132,7 +132,7 @@ class AnswerWriter {
       const FunctionRow& row = answer_.waiting()[i];
       const double all = times.all_working + times.all_waiting;
       line(row.region, numbers(row.region, part(row.waiting, all), row.waiting, row.visits), {},
-           row.user.defined() ? " for " + answer_.name_of(row.user) : "");
+           row.user.defined() ? " for " + answer_.region_name(row.user) : "");
     }
   }
 
@@ -160,10 +160,10 @@ class AnswerWriter {
 
   void line(RegionId region, const std::string& numbers, const std::string& marks,
             const std::string& note) {
-    AnswerLine line{numbers,         marks, printable(answer_.name_of(region)),
+    AnswerLine line{numbers,         marks, printable(answer_.region_name(region)),
                     printable(note), "",    answer_.owner().is_project(region)};
     if (region.defined() && !answer_.owner().is_import(region)) {
-      line.place = place_of(answer_.definitions().regions[region.value()]);
+      line.place = short_region_place(answer_.definitions().regions[region.value()]);
     }
     output_.write(drawn(line, terminal_));
   }
@@ -219,7 +219,7 @@ class AnswerWriter {
 
 }  // namespace
 
-std::string place_of(const Region& region) {
+std::string short_region_place(const Region& region) {
   const std::string file = printable(region.file.substr(region.file.rfind('/') + 1));
   if (file.empty() || region.first_line == 0) return file;
   return formatted("{}:{}", file, region.first_line);

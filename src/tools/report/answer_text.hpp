@@ -34,6 +34,6 @@ struct AnswerLine {
 std::string drawn(const AnswerLine& line, const Terminal& terminal);
 
 // The file without its directory, and the line; empty: unknown.
-std::string place_of(const Region& region);
+std::string short_region_place(const Region& region);
 
 }  // namespace timeloom::tools

@@ -96,7 +96,7 @@ std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey 
     if (key == GroupKey::kProcess) place = places.try_emplace(group, place).first->second;
     if (place == rows.size()) {
       seen.emplace_back(tree.definitions.regions.size());
-      rows.emplace_back().name = key == GroupKey::kThread ? name_of(location)
+      rows.emplace_back().name = key == GroupKey::kThread ? location_name(location)
                                  : known                  ? tree.definitions.groups[group].name
                                                           : tree.definitions.machine_name;
       if (key == GroupKey::kThread && known && tree.definitions.groups.size() > 1) {

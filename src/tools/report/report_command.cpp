@@ -52,7 +52,7 @@ std::set<LocationId> selected(const ReportOptions& options, const Definitions& d
     const std::string& process = known ? definitions.groups[group].name : definitions.machine_name;
     if (!options.groups.empty() && !is_any(options.groups, process, group)) continue;
     if (!options.threads.empty() &&
-        !is_any(options.threads, name_of(location), location.id.value()))
+        !is_any(options.threads, location_name(location), location.id.value()))
       continue;
     ids.insert(location.id);
   }
@@ -83,7 +83,7 @@ std::string scope_of(const std::set<LocationId>& ids, const Definitions& definit
     if (ids.contains(location.id) && !of_metrics) chosen.push_back(&location);
   }
   if (chosen.size() != 1 || all) return plural(chosen.size(), noun);
-  return noun + " " + printable(name_of(*chosen.front()));
+  return noun + " " + printable(location_name(*chosen.front()));
 }
 
 void write_report_text(const ReportOptions& options, const RowOptions& rows, const ReportData& data,

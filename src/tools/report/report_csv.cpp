@@ -108,7 +108,7 @@ class CsvReport {
 
   void region(RowWriter& row, const ReportData& data, RegionId id) const {
     const Region& region = data.region(id);
-    text(row, data.name_of(id));
+    text(row, data.region_name(id));
     text(row, region.file);
     row.integer(region.first_line);
     text(row, region.group);

@@ -21,7 +21,7 @@ ordered_json row_json(const Row& row, bool tree, const ReportData& data) {
     one["parent"] = row.parent.defined() ? ordered_json(row.parent.value()) : ordered_json();
     one["depth"] = row.depth;
   }
-  one["name"] = data.name_of(row.region);
+  one["name"] = data.region_name(row.region);
   if (tree) {
     one["parameters"] = ordered_json::array();
     for (const profile::ParameterValue& value : data.parameters(row)) {

@@ -1,7 +1,6 @@
 #include "tools/report/report_function.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -12,6 +11,8 @@
 #include "core/text/joined.hpp"
 #include "core/text/name_pattern.hpp"
 #include "core/waiting_metric.hpp"
+#include "exchange/names.hpp"
+#include "settings/setting_words.hpp"
 #include "tools/report/answer_text.hpp"
 #include "tools/report/report_text.hpp"
 #include "tools/run/json_text.hpp"
@@ -24,11 +25,6 @@ namespace timeloom::tools {
 namespace {
 
 constexpr std::size_t kMostSuggestions = 5;
-
-std::string lower(std::string text) {
-  for (char& byte : text) byte = static_cast<char>(std::tolower(static_cast<unsigned char>(byte)));
-  return text;
-}
 
 bool is_end_of(const std::string& name, const std::string& whole) {
   if (!whole.ends_with(name)) return false;
@@ -258,7 +254,7 @@ class FactsOfFunction {
 };
 
 std::string neighbour_name(const Definitions& definitions, const Neighbour& one) {
-  if (one.region.defined() || one.beyond) return name_of(definitions, one.region);
+  if (one.region.defined() || one.beyond) return exchange::region_name(definitions, one.region);
   return "(the thread itself)";
 }
 
@@ -313,7 +309,7 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
   const GivenUp given_up(tree.definitions.properties);
   write_losses(facts_of(tree.definitions).losses, terminal, output);
   output.write(terminal.paint(printable(title_of(facts)), Ink::kBold));
-  const std::string place = facts.names.size() > 1 ? std::string() : place_of(region);
+  const std::string place = facts.names.size() > 1 ? std::string() : short_region_place(region);
   if (!place.empty()) output.write("  " + place);
   output.write(formatted("\n{}{}own {}",
                          (facts.at_least ? std::string(terminal.at_least()) : "") +
@@ -344,7 +340,7 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
     drawn_line.name = printable(name);
     drawn_line.project = owner.is_project(one.region);
     if (one.region.defined()) {
-      drawn_line.place = place_of(tree.definitions.regions[one.region.value()]);
+      drawn_line.place = short_region_place(tree.definitions.regions[one.region.value()]);
     }
     output.write(drawn(drawn_line, terminal));
   };
@@ -366,11 +362,12 @@ void write_function_json(const FunctionFacts& facts, const profile::CallTree& tr
   const auto list = [&](const std::vector<Neighbour>& some) {
     ordered_json rows = ordered_json::array();
     for (const Neighbour& one : some) {
-      rows.push_back({{"name", one.region.defined() || one.beyond
-                                   ? ordered_json(name_of(tree.definitions, one.region))
-                                   : ordered_json()},
-                      {"total_s", one.total},
-                      {"visits", one.visits}});
+      rows.push_back(
+          {{"name", one.region.defined() || one.beyond
+                        ? ordered_json(exchange::region_name(tree.definitions, one.region))
+                        : ordered_json()},
+           {"total_s", one.total},
+           {"visits", one.visits}});
     }
     return rows;
   };

@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "exchange/names.hpp"
 #include "profile/compensation.hpp"
 #include "tools/run/run_facts.hpp"
 
@@ -55,10 +56,8 @@ const Region& ReportData::region(RegionId region) const {
   return region.defined() ? tree_->definitions.regions[region.value()] : kNone;
 }
 
-std::string ReportData::name_of(RegionId id) const {
-  if (!id.defined()) return "(more call paths)";
-  const std::string& name = region(id).name;
-  return name.empty() ? "region " + std::to_string(id.value()) : name;
+std::string ReportData::region_name(RegionId id) const {
+  return exchange::region_name(tree_->definitions, id);
 }
 
 Figures ReportData::figures_of(RegionId id, const Totals& totals, const Totals& compensated,
@@ -90,14 +89,14 @@ const profile::ParameterSet& ReportData::parameters(const Row& row) const {
   return row.parameters.defined() ? tree_->parameter_sets[row.parameters.value()] : kNone;
 }
 
-std::string ReportData::name_of(const Row& row) const {
+std::string ReportData::row_name(const Row& row) const {
   const std::string values = text_of(parameters(row));
-  return name_of(row.region) + (values.empty() ? "" : " {" + values + "}");
+  return region_name(row.region) + (values.empty() ? "" : " {" + values + "}");
 }
 
 void ReportData::sort(std::vector<Row>& rows, SortKey key) const {
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
-    if (key == SortKey::kName) return name_of(a.region) < name_of(b.region);
+    if (key == SortKey::kName) return region_name(a.region) < region_name(b.region);
     return row_value(a.figures, key) > row_value(b.figures, key);
   });
 }

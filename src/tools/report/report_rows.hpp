@@ -91,9 +91,9 @@ class ReportData {
   double total_seconds() const { return to_seconds(total_); }
   const Definitions& definitions() const { return tree_->definitions; }
   // A name for people: never empty.
-  std::string name_of(RegionId region) const;
+  std::string region_name(RegionId region) const;
   // The same with the values that tell the call path apart: f {n=2}.
-  std::string name_of(const Row& row) const;
+  std::string row_name(const Row& row) const;
   // Empty for none.
   const profile::ParameterSet& parameters(const Row& row) const;
   const Region& region(RegionId region) const;

@@ -195,7 +195,7 @@ void write_tree(const ReportData& data, const RowOptions& options, const std::st
   TreeMarks marks(terminal.unicode);
   for (std::size_t i = 0; i < rows.rows.size(); ++i) {
     const Row& row = rows.rows[i];
-    std::string name = printable(data.name_of(row));
+    std::string name = printable(data.row_name(row));
     const std::string mark = marks.next(row.depth, row.only_child, row.last_child);
     std::size_t levels = 1;
     while (i + 1 < rows.rows.size() && is_more_of_the_same(row, rows.rows[i + 1], data)) {
@@ -222,7 +222,7 @@ void write_flat(const ReportData& data, const RowOptions& options, const std::st
   Table table = make_table(kFlatColumns, data, terminal);
   for (const Row& row : rows.rows) {
     add_row(table, kFlatColumns, row, row.figures.exclusive_share, "",
-            printable(data.name_of(row.region)), data, terminal,
+            printable(data.region_name(row.region)), data, terminal,
             region_place(data.region(row.region)));
   }
   table.write(output);

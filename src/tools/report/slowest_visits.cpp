@@ -4,6 +4,7 @@
 
 #include "core/called_region.hpp"
 #include "core/wakes.hpp"
+#include "exchange/names.hpp"
 #include "tools/report/answer_text.hpp"
 #include "tools/report/report_text.hpp"
 #include "tools/run/json_text.hpp"
@@ -124,7 +125,7 @@ std::string SlowestVisits::parameters_of(const Visit& visit) const {
 
 std::string SlowestVisits::name_of_location(LocationId id) const {
   const auto found = std::ranges::lower_bound(definitions_->locations, id, {}, &Location::id);
-  return found == definitions_->locations.end() ? std::string() : name_of(*found);
+  return found == definitions_->locations.end() ? std::string() : location_name(*found);
 }
 
 void SlowestVisits::write(const Terminal& terminal, Output& output) const {
@@ -143,7 +144,7 @@ void SlowestVisits::write(const Terminal& terminal, Output& output) const {
                   pad_left(duration(seconds(visit.total, *definitions_), terminal), 6),
                   pad_left(duration(seconds(since, *definitions_), terminal), 7));
     const std::string values = parameters_of(visit);
-    line.name = printable(name_of(*definitions_, visit.region));
+    line.name = printable(exchange::region_name(*definitions_, visit.region));
     if (!values.empty()) line.note = printable(" {" + values + "}");
     if (visit.impossible) line.note += " (impossible: not within the run)";
     line.project = owner.is_project(visit.region);
@@ -160,7 +161,7 @@ void SlowestVisits::write_json(Output& output) const {
   all["visits"] = ordered_json::array();
   for (const Visit& visit : visits_) {
     const std::uint64_t since = visit.begin - std::min(visit.begin, definitions_->clock.begin);
-    all["visits"].push_back({{"name", name_of(*definitions_, visit.region)},
+    all["visits"].push_back({{"name", exchange::region_name(*definitions_, visit.region)},
                              {"parameters", parameters_of(visit)},
                              {"thread", name_of_location(visit.location)},
                              {"location", visit.location.value()},

@@ -149,7 +149,7 @@ class InfoWriter {
         pad_left("process id", kLabel) + "  " + pad_right("name", width) + "  started by, end\n",
         Ink::kDim));
     for (const LocationGroup& one : all_.groups) {
-      std::string rest = one.creator.value() < all_.groups.size() ? word_of(one.creator) : "-";
+      std::string rest = one.creator.value() < all_.groups.size() ? group_word(one.creator) : "-";
       if (!one.ending.empty()) rest += ", " + one.ending;
       row(id_of(one), one.name, width, rest);
     }
@@ -160,7 +160,7 @@ class InfoWriter {
   }
 
   // A process by its id in the system, or else by its name.
-  std::string word_of(LocationGroupId id) const {
+  std::string group_word(LocationGroupId id) const {
     const LocationGroup& process = all_.groups[id.value()];
     return process.process_id == 0 ? process.name : id_of(process);
   }
@@ -169,7 +169,7 @@ class InfoWriter {
     title(facts_of(all_).tasks > 0 ? "Threads and tasks" : "Threads");
     std::size_t width = columns("name");
     for (const Location& one : all_.locations)
-      width = std::max(width, columns(printable(name_of(one))));
+      width = std::max(width, columns(printable(location_name(one))));
     const bool several = all_.groups.size() > 1;
     const std::string heading = std::string(several ? "process" : "") +
                                 (everything_ ? std::string(several ? ", " : "") + "location" : "");
@@ -179,9 +179,9 @@ class InfoWriter {
         Ink::kDim));
     for (const Location& one : all_.locations) {
       std::string rest;
-      if (several && one.group.value() < all_.groups.size()) rest = word_of(one.group);
+      if (several && one.group.value() < all_.groups.size()) rest = group_word(one.group);
       if (everything_) rest += (rest.empty() ? "" : ", ") + std::to_string(one.id.value());
-      row(count(one.event_count), name_of(one), width, rest);
+      row(count(one.event_count), location_name(one), width, rest);
     }
   }
 

@@ -42,7 +42,7 @@ double seconds(std::uint64_t ticks, const Definitions& definitions) {
          static_cast<double>(definitions.clock.ticks_per_second);
 }
 
-std::string name_of(const Location& location) { return display_name(location); }
+std::string location_name(const Location& location) { return display_name(location); }
 
 std::vector<std::string> parameter_names(const Definitions& definitions) {
   std::vector<std::string> names;

@@ -45,6 +45,6 @@ double seconds(std::uint64_t ticks, const Definitions& definitions);
 std::vector<std::string> parameter_names(const Definitions& definitions);
 
 // The name of a location for people; a number tells apart threads of one name.
-std::string name_of(const Location& location);
+std::string location_name(const Location& location);
 
 }  // namespace timeloom::tools

@@ -56,7 +56,7 @@ class FilterText {
   }
 
  private:
-  const ScoreProfile::Region& region_of(const ScoreRecord& one) const {
+  const ScoreProfile::Region& record_region(const ScoreRecord& one) const {
     return profile_.regions[static_cast<std::size_t>(&one - score_.regions.data())];
   }
 
@@ -68,7 +68,7 @@ class FilterText {
   std::string common_prefix() const {
     std::optional<std::string> prefix;
     for (const ScoreRecord& one : score_.regions) {
-      const std::string& file = region_of(one).file;
+      const std::string& file = record_region(one).file;
       if (!is_code_of_user(one) || file.empty()) continue;
       if (!prefix) prefix = file;
       const auto [end, other] = std::ranges::mismatch(*prefix, file);
@@ -82,7 +82,7 @@ class FilterText {
   bool is_wanted(const ScoreRecord& one) const {
     if (!one.evaluated || one.visits == 0) return false;
     if (wanted_.everything) {
-      return symbol_of(one.type) != '-' && region_of(one).paradigm != "sampling";
+      return symbol_of(one.type) != '-' && record_region(one).paradigm != "sampling";
     }
     const bool of_type = (wanted_.user && one.type == RegionType::kUser) ||
                          (wanted_.com && one.type == RegionType::kCom);
@@ -94,7 +94,7 @@ class FilterText {
   }
 
   void entry(const ScoreRecord& one) {
-    const ScoreProfile::Region& region = region_of(one);
+    const ScoreProfile::Region& region = record_region(one);
     const double all = score_.types[0].time;
     std::string_view file = region.file;
     if (!prefix_.empty() && file.starts_with(prefix_)) file.remove_prefix(prefix_.size());

@@ -112,11 +112,11 @@ class ScoreTables {
     for (const ScoreRecord* one : sorted(pointers(score_.regions), options_.key)) {
       char symbol = ' ';
       if (options_.filter && one->evaluated) symbol = one->filtered ? '+' : '-';
-      row(*one, symbol, name_of(*one));
+      row(*one, symbol, record_name(*one));
     }
   }
 
-  std::string name_of(const ScoreRecord& one) const {
+  std::string record_name(const ScoreRecord& one) const {
     if (!options_.mangled) return one.name;
     const auto index = static_cast<std::size_t>(&one - score_.regions.data());
     const std::string& mangled = profile_.regions[index].mangled_name;

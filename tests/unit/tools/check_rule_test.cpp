@@ -12,7 +12,7 @@ namespace {
 
 std::string read(const std::string& text) {
   const Rule rule = parse_rule(text);
-  std::string said = std::string(name_of(rule.quantity)) + "[" + rule.region + "]";
+  std::string said = std::string(quantity_name(rule.quantity)) + "[" + rule.region + "]";
   if (rule.any) said = "any " + said;
   const char* const signs[] = {"<", "<=", ">", ">=", "=="};
   return said + signs[static_cast<int>(rule.comparison)] + std::to_string(rule.limit) +

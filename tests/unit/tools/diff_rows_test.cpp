@@ -26,7 +26,7 @@ std::string text(const DiffRows& rows, const profile::Diff& diff = {}) {
   std::string all;
   for (const DiffRow& row : rows.rows) {
     for (const std::string& one : path_of(diff, row.node, 9)) all += one + ">";
-    all += row.name + " " + std::string(name_of(row.change())) + " " +
+    all += row.name + " " + std::string(change_name(row.change())) + " " +
            std::to_string(std::lround(row.difference() * 1000)) + "; ";
   }
   return all + std::to_string(rows.hidden);

@@ -22,7 +22,7 @@ CallTree sample() {
 std::string names(const ReportData& data, const Rows& rows) {
   std::string text;
   for (const Row& row : rows.rows)
-    text += std::string(row.depth, '>') + data.name_of(row.region) + " ";
+    text += std::string(row.depth, '>') + data.region_name(row.region) + " ";
   return text;
 }
 

@@ -32,7 +32,7 @@ std::string rows_of(const std::string& script, std::size_t most = 10) {
   const Answer answer(tree, {});
   std::string text;
   for (const ShortRow& row : answer.tree(most)) {
-    text += std::string(row.depth, '>') + answer.name_of(row.region) + " " +
+    text += std::string(row.depth, '>') + answer.region_name(row.region) + " " +
             std::to_string(static_cast<int>(row.total * 1000 + 0.5)) + " x" +
             std::to_string(row.visits);
     if (row.hidden > 0) text += " (" + std::to_string(row.hidden) + " " + row.hidden_package + ")";
@@ -78,7 +78,7 @@ TEST(Answer, WaitingIsNoWorkAndHasItsCaller) {
   EXPECT_FALSE(answer.times().measured);
   EXPECT_NEAR(answer.times().all_working, 0.04, 1e-9);
   ASSERT_EQ(answer.waiting().size(), 1u);
-  EXPECT_EQ(answer.name_of(answer.waiting()[0].region), "time.sleep");
+  EXPECT_EQ(answer.region_name(answer.waiting()[0].region), "time.sleep");
   EXPECT_NEAR(answer.waiting()[0].waiting, 0.06, 1e-9);
 }
 

@@ -381,7 +381,7 @@ std::string scorep_variables_text(bool full) {
     text += std::string(variable.name) + "\n";
     if (!full) continue;
     text += "  Description: " + std::string(variable.meaning) + "\n";
-    text += "  Type: " + std::string(name_of(variable.type)) + "\n";
+    text += "  Type: " + std::string(scorep_type_name(variable.type)) + "\n";
     text += "  Default: " + shell_text(variable, checked(variable, variable.default_value)) + "\n";
     if (!variable.choices.empty()) text += "  Values: " + joined(variable.choices) + "\n";
     text += variable.no_effect.empty()

@@ -38,7 +38,7 @@ struct ScorepVariable {
 // In the order in which Score-P registers them and writes them to scorep.cfg.
 std::span<const ScorepVariable> all_scorep_variables() noexcept;
 const ScorepVariable* find_scorep_variable(std::string_view name) noexcept;  // null: not known
-std::string_view name_of(ScorepType type) noexcept;  // as scorep-info writes it
+std::string_view scorep_type_name(ScorepType type) noexcept;  // as scorep-info writes it
 
 class ScorepSettings {
  public:

@@ -197,7 +197,7 @@ const ScorepVariable* find_scorep_variable(std::string_view name) noexcept {
   return found == kTable.end() ? nullptr : &*found;
 }
 
-std::string_view name_of(ScorepType type) noexcept {
+std::string_view scorep_type_name(ScorepType type) noexcept {
   switch (type) {
     case kBool: return "Boolean";
     case kNumber: return "Number";

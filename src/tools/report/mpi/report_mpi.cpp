@@ -4,7 +4,7 @@
 #include <map>
 #include <string_view>
 
-#include "tools/report/answer.hpp"
+#include "exchange/names.hpp"
 
 namespace timeloom::tools {
 namespace {
@@ -99,13 +99,14 @@ class Folder {
     const std::uint32_t node = cell.node.value();
     const profile::Node& path = tree_.nodes[node];
     if (!is_mpi_[node]) {
-      if (path.region.defined()) add(others, name_of(all_, path.region), cell, process, own);
+      if (path.region.defined())
+        add(others, exchange::region_name(all_, path.region), cell, process, own);
       return;
     }
     if (path.parent.defined() && is_mpi_[path.parent.value()]) return;  // called by MPI
     const std::uint64_t time = cell.statistics.inclusive;
     add(in_mpi, process, time);
-    add(functions, name_of(all_, path.region), cell, process, time);
+    add(functions, exchange::region_name(all_, path.region), cell, process, time);
     add(callers, path_to(path.parent), cell, process, time);
   }
 
@@ -116,8 +117,8 @@ class Folder {
         std::ranges::find(kMovedBytes, std::string_view(all_.metrics[cell.metric.value()].name));
     if (metric == kMovedBytes.end() || !region.defined()) return;
     if (all_.regions[region.value()].paradigm != Paradigm::kMpi) return;
-    MovedRow& row = moved_[name_of(all_, region)];
-    row.name = name_of(all_, region);
+    MovedRow& row = moved_[exchange::region_name(all_, region)];
+    row.name = exchange::region_name(all_, region);
     row.bytes[static_cast<std::size_t>(metric - kMovedBytes.begin())] +=
         static_cast<std::uint64_t>(cell.statistics.sum);
   }
@@ -129,7 +130,8 @@ class Folder {
     for (int i = 0; node.defined(); ++i, node = tree_.nodes[node.value()].parent) {
       if (i == kMost) return "... > " + path;
       const RegionId region = tree_.nodes[node.value()].region;
-      const std::string name = region.defined() ? name_of(all_, region) : std::string("...");
+      const std::string name =
+          region.defined() ? exchange::region_name(all_, region) : std::string("...");
       path = path.empty() ? name : name + " > " + path;
     }
     return path.empty() ? "(no function)" : path;
