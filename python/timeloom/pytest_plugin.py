@@ -10,6 +10,7 @@ from __future__ import annotations
 import timeloom
 from timeloom import _core
 from timeloom._launch import _read_pyproject as read_pyproject
+from timeloom._text import duration
 
 with _core.unrecorded():
     import contextlib
@@ -117,15 +118,8 @@ class _Limit:
 
     def _line(self, what: str, measured: float) -> str:
         if self.quantity == "total":
-            return f"{what} took {_duration(measured)}, allowed are {self.most}"
+            return f"{what} took {duration(measured, 4)}, allowed are {self.most}"
         return f"{what} was visited {measured:g} times, allowed are {self.most}"
-
-
-def _duration(seconds: float) -> str:
-    for unit, size in (("s", 1), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.4g} {unit}"
-    return f"{seconds * 1e9:.4g} ns"
 
 
 def _timeloom(*words: str) -> subprocess.CompletedProcess[str]:
@@ -351,7 +345,7 @@ class _Session:
         tests = sorted(self._durations, reverse=True)
         if len(tests) < 2:
             return []
-        return ["slowest tests:", *(f"{_duration(length):>10}  {test}" for length, test in tests[:_MOST_SLOW])]
+        return ["slowest tests:", *(f"{duration(length, 4):>10}  {test}" for length, test in tests[:_MOST_SLOW])]
 
 
 def _claimed(path: Path) -> Path:

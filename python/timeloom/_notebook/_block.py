@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from timeloom._notebook import _svg
 from timeloom._notebook._fold import Folded, largest
-from timeloom._notebook._handle import OPENED_BY, duration
+from timeloom._notebook._handle import OPENED_BY
 from timeloom._notebook._plain import escaped, plain
+from timeloom._text import duration, plural, size_text
 
 _ROWS = 10  # of hot spots
 _TREE_ROWS = 60
@@ -32,14 +33,6 @@ class Head(NamedTuple):
     problem: str = ""  # the reason why it could not be woven
 
 
-def _grouped(number: int) -> str:
-    return f"{number:,}"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{_grouped(number)} {word}" + ("" if number == 1 else "s")
-
-
 def verdict(overhead: float | None) -> str:
     """A sentence about the cost of measuring."""
     if overhead is None:
@@ -55,7 +48,7 @@ def verdict(overhead: float | None) -> str:
 def _summary(head: Head) -> str:
     partial = f", partial: stopped by {head.partial}" if head.partial else ""
     return (f"{head.cell}{partial}: {duration(head.seconds)}, CPU {duration(head.cpu_seconds)}, "
-            f"{_count(head.threads, 'thread')}, {_count(head.events, 'event')}")
+            f"{plural(head.threads, 'thread')}, {plural(head.events, 'event')}")
 
 
 def _comparison(head: Head) -> str:
@@ -71,19 +64,12 @@ def _resources(head: Head) -> str:
     return f"memory {head.resident / 1e6:.0f} MB{rise}"
 
 
-def _bytes(number: int) -> str:
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if number >= size:
-            return f"{number / size:.3g} {unit}"
-    return f"{number} B"
-
-
 def _input_output(folded: Folded | None) -> list[str]:
     """Return a line on the bytes read and written, if they were recorded."""
     if folded is None or not folded.io:
         return []
     words = {"read": "read", "write": "wrote"}
-    return [", ".join(f"{words[operation]} {_bytes(one.bytes)} in {_count(one.operations, 'call')}"
+    return [", ".join(f"{words[operation]} {size_text(one.bytes)} in {plural(one.operations, 'call')}"
                       for operation, one in sorted(folded.io.items()))]
 
 
@@ -166,7 +152,7 @@ def _table(rows: list[dict[str, Any]], head: Head) -> str:
         width = max(1, round(100 * row["exclusive_s"] / whole))
         bar = f"<div style='background:{_svg.colour(row['name'])};height:9px;width:{width}px'></div>"
         lines.append(
-            f"<tr style='background:none'><td style='{_CELL}'>{_grouped(row['visits'])}</td>"
+            f"<tr style='background:none'><td style='{_CELL}'>{row['visits']:,}</td>"
             f"<td style='{_CELL}'>{duration(row['exclusive_s'])}</td>"
             f"<td style='{_CELL}'>{duration(row['inclusive_s'])}</td>"
             f"<td style='padding:1px 8px;width:100px'>{bar}</td><td style='text-align:left;padding:1px 8px'>"
@@ -182,7 +168,7 @@ def _tree(folded: Folded) -> str:
     lines = [f"{100 * row['inclusive_s'] / whole:5.1f} %  {duration(row['inclusive_s']):>8}  {row['visits']:>8,} ×  "
              f"{'  ' * row['depth']}{escaped(row['name'])}" for row in shown]
     if hidden := len(folded.tree) - len(shown):
-        lines.append(f"{'':27}{_count(hidden, 'smaller call path')}")
+        lines.append(f"{'':27}{plural(hidden, 'smaller call path')}")
     text = "\n".join(lines)
     return _details("call tree", f"<pre style='margin:2px 0;font-size:12px;background:none'>{text}</pre>")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import timeloom
 from timeloom import _core
+from timeloom._text import duration
 
 if TYPE_CHECKING:
     from timeloom._notebook._weaver import Weaving
@@ -91,11 +92,3 @@ class CellRun:
         from timeloom._notebook import _viewer
 
         _viewer.show(self.run.path)
-
-
-def duration(seconds: float) -> str:
-    """Return the time with three digits and a unit."""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if abs(seconds) >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from IPython.core.error import UsageError
 
 import timeloom
-from timeloom._notebook._handle import duration
 from timeloom._notebook._measured import MeasuredCell
 from timeloom._notebook._messages import show_text
+from timeloom._text import duration
 
 if TYPE_CHECKING:
     from timeloom._notebook._notebook import Notebook

@@ -8,6 +8,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from timeloom._notebook._plain import escaped
+from timeloom._text import duration
 
 if TYPE_CHECKING:
     from timeloom._notebook._fold import Lane, Span
@@ -57,7 +58,6 @@ def flame_graph(tree: list[dict[str, Any]]) -> str:
     """Return a picture of the call paths, callers above; empty if there are none. Of too many, the longest are
     drawn."""
     from timeloom._notebook._fold import largest
-    from timeloom._notebook._handle import duration
 
     whole = sum(row["inclusive_s"] for row in tree if row["depth"] == 0)
     if whole <= 0:
@@ -82,8 +82,7 @@ def flame_graph(tree: list[dict[str, Any]]) -> str:
 
 
 def timeline(lanes: list[Lane]) -> str:
-    """Return a lane for each thread, with the calls of one level below the calls above; empty if nothing was called."""
-    from timeloom._notebook._handle import duration
+    """A lane for each thread, the calls of one level below those of the level above; empty when nothing was called."""
 
     end = max((span.end for lane in lanes for span in lane.spans), default=0.0)
     if end <= 0:
@@ -112,7 +111,6 @@ def _busiest(lanes: list[Lane]) -> list[Lane]:
 
 
 def _lane(lane: Lane, y: int, levels: int, end: float, most: int) -> list[str]:
-    from timeloom._notebook._handle import duration
 
     boxes: list[tuple[float, float, Span]] = []
     drawn = [-1.0] * levels  # the pixel up to which each level is covered
