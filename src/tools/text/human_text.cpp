@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::size_t kLongestCharacter = 16;  // bytes of one column, combining marks included
 
-// Three significant digits of a number below 1000.
-std::string three_digits(double value) {
-  if (value < 9.995) return formatted("{:.2f}", value);
-  if (value < 99.95) return formatted("{:.1f}", value);
-  return formatted("{:.0f}", value);
-}
-
 // Combining marks take no column, East Asian characters and emoji take two.
 std::size_t columns_of(std::uint32_t character) {
   struct Range {
@@ -91,14 +84,6 @@ std::string visits_text(std::int64_t visits, bool at_least, const Terminal& term
 std::string percent(double share) {
   const double value = share * 100;
   return value < 99.95 ? formatted("{:.1f}%", value) : formatted("{:.0f}%", value);
-}
-
-std::string bytes(std::uint64_t size) {
-  if (size < 1000) return formatted("{} B", size);
-  double value = static_cast<double>(size);
-  std::string_view units = "kMGTPE";
-  for (value /= 1000; value >= 999.5 && units.size() > 1; value /= 1000) units.remove_prefix(1);
-  return formatted("{} {}B", three_digits(value), units.front());
 }
 
 std::string threads_and_tasks(std::uint64_t threads, std::uint64_t tasks, std::uint64_t lanes) {

@@ -30,7 +30,7 @@ std::string visits_text(std::int64_t visits, bool at_least, const Terminal& term
 std::string percent(double share);
 
 // Decimal units: "1.2 kB".
-std::string bytes(std::uint64_t size);
+inline std::string bytes(std::uint64_t size) { return size_text(size); }
 
 // "2 threads", "2 threads and 8 tasks", "2 threads and 8 tasks on 3 lanes".
 std::string threads_and_tasks(std::uint64_t threads, std::uint64_t tasks, std::uint64_t lanes);

@@ -18,6 +18,18 @@ TEST(CountText, NumbersAreGroupedAndNounsFollowThem) {
   EXPECT_EQ(plural(2000, "process"), "2,000 processes");
 }
 
+TEST(CountText, SizesHaveThreeDigits) {
+  EXPECT_EQ(size_text(0), "0 B");
+  EXPECT_EQ(size_text(999), "999 B");
+  EXPECT_EQ(size_text(1000), "1.00 kB");
+  EXPECT_EQ(size_text(999'499), "999 kB");
+  EXPECT_EQ(size_text(999'500), "1.00 MB");
+  EXPECT_EQ(size_text(UINT64_MAX), "18.4 EB");
+  EXPECT_EQ(three_digits(9.994), "9.99");
+  EXPECT_EQ(three_digits(9.995), "10.0");
+  EXPECT_EQ(three_digits(99.95), "100");
+}
+
 TEST(CountText, TimesHaveAUnit) {
   EXPECT_EQ(seconds_in("500ms"), 0.5);
   EXPECT_EQ(seconds_in("2.5s"), 2.5);

@@ -13,16 +13,6 @@
 namespace timeloom::python {
 namespace {
 
-std::string size_text(unsigned long long bytes) {
-  if (bytes < 1000) return std::to_string(bytes) + " B";
-  double value = static_cast<double>(bytes) / 1000;
-  for (const char* unit : {"kB", "MB", "GB"}) {
-    if (value < 999.95) return fixed_text(value, 1) + " " + unit;
-    value /= 1000;
-  }
-  return fixed_text(value, 1) + " TB";
-}
-
 // The begin and the end of the program, which weaving adds and reports count.
 constexpr std::uint64_t kOfProgram = 2;
 
