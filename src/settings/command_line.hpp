@@ -21,7 +21,7 @@ namespace timeloom {
 struct CommandLine {
   std::vector<std::string> interpreter_flags;                   // words for python
   std::vector<std::pair<const Setting*, std::string>> options;  // in the order given
-  std::vector<OptionWords> own;                                 // options that are no settings
+  std::vector<OptionWords> own;                                 // other options
   ProgramKind kind = ProgramKind::kNone;
   std::string target;                  // path, module name or code; "-" for kStdin
   std::vector<std::string> arguments;  // of the program
@@ -50,7 +50,7 @@ const OptionTable& run_options();
 std::vector<std::string> option_words(const CommandLine& line);
 std::vector<std::string> program_words(const CommandLine& line);
 
-// Sets what the options say.
+// Applies the options to the settings.
 void apply(const CommandLine& line, Settings& settings);
 
 // How python itself was started: its flags and what follows them, without

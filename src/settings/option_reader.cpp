@@ -120,7 +120,7 @@ bool OptionReader::may_take(const Option& option) const {
 void OptionReader::refuse(const std::string& name) const {
   const std::string unknown = "unknown option " + name + "; ";
   const std::string positive = name.starts_with("--no-") ? "--" + name.substr(5) : "";
-  if (find(positive) != nullptr) throw Error(unknown + positive + " is no switch, leave it out");
+  if (find(positive) != nullptr) throw Error(unknown + positive + " is not a switch, leave it out");
   std::vector<std::string_view> known;
   for (const OptionTable* table : grammar_.tables) {
     for (const Option& option : *table) {

@@ -45,7 +45,7 @@ struct OptionWords {
   bool attached = false;   // its value is in the same word, without =
 };
 
-// What is to be read.
+// The options and their rules.
 struct OptionGrammar {
   std::vector<const OptionTable*> tables;  // the first that knows a name has it
   std::string help;                        // "timeloom run --help"
@@ -57,7 +57,7 @@ class OptionReader {
   OptionReader(const OptionGrammar& grammar, std::span<const std::string> words)
       : grammar_(grammar), words_(words) {}
 
-  // The next one; none at a word that is no option (a name, - or --), and at the end.
+  // The next option; none at any other word (a name, - or --), and at the end.
   std::optional<OptionWords> next();
   // The words that were not read.
   std::span<const std::string> rest() const noexcept { return words_; }

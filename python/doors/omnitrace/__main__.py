@@ -134,7 +134,7 @@ def _exists(path: str) -> bool:
 
 
 def _compiled(name: str) -> "CodeType":
-    """The code of the file of --setup; Error if it cannot be read or is no Python."""
+    """Return the code of the file of --setup. Raises Error if it cannot be read or compiled."""
     _, path, _ = _found(("file", name, []))
     try:
         with open(path, "rb") as file:

@@ -82,7 +82,7 @@ def flame_graph(tree: list[dict[str, Any]]) -> str:
 
 
 def timeline(lanes: list[Lane]) -> str:
-    """A lane for each thread, the calls of one level below those of the level above; empty when nothing was called."""
+    """Return a lane for each thread, with the calls of one level below the calls above; empty if nothing was called."""
 
     end = max((span.end for lane in lanes for span in lane.spans), default=0.0)
     if end <= 0:

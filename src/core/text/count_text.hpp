@@ -22,7 +22,7 @@ std::string three_digits(double value);
 // Decimal units: "999 B", "1.20 kB".
 std::string size_text(std::uint64_t bytes);
 
-// Seconds of "500ms", "2.5s", "3min"; none where it is no such time, or below 0.
+// Seconds of "500ms", "2.5s", "3min"; none for other text and below 0.
 std::optional<double> seconds_in(std::string_view text);
 
 }  // namespace timeloom

@@ -104,7 +104,7 @@ double option_seconds(const CommandLine& line, std::string_view name, double wit
   const std::string& text = words->values.front();
   const double seconds = seconds_in(text).value_or(0);
   if (seconds > 0 && seconds < 1e9) return seconds;
-  throw Error(words->name + ": '" + text + "' is no time above 0, such as 500ms, 10s or 2min");
+  throw Error(words->name + ": '" + text + "' is not a time above 0, such as 500ms, 10s or 2min");
 }
 
 PyObject* read_attach_words(PyObject*, PyObject* words) {
@@ -171,7 +171,7 @@ PyObject* forget_attached_run(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-// The seconds are what a process that says nothing any more was recorded for.
+// A process that no longer answers was recorded for that many seconds.
 PyObject* finish_attached_run(PyObject*, PyObject* arguments) {
   PyObject* answer = nullptr;
   double seconds = 0;
