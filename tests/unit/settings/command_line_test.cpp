@@ -73,7 +73,7 @@ TEST(CommandLine, SaysWhatIsWrong) {
   EXPECT_EQ(error_of({"--qiuet"}), "unknown option --qiuet; did you mean --quiet?");
   EXPECT_EQ(error_of({"--no-waeve"}), "unknown option --no-waeve; did you mean --no-weave?");
   EXPECT_EQ(error_of({"--no-output"}),
-            "unknown option --no-output; --output is no switch, leave it out");
+            "unknown option --no-output; --output is not a switch, leave it out");
 }
 
 TEST(CommandLine, SaysWhatIsMissing) {
