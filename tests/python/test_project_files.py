@@ -25,7 +25,7 @@ def test_each_decision_is_listed():
     assert sorted(listed) == sorted(page.name for page in folder.glob("*.md") if page.name != "README.md")
     for name in listed:
         sections = re.findall(r"^## (.*)$", text(f"docs/decisions/{name}"), re.M)
-        assert {"Context", "Choice", "What was tried instead", "When to think again"} <= set(sections), name
+        assert {"Context", "Choice", "Alternatives that were tried", "When to think again"} <= set(sections), name
 
 
 @pytest.mark.parametrize("page", ["SECURITY.md", "docs/stability.md", "docs/exit-statuses.md",

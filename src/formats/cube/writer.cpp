@@ -79,11 +79,16 @@ void each_piece(const Rows& rows, const FillRows& fill, const Take& take) {
   }
 }
 
+constexpr std::string_view kPlainMark = "CUBEX.DATA";
+
+std::uint64_t plain_size(const Rows& rows) {
+  return kPlainMark.size() + std::uint64_t{rows.cnodes.size()} * rows.size;
+}
+
 void write_plain(const std::string& name, const Rows& rows, const MetricRows& values,
                  ArchiveWriter& archive) {
-  constexpr std::string_view kMark = "CUBEX.DATA";
-  archive.begin(name, kMark.size() + std::uint64_t{rows.cnodes.size()} * rows.size);
-  archive.add(kMark);
+  archive.begin(name, plain_size(rows));
+  archive.add(kPlainMark);
   each_piece(rows, values.fill, [&](std::span<std::byte> piece) { archive.add(piece); });
 }
 
@@ -170,7 +175,9 @@ void write(const Cube& cube, std::span<const MetricRows> values,
     const std::string number = std::to_string(one.metric.value());
     Rows rows = rows_of(one, metric.kind, wide);
     rows.size = cube.locations.size() * metric.type.size();
-    const auto write_values = one.compress ? write_compressed : write_plain;
+    // Compressed values may have a byte more, which keeps the size from a multiple of a block.
+    const bool compress = one.compress || plain_size(rows) % 512 == 0;
+    const auto write_values = compress ? write_compressed : write_plain;
     write_values(number + ".data", rows, one, archive);
     archive.add_member(number + ".index", index_of(rows));
   }
