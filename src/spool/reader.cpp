@@ -348,8 +348,10 @@ void Reader::check_sequences() {
                      [](const SegmentRef& a, const SegmentRef& b) {
                        return std::pair(a.sequence, a.where) < std::pair(b.sequence, b.where);
                      });
-    const auto again = std::ranges::unique(segments, {}, &SegmentRef::sequence);
-    segments.erase(again.begin(), again.end());
+    const auto again = std::unique(
+        segments.begin(), segments.end(),
+        [](const SegmentRef& a, const SegmentRef& b) { return a.sequence == b.sequence; });
+    segments.erase(again, segments.end());
     if (definitions_.may_miss_begin) drop_stragglers(segments);
     // Files are dropped in order, and the segments of each thread are in order.
     std::uint64_t expected = definitions_.may_miss_begin ? segments.front().sequence : 0;

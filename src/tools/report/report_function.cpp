@@ -78,8 +78,8 @@ std::string joined_names(const std::vector<std::string>& names) {
     near.emplace_back(strangeness(lower(name), region.name), region.name);
   }
   std::ranges::sort(near);
-  const auto same = std::ranges::unique(near);
-  near.erase(same.begin(), same.end());
+  const auto same = std::unique(near.begin(), near.end());
+  near.erase(same, near.end());
   std::vector<std::string> names;
   const std::size_t far = 1000 + 5 * std::max<std::size_t>(last_part(name).size(), 2);
   for (const auto& [strange, one] : near) {
@@ -100,8 +100,8 @@ std::vector<std::string> names_of(const Definitions& definitions,
   std::vector<std::string> names;
   for (const RegionId id : regions) names.push_back(definitions.regions[id.value()].name);
   std::ranges::sort(names);
-  const auto same = std::ranges::unique(names);
-  names.erase(same.begin(), same.end());
+  const auto same = std::unique(names.begin(), names.end());
+  names.erase(same, names.end());
   return names;
 }
 
