@@ -120,6 +120,12 @@ TEST_F(CheckFile, HoldsRulesInTheirOrder) {
   EXPECT_EQ(load_rules(file()), (std::vector<std::string>{"total(\"a\") < 2s", "wall < 3s"}));
 }
 
+TEST_F(CheckFile, MayContainOtherLetters) {
+  std::ofstream(file()) << "# \u027d\nrules = [\"\"\"\\\n\u027d < 2s\"\"\"]\n";
+  EXPECT_EQ(load_rules(file()), std::vector<std::string>{"\u027d < 2s"});
+  EXPECT_NE(refused("\u027d = 1\n"), "accepted");
+}
+
 TEST_F(CheckFile, IsRefusedWithItsLine) {
   const std::string shape = "; write rules = [\"visits(load) <= 3\", ...]";
   EXPECT_EQ(refused(""), ": no rules in it" + shape);
