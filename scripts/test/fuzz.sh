@@ -24,6 +24,7 @@ echo "== fuzz, with $compiler"
 CC=${compiler/++/} CXX=$compiler cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz --target fuzzers
 found=0
+failed=()
 for target in build/fuzz/tests/fuzz/fuzz_*; do
   [ -f "$target" ] && [ -x "$target" ] || continue
   found=$((found + 1))
@@ -36,8 +37,9 @@ for target in build/fuzz/tests/fuzz/fuzz_*; do
   if [ "$name" = fuzz_spool_weave ] || [ "$name" = fuzz_otf2 ]; then runs=$((fuzz_runs / 20)); fi
   echo "== $name: $runs inputs"
   "$target" -runs="$runs" -seed=1 -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" \
-    "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1 || { cat "$corpus.log"; exit 1; }
-  tail -n 8 "$corpus.log"
+    "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1 && tail -n 8 "$corpus.log" ||
+    { cat "$corpus.log"; failed+=("$name"); }
   rm -rf "$corpus" "$corpus.log"
 done
 [ "$found" -gt 0 ] || { echo "fuzz: tests/fuzz builds no target" >&2; exit 1; }
+[ "${#failed[@]}" -eq 0 ] || { echo "== fuzz: found faults: ${failed[*]}" >&2; exit 1; }
