@@ -202,3 +202,34 @@ def test_functions_of_cython_that_fire_events_are_of_their_module(profiled, tmp_
     kept = ("__main__.", "kernels.profiled.")
     own = lambda name: name.startswith(kept) and not name.endswith(("<module>", ".Callers", ".PyInit_profiled"))
     assert stream(spool, 0, own) == [(kind, longer(word)) for kind, word in calls(expected)]
+
+
+THROWS = """
+from kernels.profiled import generate
+def thrown():
+    generator = generate(2)
+    next(generator)
+    try: generator.throw(KeyError)
+    except KeyError: pass
+def closed():
+    generator = generate(2)
+    next(generator)
+    generator.close()
+thrown()
+closed()
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="Cython fires events from 3.13 on")
+@pytest.mark.parametrize("options", [(), ("--async-tasks",), ("--overhead", "5%")])
+def test_an_exception_thrown_into_a_generator_of_cython_stays_the_same(profiled, tmp_path, options):
+    """Cython reports that the generator resumes while the exception is set."""
+    (tmp_path / "program.py").write_text(THROWS)
+    done = run_python(["-m", "timeloom", "--quiet", "--no-weave", *options, "-o", "run", "program.py"], tmp_path,
+                      env={"PYTHONPATH": str(profiled)})  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    (spool,) = spools_of(tmp_path / "run")
+    names = {"thrown": "__main__.thrown", "closed": "__main__.closed", "generate": "kernels.profiled.generate"}
+    events = stream(spool, 0, lambda name: name in names.values())
+    visits = calls("thrown generate. generate. . closed generate. generate. .")
+    assert events == [(kind, names[name]) for kind, name in visits]

@@ -25,6 +25,19 @@ PyObject* leave_out_event() noexcept;
 // So many were left out in this process, in all measurements.
 std::uint64_t events_left_out() noexcept;
 
+// `kCall` as the callback of PY_RESUME. Cython fires this event while the exception is set that it
+// throws into a generator. The interpreter would put a SystemError in its place if a callback
+// returned an object then, so the exception stays and nothing is returned.
+template <vectorcallfunc kCall>
+PyObject* call_of_resume(PyObject* self, PyObject* const* arguments, std::size_t count,
+                         PyObject* names) noexcept {
+  PyObject* const result = kCall(self, arguments, count, names);
+  if (PyErr_Occurred() == nullptr) [[likely]]
+    return result;
+  Py_XDECREF(result);
+  return nullptr;
+}
+
 // The frame in which a code object runs that an event is about; nullptr: in none.
 inline InterpreterFrame* frame_of_event(PyCodeObject* code) noexcept {
   InterpreterFrame* const frame = current_frame(PyThreadState_Get());

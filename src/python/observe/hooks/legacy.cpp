@@ -163,9 +163,10 @@ PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int thr
 
 bool install_catcher() {
   if constexpr (kHasMonitoring) {
-    static constexpr MonitoringEvent kBegins[] = {{"PY_START", catch_by_monitoring, false},
-                                                  {"PY_RESUME", catch_by_monitoring, false},
-                                                  {"PY_THROW", catch_by_monitoring, false}};
+    static constexpr MonitoringEvent kBegins[] = {
+        {"PY_START", catch_by_monitoring, false},
+        {"PY_RESUME", call_of_resume<catch_by_monitoring>, false},
+        {"PY_THROW", catch_by_monitoring, false}};
     if (subscribe(kBegins)) return true;
     // The threads that are there have been hooked.
     say_not_subscribed("threads that start from now on are not recorded");

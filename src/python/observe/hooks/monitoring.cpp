@@ -157,7 +157,7 @@ PyObject* on_c_leave(PyObject*, PyObject* const* arguments, std::size_t, PyObjec
 template <Clock kClock>
 constexpr MonitoringEvent kEvents[] = {
     {"PY_START", on_enter<kClock>, false, true},
-    {"PY_RESUME", on_enter<kClock>, false, true},
+    {"PY_RESUME", call_of_resume<on_enter<kClock>>, false, true},
     {"PY_RETURN", on_monitoring_leave<kClock>, false, true},
     {"PY_YIELD", on_monitoring_leave<kClock>, false, true},
     {"PY_THROW", on_throw, false},
@@ -180,7 +180,7 @@ PyObject* on_counted_enter(PyObject* self, PyObject* const* arguments, std::size
 
 constexpr MonitoringEvent kCountedEvents[] = {
     {"PY_START", on_counted_enter, false, true},
-    {"PY_RESUME", on_counted_enter, false, true},
+    {"PY_RESUME", call_of_resume<on_counted_enter>, false, true},
     {"PY_RETURN", on_monitoring_leave<os::now>, false, true},
     {"PY_YIELD", on_monitoring_leave<os::now>, false, true},
     {"PY_THROW", on_throw, false},
@@ -263,10 +263,14 @@ PyObject* on_task_yield(PyObject*, PyObject* const* arguments, std::size_t, PyOb
 }
 
 constexpr MonitoringEvent kTaskEvents[] = {
-    {"PY_START", on_task_start, false, true},     {"PY_RESUME", on_task_resume, false, true},
-    {"PY_RETURN", on_task_return, false, true},   {"PY_YIELD", on_task_yield, false, true},
-    {"PY_THROW", on_task_throw, false},           {"PY_UNWIND", on_task_unwind, false},
-    {"CALL", on_monitoring_call<os::now>, false}, {"C_RETURN", on_c_leave<os::now>, true},
+    {"PY_START", on_task_start, false, true},
+    {"PY_RESUME", call_of_resume<on_task_resume>, false, true},
+    {"PY_RETURN", on_task_return, false, true},
+    {"PY_YIELD", on_task_yield, false, true},
+    {"PY_THROW", on_task_throw, false},
+    {"PY_UNWIND", on_task_unwind, false},
+    {"CALL", on_monitoring_call<os::now>, false},
+    {"C_RETURN", on_c_leave<os::now>, true},
     {"C_RAISE", on_c_leave<os::now>, true},
 };
 
