@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 
 #include "core/error.hpp"
@@ -27,8 +26,7 @@ double seconds_of(const std::string& word, const std::string& periods) {
   double seconds = 0;
   const char* const end = word.data() + word.size();
   const auto read = std::from_chars(word.data(), end, seconds);
-  const bool good =
-      read.ec == std::errc{} && read.ptr == end && std::isfinite(seconds) && seconds >= 0;
+  const bool good = read.ec == std::errc{} && read.ptr == end && is_plausible(seconds);
   if (!good) refuse_choice(periods);
   return seconds;
 }

@@ -57,7 +57,7 @@ std::string checked(const OmnitraceVariable& variable, std::string_view value,
     case kNumber: return std::to_string(number_of<std::int64_t>(value, origin, "a whole number"));
     case kReal: {
       const auto number = number_of<double>(value, origin, "a number");
-      if (!std::isfinite(number) || number < 0) refuse(origin, value, "a number from 0 on");
+      if (!is_plausible(number)) refuse(origin, value, "a number from 0 on, less than 1e9");
       return std::string(trimmed(value));
     }
     case kString: break;

@@ -26,6 +26,10 @@ inline constexpr char kOmnitraceNamesProperty[] = "timeloom::omnitrace_names";
 
 enum class OmnitraceType : std::uint8_t { kBool, kNumber, kReal, kString };
 
+// Of times in seconds and of frequencies; `--from` and `--until` take no longer times. False for
+// infinity and NaN.
+constexpr bool is_plausible(double number) noexcept { return number >= 0 && number < 1e9; }
+
 struct OmnitraceVariable {
   std::string_view name;  // OMNITRACE_TRACE
   OmnitraceType type;

@@ -82,8 +82,11 @@ TEST(OmnitraceSettings, RefuseWhatCannotBeRead) {
             "variable OMNITRACE_TRACE: 'maybe' cannot be read; write ON or OFF");
   EXPECT_EQ(why({"ROCPROFSYS_MAX_DEPTH=deep"}),
             "variable ROCPROFSYS_MAX_DEPTH: 'deep' cannot be read; write a whole number");
-  EXPECT_EQ(why({"OMNITRACE_TRACE_DELAY=-1"}),
-            "variable OMNITRACE_TRACE_DELAY: '-1' cannot be read; write a number from 0 on");
+  for (const std::string wrong : {"-1", "1e300", "1e9", "inf", "nan"}) {
+    EXPECT_EQ(why({"OMNITRACE_TRACE_DELAY=" + wrong}),
+              "variable OMNITRACE_TRACE_DELAY: '" + wrong +
+                  "' cannot be read; write a number from 0 on, less than 1e9");
+  }
   EXPECT_EQ(why({"OMNITRACE_ROOT=/opt", "OMNITRACE_TRACE=", "OMNITRACE_WHATEVER=1"}), "");
 }
 
@@ -142,7 +145,7 @@ TEST(OmnitraceSettings, ChooseAWindow) {
             (std::vector<std::string>{
                 "OMNITRACE_TRACE_PERIODS=0:1:3:realtime: only the first window is recorded",
                 "OMNITRACE_TRACE_PERIODS=0:1:3:realtime: time is measured with CLOCK_MONOTONIC"}));
-  for (const char* wrong : {"1", "1:x", "-1:2", "1:2:3:4:5", ":", "1:inf"}) {
+  for (const char* wrong : {"1", "1:x", "-1:2", "1:2:3:4:5", ":", "1:inf", "1:1e300"}) {
     EXPECT_THROW(trace_window(read({std::string("OMNITRACE_TRACE_PERIODS=") + wrong})), Error)
         << wrong;
   }
