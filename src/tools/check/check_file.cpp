@@ -4,7 +4,7 @@
 
 #include <cstdint>  // toml++ 3.3 lacks it in the header below
 // toml++ 3.3 marks a place as unreachable that it reaches for letters from U+00A1 to U+0499, where
-// it looks for white space. The answer is no.
+// it looks for white space. Here it answers that they are something else.
 #pragma push_macro("TOML_UNREACHABLE")
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
