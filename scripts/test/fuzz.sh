@@ -36,9 +36,13 @@ for target in build/fuzz/tests/fuzz/fuzz_*; do
   runs=$fuzz_runs
   if [ "$name" = fuzz_spool_weave ] || [ "$name" = fuzz_otf2 ]; then runs=$((fuzz_runs / 20)); fi
   echo "== $name: $runs inputs"
-  "$target" -runs="$runs" -seed=1 -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" \
-    "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1 && tail -n 8 "$corpus.log" ||
-    { cat "$corpus.log"; failed+=("$name"); }
+  if "$target" -runs="$runs" -seed=1 -print_final_stats=1 -artifact_prefix="build/fuzz/$name-" \
+    "$corpus" "${seeds[@]}" >"$corpus.log" 2>&1; then
+    tail -n 8 "$corpus.log"
+  else
+    cat "$corpus.log"
+    failed+=("$name")
+  fi
   rm -rf "$corpus" "$corpus.log"
 done
 [ "$found" -gt 0 ] || { echo "fuzz: tests/fuzz builds no target" >&2; exit 1; }

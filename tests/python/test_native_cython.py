@@ -182,6 +182,15 @@ def profiled(tmp_path_factory):
     return directory
 
 
+def spool_of(program, profiled, tmp_path, options):
+    (tmp_path / "program.py").write_text(program)
+    done = run_python(["-m", "timeloom", "--quiet", "--no-weave", *options, "-o", "run", "program.py"], tmp_path,
+                      env={"PYTHONPATH": str(profiled)})  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    (spool,) = spools_of(tmp_path / "run")
+    return spool
+
+
 @pytest.mark.skipif(sys.version_info < (3, 13), reason="Cython fires events from 3.13 on")
 @pytest.mark.parametrize(
     "options, expected",
@@ -192,11 +201,7 @@ def profiled(tmp_path_factory):
     ],
 )  # fmt: skip
 def test_functions_of_cython_that_fire_events_are_of_their_module(profiled, tmp_path, options, expected):
-    (tmp_path / "program.py").write_text(PROFILED)
-    done = run_python(["-m", "timeloom", "--quiet", "--no-weave", *options, "-o", "run", "program.py"], tmp_path,
-                      env={"PYTHONPATH": str(profiled)})  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    (spool,) = spools_of(tmp_path / "run")
+    spool = spool_of(PROFILED, profiled, tmp_path, options)
     places = {"C": "__main__.Callers.", "K": "kernels.profiled.", "": "__main__."}
     longer = lambda word: places[word.rpartition(":")[0]] + word.rpartition(":")[2]
     kept = ("__main__.", "kernels.profiled.")
@@ -224,11 +229,7 @@ closed()
 @pytest.mark.parametrize("options", [(), ("--async-tasks",), ("--overhead", "5%")])
 def test_an_exception_thrown_into_a_generator_of_cython_stays_the_same(profiled, tmp_path, options):
     """Cython reports that the generator resumes while the exception is set."""
-    (tmp_path / "program.py").write_text(THROWS)
-    done = run_python(["-m", "timeloom", "--quiet", "--no-weave", *options, "-o", "run", "program.py"], tmp_path,
-                      env={"PYTHONPATH": str(profiled)})  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    (spool,) = spools_of(tmp_path / "run")
+    spool = spool_of(THROWS, profiled, tmp_path, options)
     names = {"thrown": "__main__.thrown", "closed": "__main__.closed", "generate": "kernels.profiled.generate"}
     events = stream(spool, 0, lambda name: name in names.values())
     visits = calls("thrown generate. generate. . closed generate. generate. .")
