@@ -24,7 +24,9 @@ enum class Paradigm : std::uint8_t {
   kOther,
   kIo,  // calls of the system's input and output
   kMpi,
-  kPthread
+  kPthread,
+  kOpenMp,
+  kKokkos
 };
 
 // The kind of code that a region is (OTF2 region role).
@@ -46,7 +48,28 @@ enum class RegionRole : std::uint8_t {
   kAllToOne,
   kAllToAll,
   kCollective,  // any other
-  kRma
+  kRma,
+  // Constructs of OpenMP and the like.
+  kParallel,
+  kSections,
+  kSection,
+  kWorkshare,
+  kSingle,
+  kSingleBlock,  // the body of a single construct, on the thread that runs it
+  kMaster,
+  kCritical,       // from the wait for the lock to its release
+  kCriticalBlock,  // the body alone
+  kAtomic,
+  kImplicitBarrier,
+  kFlush,
+  kOrdered,
+  kOrderedBlock,
+  kTask,
+  kTaskCreate,
+  kTaskWait,
+  kDataTransfer,
+  kAllocate,
+  kDeallocate
 };
 
 struct Region {

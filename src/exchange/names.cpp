@@ -17,6 +17,8 @@ Category category_of(const Region& region) {
     case Paradigm::kMpi: return Category::kMpi;
     case Paradigm::kUnknown:
     case Paradigm::kPthread:
+    case Paradigm::kOpenMp:
+    case Paradigm::kKokkos:
     case Paradigm::kOther: break;
   }
   return Category::kOther;

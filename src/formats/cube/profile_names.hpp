@@ -51,7 +51,7 @@ inline constexpr char kSet[] = "timeloom::set";  // of a metric
 inline constexpr char kOfProgram[] =
     "timeloom::of_program";  // of a region, see profile_regions.hpp
 
-inline constexpr std::array<std::pair<Paradigm, std::string_view>, 7> kParadigms = {{
+inline constexpr std::array<std::pair<Paradigm, std::string_view>, 9> kParadigms = {{
     {Paradigm::kUnknown, "unknown"},
     {Paradigm::kUser, "user"},
     {Paradigm::kCompiler, "compiler"},
@@ -59,9 +59,11 @@ inline constexpr std::array<std::pair<Paradigm, std::string_view>, 7> kParadigms
     {Paradigm::kIo, "io"},
     {Paradigm::kMpi, "mpi"},
     {Paradigm::kPthread, "pthread"},
+    {Paradigm::kOpenMp, "openmp"},
+    {Paradigm::kKokkos, "kokkos"},
 }};
 
-inline constexpr std::array<std::pair<RegionRole, std::string_view>, 17> kRoles = {{
+inline constexpr std::array<std::pair<RegionRole, std::string_view>, 37> kRoles = {{
     {RegionRole::kUnknown, "unknown"},
     {RegionRole::kFunction, "function"},
     {RegionRole::kCode, "code"},
@@ -79,6 +81,26 @@ inline constexpr std::array<std::pair<RegionRole, std::string_view>, 17> kRoles 
     {RegionRole::kAllToAll, "all2all"},
     {RegionRole::kCollective, "other collective"},
     {RegionRole::kRma, "rma"},
+    {RegionRole::kParallel, "parallel"},
+    {RegionRole::kSections, "sections"},
+    {RegionRole::kSection, "section"},
+    {RegionRole::kWorkshare, "workshare"},
+    {RegionRole::kSingle, "single"},
+    {RegionRole::kSingleBlock, "single sblock"},
+    {RegionRole::kMaster, "master"},
+    {RegionRole::kCritical, "critical"},
+    {RegionRole::kCriticalBlock, "critical sblock"},
+    {RegionRole::kAtomic, "atomic"},
+    {RegionRole::kImplicitBarrier, "implicit barrier"},
+    {RegionRole::kFlush, "flush"},
+    {RegionRole::kOrdered, "ordered"},
+    {RegionRole::kOrderedBlock, "ordered sblock"},
+    {RegionRole::kTask, "task"},
+    {RegionRole::kTaskCreate, "task create"},
+    {RegionRole::kTaskWait, "task wait"},
+    {RegionRole::kDataTransfer, "data transfer"},
+    {RegionRole::kAllocate, "allocate"},
+    {RegionRole::kDeallocate, "deallocate"},
 }};
 
 inline constexpr std::array<std::pair<LocationType, std::string_view>, 3> kLocationTypes = {{

@@ -9,6 +9,8 @@ OTF2_Paradigm paradigm_of(Paradigm paradigm) {
     case Paradigm::kMeasurement: return OTF2_PARADIGM_MEASUREMENT_SYSTEM;
     case Paradigm::kMpi: return OTF2_PARADIGM_MPI;
     case Paradigm::kPthread: return OTF2_PARADIGM_PTHREAD;
+    case Paradigm::kOpenMp: return OTF2_PARADIGM_OPENMP;
+    case Paradigm::kKokkos: return OTF2_PARADIGM_KOKKOS;
     case Paradigm::kIo:
     case Paradigm::kOther: return OTF2_PARADIGM_NONE;
     case Paradigm::kUnknown: break;
@@ -34,6 +36,26 @@ OTF2_RegionRole role_of(RegionRole role) {
     case RegionRole::kAllToAll: return OTF2_REGION_ROLE_COLL_ALL2ALL;
     case RegionRole::kCollective: return OTF2_REGION_ROLE_COLL_OTHER;
     case RegionRole::kRma: return OTF2_REGION_ROLE_RMA;
+    case RegionRole::kParallel: return OTF2_REGION_ROLE_PARALLEL;
+    case RegionRole::kSections: return OTF2_REGION_ROLE_SECTIONS;
+    case RegionRole::kSection: return OTF2_REGION_ROLE_SECTION;
+    case RegionRole::kWorkshare: return OTF2_REGION_ROLE_WORKSHARE;
+    case RegionRole::kSingle: return OTF2_REGION_ROLE_SINGLE;
+    case RegionRole::kSingleBlock: return OTF2_REGION_ROLE_SINGLE_SBLOCK;
+    case RegionRole::kMaster: return OTF2_REGION_ROLE_MASTER;
+    case RegionRole::kCritical: return OTF2_REGION_ROLE_CRITICAL;
+    case RegionRole::kCriticalBlock: return OTF2_REGION_ROLE_CRITICAL_SBLOCK;
+    case RegionRole::kAtomic: return OTF2_REGION_ROLE_ATOMIC;
+    case RegionRole::kImplicitBarrier: return OTF2_REGION_ROLE_IMPLICIT_BARRIER;
+    case RegionRole::kFlush: return OTF2_REGION_ROLE_FLUSH;
+    case RegionRole::kOrdered: return OTF2_REGION_ROLE_ORDERED;
+    case RegionRole::kOrderedBlock: return OTF2_REGION_ROLE_ORDERED_SBLOCK;
+    case RegionRole::kTask: return OTF2_REGION_ROLE_TASK;
+    case RegionRole::kTaskCreate: return OTF2_REGION_ROLE_TASK_CREATE;
+    case RegionRole::kTaskWait: return OTF2_REGION_ROLE_TASK_WAIT;
+    case RegionRole::kDataTransfer: return OTF2_REGION_ROLE_DATA_TRANSFER;
+    case RegionRole::kAllocate: return OTF2_REGION_ROLE_ALLOCATE;
+    case RegionRole::kDeallocate: return OTF2_REGION_ROLE_DEALLOCATE;
     case RegionRole::kOther:
     case RegionRole::kUnknown: break;
   }
@@ -96,6 +118,8 @@ Paradigm paradigm_of(OTF2_Paradigm paradigm) {
     case OTF2_PARADIGM_MEASUREMENT_SYSTEM: return Paradigm::kMeasurement;
     case OTF2_PARADIGM_MPI: return Paradigm::kMpi;
     case OTF2_PARADIGM_PTHREAD: return Paradigm::kPthread;
+    case OTF2_PARADIGM_OPENMP: return Paradigm::kOpenMp;
+    case OTF2_PARADIGM_KOKKOS: return Paradigm::kKokkos;
     default: return Paradigm::kOther;
   }
 }
@@ -119,6 +143,26 @@ RegionRole role_of(OTF2_RegionRole role) {
     case OTF2_REGION_ROLE_COLL_ALL2ALL: return RegionRole::kAllToAll;
     case OTF2_REGION_ROLE_COLL_OTHER: return RegionRole::kCollective;
     case OTF2_REGION_ROLE_RMA: return RegionRole::kRma;
+    case OTF2_REGION_ROLE_PARALLEL: return RegionRole::kParallel;
+    case OTF2_REGION_ROLE_SECTIONS: return RegionRole::kSections;
+    case OTF2_REGION_ROLE_SECTION: return RegionRole::kSection;
+    case OTF2_REGION_ROLE_WORKSHARE: return RegionRole::kWorkshare;
+    case OTF2_REGION_ROLE_SINGLE: return RegionRole::kSingle;
+    case OTF2_REGION_ROLE_SINGLE_SBLOCK: return RegionRole::kSingleBlock;
+    case OTF2_REGION_ROLE_MASTER: return RegionRole::kMaster;
+    case OTF2_REGION_ROLE_CRITICAL: return RegionRole::kCritical;
+    case OTF2_REGION_ROLE_CRITICAL_SBLOCK: return RegionRole::kCriticalBlock;
+    case OTF2_REGION_ROLE_ATOMIC: return RegionRole::kAtomic;
+    case OTF2_REGION_ROLE_IMPLICIT_BARRIER: return RegionRole::kImplicitBarrier;
+    case OTF2_REGION_ROLE_FLUSH: return RegionRole::kFlush;
+    case OTF2_REGION_ROLE_ORDERED: return RegionRole::kOrdered;
+    case OTF2_REGION_ROLE_ORDERED_SBLOCK: return RegionRole::kOrderedBlock;
+    case OTF2_REGION_ROLE_TASK: return RegionRole::kTask;
+    case OTF2_REGION_ROLE_TASK_CREATE: return RegionRole::kTaskCreate;
+    case OTF2_REGION_ROLE_TASK_WAIT: return RegionRole::kTaskWait;
+    case OTF2_REGION_ROLE_DATA_TRANSFER: return RegionRole::kDataTransfer;
+    case OTF2_REGION_ROLE_ALLOCATE: return RegionRole::kAllocate;
+    case OTF2_REGION_ROLE_DEALLOCATE: return RegionRole::kDeallocate;
     default: return RegionRole::kOther;
   }
 }
