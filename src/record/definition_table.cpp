@@ -20,6 +20,21 @@ std::string key_of(const Region& region) {
   return key;
 }
 
+std::string key_of(const Region& region, const CodeAddress& address) {
+  std::string key = address.construct;
+  for (const std::uint64_t number :
+       {std::uint64_t{address.object}, address.address, static_cast<std::uint64_t>(region.paradigm),
+        static_cast<std::uint64_t>(region.role)}) {
+    key.append(1, kSeparator).append(std::to_string(number));
+  }
+  return key.append(1, kSeparator).append(region.group);
+}
+
+std::string key_of(const CodeObject& object) {
+  return object.path + kSeparator + object.build_id + kSeparator + std::to_string(object.size) +
+         kSeparator + std::to_string(object.changed_ns);
+}
+
 // The id of the next one. Definitions are appended before their keys: when there is no memory
 // for a key, an id has no use, but none is without its definition.
 template <typename Definition>
@@ -38,6 +53,12 @@ RegionId DefinitionTable::region(const Region& region) {
   std::string key = key_of(region);
   const auto known = region_ids_.find(key);
   if (known != region_ids_.end()) return RegionId{known->second};
+  const std::uint32_t id = add(region);
+  region_ids_.emplace(std::move(key), id);
+  return RegionId{id};
+}
+
+std::uint32_t DefinitionTable::add(const Region& region) {
   // No room for more ids in a record: all such regions share the last one.
   const std::uint32_t id = std::min(count_of(regions_), kMaxPayload);
   if (id < kMaxPayload) {
@@ -45,8 +66,43 @@ RegionId DefinitionTable::region(const Region& region) {
   } else if (regions_.size() == kMaxPayload) {
     regions_.emplace_back().name = "regions beyond the first " + std::to_string(kMaxPayload);
   }
-  region_ids_.emplace(std::move(key), id);
+  return id;
+}
+
+RegionId DefinitionTable::region(const Region& region, CodeAddress address) {
+  std::string key = key_of(region, address);
+  const auto known = code_ids_.find(key);
+  if (known != code_ids_.end()) return RegionId{known->second};
+  const std::uint32_t id = add(region);
+  if (id < kMaxPayload) code_addresses_.emplace(id, std::move(address));
+  code_ids_.emplace(std::move(key), id);
   return RegionId{id};
+}
+
+std::uint32_t DefinitionTable::object(const CodeObject& object) {
+  std::string key = key_of(object);
+  const auto known = object_ids_.find(key);
+  if (known != object_ids_.end()) return known->second;
+  objects_.push_back({object});
+  const std::uint32_t id = count_of(objects_) - 1;
+  object_ids_.emplace(std::move(key), id);
+  return id;
+}
+
+RegionId DefinitionTable::forked(RegionId id) {
+  const Region region = forked_region(regions_[id.value()]);
+  const auto code = code_addresses_.find(id.value());
+  if (code == code_addresses_.end()) return this->region(region);
+  return this->region(region, CodeAddress(code->second));
+}
+
+void DefinitionTable::write_region(RegionId id, spool::Writer& writer) noexcept {
+  const auto code = code_addresses_.find(id.value());
+  if (code == code_addresses_.end()) return writer.define_region(id, regions_[id.value()]);
+  const std::uint32_t object = code->second.object;
+  if (take(objects_[object], &writer)) writer.define_object(object, objects_[object].definition);
+  writer.define_region(id, regions_[id.value()]);
+  writer.define_address(id, code->second);
 }
 
 template <typename Definition>

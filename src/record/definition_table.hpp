@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/code_object.hpp"
 #include "core/definitions.hpp"
 #include "core/forked_region.hpp"
 #include "spool/writer.hpp"
@@ -26,12 +27,15 @@ class DefinitionTable {
 
   // The id of an equal region, or a new one. Writes nothing.
   RegionId region(const Region& region);
+  // The same for a region that is known by an address, whatever name stands in for it.
+  RegionId region(const Region& region, CodeAddress address);
+  // The id of an equal object, or a new one. Writes nothing.
+  std::uint32_t object(const CodeObject& object);
   // The region that a forked child has in place of one that was open. REQUIRES: as below.
-  RegionId forked(RegionId id) { return region(forked_region(regions_[id.value()])); }
-  // REQUIRES: region() has returned `id`.
-  void write_region(RegionId id, spool::Writer& writer) const noexcept {
-    writer.define_region(id, regions_[id.value()]);
-  }
+  RegionId forked(RegionId id);
+  // With its address and, the first time in this measurement, its object. REQUIRES: region() has
+  // returned `id`.
+  void write_region(RegionId id, spool::Writer& writer) noexcept;
 
   // The id of an equal definition, or a new one. Written to `writer`, if there is one, unless
   // this measurement has done so before.
@@ -56,6 +60,7 @@ class DefinitionTable {
   template <typename Definition>
   bool take(Kept<Definition>& kept, const spool::Writer* writer) const noexcept;
   void write_metric(MetricId id, spool::Writer* writer) noexcept;
+  std::uint32_t add(const Region& region);
 
   std::uint32_t measurement_ = 0;
   std::unordered_map<std::string, std::uint32_t> region_ids_;
@@ -64,6 +69,10 @@ class DefinitionTable {
   std::unordered_map<std::string, std::uint32_t> metric_sets_;  // by set: the first id
   std::unordered_map<std::string, std::uint32_t> string_ids_;   // of this measurement
   std::vector<Region> regions_;
+  std::unordered_map<std::string, std::uint32_t> code_ids_;        // regions with addresses
+  std::unordered_map<std::uint32_t, CodeAddress> code_addresses_;  // by region
+  std::unordered_map<std::string, std::uint32_t> object_ids_;
+  std::vector<Kept<CodeObject>> objects_;
   std::vector<Kept<Parameter>> parameters_;
   std::vector<Kept<Metric>> metrics_;
 };

@@ -79,6 +79,27 @@ bool parse_region(Cursor& in, std::map<std::uint32_t, Region>& regions) {
   return in.ok();
 }
 
+bool parse_object(Cursor& in, std::map<std::uint32_t, CodeObject>& objects) {
+  const auto id = in.number<std::uint32_t>();
+  CodeObject object;
+  object.path = in.text();
+  object.build_id = in.text();
+  object.size = in.number<std::uint64_t>();
+  object.changed_ns = in.number<std::int64_t>();
+  if (in.ok()) objects[id] = std::move(object);
+  return in.ok();
+}
+
+bool parse_address(Cursor& in, std::map<std::uint32_t, CodeAddress>& addresses) {
+  const auto region = in.number<std::uint32_t>();
+  CodeAddress address;
+  address.object = in.number<std::uint32_t>();
+  address.address = in.number<std::uint64_t>();
+  address.construct = in.text();
+  if (in.ok()) addresses[region] = std::move(address);
+  return in.ok();
+}
+
 bool parse_metric(DefinitionKind kind, Cursor& in, std::map<std::uint32_t, Metric>& metrics) {
   const auto id = in.number<std::uint32_t>();
   Metric metric;
@@ -245,6 +266,8 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
     case DefinitionKind::kClockSync: return parse_clock_sync(in, out);
     case DefinitionKind::kString: return parse_string(in, out);
     case DefinitionKind::kRegion: return parse_region(in, out.regions);
+    case DefinitionKind::kObject: return parse_object(in, out.objects);
+    case DefinitionKind::kAddress: return parse_address(in, out.addresses);
     case DefinitionKind::kLocation: return parse_location(in, out.threads);
     case DefinitionKind::kTrack:
     case DefinitionKind::kBegin:

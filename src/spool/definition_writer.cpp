@@ -157,6 +157,25 @@ void Writer::define_region(RegionId id, const Region& region) noexcept {
                                       .bytes());
 }
 
+void Writer::define_object(std::uint32_t id, const CodeObject& object) noexcept {
+  append(DefinitionKind::kObject, Payload{}
+                                      .number(id)
+                                      .text(object.path)
+                                      .text(object.build_id)
+                                      .number(object.size)
+                                      .number(object.changed_ns)
+                                      .bytes());
+}
+
+void Writer::define_address(RegionId id, const CodeAddress& address) noexcept {
+  append(DefinitionKind::kAddress, Payload{}
+                                       .number(id.value())
+                                       .number(address.object)
+                                       .number(address.address)
+                                       .text(address.construct)
+                                       .bytes());
+}
+
 void Writer::define_location(std::uint32_t index, std::uint64_t thread_id,
                              const std::string& name) noexcept {
   append(DefinitionKind::kLocation,

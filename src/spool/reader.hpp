@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "core/code_object.hpp"
 #include "core/cpu_times.hpp"
 #include "core/definitions.hpp"
 #include "core/event.hpp"
@@ -33,6 +34,8 @@ struct ProcessDefinitions {
   std::string parent;  // name of the spool of the process that started this one; or empty
   std::vector<os::ClockSync> clock_syncs;  // in order of time; may be empty
   std::map<std::uint32_t, Region> regions;
+  std::map<std::uint32_t, CodeObject> objects;
+  std::map<std::uint32_t, CodeAddress> addresses;  // by id of the region
   std::map<std::uint32_t, std::string> strings;
   std::map<std::uint32_t, Parameter> parameters;
   std::map<std::uint32_t, Metric> metrics;

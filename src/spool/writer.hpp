@@ -28,6 +28,7 @@
 #include <string>
 #include <vector>
 
+#include "core/code_object.hpp"
 #include "core/cpu_times.hpp"
 #include "core/definitions.hpp"
 #include "core/known_directory.hpp"
@@ -105,6 +106,9 @@ class Writer {
   // `parent`: the name of the spool of the process that started this one, or empty.
   void define_process(const LocationGroup& process, const std::string& parent) noexcept;
   void define_region(RegionId id, const Region& region) noexcept;
+  // The object comes before the address of its first region, which comes after the region.
+  void define_object(std::uint32_t id, const CodeObject& object) noexcept;
+  void define_address(RegionId id, const CodeAddress& address) noexcept;
   void define_location(std::uint32_t index, std::uint64_t thread_id,
                        const std::string& name) noexcept;
   // The location is a track: its events are in the stream of the thread `owner`.

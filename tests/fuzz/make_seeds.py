@@ -81,6 +81,24 @@ def definitions(ended_log=None):
     return b"".join(parts)
 
 
+def code_definitions():
+    """Regions with addresses: one in an object that is there, one in an object that is not, one without an object."""
+    def region(key, name):
+        return definition(4, struct.pack("<I", key) + text(name) * 2 + text("") + text("libm.so")
+                          + struct.pack("<IIBB", 0, 0, 2, 1))
+
+    def address(key, of, construct=""):
+        return definition(19, struct.pack("<IIQ", key, of, 0x1139) + text(construct))
+
+    return b"".join([
+        definition(21, struct.pack("<I", 0) + text("/proc/self/exe") + text("") + struct.pack("<Qq", 1, 1)),
+        definition(21, struct.pack("<I", 1) + text("/lib/libm.so") + text("0badcafe") + bytes(16)),
+        region(1, "0x1139 in exe"), address(1, 0),
+        region(2, "!$omp parallel"), address(2, 1, "!$omp parallel"),
+        region(3, "0x1139 in libm.so"), address(3, 7),
+    ])  # fmt: skip
+
+
 def enter(region, delta):
     return [1 | region << 2 | delta << 28]
 
@@ -134,6 +152,7 @@ def seeds():
         yield f"ended-{flags}", seed(flags, definitions(log), log, b"")
         yield f"killed-{flags}", seed(flags, definitions(), log, live)
         yield f"young-{flags}", seed(flags, definitions(), b"", live)
+        yield f"code-{flags}", seed(flags, definitions() + code_definitions(), log, b"")
     yield "empty", b""
 
 

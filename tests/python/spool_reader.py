@@ -50,6 +50,8 @@ class Spool:
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
         self.regions, self.strings, self.parameters, self.metrics = {}, {}, {}, {}
+        self.objects = {}  # path, build id
+        self.addresses = {}  # of regions: id of the object, address, construct
         self.communicators = {}  # identity, parent's identity, whether of one process, size, rank, name
         self.threads, self.markers, self.properties = {}, [], {}
         self.owners, self.numbers = {}, {}  # of tracks, and of threads and tasks created under a number
@@ -105,6 +107,13 @@ class Spool:
         elif kind == 9:
             key, at = _text(payload, 0)
             self.properties[key] = _text(payload, at)[0]
+        elif kind == 21:
+            (key,) = struct.unpack_from("<I", payload)
+            path, at = _text(payload, 4)
+            self.objects[key] = (path, _text(payload, at)[0])
+        elif kind == 19:
+            region, key, address = struct.unpack_from("<IIQ", payload)
+            self.addresses[region] = (key, address, _text(payload, 16)[0])
         elif kind == 11:
             track, self.owners[track] = struct.unpack_from("<II", payload)
         elif kind == 12:

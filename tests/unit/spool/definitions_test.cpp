@@ -86,6 +86,27 @@ TEST_F(DefinitionsTest, ARegionComesBackWithAllItsFields) {
   EXPECT_EQ(found.role, RegionRole::kLoop);
 }
 
+TEST_F(DefinitionsTest, ObjectsAndAddressesComeBack) {
+  Writer& writer = create();
+  writer.define_object(1, {"/lib/libsolver.so.2", "0badcafe"});
+  writer.define_object(2, {"/opt/no build id", "", 4711, -5});
+  writer.define_address(RegionId{7}, {1, 0xfedcba9876543210, "!$omp parallel"});
+  writer.define_address(RegionId{8}, {2, 0x1139});
+  const ProcessDefinitions found = close_and_read_definitions();
+  ASSERT_EQ(found.objects.size(), 2u);
+  EXPECT_EQ(found.objects.at(1).path, "/lib/libsolver.so.2");
+  EXPECT_EQ(found.objects.at(1).build_id, "0badcafe");
+  EXPECT_EQ(found.objects.at(1).size, 0u);
+  EXPECT_EQ(found.objects.at(2).size, 4711u);
+  EXPECT_EQ(found.objects.at(2).changed_ns, -5);
+  ASSERT_EQ(found.addresses.size(), 2u);
+  EXPECT_EQ(found.addresses.at(7).object, 1u);
+  EXPECT_EQ(found.addresses.at(7).address, 0xfedcba9876543210);
+  EXPECT_EQ(found.addresses.at(7).construct, "!$omp parallel");
+  EXPECT_EQ(found.addresses.at(8).construct, "");
+  EXPECT_EQ(stand_in_name(found.objects.at(1), 0x1139), "0x1139 in libsolver.so.2");
+}
+
 TEST_F(DefinitionsTest, TheOthersComeBack) {
   Writer& writer = create();
   writer.define_string(StringId{3}, std::string("a\0b", 3));

@@ -1,0 +1,46 @@
+// Objects of compiled code (a program or a shared library) and addresses in them. A measured
+// process records both; the names of functions are found while weaving. Plain values and pure
+// functions, for any thread; they throw std::bad_alloc.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace timeloom {
+
+struct CodeObject {
+  std::string path;      // absolute, when it was mapped
+  std::string build_id;  // in hexadecimal digits; empty: it has none
+  // Of an object without a build id: size and time of the last change of its file, by which weaving
+  // knows the file again. Zeros: unknown.
+  std::uint64_t size = 0;
+  std::int64_t changed_ns = 0;  // since 1970
+};
+
+// The address of a region.
+struct CodeAddress {
+  std::uint32_t object = 0;   // id in its process
+  std::uint64_t address = 0;  // as the symbol table of the object counts
+  std::string construct{};    // empty: the region is the function at the address; else a construct
+                              // of the function, e.g. "!$omp parallel"
+};
+
+inline std::string_view file_name(const CodeObject& object) noexcept {
+  const std::string_view path = object.path;
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
+inline std::string hexadecimal(std::uint64_t number) {
+  char digits[16];
+  const auto end = std::to_chars(digits, digits + sizeof digits, number, 16).ptr;
+  return "0x" + std::string(digits, end);
+}
+
+// The name of a region whose function is unknown: "0x1139 in libsolver.so".
+inline std::string stand_in_name(const CodeObject& object, std::uint64_t address) {
+  return hexadecimal(address) + " in " + std::string(file_name(object));
+}
+
+}  // namespace timeloom
