@@ -1,6 +1,5 @@
 #include "record/native/mapped_object.hpp"
 
-#include <elf.h>
 #include <link.h>
 #include <sys/stat.h>
 
@@ -8,10 +7,12 @@
 #include <array>
 #include <charconv>
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/build_id.hpp"
 #include "os/process.hpp"
 #include "os/read_file.hpp"
 
@@ -19,7 +20,6 @@ namespace timeloom::record {
 namespace {
 
 constexpr std::size_t kLongestPath = 4096;
-constexpr std::size_t kLongestBuildId = 64;
 
 // Filled by a callback of dl_iterate_phdr(), which holds a lock of the dynamic linker and therefore
 // allocates nothing.
@@ -28,7 +28,7 @@ struct FoundObject {
   std::uintptr_t bias = 0;
   std::size_t seen = 0;  // objects; the first is the program
   std::array<char, kLongestPath> path{};
-  std::array<unsigned char, kLongestBuildId> build_id{};
+  std::array<std::byte, kLongestBuildId> build_id{};
   std::size_t build_id_size = 0;
 };
 
@@ -40,31 +40,6 @@ bool holds(const dl_phdr_info& info, std::uintptr_t begin, std::size_t size) noe
   });
 }
 
-constexpr std::size_t padded(std::size_t size, std::size_t alignment) noexcept {
-  return (size + alignment - 1) & ~(alignment - 1);
-}
-
-// Looks for the build id in the notes of `size` bytes at `notes`.
-void take_build_id(const unsigned char* notes, std::size_t size, std::size_t alignment,
-                   FoundObject& found) noexcept {
-  while (size >= sizeof(ElfW(Nhdr))) {
-    ElfW(Nhdr) note;
-    std::memcpy(&note, notes, sizeof note);
-    const std::size_t name = sizeof note;
-    const std::size_t text = padded(name + note.n_namesz, alignment);
-    if (text > size || note.n_descsz > size - text) return;
-    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof ELF_NOTE_GNU &&
-        std::memcmp(notes + name, ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0) {
-      found.build_id_size = std::min<std::size_t>(note.n_descsz, kLongestBuildId);
-      std::memcpy(found.build_id.data(), notes + text, found.build_id_size);
-      return;
-    }
-    const std::size_t whole = std::min(padded(text + note.n_descsz, alignment), size);
-    notes += whole;
-    size -= whole;
-  }
-}
-
 void describe(const dl_phdr_info& info, FoundObject& found) noexcept {
   found.bias = info.dlpi_addr;
   std::strncpy(found.path.data(), info.dlpi_name, found.path.size() - 1);
@@ -72,8 +47,10 @@ void describe(const dl_phdr_info& info, FoundObject& found) noexcept {
     const auto& header = info.dlpi_phdr[i];
     const std::uintptr_t begin = info.dlpi_addr + header.p_vaddr;
     if (header.p_type != PT_NOTE || !holds(info, begin, header.p_memsz)) continue;
-    take_build_id(reinterpret_cast<const unsigned char*>(begin), header.p_memsz,
-                  header.p_align == 8 ? 8 : 4, found);
+    const std::span notes(reinterpret_cast<const std::byte*>(begin), header.p_memsz);
+    const auto build_id = build_id_in(notes, header.p_align);
+    std::ranges::copy(build_id, found.build_id.begin());
+    found.build_id_size = build_id.size();
   }
 }
 
@@ -116,16 +93,6 @@ std::string path_of(const FoundObject& found) {
   return path;
 }
 
-std::string digits_of(const FoundObject& found) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < found.build_id_size; ++i) {
-    text += kDigits[found.build_id[i] >> 4];
-    text += kDigits[found.build_id[i] & 15];
-  }
-  return text;
-}
-
 void take_file_times(CodeObject& object) noexcept {
   struct stat status {};
   if (::stat(object.path.c_str(), &status) != 0) return;
@@ -141,7 +108,7 @@ std::optional<MappedObject> mapped_object(const void* address) {
   if (::dl_iterate_phdr(find_object, &found) == 0) return std::nullopt;
   MappedObject result;
   result.object.path = path_of(found);
-  result.object.build_id = digits_of(found);
+  result.object.build_id = hexadecimal(std::span(found.build_id).first(found.build_id_size));
   if (result.object.build_id.empty()) take_file_times(result.object);
   result.address = found.address - found.bias;
   return result;
