@@ -349,6 +349,40 @@ def archive_seed(anchor):
     return b"".join(struct.pack("<H", len(one)) + one for one in contents)
 
 
+def elf_symbol(name, kind, binding, section, value, size):
+    return struct.pack("<IBBHQQ", name, binding << 4 | kind, 0, section, value, size)
+
+
+def elf_object(symbols_kind=2, link=b"grid.debug\0\0\7\0\0\0"):
+    """A small library: a note with a build id, symbols, the name of a debug file."""
+    names = b"\0.text\0.note\0.symtab\0.strtab\0.gnu_debuglink\0"
+    strings = b"\0plain\0_ZN4grid4stepEi.cold\0__heat_MOD_step._omp_fn.0\0plain@@GRID_1\0"
+    place = [strings.index(one) for one in (b"plain", b"_ZN", b"__heat", b"plain@@")]
+    symbols = bytes(24) + b"".join([
+        elf_symbol(place[0], 2, 1, 1, 0x1000, 0x10), elf_symbol(place[1], 2, 0, 1, 0x1010, 0),
+        elf_symbol(place[2], 2, 2, 1, 0x1008, 4), elf_symbol(place[3], 10, 1, 1, 0x1000, 0),
+    ])  # fmt: skip
+    note = struct.pack("<III", 4, 8, 3) + b"GNU\0" + bytes(range(8))
+    parts = [(b".text", 1, 0x1000, b"\x90" * 32, 0, 0), (b".note", 7, 0, note, 0, 0),
+             (b".symtab", symbols_kind, 0, symbols, 4, 24), (b".strtab", 3, 0, strings, 0, 0),
+             (b".gnu_debuglink", 1, 0, link, 0, 0), (b"", 3, 0, names, 0, 0)]  # fmt: skip
+    body, sections = b"", bytes(64)
+    for name, kind, address, content, to, entry in parts:
+        sections += struct.pack("<IIQQQQIIQQ", names.index(name), kind, 0, address, 64 + len(body), len(content),
+                                to, 0, 4, entry)  # fmt: skip
+        body += content
+    head = b"\x7fELF\2\1\1" + bytes(9)
+    head += struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 0, 64 + len(body), 0, 64, 0, 0, 64, len(parts) + 1, 6)
+    return head + body + sections
+
+
+def symbols_seeds():
+    yield "library", elf_object()
+    yield "stripped", elf_object(symbols_kind=11, link=b"")
+    yield "cut", elf_object()[:-70]
+    yield "other", b"#!/bin/sh\n"
+
+
 def write_seeds(target, named):
     folder = pathlib.Path(__file__).parent / "corpus" / target
     folder.mkdir(parents=True, exist_ok=True)
@@ -363,6 +397,7 @@ def main():
     for target in ("fuzz_spool_reader", "fuzz_spool_weave"):
         write_seeds(target, seeds())
     write_seeds("fuzz_cube", cube_seeds())
+    write_seeds("fuzz_symbols", symbols_seeds())
     write_seeds("fuzz_view_request", question_seeds())
     write_seeds("fuzz_settings", settings_seeds())
     write_seeds("fuzz_filter", filter_seeds())

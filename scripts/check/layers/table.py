@@ -19,7 +19,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "formats/*": ("exchange", "profile", "core"),
     "doors/*/settings": ("settings", "core", "os"),
     "doors/*/format": ("exchange", "profile", "core"),
-    "weave": ("run", "spool", "profile", "formats", "core", "os"),
+    "symbols": ("core", "os"),
+    "weave": ("run", "spool", "profile", "formats", "symbols", "core", "os"),
     "python": ("record", "settings", "run", "core", "os"),
     "preload": ("record", "core", "os"),
     "gpu": ("record", "spool", "core", "os"),
@@ -115,7 +116,10 @@ CONDITIONS = (
 # The namespace of the code in a folder, if it differs from the folder's name. A name with this namespace counts as a
 # use of the folder, whichever header declares it.
 NAMESPACES = {"otf2": "formats/otf2", "cube": "formats/cube"} | {
-    name: name for name in ("os", "run", "spool", "record", "profile", "exchange", "weave", "view", "tools", "python")
+    name: name
+    for name in (
+        "os", "run", "spool", "record", "profile", "exchange", "symbols", "weave", "view", "tools", "python",
+    )
 }
 
 # In a folder with more entries than this nobody finds anything.

@@ -1,0 +1,46 @@
+// Names, files and lines of addresses in objects of compiled code. Each object is read once, when
+// its first address is looked up.
+//
+// Used by one thread at a time. Throws std::bad_alloc.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/code_object.hpp"
+
+namespace timeloom::symbols {
+
+struct CodeName {
+  std::string name;        // of the function, for people; empty: unknown
+  std::string whole_name;  // with parameters and result, if the language has them in its names
+  std::string file;        // empty: unknown
+  std::uint32_t line = 0;  // 0: unknown
+};
+
+class CodeNames {
+ public:
+  // `directories`: searched for objects and debug files besides the usual places.
+  explicit CodeNames(std::vector<std::string> directories = {});
+  ~CodeNames();
+  CodeNames(const CodeNames&) = delete;
+  CodeNames& operator=(const CodeNames&) = delete;
+
+  enum class Line : std::uint8_t { kOfFunction, kOfAddress };
+  // The function that contains the address, and the line of its start or of the address. None: no
+  // symbols and no lines of the object were found, or none for the address.
+  std::optional<CodeName> find(const CodeObject& object, std::uint64_t address, Line line);
+
+ private:
+  class Symbols;
+  Symbols& symbols_of(const CodeObject& object);
+
+  const std::vector<std::string> directories_;
+  std::map<std::string, std::unique_ptr<Symbols>> objects_;
+};
+
+}  // namespace timeloom::symbols

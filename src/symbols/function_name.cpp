@@ -1,0 +1,111 @@
+#include "symbols/function_name.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+
+namespace timeloom::symbols {
+namespace {
+
+// The demangler works on its stack; a longer name comes from damage.
+constexpr std::size_t kLongestMangled = 16 << 10;
+
+constexpr std::array<std::string_view, 12> kPartsAndCopies = {
+    "constprop", "isra", "part",       "cold",     "_omp_fn",      "_omp_cpyfn",
+    "lto_priv",  "llvm", "localalias", "resolver", "omp_outlined", "omp_outlined_debug__"};
+
+bool is_number(std::string_view text) noexcept {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::string demangled(const std::string& mangled) {
+  if (mangled.size() > kLongestMangled) return {};
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(
+      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && text != nullptr ? std::string(text.get()) : std::string();
+}
+
+// "__heat_MOD_step" as "heat::step"; empty: it is not a procedure of a module.
+std::string module_procedure(std::string_view symbol) {
+  constexpr std::string_view kBegin = "__", kBetween = "_MOD_";
+  const std::size_t between = symbol.find(kBetween);
+  if (!symbol.starts_with(kBegin) || between == std::string_view::npos) return {};
+  const std::string_view module = symbol.substr(kBegin.size(), between - kBegin.size());
+  const std::string_view procedure = symbol.substr(between + kBetween.size());
+  if (module.empty() || procedure.empty()) return {};
+  return std::string(module) + "::" + std::string(procedure);
+}
+
+// The offset of the bracket that the last one of the text closes; npos: it does not end with one.
+std::size_t start_of_last_bracket(std::string_view text) noexcept {
+  if (!text.ends_with(')')) return std::string_view::npos;
+  int depth = 0;
+  for (std::size_t i = text.size(); i-- > 0;) {
+    if (text[i] == ')') ++depth;
+    if (text[i] == '(' && --depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+// Without the list of parameters at the end, and the words behind it.
+std::string_view without_parameters(std::string_view text) noexcept {
+  std::string_view rest = text;
+  for (const std::string_view word : {" &&", " &", " volatile", " const"}) {
+    if (rest.ends_with(word)) rest.remove_suffix(word.size());
+  }
+  const std::size_t begin = start_of_last_bracket(rest);
+  return begin == 0 || begin == std::string_view::npos ? text : rest.substr(0, begin);
+}
+
+// Templates are demangled with the type of their result. A space in brackets belongs to the name,
+// as does all from the word "operator" on.
+std::string_view without_result(std::string_view text) noexcept {
+  constexpr std::string_view kOperator = "operator";
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '<' || c == '(' || c == '[' || c == '{') ++depth;
+    if (c == '>' || c == ')' || c == ']' || c == '}') --depth;
+    if (depth != 0) continue;
+    if (text.substr(i).starts_with(kOperator) &&
+        (i == 0 || text[i - 1] == ':' || text[i - 1] == ' '))
+      break;
+    if (c == ' ') begin = i + 1;
+  }
+  return begin < text.size() ? text.substr(begin) : text;
+}
+
+}  // namespace
+
+std::string_view without_suffixes(std::string_view symbol) noexcept {
+  if (const std::size_t version = symbol.find('@');
+      version != std::string_view::npos && version > 0)
+    symbol = symbol.substr(0, version);
+  for (;;) {
+    const std::size_t dot = symbol.rfind('.');
+    if (dot == std::string_view::npos || dot == 0) return symbol;
+    const std::string_view last = symbol.substr(dot + 1);
+    if (!is_number(last) && std::ranges::find(kPartsAndCopies, last) == kPartsAndCopies.end()) {
+      return symbol;
+    }
+    symbol = symbol.substr(0, dot);
+  }
+}
+
+FunctionName function_name(std::string_view symbol) {
+  const std::string_view plain = without_suffixes(symbol);
+  if (plain.starts_with("_Z")) {
+    const std::string whole = demangled(std::string(plain));
+    if (!whole.empty()) return {std::string(without_result(without_parameters(whole))), whole};
+  }
+  std::string name = module_procedure(plain);
+  if (name.empty()) name = plain;
+  return {name, name};
+}
+
+}  // namespace timeloom::symbols
