@@ -21,6 +21,11 @@ inline constexpr char kWindows[] = "timeloom::windows";
 // The number of visits of functions without a name, since their definition is lost.
 inline constexpr char kUnnamedVisits[] = "timeloom::unnamed_visits";
 
+// The number of regions of compiled code whose functions have no name, since no symbols were found,
+// and the objects in which they lie, with their build ids.
+inline constexpr char kUnnamedCode[] = "timeloom::unnamed_code";
+inline constexpr char kUnnamedObjects[] = "timeloom::unnamed_objects";
+
 // The numbers of tasks and greenlets, which have a location each, and of lanes: the locations that
 // they share instead.
 inline constexpr char kTasks[] = "timeloom::tasks";

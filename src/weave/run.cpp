@@ -283,6 +283,7 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.out_of_sight = source.out_of_sight();
   summary.closed_regions = source.ended_in_order() ? 0 : source.closed_regions();
   summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();
+  summary.unnamed_code = number_in(source.definitions(), kUnnamedCode);
   summary.ending = source.ending();
   summary.folded_events = number_in(definitions, kFoldedEvents);
   if (const auto cost = measuring_cost_of(source.definitions().properties)) {
@@ -331,8 +332,8 @@ void refuse_without_spools(const fs::path& run) {
 // The results of a run, not yet in their places.
 struct Attempt {
   Attempt(const run::Directory& run, const std::vector<spool::SpoolDirectory>& spools,
-          SpoolSource::RankResults rank_results)
-      : source(spools, rank_results), working(run) {
+          SpoolSource::RankResults rank_results, symbols::CodeNames& names)
+      : source(spools, rank_results, &names), working(run) {
     note_unmeasured(source, run::unmeasured_in(run.path()));
   }
 
@@ -346,7 +347,9 @@ std::unique_ptr<Attempt> make_results(const run::Directory& run,
                                       const std::vector<spool::SpoolDirectory>& spools,
                                       const WeaveOptions& options) {
   using enum SpoolSource::RankResults;
-  auto attempt = std::make_unique<Attempt>(run, spools, options.just_ended ? kJustMade : kCompared);
+  symbols::CodeNames names(options.symbols);
+  auto attempt =
+      std::make_unique<Attempt>(run, spools, options.just_ended ? kJustMade : kCompared, names);
   try {
     attempt->written = write_results(attempt->source, attempt->working.get(), options);
     return attempt;
@@ -354,7 +357,7 @@ std::unique_ptr<Attempt> make_results(const run::Directory& run,
     if (!attempt->source.has_conversions()) throw;
   }
   attempt.reset();  // and its directory
-  attempt = std::make_unique<Attempt>(run, spools, kIgnored);
+  attempt = std::make_unique<Attempt>(run, spools, kIgnored, names);
   attempt->written = write_results(attempt->source, attempt->working.get(), options);
   return attempt;
 }

@@ -37,6 +37,7 @@ struct WeaveSummary {
   std::uint64_t older_events = 0;      // events given up for newer ones at the size limit
   std::uint64_t closed_regions = 0;    // left open by the end of the program, closed here
   std::uint64_t damaged_segments = 0;  // damaged parts of spools
+  std::uint64_t unnamed_code = 0;      // regions of compiled code without the name of a function
   std::string ending;                  // how the program ended; empty: normally
   std::uint64_t folded_events = 0;     // part of the events: only the profile has them
   Shares overhead;                     // zeros: not known
@@ -57,6 +58,7 @@ struct WeaveOptions {
   unsigned threads = 0;   // 0: one per core
   bool progress = false;  // a line on stderr when it takes longer than a second
   bool keep_spool = false;
+  std::vector<std::string> symbols{};  // directories with objects of compiled code, or debug files
   // Time to wait for another weave of the run; then this one is refused.
   std::chrono::milliseconds patience{};
   bool more_ranks = false;  // of the job may join the run: it is not finished
@@ -76,6 +78,9 @@ WeaveSummary weave(const std::filesystem::path& run, const WeaveOptions& options
 
 // True if `run` holds spools that have not been woven.
 bool unfinished(const std::filesystem::path& run);
+
+// True if the spools of `run` are there, though it may have been woven.
+bool has_spools(const std::filesystem::path& run);
 
 // Removes the files of a weave that was interrupted when all results were in place.
 void remove_leftovers(const std::filesystem::path& run) noexcept;

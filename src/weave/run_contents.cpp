@@ -320,6 +320,11 @@ bool unfinished(const fs::path& path) {
   return !woven && !spools_of(*run).empty();
 }
 
+bool has_spools(const fs::path& path) {
+  const std::optional<run::Directory> run = open(path);
+  return run && !spools_of(*run).empty();
+}
+
 void remove_leftovers(const fs::path& path) noexcept try {
   const run::Directory run(path);
   if (!run.holds(Item::kWorking) && !run.holds(Item::kWoven)) return;

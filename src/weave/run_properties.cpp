@@ -159,6 +159,12 @@ void SpoolSource::take_names() {
   has_aliases_ = !take(kLocationNames).empty();
 }
 
+void SpoolSource::note_unnamed_code(const CodeRegions& code) {
+  if (code.unnamed() == 0) return;
+  definitions_.properties[kUnnamedCode] = std::to_string(code.unnamed());
+  definitions_.properties[kUnnamedObjects] = code.unnamed_objects();
+}
+
 void SpoolSource::note_regions(const Process& process, const std::string& ids,
                                std::set<std::uint32_t>& noted) {
   for (const std::uint32_t id : ids_of(ids)) {

@@ -28,7 +28,7 @@ constexpr char kCreator[] = "Timeloom " TIMELOOM_VERSION;
 }  // namespace
 
 SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
-                         RankResults rank_results) {
+                         RankResults rank_results, symbols::CodeNames* names) {
   definitions_.creator = kCreator;
   std::exception_ptr failure;
   for (const spool::SpoolDirectory& directory : directories) {
@@ -47,7 +47,9 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   sort_processes();
   has_ranks_ = std::ranges::any_of(processes_, &Process::is_rank);
   Unifier unifier(definitions_);
-  for (Process& process : processes_) add_process(process, unifier);
+  CodeRegions code(names);
+  for (Process& process : processes_) add_process(process, unifier, code);
+  note_unnamed_code(code);
   add_bytes_metrics();
   add_creators();
   add_reaped();
@@ -106,10 +108,11 @@ void SpoolSource::sort_processes() {
                         [](const Process& p) { return p.is_rank(); });
 }
 
-void SpoolSource::add_process(Process& process, Unifier& unifier) {
+void SpoolSource::add_process(Process& process, Unifier& unifier, CodeRegions& code) {
   const spool::Reader& reader = *process.reader;
   const spool::ProcessDefinitions& from = reader.definitions();
-  process.ids = unifier.add(from, reader.complete());
+  process.ids = from.addresses.empty() ? unifier.add(from, from.regions, reader.complete())
+                                       : unifier.add(from, code.named(from), reader.complete());
   process.group = LocationGroupId{static_cast<std::uint32_t>(definitions_.groups.size())};
   set_created(process);
   ended_ = ended_ && from.ended;

@@ -21,6 +21,7 @@
 #include "spool/gpu_reader.hpp"
 #include "spool/profile_file.hpp"
 #include "spool/reader.hpp"
+#include "weave/code_naming.hpp"
 #include "weave/message_balance.hpp"
 #include "weave/process_clock.hpp"
 #include "weave/ranks/rank_result.hpp"
@@ -35,9 +36,10 @@ class SpoolSource : public RunSource {
   // checksums or, where a conversion was made just now, without reading the events.
   enum class RankResults : std::uint8_t { kIgnored, kCompared, kJustMade };
   // `directories`: one spool each, all of one run. Unreadable spools are left out and counted.
-  // Throws Error if none can be read.
+  // `names`: of compiled code; see CodeRegions. Throws Error if none can be read.
   explicit SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
-                       RankResults rank_results = RankResults::kCompared);
+                       RankResults rank_results = RankResults::kCompared,
+                       symbols::CodeNames* names = nullptr);
 
   const Definitions& definitions() const override { return definitions_; }
   void feed(std::span<RunSink* const> sinks, unsigned threads) override;
@@ -121,7 +123,8 @@ class SpoolSource : public RunSource {
   };
 
   void open_process(const spool::SpoolDirectory& directory);
-  void add_process(Process& process, Unifier& unifier);
+  void add_process(Process& process, Unifier& unifier, CodeRegions& code);
+  void note_unnamed_code(const CodeRegions& code);
   void take_property(const Process& process, const std::string& key, const std::string& value);
   void leave_out_unborn();
   void leave_out_forks();

@@ -50,13 +50,14 @@ std::uint32_t Unifier::unify(std::map<std::string, std::uint32_t>& known, const 
   return entry->second;
 }
 
-ProcessIds Unifier::add(const spool::ProcessDefinitions& process, bool complete) {
+ProcessIds Unifier::add(const spool::ProcessDefinitions& process,
+                        const std::map<std::uint32_t, Region>& regions, bool complete) {
   ProcessIds ids;
-  ids.regions.expect(process.regions.size());
+  ids.regions.expect(regions.size());
   ids.strings.expect(process.strings.size());
   ids.parameters.expect(process.parameters.size());
   ids.metrics.expect(process.metrics.size());
-  for (const auto& [id, region] : process.regions) {
+  for (const auto& [id, region] : regions) {
     const std::uint32_t to = unify(regions_, key_of(region), run_.regions, region);
     ids.regions.set(id, to);
     if (is_forked(region)) ids.forked.insert(to);

@@ -80,7 +80,9 @@ class Unifier {
   explicit Unifier(Definitions& run) : run_(run) {}
   // `complete`: every id that occurs in an event has its definition. Otherwise regions without a
   // definition share one region whose name reports it.
-  ProcessIds add(const spool::ProcessDefinitions& process, bool complete);
+  // `regions`: of the process, with the names that they have in the run.
+  ProcessIds add(const spool::ProcessDefinitions& process,
+                 const std::map<std::uint32_t, Region>& regions, bool complete);
 
  private:
   template <typename Definition>

@@ -130,6 +130,7 @@ complete -c timeloom -n __fish_use_subcommand -f -a weave -d 'Turn what an unfin
 complete -c timeloom -n '__fish_seen_subcommand_from weave' -s h -d 'Print this help'
 complete -c timeloom -n '__fish_seen_subcommand_from weave' -l help -d 'Print this help'
 complete -c timeloom -n '__fish_seen_subcommand_from weave' -l keep-spool -d 'Do not remove the recorded data afterwards'
+complete -c timeloom -n '__fish_seen_subcommand_from weave' -l symbols -r -d 'Look for compiled code and its debug files in DIR, too (repeatable)'
 complete -c timeloom -n '__fish_seen_subcommand_from weave' -l threads -r -d 'Threads that weave (default: one a core)'
 complete -c timeloom -n __fish_use_subcommand -f -a score -d 'Say how large a trace would be, and propose a filter (as scorep-score)'
 complete -c timeloom -n '__fish_seen_subcommand_from score' -s h -d 'print this help'

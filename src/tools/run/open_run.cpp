@@ -118,6 +118,10 @@ std::string describe(const weave::WeaveSummary& summary) {
     line += ", " + plural(summary.damaged_segments, "damaged part") +
             " left out; what was recorded is kept in spool/";
   }
+  if (summary.unnamed_code > 0) {
+    line += ", no names for " + plural(summary.unnamed_code, "region") +
+            " of compiled code: no symbols were found (--symbols)";
+  }
   if (!summary.refused_profile_name.empty()) {
     line += ", the profile is " + run::name_of(run::Item::kProfile) + " since '" +
             printable(summary.refused_profile_name) + "' is no name for a file";

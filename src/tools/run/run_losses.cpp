@@ -89,6 +89,13 @@ class Losses {
               " of functions whose names are lost, shown as (definition lost)",
           kMore);
     }
+    if (const auto unnamed = number(kUnnamedCode)) {
+      const auto objects = definitions_.properties.find(kUnnamedObjects);
+      add("no names for " + plural(unnamed, "region") +
+              " of compiled code, since no symbols were found for " +
+              (objects == definitions_.properties.end() ? "its objects" : objects->second),
+          kNone);
+    }
     if (const auto dropped = number("timeloom::dropped_events")) {
       add(plural(dropped, "event") + " left out because they were not sound", kTimes);
     }

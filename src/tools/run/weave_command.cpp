@@ -79,6 +79,15 @@ void convert_spool(const std::string& spool, const os::DirectoryId& id, std::uin
   weave::weave_rank(known, ranks);
 }
 
+void check_directories(const std::vector<std::string>& directories) {
+  std::error_code ignored;
+  for (const std::string& directory : directories) {
+    if (!std::filesystem::is_directory(directory, ignored)) {
+      throw Error("--symbols " + directory + ": there is no such directory");
+    }
+  }
+}
+
 int run_weave(WeaveCommandOptions options) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not become so large is an error like others
   options.weave.run = directory_id_in(options.run_id);
@@ -92,7 +101,14 @@ int run_weave(WeaveCommandOptions options) {
   const auto unfinished = weave::unfinished_run_of(options.run);
   const std::filesystem::path run = unfinished ? *unfinished : weave::find_run(options.run);
   Output output;
-  if (!weave::unfinished(run)) {
+  check_directories(options.weave.symbols);
+  const bool again = !options.weave.symbols.empty() && weave::has_spools(run);
+  if (!weave::unfinished(run) && !again) {
+    if (!options.weave.symbols.empty()) {
+      throw Error(run.string() +
+                  " is woven, and its raw records were removed: names of compiled "
+                  "code cannot be looked up again; measure with --keep-spool");
+    }
     if (!options.numbers) weave::remove_leftovers(run);
     if (!options.numbers) output.write(run.string() + " is woven already: nothing to do\n");
   } else {
@@ -120,6 +136,8 @@ Command register_weave(CLI::App& program) {
   known.positional("RUN", options->run, "Run directory");
   known.flag("--keep-spool", options->weave.keep_spool,
              "Do not remove the recorded data afterwards");
+  known.texts("--symbols", "DIR", options->weave.symbols,
+              "Look for compiled code and its debug files in DIR, too (repeatable)");
   known.hidden_flag("--numbers", options->numbers);
   known.hidden_count("--convert", options->convert);
   known.hidden_text("--run-id", options->run_id);

@@ -1,6 +1,8 @@
 // Conversions made by ranks give the same run as their records.
 #include "weave/ranks/rank_result.hpp"
 
+#include <dlfcn.h>
+
 #include <bit>
 #include <cstddef>
 #include <cstring>
@@ -10,8 +12,11 @@
 #include "core/mpi/spawned.hpp"
 #include "core/run_properties.hpp"
 #include "formats/cube/cube_profile.hpp"
+#include "symbols/elf_file.hpp"
 #include "weave/ranks/rank_weave.hpp"
 #include "weave_fixture.hpp"
+
+extern "C" int function_of_the_rank_test(int n) { return n + 1; }
 
 namespace timeloom::weave {
 namespace {
@@ -30,6 +35,9 @@ struct Woven {
 
 class ConversionTest : public WeaveTest {
  protected:
+  CodeObject object_;
+  std::map<std::uint32_t, CodeAddress> code_;  // by region; the same in each rank
+
   // Ticks of its host's counter; two ranks share a host.
   static std::uint64_t begin_of(std::uint32_t rank) { return kSecond * (rank < 2 ? 1000 : 5000); }
   fs::path spool_of(std::uint32_t rank) const {
@@ -58,6 +66,8 @@ class ConversionTest : public WeaveTest {
     writer.define_string(StringId{9}, "both");
     writer.define_metric(MetricId{3 - number}, {"load of " + std::to_string(number), "#", ""});
     writer.define_metric(MetricId{7}, {"load", "#", ""});
+    if (!code_.empty()) writer.define_object(0, object_);
+    for (const auto& [id, address] : code_) writer.define_address(RegionId{id}, address);
     return writer;
   }
 
@@ -159,6 +169,28 @@ class ConversionTest : public WeaveTest {
     }
   }
 };
+
+// Two addresses in one function are two regions for the rank and one region for the run.
+TEST_F(ConversionTest, LeavesTheNamesOfCompiledCodeToTheRun) {
+  object_.path = fs::read_symlink("/proc/self/exe");
+  const auto program = symbols::ElfFile::open(object_.path);
+  object_.build_id = program->build_id();
+  object_.size = program->size();
+  object_.changed_ns = program->changed_ns();
+  Dl_info info{};
+  const auto function = reinterpret_cast<std::uint64_t>(&function_of_the_rank_test);
+  ASSERT_NE(::dladdr(reinterpret_cast<void*>(function), &info), 0);
+  const std::uint64_t address = function - reinterpret_cast<std::uint64_t>(info.dli_fbase);
+  code_ = {{1, {0, address}}, {2, {0, address + 1}}};
+  record_three();
+  for (const std::uint32_t number : {0u, 1u, 2u}) weave_rank(spool_of(number), 3);
+  EXPECT_EQ(taken(), 3u);
+  const Woven with = woven(true);
+  expect_same(with, woven(false));
+  for (const auto& [location, lines] : with.lines) {
+    EXPECT_GE(std::ranges::count(lines, "enter function_of_the_rank_test"), 40) << location;
+  }
+}
 
 TEST_F(ConversionTest, GivesTheSameRun) {
   record_three();
