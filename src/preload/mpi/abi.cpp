@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "preload/mpi/loaded_symbols.hpp"
+#include "preload/common/loaded_symbols.hpp"
 
 namespace timeloom::mpi {
 namespace {

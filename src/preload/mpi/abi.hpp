@@ -9,9 +9,13 @@
 #include <cstdint>
 #include <cstring>
 
+namespace timeloom::preload {
+class LoadedLibrary;
+}  // namespace timeloom::preload
+
 namespace timeloom::mpi {
 
-class LoadedLibrary;
+using preload::LoadedLibrary;
 
 using Handle = std::uintptr_t;  // MPI_Comm, MPI_Datatype …: an int in MPICH, else a pointer
 using Count = long long;        // MPI_Count, MPI_Offset

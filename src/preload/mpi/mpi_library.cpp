@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "preload/mpi/loaded_symbols.hpp"
+#include "preload/common/loaded_symbols.hpp"
 
 namespace timeloom::mpi {
 namespace {

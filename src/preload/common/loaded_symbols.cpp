@@ -1,11 +1,11 @@
-#include "preload/mpi/loaded_symbols.hpp"
+#include "preload/common/loaded_symbols.hpp"
 
 #include <link.h>
 
 #include <cstdint>
 #include <cstring>
 
-namespace timeloom::mpi {
+namespace timeloom::preload {
 namespace {
 
 std::uint32_t gnu_hash_of(const char* name) noexcept {
@@ -156,4 +156,4 @@ LoadedLibrary LoadedLibrary::around(const void* address) noexcept {
   return LibrarySearch{.inside = address}.run().found;
 }
 
-}  // namespace timeloom::mpi
+}  // namespace timeloom::preload

@@ -4,7 +4,7 @@
 // when dlopen() and dlsym() must not be called. Any thread; allocates nothing. Throws nothing.
 #pragma once
 
-namespace timeloom::mpi {
+namespace timeloom::preload {
 
 class LoadedLibrary {
  public:
@@ -37,4 +37,4 @@ class LoadedLibrary {
   const unsigned* hashes_ = nullptr;      // DT_HASH, if there is no other table
 };
 
-}  // namespace timeloom::mpi
+}  // namespace timeloom::preload
