@@ -70,6 +70,15 @@ enum class EventKind : std::uint8_t {
   kMpiCollectiveComplete,  // ref: communicator, value: bytes sent
   kCommCreate,             // ref: communicator
   kCommDestroy,            // ref: communicator
+  // Teams of threads and their tasks (OpenMP), with numbers as for kThreadCreate. The fork and the
+  // join happen on the thread that makes the team; each member, also this one, begins and ends.
+  kTeamFork,      // value: number of the team, ref: threads requested, 0: not known
+  kTeamJoin,      // value: number
+  kTeamBegin,     // value: number, ref: index of the location in the team
+  kTeamEnd,       // value: number
+  kTaskCreate,    // value: number of the task
+  kTaskSwitch,    // value: number of the task that runs from here on, 0: the implicit task
+  kTaskComplete,  // value: number of the task
 };
 
 constexpr bool is_io(EventKind kind) noexcept {
@@ -77,6 +86,9 @@ constexpr bool is_io(EventKind kind) noexcept {
 }
 constexpr bool is_mpi(EventKind kind) noexcept {
   return kind >= EventKind::kOperand && kind <= EventKind::kCommDestroy;
+}
+constexpr bool is_of_team(EventKind kind) noexcept {
+  return kind >= EventKind::kTeamFork && kind <= EventKind::kTaskComplete;
 }
 // Whether the record belongs to the next event rather than being an event.
 constexpr bool is_no_event(EventKind kind) noexcept {

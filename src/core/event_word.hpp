@@ -62,6 +62,14 @@ enum class ExtendedKind : std::uint8_t {
   kOpenRegions = 16,     // the regions open when a segment begins: two region ids a word
   kWaiting = 17,         // nanoseconds in which the thread did not run, between the event before
                          // and the next one
+  // Teams of threads and their tasks; numbers are unique in the process.
+  kTeamFork = 18,      // number of the team, threads requested (0: not known)
+  kTeamJoin = 19,      // number
+  kTeamBegin = 20,     // number, index of the thread in the team
+  kTeamEnd = 21,       // number
+  kTaskCreate = 22,    // number of the task
+  kTaskSwitch = 23,    // number of the task that runs from here on (0: the implicit task)
+  kTaskComplete = 24,  // number of the task
   // Messages; see core/mpi/mpi_event.hpp. A pair of u32 is (first | second << 32).
   kMpiSend = 32,                // (communicator, rank of the peer), tag, bytes
   kMpiRecv = 33,                // the same

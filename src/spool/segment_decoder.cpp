@@ -24,6 +24,30 @@ std::optional<EventKind> valued_kind(ExtendedKind kind) {
   }
 }
 
+// The event kind of a record of a team or of one of its tasks; none: it is another record.
+std::optional<EventKind> team_kind(ExtendedKind kind) {
+  switch (kind) {
+    case ExtendedKind::kTeamFork: return EventKind::kTeamFork;
+    case ExtendedKind::kTeamJoin: return EventKind::kTeamJoin;
+    case ExtendedKind::kTeamBegin: return EventKind::kTeamBegin;
+    case ExtendedKind::kTeamEnd: return EventKind::kTeamEnd;
+    case ExtendedKind::kTaskCreate: return EventKind::kTaskCreate;
+    case ExtendedKind::kTaskSwitch: return EventKind::kTaskSwitch;
+    case ExtendedKind::kTaskComplete: return EventKind::kTaskComplete;
+    default: return std::nullopt;
+  }
+}
+
+// A number, and behind it the threads of a fork or the index of a member.
+bool decode_team(EventKind kind, std::span<const std::uint64_t> words, Event& event) {
+  const bool pair = kind == EventKind::kTeamFork || kind == EventKind::kTeamBegin;
+  if (words.size() != (pair ? 2 : 1) || (pair && words[1] > UINT32_MAX)) return false;
+  event.kind = kind;
+  event.value = words[0];
+  event.ref = pair ? static_cast<std::uint32_t>(words[1]) : 0;
+  return true;
+}
+
 // The absolute ticks from which later records count their times.
 bool set_base(std::span<const std::uint64_t> words, std::uint64_t& base) {
   if (words.size() != 1 || words[0] < base || words[0] >= kLatest) return false;
@@ -74,6 +98,7 @@ bool decode_one(EventWord head, std::span<const std::uint64_t> words, Event& eve
     event.value = words[1];
     return true;
   }
+  if (const auto team = team_kind(kind)) return decode_team(*team, words, event);
   return false;  // a kind from a later version has another version number
 }
 

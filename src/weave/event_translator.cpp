@@ -62,6 +62,15 @@ bool EventTranslator::translate(Event& event) {
     case EventKind::kWaiting:
     case EventKind::kRewindBegin:
     case EventKind::kRewindEnd: return true;
+    case EventKind::kTeamFork:
+    case EventKind::kTeamJoin:
+    case EventKind::kTeamBegin:
+    case EventKind::kTeamEnd:
+    case EventKind::kTaskCreate:
+    case EventKind::kTaskSwitch:
+    case EventKind::kTaskComplete:
+      if (event.value != 0) event.value = ids_.threads.in_run(event.value);
+      return true;
     case EventKind::kTrack:
     case EventKind::kTrackEnd: return false;  // belongs to a track, not to a location
     default: return is_io(event.kind) && io_event(event);

@@ -13,7 +13,7 @@ bool is_rewind(const Event& event) noexcept {
 // Other locations refer to these events, so they stay.
 bool is_of_threads(EventKind kind) noexcept {
   return kind == EventKind::kThreadCreate || kind == EventKind::kThreadBegin ||
-         kind == EventKind::kThreadEnd || kind == EventKind::kThreadWait;
+         kind == EventKind::kThreadEnd || kind == EventKind::kThreadWait || is_of_team(kind);
 }
 
 }  // namespace

@@ -20,6 +20,15 @@ EXTENDED = {
     9: "create",
     10: "wait",
 }
+TEAMS = {
+    18: "team fork",
+    19: "team join",
+    20: "team begin",
+    21: "team end",
+    22: "task create",
+    23: "task switch",
+    24: "task complete",
+}
 MPI = {
     32: "send",
     33: "recv",
@@ -242,6 +251,8 @@ class Spool:
                     yield ("open", self.regions[region]["name"], None, base)
         elif sub in MPI:
             yield (MPI[sub], None, extra, ticks)
+        elif sub in TEAMS:
+            yield (TEAMS[sub], extra[1] if count > 1 else None, extra[0], ticks)
         else:
             yield self._extended(EXTENDED[sub], extra, ticks)
 

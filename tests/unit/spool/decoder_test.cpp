@@ -100,12 +100,12 @@ TEST(SegmentDecoder, TakesNoBaseThatNoCounterReaches) {
   EXPECT_TRUE(events.empty());
 }
 
-struct IoRecord {
+struct OneRecord {
   ExtendedKind kind;
   std::vector<std::uint64_t> words;
 };
 
-Decoded decode_io(const IoRecord& record) {
+Decoded decode_one_record(const OneRecord& record) {
   std::vector<EventWord> words = {
       at(make_extended(record.kind, static_cast<unsigned>(record.words.size())), 7)};
   words.insert(words.end(), record.words.begin(), record.words.end());
@@ -115,7 +115,7 @@ Decoded decode_io(const IoRecord& record) {
 // The offset is a separate event before the event that it belongs to.
 TEST(SegmentDecoder, DecodesInputAndOutput) {
   struct Case {
-    IoRecord record;
+    OneRecord record;
     std::vector<Event> events;
   };
   const Timestamp time{107};
@@ -137,12 +137,41 @@ TEST(SegmentDecoder, DecodesInputAndOutput) {
   };
   for (const Case& one : cases) {
     const Decoded expected{one.events, 107, 1 + one.record.words.size()};
-    EXPECT_EQ(decode_io(one.record), expected) << static_cast<int>(one.record.kind);
-    IoRecord longer = one.record;  // by one word too many
+    EXPECT_EQ(decode_one_record(one.record), expected) << static_cast<int>(one.record.kind);
+    OneRecord longer = one.record;  // by one word too many
     longer.words.insert(longer.words.end(), 3, 0);
-    EXPECT_TRUE(decode_io(longer).events.empty());
+    EXPECT_TRUE(decode_one_record(longer).events.empty());
   }
-  EXPECT_TRUE(decode_io({ExtendedKind::kIoBegin, {io_word(4, 3), 64}}).events.empty());
+  EXPECT_TRUE(decode_one_record({ExtendedKind::kIoBegin, {io_word(4, 3), 64}}).events.empty());
+}
+
+TEST(SegmentDecoder, DecodesTeamsAndTheirTasks) {
+  struct Case {
+    OneRecord record;
+    EventKind kind;
+    std::uint32_t ref;
+  };
+  const Case cases[] = {
+      {{ExtendedKind::kTeamFork, {9, 4}}, EventKind::kTeamFork, 4},
+      {{ExtendedKind::kTeamJoin, {9}}, EventKind::kTeamJoin, 0},
+      {{ExtendedKind::kTeamBegin, {9, 3}}, EventKind::kTeamBegin, 3},
+      {{ExtendedKind::kTeamEnd, {9}}, EventKind::kTeamEnd, 0},
+      {{ExtendedKind::kTaskCreate, {9}}, EventKind::kTaskCreate, 0},
+      {{ExtendedKind::kTaskSwitch, {9}}, EventKind::kTaskSwitch, 0},
+      {{ExtendedKind::kTaskComplete, {9}}, EventKind::kTaskComplete, 0},
+  };
+  for (const Case& one : cases) {
+    const Decoded expected{
+        {{Timestamp{107}, one.kind, one.ref, 9}}, 107, 1 + one.record.words.size()};
+    EXPECT_EQ(decode_one_record(one.record), expected) << static_cast<int>(one.record.kind);
+    OneRecord longer = one.record;
+    longer.words.push_back(0);
+    EXPECT_TRUE(decode_one_record(longer).events.empty());
+    longer.words.clear();
+    EXPECT_TRUE(decode_one_record(longer).events.empty());
+  }
+  const std::uint64_t too_many = std::uint64_t{1} << 32;
+  EXPECT_TRUE(decode_one_record({ExtendedKind::kTeamFork, {9, too_many}}).events.empty());
 }
 
 }  // namespace

@@ -76,12 +76,22 @@ class Collector : public RunSink {
         case EventKind::kThreadBegin: return "thread " + std::to_string(event.value >> 32);
         case EventKind::kThreadEnd: return "ended " + std::to_string(event.value >> 32);
         case EventKind::kThreadWait: return "wait " + std::to_string(event.value >> 32);
+        case EventKind::kTeamFork: return "fork " + with_index(event);
+        case EventKind::kTeamJoin: return "join " + std::to_string(event.value >> 32);
+        case EventKind::kTeamBegin: return "team " + with_index(event);
+        case EventKind::kTeamEnd: return "team end " + std::to_string(event.value >> 32);
+        case EventKind::kTaskCreate: return "task create " + std::to_string(event.value >> 32);
+        case EventKind::kTaskSwitch: return "task " + std::to_string(event.value >> 32);
+        case EventKind::kTaskComplete: return "task done " + std::to_string(event.value >> 32);
         case EventKind::kProgramBegin: return "begin";
         case EventKind::kProgramEnd: return "end";
         case EventKind::kRecordingOff: return "off";
         case EventKind::kRecordingOn: return "on";
         default: return d.parameters.at(event.ref).name + " " + std::to_string(event.value);
       }
+    }
+    static std::string with_index(const Event& event) {
+      return std::to_string(event.value >> 32) + " " + std::to_string(event.ref);
     }
     Collector& all_;
     const std::string name_;
