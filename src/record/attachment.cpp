@@ -239,6 +239,8 @@ void begin_created_thread(const std::string& name, std::uint64_t number) noexcep
   if (recorder != nullptr) note_begin(recorder->location(), number, false);
 }
 
+void attach_as(const std::string& name) noexcept { (void)attach(&name); }
+
 std::uint64_t next_creation_number() noexcept {
   static constinit std::atomic<std::uint64_t> last = 0;
   return ++last;

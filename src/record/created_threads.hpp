@@ -1,6 +1,6 @@
 // Threads and tasks that are told apart by the number under which they were created.
 //
-// Any thread; nothing throws.
+// Any thread; nothing throws, but where noted.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,13 @@ std::uint64_t next_creation_number() noexcept;
 // The calling thread, which runs nothing of the program yet, takes part in the measurement from
 // here on: under this name, as what was created as `number`. Does nothing without a measurement.
 void begin_created_thread(const std::string& name, std::uint64_t number) noexcept;
+
+// "libgomp thread 2": the name of a further thread that native code of the library has created. A
+// forked child counts anew. Throws std::bad_alloc.
+std::string next_thread_name(const std::string& library);
+// The calling thread takes part in the measurement from here on, under this name, unless it does
+// already. Nothing is known of its creation.
+void attach_as(const std::string& name) noexcept;
 
 // Before stop(): threads that an interpreter ran (note_creation() in measurement.hpp) end with
 // their last event, unless they are among those that it still runs, which are given by their

@@ -298,6 +298,7 @@ bool set_recording(bool on) noexcept {
   const Halted halted;
   if (!g_active || g_recording == on) return false;
   for (const Attached& a : s.attached) {
+    a.recorder->settle();
     a.recorder->extended(on ? ExtendedKind::kRecordingOn : ExtendedKind::kRecordingOff, {});
   }
   g_recording = on;

@@ -99,6 +99,20 @@ bool ThreadRecorder::leave_own(Token token) noexcept {
 
 void ThreadRecorder::close_from(std::size_t index) noexcept { pop_to(stack_->base + 1 + index); }
 
+// Where the time is not noted yet, the thread has passed the barrier all the same: it ends, or the
+// measurement does.
+void ThreadRecorder::settle() noexcept {
+  if (late_.time == nullptr) return;
+  const LateEnd late = std::exchange(late_, {});
+  const std::uint64_t noted = late.time->load(std::memory_order_acquire);
+  const std::uint64_t end = std::max(noted != 0 ? noted : os::now(), last_ticks());
+  for (const EventWord region : late.regions) {
+    const Token token = user_token(region);
+    if (region != 0 && !leave_last(token, end)) leave_own(token);
+  }
+  extended(ExtendedKind::kTeamEnd, {&late.team, 1}, end);
+}
+
 void ThreadRecorder::enter_unrecorded(Token token) noexcept {
   ThreadRecorder* recorder = attached() ? this : attach_unrecorded();
   if (recorder != nullptr) recorder->push({token | kUnrecorded, 0});

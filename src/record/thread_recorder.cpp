@@ -59,6 +59,7 @@ void ThreadRecorder::abandon() noexcept {
   profile_ = nullptr;
   (void)sampler_.release();  // counts for the parent
   waiting_ = nullptr;
+  late_ = {};
   horizon_ = kMaxDelta;
   segment_ = nullptr;
   cursor_ = limit_ = end_ = nullptr;
@@ -152,6 +153,7 @@ void ThreadRecorder::end_track() noexcept {
 }
 
 void ThreadRecorder::close_all() noexcept {
+  settle();
   close_from(0);
   if (track_ == nullptr) return;
   switch_to(nullptr);

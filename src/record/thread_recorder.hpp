@@ -15,11 +15,13 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "core/event_word.hpp"
 #include "os/clock.hpp"
 #include "record/bytes_metric.hpp"
 #include "record/event_path.hpp"
+#include "record/late_end.hpp"
 #include "record/metrics.hpp"
 #include "record/open_stack.hpp"
 #include "record/thread_profile.hpp"
@@ -62,6 +64,11 @@ class ThreadRecorder : public EventPath {
 
   // Requests a call of the leave callback when the innermost open region is left.
   void request_leave_callback() noexcept;
+
+  // The innermost regions have ended, at a time that another thread knows; settle() leaves them.
+  // Called by the thread itself before its next event, and by all who close its regions.
+  void end_late(LateEnd end) noexcept { late_ = std::move(end); }
+  void settle() noexcept;
 
   // Records an event with up to six further words.
   void extended(ExtendedKind kind, std::span<const std::uint64_t> words,
@@ -193,6 +200,7 @@ class ThreadRecorder : public EventPath {
   std::unique_ptr<ThreadProfile> profile_;  // then there is no segment
   std::unique_ptr<Sampler> sampler_;        // nullptr: no metrics
   std::unique_ptr<WaitingClock> waiting_;   // nullptr: waiting is not measured
+  LateEnd late_;
   std::uint32_t waiting_metric_ = 0;
   std::uint32_t looks_ = 0;  // of a profile, at gaps
   // The end of the last record that is no enter or leave, and its time.

@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "os/thread.hpp"
+#include "preload/common/library_name.hpp"
+#include "record/created_threads.hpp"
 
 namespace timeloom::preload {
 namespace {
@@ -16,7 +18,6 @@ namespace {
 struct Known {
   std::mutex mutex;
   std::map<pthread_t, std::uint64_t> numbers;
-  std::map<std::string, unsigned> of_library;  // number of named threads
 };
 
 // Never destroyed: threads may outlive the static objects of the program.
@@ -31,7 +32,6 @@ void unlock_after_fork() { known().mutex.unlock(); }
 // After a fork only the forking thread exists; its id may be that of another thread in the parent.
 void forget_after_fork() {
   known().numbers.clear();
-  known().of_library.clear();
   known().mutex.unlock();
 }
 
@@ -48,20 +48,6 @@ Dl_info library_of(const void* address) noexcept {
   Dl_info info{};
   if (address == nullptr || ::dladdr(address, &info) == 0) info = {};
   return info;
-}
-
-// "libgomp" for /usr/lib/libgomp.so.1, and for libgomp-a34b3233.so.1 in a wheel.
-std::string short_name(std::string_view path) {
-  std::string_view name = path.substr(path.rfind('/') + 1);
-  name = name.substr(0, name.find(".so"));
-  constexpr std::size_t kChecksum = 9;  // including its hyphen
-  if (name.size() > kChecksum && name[name.size() - kChecksum] == '-') {
-    const std::string_view end = name.substr(name.size() - kChecksum + 1);
-    if (end.find_first_not_of("0123456789abcdef") == std::string_view::npos) {
-      name.remove_suffix(kChecksum);
-    }
-  }
-  return std::string(name);
 }
 
 bool is_of_cxx(const Dl_info& library) noexcept {
@@ -101,9 +87,8 @@ std::string name_of_new_thread(StartRoutine* routine, const void* argument) {
     const Dl_info own = library_of(*static_cast<const void* const*>(argument));
     if (own.dli_fname != nullptr) library = own;
   }
-  const std::string name = library.dli_fname == nullptr ? "native" : short_name(library.dli_fname);
-  const std::lock_guard lock(known().mutex);
-  return name + " thread " + std::to_string(++known().of_library[name]);
+  return record::next_thread_name(library.dli_fname == nullptr ? "native"
+                                                               : short_name(library.dli_fname));
 }
 
 }  // namespace timeloom::preload

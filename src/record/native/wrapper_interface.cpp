@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <utility>
 
 #include "os/process.hpp"
 #include "record/measurement_state.hpp"
@@ -168,6 +169,10 @@ void WrapperScope::enter(WrappedFunction& function) noexcept {
   if (const EventWord word = word_of(function)) recorder_->enter(user_token(word), word, now_);
 }
 
+void WrapperScope::enter(EventWord word) noexcept {
+  recorder_->enter(user_token(word), word, now_);
+}
+
 void WrapperScope::put(ExtendedKind kind, std::initializer_list<std::uint64_t> words) noexcept {
   if (takes_events()) recorder_->extended(kind, {words.begin(), words.size()}, now_);
 }
@@ -181,7 +186,10 @@ bool WrapperScope::takes_events() const noexcept {
 }
 
 void WrapperScope::leave(WrappedFunction& function) noexcept {
-  const EventWord word = known_word(function.state, measurement_number());
+  leave(known_word(function.state, measurement_number()));
+}
+
+void WrapperScope::leave(EventWord word) noexcept {
   if (recorder_ == nullptr || word == 0) return;
   const Token token = user_token(word);
   if (recording()) [[likely]] {
@@ -190,6 +198,10 @@ void WrapperScope::leave(WrappedFunction& function) noexcept {
     recorder_->leave_unrecorded(token);
   }
 }
+
+void WrapperScope::end_late(LateEnd end) noexcept { recorder_->end_late(std::move(end)); }
+
+void WrapperScope::settle() noexcept { recorder_->settle(); }
 
 void WrapperScope::go_on() noexcept { now_ = std::max(now_, os::now()); }
 

@@ -116,6 +116,10 @@ class WrapperScope {
   bool wanted() const noexcept { return recorder_ != nullptr; }
 
   void enter(WrappedFunction& function) noexcept;
+  // A region that is known by its enter word (region_state.hpp). Its leave may come in a forked
+  // child, whose open regions are those of its parent, and does nothing if it is not open.
+  void enter(EventWord word) noexcept;
+  void leave(EventWord word) noexcept;
   // An extended record (core/event_word.hpp) of at most six words, inside the innermost region. All
   // of a scope have the time at which it began.
   void put(ExtendedKind kind, std::initializer_list<std::uint64_t> words) noexcept;
@@ -123,6 +127,9 @@ class WrapperScope {
   void put_bytes(BytesOf what, std::uint64_t bytes) noexcept;
   // Does nothing if the function has not been entered.
   void leave(WrappedFunction& function) noexcept;
+  // What has ended late (late_end.hpp): settle() comes before the next event of the thread.
+  void end_late(LateEnd end) noexcept;
+  void settle() noexcept;
   // Later events have the time that it is now.
   void go_on() noexcept;
 
