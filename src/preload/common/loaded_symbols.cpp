@@ -2,6 +2,8 @@
 
 #include <link.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 
@@ -56,7 +58,10 @@ struct LibrarySearch {
     }
     if (dynamic == nullptr) return library;
     library.base_ = info.dlpi_addr;
+    library.file_ = info.dlpi_name;
     for (; dynamic->d_tag != DT_NULL; ++dynamic) {
+      if (dynamic->d_tag == DT_PLTRELSZ) library.relocations_[0].bytes = dynamic->d_un.d_val;
+      if (dynamic->d_tag == DT_RELASZ) library.relocations_[1].bytes = dynamic->d_un.d_val;
       // The dynamic linker has added the base address, except in the kernel's library.
       ElfW(Addr) address = dynamic->d_un.d_ptr;
       if (address < info.dlpi_addr) address += info.dlpi_addr;
@@ -65,6 +70,8 @@ struct LibrarySearch {
       if (dynamic->d_tag == DT_STRTAB) library.names_ = reinterpret_cast<const char*>(address);
       if (dynamic->d_tag == DT_GNU_HASH) library.gnu_hashes_ = words;
       if (dynamic->d_tag == DT_HASH) library.hashes_ = words;
+      if (dynamic->d_tag == DT_JMPREL) library.relocations_[0].begin = words;
+      if (dynamic->d_tag == DT_RELA) library.relocations_[1].begin = words;
     }
     return library;
   }
@@ -132,6 +139,28 @@ void* LoadedLibrary::find(const char* symbol) const noexcept {
   }
   if (index == 0) return nullptr;
   return reinterpret_cast<void*>(base_ + static_cast<const ElfW(Sym)*>(symbols_)[index].st_value);
+}
+
+bool LoadedLibrary::import_at(std::size_t index, Import& import) const noexcept {
+  // The numbers of one processor mean nothing on the other.
+  constexpr std::array<std::size_t, 4> kOfFunctions = {R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT,
+                                                       R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT};
+  for (const auto& table : relocations_) {
+    const std::size_t count = table.begin == nullptr ? 0 : table.bytes / sizeof(ElfW(Rela));
+    if (index >= count) {
+      index -= count;
+      continue;
+    }
+    const ElfW(Rela)& one = static_cast<const ElfW(Rela)*>(table.begin)[index];
+    import = {};
+    if (std::ranges::find(kOfFunctions, ELF64_R_TYPE(one.r_info)) == kOfFunctions.end())
+      return true;
+    const auto& symbol = static_cast<const ElfW(Sym)*>(symbols_)[ELF64_R_SYM(one.r_info)];
+    const auto* const place = reinterpret_cast<const void* const*>(base_ + one.r_offset);
+    import = {names_ + symbol.st_name, __atomic_load_n(place, __ATOMIC_RELAXED)};
+    return true;
+  }
+  return false;
 }
 
 LoadedLibrary LoadedLibrary::that_defines(const char* symbol, const void* other_than) noexcept {
