@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "settings/overhead_setting.hpp"
 #include "settings/window_settings.hpp"
+#include "settings/wrappers.hpp"
 
 namespace timeloom {
 namespace {
@@ -43,8 +44,7 @@ void check_overhead(const Settings& settings) {
 }
 
 void check_locks(const Settings& settings) {
-  if (!settings.given(kSettings.thread_locks) || settings.text(kSettings.thread) == "pthread")
-    return;
+  if (!settings.given(kSettings.thread_locks) || records_threads(settings)) return;
   throw Error(settings.origin(kSettings.thread_locks) +
               ": locks are recorded with threads of native code; write --thread pthread as well");
 }

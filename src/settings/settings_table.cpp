@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 6> kInstrumenters = {"auto",    "monitori
                                                             "profile", "trace",      "dummy"};
 
 constexpr std::array<std::string_view, 2> kIo = {"none", "posix"};
-constexpr std::array<std::string_view, 2> kThread = {"none", "pthread"};
+constexpr std::array<std::string_view, 6> kThread = {
+    "none", "pthread", "omp", "omp:libomp", "pthread,omp", "pthread,omp:libomp"};
 constexpr std::array<std::string_view, 3> kFollow = {"workers", "all", "none"};
 constexpr std::array<std::string_view, 3> kRecordArguments = {"all", "masked", "none"};
 constexpr std::array<std::string_view, 3> kAtMaxSize = {"stop", "ring", "profile"};

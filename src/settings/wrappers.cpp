@@ -9,16 +9,20 @@
 namespace timeloom {
 namespace {
 
+constexpr std::string_view kOpenMpWrapper = "libtimeloom_wrap_openmp.so";
+
 constexpr std::array kWrappers = {
     Wrapper{kSettings.io, "libtimeloom_wrap_io.so", "--io posix", "input and output is"},
     Wrapper{kSettings.thread, "libtimeloom_wrap_thread.so", "--thread pthread",
             "threads of native code are"},
     Wrapper{kSettings.mpi, "libtimeloom_wrap_mpi.so", "--mpi", "MPI is"},
+    Wrapper{kSettings.thread, kOpenMpWrapper, "--thread omp", "OpenMP is"},
 };
 
 bool asked_for(const Settings& settings, const Wrapper& wrapper) {
   if (wrapper.setting == kSettings.io) return settings.text(kSettings.io) != "none";
-  if (wrapper.setting == kSettings.thread) return settings.text(kSettings.thread) != "none";
+  if (wrapper.library == kOpenMpWrapper) return records_openmp(settings);
+  if (wrapper.setting == kSettings.thread) return records_threads(settings);
   return settings.flag(kSettings.mpi);
 }
 
@@ -40,6 +44,18 @@ std::vector<std::string_view> names_in(std::string_view value) {
 std::string_view file_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 }  // namespace
+
+bool records_threads(const Settings& settings) {
+  return settings.text(kSettings.thread).starts_with("pthread");
+}
+
+bool records_openmp(const Settings& settings) {
+  return settings.text(kSettings.thread).find("omp") != std::string::npos;
+}
+
+bool replaces_openmp(const Settings& settings) {
+  return settings.text(kSettings.thread).ends_with("omp:libomp");
+}
 
 std::span<const Wrapper> all_wrappers() noexcept { return kWrappers; }
 

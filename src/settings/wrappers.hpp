@@ -22,6 +22,12 @@ struct Wrapper {
   std::string_view what;     // the things that it records, in words
 };
 
+// The parts of the setting `thread`: threads of POSIX, teams and tasks of OpenMP, the latter with
+// LLVM's runtime in place of GNU's.
+bool records_threads(const Settings& settings);
+bool records_openmp(const Settings& settings);
+bool replaces_openmp(const Settings& settings);
+
 std::span<const Wrapper> all_wrappers() noexcept;
 // Selects the MPI wrapper if a launcher of MPI has started this process and the user has not
 // decided. `environment` is like environ(7).

@@ -315,12 +315,11 @@ PyObject* load_wrappers_method(PyObject*, PyObject* values) {
 PyObject* wrappers_method(PyObject*, PyObject*) {
   Ref all(PyDict_New());
   for (const Wrapper& wrapper : all_wrappers()) {
+    const std::string name(setting_of(wrapper.setting).name);
+    // Two wrappers have one setting: a measurement says itself which one it lacks.
+    if (all && PyDict_GetItemString(all.get(), name.c_str()) == Py_True) continue;
     PyObject* const loaded = is_loaded(wrapper) ? Py_True : Py_False;
-    if (!all ||
-        PyDict_SetItemString(all.get(), std::string(setting_of(wrapper.setting).name).c_str(),
-                             loaded) != 0) {
-      return nullptr;
-    }
+    if (!all || PyDict_SetItemString(all.get(), name.c_str(), loaded) != 0) return nullptr;
   }
   return all.release();
 }

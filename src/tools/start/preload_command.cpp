@@ -45,7 +45,7 @@ Command register_preload(CLI::App& program) {
                        "Print what to preload so that I/O, threads and MPI are recorded");
   known.flag("--print", options->print, "only the value, without LD_PRELOAD=");
   known.text("--io", "WHAT", options->io, "posix: input and output");
-  known.text("--thread", "WHAT", options->thread, "pthread: threads of native code");
+  known.text("--thread", "WHAT", options->thread, "pthread: threads of native code; omp: OpenMP");
   known.flag("--mpi", options->mpi, "calls of MPI");
   return {known.app(), [options] { return run_preload(*options); }};
 }
