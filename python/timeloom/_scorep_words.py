@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Options of scorep-config with a value that are missing in the table below, and their remarks.
 _OF_VALUES = {
-    "--thread=": "OpenMP and other threads of native code are not recorded; those of Python always are",
+    "--thread=": "threads of this kind are not recorded; those of Python always are",
     "--mutex=": "locks are not recorded",
     "--libwrap=": "calls of libraries are not recorded",
     "--wrap-linker-gen=": "nothing is linked",
@@ -44,7 +44,7 @@ CONFIG_OPTIONS = {
     "--mpp=shmem": "SHMEM",
     "--thread=none": None,
     "--thread=pthread": None,
-    "--thread=omp": "OpenMP",
+    "--thread=omp": None,
     "--io=none": None,
     "--io=posix": None,
     "--io=isoc": None,
@@ -54,11 +54,11 @@ CONFIG_OPTIONS = {
     "--nouser": None,
     "--compiler": "native code",
     "--nocompiler": None,
-    "--pomp": "POMP",
+    "--pomp": None,
     "--nopomp": None,
-    "--openmp": "OpenMP",
+    "--openmp": None,
     "--noopenmp": None,
-    "--opari": "OPARI",
+    "--opari": None,
     "--noopari": None,
     "--memory": "allocation of memory",
     "--nomemory": None,
@@ -84,6 +84,13 @@ CONFIG_OPTIONS = {
 # Options whose value may be a list: --mpp=mpi,shmem.
 _LISTS = ("--mpp=", "--io=")
 
+# Options that have the constructs of OpenMP recorded, and remarks on the ones that ask for more than its runtimes show.
+OPENMP = {
+    "--openmp": None,
+    "--opari": "nothing is instrumented; OpenMP is recorded as its runtimes show it",
+    "--pomp": "regions of POMP are not recorded; OpenMP is, as its runtimes show it",
+}
+
 # Instrumenter types of the bindings, and their names in Timeloom.
 TYPES = {
     "cProfile": "auto",
@@ -107,6 +114,7 @@ class CommandLine:
         self.instrumenter = "auto"
         self.off = False  # starts without instrumentation
         self.locks = False  # mutex calls are recorded together with native threads
+        self.openmp = False  # is recorded, beside the threads that were mentioned
         self.wrappers: dict[str, str | bool] = {}  # the settings of wrappers that were mentioned
         self.file: str | None = None  # to run before the program
         self.remarks: list[str] = []  # lines for stderr
@@ -150,6 +158,9 @@ def parse(words: "Sequence[str]") -> CommandLine:
         _take(line, option, *values)
     if line.locks:
         line.wrappers.setdefault("thread", "pthread")
+    if line.openmp:
+        threads = line.wrappers.get("thread", "none")
+        line.wrappers["thread"] = "omp" if threads == "none" else f"{threads},omp"
     if line.program is None and not line.help:
         raise _core.Error("Did not find a script to run")
     return line
@@ -196,12 +207,18 @@ def _take_config_option(line: CommandLine, word: str) -> None:
     if word.startswith("--mpp=") or word == "--mpi":
         line.wrappers["mpi"] = "mpi" in word.partition("=")[2].split(",") or word == "--mpi"
     if word.startswith("--thread="):
-        line.wrappers["thread"] = "pthread" if "pthread" in word.partition("=")[2].split(",") else "none"
+        kinds = [one.partition(":")[0] for one in word.partition("=")[2].split(",")]
+        line.wrappers["thread"] = "pthread" if "pthread" in kinds else "none"
+        line.openmp = "omp" in kinds
+    if word in OPENMP or word.removeprefix("--no") in ("openmp", "opari", "pomp"):
+        line.openmp = word in OPENMP
     if word.startswith("--mutex="):
         line.locks = word.partition("=")[2].partition(":")[0] == "pthread"  # pthread:spinlock as well
     if word.startswith("--io="):
         line.wrappers["io"] = "none" if word == "--io=none" else "posix"
     remarks = _remarks_on(word)
+    if remarks is not None and OPENMP.get(word):
+        remarks.append(str(OPENMP[word]))
     if remarks is None:
         raise _core.Error(f"unknown option {word}; see python -m scorep --help")
     line.remarks += [f"{word}: {remark}" for remark in remarks]

@@ -201,7 +201,8 @@ def test_every_option(app, option, state):
         assert done.stderr.count("\n") == 1
     elif option != "--verbose":
         deprecated = "scorep: Warning: The option '--mpi' is deprecated and will be removed in future.\n"
-        assert done.stderr == (deprecated if option == "--mpi" else "")
+        less = _scorep_words.OPENMP.get(option)
+        assert done.stderr == (deprecated if option == "--mpi" else f"scorep: {option}: {less}\n" if less else "")
 
 
 @pytest.mark.parametrize("name, state", rows("Variables"))
@@ -250,7 +251,7 @@ def test_options_with_lists_and_values(app):
         assert said(option) == ""
     assert said("--mutex=omp") == "scorep: --mutex=omp: locks are not recorded\n"
     assert said("--libwrap=fftw") == "scorep: --libwrap=fftw: calls of libraries are not recorded\n"
-    assert "OpenMP and other threads" in said("--thread=omp:ompt")
+    assert "threads of this kind" in said("--thread=tbb")
     for option in ("--mpp=mpi,mpich", "--io=posix,"):
         assert "unknown option " + option in run_scorep(app, option, "app.py", status=1, **OFF).stderr
     assert run_scorep(app, "--user=x", "app.py", status=1, **OFF).stderr == "scorep: --user takes no value\n"

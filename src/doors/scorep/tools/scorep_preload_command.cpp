@@ -22,7 +22,7 @@ Prints the setting of LD_PRELOAD with which a program is recorded by the wrapper
 options of Score-P are accepted; nothing depends on them, nor on PROGRAM.
 
   --io=LIST      posix or isoc: input and output
-  --thread=NAME  pthread: threads of native code
+  --thread=NAME  pthread: threads of native code; omp: OpenMP, as --openmp, --opari and --pomp
   --mpp=NAME     mpi: calls of MPI
   --value-only   print only the value, without LD_PRELOAD=
   --clean        print nothing: there are no files to remove
@@ -35,6 +35,11 @@ constexpr char kUserWarning[] =
 
 enum class Taken : std::uint8_t { kNot, kRecorded, kNothing };
 
+// The value of `thread` that records OpenMP, too.
+std::string_view with_openmp(const Settings& settings) {
+  return records_threads(settings) ? "pthread,omp" : "omp";
+}
+
 // What an option of Score-P's instrumenter asks for; kNot: none of ours.
 Taken take(std::string_view word, Settings& settings) {
   const std::size_t equals = word.find('=');
@@ -46,7 +51,10 @@ Taken take(std::string_view word, Settings& settings) {
   };
   const auto has = [&](std::string_view one) { return value.find(one) != std::string_view::npos; };
   if (name == "--io") return set(has("posix") || has("isoc"), kSettings.io, "posix");
+  if (name == "--thread" && has("omp")) return set(true, kSettings.thread, with_openmp(settings));
   if (name == "--thread") return set(has("pthread"), kSettings.thread, "pthread");
+  if (name == "--openmp" || name == "--opari" || name == "--pomp")
+    return set(true, kSettings.thread, with_openmp(settings));
   if (name == "--mpp") return set(has("mpi"), kSettings.mpi, "on");
   return name == "--mpi" ? set(true, kSettings.mpi, "on") : Taken::kNot;
 }
