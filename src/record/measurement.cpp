@@ -87,8 +87,10 @@ void forget_after_fork() {
 }
 
 // Before other libraries, where wrappers have loaded this one: what others do before a fork, such
-// as to wait for the ends of their threads, comes first, while nobody holds the mutex.
-[[gnu::constructor]] void handle_forks() {
+// as to wait for the ends of their threads, comes first, while nobody holds the mutex. And
+// before the constructor that begins a session, whose handler in a child starts a measurement: the
+// order of files in the library is not fixed.
+[[gnu::constructor(150)]] void handle_forks() {
   os::at_fork(lock_for_fork, unlock_after_fork, forget_after_fork);
 }
 
