@@ -5,6 +5,7 @@
 
 #include "core/text/joined.hpp"
 #include "settings/launched_rank.hpp"
+#include "settings/openmp_runtime.hpp"
 
 namespace timeloom {
 namespace {
@@ -91,8 +92,13 @@ std::string with_libraries(std::string_view value, std::span<const std::string> 
   return joined(names, ":");
 }
 
-std::string without_wrappers(std::string_view value) {
+std::string without_wrappers(std::string_view value, bool nor_llvm_openmp) {
   std::vector<std::string_view> names = names_in(value);
+  if (nor_llvm_openmp) {
+    std::erase_if(names, [](std::string_view name) {
+      return std::ranges::find(kLlvmOpenMp, file_of(name)) != std::end(kLlvmOpenMp);
+    });
+  }
   std::erase_if(names, [](std::string_view name) {
     return std::ranges::any_of(kWrappers,
                                [&](const Wrapper& one) { return file_of(name) == one.library; });

@@ -39,8 +39,9 @@ bool refuses_wrappers(const Settings& settings);
 
 // Whether the value of LD_PRELOAD names the library, in any directory.
 bool preloads(std::string_view value, std::string_view library);
-// The value with these files put first, and the value without all wrapper libraries.
+// The value with these files put first, and the value without all wrapper libraries, or also
+// without LLVM's OpenMP runtime.
 std::string with_libraries(std::string_view value, std::span<const std::string> files);
-std::string without_wrappers(std::string_view value);
+std::string without_wrappers(std::string_view value, bool nor_llvm_openmp = false);
 
 }  // namespace timeloom

@@ -4,16 +4,21 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "core/mpi/spawned.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/python_text.hpp"
 #include "python/interpreter/say.hpp"
 #include "record/measurement.hpp"
 #include "record/native/wrapper_interface.hpp"
 #include "settings/launched_rank.hpp"
+#include "settings/openmp_runtime.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -81,6 +86,23 @@ void begin_again(const std::string& preload) {
   before.empty() ? ::unsetenv(kPreloadVariable) : ::setenv(kPreloadVariable, before.c_str(), 1);
 }
 
+// PyPI's packages have it in the environment of the interpreter. Children have the message of the
+// first process.
+void add_llvm_openmp(std::vector<std::string>& files) {
+  const char* const version = Py_GetVersion();  // 3.13.1 (main, …
+  const std::string_view minor(version, std::strcspn(version + 2, ". ") + 2);
+  PyObject* const prefix = PySys_GetObject("prefix");  // borrowed
+  std::vector<std::string> places;
+  if (prefix != nullptr && PyUnicode_Check(prefix)) {
+    const std::string lib = bytes_of(prefix) + "/lib";
+    places = {lib, lib + "/python" + std::string(minor) + "/site-packages/cmeel.prefix/lib"};
+  }
+  std::string file = llvm_openmp_file(places);
+  const bool first = std::getenv(kParentVariable) == nullptr;
+  if (first) say(file.empty() ? kOpenMpMissing : kOpenMpReplaced);
+  if (!file.empty()) files.push_back(std::move(file));
+}
+
 }  // namespace
 
 bool is_loaded(const Wrapper& wrapper) {
@@ -115,10 +137,12 @@ void load_wrappers(const Settings& given) {
       missing.push_back(wrapper);
     }
   }
+  if (!files.empty() && replaces_openmp(settings)) add_llvm_openmp(files);
   if (!files.empty()) begin_again(with_libraries(present, files));
   for (const Wrapper& wrapper : missing)
     say_not_recorded(wrapper, "Python cannot be started again");
-  if (const std::string rest = without_wrappers(present); rest != present) set_variable(rest);
+  const std::string rest = without_wrappers(present, replaces_openmp(settings));
+  if (rest != present) set_variable(rest);
 }
 
 void say_missing_wrappers(const Settings& given) {

@@ -163,7 +163,7 @@ int run_program(const CommandLine& line, const std::string& program, const Nativ
 // Empty: nothing is to be preloaded.
 std::string native_preload_value(Settings settings) {
   ask_for_mpi(settings, environ);
-  const std::vector<std::string> files = files_of(wanted_wrappers(settings));
+  const std::vector<std::string> files = preloaded_files(settings);
   const char* const present = std::getenv(kPreloadVariable);
   return files.empty() ? std::string() : with_libraries(present == nullptr ? "" : present, files);
 }

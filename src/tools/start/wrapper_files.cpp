@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "settings/openmp_runtime.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/start/find_python.hpp"
 
@@ -45,8 +46,17 @@ std::vector<std::string> files_of(std::span<const Wrapper> wrappers) {
   return files;
 }
 
+std::vector<std::string> preloaded_files(const Settings& settings) {
+  std::vector<std::string> files = files_of(wanted_wrappers(settings));
+  if (files.empty() || !replaces_openmp(settings)) return files;
+  std::string runtime = llvm_openmp_file({});
+  say(runtime.empty() ? kOpenMpMissing : kOpenMpReplaced);
+  if (!runtime.empty()) files.push_back(std::move(runtime));
+  return files;
+}
+
 std::string preload_value(const Settings& settings) {
-  return with_libraries({}, files_of(wanted_wrappers(settings)));
+  return with_libraries({}, preloaded_files(settings));
 }
 
 }  // namespace timeloom::tools

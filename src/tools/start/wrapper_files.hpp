@@ -14,6 +14,10 @@ namespace timeloom::tools {
 // lack.
 std::vector<std::string> files_of(std::span<const Wrapper> wrappers);
 
+// The files that a program with these settings is to load: the wanted wrappers, and LLVM's OpenMP
+// runtime where it is to serve code of GNU's, with a line about it.
+std::vector<std::string> preloaded_files(const Settings& settings);
+
 // The value of LD_PRELOAD with which the wanted libraries are loaded. A missing one as
 // above.
 std::string preload_value(const Settings& settings);

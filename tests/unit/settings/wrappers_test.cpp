@@ -23,6 +23,26 @@ TEST(Wrappers, AreAskedForBySettings) {
   EXPECT_TRUE(wanted_wrappers(settings).empty());
 }
 
+TEST(Wrappers, OfThreadsAndOfOpenMpHaveOneSetting) {
+  const auto files = [](const char* value) {
+    Settings settings;
+    settings.set(kSettings.thread, value, "--thread");
+    std::string text;
+    for (const Wrapper& one : wanted_wrappers(settings)) text += std::string(one.library) + " ";
+    return text + (replaces_openmp(settings) ? "libomp" : "");
+  };
+  const std::string threads = "libtimeloom_wrap_thread.so ", teams = "libtimeloom_wrap_openmp.so ";
+  EXPECT_EQ(files("none"), "");
+  EXPECT_EQ(files("pthread"), threads);
+  EXPECT_EQ(files("omp"), teams);
+  EXPECT_EQ(files("pthread,omp"), threads + teams);
+  EXPECT_EQ(files("omp:libomp"), teams + "libomp");
+  EXPECT_EQ(files("pthread,omp:libomp"), threads + teams + "libomp");
+  EXPECT_EQ(without_wrappers("/a/libtimeloom_wrap_openmp.so:/b/libomp.so:libx.so", true),
+            "libx.so");
+  EXPECT_EQ(without_wrappers("/a/libtimeloom_wrap_openmp.so:/b/libomp.so"), "/b/libomp.so");
+}
+
 TEST(Wrappers, OfMpiAreAskedForByItsLauncher) {
   const char* const mpirun[] = {"OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2",
                                 "PMIX_NAMESPACE=job", nullptr};
