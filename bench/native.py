@@ -21,6 +21,10 @@ Method
            500 calls the fastest counts, plain and measured, because MPI's own time varies between
            rounds by more than the cost of a record. null without mpi4py and mpirun; MPI4PY_LIBMPI
            names the library of that mpirun, if there are several
+  openmp   CPU microseconds of the process that a recorded parallel region of two threads takes more
+           than a plain one, alternately plain and measured, in one process whose threads sleep while
+           they wait (OMP_WAIT_POLICY=passive: time in which they spin is not the recorder's); and
+           the same for the wrappers while nothing is measured, in two processes
 
 Counts do not depend on the load of the machine; seconds, `writes` and `mpi` do. bench/README.md has the others.
 """
@@ -113,6 +117,35 @@ for cycle in range(CYCLES):
         seconds(measured)
 added = {function.__name__: measured[function] - plain[function] for function in plain}
 print(json.dumps({name: added[name] / added["call"] for name in ("send", "receive")}))
+"""
+
+TEAMS = """
+void teams(int count) {
+  for (int i = 0; i < count; ++i) {
+#pragma omp parallel num_threads(2)
+    __asm__ volatile("");
+  }
+}
+"""
+
+OPENMP = """
+import ctypes, json, statistics, sys, time
+import timeloom
+TIMES, CYCLES = 20_000, 7
+teams = ctypes.CDLL(sys.argv[2]).teams
+def seconds():
+    begin = time.process_time()
+    teams(TIMES)
+    return time.process_time() - begin
+seconds()
+plain, measured = [], []
+for cycle in range(CYCLES):
+    plain.append(seconds())
+    if sys.argv[3] == "measured":
+        with timeloom.Measurement(output=f"{sys.argv[1]}/run-{cycle}", weave=False):
+            measured.append(seconds())
+added = [after - before for before, after in zip(plain, measured)]
+print(json.dumps({"plain": min(plain) / TIMES * 1e6, "added": statistics.median(added or [0]) / TIMES * 1e6}))
 """
 
 
@@ -220,13 +253,33 @@ def mpi_ratios(scratch: str | None) -> dict[str, float] | None:
     return ratios
 
 
+def openmp_microseconds(scratch: str | None) -> dict[str, float]:
+    with tempfile.TemporaryDirectory(dir=scratch) as name:
+        source, library = (os.path.join(name, file) for file in ("teams.c", "teams.so"))
+        pathlib.Path(source).write_text(TEAMS, encoding="utf-8")
+        subprocess.run(["gcc", "-O2", "-fopenmp", "-shared", "-fPIC", source, "-o", library], check=True)
+
+        def run(how: str, **variables: str) -> dict[str, float]:
+            environment = {**os.environ, "OMP_WAIT_POLICY": "passive", **variables}
+            command = [sys.executable, "-c", OPENMP, name, library, how]
+            done = subprocess.run(command, check=True, capture_output=True, env=environment)
+            figures: dict[str, float] = json.loads(done.stdout)
+            return figures
+
+        wrapped = {"LD_PRELOAD": preload("--thread", "omp")}
+        dormant = [(run("plain")["plain"], run("plain", **wrapped)["plain"]) for _ in range(3)]
+        return {"recorded": run("measured", **wrapped)["added"], "dormant": min(after for _, after in dormant) - min(
+            before for before, _ in dormant)}  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--ranks", default="4,16,64")
     parser.add_argument("--calls", type=int, default=10_000)
     parser.add_argument("--scratch")
-    parser.add_argument("--only", type=lambda text: text.split(","), default=["ranks", "calls", "writes", "mpi"])
+    every = ["ranks", "calls", "writes", "mpi", "openmp"]
+    parser.add_argument("--only", type=lambda text: text.split(","), default=every)
     options = parser.parse_args()
     result: dict[str, object] = {}
     if "ranks" in options.only:
@@ -240,6 +293,8 @@ def main() -> None:
         result["write_over_call"] = write_ratio(options.scratch)
     if "mpi" in options.only:
         result["mpi_call_over_call"] = mpi_ratios(options.scratch)
+    if "openmp" in options.only:
+        result["openmp_team_microseconds"] = openmp_microseconds(options.scratch)
     print(json.dumps(result, indent=None if options.json else 1))
 
 
