@@ -52,7 +52,8 @@ def _settings(line: _scorep_words.CommandLine) -> "dict[str, Any]":
 
 def _wants_locks(line: _scorep_words.CommandLine) -> bool:
     """True if no other setting selects the mutex calls to record."""
-    return line.locks and str(line.wrappers["thread"]).startswith("pthread") and b"TIMELOOM_THREAD_LOCKS" not in posix.environ
+    threads = str(line.wrappers.get("thread", ""))
+    return line.locks and threads.startswith("pthread") and b"TIMELOOM_THREAD_LOCKS" not in posix.environ
 
 
 def _choices(line: _scorep_words.CommandLine) -> str:
