@@ -1,5 +1,5 @@
 // The end of the regions that a thread of a team has open, which it cannot see: it waits at the
-// team's last barrier inside the runtime, and the next code of ours on it is that of another team.
+// team's last barrier inside the runtime, and our code runs on it again in its next team.
 // The thread that made the team is told by the runtime, and notes the time.
 //
 // A plain value of one recorder. The time is shared by the threads of the team.

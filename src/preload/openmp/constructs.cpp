@@ -58,7 +58,7 @@ void close_open(std::size_t depth) noexcept {
   }
 }
 
-// An address in code that calls no runtime is that of the caller's caller: the construct is the
+// An address in code that calls no runtime belongs to the caller's caller: the construct is the
 // last one of the outlined function, or of a function that is not known.
 const void* GompCall::code() const noexcept {
   if (place_.runtime == nullptr && t_state.function != nullptr) return t_state.function;

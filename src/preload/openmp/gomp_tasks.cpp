@@ -1,5 +1,4 @@
-// The wrappers of functions that create explicit tasks: what is recorded when one is created, and
-// when a thread runs it.
+// The wrappers of functions that create explicit tasks, whose creation and run are recorded.
 //
 // The runtime copies the data of a task when it is created, by a function of the program or as
 // plain memory, and gives the copy to the task's function, perhaps on another thread. It is given a

@@ -316,7 +316,7 @@ PyObject* wrappers_method(PyObject*, PyObject*) {
   Ref all(PyDict_New());
   for (const Wrapper& wrapper : all_wrappers()) {
     const std::string name(setting_of(wrapper.setting).name);
-    // Two wrappers have one setting: a measurement says itself which one it lacks.
+    // Two wrappers have one setting: a measurement names the one that it lacks.
     if (all && PyDict_GetItemString(all.get(), name.c_str()) == Py_True) continue;
     PyObject* const loaded = is_loaded(wrapper) ? Py_True : Py_False;
     if (!all || PyDict_SetItemString(all.get(), name.c_str(), loaded) != 0) return nullptr;

@@ -117,7 +117,7 @@ class WrapperScope {
 
   void enter(WrappedFunction& function) noexcept;
   // A region that is known by its enter word (region_state.hpp). Its leave may come in a forked
-  // child, whose open regions are those of its parent, and does nothing if it is not open.
+  // child, which has the open regions of its parent, and does nothing if it is not open.
   void enter(EventWord word) noexcept;
   void leave(EventWord word) noexcept;
   // An extended record (core/event_word.hpp) of at most six words, inside the innermost region. All
@@ -127,7 +127,7 @@ class WrapperScope {
   void put_bytes(BytesOf what, std::uint64_t bytes) noexcept;
   // Does nothing if the function has not been entered.
   void leave(WrappedFunction& function) noexcept;
-  // What has ended late (late_end.hpp): settle() comes before the next event of the thread.
+  // Regions that end late (late_end.hpp): settle() comes before the next event of the thread.
   void end_late(LateEnd end) noexcept;
   void settle() noexcept;
   // Later events have the time that it is now.
