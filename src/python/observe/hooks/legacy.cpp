@@ -33,11 +33,12 @@ PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int thr
 constinit FrameHook g_catching_hook;
 
 void on_legacy_call(PyFrameObject* frame) noexcept {
-  if (g_c_functions) {
+  const Ref code(PyFrame_GetCode(frame));
+  // An event that C code fires comes with the frame of its caller, which goes on.
+  if (g_c_functions && record::t_recorder->innermost() != token_of(code.code())) {
     InterpreterFrame* const caller = direct_caller_of(interpreter_frame_of(frame));
     if (caller != nullptr) leave_returned_c_function(code_of(caller));
   }
-  const Ref code(PyFrame_GetCode(frame));
   EventWord word = 0;
   if (ready_word(code.code(), &word)) [[likely]] {
     return record::t_recorder->enter(token_of(code.code()), word);
