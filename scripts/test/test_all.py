@@ -55,6 +55,7 @@ def steps(found: list[pythons.Python]) -> list[Step]:
         Step("readers of PyPI and Debian", ["make", "real-readers"]),
         Step("records of CUPTI in NVIDIA's headers", [interpreter, "-m", "scripts.check.check_cupti"]),
         Step("the viewer's page in Chromium and Firefox", ["make", "test-viewer"]),
+        Step("modules of other compilers", ["make", "test-compiled"]),
         Step("notebooks with other versions, and in JupyterLab", ["make", "test-notebooks"]),
         Step("random programs", [interpreter, "-m", "scripts.trials.soak", "--minutes", "5"]),
     ]

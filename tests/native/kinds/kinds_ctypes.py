@@ -1,0 +1,3 @@
+import ctypes
+
+abs = ctypes.CDLL(None).abs
