@@ -1,0 +1,16 @@
+// The bytes that a program has allocated in each memory space of Kokkos, since Kokkos has loaded
+// the library.
+//
+// Any thread. Nothing throws.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace timeloom::kokkos {
+
+// The number of bytes after a change of the space, which `grow` adds or takes away. More is not
+// taken away than there is.
+std::uint64_t change_bytes_in(std::string_view space, std::uint64_t bytes, bool grow) noexcept;
+
+}  // namespace timeloom::kokkos
