@@ -14,6 +14,9 @@
 namespace timeloom {
 
 inline constexpr char kPreloadVariable[] = "LD_PRELOAD";
+// By which Kokkos loads a tool, and ours.
+inline constexpr char kKokkosVariable[] = "KOKKOS_TOOLS_LIBS";
+inline constexpr char kKokkosLibrary[] = "libtimeloom-kokkos.so";
 
 struct Wrapper {
   SettingId setting;

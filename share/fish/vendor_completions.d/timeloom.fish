@@ -46,6 +46,8 @@ complete -c timeloom -n '__fish_seen_subcommand_from run' -l mpi -d 'record call
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l no-mpi -d 'record calls of MPI'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l gpu -d 'record what runs on NVIDIA\'s GPUs, and the calls of CUDA that start it (docs/gpu.md)'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l no-gpu -d 'record what runs on NVIDIA\'s GPUs, and the calls of CUDA that start it (docs/gpu.md)'
+complete -c timeloom -n '__fish_seen_subcommand_from run' -l kokkos -d 'record kernels, copies and allocations of Kokkos (docs/kokkos.md)'
+complete -c timeloom -n '__fish_seen_subcommand_from run' -l no-kokkos -d 'record kernels, copies and allocations of Kokkos (docs/kokkos.md)'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l follow -x -a 'workers all none' -d 'which child processes are recorded, too: workers are those that are forked or started by multiprocessing, concurrent.futures or joblib; all adds every other Python that the program starts; one of workers, all, none (default: workers)'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l record-arguments -x -a 'all masked none' -d 'what the run keeps of the program\'s command line: masked replaces what looks like a secret by *** (docs/run.md), none keeps the name of the program only; one of all, masked, none (default: masked)'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l from -r -d 'record from here on: a time since the start (500ms, 2.5s) or a region (__main__.train), each time that it is entered'

@@ -19,7 +19,7 @@
 #include "python/launch/console_script.hpp"
 #include "python/launch/door.hpp"
 #include "python/launch/end/end_of_run.hpp"
-#include "python/launch/gpu_recording.hpp"
+#include "python/launch/loaded_recorders.hpp"
 #include "python/launch/measure.hpp"
 #include "python/launch/mpi_remarks.hpp"
 #include "python/launch/place/layout_choice.hpp"
@@ -190,7 +190,7 @@ void start_measuring(const Settings& settings, const Program& program, const Fil
 PyObject* measure_program(const Door& door, const Settings& settings, Program program,
                           PyObject* brought, PyObject* before) {
   load_wrappers(settings);
-  load_gpu_recorder(settings);
+  load_recorders(settings);
   say_of_launcher(door, settings);
   std::FILE* file = nullptr;
   open_program(program, door.no_such_word, file);
@@ -284,7 +284,7 @@ PyObject* begin_run(PyObject*, PyObject* arguments) {
   speak_as(door.name);
   const Settings settings = settings_of_door(door, values, pyproject);
   say_missing_wrappers(settings);
-  load_gpu_recorder(settings);
+  load_recorders(settings);
   Program program = program_of(words);
   program.path = absolute_path(program.target);
   const std::shared_ptr<RunPlace> place = plan_run(settings, program, door);

@@ -60,6 +60,7 @@ constexpr std::string_view kNativeSettings[] = {"output",
                                                 "thread",
                                                 "thread-locks",
                                                 "mpi",
+                                                "kokkos",
                                                 "profile",
                                                 "profile-depth",
                                                 "max-depth",
@@ -136,9 +137,14 @@ KnownDirectory open_spools(const NativeRun& run, int* error) {
   return run.known().below(spools_of(run).lexically_relative(run.directory), error);
 }
 
-// `wrappers`: the value of LD_PRELOAD; empty: as it is.
+// The values of LD_PRELOAD and KOKKOS_TOOLS_LIBS; empty: as it is.
+struct LoadedLibraries {
+  std::string wrappers = {};
+  std::string kokkos = {};
+};
+
 int run_program(const CommandLine& line, const std::string& program, const NativeRun& run,
-                const std::string& wrappers = {}) {
+                const LoadedLibraries& libraries = {}) {
   const fs::path& directory = run.directory;
   const fs::path settings =
       directory.empty() ? directory : directory / run::entry(run::Item::kSettings).name;
@@ -147,7 +153,8 @@ int run_program(const CommandLine& line, const std::string& program, const Nativ
   ::setenv(kNativeLauncherVariable, own_executable().c_str(), 1);
   if (run.spawn != 0) ::setenv(kNativeParentVariable, native_variable(kParentVariable).c_str(), 1);
   ::unsetenv(kParentVariable);
-  if (!wrappers.empty()) ::setenv(kPreloadVariable, wrappers.c_str(), 1);
+  if (!libraries.wrappers.empty()) ::setenv(kPreloadVariable, libraries.wrappers.c_str(), 1);
+  if (!libraries.kokkos.empty()) ::setenv(kKokkosVariable, libraries.kokkos.c_str(), 1);
   if (run.rank) {
     ::setenv(kNativeSpoolsVariable, spools_of(run).c_str(), 1);
     if (!run.rank->of_mpi()) ::setenv(kNativePlainRankVariable, "1", 1);
@@ -375,7 +382,8 @@ int run_native(const CommandLine& line) {
   if (run.rank) (void)write_life(open_spools(run, &ignored));  // others do not end it meanwhile
   int status = 0;
   try {
-    status = run_program(line, program, run, native_preload_value(settings));
+    const std::string kokkos = kokkos_value(settings, native_variable(kKokkosVariable));
+    status = run_program(line, program, run, {native_preload_value(settings), kokkos});
   } catch (const Error&) {
     if (end_of(run) == run::Others::kEnded && run::count_spools(run.directory) == 0) {
       run::forget_directory(run.known(), run.existed);

@@ -1,6 +1,8 @@
 #include "tools/start/wrapper_files.hpp"
 
 #include <filesystem>
+#include <string_view>
+#include <system_error>
 
 #include "core/error.hpp"
 #include "settings/openmp_runtime.hpp"
@@ -28,19 +30,39 @@ std::vector<fs::path> directories() {
   return result;
 }
 
+// Empty: it is in none of them.
+std::string file_in(const std::vector<fs::path>& places, std::string_view library) {
+  for (const fs::path& place : places) {
+    std::error_code error;
+    const fs::path file = place / library;
+    if (fs::exists(file, error)) return file.string();
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string kokkos_value(const Settings& settings, const std::string& present) {
+  if (!settings.flag(kSettings.kokkos)) return {};
+  if (!present.empty() && !present.ends_with(kKokkosLibrary)) {
+    say("Kokkos is not recorded: " + std::string(kKokkosVariable) +
+        " names the library of another tool, " + present + "; unset it");
+    return {};
+  }
+  const std::string file = file_in(directories(), kKokkosLibrary);
+  if (file.empty()) say("Kokkos is not recorded: this Timeloom has no library for it");
+  return file;
+}
 
 std::vector<std::string> files_of(std::span<const Wrapper> wrappers) {
   std::vector<std::string> files;
   const std::vector<fs::path> places = directories();
   for (const Wrapper& wrapper : wrappers) {
-    const std::size_t before = files.size();
-    for (const fs::path& place : places) {
-      std::error_code error;
-      const fs::path file = place / wrapper.library;
-      if (files.size() == before && fs::exists(file, error)) files.push_back(file.string());
+    const std::string file = file_in(places, wrapper.library);
+    if (!file.empty()) {
+      files.push_back(file);
+      continue;
     }
-    if (files.size() != before) continue;
     say(std::string(wrapper.what) + " not recorded: this Timeloom has no wrapper for it");
   }
   return files;

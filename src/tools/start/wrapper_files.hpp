@@ -22,4 +22,8 @@ std::vector<std::string> preloaded_files(const Settings& settings);
 // above.
 std::string preload_value(const Settings& settings);
 
+// The value of KOKKOS_TOOLS_LIBS, which is `present` now, with which Kokkos loads our library;
+// empty: the settings do not ask for it, or a line on stderr gives the obstacle.
+std::string kokkos_value(const Settings& settings, const std::string& present);
+
 }  // namespace timeloom::tools
