@@ -68,7 +68,7 @@ CONFIG_OPTIONS = {
     "--noopencl": None,
     "--openacc": "OpenACC",
     "--noopenacc": None,
-    "--kokkos": "Kokkos",
+    "--kokkos": None,
     "--nokokkos": None,
     "--hip": "HIP",
     "--nohip": None,
@@ -113,6 +113,7 @@ class CommandLine:
         self.verbose = False
         self.instrumenter = "auto"
         self.off = False  # starts without instrumentation
+        self.kokkos = False
         self.locks = False  # mutex calls are recorded together with native threads
         self.openmp = False  # is recorded, beside the threads that were mentioned
         self.wrappers: dict[str, str | bool] = {}  # the settings of wrappers that were mentioned
@@ -214,6 +215,8 @@ def _take_config_option(line: CommandLine, word: str) -> None:
         line.openmp = word in OPENMP
     if word.startswith("--mutex="):
         line.locks = word.partition("=")[2].partition(":")[0] == "pthread"  # pthread:spinlock as well
+    if word == "--kokkos":
+        line.kokkos = True
     if word.startswith("--io="):
         line.wrappers["io"] = "none" if word == "--io=none" else "posix"
     remarks = _remarks_on(word)

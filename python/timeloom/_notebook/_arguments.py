@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 import shlex
 from typing import Any, NamedTuple
@@ -101,6 +102,8 @@ def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
             remarks.append(f"{option}: {why}")
         else:
             settings[name] = value
+    if line.kokkos and "KOKKOS_TOOLS_LIBS" not in os.environ:
+        remarks.append("--kokkos: start the kernel with KOKKOS_TOOLS_LIBS=$(timeloom-config --kokkos)")
     return settings, line.remarks + remarks
 
 
