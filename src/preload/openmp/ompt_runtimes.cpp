@@ -1,0 +1,98 @@
+// OMPT's way in: a runtime of OpenMP looks for the function ompt_start_tool() in the process, when
+// the program first uses it.
+#include "preload/openmp/ompt_runtimes.hpp"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <string_view>
+
+#include "preload/common/library_name.hpp"
+#include "preload/common/loaded_symbols.hpp"
+#include "preload/openmp/ompt_events.hpp"
+#include "preload/openmp/ompt_interface.hpp"
+#include "record/created_threads.hpp"
+#include "record/native/wrapper_interface.hpp"
+
+namespace timeloom::ompt {
+namespace {
+
+constexpr char kStartTool[] = "ompt_start_tool";
+constexpr char kOwnLibrary[] = "libtimeloom_wrap_openmp.so";
+
+constinit std::atomic_flag g_said = ATOMIC_FLAG_INIT;
+
+Dl_info library_around(const void* address) noexcept {
+  Dl_info info{};
+  if (address == nullptr || ::dladdr(address, &info) == 0) info = {};
+  return info;
+}
+
+int initialize(Lookup* lookup, int, Data*) {
+  auto* const set = reinterpret_cast<SetCallback*>(lookup("ompt_set_callback"));
+  if (set == nullptr) return 0;
+  register_events(set);
+  return 1;
+}
+
+// The runtime ends, perhaps after the measurement.
+void finalize(Data*) {}
+
+// Printed once in a process that is measured.
+void say_not_recorded(const char* reason, const char* which) noexcept {
+  if (!record::wrapping() || g_said.test_and_set()) return;
+  std::fprintf(stderr, "timeloom: OpenMP is not recorded: %s%s\n", reason, which);
+}
+
+// The user's choice of a tool comes before ours.
+bool user_wants_other() noexcept {
+  const char* const libraries = ::secure_getenv("OMP_TOOL_LIBRARIES");
+  if (libraries == nullptr || *libraries == '\0') return false;
+  if (std::string_view(libraries).ends_with(kOwnLibrary)) return false;
+  say_not_recorded("OMP_TOOL_LIBRARIES names another tool, ", libraries);
+  return true;
+}
+
+using StartTool = StartToolResult*(unsigned, const char*);
+
+// A library of the program may have a tool, which comes behind us in the search. Runtimes define
+// the function, too, for programs without one. nullptr: there is no other tool.
+StartToolResult* other_tool(unsigned version, const char* runtime) noexcept {
+  void* const next = ::dlsym(RTLD_NEXT, kStartTool);
+  if (next == nullptr) return nullptr;
+  const auto library = preload::LoadedLibrary::around(next);
+  if (!library || library.find("__kmpc_fork_call") != nullptr) return nullptr;
+  StartToolResult* const result = reinterpret_cast<StartTool*>(next)(version, runtime);
+  const char* const file = library_around(next).dli_fname;
+  if (result != nullptr) {
+    say_not_recorded("the program has a tool of its own, ", file == nullptr ? "?" : file);
+  }
+  return result;
+}
+
+}  // namespace
+
+void name_this_thread(const void* inside) noexcept try {
+  const char* const file = library_around(inside).dli_fname;
+  const std::string library = file == nullptr ? "OpenMP" : preload::short_name(file);
+  record::attach_as(record::next_thread_name(library));
+} catch (const std::bad_alloc&) {
+  return;  // the thread takes part without this name
+}
+
+}  // namespace timeloom::ompt
+
+using namespace timeloom::ompt;
+
+// Called by a runtime of OpenMP.
+extern "C" [[gnu::visibility("default")]] StartToolResult* ompt_start_tool(unsigned version,
+                                                                           const char* runtime) {
+  if (user_wants_other()) return nullptr;
+  if (StartToolResult* const other = other_tool(version, runtime)) return other;
+  // Each runtime keeps the address of its own for as long as the process lives.
+  return new (std::nothrow) StartToolResult{initialize, finalize, {}};
+}

@@ -1,0 +1,83 @@
+#include "preload/openmp/ompt_thread.hpp"
+
+#include <new>
+
+namespace timeloom::ompt {
+namespace {
+
+// A pointer, so that the library takes little of the room that the dynamic linker has for
+// thread-local variables.
+constinit thread_local ThreadState* t_thread [[gnu::tls_model("initial-exec")]] = nullptr;
+
+}  // namespace
+
+ThreadState* ThreadState::of_this_thread() noexcept {
+  if (t_thread == nullptr) [[unlikely]]
+    t_thread = new (std::nothrow) ThreadState;
+  return t_thread;
+}
+
+void ThreadState::forget_this_thread() noexcept {
+  delete t_thread;
+  t_thread = nullptr;
+}
+
+void ThreadState::push(const Entry& entry) noexcept {
+  if (count_ < kRoom) entries_[count_] = entry;
+  ++count_;
+}
+
+const Entry* ThreadState::top() const noexcept {
+  return count_ == 0 || count_ > kRoom ? nullptr : &entries_[count_ - 1];
+}
+
+const Entry* ThreadState::member() const noexcept {
+  for (const Entry* one = kept_end(); one-- != entries_;) {
+    if (one->kind == Open::kMember) return one;
+  }
+  return nullptr;
+}
+
+std::uint64_t ThreadState::running_task() const noexcept {
+  for (const Entry* one = kept_end(); one-- != entries_;) {
+    if (one->kind == Open::kMember) return 0;
+    if (one->kind == Open::kTask) return one->number;
+  }
+  return 0;
+}
+
+const Entry* ThreadState::find(Open kind, std::uint64_t number) const noexcept {
+  for (const Entry* one = kept_end(); one-- != entries_;) {
+    if (one->kind == kind && one->number == number) return one;
+  }
+  return nullptr;
+}
+
+const Entry* ThreadState::find(Open kind, Construct construct) const noexcept {
+  for (const Entry* one = kept_end(); one-- != entries_;) {
+    if (one->kind == kind && one->construct == construct) return one;
+    if (one->kind == Open::kMember || one->kind == Open::kTask) return nullptr;
+  }
+  return nullptr;
+}
+
+const Entry* ThreadState::shared_work() const noexcept {
+  for (const Entry* one = kept_end(); one-- != entries_;) {
+    if (is_shared_work(one->kind, one->construct)) return one;
+    if (one->kind == Open::kMember || one->kind == Open::kTask) return nullptr;
+  }
+  return nullptr;
+}
+
+// A region of another measurement is not open in this one.
+void ThreadState::leave_regions(const Entry* from, record::WrapperScope& scope) const noexcept {
+  for (const Entry* one = kept_end(); one-- != from;) {
+    if (one->region != nullptr && one->measurement == from->measurement) scope.leave(*one->region);
+  }
+}
+
+void ThreadState::forget(const Entry* from) noexcept {
+  count_ = static_cast<std::size_t>(from - entries_);
+}
+
+}  // namespace timeloom::ompt

@@ -1,0 +1,80 @@
+// What a thread is at, as OMPT tells it: the teams, tasks and constructs that are open on it, the
+// innermost one last. It enters and leaves their regions.
+//
+// Each thread has its own. Runtimes differ in the order of their events and leave some out, so the
+// end of a thing ends all that is open inside. Nothing throws.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "preload/openmp/ompt_constructs.hpp"
+#include "record/native/wrapper_interface.hpp"
+
+namespace timeloom::ompt {
+
+// The kinds of open things. An end is looked for inside the innermost member or task only.
+enum class Open : std::uint8_t { kTeam, kMember, kTask, kWork, kMasked, kSync, kMutex };
+
+// Whether the construct shares work among a team: then no barrier and no other such construct of
+// the team lies inside.
+constexpr bool is_shared_work(Open kind, Construct construct) noexcept {
+  return kind == Open::kWork && construct != Construct::kTaskloop && construct != Construct::kScope;
+}
+
+struct Entry {
+  Open kind{};
+  Construct construct{};
+  std::uint32_t measurement = 0;              // in which it was recorded; 0: it was not
+  record::WrappedFunction* region = nullptr;  // nullptr: there is none to leave
+  std::uint64_t number = 0;                   // of the team or task
+  const void* code = nullptr;                 // of a member: where its team was made
+};
+
+class ThreadState {
+ public:
+  // nullptr: there is no memory.
+  static ThreadState* of_this_thread() noexcept;
+  // At the end of the thread.
+  static void forget_this_thread() noexcept;
+
+  // Entries beyond the room are counted, and not kept.
+  void push(const Entry& entry) noexcept;
+  // nullptr: nothing is open, or the innermost thing was not kept.
+  const Entry* top() const noexcept;
+  // The innermost team that the thread is a member of; nullptr: none.
+  const Entry* member() const noexcept;
+  // The number of the explicit task that runs; 0: the implicit one.
+  std::uint64_t running_task() const noexcept;
+  // The innermost team or task of that number. nullptr: it is not open here.
+  const Entry* find(Open kind, std::uint64_t number) const noexcept;
+  // The innermost open construct of the present member or task. nullptr: there is none.
+  const Entry* find(Open kind, Construct construct) const noexcept;
+  // The innermost work that is shared by the present team. nullptr: there is none.
+  const Entry* shared_work() const noexcept;
+
+  // Ends the entry and all that is open inside: leaves their regions, calls `put(scope)` after
+  // that, and forgets them.
+  template <typename Put>
+  void end(const Entry* entry, Put put) noexcept {
+    record::WrapperScope scope(record::kAgain, entry->measurement);
+    leave_regions(entry, scope);
+    put(scope);
+    forget(entry);
+  }
+  void end(const Entry* entry) noexcept {
+    end(entry, [](record::WrapperScope&) {});
+  }
+
+ private:
+  static constexpr std::size_t kRoom = 64;
+
+  const Entry* kept_end() const noexcept { return entries_ + (count_ < kRoom ? count_ : kRoom); }
+  void leave_regions(const Entry* from, record::WrapperScope& scope) const noexcept;
+  void forget(const Entry* from) noexcept;
+
+  Entry entries_[kRoom];
+  std::size_t count_ = 0;
+};
+
+}  // namespace timeloom::ompt
