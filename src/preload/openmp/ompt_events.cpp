@@ -1,8 +1,11 @@
 #include "preload/openmp/ompt_events.hpp"
 
+#include <atomic>
+#include <memory>
 #include <new>
 #include <optional>
 
+#include "os/clock.hpp"
 #include "preload/openmp/ompt_constructs.hpp"
 #include "preload/openmp/ompt_runtimes.hpp"
 #include "preload/openmp/ompt_thread.hpp"
@@ -26,6 +29,7 @@ struct Team {
   std::uint32_t measurement;
   WrappedFunction* region;
   const void* code;
+  std::shared_ptr<std::atomic<std::uint64_t>> end;  // of the last barrier; 0: not yet
 };
 struct Task {
   std::uint64_t number;
@@ -86,6 +90,14 @@ void on_thread_begin(Thread type, Data*) noexcept {
 
 void on_thread_end(Data*) noexcept { ThreadState::forget_this_thread(); }
 
+// nullptr: there is no memory.
+Team* make_team(WrappedFunction* region, const void* code) noexcept try {
+  return new Team{record::next_creation_number(), record::measurement_number(), region, code,
+                  std::make_shared<std::atomic<std::uint64_t>>(0)};
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
 void on_parallel_begin(Data*, const Frame*, Data* parallel, unsigned threads, int,
                        const void* code) noexcept {
   parallel->ptr = nullptr;
@@ -95,9 +107,8 @@ void on_parallel_begin(Data*, const Frame*, Data* parallel, unsigned threads, in
   WrappedFunction* const region = region_at(Construct::kParallel, place);
   if (region == nullptr) return;
   WrapperScope scope(nullptr);
-  auto* const team = scope.wanted() ? new (std::nothrow) Team{} : nullptr;
+  Team* const team = scope.wanted() ? make_team(region, place) : nullptr;
   if (team == nullptr) return;
-  *team = {record::next_creation_number(), record::measurement_number(), region, place};
   scope.enter(*region);
   scope.put(ExtendedKind::kTeamFork, {team->number, threads});
   state->push({.kind = Open::kTeam,
@@ -110,6 +121,7 @@ void on_parallel_begin(Data*, const Frame*, Data* parallel, unsigned threads, in
 void on_parallel_end(Data* parallel, Data*, int, const void*) noexcept {
   const Team* const team = object_of<Team>(parallel);
   if (team == nullptr) return;
+  team->end->store(os::now(), std::memory_order_release);
   parallel->ptr = nullptr;
   ThreadState* const state = ThreadState::of_this_thread();
   const Entry* const entry = state == nullptr ? nullptr : state->find(Open::kTeam, team->number);
@@ -136,6 +148,9 @@ void begin_member(ThreadState& state, const Team& team, unsigned index) noexcept
 }
 
 void end_member(ThreadState& state) noexcept {
+  if (const Entry* const barrier = state.find(Open::kSync, Construct::kImplicitBarrier)) {
+    if (barrier->late) state.settle(barrier);
+  }
   const Entry* const member = state.member();
   if (member == nullptr) return;
   const std::uint64_t number = member->number;
@@ -201,16 +216,27 @@ std::optional<Construct> construct_of(Sync sync) noexcept {
 
 // The barrier at the end of a team is one region on all its threads; only one of them knows an
 // address.
-void on_sync_region(Sync sync, Endpoint endpoint, Data*, Data*, const void* code) noexcept {
+const void* code_of_barrier(const ThreadState& state, Sync sync, const void* code) noexcept {
+  const Entry* const member = state.member();
+  const bool of_team = code == nullptr || sync == Sync::kBarrierImplicitParallel;
+  return of_team && member != nullptr ? member->code : code;
+}
+
+void on_sync_region(Sync sync, Endpoint endpoint, Data* parallel, Data*,
+                    const void* code) noexcept {
   const auto construct = construct_of(sync);
-  if (!construct) return;
-  if (endpoint != Endpoint::kEnd && *construct == Construct::kImplicitBarrier &&
-      (code == nullptr || sync == Sync::kBarrierImplicitParallel)) {
-    const ThreadState* const state = ThreadState::of_this_thread();
-    const Entry* const member = state == nullptr ? nullptr : state->member();
-    if (member != nullptr) code = member->code;
+  ThreadState* const state = ThreadState::of_this_thread();
+  if (!construct || state == nullptr) return;
+  if (*construct == Construct::kImplicitBarrier) code = code_of_barrier(*state, sync, code);
+  if (endpoint != Endpoint::kEnd) begin_construct(Open::kSync, *construct, code);
+  if (endpoint == Endpoint::kBegin) {
+    const Team* const team = object_of<Team>(parallel);
+    if (sync == Sync::kBarrierImplicitParallel && team != nullptr) state->end_late(team->end);
+    return;
   }
-  construct_event(Open::kSync, *construct, endpoint, code);
+  const Entry* const entry = state->find(Open::kSync, *construct);
+  if (entry == nullptr) return;
+  entry->late ? state->settle(entry) : state->end(entry);
 }
 
 std::optional<Construct> construct_of(Mutex mutex) noexcept {

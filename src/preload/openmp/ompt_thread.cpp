@@ -1,8 +1,15 @@
 #include "preload/openmp/ompt_thread.hpp"
 
 #include <new>
+#include <utility>
+
+#include "record/measurement.hpp"
+#include "record/region_state.hpp"
 
 namespace timeloom::ompt {
+
+using record::WrapperScope;
+
 namespace {
 
 // A pointer, so that the library takes little of the room that the dynamic linker has for
@@ -70,10 +77,37 @@ const Entry* ThreadState::shared_work() const noexcept {
 }
 
 // A region of another measurement is not open in this one.
-void ThreadState::leave_regions(const Entry* from, record::WrapperScope& scope) const noexcept {
+void ThreadState::leave_regions(const Entry* from, WrapperScope& scope) const noexcept {
   for (const Entry* one = kept_end(); one-- != from;) {
     if (one->region != nullptr && one->measurement == from->measurement) scope.leave(*one->region);
   }
+}
+
+void ThreadState::end_late(std::shared_ptr<const std::atomic<std::uint64_t>> time) noexcept {
+  const Entry* const team = member();
+  const Entry* const barrier = top();
+  if (team == nullptr || barrier == nullptr || team->region == nullptr ||
+      barrier->region == nullptr || barrier->measurement != team->measurement) {
+    return;
+  }
+  WrapperScope scope(record::kAgain, team->measurement);
+  if (!scope.wanted() || !record::recording()) return;
+  const auto word = [&](const Entry& entry) {
+    return record::known_word(entry.region->state, team->measurement);
+  };
+  scope.end_late({std::move(time), {word(*barrier), word(*team)}, team->number});
+  entries_[count_ - 1].late = true;
+}
+
+void ThreadState::settle(const Entry* barrier) noexcept {
+  {
+    WrapperScope scope(record::kAgain, barrier->measurement);
+    if (scope.wanted()) scope.settle();
+  }
+  Entry& team = entries_[member() - entries_];
+  team.region = nullptr;
+  team.measurement = 0;
+  forget(barrier);
 }
 
 void ThreadState::forget(const Entry* from) noexcept {

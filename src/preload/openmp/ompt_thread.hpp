@@ -5,8 +5,10 @@
 // end of a thing ends all that is open inside. Nothing throws.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "preload/openmp/ompt_constructs.hpp"
 #include "record/native/wrapper_interface.hpp"
@@ -29,6 +31,7 @@ struct Entry {
   record::WrappedFunction* region = nullptr;  // nullptr: there is none to leave
   std::uint64_t number = 0;                   // of the team or task
   const void* code = nullptr;                 // of a member: where its team was made
+  bool late = false;                          // of a barrier: see end_late()
 };
 
 class ThreadState {
@@ -65,6 +68,13 @@ class ThreadState {
   void end(const Entry* entry) noexcept {
     end(entry, [](record::WrapperScope&) {});
   }
+
+  // The innermost entry is the last barrier of the present team, whose end another thread notes in
+  // `time`: the runtime may tell this thread much later, when it is needed again or the program
+  // ends. Does nothing for the thread that has made the team.
+  void end_late(std::shared_ptr<const std::atomic<std::uint64_t>> time) noexcept;
+  // The runtime has told the end of such a barrier: the thread has left the team, too.
+  void settle(const Entry* barrier) noexcept;
 
  private:
   static constexpr std::size_t kRoom = 64;
