@@ -48,6 +48,7 @@ check        clang-format-14      # make format, and its check in make check
 lint,test    clang-tidy|clang-tidy-[0-9][0-9]  # make lint, and the test of its rules
 fuzz         clang|clang-[0-9][0-9]            # libFuzzer (make test-fuzz)
 fuzz         libclang-rt-dev|libclang-rt-[0-9][0-9]-dev  # libFuzzer and the sanitizers of clang
+fuzz         libomp-dev|libomp-14-dev  # LLVM's runtime of OpenMP, which clang's code is tested with
 test,bench   libbenchmark-dev     # the C++ benchmarks (bench/core), which make build compiles, too
 debian       debootstrap          # another Debian in a chroot (scripts/test/test_in_debian.sh)
 release      g++-aarch64-linux-gnu  # wheels for arm64 (make wheels)

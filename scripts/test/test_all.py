@@ -54,6 +54,7 @@ def steps(found: list[pythons.Python]) -> list[Step]:
         Step("attacks from outside", ["make", "trials"]),
         Step("readers of PyPI and Debian", ["make", "real-readers"]),
         Step("records of CUPTI in NVIDIA's headers", [interpreter, "-m", "scripts.check.check_cupti"]),
+        Step("OMPT in the headers of LLVM's runtimes", [interpreter, "-m", "scripts.check.check_ompt"]),
         Step("the viewer's page in Chromium and Firefox", ["make", "test-viewer"]),
         Step("modules of other compilers", ["make", "test-compiled"]),
         Step("notebooks with other versions, and in JupyterLab", ["make", "test-notebooks"]),
