@@ -17,6 +17,7 @@
 #include "core/event_word.hpp"
 #include "preload/common/wrapped_call.hpp"
 #include "preload/openmp/gomp_runtimes.hpp"
+#include "preload/openmp/ompt_events.hpp"
 
 namespace timeloom::openmp {
 
@@ -69,16 +70,26 @@ inline void leave_region(EventWord region) noexcept {
   if (region != 0) record::WrapperScope(record::kAgain).leave(region);
 }
 
+// A runtime that has a tool sees the wrapper as its caller, and the tool looks the program's code
+// up.
+inline void pass_on_for(const void* caller, const Runtime& runtime) noexcept {
+  if (runtime.unrecorded) ompt::t_passed_on_for = caller;
+}
+
 class GompCall {
  public:
   // `caller`: the return address of the wrapper.
   explicit GompCall(const void* caller) noexcept
-      : caller_(caller), place_(place_of(caller)), runtime_(&runtime_at(place_, t_state.runtime)) {}
+      : caller_(caller), place_(place_of(caller)), runtime_(&runtime_at(place_, t_state.runtime)) {
+    pass_on_for(caller, *runtime_);
+  }
   // The end of the construct that was started last, whose runtime it belongs to.
   GompCall(const void* caller, const OpenConstruct& open) noexcept
       : caller_(caller),
         place_(place_of(caller)),
-        runtime_(open.runtime != nullptr ? open.runtime : &runtime_at(place_, t_state.runtime)) {}
+        runtime_(open.runtime != nullptr ? open.runtime : &runtime_at(place_, t_state.runtime)) {
+    pass_on_for(caller, *runtime_);
+  }
 
   Runtime* runtime() const noexcept { return runtime_; }
   template <typename Signature>

@@ -87,9 +87,10 @@ void end_member(Team& team, unsigned index, const Member& member) noexcept {
 
 Runtime& runtime_of(const Fork& fork, const void* caller) noexcept {
   const Place& place = place_of(code_of(fork.function));
-  if (place.runtime != nullptr) [[likely]]
-    return *place.runtime;
-  return runtime_at(place_of(caller), t_state.runtime);
+  Runtime& runtime =
+      place.runtime != nullptr ? *place.runtime : runtime_at(place_of(caller), t_state.runtime);
+  pass_on_for(caller, runtime);
+  return runtime;
 }
 
 std::shared_ptr<Team> begin_team(Runtime& runtime, const Fork& fork) noexcept try {
