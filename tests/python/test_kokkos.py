@@ -1,5 +1,7 @@
 """Programs that use Kokkos, with a client of Kokkos Tools (tests/native/kokkos_client.cpp) in the place of Kokkos."""
 
+import csv
+import io
 import os
 import shutil
 import subprocess
@@ -155,5 +157,9 @@ def test_another_tool_stays(client, program, timeloom_program, tmp_path):
 
 def test_a_report_has_kernels_and_bytes(client, timeloom, tmp_path):
     timeloom("run", "--kokkos", "--quiet", "-o", "run", "--program", client / "client", cwd=tmp_path)
-    text = timeloom("report", "--flat", "run", cwd=tmp_path).stdout
-    assert "solver::Axpy/solver::Tag" in text and "copy from HostSpace to Cuda" in text
+    rows = csv.DictReader(io.StringIO(timeloom("report", "--csv", "run", cwd=tmp_path).stdout))
+    regions = {(row["name"], row["file"]): row for row in rows}
+    assert regions[("solver::Axpy/solver::Tag", "KOKKOS_PARALLEL_FOR")]["visits"] == "1"
+    copy = regions[("copy from HostSpace to Cuda", "KOKKOS_COPY")]
+    assert copy["metric.Kokkos bytes copied.sum"] == "400"
+    assert regions[("allocate in HostSpace", "KOKKOS_MEMORY")]["metric.Kokkos HostSpace.max"] == "1000"
