@@ -42,13 +42,16 @@ void CallFilters::watch() noexcept {
   status_ = File::copy_of(file, &ignored);
   ::close(file);
   before_ = count();
-  (void)::lseek(status_.fd(), 0, SEEK_SET);  // the text is made anew when it is read from there
+  read_again();
 }
+
+// The text is made anew when it is read from its start.
+void CallFilters::read_again() noexcept { (void)::lseek(status_.fd(), 0, SEEK_SET); }
 
 bool CallFilters::added() noexcept {
   if (!added_ && status_.is_open() && status_.is_ours()) {
     added_ = count() > before_;
-    if (!added_) status_.close();
+    if (!added_) read_again();
   }
   return added_;
 }

@@ -15,11 +15,12 @@ class CallFilters {
   void watch() noexcept;
   // Whether there are more filters than when watch() was called; false where the kernel does not
   // count them. Makes two system calls, fstat and read, which hardly any filter forbids; one more
-  // where no filter was added. Call it once: a false answer ends the watch.
+  // where no filter was added.
   bool added() noexcept;
 
  private:
   std::uint64_t count() const noexcept;
+  void read_again() noexcept;
 
   File status_;
   std::uint64_t before_ = 0;

@@ -13,6 +13,7 @@
 #include "os/signals.hpp"
 #include "os/thread.hpp"
 #include "record/measurement_state.hpp"
+#include "record/native/native_call.hpp"
 #include "record/region_marks.hpp"
 #include "record/side_file.hpp"
 
@@ -76,7 +77,7 @@ void forget_after_fork() {
   s.inherited_recording = g_recording;
   for (const Attached& a : s.attached) a.recorder->abandon();
   new (&s.mutex) std::mutex;
-  s.halting = 0;
+  detail::g_visitors = 0;
   s.created.clear();
   s.attached.clear();
   forget_brought(s);
@@ -143,6 +144,7 @@ void start(const StartOptions& options) {
     g_ending = &s.writer->ending();
     g_measured_process = os::process_id();
     s.filters.watch();
+    offer_barriers();
     s.writer->hold_definitions();
     s.writer->define_clock_sync(os::sync_clocks());
     s.process = options.process;

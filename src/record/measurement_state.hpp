@@ -31,8 +31,7 @@ struct Brought {
 };
 
 struct State {
-  std::mutex mutex;              // guards what follows; never taken on the event path
-  std::atomic<int> halting = 0;  // objects of class Halted; read without the mutex
+  std::mutex mutex;  // guards what follows; never taken on the event path
   DefinitionTable definitions;
   std::unique_ptr<spool::Writer> writer;
   os::File stopped;                // definitions of the measurement before, which is closed
@@ -77,6 +76,9 @@ State& state();
 void forget_brought(State& state) noexcept;
 // The id of the process that measures itself; 0: none has.
 std::uint64_t measured_process() noexcept;
+
+// Called when a measurement begins: visitors have the kernel make barriers, see native_call.hpp.
+void offer_barriers() noexcept;
 
 // The mutex of the state, while no thread is inside a NativeCall and none begins one:
 // for functions that touch the recorders of other threads. Not inside a NativeCall.

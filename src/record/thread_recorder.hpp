@@ -134,7 +134,7 @@ class ThreadRecorder : public EventPath {
   void set_vforked(bool on) noexcept { vforked_ = on; }
   bool vforked() const noexcept { return vforked_; }
   // While its thread records on its own; see native_call.hpp.
-  void begin_native_call() noexcept { in_native_call_.store(true); }
+  void begin_native_call() noexcept { in_native_call_.store(true, std::memory_order_relaxed); }
   void end_native_call() noexcept { in_native_call_.store(false, std::memory_order_release); }
   bool in_native_call() const noexcept { return in_native_call_.load(); }
   std::uint32_t location() const noexcept { return location_; }

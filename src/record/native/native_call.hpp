@@ -4,12 +4,34 @@
 // Functions that visit the recorders of other threads (stop(), set_recording()) wait for the
 // end of a NativeCall, and calls that begin later wait for them. REQUIRES: it is short, runs no
 // code of the program and calls no function of measurement.hpp that visits recorders. Used on
-// one thread; does not nest. Costs a sequentially consistent store.
+// one thread; does not nest.
+//
+// A call stores that it has begun, then looks whether somebody visits; a visitor stores that it
+// visits, then looks whether somebody calls. Neither store may be seen after the load behind it.
+// Visitors are rare, so they have the kernel make a barrier on all threads (os/barrier.hpp), and a
+// call needs none of its own; where the kernel makes no such barriers, each call has one.
 #pragma once
+
+#include <atomic>
 
 #include "record/thread_recorder.hpp"
 
 namespace timeloom::record {
+
+namespace detail {
+extern constinit std::atomic<int> g_visitors;
+extern constinit std::atomic<bool> g_calls_have_barriers;
+}  // namespace detail
+
+// The first step of a call: false if it must not go on, because somebody visits. Either way the
+// recorder is in a call until end_native_call(). REQUIRES: it is the calling thread's own.
+inline bool begin_native_call(ThreadRecorder& recorder) noexcept {
+  recorder.begin_native_call();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (detail::g_calls_have_barriers.load(std::memory_order_relaxed)) [[unlikely]]
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  return detail::g_visitors.load(std::memory_order_acquire) == 0;
+}
 
 class NativeCall {
  public:
