@@ -359,6 +359,8 @@ KeepOff::KeepOff() noexcept : recorder_(std::exchange(t_recorder, &g_kept_off)) 
 
 KeepOff::~KeepOff() { t_recorder = recorder_; }
 
+bool is_kept_off() noexcept { return t_recorder == &g_kept_off; }
+
 constinit std::atomic<int> detail::g_visitors = 0;
 constinit std::atomic<bool> detail::g_calls_have_barriers = true;
 

@@ -13,6 +13,7 @@
 #include "os/signals.hpp"
 #include "os/thread.hpp"
 #include "record/measurement_state.hpp"
+#include "record/native/compiled_code.hpp"
 #include "record/native/native_call.hpp"
 #include "record/region_marks.hpp"
 #include "record/side_file.hpp"
@@ -76,7 +77,7 @@ void forget_after_fork() {
   }
   s.inherited_recording = g_recording;
   for (const Attached& a : s.attached) a.recorder->abandon();
-  new (&s.mutex) std::mutex;
+  new (&s.mutex) os::OwnedMutex;
   detail::g_visitors = 0;
   s.created.clear();
   s.attached.clear();
@@ -135,6 +136,7 @@ std::uint64_t measured_process() noexcept { return g_measured_process; }
 
 void start(const StartOptions& options) {
   State& s = state();
+  forget_code();
   {
     const std::lock_guard lock(s.mutex);
     if (g_active) throw Error("a measurement is already running in this process; stop it first");

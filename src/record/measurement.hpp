@@ -212,6 +212,8 @@ class KeepOff {
  private:
   ThreadRecorder* recorder_;
 };
+// Whether it is suspended there.
+bool is_kept_off() noexcept;
 
 // Routes the calling thread's events to `recorder` and returns the one before;
 // for calibration on a scratch spool.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "os/call_filters.hpp"
+#include "os/owned_mutex.hpp"
 #include "record/cpu_account.hpp"
 #include "record/definition_table.hpp"
 #include "record/measurement.hpp"
@@ -31,7 +32,7 @@ struct Brought {
 };
 
 struct State {
-  std::mutex mutex;  // guards what follows; never taken on the event path
+  os::OwnedMutex mutex;  // guards what follows; never taken on the event path
   DefinitionTable definitions;
   std::unique_ptr<spool::Writer> writer;
   os::File stopped;                // definitions of the measurement before, which is closed
@@ -90,7 +91,7 @@ class Halted {
   Halted& operator=(const Halted&) = delete;
 
  private:
-  std::unique_lock<std::mutex> lock_;
+  std::unique_lock<os::OwnedMutex> lock_;
 };
 
 }  // namespace timeloom::record

@@ -26,6 +26,7 @@ bool ThreadRecorder::push(OpenRegion region) noexcept {
   const std::size_t depth = this->depth();
   if (depth + 1 >= stack_->size) {
     const std::size_t size = stack_->size == 0 ? kFirstStackSize : stack_->size * 2;
+    const KeepOff of_allocation;  // the program's own may be compiled code that is recorded
     void* old = stack_->base == &stack_->bottom ? nullptr : stack_->base;
     auto* base = static_cast<OpenRegion*>(std::realloc(old, size * sizeof(OpenRegion)));
     if (base == nullptr) return false;
@@ -191,7 +192,8 @@ bool ThreadRecorder::is_hidden() const noexcept {
 // costs nothing but where it matters.
 bool ThreadRecorder::records(Token token) noexcept {
   if (depth() >= hidden_depth_ && !is_hidden()) use_again();
-  return depth() < record_depth_ && (is_user_region(token) || !is_hidden());
+  const bool may_be_hidden = !is_user_region(token) || (token & kOfCompiledCode) != 0;
+  return depth() < record_depth_ && (!may_be_hidden || !is_hidden());
 }
 
 void set_leave_callback(void (*function)() noexcept) noexcept { g_on_noted_leave = function; }

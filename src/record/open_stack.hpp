@@ -18,6 +18,11 @@ constexpr Token user_token(EventWord enter) noexcept {
   return (static_cast<Token>(payload_of(enter)) << 2) | 2;
 }
 
+// The token of a function of compiled code (native/compiled_code.hpp). It is like a user region,
+// since Python knows nothing of its calls, but calls that a function hides are hidden.
+inline constexpr Token kOfCompiledCode = Token{1} << 42;
+constexpr Token code_token(EventWord enter) noexcept { return user_token(enter) | kOfCompiledCode; }
+
 // A region that is open on this thread.
 struct OpenRegion {
   Token token;

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "record/measurement.hpp"
+
 namespace timeloom::record {
 
 using spool::PlaceKind;
@@ -54,7 +56,10 @@ bool ThreadProfile::leave_rarely(std::uint64_t now) noexcept {
 
 void ThreadProfile::enter_beyond(std::uint32_t function, std::uint64_t now) noexcept {
   try {
-    if (beyond() == beyond_.size()) beyond_.push_back({function, now, 0});
+    if (beyond() == beyond_.size()) {
+      const KeepOff of_allocation;
+      beyond_.push_back({function, now, 0});
+    }
   } catch (const std::bad_alloc&) {  // its time is that of the visit around it
   }
   ++rare_;
@@ -123,6 +128,7 @@ std::uint32_t ThreadProfile::add_child(std::uint32_t region) noexcept {
 
 std::uint32_t ThreadProfile::add_node(std::uint32_t region) noexcept {
   try {
+    const KeepOff of_allocation;
     const std::uint32_t child = file_->add(current_, region);
     if (child != 0) children_.insert(current_, region, child);
     return child;

@@ -137,6 +137,8 @@ class ThreadRecorder : public EventPath {
   void begin_native_call() noexcept { in_native_call_.store(true, std::memory_order_relaxed); }
   void end_native_call() noexcept { in_native_call_.store(false, std::memory_order_release); }
   bool in_native_call() const noexcept { return in_native_call_.load(); }
+  // The same, of the calling thread's own recorder.
+  bool is_recording() const noexcept { return in_native_call_.load(std::memory_order_relaxed); }
   std::uint32_t location() const noexcept { return location_; }
   std::uint64_t events() const noexcept;
   // Of these, the records of samples.
