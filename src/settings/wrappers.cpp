@@ -17,18 +17,20 @@ constexpr std::array kWrappers = {
     Wrapper{kSettings.thread, "libtimeloom_wrap_thread.so", "--thread pthread",
             "threads of native code are"},
     Wrapper{kSettings.mpi, "libtimeloom_wrap_mpi.so", "--mpi", "MPI is"},
-    Wrapper{kSettings.thread, kOpenMpWrapper, "--thread omp", "OpenMP is"},
+    Wrapper{kSettings.compiler, "libtimeloom_wrap_compiler.so", "--compiler", "compiled code is"},
 };
 
 bool asked_for(const Settings& settings, const Wrapper& wrapper) {
   if (wrapper.setting == kSettings.io) return settings.text(kSettings.io) != "none";
-  if (wrapper.library == kOpenMpWrapper) return records_openmp(settings);
-  if (wrapper.setting == kSettings.thread) return records_threads(settings);
+  if (wrapper.setting == kSettings.thread) return settings.text(kSettings.thread) != "none";
+  if (wrapper.setting == kSettings.compiler) return settings.flag(kSettings.compiler);
   return settings.flag(kSettings.mpi);
 }
 
+// Compiled code may be recorded without its wrapper library, so that one keeps no other awake.
 bool refused(const Settings& settings, const Wrapper& wrapper) {
-  return settings.given(wrapper.setting) && !asked_for(settings, wrapper);
+  const bool decided = settings.given(wrapper.setting) || wrapper.setting == kSettings.compiler;
+  return decided && !asked_for(settings, wrapper);
 }
 
 // The linker accepts blanks and colons between names.

@@ -1,12 +1,14 @@
 #include "python/session/session_plan.hpp"
 
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/filter_choices.hpp"
 #include "python/session/session.hpp"
+#include "record/native/code_filter.hpp"
 #include "settings/overhead_setting.hpp"
 #include "settings/window_settings.hpp"
 
@@ -20,6 +22,12 @@ record::MetricPlan metrics_of(const Settings& settings) {
        settings.text(kSettings.metric_papi_per_process), settings.text(kSettings.metric_papi_sep),
        settings.origin(kSettings.metric_rusage),
        settings.origin(kSettings.metric_rusage_per_process)});
+}
+
+// Code that is linked with libtimeloom is recorded unless the user refuses it.
+Filter compiled_code_of(const Settings& settings, const Filter& filter) {
+  const bool refused = settings.given(kSettings.compiler) && !settings.flag(kSettings.compiler);
+  return refused ? Filter(std::vector<FilterRule>{{false, "*"}}) : filter;
 }
 
 }  // namespace
@@ -43,17 +51,20 @@ void check_session(const Settings& settings) {
 
 SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
   const std::string package = own_directory();
+  Filter functions = filter_of(settings, filter);
+  Filter compiled_code = compiled_code_of(settings, functions);
   return {.instrumenter = &instrumenter_of(settings),
           .what = instrument_options(settings),
           .metrics = metrics_of(settings),
           .window = window_of(settings),
           .overhead_limit = overhead_limit_of(settings),
-          .rules = {.filter = filter_of(settings, filter),
+          .rules = {.filter = std::move(functions),
                     .packages = package.substr(0, package.rfind('/') + 1),
                     .style = &find_region_style(settings.text(kSettings.region_names)),
                     .label = label_parts(settings),
                     .search = SearchFilter(settings),
-                    .said = settings.number(kSettings.say_filtered)}};
+                    .said = settings.number(kSettings.say_filtered)},
+          .compiled_code = std::move(compiled_code)};
 }
 
 // Watched functions need their own rules.
@@ -68,6 +79,7 @@ bool set_rules(const SessionPlan& plan, bool awaiting) {
 }
 
 void take_rules(const SessionPlan& plan) {
+  record::filter_code(plan.compiled_code);
   if (set_rules(plan, true) && set_rules(plan, false)) return;
   throw Error(
       "the interpreter has no room left to mark code objects: a process may use about 250 "

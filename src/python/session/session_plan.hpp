@@ -19,6 +19,7 @@ struct SessionPlan {
   Window window;
   std::optional<double> overhead_limit;  // a share of CPU time; empty: no limit
   RegionRules rules;
+  Filter compiled_code;
 };
 
 // Checks that this Python and this machine support the settings: everything that check() in

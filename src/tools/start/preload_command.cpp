@@ -24,6 +24,7 @@ struct PreloadOptions {
   std::string io = "none";
   std::string thread = "none";
   bool mpi = false;
+  bool compiler = false;
 };
 
 int run_preload(const PreloadOptions& options) {
@@ -33,6 +34,7 @@ int run_preload(const PreloadOptions& options) {
     settings.set(kSettings.thread, options.thread, "--thread");
   });
   if (options.mpi) settings.set(kSettings.mpi, "on", "--mpi");
+  if (options.compiler) settings.set(kSettings.compiler, "on", "--compiler");
   const std::string value = preload_value(settings);
   return print((options.print ? "" : std::string(kPreloadVariable) + "=") + value + "\n");
 }
@@ -47,6 +49,7 @@ Command register_preload(CLI::App& program) {
   known.text("--io", "WHAT", options->io, "posix: input and output");
   known.text("--thread", "WHAT", options->thread, "pthread: threads of native code; omp: OpenMP");
   known.flag("--mpi", options->mpi, "calls of MPI");
+  known.flag("--compiler", options->compiler, "compiled code, built with -finstrument-functions");
   return {known.app(), [options] { return run_preload(*options); }};
 }
 
