@@ -52,7 +52,7 @@ CONFIG_OPTIONS = {
     "--io=runtime:isoc": None,
     "--user": None,
     "--nouser": None,
-    "--compiler": "native code",
+    "--compiler": None,
     "--nocompiler": None,
     "--pomp": None,
     "--nopomp": None,
@@ -208,11 +208,9 @@ def _take_config_option(line: CommandLine, word: str) -> None:
     if word.startswith("--mpp=") or word == "--mpi":
         line.wrappers["mpi"] = "mpi" in word.partition("=")[2].split(",") or word == "--mpi"
     if word.startswith("--thread="):
-        kinds = [one.partition(":")[0] for one in word.partition("=")[2].split(",")]
-        line.wrappers["thread"] = "pthread" if "pthread" in kinds else "none"
-        line.openmp = "omp" in kinds
-    if word in OPENMP or word.removeprefix("--no") in ("openmp", "opari", "pomp"):
-        line.openmp = word in OPENMP
+        line.wrappers["thread"] = "pthread" if "pthread" in word.partition("=")[2].split(",") else "none"
+    if word in ("--compiler", "--nocompiler"):
+        line.wrappers["compiler"] = word == "--compiler"
     if word.startswith("--mutex="):
         line.locks = word.partition("=")[2].partition(":")[0] == "pthread"  # pthread:spinlock as well
     if word == "--kokkos":

@@ -94,9 +94,11 @@ def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
     }
     remarks = []
     settings |= _wrappers.dormant()
-    for option, name in (("--mpp=mpi", "mpi"), ("--io", "io"), ("--thread=pthread", "thread")):
-        value = line.wrappers.get(name, False)
-        if value in (False, "none"):
+    options = (("--mpp=mpi", "mpi"), ("--io", "io"), ("--thread=pthread", "thread"), ("--compiler", "compiler"))
+    for option, name in options:
+        value = line.wrappers.get(name)
+        if value in (None, False, "none"):
+            settings |= {} if value is None else {name: value}
             continue
         if why := _wrappers.missing(name):
             remarks.append(f"{option}: {why}")

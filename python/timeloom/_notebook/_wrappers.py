@@ -19,6 +19,7 @@ class Option(NamedTuple):
 
 
 OPTIONS = {
+    "compiler": Option("--compiler", "compiled code", True),
     "io": Option("--io posix", "input and output of the system", "posix"),
     "mpi": Option("--mpi", "MPI", True),
     "thread": Option("--thread pthread", "threads of native code", "pthread"),
@@ -69,5 +70,7 @@ def missing(name: str) -> str:
 
 
 def dormant() -> dict[str, str | bool]:
-    """Return settings with which no wrapper records."""
-    return {name: False if OPTIONS[name].value is True else "none" for name in _core.wrappers()}
+    """Return settings with which no wrapper records. Compiled code needs no wrapper if it is linked with libtimeloom,
+    so it is refused only if the wrapper is there."""
+    return {name: False if OPTIONS[name].value is True else "none"
+            for name, loaded in _core.wrappers().items() if loaded or name != "compiler"}  # fmt: skip

@@ -24,6 +24,7 @@ options of Score-P are accepted; nothing depends on them, nor on PROGRAM.
   --io=LIST      posix or isoc: input and output
   --thread=NAME  pthread: threads of native code; omp: OpenMP, as --openmp, --opari and --pomp
   --mpp=NAME     mpi: calls of MPI
+  --compiler     compiled code, built with -finstrument-functions
   --value-only   print only the value, without LD_PRELOAD=
   --clean        print nothing: there are no files to remove
   -h, --help     print this help
@@ -56,6 +57,7 @@ Taken take(std::string_view word, Settings& settings) {
   if (name == "--openmp" || name == "--opari" || name == "--pomp")
     return set(true, kSettings.thread, with_openmp(settings));
   if (name == "--mpp") return set(has("mpi"), kSettings.mpi, "on");
+  if (name == "--compiler") return set(true, kSettings.compiler, "on");
   return name == "--mpi" ? set(true, kSettings.mpi, "on") : Taken::kNot;
 }
 
