@@ -26,7 +26,11 @@ Method
            they wait (OMP_WAIT_POLICY=passive: time in which they spin is not the recorder's); and
            the same for the wrappers while nothing is measured, in two processes
 
-Counts do not depend on the load of the machine; seconds, `writes` and `mpi` do. bench/README.md has the others.
+  functions  nanoseconds of a call of an empty C function built with -finstrument-functions: under a hook that only
+           reads the clock, at the enter and at the leave, and recorded with --compiler; alternately, of the rounds
+           of each the fastest counts (x86-64)
+
+Counts do not depend on the load of the machine; the others do. bench/README.md has the other programs.
 """
 
 import argparse
@@ -149,6 +153,36 @@ print(json.dumps({"plain": min(plain) / TIMES * 1e6, "added": statistics.median(
 """
 
 
+FUNCTION = """
+#include <stdio.h>
+#include <time.h>
+#define PLAIN __attribute__((no_instrument_function))
+enum { TIMES = 1000000, ROUNDS = 10 };
+__attribute__((noinline)) static void empty(void) { __asm__ volatile(""); }
+PLAIN static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1e9 + time.tv_nsec;
+}
+PLAIN int main(void) {
+  double least = 1e9;
+  for (int round = 0; round < ROUNDS; ++round) {
+    const double begin = now();
+    for (int i = 0; i < TIMES; ++i) empty();
+    const double each = (now() - begin) / TIMES;
+    if (each < least) least = each;
+  }
+  printf("%f", least);
+  return 0;
+}
+"""
+CLOCK_HOOK = """
+static unsigned long long g_sum;
+void __cyg_profile_func_enter(void* function, void* caller) { g_sum += __builtin_ia32_rdtsc(); }
+void __cyg_profile_func_exit(void* function, void* caller) { g_sum += __builtin_ia32_rdtsc(); }
+"""
+
+
 def program_of(name: str) -> str:
     beside = pathlib.Path(sys.executable).with_name(name)
     return str(beside) if beside.exists() else shutil.which(name) or name
@@ -253,23 +287,27 @@ def mpi_ratios(scratch: str | None) -> dict[str, float] | None:
     return ratios
 
 
-def openmp_microseconds(scratch: str | None) -> dict[str, float]:
+def built(directory: pathlib.Path, name: str, source: str, *flags: str) -> str:
+    (directory / f"{name}.c").write_text(source, encoding="utf-8")
+    subprocess.run(["cc", "-O2", *flags, f"{name}.c", "-o", name], cwd=directory, check=True)
+    return str(directory / name)
+
+
+def function_calls(scratch: str | None) -> dict[str, float]:
+    """Nanoseconds of a call, under each of the two hooks."""
+    least = {"clock": 1e9, "recorded": 1e9}
     with tempfile.TemporaryDirectory(dir=scratch) as name:
-        source, library = (os.path.join(name, file) for file in ("teams.c", "teams.so"))
-        pathlib.Path(source).write_text(TEAMS, encoding="utf-8")
-        subprocess.run(["gcc", "-O2", "-fopenmp", "-shared", "-fPIC", source, "-o", library], check=True)
-
-        def run(how: str, **variables: str) -> dict[str, float]:
-            environment = {**os.environ, "OMP_WAIT_POLICY": "passive", **variables}
-            command = [sys.executable, "-c", OPENMP, name, library, how]
-            done = subprocess.run(command, check=True, capture_output=True, env=environment)
-            figures: dict[str, float] = json.loads(done.stdout)
-            return figures
-
-        wrapped = {"LD_PRELOAD": preload("--thread", "omp")}
-        dormant = [(run("plain")["plain"], run("plain", **wrapped)["plain"]) for _ in range(3)]
-        return {"recorded": run("measured", **wrapped)["added"], "dormant": min(after for _, after in dormant) - min(
-            before for before, _ in dormant)}  # fmt: skip
+        directory = pathlib.Path(name)
+        program = built(directory, "function", FUNCTION, "-finstrument-functions")
+        hook = built(directory, "hook.so", CLOCK_HOOK, "-shared", "-fPIC")
+        record = [program_of("timeloom"), "run", "--quiet", "--no-weave", "--force", "-o", f"{name}/run",
+                  "--max-size", "64M", "--compiler", "--program"]  # fmt: skip
+        for _ in range(5):
+            for kind, words, preloaded in (("clock", [], {"LD_PRELOAD": hook}), ("recorded", record, {})):
+                variables = {**os.environ, **preloaded}
+                done = subprocess.run([*words, program], check=True, capture_output=True, env=variables)
+                least[kind] = min(least[kind], float(done.stdout))
+    return {kind: round(value, 1) for kind, value in least.items()}
 
 
 def main() -> None:
@@ -278,8 +316,8 @@ def main() -> None:
     parser.add_argument("--ranks", default="4,16,64")
     parser.add_argument("--calls", type=int, default=10_000)
     parser.add_argument("--scratch")
-    every = ["ranks", "calls", "writes", "mpi", "openmp"]
-    parser.add_argument("--only", type=lambda text: text.split(","), default=every)
+    parts = ["ranks", "calls", "functions", "writes", "mpi"]
+    parser.add_argument("--only", type=lambda text: text.split(","), default=parts)
     options = parser.parse_args()
     result: dict[str, object] = {}
     if "ranks" in options.only:
@@ -289,6 +327,8 @@ def main() -> None:
         ]  # fmt: skip
     if "calls" in options.only:
         result["instructions"] = instructions(options.scratch)
+    if "functions" in options.only:
+        result["function_ns"] = function_calls(options.scratch)
     if "writes" in options.only:
         result["write_over_call"] = write_ratio(options.scratch)
     if "mpi" in options.only:
