@@ -22,6 +22,7 @@ SCRIPTS = {
     "Python; instructions of wrappers outside of a measurement; the records of N ranks and the cost of weaving them.",
 }
 WRITE_OVER_CALL, MPI_OVER_CALL, DORMANT = 3, 4, 10  # at most
+FUNCTION_OVER_CLOCK = 36 / 27  # at most, of the nanoseconds
 # These look for other libraries, or name what a later measurement must know (docs/wrappers.md).
 WITHOUT_LIMIT = ("MPI_Initialized", "MPI_Finalized", "MPI_Comm_dup", "MPI_Comm_split")
 
@@ -83,6 +84,12 @@ def native_table(figures: Figures) -> list[str]:
     dormant = [count for name, count in figures["instructions"].items() if name not in WITHOUT_LIMIT]
     rows.append(["a wrapper that records nothing", f"{min(dormant)} to {max(dormant)} instructions", f"{DORMANT}",
                  verdict(max(dormant) <= DORMANT)])  # fmt: skip
+    function = figures.get("function_ns")
+    if function:
+        ratio = function["recorded"] / function["clock"]
+        measured = f"{function['recorded']:.0f} ns, {ratio:.2f} of reading the clock twice"
+        rows.append(["an instrumented C function", measured, f"{FUNCTION_OVER_CLOCK:.2f}",
+                     verdict(ratio <= FUNCTION_OVER_CLOCK)])  # fmt: skip
     for one in figures["ranks"]:
         recorded = f"{one['record_files']} files of {one['record_bytes'] / 1e6:.1f} MB recorded"
         whole = f"{one['weave_peak_bytes'] / 1e6:.0f} MB of memory and {one['weave_seconds']:.3f} s"
