@@ -287,6 +287,25 @@ def mpi_ratios(scratch: str | None) -> dict[str, float] | None:
     return ratios
 
 
+def openmp_microseconds(scratch: str | None) -> dict[str, float]:
+    with tempfile.TemporaryDirectory(dir=scratch) as name:
+        source, library = (os.path.join(name, file) for file in ("teams.c", "teams.so"))
+        pathlib.Path(source).write_text(TEAMS, encoding="utf-8")
+        subprocess.run(["gcc", "-O2", "-fopenmp", "-shared", "-fPIC", source, "-o", library], check=True)
+
+        def run(how: str, **variables: str) -> dict[str, float]:
+            environment = {**os.environ, "OMP_WAIT_POLICY": "passive", **variables}
+            command = [sys.executable, "-c", OPENMP, name, library, how]
+            done = subprocess.run(command, check=True, capture_output=True, env=environment)
+            figures: dict[str, float] = json.loads(done.stdout)
+            return figures
+
+        wrapped = {"LD_PRELOAD": preload("--thread", "omp")}
+        dormant = [(run("plain")["plain"], run("plain", **wrapped)["plain"]) for _ in range(3)]
+        return {"recorded": run("measured", **wrapped)["added"], "dormant": min(after for _, after in dormant) - min(
+            before for before, _ in dormant)}  # fmt: skip
+
+
 def built(directory: pathlib.Path, name: str, source: str, *flags: str) -> str:
     (directory / f"{name}.c").write_text(source, encoding="utf-8")
     subprocess.run(["cc", "-O2", *flags, f"{name}.c", "-o", name], cwd=directory, check=True)
@@ -316,7 +335,7 @@ def main() -> None:
     parser.add_argument("--ranks", default="4,16,64")
     parser.add_argument("--calls", type=int, default=10_000)
     parser.add_argument("--scratch")
-    parts = ["ranks", "calls", "functions", "writes", "mpi"]
+    parts = ["ranks", "calls", "functions", "writes", "mpi", "openmp"]
     parser.add_argument("--only", type=lambda text: text.split(","), default=parts)
     options = parser.parse_args()
     result: dict[str, object] = {}

@@ -208,7 +208,11 @@ def _take_config_option(line: CommandLine, word: str) -> None:
     if word.startswith("--mpp=") or word == "--mpi":
         line.wrappers["mpi"] = "mpi" in word.partition("=")[2].split(",") or word == "--mpi"
     if word.startswith("--thread="):
-        line.wrappers["thread"] = "pthread" if "pthread" in word.partition("=")[2].split(",") else "none"
+        kinds = [one.partition(":")[0] for one in word.partition("=")[2].split(",")]
+        line.wrappers["thread"] = "pthread" if "pthread" in kinds else "none"
+        line.openmp = "omp" in kinds
+    if word in OPENMP or word.removeprefix("--no") in ("openmp", "opari", "pomp"):
+        line.openmp = word in OPENMP
     if word in ("--compiler", "--nocompiler"):
         line.wrappers["compiler"] = word == "--compiler"
     if word.startswith("--mutex="):

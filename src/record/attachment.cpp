@@ -35,7 +35,7 @@ constinit std::atomic<std::size_t> g_brought = 0;  // threads in State::brought
 
 // What our own threads call is not the program's, however it is called: a wrapper sees the caller
 // alone, which may be a library.
-[[gnu::constructor]] void keep_helpers_off() {
+[[gnu::constructor(200)]] void keep_helpers_off() {
   os::on_begin_of_helpers([]() noexcept { t_recorder = &g_kept_off; });
 }
 

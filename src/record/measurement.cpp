@@ -67,12 +67,14 @@ void unlock_after_fork() { state().mutex.unlock(); }
 // mutex of the writer at the fork, so that is left as it is and forgotten.
 void forget_after_fork() {
   State& s = state();
+  const ThreadRecorder& own_recorder = *t_recorder;
+  const KeepOff of_allocation;  // its records would lie in the memory that the parent uses
   g_ending = nullptr;
   s.filters = {};
-  const auto own = t_recorder->own_regions();
+  const auto own = own_recorder.own_regions();
   s.inherited.assign(own.begin(), own.end());
-  if (t_recorder->track() != nullptr) {  // the child has one sequence of calls
-    const auto of_track = t_recorder->open_regions();
+  if (own_recorder.track() != nullptr) {  // the child has one sequence of calls
+    const auto of_track = own_recorder.open_regions();
     s.inherited.insert(s.inherited.end(), of_track.begin(), of_track.end());
   }
   s.inherited_recording = g_recording;

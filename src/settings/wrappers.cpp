@@ -17,12 +17,14 @@ constexpr std::array kWrappers = {
     Wrapper{kSettings.thread, "libtimeloom_wrap_thread.so", "--thread pthread",
             "threads of native code are"},
     Wrapper{kSettings.mpi, "libtimeloom_wrap_mpi.so", "--mpi", "MPI is"},
+    Wrapper{kSettings.thread, kOpenMpWrapper, "--thread omp", "OpenMP is"},
     Wrapper{kSettings.compiler, "libtimeloom_wrap_compiler.so", "--compiler", "compiled code is"},
 };
 
 bool asked_for(const Settings& settings, const Wrapper& wrapper) {
   if (wrapper.setting == kSettings.io) return settings.text(kSettings.io) != "none";
-  if (wrapper.setting == kSettings.thread) return settings.text(kSettings.thread) != "none";
+  if (wrapper.library == kOpenMpWrapper) return records_openmp(settings);
+  if (wrapper.setting == kSettings.thread) return records_threads(settings);
   if (wrapper.setting == kSettings.compiler) return settings.flag(kSettings.compiler);
   return settings.flag(kSettings.mpi);
 }

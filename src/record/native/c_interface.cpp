@@ -111,7 +111,7 @@ NamedRegions& named_regions() {
 }
 
 // A child of a fork has no other thread that could give the mutex back.
-[[gnu::constructor]] void handle_forks_of_native_code() {
+[[gnu::constructor(200)]] void handle_forks_of_native_code() {
   constexpr auto kUnlock = [] { named_regions().mutex.unlock(); };
   os::at_fork([] { named_regions().mutex.lock(); }, kUnlock, kUnlock);
 }

@@ -29,8 +29,8 @@ constinit std::mutex g_mutex;  // guards changes of the table; held while nothin
 constinit std::atomic<LeavesOut> g_leaves_out = nullptr;
 constinit std::atomic<unsigned long long> g_unloaded = 0;  // objects of which is known
 
-// Before any measurement begins, as one does in the child of a fork.
-[[gnu::constructor(200)]] void handle_forks_of_compiled_code() {
+// Before other handlers: in the child, a measurement begins in one.
+[[gnu::constructor(199)]] void handle_forks_of_compiled_code() {
   constexpr auto kUnlock = [] { g_mutex.unlock(); };
   os::at_fork([] { g_mutex.lock(); }, kUnlock, kUnlock);
 }
