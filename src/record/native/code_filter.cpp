@@ -20,7 +20,7 @@ bool leaves_out(const void* function) noexcept try {
   Region region;
   if (mapped) {
     region.file = mapped->object.path;
-    region.group = file_name(mapped->object);
+    region.name = region.group = file_name(mapped->object);
   }
   return g_filter.load()->excluded(region);
 } catch (const std::exception&) {

@@ -1,6 +1,6 @@
 // Which functions of compiled code (compiled_code.hpp) are recorded: those that a filter leaves in.
 // It sees a function as a region whose file is the path of the object that contains it, and whose
-// group is the name of that file. Any thread.
+// name and group are the name of that file. Any thread.
 #pragma once
 
 #include "core/filter/filter.hpp"
