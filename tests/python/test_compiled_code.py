@@ -1,0 +1,252 @@
+"""Programs, libraries and modules built with -finstrument-functions: every call, by its own list of them."""
+
+import functools
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from native_programs import NATIVE, calls, config, output, record
+from process_runs import Run
+from spool_reader import spools_of, stream
+from streams import environment
+
+__all__ = ["config", "record"]  # fixtures
+
+pytestmark = [pytest.mark.any_python, pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")]
+
+ALL = ("--no-weave", "--quiet")
+NOT_LINKED = (*ALL, "--compiler")
+
+
+@functools.cache
+def symbols(path):
+    """The names of the functions of an object, by their addresses."""
+    lines = [line.split(maxsplit=2) for line in output("nm", "-C", "--defined-only", path).splitlines()]
+    return {int(address, 16): name for address, kind, name in lines if kind in "tTW"}
+
+
+def named(spool):
+    """The spool, whose regions have the names of the symbols at their addresses, without namespace and arguments."""
+    for region, (key, address, construct) in spool.addresses.items():
+        assert construct == ""
+        name = symbols(spool.objects[key][0])[address].partition("(")[0]
+        assert spool.regions[region]["paradigm"] == 2
+        spool.regions[region]["name"] = name.rpartition("::")[2]
+    return spool
+
+
+def recorded(run, location=0):
+    """The calls of a thread of the only process, but for allocations."""
+    (spool,) = spools_of(run)
+    return stream(named(spool), location, lambda name: name != "malloc")
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory, config):
+    """Builds a source with the flags of timeloom-config; linked=True: with libtimeloom."""
+    directory = tmp_path_factory.mktemp("compiled")
+
+    @functools.cache
+    def build(source, *flags, linked=False, name="", compiler="cc"):
+        program = directory / (name or f"{source}-{linked}")
+        program.parent.mkdir(exist_ok=True)
+        libraries = config("--libs") if linked else []
+        output(compiler, "-O2", "-g", *config("--cflags", "--compiler"), NATIVE / source, "-o", program, "-pthread", *flags,
+               *libraries)  # fmt: skip
+        return program
+
+    return build
+
+
+@pytest.fixture(params=[False, True], ids=["wrapper", "linked"])
+def program(request, build):
+    """compiled.c, and the options with which it is recorded."""
+    return build("compiled.c", linked=request.param), ALL if request.param else NOT_LINKED
+
+
+@pytest.mark.parametrize("mode", ["calls", "jump", "tail"])
+def test_every_call_of_a_program(program, record, tmp_path, mode):
+    path, options = program
+    done = record(path, mode, options=options)
+    assert len(calls(done)) > 2 and recorded(tmp_path / "run") == calls(done)
+
+
+def test_allocations_of_the_program_are_calls_as_well(program, record, tmp_path):
+    path, options = program
+    record(path, "calls", options=options)
+    (spool,) = spools_of(tmp_path / "run")
+    inside = stream(named(spool), 0)
+    assert inside.count(("enter", "malloc")) == inside.count(("leave", "malloc"))
+
+
+def test_threads(program, record, tmp_path):
+    path, options = program
+    record(path, "threads", options=options)
+    for location in (1, 2, 3):
+        assert recorded(tmp_path / "run", location) == calls("silent. " * 1000)
+    assert recorded(tmp_path / "run") == calls("main.")
+
+
+def test_a_forked_child_defines_its_functions_anew(program, record, tmp_path):
+    path, options = program
+    done = record(path, "fork", options=options)
+    streams = [stream(named(spool), 0, lambda name: name != "malloc") for spool in spools_of(tmp_path / "run")]
+    assert sorted(streams, key=len) == [calls(done), calls("main silent. .")]
+
+
+def test_the_child_of_vfork_records_nothing(build, record, tmp_path):
+    done = record(build("compiled.c"), "vfork", options=NOT_LINKED)
+    assert recorded(tmp_path / "run") == calls(done)
+
+
+def test_a_profile_has_the_same_calls(program, record, tmp_path, timeloom_program):
+    path, options = program
+    record(path, "calls", options=("--quiet", "--profile", *options[len(ALL):]))
+    run = Run(tmp_path / "run", timeloom_program)
+    stand_ins = {name: f"{address:#x} in {path.name}" for address, name in symbols(path).items()}
+    visits = {name: sum(run.visits(name)) + sum(run.visits(stand_ins[name])) for name in ("main", "twice", "leaf")}
+    assert visits == {"main": 1, "twice": 1, "leaf": 2}
+
+
+def test_depth_is_limited(program, record, tmp_path):
+    path, options = program
+    record(path, "calls", options=(*options, "--max-depth", "2"))
+    (spool,) = spools_of(tmp_path / "run")
+    assert [event for event in stream(named(spool), 0) if event[1] == "leaf"] == []
+    assert recorded(tmp_path / "run") == calls("main twice. .")
+
+
+@pytest.fixture(scope="module")
+def libraries(build):
+    """Two libraries that differ in the name of a function only."""
+    flags = ("-shared", "-fPIC")
+    return [build("compiled_library.c", *flags, f"-DNAME={name}", name=f"{name}/libsame.so") for name in ("first", "second")]
+
+
+def test_other_code_at_the_addresses_of_unloaded_code(program, libraries, record, tmp_path):
+    path, options = program
+    words = [path, "unload", *libraries, *libraries]
+    plain = subprocess.run(words, capture_output=True, text=True, check=True, env=environment({"SHOW_ADDRESSES": "1"}))
+    if len(set(plain.stderr.split())) != 1:
+        pytest.skip("this system does not load the second library where the first was")
+    done = record(*words, options=(*options, "--compiler"))
+    assert done == plain.stdout and recorded(tmp_path / "run") == calls(done)
+
+
+def test_two_libraries_of_one_name(program, libraries, record, tmp_path):
+    path, options = program
+    done = record(path, "load", *libraries, options=(*options, "--compiler"))
+    assert "first" in done and "second" in done and recorded(tmp_path / "run") == calls(done)
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_exceptions_through_three_functions(build, record, tmp_path, linked):
+    program = build("compiled.cpp", linked=linked, compiler="c++")
+    done = record(program, options=ALL if linked else NOT_LINKED)
+    assert done.split()[1:4] == ["first", "second", "third"] and recorded(tmp_path / "run") == calls(done)
+
+
+@pytest.mark.skipif(shutil.which("gfortran") is None, reason="no gfortran")
+def test_fortran(build, record, tmp_path):
+    record(build("compiled.f90", compiler="gfortran"), options=NOT_LINKED)
+    assert recorded(tmp_path / "run") == calls("main MAIN__ solve_ __grids_MOD_relax. __grids_MOD_relax. . . .")
+
+
+def test_without_the_option_only_linked_code_is_recorded(build, record):
+    said = "timeloom: nothing was recorded: the program has not loaded libtimeloom\n"
+    record(build("compiled.c"), "calls", said=said)
+
+
+def test_a_program_that_is_not_measured(build):
+    for linked in (False, True):
+        assert calls(output(build("compiled.c", linked=linked), "calls")) == calls("main twice leaf. leaf. . .")
+
+
+MODULE = """
+import compiled_module
+
+def caller():
+    return compiled_module.run(callback)
+
+def callback():
+    compiled_module.run(None)
+
+assert caller() == 2
+"""
+
+
+@pytest.fixture(scope="module")
+def module(build):
+    """The directory of the module, which is not linked with libtimeloom."""
+    include = Path(sysconfig.get_path("include"))
+    if not (include / "Python.h").exists():
+        pytest.skip("no Python.h")
+    name = f"module/compiled_module{sysconfig.get_config_var('EXT_SUFFIX')}"
+    return build("compiled_module.c", "-shared", "-fPIC", f"-I{include}", name=name).parent
+
+
+def of_module(run):
+    """The calls of the program and its module."""
+    (spool,) = spools_of(run)
+    events = [(kind, name.rpartition(".")[2]) for kind, name, *_ in stream(named(spool), 0)]
+    return [event for event in events if event[1] in ("caller", "callback", "run", "step")]
+
+
+INSIDE = calls("caller run step. callback run step. step. . . step. . .")
+PYTHON = calls("caller callback. .")
+
+
+@pytest.mark.parametrize(
+    "command, expected",
+    [
+        (["timeloom", "--no-weave", "--quiet", "--compiler", "-o", "run"], INSIDE),
+        (["timeloom", "--no-weave", "--quiet", "--compiler", "--exclude", "compiled_module", "-o", "run"], PYTHON),
+        (["timeloom", "--no-weave", "--quiet", "--compiler", "--exclude", "*/module/*.so", "-o", "run"], PYTHON),
+        (["timeloom", "--no-weave", "--quiet", "-o", "run"], PYTHON),
+    ],
+)
+def test_a_module_below_python(module, tmp_path, command, expected):
+    (tmp_path / "app.py").write_text(MODULE)
+    done = subprocess.run(
+        [sys.executable, "-m", *command, "app.py"], cwd=tmp_path, capture_output=True, text=True,
+        env=environment({"PYTHONPATH": str(module)}),
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert of_module(tmp_path / "run") == expected
+
+
+@pytest.mark.parametrize("option, expected", [("--compiler", INSIDE), ("--nocompiler", PYTHON)])
+def test_the_door_of_score_p(module, tmp_path, option, expected):
+    (tmp_path / "app.py").write_text(MODULE)
+    done = subprocess.run(
+        [sys.executable, "-m", "scorep", "--keep-files", option, "app.py"], cwd=tmp_path, capture_output=True, text=True,
+        env=environment({"PYTHONPATH": str(module), "SCOREP_EXPERIMENT_DIRECTORY": "run",
+                         "SCOREP_ENABLE_TRACING": "true"}),
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    (spool,) = spools_of(tmp_path / "run")
+    kinds = [(kind, name.rpartition(":")[2]) for kind, name, *_ in stream(named(spool), 0)]
+    assert [event for event in kinds if event[1] in ("caller", "callback", "run", "step")] == expected
+
+
+def test_the_flags_of_other_compilers(config, timeloom_program):
+    program = Path(timeloom_program).with_name("timeloom-config")
+    assert config("--compiler")[0].startswith("-finstrument-functions")
+    if shutil.which("clang-14") is not None:
+        flags = output(program, "--compiler", env=environment({"CC": "clang-14"}))
+        assert flags == "-finstrument-functions-after-inlining\n"
+
+
+def test_the_target_of_cmake(config, record, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(compiled LANGUAGES C)\nfind_package(timeloom REQUIRED)\n"
+        f"find_package(Threads REQUIRED)\nadd_executable(compiled {NATIVE / 'compiled.c'})\n"
+        "target_link_libraries(compiled PRIVATE timeloom::compiler Threads::Threads)\n"
+    )
+    output("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-Dtimeloom_DIR={config('--cmakedir')[0]}")
+    output("cmake", "--build", tmp_path / "build")
+    done = record(tmp_path / "build" / "compiled", "calls", options=ALL)
+    assert recorded(tmp_path / "run") == calls(done)
