@@ -32,6 +32,7 @@ test         libpython3.[0-9]*-testsuite  # CPython's own tests, run under Timel
 test,readers otf2-tools           # otf2-print reads the traces that the tests make
 test,readers python3-otf2         # so does the Python reader of the OTF2 project, which
 test,readers python3-six          # imports this without naming it among its dependencies
+test         gfortran             # programs in Fortran whose calls are recorded
 test         valgrind             # callgrind_annotate reads what convert writes
 test         strace               # says what a program reads and writes, to compare with
 test         libjemalloc2         # loaded before libtimeloom in a test: they use up room for
