@@ -44,6 +44,8 @@ complete -c timeloom -n '__fish_seen_subcommand_from run' -l thread -x -a 'none 
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l thread-locks -r -d 'with thread=pthread: record calls for mutexes and conditions that take N microseconds or more, too; 0 is all'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l mpi -d 'record calls of MPI'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l no-mpi -d 'record calls of MPI'
+complete -c timeloom -n '__fish_seen_subcommand_from run' -l compiler -d 'record functions of compiled code that was built with -finstrument-functions (docs/compiled-code.md)'
+complete -c timeloom -n '__fish_seen_subcommand_from run' -l no-compiler -d 'record functions of compiled code that was built with -finstrument-functions (docs/compiled-code.md)'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l gpu -d 'record what runs on NVIDIA\'s GPUs, and the calls of CUDA that start it (docs/gpu.md)'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l no-gpu -d 'record what runs on NVIDIA\'s GPUs, and the calls of CUDA that start it (docs/gpu.md)'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l kokkos -d 'record kernels, copies and allocations of Kokkos (docs/kokkos.md)'
@@ -180,3 +182,4 @@ complete -c timeloom -n '__fish_seen_subcommand_from preload' -l print -d 'only 
 complete -c timeloom -n '__fish_seen_subcommand_from preload' -l io -r -d 'posix: input and output'
 complete -c timeloom -n '__fish_seen_subcommand_from preload' -l thread -r -d 'pthread: threads of native code'
 complete -c timeloom -n '__fish_seen_subcommand_from preload' -l mpi -d 'calls of MPI'
+complete -c timeloom -n '__fish_seen_subcommand_from preload' -l compiler -d 'compiled code, built with -finstrument-functions'
