@@ -55,7 +55,7 @@ def build(tmp_path_factory, config):
         program.parent.mkdir(exist_ok=True)
         libraries = config("--libs") if linked else []
         output(compiler, "-O2", "-g", *config("--cflags", "--compiler"), NATIVE / source, "-o", program, "-pthread", *flags,
-               *libraries)  # fmt: skip
+               *libraries, cwd=directory)  # fmt: skip
         return program
 
     return build
