@@ -1,5 +1,5 @@
 /* Built with -finstrument-functions. Each function writes its name when it is entered and a dot when it is left, so
- * that the output is the list of all calls of the main thread; argv[1] says what happens. */
+ * that the output is the list of all calls of the main thread; argv[1] is the mode. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

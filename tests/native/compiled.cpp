@@ -37,7 +37,7 @@ struct Grid {
   CALLED int sum() const {
     const Called called("sum");
     const std::vector<int> values(static_cast<std::size_t>(size), 2);
-    return std::accumulate(values.begin(), values.end(), 0);  // functions of headers are no regions
+    return std::accumulate(values.begin(), values.end(), 0);  // functions of headers are left out
   }
   int size;
 };

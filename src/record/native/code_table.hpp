@@ -16,7 +16,7 @@
 namespace timeloom::record {
 
 inline constexpr EventWord kUnknownCode = 0;  // in this measurement
-// Not to be recorded. No kind of event, so it is no word of a region.
+// Not to be recorded. It has no kind of event, which every word of a region has.
 inline constexpr EventWord kLeftOutCode = 1 << 2;
 
 class CodeTable {

@@ -20,7 +20,7 @@ void leave_function(const void* function) noexcept;
 using LeavesOut = bool (*)(const void* function) noexcept;
 void leave_out_functions(LeavesOut function) noexcept;
 
-// Forgets what is known of all functions: a measurement begins, or other code may lie at their
+// Forgets all functions: a measurement begins, or other code may lie at their
 // addresses. They are defined anew.
 void forget_code() noexcept;
 // The same if an object has been unloaded since the last call.
