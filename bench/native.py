@@ -320,7 +320,7 @@ def function_calls(scratch: str | None) -> dict[str, float]:
         program = built(directory, "function", FUNCTION, "-finstrument-functions")
         hook = built(directory, "hook.so", CLOCK_HOOK, "-shared", "-fPIC")
         record = [program_of("timeloom"), "run", "--quiet", "--no-weave", "--force", "-o", f"{name}/run",
-                  "--max-size", "64M", "--compiler", "--program"]  # fmt: skip
+                  "--max-size", "64M", "--at-max-size", "ring", "--compiler", "--program"]  # fmt: skip
         for _ in range(5):
             for kind, words, preloaded in (("clock", [], {"LD_PRELOAD": hook}), ("recorded", record, {})):
                 variables = {**os.environ, **preloaded}
