@@ -250,3 +250,35 @@ def test_the_target_of_cmake(config, record, tmp_path):
     output("cmake", "--build", tmp_path / "build")
     done = record(tmp_path / "build" / "compiled", "calls", options=ALL)
     assert recorded(tmp_path / "run") == calls(done)
+
+
+SOURCE = """
+#include <Python.h>
+static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "recipe", NULL, -1, NULL, NULL, NULL, NULL, NULL};
+PyMODINIT_FUNC PyInit_recipe(void) { return PyModule_Create(&module); }
+"""
+PROJECT = '[build-system]\nrequires = []\nbuild-backend = "{backend}"\n[project]\nname = "recipe"\nversion = "1"\n'
+RECIPES = {
+    "setuptools": ("setuptools.build_meta", "setup.py", "from setuptools import Extension, setup\n"
+                   "setup(ext_modules=[Extension('recipe', ['recipe.c'])])\n"),
+    "mesonpy": ("mesonpy", "meson.build", "project('recipe', 'c')\npy = import('python').find_installation(pure: false)\n"
+                "py.extension_module('recipe', 'recipe.c', install: true)\n"),
+    "scikit_build_core": ("scikit_build_core.build", "CMakeLists.txt", "cmake_minimum_required(VERSION 3.18)\n"
+                          "project(recipe LANGUAGES C)\nfind_package(Python REQUIRED COMPONENTS Interpreter "
+                          "Development.Module)\npython_add_library(recipe MODULE recipe.c WITH_SOABI)\n"
+                          "install(TARGETS recipe DESTINATION .)\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tool", RECIPES)
+def test_build_tools_take_the_flags_from_the_environment(config, tmp_path, tool):
+    pytest.importorskip(tool)
+    backend, name, text = RECIPES[tool]
+    (tmp_path / "recipe.c").write_text(SOURCE)
+    (tmp_path / name).write_text(text)
+    (tmp_path / "pyproject.toml").write_text(PROJECT.format(backend=backend))
+    variables = environment({"CFLAGS": " ".join(config("--compiler"))})
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps"]
+    output(*pip, "--target", tmp_path / "target", tmp_path, env=variables)
+    (module,) = (tmp_path / "target").glob("recipe*.so")
+    assert "__cyg_profile_func_enter" in output("nm", "-D", "--undefined-only", module)
