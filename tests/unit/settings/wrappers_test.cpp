@@ -59,6 +59,18 @@ TEST(Wrappers, OfMpiAreAskedForByItsLauncher) {
   EXPECT_TRUE(wanted_wrappers(plain).empty());
 }
 
+TEST(Wrappers, OfCompiledCodeKeepsNoOtherAwake) {
+  Settings settings;
+  settings.set(kSettings.io, "none", "--io");
+  settings.set(kSettings.thread, "none", "--thread");
+  EXPECT_FALSE(refuses_wrappers(settings));
+  settings.set(kSettings.mpi, "off", "--no-mpi");
+  EXPECT_TRUE(refuses_wrappers(settings));
+  settings.set(kSettings.compiler, "on", "--compiler");
+  EXPECT_FALSE(refuses_wrappers(settings));
+  EXPECT_EQ(names(wanted_wrappers(settings)), (std::vector<std::string>{"compiler"}));
+}
+
 TEST(Wrappers, StandBeforeWhatIsPreloadedAnyway) {
   const std::vector<std::string> files = {"/a/libtimeloom_wrap_io.so"};
   EXPECT_EQ(with_libraries("", files), "/a/libtimeloom_wrap_io.so");
