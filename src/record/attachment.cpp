@@ -1,11 +1,9 @@
 // How threads and their tracks take part in the measurement: they attach when they
 // first record, get a location and a name, and leave when they end.
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -13,7 +11,6 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "os/barrier.hpp"
 #include "os/signals.hpp"
 #include "os/thread.hpp"
 #include "record/created_threads.hpp"
@@ -360,42 +357,6 @@ KeepOff::KeepOff() noexcept : recorder_(std::exchange(t_recorder, &g_kept_off)) 
 KeepOff::~KeepOff() { t_recorder = recorder_; }
 
 bool is_kept_off() noexcept { return t_recorder == &g_kept_off; }
-
-constinit std::atomic<int> detail::g_visitors = 0;
-constinit std::atomic<bool> detail::g_calls_have_barriers = true;
-
-void offer_barriers() noexcept { detail::g_calls_have_barriers = !os::offer_barriers(); }
-
-namespace {
-
-// After it the caller sees which threads had begun a call before it became a visitor. A program
-// that has forbidden itself system calls since the start may die of one more: processors write out
-// their stores within nanoseconds, so a thousandth of a second is enough, once. REQUIRES: the
-// mutex.
-void see_native_calls(State& s) noexcept {
-  if (detail::g_calls_have_barriers) return;
-  if (!s.filters.added() && os::barrier_on_all_threads()) return;
-  detail::g_calls_have_barriers = true;
-  const auto begin = std::chrono::steady_clock::now();
-  while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(1)) {
-  }
-}
-
-}  // namespace
-
-Halted::Halted() noexcept : lock_(state().mutex) {
-  detail::g_visitors.fetch_add(1);
-  see_native_calls(state());
-  while (std::ranges::any_of(state().attached,
-                             [](const Attached& a) { return a.recorder->in_native_call(); })) {
-    // The call may itself wait for the mutex.
-    lock_.unlock();
-    sched_yield();
-    lock_.lock();
-  }
-}
-
-Halted::~Halted() { detail::g_visitors.fetch_sub(1); }
 
 NativeCall::NativeCall() noexcept {
   while (active()) {
