@@ -1,6 +1,7 @@
 """Programs, libraries and modules built with -finstrument-functions: every call, by its own list of them."""
 
 import functools
+import os
 import shutil
 import subprocess
 import sys
@@ -277,7 +278,8 @@ def test_build_tools_take_the_flags_from_the_environment(config, tmp_path, tool)
     (tmp_path / "recipe.c").write_text(SOURCE)
     (tmp_path / name).write_text(text)
     (tmp_path / "pyproject.toml").write_text(PROJECT.format(backend=backend))
-    variables = environment({"CFLAGS": " ".join(config("--compiler"))})
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # meson and ninja
+    variables = environment({"CFLAGS": " ".join(config("--compiler")), "PATH": path})
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-build-isolation", "--no-deps"]
     output(*pip, "--target", tmp_path / "target", tmp_path, env=variables)
     (module,) = (tmp_path / "target").glob("recipe*.so")
