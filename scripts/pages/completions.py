@@ -115,7 +115,8 @@ def zsh_specification(option: dict[str, Any]) -> list[str]:
             text += "=" if name.startswith("--") else "+"
         text += f"[{zsh_text(option['help'])}]"
         if option["value"]:
-            values = f"({' '.join(option['choices'])})" if option["choices"] else "_files"
+            choices = " ".join(option["choices"]).replace(":", "\\:")  # a colon ends the values
+            values = f"({choices})" if choices else "_files"
             colons = "::" if option["value"].startswith("[") else ":"
             text += f"{colons}{zsh_text(option['value'].strip('[]'))}:{values}"
         specifications.append(text)
