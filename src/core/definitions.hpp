@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -213,6 +214,8 @@ struct ClockProperties {
   std::optional<std::uint64_t> realtime;  // `begin` in nanoseconds since 1970
 };
 
+struct Teams;  // core/teams/teams.hpp
+
 struct Definitions {
   ClockProperties clock;
   std::string creator;                      // program that wrote the trace; empty: unknown
@@ -226,6 +229,8 @@ struct Definitions {
   std::vector<Location> locations;          // in order of their ids
   std::vector<IoHandle> io_handles;         // by IoHandleId
   std::vector<Marker> markers;              // in order of time
+  // Of threads; null: none, or no sink has asked for them (RunSink::wants_teams()).
+  std::shared_ptr<const Teams> teams{};
   // Further facts about the run, e.g. losses ("timeloom::lost_events" -> "12"). Written to
   // the trace as its properties.
   std::map<std::string, std::string> properties;

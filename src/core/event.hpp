@@ -129,6 +129,9 @@ class LocationSink {
 class RunSink {
  public:
   virtual ~RunSink() = default;
+  // Whether the definitions shall have the teams of the run, for which its source reads all events
+  // once more.
+  virtual bool wants_teams() const { return false; }
   // The definitions stay valid until finish() has returned. Until then only their
   // `properties` change, and not while any location receives events.
   virtual void begin(const Definitions& definitions) = 0;

@@ -142,10 +142,12 @@ class NoLocation : public LocationSink {
 
 class SelectedRun : public RunSink {
  public:
-  SelectedRun(const Choice& choice, const Definitions& definitions, std::span<RunSink* const> sinks)
+  SelectedRun(const Choice& choice, Definitions& definitions, std::span<RunSink* const> sinks)
       : choice_(choice), definitions_(definitions), sinks_(sinks) {}
 
-  void begin(const Definitions&) override {
+  bool wants_teams() const override { return std::ranges::any_of(sinks_, &RunSink::wants_teams); }
+  void begin(const Definitions& definitions) override {
+    definitions_.teams = definitions.teams;
     for (RunSink* sink : sinks_) sink->begin(definitions_);
   }
   std::unique_ptr<LocationSink> open_location(const Location& location) override {
@@ -160,7 +162,7 @@ class SelectedRun : public RunSink {
 
  private:
   const Choice& choice_;
-  const Definitions& definitions_;
+  Definitions& definitions_;
   std::span<RunSink* const> sinks_;
 };
 

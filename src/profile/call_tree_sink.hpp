@@ -43,6 +43,7 @@ class LocationFolds : public RunSink {
   explicit LocationFolds(const CallTreeOptions& options = {})
       : options_(options), budget_(options.max_nodes), functions_(options.max_functions) {}
 
+  bool wants_teams() const override { return true; }
   void begin(const Definitions& definitions) override;
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
   void finish() override {}

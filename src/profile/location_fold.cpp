@@ -35,6 +35,7 @@ LocationFold::LocationFold(std::string location_name, const Definitions& definit
       functions_(&functions) {
   folded_.nodes.emplace_back();
   stack_.push_back({0, 0});
+  if (definitions.teams) twins_.resize(definitions.teams->paths.size());
 }
 
 void LocationFold::consume(std::span<const Event> events) {
@@ -94,6 +95,7 @@ void LocationFold::enter(std::uint32_t region, std::uint64_t time) {
 }
 
 void LocationFold::leave(std::uint32_t region, std::uint64_t time) {
+  if (in_team_frame()) leave_team(time);
   const Frame frame = innermost();
   if (folded_.nodes[frame.node].region != region || time < frame.entered) check_leave(region, time);
   if (!beyond_.empty()) return leave_beyond(time);
@@ -139,7 +141,7 @@ std::uint32_t LocationFold::child_of(std::uint32_t node, std::uint32_t region) {
   if (beyond_limit(node)) return node;
   const std::uint32_t child = children_.find(node, region);
   if (child != ChildTable::kNone) return child;
-  if (depth_ < limits_.max_depth && take_node()) return add_child(node, region);
+  if (level() < limits_.max_depth && take_node()) return add_child(node, region);
   const std::uint32_t rest = children_.find(node, kRestKey);
   return rest != ChildTable::kNone ? rest : add_child(node, kNoRegion);
 }
@@ -147,8 +149,9 @@ std::uint32_t LocationFold::child_of(std::uint32_t node, std::uint32_t region) {
 // The node of a function below `node`, which has no region. 0: the visit is too deep to be told
 // apart, or there is no space.
 std::uint32_t LocationFold::function_beyond(std::uint32_t node, std::uint32_t region) {
-  if (depth_ > limits_.max_depth) {
-    folded_.deepest = std::max(folded_.deepest, depth_);
+  // The visit is on the stack already.
+  if (level() > limits_.max_depth) {
+    folded_.deepest = std::max(folded_.deepest, level());
     return 0;
   }
   const std::uint32_t function = children_.find(node, region);
@@ -199,6 +202,9 @@ void LocationFold::other(const Event& event, std::span<const Event> before) {
       ++together_;
       (void)operands_.take(event);
       return;
+    case EventKind::kTeamFork:
+    case EventKind::kTeamBegin:
+    case EventKind::kTeamEnd: return team(event);
     default: return;
   }
 }
@@ -222,7 +228,7 @@ void LocationFold::parameter(const Event& event, std::span<const Event> before) 
   const Parameter& given = definitions_->parameters[event.ref];
   if (!given.splits_call_paths() || wake_end_of(given) != WakeEnd::kNone) return;
   Frame& frame = innermost();
-  if (depth_ == 0 || beyond_limit(frame.node)) return;
+  if (depth_ == 0 || in_team_frame() || beyond_limit(frame.node)) return;
   const std::uint32_t to = with_parameter(event.parameter(), event.value);
   if (to == frame.node) return;
   if (!just_begun(before)) {
@@ -350,9 +356,11 @@ void LocationFold::fail(const std::string& what) const {
 }
 
 FoldedLocation LocationFold::finish() {
+  if (in_team_frame()) leave_team(ticks(folded_.last));
   if (depth_ > 0)
     fail("ends inside region " + std::to_string(folded_.nodes[innermost().node].region));
   folded_.events -= together_;
+  add_up_twins();
   for (FoldedNode& node : folded_.nodes) {
     if (node.region < definitions_->regions.size() &&
         is_forked(definitions_->regions[node.region])) {

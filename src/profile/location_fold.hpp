@@ -17,6 +17,7 @@
 #include "core/child_table.hpp"
 #include "core/event.hpp"
 #include "core/mpi/mpi_event.hpp"
+#include "core/teams/teams.hpp"
 #include "profile/call_tree.hpp"
 
 namespace timeloom::profile {
@@ -114,6 +115,16 @@ class LocationFold {
   void leave_in_part(std::uint64_t time);
   void leave_beyond(std::uint64_t time);
   void other(const Event& event, std::span<const Event> before);
+  // Teams: location_teams.cpp.
+  void team(const Event& event);
+  void begin_team(std::uint64_t number, std::uint64_t time);
+  void leave_team(std::uint64_t time);
+  bool in_team_frame() const noexcept { return !teams_.empty() && teams_.back().frame == depth_; }
+  std::uint32_t twin_of(std::uint32_t path);
+  std::uint32_t add_twin(std::uint32_t parent, const Teams::Path& path);
+  void add_up_twins();
+  // The level of a region that is entered now; 0: the outermost.
+  std::uint32_t level() const noexcept { return depth_ + team_levels_; }
   bool just_begun(std::span<const Event> before) const;
   void parameter(const Event& event, std::span<const Event> before);
   void metric(const Event& event);
@@ -162,6 +173,21 @@ class LocationFold {
   Operands operands_;                 // of the next MPI event
   bool begun_ = false;                // no region was left since the innermost visit started
   std::uint64_t moved_ = UINT64_MAX;  // number of the event that moved a visit last
+  // A team that another thread forked. Its frame has the node of the call path of the fork, and
+  // was entered at kNever: no leave fits it.
+  struct OfTeam {
+    std::uint64_t number;
+    std::uint32_t frame;
+    std::uint32_t levels_before;
+    std::uint64_t begun;
+  };
+  static constexpr std::uint64_t kNever = UINT64_MAX;
+  std::vector<OfTeam> teams_;      // outermost first
+  std::uint64_t last_fork_ = 0;    // number of the team that this location forked last
+  std::uint32_t team_levels_ = 0;  // levels of the run above the stack; wraps if they are fewer
+  // The nodes of call paths of forks, by path; 0: none so far. They are apart from the nodes that
+  // the location visits itself: their time is the time of their children.
+  std::vector<std::uint32_t> twins_;
 };
 
 }  // namespace timeloom::profile

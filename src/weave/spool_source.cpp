@@ -1,6 +1,7 @@
 #include "weave/spool_source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <map>
 
@@ -13,6 +14,7 @@
 #include "core/mpi/spawned.hpp"
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
+#include "core/teams/team_scan.hpp"
 #include "run/run_layout.hpp"
 #include "spool/fork_handlers_property.hpp"
 #include "weave/message_balance.hpp"
@@ -353,6 +355,19 @@ void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks)
   damaged_segments_ += feed.damaged_segments();
 }
 
+// Counts of events are made by the feeding that follows.
+void SpoolSource::find_teams(unsigned threads) {
+  TeamScan scan;
+  const std::array<RunSink*, 1> sinks = {&scan};
+  scan.begin(definitions_);
+  for_each_in_parallel(tasks_.size(), threads, [&](std::size_t i) {
+    ThreadFeed feed(*tasks_[i].process, tasks_[i].index, definitions_.locations, sinks);
+    feed.run([](std::uint64_t) {});
+  });
+  scan.finish();
+  definitions_.teams = scan.take();
+}
+
 void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
   MetricTotals totals;
   std::vector<RunSink*> all(sinks.begin(), sinks.end());
@@ -360,6 +375,9 @@ void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
   if (with_metrics) all.push_back(&totals);
   MessageBalance messages;
   const bool with_messages = MessageBalance::wanted(definitions_);
+  if (has_teams(definitions_) && std::ranges::any_of(sinks, &RunSink::wants_teams)) {
+    find_teams(threads);
+  }
   if (with_messages) all.push_back(&messages);
   for (RunSink* sink : all) sink->begin(definitions_);
   if (with_metrics) totals.add(folded_samples_);

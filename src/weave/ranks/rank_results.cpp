@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "core/error.hpp"
+#include "core/teams/teams.hpp"
 #include "os/process.hpp"
 #include "weave/spool_source.hpp"
 
@@ -190,7 +191,7 @@ bool SpoolSource::is_whole_rank(const Process& process) const {
 
 bool SpoolSource::can_be_converted() const {
   return !profile_mode_ && !members_unknown_ && !processes_.front().gpu &&
-         is_whole_rank(processes_.front());
+         !has_teams(definitions_) && is_whole_rank(processes_.front());
 }
 
 RankResult SpoolSource::rank_result() const {

@@ -5,6 +5,9 @@
 //   "!7"                    leave region 7, whatever is open
 //   "n=7", "who:me"         a whole number and a text as values of parameters
 //   "rss#4"                 a counter has the value 4
+//   "@fork/5" "@join/5"     a team of threads is made and joined, number 5
+//   "@team/5/1" "@end/5"    the location is member 1 of the team, and ends to be one
+// Regions whose names begin with "parallel" and "barrier" are constructs of OpenMP.
 #pragma once
 
 #include <map>
@@ -12,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "core/teams/team_scan.hpp"
 #include "profile/call_tree.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "profile/flat_profile.hpp"
@@ -36,7 +40,14 @@ class Story {
 
   CallTree fold(const CallTreeOptions& options = {}, std::size_t batch = 3) const {
     CallTreeSink sink(options);
-    sink.begin(definitions_);
+    Definitions definitions = definitions_;
+    if (has_teams(definitions)) {
+      TeamScan scan;
+      scan.begin(definitions);
+      feed(scan, batch);
+      definitions.teams = scan.take();
+    }
+    sink.begin(definitions);
     feed(sink, batch);
     return sink.take();
   }
@@ -65,6 +76,11 @@ class Story {
       one.name = one.canonical_name = name;
       one.file = name + ".py";
       one.first_line = entry->second + 1;
+      const bool parallel = name.starts_with("parallel");
+      if (parallel || name.starts_with("barrier")) {
+        one.paradigm = Paradigm::kOpenMp;
+        one.role = parallel ? RegionRole::kParallel : RegionRole::kImplicitBarrier;
+      }
       definitions_.regions.push_back(one);
     }
     return entry->second;
@@ -86,6 +102,19 @@ class Story {
       definitions_.strings.push_back(text);
     } else {
       event.value = static_cast<std::uint64_t>(std::stoll(text));
+    }
+  }
+
+  static void team(Event& event, const std::string& word) {
+    const std::size_t slash = word.find('/'), next = word.find('/', slash + 1);
+    const std::string kind = word.substr(0, slash);
+    event.kind = kind == "fork"   ? EventKind::kTeamFork
+                 : kind == "join" ? EventKind::kTeamJoin
+                 : kind == "team" ? EventKind::kTeamBegin
+                                  : EventKind::kTeamEnd;
+    event.value = std::stoull(word.substr(slash + 1));
+    if (next != std::string::npos) {
+      event.ref = static_cast<std::uint32_t>(std::stoul(word.substr(next + 1)));
     }
   }
 
@@ -114,7 +143,9 @@ class Story {
         event.kind = EventKind::kRecordingOff;
       else if (word == "on")
         event.kind = EventKind::kRecordingOn;
-      else if (word == ")") {
+      else if (word[0] == '@') {
+        team(event, word.substr(1));
+      } else if (word == ")") {
         event.kind = EventKind::kLeave;
         event.ref = open.back();
         open.pop_back();

@@ -1,11 +1,13 @@
 // The archive as a whole: opens it, reads its definitions, feeds its locations.
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <numeric>
 
 #include "core/error.hpp"
 #include "core/parallel.hpp"
+#include "core/teams/team_scan.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "formats/otf2/read/chunk_check.hpp"
 #include "formats/otf2/read/location_reader.hpp"
@@ -65,6 +67,22 @@ class ArchiveReader : public RunSource {
   const Definitions& definitions() const override { return source_.definitions; }
 
   void feed(std::span<RunSink* const> sinks, unsigned threads) override {
+    if (!source_.definitions.teams && has_teams(source_.definitions) &&
+        std::ranges::any_of(sinks, &RunSink::wants_teams)) {
+      TeamScan scan;
+      const std::array<RunSink*, 1> one = {&scan};
+      read_all(one, threads);
+      scan.finish();
+      source_.definitions.teams = scan.take();
+    }
+    tell(read_all(sinks, threads));
+    for (RunSink* sink : sinks) sink->finish();
+  }
+
+ private:
+  std::string what() const { return "cannot read the trace " + source_.anchor.path.string(); }
+
+  Repairs read_all(std::span<RunSink* const> sinks, unsigned threads) const {
     const ReaderHandle reader = open_reader(source_.anchor);
     // For tools that sample, the library itself makes Enter and Leave events, if it has read the
     // regions of the calling contexts.
@@ -81,12 +99,8 @@ class ArchiveReader : public RunSource {
       const std::lock_guard lock(mutex);
       repairs.add(found);
     });
-    tell(repairs);
-    for (RunSink* sink : sinks) sink->finish();
+    return repairs;
   }
-
- private:
-  std::string what() const { return "cannot read the trace " + source_.anchor.path.string(); }
 
   void open_files(OTF2_Reader* reader) const {
     for (const Location& location : source_.definitions.locations) {
