@@ -32,7 +32,7 @@ TEST_F(ForeignArchive, DefinitionsAreCountedFromZero) {
   ASSERT_EQ(all.regions.size(), 2u);
   EXPECT_EQ(all.regions[0].name, "compute");
   EXPECT_EQ(all.regions[0].role, RegionRole::kLoop);
-  EXPECT_EQ(all.regions[0].paradigm, Paradigm::kOther);
+  EXPECT_EQ(all.regions[0].paradigm, Paradigm::kOpenMp);
   EXPECT_EQ(all.regions[0].last_line, 9u);
   EXPECT_EQ(all.regions[0].group, "");
   EXPECT_EQ(all.regions[0].file, "");
