@@ -6,6 +6,7 @@
 #include "formats/otf2/enumerations.hpp"
 #include "formats/otf2/io_writer.hpp"
 #include "formats/otf2/message_writer.hpp"
+#include "formats/otf2/team_writer.hpp"
 #include "formats/otf2/thread_writer.hpp"
 
 namespace timeloom::otf2 {
@@ -46,7 +47,9 @@ class GlobalDefinitions {
     write_locations();
     write_regions();
     const OTF2_GroupRef groups = write_region_groups(region_groups());
-    write_communicators(shared_, writer_, write_thread_communicators(shared_, writer_, groups));
+    const OTF2_GroupRef behind_threads = write_thread_communicators(shared_, writer_, groups);
+    write_communicators(shared_, writer_,
+                        write_team_communicators(shared_, writer_, behind_threads));
     write_metrics();
     write_parameters();
     write_io_definitions(shared_, writer_);
@@ -273,6 +276,7 @@ void intern_names(Shared& shared) {
   intern_io_names(shared);
   intern_thread_names(shared);
   intern_communicators(shared);
+  intern_team_names(shared);
 }
 
 void write_global_definitions(Shared& shared, const Written& written, const Epoch& epoch) {

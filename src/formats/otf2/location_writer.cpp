@@ -11,6 +11,7 @@
 #include "formats/otf2/io_writer.hpp"
 #include "formats/otf2/message_writer.hpp"
 #include "formats/otf2/read/chunk_check.hpp"
+#include "formats/otf2/team_writer.hpp"
 #include "formats/otf2/thread_writer.hpp"
 
 namespace timeloom::otf2 {
@@ -43,7 +44,7 @@ OTF2_Type metric_type(MetricValueType type) {
 class LocationWriter : public LocationSink {
  public:
   LocationWriter(Shared& shared, Written& written, const Location& location)
-      : shared_(shared), written_(written), location_(location) {
+      : shared_(shared), written_(written), location_(location), teams_(shared) {
     forget_library_errors();
     attributes_ = OTF2_AttributeList_New();
     writer_ = OTF2_Archive_GetEvtWriter(shared_.archive, location_.id.value());
@@ -141,6 +142,7 @@ class LocationWriter : public LocationSink {
       case EventKind::kThreadEnd:
       case EventKind::kThreadWait: return write_thread_event(writer_, event, location_, shared_);
       default:
+        if (is_of_team(event.kind)) return teams_.write(writer_, event);
         if (is_io(event.kind)) return write_io(event, time);
         if (operands_.take(event)) return OTF2_SUCCESS;
         return write_message(writer_, event, operands_, shared_.first_communicator);
@@ -224,6 +226,7 @@ class LocationWriter : public LocationSink {
   EventCount count_;
   EventDigest digest_;
   Operands operands_;
+  TeamWriter teams_;
   std::optional<Event> offset_;  // of the next I/O event
   std::uint64_t waited_ = 0;     // nanoseconds, before the next enter or leave
 };

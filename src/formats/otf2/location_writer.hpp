@@ -46,6 +46,7 @@ struct Shared {
   std::vector<MetricPlace> metrics;                // by MetricId
   bool threads_by_process = false;                 // see thread_writer.hpp
   OTF2_CommRef first_communicator = kThreads + 1;  // of MPI
+  OTF2_CommRef first_team = kThreads + 1;          // of teams of threads, behind those
   // Instances of the metric classes of processes, on locations for them.
   std::map<std::pair<LocationId, OTF2_MetricRef>, OTF2_MetricRef> metric_instances;
   std::vector<EventFiles> taken;

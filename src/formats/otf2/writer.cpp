@@ -120,6 +120,7 @@ class ArchiveWriter : public Archive {
   EventCount written(LocationId location) const override { return written_.of(location); }
   EventReferences references() const override { return references_of(shared_); }
 
+  bool wants_teams() const override { return true; }
   void begin(const Definitions& definitions) override {
     catch_library_errors();
     forget_library_errors();

@@ -1,12 +1,12 @@
-// Writes the sample run as an archive and prints its contents, one line each, so that other readers
-// can be compared:
+// Writes the sample run, or with a second argument the run with teams, as an archive and prints its
+// contents, one line each, so that other readers can be compared:
 // region NAME FILE LINE        location NAME EVENTS       (fields between tabs)
 // event LOCATION TIME KIND …   marker TIME TEXT
 
 #include <iostream>
 
 #include "core/error.hpp"
-#include "sample_run.hpp"
+#include "team_run.hpp"
 
 namespace {
 
@@ -45,12 +45,12 @@ std::string fields(const Event& one, const Definitions& all) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 2) {
-    std::cerr << "usage: make_otf2_archive DIRECTORY\n";
+  if (count != 2 && count != 3) {
+    std::cerr << "usage: make_otf2_archive DIRECTORY [teams]\n";
     return 2;
   }
   try {
-    const otf2::Story run = otf2::sample_run();
+    const otf2::Story run = count == 3 ? otf2::team_run() : otf2::sample_run();
     otf2::write(run, arguments[1]);
     const Definitions& all = run.definitions;
     for (const Region& region : all.regions) {

@@ -97,6 +97,20 @@ class Readers(unittest.TestCase):
         for time, text in self.said["marker"]:
             self.assertRegex(markers.stdout, rf"{time}.*{text}")
 
+    def test_otf2_print_knows_teams(self):
+        with tempfile.TemporaryDirectory() as directory:
+            subprocess.run([program, directory, "teams"], check=True, capture_output=True)
+            anchor = directory + "/traces.otf2"
+            self.assertEqual(otf2_print("--silent", "-Werror", anchor).strip(), "=== OTF2-PRINT ===")
+            text, definitions = otf2_print(anchor), otf2_print("-G", anchor)
+        kinds = re.findall(r"^(THREAD_[A-Z_]+) +(\d+)", text, re.MULTILINE)
+        main = [kind for kind, location in kinds if location == "0"]
+        team = ["THREAD_FORK", "THREAD_TEAM_BEGIN", "THREAD_TEAM_END", "THREAD_JOIN"]
+        self.assertEqual(main, [*team[:2], "THREAD_TASK_CREATE", *team[2:], *team])
+        self.assertEqual(len(kinds), 22)
+        self.assertRegex(text, r"THREAD_TASK_SWITCH .*Creating Thread: 0 .*, Generation Number: 9")
+        self.assertEqual(len(re.findall(r"^COMM .*Thread team", definitions, re.MULTILINE)), 2)
+
     def test_python_reader(self):
         with otf2.reader.open(self.anchor) as trace:
             definitions = trace.definitions

@@ -38,6 +38,7 @@ struct References {
   ReferenceTable groups;
   ReferenceTable parameters;
   ReferenceTable communicators;
+  std::unordered_map<OTF2_CommRef, std::vector<LocationId>> teams;  // of threads: their members
   std::unordered_map<OTF2_MetricRef, std::vector<std::uint32_t>> metrics;  // class or instance
   ReferenceTable io_handles;
   ReferenceTable io_files;       // the strings with their names

@@ -9,6 +9,7 @@
 #include "core/io.hpp"
 #include "formats/otf2/read/chunk_check.hpp"
 #include "formats/otf2/read/message_reader.hpp"
+#include "formats/otf2/read/team_reader.hpp"
 
 namespace timeloom::otf2 {
 
@@ -35,7 +36,7 @@ using Callbacks =
 class Translator {
  public:
   Translator(const Source& source, const Location& location)
-      : source_(source), location_(location), balance_(batch, repairs) {
+      : teams{location.id}, source_(source), location_(location), balance_(batch, repairs) {
     batch.reserve(2 * kBatch);
   }
 
@@ -56,6 +57,7 @@ class Translator {
     OTF2_EvtReaderCallbacks_SetThreadEndCallback(all, on_thread<EventKind::kThreadEnd>);
     OTF2_EvtReaderCallbacks_SetThreadWaitCallback(all, on_thread<EventKind::kThreadWait>);
     MessageCallbacks<Translator>::register_in(all);
+    TeamCallbacks<Translator>::register_in(all);
     register_io(all);
     check(OTF2_Reader_RegisterEvtCallbacks(reader, events, all, this), what);
   }
@@ -65,6 +67,7 @@ class Translator {
   std::vector<Event> batch;
   Repairs repairs;
   std::exception_ptr failure;
+  TeamNumbers teams;
 
   static Translator& self(void* data) { return *static_cast<Translator*>(data); }
   const References& references() const { return source_.references; }

@@ -93,6 +93,8 @@ OTF2_CallbackCode on_any_group(void* data, OTF2_GroupRef self, OTF2_StringRef na
       all.region_groups.push_back({name, {members, members + count}});
     } else if (paradigm == OTF2_PARADIGM_MPI) {
       all.mpi_groups.push_back({self, type, {members, members + count}});
+    } else if (paradigm == OTF2_PARADIGM_OPENMP) {
+      all.team_groups.push_back({self, type, {members, members + count}});
     }
   });
 }

@@ -50,7 +50,7 @@ class RawDefinitions {
     OTF2_StringRef name;
     std::vector<std::uint64_t> members;
   };
-  struct MpiGroup {  // of locations or processes
+  struct CommGroup {  // of locations or processes
     OTF2_GroupRef self;
     OTF2_GroupType type;
     std::vector<std::uint64_t> members;
@@ -126,7 +126,8 @@ class RawDefinitions {
   std::vector<Thread> locations;
   std::vector<Code> regions;
   std::vector<RegionGroup> region_groups;
-  std::vector<MpiGroup> mpi_groups;
+  std::vector<CommGroup> mpi_groups;
+  std::vector<CommGroup> team_groups;  // of OpenMP
   std::vector<Comm> comms;
   std::vector<Member> members;
   std::vector<MetricClass> metric_classes;

@@ -33,6 +33,7 @@ class Resolver {
     metrics();
     parameters();
     communicators();
+    teams();
     io();
     for (const RawDefinitions::Attribute& attribute : raw_.attributes) {
       if (text(attribute.name) == "ProcessId") references_.process_id = attribute.self;
@@ -253,8 +254,8 @@ class Resolver {
   // MPI groups: the members of a group are indices into the list of all MPI locations.
   void communicators() {
     std::vector<std::uint64_t> all;
-    std::unordered_map<OTF2_GroupRef, const RawDefinitions::MpiGroup*> groups;
-    for (const RawDefinitions::MpiGroup& group : raw_.mpi_groups) {
+    std::unordered_map<OTF2_GroupRef, const RawDefinitions::CommGroup*> groups;
+    for (const RawDefinitions::CommGroup& group : raw_.mpi_groups) {
       if (group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS) all = group.members;
       groups.try_emplace(group.self, &group);
     }
@@ -265,7 +266,7 @@ class Resolver {
       Communicator& made = definitions_.communicators.emplace_back();
       made.name = text(raw.name);
       made.self = group->second->type == OTF2_GROUP_TYPE_COMM_SELF;
-      const auto add_members = [&](const RawDefinitions::MpiGroup& one) {
+      const auto add_members = [&](const RawDefinitions::CommGroup& one) {
         for (const std::uint64_t place : one.members) {
           made.members.push_back(place < all.size() ? LocationId{all[place]} : LocationId{});
         }
@@ -282,6 +283,25 @@ class Resolver {
       const std::uint32_t parent = references_.communicators.find(raw.parent);
       if (self == kNoIndex || parent == kNoIndex || self == parent) continue;
       definitions_.communicators[self].parent = CommunicatorId{parent};
+    }
+  }
+
+  // The members of a team are indices, too, into the list of all locations of OpenMP.
+  void teams() {
+    std::vector<std::uint64_t> all;
+    std::unordered_map<OTF2_GroupRef, const RawDefinitions::CommGroup*> groups;
+    for (const RawDefinitions::CommGroup& group : raw_.team_groups) {
+      if (group.type == OTF2_GROUP_TYPE_COMM_LOCATIONS) all = group.members;
+      groups.try_emplace(group.self, &group);
+    }
+    for (const RawDefinitions::Comm& raw : raw_.comms) {
+      const auto group = groups.find(raw.group);
+      if (group == groups.end()) continue;
+      std::vector<LocationId> members;
+      for (const std::uint64_t place : group->second->members) {
+        members.push_back(place < all.size() ? LocationId{all[place]} : LocationId{});
+      }
+      references_.teams.try_emplace(raw.self, std::move(members));
     }
   }
 
