@@ -188,6 +188,9 @@ TEST(BytesPerVisit, AreThoseOfScorepScore) {
                            "MPI_Isendrecv", "MPI_Allreduce_c"}) {
     EXPECT_EQ(per_visit(region(name, "mpi")), 24u) << name;
   }
+  EXPECT_EQ(per_visit(region("!$omp parallel @a.c:3", "openmp")), 24u + 17 + 12 + 2 * 16);
+  EXPECT_EQ(per_visit(region("!$omp task @a.c:9", "openmp")), 24u + 3 * 17);
+  EXPECT_EQ(per_visit(region("!$omp implicit barrier @a.c:3", "openmp")), 24u);
   EXPECT_EQ(per_visit(region("f"), false, 2), 24u + 59);
   EXPECT_EQ(per_visit(region("f", "sampling")), 0u);
   EXPECT_EQ(per_visit(region("instance=3")), 0u);
