@@ -71,9 +71,10 @@ std::uint64_t TrackWriter::time_of(const Event& event) const {
   return std::max(last_, std::min(time > begin ? time - begin : 0, kLastTime));
 }
 
-// False for the bytes that calls have read and written.
+// False for the bytes that calls have read and written, and for teams, of which the page shows the
+// regions.
 bool TrackWriter::keeps(const Event& event) {
-  if (is_io(event.kind)) return false;
+  if (is_io(event.kind) || is_of_team(event.kind)) return false;
   if (event.kind != EventKind::kMetric) return true;
   if (event.ref >= definitions_.metrics.size()) return false;
   return !definitions_.metrics[event.ref].sampled() || has_changed(event);
