@@ -21,7 +21,8 @@ using profile::Node;
 
 // What wrapper libraries record is known by its name.
 bool is_wrapped(Paradigm paradigm) {
-  return paradigm == Paradigm::kMpi || paradigm == Paradigm::kIo || paradigm == Paradigm::kPthread;
+  return paradigm == Paradigm::kMpi || paradigm == Paradigm::kIo ||
+         paradigm == Paradigm::kPthread || paradigm == Paradigm::kOpenMp;
 }
 
 }  // namespace

@@ -44,6 +44,14 @@ constexpr std::array<std::string_view, 4> kBeginnings = {"select.", "MPI_Wait", 
 constexpr std::array<std::string_view, 3> kSelectors = {
     "Selector.select", "_PollLikeSelector.select", "selectors._fallback_select"};
 
+// Threads of OpenMP wait for each other there. They may spin meanwhile, which a CPU clock takes for
+// work.
+bool waits_for_threads(const Region& region) {
+  return region.paradigm == Paradigm::kOpenMp &&
+         (region.role == RegionRole::kImplicitBarrier || region.role == RegionRole::kBarrier ||
+          region.role == RegionRole::kTaskWait);
+}
+
 // The metric of a run that has it; undefined otherwise.
 MetricId waiting_metric(const Definitions& definitions) {
   for (std::uint32_t i = 0; i < definitions.metrics.size(); ++i) {
@@ -97,7 +105,8 @@ WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilte
   if (times.measured) add_measured(tree, filter, metric, times);
   std::vector<bool> waits;
   for (const Region& region : tree.definitions.regions) {
-    waits.push_back(is_suspension(region) || (!times.measured && waits_by_name(region.name)));
+    waits.push_back(is_suspension(region) || waits_for_threads(region) ||
+                    (!times.measured && waits_by_name(region.name)));
   }
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const RegionId region = tree.nodes[i].region;

@@ -33,6 +33,20 @@ TEST(WorkTimes, TheTimeOfATaskCountsOnItsOwnLocation) {
   }
 }
 
+// Whatever a CPU clock shows: threads may spin there.
+TEST(WorkTimes, AThreadThatWaitsForItsTeamDoesNotWork) {
+  profile::Story story;
+  story.thread("main", "parallel +30 barrier +20 ) )");
+  story.definitions().clock.ticks_per_second = 1000;
+  for (const bool measured : {false, true}) {
+    if (measured) story.definitions().metrics.push_back(waiting_metric());
+    const WorkTimes times = work_times(story.fold(), {});
+    EXPECT_EQ(times.measured, measured);
+    EXPECT_DOUBLE_EQ(times.all_working, 0.03);
+    EXPECT_DOUBLE_EQ(times.all_waiting, 0.02);
+  }
+}
+
 // Differences of clocks do not count as work; where waiting was not measured, there is no
 // difference.
 TEST(WorkTimes, ARestOfWaitingIsNoWork) {
