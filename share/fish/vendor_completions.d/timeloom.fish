@@ -102,6 +102,7 @@ complete -c timeloom -n '__fish_seen_subcommand_from report' -l slowest -d 'The 
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l mpi -d 'Time in MPI, messages between processes, waiting for each other, load balance'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l io -d 'Input and output by file and call path, where it was recorded (run --io posix)'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l gpu -d 'What ran on GPUs, by kernel, copy and calling function (run --gpu)'
+complete -c timeloom -n '__fish_seen_subcommand_from report' -l omp -d 'Parallel regions of OpenMP: imbalance, waiting, what runs on one thread (run --thread omp)'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l compensate -d 'Take from the times what measuring cost, as far as it is known'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l json -d 'Print JSON, complete unless limited'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l csv -d 'Print CSV, a row a thread and call path (--flat: region), complete unless limited'

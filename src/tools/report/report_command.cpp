@@ -14,6 +14,7 @@
 #include "tools/commands.hpp"
 #include "tools/report/answer_text.hpp"
 #include "tools/report/mpi/report_mpi.hpp"
+#include "tools/report/openmp/report_openmp.hpp"
 #include "tools/report/report_by.hpp"
 #include "tools/report/report_compensation.hpp"
 #include "tools/report/report_csv.hpp"
@@ -225,6 +226,24 @@ int print_gpu(const ReportOptions& options, const profile::CallTree& tree,
   return kDone;
 }
 
+int print_omp(const ReportOptions& options, const profile::CallTree& tree,
+              const std::filesystem::path& run) {
+  const OpenMpFacts facts = openmp_facts(tree);
+  if (facts.regions.empty()) {
+    throw Error(run.string() +
+                " has no parallel regions of OpenMP; timeloom run --thread omp records them");
+  }
+  Output output;
+  write_losses_of(tree.definitions, options, output);
+  if (options.json) {
+    write_openmp_json(facts, tree.definitions, output);
+  } else {
+    write_openmp(facts, tree.definitions, Terminal::detect(options.colour), output);
+  }
+  output.flush();
+  return kDone;
+}
+
 void limit(RowOptions& rows, const ReportOptions& options) {
   rows.sort = options.sort;
   if (options.min_percent) rows.min_percent = *options.min_percent;
@@ -315,9 +334,9 @@ int run_report(ReportOptions options) {
     return kWrongUsage;
   }
   if (of_a_part(options) &&
-      (options.slowest || options.io || options.gpu || !options.metric.empty())) {
-    say("--from and --to do not go with --slowest, --io, --gpu and --metric; see 'timeloom report "
-        "--help'");
+      (options.slowest || options.io || options.gpu || options.omp || !options.metric.empty())) {
+    say("--from and --to do not go with --slowest, --io, --gpu, --omp and --metric; see 'timeloom "
+        "report --help'");
     return kWrongUsage;
   }
   if (!options.csv && (!options.output.empty() || options.force)) {
@@ -329,6 +348,7 @@ int run_report(ReportOptions options) {
   if (options.mpi) return print_mpi(options, run);
   if (options.io) return print_io(options, run);
   if (options.gpu) return print_gpu(options, call_tree_of(run), run);
+  if (options.omp) return print_omp(options, call_tree_of(run), run);
   const profile::CallTree tree = chosen_tree(options, run);
   const std::set<LocationId> ids = selected(options, tree.definitions);
   if (options.by) return print_by(options, tree, ids);

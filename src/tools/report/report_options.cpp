@@ -48,6 +48,10 @@ void add_options(CommandOptions& known, ReportOptions& options) {
              "Input and output by file and call path, where it was recorded (run --io posix)");
   known.flag("--gpu", options.gpu,
              "What ran on GPUs, by kernel, copy and calling function (run --gpu)");
+  known.flag(
+      "--omp", options.omp,
+      "Parallel regions of OpenMP: imbalance, waiting, what runs on one thread (run --thread "
+      "omp)");
   known.flag("--compensate", options.compensate,
              "Take from the times what measuring cost, as far as it is known");
   known.exclude("--compensate", "--function");
@@ -69,7 +73,8 @@ std::string without_effect(const ReportOptions& options) {
       {options.slowest, "--slowest"},
       {options.mpi, "--mpi"},
       {options.io, "--io"},
-      {options.gpu, "--gpu"}};
+      {options.gpu, "--gpu"},
+      {options.omp, "--omp"}};
   const std::pair<bool, const char*> others[] = {{options.full, "--full"},
                                                  {options.tree, "--tree"},
                                                  {options.flat, "--flat"},

@@ -32,6 +32,7 @@ struct ReportOptions {
   bool mpi = false;
   bool io = false;
   bool gpu = false;
+  bool omp = false;
   bool compensate = false;
   std::string from;
   std::string to;
