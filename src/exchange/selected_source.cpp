@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "core/error.hpp"
+#include "core/teams/team_scan.hpp"
 #include "core/wakes.hpp"
 #include "exchange/arguments.hpp"
 #include "exchange/format_text.hpp"
@@ -53,6 +54,10 @@ class SelectedLocation : public LocationSink {
     Event enter;
     std::vector<Event> parameters;
   };
+  struct OpenTeam {
+    std::size_t outside;  // number of visits around it
+    Event begin;
+  };
 
   void take(const Event& event) {
     const std::uint64_t time = ticks(event.time);
@@ -65,6 +70,7 @@ class SelectedLocation : public LocationSink {
     const bool of_call =
         is_parameter(event.kind) && wake_end_of(event, definitions_) == WakeEnd::kNone;
     if (of_call) return parameter(event);
+    if (!begun_) team(event);
     if (begun_ && !closed_) selected_.push_back(event);
   }
 
@@ -94,14 +100,32 @@ class SelectedLocation : public LocationSink {
     }
   }
 
+  // Teams that other threads have forked, which are open when the window starts.
+  void team(const Event& event) {
+    if (event.kind == EventKind::kTeamFork) {
+      last_fork_ = event.value;
+    } else if (event.kind == EventKind::kTeamBegin && event.value != last_fork_) {
+      teams_.push_back({open_.size(), event});
+    } else if (event.kind == EventKind::kTeamEnd && !teams_.empty() &&
+               teams_.back().begin.value == event.value) {
+      teams_.pop_back();
+    }
+  }
+
   void begin() {
     if (begun_) return;
     begun_ = true;
+    auto team = teams_.begin();
     for (const Open& one : open_) {
+      const auto outside = static_cast<std::size_t>(&one - open_.data());
+      for (; team != teams_.end() && team->outside <= outside; ++team) add_team(*team);
       add_at(choice_.span.from, one.enter);
       for (const Event& parameter : one.parameters) add_at(choice_.span.from, parameter);
     }
+    for (; team != teams_.end(); ++team) add_team(*team);
   }
+
+  void add_team(const OpenTeam& team) { add_at(choice_.span.from, team.begin); }
 
   // At the end of the window all open visits are left.
   void close() {
@@ -132,6 +156,8 @@ class SelectedLocation : public LocationSink {
   bool closed_ = false;
   std::vector<bool> stack_;  // for all open visits: whether they are selected
   std::vector<Open> open_;   // the selected ones
+  std::vector<OpenTeam> teams_;
+  std::uint64_t last_fork_ = 0;  // number of the team that the location forked last
   std::vector<Event> selected_;
 };
 
@@ -142,12 +168,10 @@ class NoLocation : public LocationSink {
 
 class SelectedRun : public RunSink {
  public:
-  SelectedRun(const Choice& choice, Definitions& definitions, std::span<RunSink* const> sinks)
+  SelectedRun(const Choice& choice, const Definitions& definitions, std::span<RunSink* const> sinks)
       : choice_(choice), definitions_(definitions), sinks_(sinks) {}
 
-  bool wants_teams() const override { return std::ranges::any_of(sinks_, &RunSink::wants_teams); }
-  void begin(const Definitions& definitions) override {
-    definitions_.teams = definitions.teams;
+  void begin(const Definitions&) override {
     for (RunSink* sink : sinks_) sink->begin(definitions_);
   }
   std::unique_ptr<LocationSink> open_location(const Location& location) override {
@@ -162,7 +186,7 @@ class SelectedRun : public RunSink {
 
  private:
   const Choice& choice_;
-  Definitions& definitions_;
+  const Definitions& definitions_;
   std::span<RunSink* const> sinks_;
 };
 
@@ -182,12 +206,33 @@ class SelectedSource : public RunSource {
 
   const Definitions& definitions() const override { return definitions_; }
   void feed(std::span<RunSink* const> sinks, unsigned threads) override {
-    SelectedRun selected(choice_, definitions_, sinks);
+    if (has_teams(definitions_) && std::ranges::any_of(sinks, &RunSink::wants_teams)) {
+      find_teams(threads);
+    }
+    feed(choice_, definitions_, sinks, threads);
+  }
+
+ private:
+  void feed(const Choice& choice, const Definitions& definitions, std::span<RunSink* const> sinks,
+            unsigned threads) {
+    SelectedRun selected(choice, definitions, sinks);
     const std::array<RunSink*, 1> one = {&selected};
     run_.feed(one, threads);
   }
 
- private:
+  // The call paths of forks have the selected regions, on whatever thread and whenever they were.
+  void find_teams(unsigned threads) {
+    Choice choice;
+    choice.regions = choice_.regions;
+    for (const Location& location : run_.definitions().locations) {
+      choice.locations.insert(location.id);
+    }
+    TeamScan scan;
+    const std::array<RunSink*, 1> one = {&scan};
+    feed(choice, run_.definitions(), one, threads);
+    definitions_.teams = scan.take();
+  }
+
   RunSource& run_;
   Choice choice_;
   Definitions definitions_;
