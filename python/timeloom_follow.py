@@ -166,5 +166,6 @@ def follow() -> None:
             _core.follow(parent, role)
         except Exception as error:  # the program must run in any case
             _forget_parent()
-            sys.stderr.write(f"timeloom: process {os.getpid()} is not recorded: {error}\n")
+            reason = str(error).partition(" [TL")[0]
+            sys.stderr.write(f"timeloom: process {os.getpid()} is not recorded: {reason} [TL018]\n")
     sys.modules.pop(__name__, None)

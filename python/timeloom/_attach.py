@@ -21,6 +21,7 @@ from timeloom._process import (
     no_permission,
     refuse_what_cannot_be_reached,
 )
+from timeloom._text import without_id
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _FAILED, _WRONG_USAGE = 1, 2
@@ -111,7 +112,10 @@ class _Meeting:
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             if len(os.fsencode(self.script)) > 100:  # a socket's path has less room
-                raise Refused(f"the directory for temporary files, {self._directory}, has too long a path; set TMPDIR")
+                raise Refused(
+                    f"the directory for temporary files, {self._directory}, has too long a path; "
+                    "set TMPDIR [TL620]"
+                )
             self._write(run, seconds)
             self._listen()
             self._open_to_user()
@@ -150,7 +154,10 @@ class _Meeting:
             for name in (_SCRIPT, _SOCKET):
                 os.chown(name, self._process.user, -1, dir_fd=self._opened, follow_symlinks=False)
         except FileNotFoundError:
-            raise Refused(f"{self._directory} was replaced by somebody else; set TMPDIR to one of your own") from None
+            raise Refused(
+                f"{self._directory} was replaced by somebody else; "
+                "set TMPDIR to one of your own [TL620]"
+            ) from None
 
     def wait(self, seconds: float) -> socket.socket | None:
         """Return the connection of the process; None if it has not connected in that time."""
@@ -161,7 +168,7 @@ class _Meeting:
                 connection, _ = self._socket.accept()
             except TimeoutError:
                 if not os.path.exists(f"/proc/{self._process.pid}/exe"):
-                    raise Refused(f"process {self._process.pid} has ended") from None
+                    raise Refused(f"process {self._process.pid} has ended [TL614]") from None
                 continue
             connection.settimeout(None)
             if self._is_process(connection):
@@ -205,7 +212,7 @@ def _refuse_delivery(process: Process, error: Exception) -> NoReturn:
         text = "it was started, or its Python built, without remote debugging; start it with timeloom run"
     if "main thread" in text:
         text += f"; {_INTERPRETERS}"
-    raise Refused(f"process {process.pid} cannot be reached: {text}") from None
+    raise Refused(f"process {process.pid} cannot be reached: {text} [TL619]") from None
 
 
 def _connect(meeting: _Meeting, process: Process, within: float, deliver: Deliver) -> socket.socket:
@@ -229,12 +236,13 @@ def _refuse_silence(process: Process, within: float) -> NoReturn:
     """The process has not answered."""
     if is_stopped(process):
         raise Refused(
-            f"process {process.pid} is stopped: nothing was changed in it; kill -CONT {process.pid} lets it go on"
+            f"process {process.pid} is stopped: nothing was changed in it; "
+            f"kill -CONT {process.pid} lets it go on [TL621]"
         )
     raise Refused(
         f"the main thread of process {process.pid} runs C code, or it has sub-interpreters, and was not reached in "
         f"{within:g} s: nothing was changed in it; timeloom attach --dump {process.pid} shows where it is, "
-        "--within 1min waits longer"
+        "--within 1min waits longer [TL622]"
     )
 
 
@@ -259,10 +267,10 @@ def _begin(connection: socket.socket, process: Process) -> None:
         return
     if "subinterpreters" in said:
         said = f"its sub-interpreter has answered; {_INTERPRETERS}"
-    reason = said.removeprefix("refused ") or "it has ended"
+    reason = without_id(said.removeprefix("refused ")) or "it has ended"
     if "Permission denied" in reason and process.user != os.geteuid():
         reason += _way_for(process.user, reason)
-    raise Refused(f"process {process.pid} is not recorded: {reason}")
+    raise Refused(f"process {process.pid} is not recorded: {reason} [TL623]")
 
 
 def _way_for(user: int, reason: str) -> str:
@@ -329,7 +337,7 @@ def _record(connection: socket.socket, process: Process, options: Options) -> st
     how = f"for {options.seconds:g} s, or until Ctrl-C" if options.seconds else "until Ctrl-C"
     answer = _wait_for_end(connection, f"recording process {process.pid} {how}")
     if not answer:
-        _say(f"process {process.pid} has ended, become another program, or closed the connection")
+        _say(f"process {process.pid} has ended, become another program, or closed the connection [TL624]")
     return answer
 
 

@@ -76,9 +76,9 @@ def read_stacks(process: Process, tries: int = 20) -> Stacks:
             threads.sort(key=lambda thread: (thread.id != process.pid, thread.id))
             return Stacks(threads, _missing(process, threads, everything))
     if error is None:
-        raise Refused(f"Python's reader finds no thread in process {process.pid}: {_INTERPRETERS}")
+        raise Refused(f"Python's reader finds no thread in process {process.pid}: {_INTERPRETERS} [TL625]")
     why = f"the main thread has more calls than {_DEEP}" if _TOO_DEEP in str(error) else f"{error}; try it again"
-    raise Refused(f"the stacks of process {process.pid} cannot be read: {why}")
+    raise Refused(f"the stacks of process {process.pid} cannot be read: {why} [TL625]")
 
 
 _INTERPRETERS = "one with sub-interpreters is not read completely"
@@ -87,9 +87,12 @@ _DEEP = f"Python {sys.version_info[0]}.{sys.version_info[1]} can read"
 
 def _missing(process: Process, threads: list[Thread], everything: bool) -> str:
     if not everything:
-        return f"only the main thread of process {process.pid} is shown: another one has more calls than {_DEEP}"
+        return (
+            f"only the main thread of process {process.pid} is shown: another one has more calls "
+            f"than {_DEEP} [TL626]"
+        )
     if threads[0].id != process.pid:
-        return f"the main thread of process {process.pid} is missing: {_INTERPRETERS}"
+        return f"the main thread of process {process.pid} is missing: {_INTERPRETERS} [TL626]"
     return ""
 
 

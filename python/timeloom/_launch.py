@@ -44,10 +44,10 @@ def _read_pyproject(words: list[str] | None = None) -> "_Pyproject":
         try:
             table = tomllib.loads(data.decode()).get("tool", {})
         except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, or a thousand brackets
-            raise _core.Error(f"{path}: {error}") from None
+            raise _core.Error(f"{path}: {error} [TL125]") from None
     table = table.get("timeloom") if isinstance(table, dict) else None
     if table is not None and not isinstance(table, dict):
-        raise _core.Error(f"{path}: tool.timeloom is no table; write [tool.timeloom] above the settings")
+        raise _core.Error(f"{path}: tool.timeloom is not a table; write [tool.timeloom] above the settings [TL125]")
     return None if table is None else (path, table)
 
 
@@ -108,14 +108,14 @@ def _nearest_pyproject(words: list[str]) -> tuple[str, bytes]:
                     status = posix.fstat(file.fileno())
                     data = file.read(min(status.st_size, _MOST) + 1)
                 if len(data) > _MOST:
-                    sys.stderr.write(f"timeloom: {path} is larger than {_MOST >> 20} MiB: it is not read\n")
+                    sys.stderr.write(f"timeloom: {path} is larger than {_MOST >> 20} MiB: it is not read [TL126]\n")
                     return path, b""
                 stranger = _stranger(path, directory, status, words) if _NAME in data else -1
                 if stranger == -1:
                     return path, data
                 sys.stderr.write(
                     f"timeloom: {path} is of user {stranger}: it is not read; give its settings as options, as "
-                    "variables TIMELOOM_…, or in a file of your own\n"
+                    "variables TIMELOOM_…, or in a file of your own [TL126]\n"
                 )
         except OSError:
             pass

@@ -55,4 +55,4 @@ class region(unrecorded):
 
 def start_block(*_: object) -> None:
     """Refuse: the purpose of the block is recording."""
-    raise Error("a sub-interpreter cannot be measured; begin the measurement in the main interpreter")
+    raise Error("a sub-interpreter cannot be measured; begin the measurement in the main interpreter [TL602]")

@@ -29,14 +29,17 @@ class Process(NamedTuple):
 def find_process(text: str) -> Process:
     """Return the process with that number. Raises Refused."""
     if not (text.isascii() and text.isdecimal() and 0 < len(text) < 10):
-        raise Refused(f"'{text}' is no number of a process; write: timeloom attach PID")
+        raise Refused(f"'{text}' is not the number of a process; write: timeloom attach PID [TL610]")
     pid = int(text)
     if pid == os.getpid():
-        raise Refused(f"process {pid} is this command")
+        raise Refused(f"process {pid} is this command [TL611]")
     try:
         return _look_at(pid)
     except (FileNotFoundError, ProcessLookupError):
-        raise Refused(f"there is no process {pid}; pgrep -a python lists those that run Python") from None
+        raise Refused(
+            f"there is no process {pid}; pgrep -a python lists the processes that run Python "
+            "[TL612]"
+        ) from None
     except PermissionError:
         raise Refused(no_permission(pid)) from None
 
@@ -45,16 +48,19 @@ def _look_at(pid: int) -> Process:
     with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
         status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
     if int(status["Tgid"]) != pid:
-        raise Refused(f"{pid} is a thread of process {status['Tgid']}; write: timeloom attach {status['Tgid']}")
+        raise Refused(f"{pid} is a thread of process {status['Tgid']}; write: timeloom attach {status['Tgid']} [TL613]")
     if status["State"].startswith(("Z", "X")):
-        raise Refused(f"process {pid} has ended; only its parent, process {status['PPid']}, has not noticed yet")
+        raise Refused(
+            f"process {pid} has ended; only its parent, process {status['PPid']}, "
+            "has not noticed yet [TL614]"
+        )
     _refuse_other_place(pid, status)
     executable = os.readlink(f"/proc/{pid}/exe")
     with open(f"/proc/{pid}/cmdline", "rb") as lines:
         words = [os.fsdecode(word) for word in lines.read().split(b"\0")[:-1]]
     interpreter = _interpreter_of(pid)
     if interpreter is None:
-        raise Refused(f"process {pid} ({status['Name']}) is no Python program")
+        raise Refused(f"process {pid} ({status['Name']}) is not a Python program [TL615]")
     return Process(pid, words, executable, interpreter, os.stat(f"/proc/{pid}").st_uid)
 
 
@@ -63,11 +69,11 @@ def _refuse_other_place(pid: int, status: dict[str, str]) -> None:
     within = status.get("NSpid", str(pid)).split()[-1]
     for name in ("mnt", "pid"):
         if os.readlink(f"/proc/{pid}/ns/{name}") != os.readlink(f"/proc/self/ns/{name}"):
-            raise Refused(f"process {pid} is in another container; write in that one: timeloom attach {within}")
+            raise Refused(f"process {pid} is in another container; write in that one: timeloom attach {within} [TL616]")
     if not os.path.samestat(os.stat(f"/proc/{pid}/root/."), os.stat("/")):
         raise Refused(
             f"process {pid} has another root directory, {os.readlink(f'/proc/{pid}/root')}; "
-            f"write in there: timeloom attach {within}"
+            f"write in there: timeloom attach {within} [TL616]"
         )
 
 
@@ -108,15 +114,15 @@ def no_permission(pid: int) -> str:
     root = os.geteuid() == 0
     way = "" if root else "; write: sudo " + shlex.join(["timeloom", "attach", *sys.argv[1:]])
     if owner != os.geteuid() and not root:
-        return f"process {pid} belongs to {_name_of(owner)}{way}"
+        return f"process {pid} belongs to {_name_of(owner)}{way} [TL617]"
     try:
         with open("/proc/sys/kernel/yama/ptrace_scope") as file:
             scope = file.read().strip()
     except OSError:
         scope = "0"
     if scope not in ("", "0"):
-        return f"this machine lets no process into another (kernel.yama.ptrace_scope is {scope}){way}"
-    return f"process {pid} lets nobody in (it has changed its user, or it holds secrets){way}"
+        return f"this machine lets no process into another (kernel.yama.ptrace_scope is {scope}){way} [TL617]"
+    return f"process {pid} lets nobody in (it has changed its user, or it holds secrets){way} [TL617]"
 
 
 def _python_of(process: Process) -> str:
@@ -136,7 +142,7 @@ def refuse_what_cannot_be_reached(process: Process) -> None:
     if its.version is None or its.version[:2] < OLDEST:
         raise Refused(
             f"process {pid} runs Python {version}, and one that runs already can be reached from 3.14 on; "
-            "start it with timeloom run"
+            "start it with timeloom run [TL618]"
         )
     ours = sys.version_info[:3]
     free = bool(getattr(sys, "_is_gil_enabled", None)) and "t" in sys.abiflags
@@ -144,7 +150,7 @@ def refuse_what_cannot_be_reached(process: Process) -> None:
         kind = "t" if its.free_threaded else ""
         raise Refused(
             f"process {pid} runs Python {version}{kind}, this command {'.'.join(map(str, ours))}{'t' if free else ''}; "
-            f"write: {shlex.join([_python_of(process), '-m', 'timeloom._attach', *sys.argv[1:]])}"
+            f"write: {shlex.join([_python_of(process), '-m', 'timeloom._attach', *sys.argv[1:]])} [TL618]"
         )
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
@@ -154,8 +160,11 @@ def refuse_what_cannot_be_reached(process: Process) -> None:
     except PermissionError:
         raise Refused(no_permission(pid)) from None
     except OSError:
-        raise Refused(f"process {pid} has ended") from None
+        raise Refused(f"process {pid} has ended [TL614]") from None
     if _VARIABLE.encode() in names and "-E" not in process.words and "-I" not in process.words:
-        raise Refused(f"process {pid} was started with {_VARIABLE}, which keeps everybody out; start it without")
+        raise Refused(
+            f"process {pid} was started with {_VARIABLE}, which keeps everybody out; "
+            "start it without [TL619]"
+        )
     if any(word.removeprefix("-X").replace("_", "-") == "disable-remote-debug" for word in process.words):
-        raise Refused(f"process {pid} was started with -X disable_remote_debug; start it without")
+        raise Refused(f"process {pid} was started with -X disable_remote_debug; start it without [TL619]")

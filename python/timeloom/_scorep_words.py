@@ -170,7 +170,7 @@ def parse(words: "Sequence[str]") -> CommandLine:
 def _take(line: CommandLine, name: str, value: str | None = None) -> None:
     if name in ("--instrumenter-type", "--instrumenter-file"):
         if not value:
-            raise _core.Error(f"{name} needs a value: write {name}=...")
+            raise _core.Error(f"{name} needs a value: write {name}=... [TL108]")
         if name == "--instrumenter-type":
             line.instrumenter = _type(value)
         else:
@@ -225,5 +225,5 @@ def _take_config_option(line: CommandLine, word: str) -> None:
     if remarks is not None and OPENMP.get(word):
         remarks.append(str(OPENMP[word]))
     if remarks is None:
-        raise _core.Error(f"unknown option {word}; see python -m scorep --help")
-    line.remarks += [f"{word}: {remark}" for remark in remarks]
+        raise _core.Error(f"unknown option {word}; see python -m scorep --help [TL109]")
+    line.remarks += [f"{word}: {remark} [TL708]" for remark in remarks]

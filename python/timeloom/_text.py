@@ -1,7 +1,14 @@
-"""Numbers as a person reads them."""
+"""Messages and numbers as a person reads them."""
 
 _UNITS = {"GB": 1e9, "MB": 1e6, "kB": 1e3}
 _TIMES = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}
+
+
+def without_id(message: object) -> str:
+    """The text of a message without the id at its end, ``[TL201]``: for a message that quotes it."""
+    text = str(message)
+    is_id = text.endswith("]") and text[-8:-4] == " [TL" and text[-4:-1].isdigit()
+    return text[:-8] if is_id else text
 
 
 def plural(number: int, noun: str) -> str:

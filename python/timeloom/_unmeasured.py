@@ -31,11 +31,14 @@ def _reason(error: ImportError) -> str:
     install = f"{shlex.quote(sys.executable)} -m pip install"
     if not _OLDEST <= sys.version_info[:2] <= _NEWEST:
         oldest, newest = (".".join(map(str, version)) for version in (_OLDEST, _NEWEST))
-        return f"this Timeloom knows Python {oldest} to {newest}, not {this}; write: {install} --upgrade timeloom"
+        return (
+            f"this Timeloom knows Python {oldest} to {newest}, not {this}; "
+            f"write: {install} --upgrade timeloom [TL601]"
+        )
     if _is_for_this_python():
-        return f"its extension does not load: {error}; write: {install} --force-reinstall timeloom"
+        return f"its extension does not load: {error}; write: {install} --force-reinstall timeloom [TL601]"
     built = sorted(_version(found[1]) for name in names if (found := re.match(r"_core\.cpython-(\d+t?)-", name)))
-    return f"Timeloom is installed for Python {' and '.join(built)}, not for {this}; write: {install} timeloom"
+    return f"Timeloom is installed for Python {' and '.join(built)}, not for {this}; write: {install} timeloom [TL601]"
 
 
 def _flags_of_interpreter() -> list[str] | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import timeloom
 from timeloom import _core
 from timeloom._launch import _read_pyproject as read_pyproject
-from timeloom._text import duration
+from timeloom._text import duration, without_id
 
 with _core.unrecorded():
     import contextlib
@@ -130,7 +130,7 @@ def _timeloom(*words: str) -> subprocess.CompletedProcess[str]:
 def _verdicts(run: str, limits: list[_Limit]) -> list[dict[str, Any]]:
     done = _timeloom("check", "--json", run, *(limit.rule for limit in limits))
     if not done.stdout:
-        raise timeloom.Error(done.stderr.strip() or f"timeloom check ended with status {done.returncode}")
+        raise timeloom.Error(done.stderr.strip() or f"timeloom check ended with status {done.returncode} [TL642]")
     rules: list[dict[str, Any]] = json.loads(done.stdout)["rules"]
     return rules
 
@@ -230,7 +230,7 @@ class _Session:
         try:
             limits = _limits_of(item)
         except ValueError as error:
-            raise _failed(str(error)) from None
+            raise _failed(f"{error} [TL643]") from None
         if not limits and not self._traces and (self._part.running or not _core.running()):
             return (yield from self._as_region(item))
         self._part.finish()
@@ -273,7 +273,8 @@ class _Session:
 
     @staticmethod
     def _warn(item: pytest.Item, error: Exception) -> None:
-        warnings.warn(pytest.PytestWarning(f"timeloom: {item.nodeid} is not measured: {error}"), stacklevel=2)
+        text = f"timeloom: {item.nodeid} is not measured: {without_id(error)} [TL640]"
+        warnings.warn(pytest.PytestWarning(text), stacklevel=2)
 
     def _start(self, item: pytest.Item, limits: list[_Limit]) -> timeloom.Measurement | None:
         try:
@@ -282,7 +283,7 @@ class _Session:
             return timeloom.Measurement(output=output, exclude=_FRAMES, **settings).start()
         except (timeloom.Error, OSError) as error:
             if limits:
-                raise _failed(f"the limits of the test cannot be checked: {error}") from None
+                raise _failed(f"the limits of the test cannot be checked: {without_id(error)} [TL642]") from None
             self._warn(item, error)
             return None
 
@@ -295,11 +296,11 @@ class _Session:
         if not limits:
             return
         if run is None:
-            raise _failed("the limits of the test cannot be checked: its measurement has no run")
+            raise _failed("the limits of the test cannot be checked: its measurement has no run [TL642]")
         try:
             verdicts = _verdicts(run, limits)
         except (timeloom.Error, OSError, ValueError) as error:
-            raise _failed(f"the limits of the test cannot be checked: {error}") from None
+            raise _failed(f"the limits of the test cannot be checked: {without_id(error)} [TL642]") from None
         lines = [line for limit, verdict in zip(limits, verdicts) if verdict["outcome"] != "pass"
                  for line in limit.broken(verdict, item.nodeid)]
         if lines:
@@ -334,7 +335,7 @@ class _Session:
             lines.append(f"{_tests(joined)} measured as regions of the run {self._shown(joined[0][1])}")
         if unchecked := self._found[_UNCHECKED]:
             lines.append(f"! the limits of {_tests(unchecked)} were not checked: that needs a run for each "
-                         "test, so a pytest that is not itself under timeloom run")
+                         "test, so a pytest that is not itself under timeloom run [TL641]")
         if lines:
             terminalreporter.write_sep("-", "timeloom")
         for line in lines:

@@ -13,7 +13,8 @@ namespace timeloom {
 InputDirectory::InputDirectory(std::filesystem::path path) : path_(std::move(path)) {
   int error = 0;
   directory_ = os::Directory::open_unlisted(path_.string(), &error);
-  if (error != 0) throw Error("cannot read " + path_.string() + ": " + std::strerror(error));
+  if (error != 0)
+    throw Error("cannot read " + path_.string() + ": " + std::strerror(error) + " [TL301]");
 }
 
 std::filesystem::path InputDirectory::fixed_path() const {
@@ -31,12 +32,13 @@ InputDirectory::File InputDirectory::open(const std::string& way, const std::str
   const os::EntryKind kind = directory_.kind(way, &error);
   const std::string name = (path_ / way).string();
   if (error == 0 && kind == os::EntryKind::kOther) {
-    throw Error(name + " is no plain file, and links beside a trace are not followed");
+    throw Error(name + " is not a plain file, and links beside a trace are not followed [TL323]");
   }
   const os::File file = error == 0 ? directory_.open_file(way, &error) : os::File();
   const int descriptor = file.is_open() ? ::fcntl(file.fd(), F_DUPFD_CLOEXEC, 3) : -1;
   if (error == 0 && descriptor < 0) error = errno;
-  if (error != 0) throw Error("cannot read " + name + ": " + std::strerror(error) + remedy);
+  if (error != 0)
+    throw Error("cannot read " + name + ": " + std::strerror(error) + remedy + " [TL301]");
   return File(::fdopen(descriptor, "rb"));
 }
 

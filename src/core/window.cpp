@@ -31,7 +31,7 @@ WindowPoint parse_window_point(std::string_view text, const std::string& origin)
   if (!seconds || !(*seconds < kLongest)) {
     throw Error(origin + ": '" + std::string(text) +
                 "' is not accepted; write a time such as 500ms, 2.5s or 3min, or the name of a "
-                "region such as __main__.train");
+                "region such as __main__.train [TL101]");
   }
   return {Kind::kTime, static_cast<std::uint64_t>(std::llround(*seconds * 1e9)), {}};
 }

@@ -92,7 +92,7 @@ void Destination::open_device() {
   if (descriptor_ < 0) fail(errno);
   struct stat opened {};
   if (::fstat(descriptor_, &opened) != 0 || S_ISREG(opened.st_mode)) {
-    throw Error(shown_ + " was replaced meanwhile; it was not written to");
+    throw Error(shown_ + " was replaced meanwhile; it was not written to [TL303]");
   }
 }
 
@@ -101,7 +101,7 @@ void Destination::find_place() {
   os::Place place = os::place_of(path_);
   if (!place.link.empty()) {
     throw Error((place.link == path_ ? shown_ : one_line(place.link)) +
-                " is a link of another user; name another file with -o FILE");
+                " is a link of another user; name another file with -o FILE [TL304]");
   }
   if (place.error != 0) fail(place.error);
   directory_ = std::move(place.directory);
@@ -113,13 +113,14 @@ void Destination::open_file(bool force) {
   struct stat present {};
   const bool there = ::fstatat(directory_.fd(), name_.c_str(), &present, 0) == 0;
   if (there && S_ISDIR(present.st_mode)) {
-    throw Error(shown_ + " is a directory; name a file with -o FILE");
+    throw Error(shown_ + " is a directory; name a file with -o FILE [TL305]");
   }
   if (there && !S_ISREG(present.st_mode)) return open_device();
   std::error_code unknown;
   replaces_ = force;
   if (!force && (there || fs::is_symlink(path_, unknown))) {
-    throw Error(shown_ + " exists; name another file with -o FILE, or replace it with --force");
+    throw Error(shown_ +
+                " exists; name another file with -o FILE, or replace it with --force [TL306]");
   }
   remove_leftovers(directory_, name_);
   open_part();
@@ -200,7 +201,7 @@ void Destination::finish() {
   // A link, unlike a rename, never replaces a file that has taken the name meanwhile.
   if (!replaces_) {
     if (const int error = directory_.link(partial_, name_); error == EEXIST) {
-      throw Error(shown_ + " exists meanwhile; it was not replaced");
+      throw Error(shown_ + " exists meanwhile; it was not replaced [TL303]");
     } else if (error != 0) {
       replaces_ = true;  // a file system without links
     }
@@ -214,7 +215,7 @@ void Destination::finish() {
 
 void Destination::fail(int error) const {
   throw Error("cannot write " + (path_ == "-" ? "to " : std::string()) + shown_ + ": " +
-              std::strerror(error));
+              std::strerror(error) + " [TL302]");
 }
 
 }  // namespace timeloom::exchange

@@ -17,7 +17,8 @@ DestinationDirectory::DestinationDirectory(std::string path)
     : path_((fs::path(std::move(path)) / "").parent_path()) {
   const os::Place place = os::place_of(path_);
   if (!place.link.empty())
-    throw Error(one_line(place.link) + " is a link of another user; name another directory");
+    throw Error(one_line(place.link) +
+                " is a link of another user; name another directory [TL304]");
   int unknown = 0;
   directory_ = place.open_unlisted(&unknown);
 }
@@ -41,7 +42,7 @@ Destination DestinationDirectory::open(const std::string& name, bool force) cons
   const os::Directory between =
       below.empty() ? os::Directory() : directory_.open_below(below, &error);
   if (error != 0)
-    throw Error("cannot write " + one_line(shown(name)) + ": " + std::strerror(error));
+    throw Error("cannot write " + one_line(shown(name)) + ": " + std::strerror(error) + " [TL302]");
   const std::string directory = (below.empty() ? directory_ : between).path_of_descriptor();
   // Without /proc by the path.
   const fs::path path =

@@ -18,7 +18,7 @@ class Gzip {
     constexpr int kGzip = 16 + MAX_WBITS;
     if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzip, 8, Z_DEFAULT_STRATEGY) !=
         Z_OK) {
-      throw Error("no memory to compress with");
+      throw Error("no memory to compress with [TL403]");
     }
   }
   ~Gzip() { deflateEnd(&stream_); }

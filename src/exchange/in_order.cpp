@@ -35,14 +35,15 @@ int unnamed_file(const Destination& out) {
   int file = out.is_file() ? unnamed_file_in(out.directory()) : -1;
   if (file < 0) file = unnamed_file_in(error ? fs::path("/tmp") : temporary);
   if (file < 0) {
-    throw Error("no place for what is written later, neither beside the file nor in " +
-                temporary.string() + ": " + std::strerror(errno) + "; set TMPDIR");
+    throw Error("no place for data that is written later, neither beside the file nor in " +
+                temporary.string() + ": " + std::strerror(errno) + "; set TMPDIR [TL307]");
   }
   return file;
 }
 
 [[noreturn]] void fail() {
-  throw Error(std::string("cannot keep what is written later: ") + std::strerror(errno));
+  throw Error(std::string("cannot keep data that is written later: ") + std::strerror(errno) +
+              " [TL307]");
 }
 
 }  // namespace

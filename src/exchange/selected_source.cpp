@@ -286,7 +286,7 @@ std::vector<RegionId> regions_named(const Definitions& definitions, const std::s
   }
   if (found.empty()) {
     throw Error("no region '" + one_line(name) +
-                "' in this run; 'timeloom report --flat' lists them");
+                "' in this run; 'timeloom report --flat' lists them [TL308]");
   }
   return found;
 }
@@ -308,7 +308,8 @@ std::uint64_t time_of_point(RunSource& run, const WindowPoint& point, EventKind 
   for (const auto& finder : finders) found = std::min(found, finder->found());
   if (found == UINT64_MAX) {
     throw Error("'" + one_line(point.region) + "' is not " +
-                (kind == EventKind::kEnter ? "entered" : "left") + " in that part of the run");
+                (kind == EventKind::kEnter ? "entered" : "left") +
+                " in that part of the run [TL309]");
   }
   return found;
 }
@@ -325,7 +326,7 @@ std::unique_ptr<RunSource> select(RunSource& run, const Selection& selection, un
     choice.span.until =
         time_of_point(run, window.until, EventKind::kLeave, choice.span.from, threads);
   }
-  if (choice.span.until < choice.span.from) throw Error("--until is before --from");
+  if (choice.span.until < choice.span.from) throw Error("--until is before --from [TL408]");
   choice.locations = chosen_locations(selection, run.definitions());
   choice.regions = chosen_regions(selection, run.definitions());
   return std::make_unique<SelectedSource>(run, std::move(choice));

@@ -53,7 +53,7 @@ std::set<LocationId> chosen_locations(const Selection& selection, const Definiti
   }
   if (!missing.empty()) {
     throw Error("no thread '" + one_line(*missing.begin()) +
-                "' in this run; 'timeloom info' lists them");
+                "' in this run; 'timeloom info' lists them [TL415]");
   }
   return ids;
 }
@@ -87,7 +87,7 @@ std::vector<bool> chosen_regions(const Selection& selection, const Definitions& 
     }
   }
   if (std::ranges::find(chosen, true) == chosen.end()) {
-    throw Error("no region of this run is code of yours; leave out --only-my-code");
+    throw Error("no region of this run is code of yours; leave out --only-my-code [TL310]");
   }
   return chosen;
 }

@@ -76,7 +76,7 @@ std::unique_ptr<LocationSink> LocationFolds::open_location(const Location& locat
       std::lower_bound(all.begin(), all.end(), location.id,
                        [](const Location& one, LocationId id) { return one.id < id; });
   if (found == all.end() || found->id != location.id) {
-    throw Error("location '" + location.name + "' is not among the definitions of its run");
+    throw Error("location '" + location.name + "' is not among the definitions of its run [TL322]");
   }
   const auto index = static_cast<std::size_t>(found - all.begin());
   const FoldLimits limits{options_.own_nodes, options_.own_nodes, options_.max_depth,

@@ -352,7 +352,7 @@ void LocationFold::check_leave(std::uint32_t region, std::uint64_t time) const {
 }
 
 void LocationFold::fail(const std::string& what) const {
-  throw Error("damaged trace: location '" + location_name_ + "' " + what);
+  throw Error("damaged trace: location '" + location_name_ + "' " + what + " [TL322]");
 }
 
 FoldedLocation LocationFold::finish() {

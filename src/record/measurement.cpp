@@ -141,7 +141,8 @@ void start(const StartOptions& options) {
   forget_code();
   {
     const std::lock_guard lock(s.mutex);
-    if (g_active) throw Error("a measurement is already running in this process; stop it first");
+    if (g_active)
+      throw Error("a measurement is already running in this process; stop it first [TL051]");
     os::choose_clock(options.system_clock);
     s.writer = spool::Writer::create(options.spool_directory, options.writer, options.above);
     s.writer->on_comparison(note_cpu_times);

@@ -89,7 +89,7 @@ std::vector<std::string> rusage_names(const std::string& text, const std::string
   std::string known;
   for (const Field& field : kFields) known.append(field.name).append(", ");
   throw Error(origin + ": '" + *wrong + "' is not accepted; write all, or some of " +
-              known.substr(0, known.size() - 2));
+              known.substr(0, known.size() - 2) + " [TL101]");
 }
 
 std::vector<std::uint32_t> fields_of(const MetricNames& names) {
@@ -125,7 +125,7 @@ MetricPlan plan_metrics(const MetricTexts& texts) {
   plan.process.papi = split(texts.papi_per_process, texts.papi_separator);
   constexpr std::size_t kMost = 100;  // what one record has room for
   if (plan.thread.size() + plan.process.size() > kMost) {
-    throw Error("more than 100 metrics are asked for; leave some out");
+    throw Error("more than 100 metrics are asked for; leave some out [TL053]");
   }
   // By counting a little: so it is known that it goes.
   if (!plan.thread.papi.empty() || !plan.process.papi.empty()) {

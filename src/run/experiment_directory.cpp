@@ -107,7 +107,7 @@ void ExperimentDirectory::refuse_homes() const {
   for (const Home& home : homes_) {
     if (!holds(target, home.path)) continue;
     throw Error("the experiment directory cannot be " + path_.string() + ", which " +
-                (target == home.path ? "is " : "holds ") + home.what + mend());
+                (target == home.path ? "is " : "holds ") + home.what + mend() + " [TL234]");
   }
 }
 
@@ -118,11 +118,11 @@ std::string ExperimentDirectory::mend() const {
 
 void ExperimentDirectory::fail(const fs::path& path, int error) const {
   throw Obstacle("cannot write the experiment directory " + path.string() + ": " +
-                 std::strerror(error) + mend());
+                 std::strerror(error) + mend() + " [TL220]");
 }
 
 void ExperimentDirectory::refuse_link_of_another(const std::string& link) const {
-  if (!link.empty()) throw Error(link + " is a link of another user" + mend());
+  if (!link.empty()) throw Error(link + " is a link of another user" + mend() + " [TL221]");
 }
 
 void ExperimentDirectory::refuse_unusable() const {
@@ -134,7 +134,7 @@ void ExperimentDirectory::refuse_unusable() const {
   if (!as_scorep()) return refuse_as_output();
   if (!there) {
     throw Error("the directory " + parent.string() +
-                " for the experiment directory does not exist; make it first");
+                " for the experiment directory does not exist; make it first [TL235]");
   }
   refuse_as_scorep();
 }
@@ -162,20 +162,22 @@ void ExperimentDirectory::refuse_as_output() const {
   const fs::file_status status = fs::status(path_, error);
   if (!fs::exists(status)) return;
   if (!fs::is_directory(status))
-    throw Error(path_.string() + " exists and is no directory" + mend());
+    throw Error(path_.string() + " exists and is not a directory" + mend() + " [TL222]");
   if (fs::is_empty(path_, error)) return;
   if (error) fail(path_, error.value());
   if (is_husk(Directory(path_))) return;
   if (!fs::is_regular_file(fs::symlink_status(path_ / name_of(Item::kSettings), error))) {
-    throw Error(path_.string() + " exists and is no run" + mend());
+    throw Error(path_.string() + " exists and is not a run" + mend() + " [TL223]");
   }
   if (options_.in_the_way == InTheWay::kRefused) {
-    throw Error("the run " + path_.string() +
-                " exists; give it another name with --force or choose another with --output");
+    throw Error(
+        "the run " + path_.string() +
+        " exists; give it another name with --force or choose another with --output [TL224]");
   }
   if (being_written(path_) || being_recorded(path_)) {
-    throw Error("the program of the run " + path_.string() +
-                " is still running; wait until it has ended or choose another with --output");
+    throw Error(
+        "the program of the run " + path_.string() +
+        " is still running; wait until it has ended or choose another with --output [TL225]");
   }
 }
 
@@ -275,7 +277,8 @@ void ExperimentDirectory::finish() {
   int error = 0;
   const os::Directory directory = KnownDirectory(path_, id_).open(&error);
   if (error == ESTALE) {
-    throw Error(path_.string() + " is that of another run by now; this one was renamed meanwhile");
+    throw Error(path_.string() +
+                " now belongs to another run; this one was renamed meanwhile [TL236]");
   }
   if (error == 0) shorten_manifest(directory);
   // Another rank, which took itself for the last, may have renamed it.
@@ -284,7 +287,7 @@ void ExperimentDirectory::finish() {
   error = open_parent().rename_to_new(path_.filename().string(), name);
   if (error != 0) {
     throw Error("cannot rename " + path_.string() + ": " + std::strerror(error) +
-                "; the results are in it");
+                "; the results are in it [TL237]");
   }
   path_.replace_filename(name);
 }

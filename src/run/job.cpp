@@ -73,7 +73,7 @@ bool is_own_link(const fs::path& path) {
 
 [[noreturn]] void fail_on_job(const fs::path& path, int error) {
   throw Obstacle("cannot write to " + path.string() + ": " + std::strerror(error) +
-                 "; choose another directory with --output");
+                 "; choose another directory with --output [TL220]");
 }
 
 // Makes the link name the run.
@@ -153,7 +153,7 @@ void share_made(const KnownDirectory& run, const JobRank& rank, const Undo& undo
     if (error.code() != std::errc::file_exists) undo();
     throw;
   }
-  throw Error("another process records into " + run.path());
+  throw Error("another process records into " + run.path() + " [TL232]");
 }
 
 KnownDirectory make_shared(const JobPointer& pointer, const JobRank& rank, unsigned program,
@@ -266,12 +266,12 @@ bool others_record(const KnownDirectory& run, std::uint32_t rank) {
 std::string text_of_missing(const fs::path& run, std::uint32_t size) {
   return "of the " + std::to_string(size) + " ranks of this job not all record into " +
          run.string() +
-         "; late ones join it, the others are not measured or started in another directory";
+         "; late ones join it, the others are not measured or started in another directory [TL243]";
 }
 
 std::string text_of_unknown_size(std::string_view launcher) {
   return std::string(launcher) +
-         " does not say how many ranks there are; the next command weaves their run";
+         " does not tell how many ranks there are; the next command weaves their run";
 }
 
 namespace {

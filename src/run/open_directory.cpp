@@ -29,7 +29,7 @@ Directory::Directory(const fs::path& path) : Directory(open_path(path), path) {}
 Directory Directory::open(const KnownDirectory& known) {
   int error = 0;
   os::Directory directory = known.open_to_list(&error);
-  if (error == ESTALE) throw Error(known.path() + ": " + reason_of(error));
+  if (error == ESTALE) throw Error(known.path() + ": " + reason_of(error) + " [TL211]");
   if (error != 0) fail_on_entry("cannot open", known.path(), error);
   return Directory(std::move(directory), known.path());
 }
@@ -145,7 +145,7 @@ void Directory::refuse_foreign(Item item) const {
   check(error, "cannot look at", item);
   if (kind != os::EntryKind::kDirectory) return;
   throw Error((path_ / name_of(item)).string() +
-              " is a directory that is not of the run; move it elsewhere");
+              " is a directory that is not of the run; move it elsewhere [TL233]");
 }
 
 void Directory::remove(Item item) const {

@@ -78,7 +78,7 @@ fs::path free_name(const fs::path& directory, const std::string& name) {
 
 [[noreturn]] void fail(const fs::path& path, const std::error_code& error) {
   throw Obstacle("cannot write the run to " + path.string() + ": " + error.message() +
-                 "; choose another directory with --output");
+                 "; choose another directory with --output [TL220]");
 }
 
 // The users who may change the run besides this one, as a text for the user; empty: nobody.
@@ -94,7 +94,7 @@ std::string others_in(const Directory& directory) {
 // A link of another user may lead to anything of this one.
 void refuse_link_of_another(const os::Place& place) {
   if (!place.link.empty())
-    throw Error(place.link + " is a link of another user; choose another with --output");
+    throw Error(place.link + " is a link of another user; choose another with --output [TL221]");
 }
 
 [[noreturn]] void fail(const fs::path& path, int error) {
@@ -105,7 +105,8 @@ Directory open_at(const os::Place& place, const fs::path& path) {
   int error = 0;
   os::Directory directory = place.open(&error);
   if (place.error == 0 && (error == ENOTDIR || error == ELOOP)) {
-    throw Error(path.string() + " exists and is no directory; choose another with --output");
+    throw Error(path.string() +
+                " exists and is not a directory; choose another with --output [TL222]");
   }
   if (error != 0) fail(path, error);
   return {std::move(directory), path};
@@ -117,23 +118,26 @@ void refuse_unusable(const Directory& directory, bool force, bool own = false) {
   if (directory.empty() || is_husk(directory)) {
     const std::string others = force || own ? std::string() : others_in(directory);
     if (others.empty()) return;
-    throw Error(others + "; allow it with --force or choose another with --output");
+    throw Error(others + "; allow it with --force or choose another with --output [TL229]");
   }
   if (!is_run(directory)) {
-    throw Error(path + " exists and is no run of Timeloom; choose another with --output");
+    throw Error(path +
+                " exists and is not a run of Timeloom; choose another with --output [TL223]");
   }
   if (!force) {
     throw Error("the run " + path +
-                " exists; replace it with --force or choose another with --output");
+                " exists; replace it with --force or choose another with --output [TL224]");
   }
   if (being_recorded(directory.path())) {
-    throw Error("the program of the run " + path +
-                " is still running; wait until it has ended or choose another with --output");
+    throw Error(
+        "the program of the run " + path +
+        " is still running; wait until it has ended or choose another with --output [TL225]");
   }
   // Not by taking the lock: all ranks of a job ask at once.
   if (directory.is_locked()) {
-    throw Error("the run " + path +
-                " is being woven; wait until that has ended or choose another with --output");
+    throw Error(
+        "the run " + path +
+        " is being woven; wait until that has ended or choose another with --output [TL226]");
   }
   directory.check_removable();
 }
@@ -141,8 +145,9 @@ void refuse_unusable(const Directory& directory, bool force, bool own = false) {
 // For a directory that this process has just made.
 void refuse_replaced(const Directory& directory) {
   if (directory.is_at_its_path() && !directory.is_of_another_user()) return;
-  throw Error(directory.path().string() +
-              " was replaced by another directory when it was made; choose another with --output");
+  throw Error(
+      directory.path().string() +
+      " was replaced by another directory when it was made; choose another with --output [TL227]");
 }
 
 }  // namespace
@@ -152,7 +157,7 @@ fs::path current_directory() {
   fs::path here = fs::current_path(error);
   if (error) {
     throw Obstacle("the current directory is gone: " + error.message() +
-                   "; change to one that exists");
+                   "; change to one that exists [TL228]");
   }
   return here;
 }
@@ -229,7 +234,8 @@ MadeRun make_directory(const fs::path& path, bool force, const std::string& sett
     if (made) place.directory.remove_directory(place.name);
     throw;
   }
-  return {directory.known(), made ? std::string() : others_in(directory)};
+  const std::string others = made ? std::string() : others_in(directory);
+  return {directory.known(), others.empty() ? others : others + " [TL229]"};
 } catch (const std::system_error& error) {
   fail(path, error.code());
 }
@@ -243,7 +249,7 @@ std::string read_settings(const fs::path& path) try {
   std::string text(error == 0 ? size : 0, '\0');
   if (error == 0) text.resize(file.read_at(0, std::as_writable_bytes(std::span(text)), &error));
   if (error != 0 || !text.starts_with(kFirstLine)) {
-    throw Error("there are no settings of a run in " + path.string());
+    throw Error("there are no settings of a run in " + path.string() + " [TL230]");
   }
   return text.substr(kFirstLine.size());
 } catch (const std::system_error& error) {

@@ -15,7 +15,8 @@ constexpr char kSettingsName[] = "settings";
 
 void check(int error, const Directory& run, const char* name) {
   if (error == 0) return;
-  throw Error("cannot prepare " + (run.path() / name).string() + ": " + std::strerror(error));
+  throw Error("cannot prepare " + (run.path() / name).string() + ": " + std::strerror(error) +
+              " [TL231]");
 }
 
 }  // namespace
@@ -23,8 +24,9 @@ void check(int error, const Directory& run, const char* name) {
 Directory open_for_other(const KnownDirectory& run, std::optional<unsigned> user) try {
   Directory directory = Directory::open(run);
   if (user && (!directory.is_at_its_path() || directory.owner() != ::geteuid())) {
-    throw Error(run.path() +
-                " is a link, or of another user; choose a directory of your own with --output");
+    throw Error(
+        run.path() +
+        " is a link, or of another user; choose a directory of your own with --output [TL221]");
   }
   return directory;
 } catch (const std::system_error& error) {

@@ -19,7 +19,8 @@ void check_tasks(const Settings& settings) {
   throw Error(settings.origin(kSettings.async_tasks) +
               ": tasks are told apart in a trace only; leave it out, or " +
               (profile ? settings.origin(kSettings.profile)
-                       : settings.origin(kSettings.at_max_size) + "=profile"));
+                       : settings.origin(kSettings.at_max_size) + "=profile") +
+              " [TL113]");
 }
 
 // Whether calls with different arguments are different regions.
@@ -34,26 +35,26 @@ void check_overhead(const Settings& settings) {
   for (const auto other : {kSettings.c_functions, kSettings.async_tasks}) {
     if (!settings.flag(other)) continue;
     throw Error(settings.origin(kSettings.overhead) + " cannot be kept with " +
-                settings.origin(other) + "; leave one of them out");
+                settings.origin(other) + "; leave one of them out [TL113]");
   }
   if (labels_arguments(settings)) {
     throw Error(settings.origin(kSettings.overhead) +
                 " cannot be kept with the arguments of calls in " +
-                settings.origin(kSettings.label) + "; leave one of them out");
+                settings.origin(kSettings.label) + "; leave one of them out [TL113]");
   }
 }
 
 void check_locks(const Settings& settings) {
   if (!settings.given(kSettings.thread_locks) || records_threads(settings)) return;
   throw Error(settings.origin(kSettings.thread_locks) +
-              ": locks are recorded with threads of native code; write --thread pthread as well");
+              ": locks are recorded with threads of native code; write --thread pthread as well [TL113]");
 }
 
 // A program may be run without recording, as with Score-P; a block exists to be recorded.
 void check_results(const Settings& settings, Measured measured) {
   if (measured != Measured::kProgram && settings.text(kSettings.results) == "none") {
     throw Error(settings.origin(kSettings.results) +
-                ": with none nothing is recorded; write all, trace or profile");
+                ": with none nothing is recorded; write all, trace or profile [TL113]");
   }
 }
 
@@ -63,12 +64,12 @@ void check_running(const Settings& settings) {
   if (instrumenter != "auto" && instrumenter != "monitoring") {
     throw Error(settings.origin(kSettings.instrumenter) +
                 ": a running process is observed by the instrumenter \"monitoring\" only; leave "
-                "it out");
+                "it out [TL113]");
   }
   if (settings.flag(kSettings.async_tasks)) {
     throw Error(settings.origin(kSettings.async_tasks) +
                 ": tasks that run already cannot be told apart; leave it out, or start the "
-                "program with timeloom run");
+                "program with timeloom run [TL113]");
   }
 }
 

@@ -59,7 +59,7 @@ void take_program(std::span<const std::string> words, CommandLine& line) {
   line.marked = !words.empty() && words.front() == "--";
   if (line.marked) words = words.subspan(1);
   if (words.empty()) return;
-  if (words.front().empty()) throw Error("the name of the script is empty");
+  if (words.front().empty()) throw Error("the name of the script is empty [TL110]");
   set_program(words.front() == "-" ? ProgramKind::kStdin : ProgramKind::kFile, words.front(),
               words.subspan(1), line);
 }
@@ -69,7 +69,7 @@ void refuse_flags(const CommandLine& line) {
   std::string flags;
   for (const std::string& flag : line.interpreter_flags) flags += " " + flag;
   throw Error(line.interpreter_flags.front() + " is a flag of the interpreter; write: python" +
-              flags + " -m timeloom ...");
+              flags + " -m timeloom ... [TL111]");
 }
 
 OptionTable made_setting_options() {
@@ -162,7 +162,7 @@ CommandLine parse_command_line(std::span<const std::string> arguments, Interpret
   refuse_flags(line);
   if (line.kind == ProgramKind::kNative) {
     throw Error("--program starts a program without Python; write: timeloom run --program " +
-                line.target);
+                line.target + " [TL112]");
   }
   return line;
 }

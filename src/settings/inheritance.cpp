@@ -27,7 +27,7 @@ constexpr std::string_view kFilterText = "filter-text=";
 constexpr std::uint64_t kLargest = 80 << 20;
 
 [[noreturn]] void refuse_inheritance(std::string_view record) {
-  throw Error("'" + std::string(record.substr(0, 80)) + "' is no record of settings");
+  throw Error("'" + std::string(record.substr(0, 80)) + "' is not a record of settings [TL117]");
 }
 
 bool take(std::string_view& record, std::string_view name) {
@@ -81,7 +81,7 @@ void take_version(std::string_view& records) {
   if (!take(version, kVersion)) version = "of another version";
   if (version != TIMELOOM_VERSION) {
     throw Error("the run is recorded by Timeloom " + std::string(version.substr(0, 80)) +
-                ", and this is " TIMELOOM_VERSION "; install the same version for both");
+                ", and this is " TIMELOOM_VERSION "; install the same version for both [TL118]");
   }
   records.remove_prefix(std::min(records.size(), first.size() + 1));
 }
@@ -138,7 +138,8 @@ void save(const Inheritance& inheritance, const KnownDirectory& spools) {
   if (error == 0) error = file.write_at(0, std::as_bytes(std::span(text)));
   if (error == 0) error = directory.rename(making, directory, kName);
   if (error != 0) {
-    throw Error("cannot write " + spools.path() + "/" + kName + ": " + reason_of(error));
+    throw Error("cannot write " + spools.path() + "/" + kName + ": " + reason_of(error) +
+                " [TL241]");
   }
 }
 
@@ -152,11 +153,11 @@ Inheritance load_inheritance(const KnownDirectory& spools) {
   if (error == 0 && size > kLargest) error = EFBIG;
   std::string text(error == 0 ? size : 0, '\0');
   if (error == 0) text.resize(file.read_at(0, std::as_writable_bytes(std::span(text)), &error));
-  if (error != 0) throw Error("cannot read " + path + ": " + reason_of(error));
+  if (error != 0) throw Error("cannot read " + path + ": " + reason_of(error) + " [TL210]");
   const std::size_t begin = text.find('\0') + 1;  // 0: there is no record at all
   std::string_view records = std::string_view(text).substr(begin);
   if (std::string_view(text).substr(0, begin) != check_of(records)) {
-    throw Error("the settings in " + path + " are damaged");
+    throw Error("the settings in " + path + " are damaged [TL117]");
   }
   take_version(records);
   return inheritance_of(records);

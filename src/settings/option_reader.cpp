@@ -80,7 +80,7 @@ const Option& OptionReader::find_shortened(const std::string& name) const {
   if (found.size() == 1) return *found.front();
   std::vector<std::string_view> names;
   for (const Option* option : found) names.push_back(option->name());
-  throw Error(name + " may be " + joined(names) + "; write one of them");
+  throw Error(name + " may be " + joined(names) + "; write one of them [TL105]");
 }
 
 OptionWords OptionReader::taken(const Option& option, const std::string& name,
@@ -89,9 +89,9 @@ OptionWords OptionReader::taken(const Option& option, const std::string& name,
   if (value == nullptr) {
     take_values(words);
   } else if (option.most == 0) {
-    throw Error(name + " takes no value");
+    throw Error(name + " takes no value [TL106]");
   } else if (!option.accepted.empty() && !accepts(option, *value)) {
-    throw Error(name + ": '" + *value + "' is not accepted; write " + option.wanted);
+    throw Error(name + ": '" + *value + "' is not accepted; write " + option.wanted + " [TL101]");
   } else {
     words.values = {*value};
   }
@@ -108,7 +108,7 @@ void OptionReader::take_values(OptionWords& words) {
     words_ = words_.subspan(1);
   }
   if (words.values.size() < option.least) {
-    throw Error(words.name + " needs a value: " + option.wanted);
+    throw Error(words.name + " needs a value: " + option.wanted + " [TL108]");
   }
 }
 
@@ -120,7 +120,8 @@ bool OptionReader::may_take(const Option& option) const {
 void OptionReader::refuse(const std::string& name) const {
   const std::string unknown = "unknown option " + name + "; ";
   const std::string positive = name.starts_with("--no-") ? "--" + name.substr(5) : "";
-  if (find(positive) != nullptr) throw Error(unknown + positive + " is not a switch, leave it out");
+  if (find(positive) != nullptr)
+    throw Error(unknown + positive + " is not a switch, leave it out [TL109]");
   std::vector<std::string_view> known;
   for (const OptionTable* table : grammar_.tables) {
     for (const Option& option : *table) {
@@ -129,8 +130,10 @@ void OptionReader::refuse(const std::string& name) const {
   }
   const std::string_view nearest =
       is_long(name) ? nearest_name(std::string_view(name).substr(2), known) : std::string_view();
-  throw Error(unknown + (nearest.empty() ? "see " + grammar_.help
-                                         : "did you mean --" + std::string(nearest) + "?"));
+  throw Error(
+      unknown +
+      (nearest.empty() ? "see " + grammar_.help : "did you mean --" + std::string(nearest) + "?") +
+      " [TL109]");
 }
 
 }  // namespace timeloom

@@ -17,7 +17,7 @@ std::optional<double> overhead_limit_of(const Settings& settings) {
   const bool in_range = percent > 0 && percent < 100;  // false for a NaN, too
   if (error != std::errc() || !in_range || (unit != "%" && unit != " %")) {
     throw Error(settings.origin(kSettings.overhead) + ": '" + text +
-                "' is not accepted; write a percentage between 0 and 100, such as 5%");
+                "' is not accepted; write a percentage between 0 and 100, such as 5% [TL101]");
   }
   return percent / 100;
 }

@@ -27,7 +27,8 @@ constexpr std::array<std::string_view, 6> kNoSettings = {"TIMELOOM_PYTHON",  "TI
 
 [[noreturn]] void refuse(const std::string& origin, std::string_view value,
                          const std::string& accepted) {
-  throw Error(origin + ": '" + std::string(value) + "' is not accepted; write " + accepted);
+  throw Error(origin + ": '" + std::string(value) + "' is not accepted; write " + accepted +
+              " [TL101]");
 }
 
 bool parse_bool(std::string_view text, const std::string& origin) {
@@ -92,7 +93,7 @@ std::string checked(const Setting& setting, std::string_view value, const std::s
       return std::string(value);
     case kString:
       if (value.empty()) {
-        throw Error(origin + " is empty; give a value or leave it out");
+        throw Error(origin + " is empty; give a value or leave it out [TL102]");
       }
       return std::string(value);
     case kList: break;
@@ -131,15 +132,16 @@ std::string remark_on(std::string_view variable) {
     return {};
   }
   const std::string meant = variable_of(*find_setting(nearest));
-  return meant == variable ? std::string()
-                           : std::string(variable) + " is no setting; did you mean " + meant + "?";
+  return meant == variable
+             ? std::string()
+             : std::string(variable) + " is not a setting; did you mean " + meant + "? [TL104]";
 }
 
 }  // namespace
 
 void Settings::set(const Setting& setting, std::string_view value, const std::string& origin) {
   if (value.find('\0') != std::string_view::npos) {
-    throw Error(origin + ": a zero byte is not accepted");
+    throw Error(origin + ": a zero byte is not accepted [TL103]");
   }
   if (setting.type != kList) {
     values_[setting.name] = {checked(setting, value, origin), origin};
@@ -157,7 +159,8 @@ void Settings::set(std::string_view name, std::string_view value, const std::str
     const std::string_view nearest = nearest_setting(name);
     throw Error(origin + ": no such setting; " +
                 (nearest.empty() ? "see timeloom run --help"
-                                 : "did you mean " + std::string(nearest) + "?"));
+                                 : "did you mean " + std::string(nearest) + "?") +
+                " [TL104]");
   }
   set(*setting, value, origin);
 }
@@ -245,7 +248,7 @@ void Settings::take_record(std::string_view record) {
   const std::string variable(record.substr(0, equals));
   const auto setting = std::ranges::find(all_settings(), variable, variable_of);
   if (equals == record.size() || setting == all_settings().end()) {
-    throw Error("no record of a setting: '" + std::string(record.substr(0, 80)) + "'");
+    throw Error("no record of a setting: '" + std::string(record.substr(0, 80)) + "' [TL117]");
   }
   set(*setting, record.substr(equals + 1), variable);
 }

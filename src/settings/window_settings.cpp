@@ -18,7 +18,7 @@ void refuse_excluded(const Settings& settings, const WindowPoint& point, Setting
   region.group = point.region.substr(0, point.region.rfind('.'));
   if (!Filter(settings.rules()).excluded(region)) return;
   throw Error(settings.origin(id) + ": " + point.region +
-              " is not recorded by the rules of --exclude and --include; include it");
+              " is not recorded by the rules of --exclude and --include; include it [TL115]");
 }
 
 }  // namespace
@@ -31,12 +31,12 @@ Window window_of(const Settings& settings) {
   window.after = settings.number(kSettings.after);
   if (window.after != 0 && window.from.kind != Kind::kRegion) {
     throw Error(settings.origin(kSettings.after) +
-                " counts calls of the region of --from; write --from REGION");
+                " counts calls of the region of --from; write --from REGION [TL113]");
   }
   const bool times = window.from.kind == Kind::kTime && window.until.kind == Kind::kTime;
   if (times && window.until.ns <= window.from.ns) {
     throw Error(settings.origin(kSettings.until) +
-                ": the window ends before it begins; write a later time");
+                ": the window ends before it begins; write a later time [TL114]");
   }
   refuse_excluded(settings, window.until, kSettings.until);
   return window;

@@ -48,7 +48,8 @@ os::File open_part(const SpoolDirectory& directory, const char* name) {
   int error = 0;
   os::File file = directory.open(name, &error);
   if (error != 0 && error != ENOENT) {
-    throw Error("cannot read " + directory.path() + "/" + name + ": " + std::strerror(error));
+    throw Error("cannot read " + directory.path() + "/" + name + ": " + std::strerror(error) +
+                " [TL210]");
   }
   return file;
 }
@@ -56,17 +57,17 @@ os::File open_part(const SpoolDirectory& directory, const char* name) {
 DefsHeader read_head(const os::File& defs, const std::string& directory) {
   DefsHeader header{};
   if (!defs.is_open() || !read_object(defs, 0, header) || header.magic != kDefsMagic) {
-    throw Error(directory + " holds no spool of a Timeloom measurement");
+    throw Error(directory + " holds no spool of a Timeloom measurement [TL216]");
   }
   const auto bytes = std::as_bytes(std::span(&header, 1));
   if (header.check != checksum(bytes.data(), offsetof(DefsHeader, check))) {
     throw Error("the head of " + directory + "/" + kDefsName +
-                " is damaged, so its events have no time; take the file from a copy");
+                " is damaged, so its events have no time; take the file from a copy [TL238]");
   }
   if (header.version != kVersion) {
     throw Error(directory + " was written by another version of Timeloom (spool format " +
                 std::to_string(header.version) + ", this one reads " + std::to_string(kVersion) +
-                "); weave it with that version");
+                "); weave it with that version [TL239]");
   }
   return header;
 }
@@ -100,7 +101,8 @@ std::vector<std::uint32_t> logs_of(const SpoolDirectory& directory) {
   for (const std::string& name : directory.names(&error)) {
     if (const auto number = log_number(name)) numbers.push_back(*number);
   }
-  if (error != 0) throw Error("cannot read " + directory.path() + ": " + std::strerror(error));
+  if (error != 0)
+    throw Error("cannot read " + directory.path() + ": " + std::strerror(error) + " [TL210]");
   std::ranges::sort(numbers);
   return numbers;
 }

@@ -20,7 +20,7 @@ namespace {
 
 [[noreturn]] void cannot(const std::string& what, const std::string& path, int error,
                          const char* remedy = "; choose another directory with --output") {
-  throw Error("cannot " + what + " " + path + ": " + reason_of(error) + remedy);
+  throw Error("cannot " + what + " " + path + ": " + reason_of(error) + remedy + " [TL241]");
 }
 
 template <typename T>
@@ -44,7 +44,7 @@ std::unique_ptr<Writer> Writer::create(const std::filesystem::path& path,
       options.segment_size % page != 0) {
     throw Error("a spool cannot have segments of " + std::to_string(options.segment_size) +
                 " bytes; take a multiple of " + std::to_string(page) + " up to " +
-                std::to_string(kMaxSegmentSize));
+                std::to_string(kMaxSegmentSize) + " [TL240]");
   }
   int error = 0;
   KnownDirectory spools(path.parent_path(), above);

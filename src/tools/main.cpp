@@ -40,7 +40,7 @@ int wrong_usage(const CLI::App& program, std::string what) {
   std::string command = "timeloom";
   for (const CLI::App* app : program.get_subcommands()) command += " " + app->get_name();
   while (!what.empty() && what.back() == '\n') what.pop_back();
-  say(what + "; see '" + command + " --help'");
+  say(what + "; see '" + command + " --help' [TL401]");
   return kWrongUsage;
 }
 
@@ -57,7 +57,7 @@ int no_such_command(const CLI::App& program, std::vector<std::string> words) {
   if (python) words.erase(words.begin());
   std::string line = what + "; write: timeloom run";
   for (const std::string& word : words) line += " " + shell_word(word);
-  say(line);
+  say(line + " [TL402]");
   return kWrongUsage;
 }
 
@@ -116,7 +116,7 @@ int main(int argc, char** argv) {
   } catch (const timeloom::Error& error) {
     timeloom::tools::say(error.what());
   } catch (const std::bad_alloc&) {
-    timeloom::tools::say("not enough memory for this run");
+    timeloom::tools::say("not enough memory for this run [TL403]");
   } catch (const std::exception& error) {
     timeloom::tools::say(error.what());
   }

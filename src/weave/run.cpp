@@ -44,7 +44,7 @@ using run::Item;
 run::Directory open_run_directory(const KnownDirectory& run) try {
   return run::Directory::open(run);
 } catch (const std::system_error& error) {
-  throw Error("cannot open " + run.path() + ": " + error.code().message());
+  throw Error("cannot open " + run.path() + ": " + error.code().message() + " [TL211]");
 }
 
 // One weave of a run at a time; the lock goes with the process.
@@ -54,7 +54,8 @@ run::Directory open_and_lock(const KnownDirectory& known, std::chrono::milliseco
   for (const auto end = std::chrono::steady_clock::now() + patience; !run.try_lock();
        std::this_thread::sleep_for(20ms)) {
     if (std::chrono::steady_clock::now() < end) continue;
-    throw Error(known.path() + " is being woven by another process; wait until it has finished");
+    throw Error(known.path() +
+                " is being woven by another process; wait until it has finished [TL212]");
   }
   return run;
 }
@@ -138,7 +139,7 @@ class WorkingDirectory {
 void mark_as_running(const run::Directory& run) {
   const std::optional<run::Directory> spool = run.open_directory(Item::kSpool);
   if (!spool) {
-    throw Error(run.path().string() + " was removed while it was woven");
+    throw Error(run.path().string() + " was removed while it was woven [TL213]");
   }
   if (spool->open_file(Item::kRunning).is_open()) return;
   spool->remove(Item::kRunning);  // a link, for one
@@ -322,11 +323,11 @@ void refuse_without_spools(const fs::path& run) {
   std::error_code error;
   if (is_woven(run)) {
     throw Error(run.string() + " has been woven already; open it with: timeloom report " +
-                run.string());
+                run.string() + " [TL215]");
   }
   refuse_unreadable(run);
   throw Error(run.string() +
-              " holds no spool of a measurement; name the directory of a run that does");
+              " holds no spool of a measurement; name the directory of a run that does [TL216]");
 }
 
 // The results of a run, not yet in their places.
@@ -397,10 +398,11 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   std::error_code ignored;
   if (!fs::exists(path / run::name_of(Item::kSpool), ignored) &&
       !fs::exists(path / run::name_of(Item::kWoven), ignored)) {
-    throw Error(path.string() + " was removed while it was woven");
+    throw Error(path.string() + " was removed while it was woven [TL213]");
   }
   throw Error("cannot write to " + path.string() + ": " + error.code().message() +
-              "; nothing recorded was lost, weave again: timeloom weave " + path.string());
+              "; nothing recorded was lost, weave again: timeloom weave " + path.string() +
+              " [TL214]");
 }
 
 }  // namespace timeloom::weave

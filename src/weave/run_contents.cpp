@@ -97,7 +97,7 @@ void refuse_several_profiles(const fs::path& directory) {
   if (profiles.size() < 2) return;
   throw Error(directory.string() + " holds several profiles, and none is called " +
               run::name_of(Item::kProfile) + "; name one of them, such as " +
-              profiles.front().string());
+              profiles.front().string() + " [TL208]");
 }
 
 std::optional<std::uint64_t> earliest(std::optional<std::uint64_t> one,
@@ -187,7 +187,8 @@ std::vector<run::Directory> candidates() {
 fs::path newest_run() {
   const std::vector<run::Directory> runs = candidates();
   if (runs.empty()) {
-    throw Error("there is no run in this directory; name one, or make one: timeloom run script.py");
+    throw Error(
+        "there is no run in this directory; name one, or make one: timeloom run script.py [TL201]");
   }
   // The time recorded inside the run, which a copy or touch does not change. Names decide between
   // runs that started at the same time, or have no recorded time.
@@ -247,11 +248,12 @@ void refuse_unreadable(const fs::path& run) {
   for (const Item item : {Item::kAnchor, Item::kProfile, Item::kSpool}) {
     const fs::path path = path_of(run, item);
     if (!fs::is_symlink(fs::symlink_status(path, error))) continue;
-    throw Error(path.string() +
-                " is a link, and links inside a run are not followed; put there what it leads to");
+    throw Error(
+        path.string() +
+        " is a link, and links inside a run are not followed; put there what it leads to [TL209]");
   }
   const auto fail = [&](const fs::path& path) {
-    throw Error("cannot read " + path.string() + ": " + error.message());
+    throw Error("cannot read " + path.string() + ": " + error.message() + " [TL210]");
   };
   fs::directory_iterator spools(path_of(run, Item::kSpool), error);
   if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory) return;
@@ -344,7 +346,8 @@ std::optional<fs::path> run_of_entry(const fs::path& path) {
 
 fs::path find_run(const std::optional<fs::path>& path) {
   if (!path) return newest_run();
-  if (path->empty()) throw Error("the name of the run is empty; " + std::string(kWhatToName));
+  if (path->empty())
+    throw Error("the name of the run is empty; " + std::string(kWhatToName) + " [TL203]");
   std::error_code error;
   if (path->extension() == ".cubex" && fs::is_regular_file(*path, error)) return *path;
   if (path->extension() == ".otf2" && fs::is_regular_file(*path, error)) {
@@ -355,17 +358,18 @@ fs::path find_run(const std::optional<fs::path>& path) {
   }
   if (fs::is_directory(*path, error) && is_run(*path)) return *path;
   if (const auto run = run_of_entry(*path)) return *run;
-  if (!fs::exists(*path, error)) throw Error(why_not_there(*path) + std::string(kWhatToName));
+  if (!fs::exists(*path, error))
+    throw Error(why_not_there(*path) + std::string(kWhatToName) + " [TL202]");
   refuse_unreadable(*path);
   refuse_several_profiles(*path);
   if (const auto last = last_run_in(*path)) {
-    throw Error(path->string() + " holds runs and is none; name one of them, such as " +
-                last->string());
+    throw Error(path->string() + " contains runs, but is not a run; name one of them, such as " +
+                last->string() + " [TL204]");
   }
   throw Error(path->string() +
-              " is no run: it holds no trace (traces.otf2), no profile (profile.cubex) and no "
+              " is not a run: it holds no trace (traces.otf2), no profile (profile.cubex) and no "
               "spool; " +
-              std::string(kWhatToName));
+              std::string(kWhatToName) + " [TL205]");
 }
 
 fs::path trace_of(const fs::path& run) {
@@ -374,7 +378,8 @@ fs::path trace_of(const fs::path& run) {
   if (holds(run, Item::kAnchor)) return path_of(run, Item::kAnchor);
   fs::path anchor = only_file(run, ".otf2");
   if (!anchor.empty()) return anchor;
-  throw Error(run.string() + " holds no trace (traces.otf2); " + std::string(kWhatToName));
+  throw Error(run.string() + " holds no trace (traces.otf2); " + std::string(kWhatToName) +
+              " [TL206]");
 }
 
 bool has_trace(const fs::path& run) {
@@ -388,7 +393,7 @@ bool has_profile(const fs::path& run) { return !find_profile(run).empty(); }
 fs::path profile_of(const fs::path& run) {
   fs::path profile = find_profile(run);
   if (!profile.empty()) return profile;
-  throw Error(run.string() + " holds no profile (profile.cubex); name a .cubex file");
+  throw Error(run.string() + " holds no profile (profile.cubex); name a .cubex file [TL207]");
 }
 
 }  // namespace timeloom::weave

@@ -42,7 +42,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
     }
   }
   if (processes_.empty() && failure) std::rethrow_exception(failure);
-  if (processes_.empty()) throw Error("the run holds no spool to weave");
+  if (processes_.empty()) throw Error("the run holds no spool to weave [TL216]");
   leave_out_unborn();
   leave_out_forks();
   set_process_clocks();

@@ -53,4 +53,4 @@ def test_time_in_functions_that_call_c_is_said_with_the_option(timeloom, program
 def test_a_function_of_c_that_is_asked_for(timeloom, program, tmp_path, options, end):
     run = record(program, tmp_path, "sorted([])", *options)
     said = timeloom("report", "--function", "cursor_fetchall", run, status=1).stderr
-    assert said == f"timeloom: no function 'cursor_fetchall' in this run; timeloom report --flat lists them{end}\n"
+    assert said == f"timeloom: no function 'cursor_fetchall' in this run; timeloom report --flat lists them{end} [TL421]\n"

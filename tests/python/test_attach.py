@@ -232,7 +232,7 @@ def test_a_second_command_is_refused(running, road, tmp_path):
     attaching = attach(program, road, "--output", "run")
     second = Attaching(tmp_path, "--output", "other", program.pid, real=road)
     assert second.refused() == (
-        f"process {program.pid} is not recorded: it is recorded already, into {tmp_path}/run"
+        f"process {program.pid} is not recorded: it is recorded already, into {tmp_path}/run [TL623]"
     )
     assert not (tmp_path / "other").exists()
     attaching.end()
@@ -291,7 +291,7 @@ measurement.finish()
 """)
     until((tmp_path / "own").exists)
     refused = Attaching(tmp_path, program.pid, real=road).refused()
-    assert refused == f"process {program.pid} is not recorded: it is recorded already, into {tmp_path}/own"
+    assert refused == f"process {program.pid} is not recorded: it is recorded already, into {tmp_path}/own [TL623]"
     assert program.end() == ("", "")
 
 

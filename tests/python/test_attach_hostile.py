@@ -42,7 +42,7 @@ def test_a_program_that_takes_our_descriptors(tmp_path):
         program.call("calls")
         program.call("take")
         said = attaching.end(interrupt=False)
-        assert f"process {program.pid} has ended, become another program, or closed the connection\n" in said
+        assert f"process {program.pid} has ended, become another program, or closed the connection [TL624]\n" in said
         assert (tmp_path / "mine").read_bytes() == b""
         profile = Profile(tmp_path / "run")
         assert visits_by_region(profile, profile.locations[0])["__main__.calls"] == 1

@@ -55,20 +55,20 @@ def reason(function, *arguments):
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    ([], "no process given; write: timeloom attach PID"),
-    (["1", "2"], "one process is given by its number; write: timeloom attach PID"),
-    (["-m", "app"], "one process is given by its number; write: timeloom attach PID"),
-    (["-O", "1"], "the other Python runs already: there is no flag for it; see timeloom attach --help"),
-    (["--for", "soon", "1"], "--for: 'soon' is not a time above 0, such as 500ms, 10s or 2min"),
-    (["--for=-1s", "1"], "--for: '-1s' is not a time above 0, such as 500ms, 10s or 2min"),
-    (["1", "--within"], "--within needs a value: a time such as 500ms, 10s or 2min"),
-    (["--dump", "--for", "1s", "1"], "--dump takes no time: leave out --for"),
-    (["--fro", "1s", "1"], "unknown option --fro; did you mean --for?"),
-    (["--follow", "all", "1"], "--follow: one process is recorded; attach to its children by their own numbers"),
+    ([], "no process given; write: timeloom attach PID [TL072]"),
+    (["1", "2"], "one process is given by its number; write: timeloom attach PID [TL072]"),
+    (["-m", "app"], "one process is given by its number; write: timeloom attach PID [TL072]"),
+    (["-O", "1"], "the other Python runs already: there is no flag for it; see timeloom attach --help [TL072]"),
+    (["--for", "soon", "1"], "--for: 'soon' is not a time above 0, such as 500ms, 10s or 2min [TL101]"),
+    (["--for=-1s", "1"], "--for: '-1s' is not a time above 0, such as 500ms, 10s or 2min [TL101]"),
+    (["1", "--within"], "--within needs a value: a time such as 500ms, 10s or 2min [TL108]"),
+    (["--dump", "--for", "1s", "1"], "--dump takes no time: leave out --for [TL072]"),
+    (["--fro", "1s", "1"], "unknown option --fro; did you mean --for? [TL109]"),
+    (["--follow", "all", "1"], "--follow: one process is recorded; attach to its children by their own numbers [TL072]"),
     (["1", "--instrumenter=frame"], "--instrumenter: a running process is observed by the instrumenter "
-     '"monitoring" only; leave it out'),
-    (["--dump"], "--dump takes one process and no other option; write: timeloom attach --dump PID"),
-    (["--dump", "-o", "x", "1"], "--dump takes one process and no other option; write: timeloom attach --dump PID"),
+     '"monitoring" only; leave it out [TL113]'),
+    (["--dump"], "--dump takes one process and no other option; write: timeloom attach --dump PID [TL072]"),
+    (["--dump", "-o", "x", "1"], "--dump takes one process and no other option; write: timeloom attach --dump PID [TL072]"),
 ])  # fmt: skip
 def test_wrong_usage(timeloom_program, words, said):
     assert attach(timeloom_program, *words, status=2) == said
@@ -101,16 +101,16 @@ def test_what_is_no_python_process(timeloom_program, process, option):
     assert attach(timeloom_program, *option, ended.pid).startswith(f"there is no process {ended.pid}; ")
     other = process("sleep", "100")
     until(lambda: os.readlink(f"/proc/{other.pid}/exe") == os.path.realpath(shutil.which("sleep") or ""))
-    assert attach(timeloom_program, *option, other.pid) == f"process {other.pid} (sleep) is no Python program"
+    assert attach(timeloom_program, *option, other.pid) == f"process {other.pid} (sleep) is not a Python program [TL615]"
     said = attach(timeloom_program, *option, "app.py")
-    assert said == "'app.py' is no number of a process; write: timeloom attach PID"
+    assert said == "'app.py' is not the number of a process; write: timeloom attach PID [TL610]"
 
 
 def test_one_that_its_parent_has_not_noticed(process):
     ended = process("true")
     until(lambda: " Z " in open(f"/proc/{ended.pid}/stat").read())  # noqa: SIM115
     said = reason(find_process, str(ended.pid))
-    assert said == f"process {ended.pid} has ended; only its parent, process {os.getpid()}, has not noticed yet"
+    assert said == f"process {ended.pid} has ended; only its parent, process {os.getpid()}, has not noticed yet [TL614]"
 
 
 def test_a_thread_and_this_command(process):
@@ -120,8 +120,8 @@ def test_a_thread_and_this_command(process):
     said = reason(find_process, str(thread.native_id))
     over.set()
     thread.join()
-    assert said == f"{thread.native_id} is a thread of process {os.getpid()}; write: timeloom attach {os.getpid()}"
-    assert reason(find_process, str(os.getpid())) == f"process {os.getpid()} is this command"
+    assert said == f"{thread.native_id} is a thread of process {os.getpid()}; write: timeloom attach {os.getpid()} [TL613]"
+    assert reason(find_process, str(os.getpid())) == f"process {os.getpid()} is this command [TL611]"
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="this Python can be reached")
@@ -131,7 +131,7 @@ def test_a_python_that_is_too_old(timeloom_program, process, option, tmp_path):
     version = ".".join(map(str, sys.version_info[:3]))
     assert attach(timeloom_program, *option, one.pid, cwd=tmp_path) == (
         f"process {one.pid} runs Python {version}, and one that runs already can be reached from 3.14 on; "
-        "start it with timeloom run"
+        "start it with timeloom run [TL618]"
     )
     assert os.listdir(tmp_path) == []
 
@@ -166,11 +166,11 @@ def test_the_version_is_read_from_the_file_of_the_process(process):
 
 
 @pytest.mark.parametrize(("flags", "variable", "said"), [
-    ([], "1", "was started with PYTHON_DISABLE_REMOTE_DEBUG, which keeps everybody out; start it without"),
+    ([], "1", "was started with PYTHON_DISABLE_REMOTE_DEBUG, which keeps everybody out; start it without [TL619]"),
     ([], "", None),
     (["-E"], "1", None),
-    (["-X", "disable_remote_debug"], "", "was started with -X disable_remote_debug; start it without"),
-    (["-Xdisable-remote-debug"], "", "was started with -X disable_remote_debug; start it without"),
+    (["-X", "disable_remote_debug"], "", "was started with -X disable_remote_debug; start it without [TL619]"),
+    (["-Xdisable-remote-debug"], "", "was started with -X disable_remote_debug; start it without [TL619]"),
 ])  # fmt: skip
 def test_a_process_that_keeps_everybody_out(process, monkeypatch, flags, variable, said):
     monkeypatch.setattr(_process, "OLDEST", (3, 0))
@@ -206,7 +206,7 @@ def test_a_process_of_another_user(process, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["/x/timeloom/_attach.py", "--for", "1s", "4711"])
     one = process()
     said = as_other_user(lambda: reason(find_process, str(one.pid)))
-    assert said == f"process {one.pid} belongs to root; write: sudo timeloom attach --for 1s 4711"
+    assert said == f"process {one.pid} belongs to root; write: sudo timeloom attach --for 1s 4711 [TL617]"
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
@@ -229,7 +229,7 @@ def test_a_process_in_another_container(process, option):
     within = "1" if option == "--pid" else pid
     said = reason(find_process, pid)
     os.kill(int(pid), signal.SIGKILL)
-    assert said == f"process {pid} is in another container; write in that one: timeloom attach {within}"
+    assert said == f"process {pid} is in another container; write in that one: timeloom attach {within} [TL616]"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
@@ -237,7 +237,7 @@ def test_a_process_with_another_root(process, tmp_path):
     one = process(sys.executable, "-c", f"import os, time; os.chroot({str(tmp_path)!r}); time.sleep(100)")
     until(lambda: os.readlink(f"/proc/{one.pid}/root") != "/")
     assert reason(find_process, str(one.pid)) == (
-        f"process {one.pid} has another root directory, {tmp_path}; write in there: timeloom attach {one.pid}"
+        f"process {one.pid} has another root directory, {tmp_path}; write in there: timeloom attach {one.pid} [TL616]"
     )
 
 

@@ -188,15 +188,15 @@ def test_wrong_rules_are_a_line_each(timeloom, measured, tmp_path):
     done = timeloom("check", "run0", "visits(load)", "overhead < 5", "wall < 1s", cwd=measured, status=2)
     assert done.stdout == ""
     assert done.stderr.splitlines() == [
-        "timeloom: rule 'visits(load)': a comparison is missing: one of <, <=, >, >=, ==",
-        "timeloom: rule 'overhead < 5': overhead takes a percentage, such as 5%"]
+        "timeloom: rule 'visits(load)': a comparison is missing: one of <, <=, >, >=, == [TL407]",
+        "timeloom: rule 'overhead < 5': overhead takes a percentage, such as 5% [TL407]"]
     assert "no rules; write " in one_line(timeloom("check", "run0", cwd=measured, status=2))
     missing = one_line(timeloom("check", "run0", "none.toml", cwd=measured, status=2))
-    assert missing == "timeloom: cannot read none.toml; name a TOML file with rules\n"
+    assert missing == "timeloom: cannot read none.toml; name a TOML file with rules [TL405]\n"
     with open(tmp_path / "big.toml", "wb") as big:
         big.truncate((64 << 20) + 1)
     assert one_line(timeloom("check", "run0", tmp_path / "big.toml", cwd=measured, status=2)) == (
-        f"timeloom: cannot read {tmp_path}/big.toml: it is larger than 64 MiB; name a TOML file with rules\n")
+        f"timeloom: cannot read {tmp_path}/big.toml: it is larger than 64 MiB; name a TOML file with rules [TL405]\n")
     (tmp_path / "bad.toml").write_text("rules = ['wall < 1s'\nmore")
     assert "bad.toml, line 2: " in one_line(timeloom("check", measured / "run0", tmp_path / "bad.toml", status=2))
     one_line(timeloom("check", status=2))
@@ -219,7 +219,7 @@ for _ in range(2):
     os.waitpid(child, 0)
 """)
     said = timeloom("run", "-o", "run", "app.py", cwd=tmp_path).stderr
-    assert ", without 2 processes that do not say it" in said
+    assert ", without 2 processes that did not record it" in said
     done = timeloom("check", "run", "overhead < 100%", cwd=tmp_path, status=3)
     assert "2 processes of the run (killed, become another program, or still running) did not say it" in done.stdout
     assert json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)["overhead"]["unknown_processes"] == 2

@@ -57,7 +57,7 @@ for _ in range(2):
 
 
 def test_children_that_are_not_measured_are_named(program, timeloom, tmp_path):
-    said = "2 Python processes not measured: --follow all"
+    said = "2 Python processes not measured: --follow all [TL001]"
     done = start(program, tmp_path, "-c", CHILDREN)
     assert f"timeloom: {said}\n" in done.stderr
     assert f"! {said}" in timeloom("report", tmp_path / "run").stdout.splitlines()

@@ -99,7 +99,7 @@ def test_groups_are_less_than_measured(timeloom, recorded):
 
 def test_a_run_that_does_not_say_it_is_refused(timeloom, recorded, run):
     refused = one_line(timeloom("report", "--compensate", run, status=1))
-    assert "does not say what measuring a call cost" in refused
+    assert "does not record what measuring a call cost" in refused
     for option in ("--slowest", "--function=fib"):
         refused = one_line(timeloom("report", "--compensate", option, "run", cwd=recorded, status=2))
         assert "--compensate" in refused and option.partition("=")[0] in refused

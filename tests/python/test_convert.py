@@ -214,11 +214,11 @@ def test_a_reader_that_leaves_is_no_error(program, tmp_path):
 
 def test_a_full_disk_is_an_error(program, timeloom, run, tmp_path):
     done = timeloom("convert", run, "--to", "chrome", "-o", "/dev/full", status=1)
-    assert one_line(done) == "timeloom: cannot write /dev/full: No space left on device\n"
+    assert one_line(done) == "timeloom: cannot write /dev/full: No space left on device [TL302]\n"
     # A file at its size limit; other programs would be ended by a signal.
     command = f"ulimit -f 0; exec {program} convert {run} --to chrome -o out"
     done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (1, "timeloom: cannot write out: File too large\n")
+    assert (done.returncode, done.stderr) == (1, "timeloom: cannot write out: File too large [TL302]\n")
     assert os.listdir(tmp_path) == ["run"]
 
 
@@ -248,7 +248,7 @@ def test_nothing_is_left_of_a_conversion_that_was_ended(program, run, tmp_path):
     (["--to", "chrome", "--flat"], 2, "--flat goes with csv, json and arrow"),
     (["--to", "pprof", "--before", "x"], 2, "--before goes with collapsed"),
     (["--to", "json", "--from", "5"], 2, "--from: '5' is not accepted"),
-    (["--to", "json", "--from", "2s", "--until", "1s"], 2, "--until is before --from"),
+    (["--to", "json", "--from", "2s", "--until", "1s"], 2, "--until is before --from [TL408]"),
     (["--to", "json", "-o", "nowhere/out"], 1, "cannot write nowhere/out: No such file or directory"),
 ])  # fmt: skip
 def test_wrong_usage(timeloom, run, tmp_path, options, status, said):

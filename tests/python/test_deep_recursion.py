@@ -59,7 +59,7 @@ def test_formats_of_whole_stacks_stop_at_a_depth(timeloom, deep, words):
     file = deep / f"stacks.{words[0]}"
     done = timeloom("convert", "run", "--to", *words, "-o", file, cwd=deep)
     assert done.stderr.splitlines()[0] == (
-        f"timeloom: run: stacks of {words[0]} end after 1,024 calls with '(deeper calls)'")
+        f"timeloom: run: stacks of {words[0]} end after 1,024 calls with '(deeper calls)' [TL436]")
     assert file.stat().st_size < 1024 * 1024 * 20
 
 

@@ -102,5 +102,5 @@ def test_depth_of_nothing_is_refused(work):
         [sys.executable, "-m", "timeloom", "--max-depth=0", "app.py"],
         cwd=work, capture_output=True, text=True, env=environment(), timeout=60,
     )  # fmt: skip
-    line = "timeloom: --max-depth: '0' is not accepted; write a value from 1 to 1000000000\n"
+    line = "timeloom: --max-depth: '0' is not accepted; write a value from 1 to 1000000000 [TL101]\n"
     assert (done.returncode, done.stderr) == (2, line)

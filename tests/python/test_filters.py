@@ -177,18 +177,18 @@ WRONG = {
 def test_wrong_filter_files_are_refused(text, work):
     (work / "my.filter").write_bytes(text.encode())
     done = run_python(["-m", "timeloom", "--filter-file=my.filter", "-o", "run", "app.py"], work)
-    assert (done.returncode, done.stderr) == (2, f"timeloom: my.filter, {WRONG[text]}\n")
+    assert (done.returncode, done.stderr) == (2, f"timeloom: my.filter, {WRONG[text]} [TL119]\n")
     assert not (work / "run").exists()
 
 
 @pytest.mark.parametrize("name, why", [("none", "No such file or directory"), (".", "it is a directory"), ("/dev/zero", "it is larger than 64 MiB")])
 def test_filter_files_that_cannot_be_read(name, why, work):
     done = run_python(["-m", "timeloom", "-o", "run", "app.py"], work, env={"TIMELOOM_FILTER_FILE": name})
-    assert (done.returncode, done.stderr) == (2, f"timeloom: cannot read the filter file {name}: {why}\n")
+    assert (done.returncode, done.stderr) == (2, f"timeloom: cannot read the filter file {name}: {why} [TL120]\n")
     assert not (work / "run").exists()
     block = "import timeloom\ntry: timeloom.Measurement(filter_file={!r}).start()\nexcept timeloom.Error as e: print(e)"
     done = run_python(["-c", block.format(name)], work)
-    assert (done.stdout, done.stderr) == (f"cannot read the filter file {name}: {why}\n", "")
+    assert (done.stdout, done.stderr) == (f"cannot read the filter file {name}: {why} [TL120]\n", "")
 
 
 def test_children_have_the_filter_of_the_run(work):

@@ -48,7 +48,7 @@ def test_they_are_left_out_and_counted(tmp_path, timeloom, options, events):
     (tmp_path / "program.py").write_text(textwrap.dedent(PROGRAM))
     done = run_python(["-m", "timeloom", "--keep-spool", *options, "-o", "run", "program.py"], tmp_path)
     assert (done.returncode, done.stdout) == (0, "ok\n")
-    said = f"{CALLS * events:,} events of objects that are not code objects left out"
+    said = f"{CALLS * events:,} events of objects that are not code objects left out [TL004]"
     assert [line for line in done.stderr.splitlines() if "left out" in line] == [f"timeloom: {said}"] * (events > 0)
     report = timeloom("report", tmp_path / "run").stdout
     assert [line for line in report.splitlines() if "left out" in line] == [f"! {said}"] * (events > 0)

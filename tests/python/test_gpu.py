@@ -222,10 +222,10 @@ print(other.other_bytes())
     assert done.stdout.splitlines() == ["0 [10] 0", "True", "216"]
     line = (
         "timeloom: the GPU is recorded no longer: the program has begun to trace it itself "
-        "(torch.profiler or another user of CUPTI)"
+        "(torch.profiler or another user of CUPTI) [TL028]"
     )
     assert done.stderr.splitlines().count(line) == 1
-    assert "! the GPU was recorded until another tool began to trace it" in timeloom("report", "run", cwd=tmp_path).stdout
+    assert "! the GPU was recorded until another tool began to trace it [TL028]" in timeloom("report", "run", cwd=tmp_path).stdout
     report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
     assert [(k["name"], k["times"]) for k in report["kernels"]] == [("before", 1)]
 
@@ -238,10 +238,10 @@ gpu.play_kernel(b"open", 0, 1, 7, gpu.play_now(), 0, 2, 1)
 gpu.play_kernel(b"waits", 0, 1, 7, 0, 0, 3, 1)
 gpu.play_dropped(4)
 """)
-    assert "! 6 records of the GPU lost or without an end" in timeloom("report", "run", cwd=tmp_path).stdout
+    assert "! 6 records of the GPU lost or without an end [TL030]" in timeloom("report", "run", cwd=tmp_path).stdout
     report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
     assert [(k["name"], k["times"]) for k in report["kernels"]] == [("whole", 1)]
-    assert "6 records of the GPU lost or without an end" in report["losses"]
+    assert "6 records of the GPU lost or without an end [TL030]" in report["losses"]
     assert "! 6 records of the GPU" in timeloom("report", "--gpu", "run", cwd=tmp_path).stdout
 
 
@@ -260,8 +260,8 @@ gpu.cuptiActivityFlushAll(0)
 os.rename(path + "-away", path)
 launch(b"later", 5, 500)
 """)
-    assert done.stderr.splitlines().count("timeloom: records of the GPU are lost: No such file or directory") == 1
-    assert "! 8 events could not be recorded" in timeloom("report", "run", cwd=tmp_path).stdout
+    assert done.stderr.splitlines().count("timeloom: records of the GPU are lost: No such file or directory [TL029]") == 1
+    assert "! 8 events could not be recorded [TL003]" in timeloom("report", "run", cwd=tmp_path).stdout
     report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
     assert [(k["name"], k["times"]) for k in report["kernels"]] == [("kept", 1)]
 
@@ -298,10 +298,10 @@ launch(b"after", 2, 500)
     ("environment", "missing", "line"),
     [
         ({"CUDA_INJECTION64_PATH": "/opt/other.so"}, None,
-         "timeloom: the GPU is not recorded: CUDA_INJECTION64_PATH names the library of another tool, /opt/other.so; unset it"),
-        ({"STAND_IN_REFUSES": "1"}, None, "timeloom: the GPU is not recorded: CUPTI refuses to record kernels (39)"),
+         "timeloom: the GPU is not recorded: CUDA_INJECTION64_PATH names the library of another tool, /opt/other.so; unset it [TL027]"),
+        ({"STAND_IN_REFUSES": "1"}, None, "timeloom: the GPU is not recorded: CUPTI refuses to record kernels (39) [TL025]"),
         ({}, "libcupti.so.13",
-         "timeloom: the GPU is not recorded: there is no libcupti.so; install the package nvidia-cuda-cupti"),
+         "timeloom: the GPU is not recorded: there is no libcupti.so; install the package nvidia-cuda-cupti [TL025]"),
     ],
 )  # fmt: skip
 def test_what_is_in_the_way(run_gpu, libraries, tmp_path, timeloom, environment, missing, line):

@@ -205,11 +205,11 @@ def test_a_directory_of_another_user_needs_force(door, timeloom, timeloom_progra
     who = f"{run} belongs to user {STRANGER}, who can change the run"
     refused = start()
     assert refused.returncode != 0
-    assert refused.stderr.splitlines()[-1].endswith(f"{who}; allow it with --force or choose another with --output")
+    assert refused.stderr.splitlines()[-1].endswith(f"{who}; allow it with --force or choose another with --output [TL229]")
     assert list(run.iterdir()) == []
     allowed = start("--force")
     assert (allowed.returncode, allowed.stdout) == (0, "done\n"), allowed.stderr
-    assert f"timeloom: {who}" in allowed.stderr.splitlines()
+    assert f"timeloom: {who} [TL229]" in allowed.stderr.splitlines()
     assert run.stat().st_uid == STRANGER
 
 
@@ -220,9 +220,9 @@ def test_a_directory_that_all_may_change_needs_force(timeloom, tmp_path):
     run.chmod(0o777)
     refused = run_in(timeloom, run, "--quiet", status=2, cwd=tmp_path)
     who = f"{run} lets every user change the run"
-    assert refused.stderr == f"timeloom: {who}; allow it with --force or choose another with --output\n"
+    assert refused.stderr == f"timeloom: {who}; allow it with --force or choose another with --output [TL229]\n"
     allowed = run_in(timeloom, run, "--quiet", "--force", cwd=tmp_path)
-    assert (allowed.stdout, allowed.stderr) == ("done\n", f"timeloom: {who}\n")
+    assert (allowed.stdout, allowed.stderr) == ("done\n", f"timeloom: {who} [TL229]\n")
     # In one of them users may change only their own entries; the other is created here.
     sticky, made = tmp_path / "sticky", tmp_path / "made"
     sticky.mkdir()
@@ -248,13 +248,13 @@ def test_a_link_of_another_user_is_not_followed(timeloom, tmp_path, outside):
     os.chown(link, STRANGER, STRANGER, follow_symlinks=False)
     before = Outside.state(type("Own", (), {"path": tmp_path / "own"}))
     refused = run_in(timeloom, link, "--quiet", "--force", status=2, cwd=tmp_path)
-    assert refused.stderr == f"timeloom: {link} is a link of another user; choose another with --output\n"
+    assert refused.stderr == f"timeloom: {link} is a link of another user; choose another with --output [TL221]\n"
     assert Outside.state(type("Own", (), {"path": tmp_path / "own"})) == before
     table = tmp_path / "table.csv"
     table.symlink_to(outside.path / "settings")
     os.chown(table, STRANGER, STRANGER, follow_symlinks=False)
     refused = timeloom("convert", tmp_path / "own", "--to", "csv", "-o", table, "--force", status=1)
-    assert f"{table} is a link of another user; name another file with -o FILE" in refused.stderr
+    assert f"{table} is a link of another user; name another file with -o FILE [TL304]" in refused.stderr
     outside.check()
 
 
@@ -296,7 +296,7 @@ def test_files_of_omnitrace_go_through_no_link_of_another_user(door, timeloom, t
         assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
         said = done.stderr
     outside.check(said)
-    assert ": files is a link of another user; the files go to ./" in said
+    assert ": files is a link of another user; the files go to ./ [TL721]" in said
     assert [path.name.rpartition("-")[0] for path in here.glob("perfetto-trace*")] == ["perfetto-trace"]
     # A link of this user is followed.
     (tmp_path / "own").mkdir()
@@ -324,7 +324,7 @@ def test_a_link_of_another_user_on_the_way_is_not_followed(timeloom, tmp_path, o
     link = tmp_path / "link"
     link.symlink_to(outside.path)
     os.chown(link, STRANGER, STRANGER, follow_symlinks=False)
-    who, name_another = f"timeloom: {link} is a link of another user; ", "choose another with --output\n"
+    who, name_another = f"timeloom: {link} is a link of another user; ", "choose another with --output [TL221]\n"
     job = {"TIMELOOM_JOB": "job", "PMI_RANK": "0", "PMI_SIZE": "2"}
     for path in (link / "new", "link/below/new"):
         for start in (["app.py"], ["--program", "/bin/echo", "done"]):
@@ -333,11 +333,11 @@ def test_a_link_of_another_user_on_the_way_is_not_followed(timeloom, tmp_path, o
                 assert (refused.stdout, refused.stderr) == ("", who + name_another)
     for path, named in ((link / "x.csv", link), ("link/x.csv", "link")):
         refused = timeloom("convert", "own", "--to", "csv", "-o", path, "--force", status=1, cwd=tmp_path)
-        assert f"{named} is a link of another user; name another file with -o FILE" in refused.stderr
+        assert f"{named} is a link of another user; name another file with -o FILE [TL304]" in refused.stderr
         refused = timeloom("view", "own", "--html", path, "--force", status=1, cwd=tmp_path)
-        assert f"{named} is a link of another user; name another file with -o FILE" in refused.stderr
+        assert f"{named} is a link of another user; name another file with -o FILE [TL304]" in refused.stderr
     said = timeloom("convert", "own", "--to", "omnitrace", "-o", link / "below", cwd=tmp_path).stderr
-    assert f"cannot write to {link}/below: {link} is a link of another user; the files go to ./" in said
+    assert f"cannot write to {link}/below: {link} is a link of another user; the files go to ./ [TL721]" in said
     outside.check()
 
 
@@ -356,7 +356,7 @@ def test_a_directory_of_another_user_is_named_where_the_files_of_omnitrace_go_in
         done = subprocess.run([sys.executable, "-m", "omnitrace", "--", "app.py"], cwd=tmp_path, text=True, check=True,
                               env={**os.environ, **variables}, capture_output=True, timeout=60)  # fmt: skip
         said = done.stderr
-    who = f"files belongs to user {STRANGER}, who can change the files"
+    who = f"files belongs to user {STRANGER}, who can change the files [TL722]"
     assert [line.partition(": ")[2] for line in said.splitlines() if "belongs to" in line] == [who]
 
 

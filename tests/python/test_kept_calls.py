@@ -66,9 +66,9 @@ def asks_hook_too_rarely():
 @pytest.mark.parametrize(
     "options, line",
     [
-        ((), "--instrumenter profile is used, which takes longer"),
-        (("--instrumenter", "frame"), "calls are missing (--instrumenter profile records all)"),
-        (("--async-tasks",), "calls are missing (--instrumenter profile records all)"),
+        ((), "--instrumenter profile is used, which takes longer [TL015]"),
+        (("--instrumenter", "frame"), "calls are missing (--instrumenter profile records all) [TL016]"),
+        (("--async-tasks",), "calls are missing (--instrumenter profile records all) [TL016]"),
         (("--c-functions",), None),
         (("--instrumenter", "profile"), None),
     ],
@@ -89,7 +89,7 @@ def test_calls_that_the_hook_would_miss(tmp_path, options, line):
 def test_the_run_keeps_that_calls_are_missing(tmp_path, timeloom, options):
     visits(asks_hook_too_rarely(), tmp_path, *options)
     missing = options not in (("--profile",), ("--c-functions",))
-    line = "! calls of __getitem__ missing, for which this Python does not ask the frame hook: --instrumenter profile"
+    line = "! calls of __getitem__ missing, for which this Python does not ask the frame hook: --instrumenter profile [TL016]"
     lost = [found for found in timeloom("report", "run", cwd=tmp_path).stdout.splitlines() if found.startswith("! calls")]
     assert lost == ([line] if missing else [])
     timeloom("check", "run", "visits(__main__.Table.__getitem__) <= 499", status=4 if missing else 1, cwd=tmp_path)

@@ -181,11 +181,11 @@ def test_words_are_handed_on(installed, tmp_path):
 
 def test_no_python_at_all(installed):
     for variables, line in (
-        ({}, "no Python found; put python3 on PATH or name one in TIMELOOM_PYTHON"),
+        ({}, "no Python found; put python3 on PATH or name one in TIMELOOM_PYTHON [TL425]"),
         (
             {"TIMELOOM_PYTHON": "/gone"},
-            "variable TIMELOOM_PYTHON: '/gone' is no program; "
-            "name a Python in which Timeloom is installed",
+            "variable TIMELOOM_PYTHON: '/gone' is not a program; "
+            "name a Python in which Timeloom is installed [TL424]",
         ),
     ):
         environment = {"PATH": "/nowhere", **variables}
@@ -203,7 +203,7 @@ def test_interpreter_that_cannot_be_started(installed, tmp_path):
     python.chmod(0o755)
     environment = {"PATH": os.environ["PATH"], "TIMELOOM_PYTHON": str(python)}
     process = run([installed, "run", "app.py"], env=environment, capture_output=True, text=True)
-    line = f"timeloom: cannot start {python}: No such file or directory\n"
+    line = f"timeloom: cannot start {python}: No such file or directory [TL430]\n"
     assert (process.returncode, process.stdout, process.stderr) == (2, "", line)
 
 
@@ -214,5 +214,5 @@ def test_interpreter_without_timeloom(installed, tmp_path):
     python.chmod(0o755)
     environment = {"PATH": os.environ["PATH"], "TIMELOOM_PYTHON": str(python)}
     process = run([installed, "run", "-"], env=environment, capture_output=True, text=True, input="print(1)")
-    line = f"timeloom: {python} has no Timeloom; install it there: '{python}' -m pip install timeloom\n"
+    line = f"timeloom: {python} has no Timeloom; install it there: '{python}' -m pip install timeloom [TL429]\n"
     assert (process.returncode, process.stdout, process.stderr) == (2, "", line)

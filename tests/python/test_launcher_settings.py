@@ -117,7 +117,7 @@ def test_a_pattern_is_a_string(work, value):
     kind = "bool" if "e" in value.replace("[3]", "") else "int"
     assert (done.returncode, done.stdout, done.stderr) == (
         2, "", f"timeloom: {work}/pyproject.toml [tool.timeloom] exclude: a value of type {kind} is not accepted; "
-        "write a list of strings\n")  # fmt: skip
+        "write a list of strings [TL121]\n")  # fmt: skip
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="gives a file to another user")
@@ -146,7 +146,7 @@ def test_a_file_of_another_user_is_not_read(work, kind):
         return done.stderr, settings_of(inside / "run")["TIMELOOM_INSTRUMENTER"]
 
     said = (f"timeloom: {file} is of user 65534: it is not read; give its settings as options, as variables TIMELOOM_…, "
-            "or in a file of your own\n")  # fmt: skip
+            "or in a file of your own [TL126]\n")  # fmt: skip
     for words in (["-c", "pass"], ["app.py"], ["-m", "timeit", "-n1", "-r1"]):
         assert run(*words)[1] == "auto"
     assert run("app.py") == (said, "auto")
@@ -171,7 +171,7 @@ def test_a_file_of_any_size_keeps_no_program_from_running(work):
         file.truncate(1 << 40)
     command = [sys.executable, "-m", "timeloom", "--quiet", "-c", "print('ran')"]
     done = subprocess.run(command, cwd=work, capture_output=True, text=True)
-    said = f"timeloom: {work}/pyproject.toml is larger than 16 MiB: it is not read\n"
+    said = f"timeloom: {work}/pyproject.toml is larger than 16 MiB: it is not read [TL126]\n"
     assert (done.returncode, done.stdout, done.stderr) == (0, "ran\n", said)
 
 
@@ -253,10 +253,10 @@ def test_settings_of_a_measurement_of_ones_own(work):
 
 
 @pytest.mark.parametrize("settings, message", [
-    ({"instrumentor": "dummy"}, "instrumentor: no such setting; did you mean instrumenter?"),
-    ({"weave": "x"}, "weave: 'x' is not accepted; write on or off"),
-    ({"weave": []}, "weave: a value of type list is not accepted"),
-    ({"output": "a\0b"}, "output: a zero byte is not accepted"),
+    ({"instrumentor": "dummy"}, "instrumentor: no such setting; did you mean instrumenter? [TL104]"),
+    ({"weave": "x"}, "weave: 'x' is not accepted; write on or off [TL101]"),
+    ({"weave": []}, "weave: a value of type list is not accepted [TL121]"),
+    ({"output": "a\0b"}, "output: a zero byte is not accepted [TL103]"),
 ])  # fmt: skip
 def test_a_measurement_with_a_wrong_setting(settings, message):
     with pytest.raises(_core.Error) as error:

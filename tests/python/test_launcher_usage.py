@@ -43,35 +43,35 @@ def refused(process, line, work, left=("app.py",)):
 
 
 WRONG = {
-    "nothing": ([], "no program given; write: timeloom run script.py, or see timeloom run --help"),
+    "nothing": ([], "no program given; write: timeloom run script.py, or see timeloom run --help [TL426]"),
     "only_options": (
         ["--quiet"],
-        "no program given; write: timeloom run script.py, or see timeloom run --help",
+        "no program given; write: timeloom run script.py, or see timeloom run --help [TL426]",
     ),
     "unknown_option": (
         ["--instrumentor", "frame", "app.py"],
-        "unknown option --instrumentor; did you mean --instrumenter?",
+        "unknown option --instrumentor; did you mean --instrumenter? [TL109]",
     ),
-    "unknown_letter": (["-Z", "app.py"], "unknown option -Z; see timeloom run --help"),
+    "unknown_letter": (["-Z", "app.py"], "unknown option -Z; see timeloom run --help [TL109]"),
     "unknown_instrumenter": (
         ["--instrumenter=magic", "app.py"],
-        "--instrumenter: 'magic' is not accepted; write one of auto, monitoring, frame, profile, trace, dummy",
+        "--instrumenter: 'magic' is not accepted; write one of auto, monitoring, frame, profile, trace, dummy [TL101]",
     ),
     "wrong_size": (
         ["--buffer-size", "big", "app.py"],
-        "--buffer-size: 'big' is not accepted; write a size such as 1M, 16M or 2G",
+        "--buffer-size: 'big' is not accepted; write a size such as 1M, 16M or 2G [TL101]",
     ),
     "wrong_switch": (
         ["--weave=perhaps", "app.py"],
-        "--weave: 'perhaps' is not accepted; write on or off",
+        "--weave: 'perhaps' is not accepted; write on or off [TL101]",
     ),
-    "no_module_name": (["-m"], "-m needs a value: the name of a module"),
-    "empty_output": (["--output=", "app.py"], "--output is empty; give a value or leave it out"),
+    "no_module_name": (["-m"], "-m needs a value: the name of a module [TL108]"),
+    "empty_output": (["--output=", "app.py"], "--output is empty; give a value or leave it out [TL102]"),
     "c_functions_of_frame": (
         ["--instrumenter=frame", "--c-functions", "app.py"],
         '--c-functions: the instrumenter "frame" cannot record C functions; use --instrumenter '
         + ("monitoring" if sys.version_info >= (3, 12) else "profile")
-        + " with --c-functions",
+        + " with --c-functions [TL116]",
     ),
 }
 
@@ -144,14 +144,14 @@ def test_socket_in_place_of_a_script(door, work):
 def test_instrumenter_that_this_python_lacks(door, work):
     line = (
         '--instrumenter: the instrumenter "monitoring" needs Python 3.12 or later; use --instrumenter frame or '
-        "profile here"
+        "profile here [TL116]"
     )
     refused(run(door, ["--instrumenter=monitoring", "app.py"], work), line, work)
 
 
 def test_flag_of_the_interpreter_after_m_timeloom(work):
     door = [sys.executable, "-m", "timeloom"]
-    line = "-X is a flag of the interpreter; write: python -X dev -m timeloom ..."
+    line = "-X is a flag of the interpreter; write: python -X dev -m timeloom ... [TL111]"
     refused(run(door, ["-X", "dev", "app.py"], work), line, work)
 
 
@@ -159,7 +159,7 @@ def test_flag_of_the_interpreter_after_m_timeloom(work):
 def test_existing_run_is_refused_and_replaced_by_force(door, work):
     words = ["--quiet", "--no-weave", "--output", "run", "app.py"]
     assert run(door, words, work).stdout == "ran\n"
-    line = f"the run {work}/run exists; replace it with --force or choose another with --output"
+    line = f"the run {work}/run exists; replace it with --force or choose another with --output [TL224]"
     refused(run(door, words, work), line, work, ["app.py", "run"])
     (work / "run" / "traces.otf2").write_text("old")
     (work / "run" / "results.csv").write_text("not ours")
@@ -173,14 +173,14 @@ def test_existing_run_is_refused_and_replaced_by_force(door, work):
 def test_foreign_directory_is_never_touched(door, work, force):
     (work / "mine").mkdir()
     (work / "mine" / "thesis.txt").write_text("years of work")
-    line = f"{work}/mine exists and is no run of Timeloom; choose another with --output"
+    line = f"{work}/mine exists and is not a run of Timeloom; choose another with --output [TL223]"
     refused(run(door, [*force, "--output", "mine", "app.py"], work), line, work, ["app.py", "mine"])
     assert (work / "mine" / "thesis.txt").read_text() == "years of work"
 
 
 @pytest.mark.any_python
 def test_output_is_a_file(door, work):
-    line = f"{work}/app.py exists and is no directory; choose another with --output"
+    line = f"{work}/app.py exists and is not a directory; choose another with --output [TL222]"
     refused(run(door, ["--force", "--output", "app.py", "app.py"], work), line, work)
 
 
@@ -197,7 +197,7 @@ def test_output_that_cannot_be_made_does_not_stop_the_program(door, work):
     process = run(door, ["--output", "app.py/run", "app.py"], work)
     line = (
         f"nothing is measured: cannot write the run to {work}/app.py/run: Not a directory; "
-        "choose another directory with --output"
+        "choose another directory with --output [TL019]"
     )
     assert (process.returncode, process.stdout, process.stderr) == (
         0,
@@ -208,7 +208,7 @@ def test_output_that_cannot_be_made_does_not_stop_the_program(door, work):
 
 @pytest.mark.any_python
 def test_wrong_variable(door, work):
-    line = "variable TIMELOOM_QUIET: 'loud' is not accepted; write on or off"
+    line = "variable TIMELOOM_QUIET: 'loud' is not accepted; write on or off [TL101]"
     refused(run(door, ["app.py"], work, TIMELOOM_QUIET="loud"), line, work)
 
 
@@ -216,7 +216,7 @@ def test_wrong_variable(door, work):
 def test_misspelt_variable_does_not_stop_the_program(door, work):
     options = ["--quiet", "--no-weave", "app.py"]
     process = run(door, options, work, TIMELOOM_OUTPTU="run", TIMELOOM_PYTHONS="/gone")
-    line = "TIMELOOM_OUTPTU is no setting; did you mean TIMELOOM_OUTPUT?"
+    line = "TIMELOOM_OUTPTU is not a setting; did you mean TIMELOOM_OUTPUT? [TL104]"
     assert (process.returncode, process.stdout) == (0, "ran\n")
     assert process.stderr == f"timeloom: {line}\n"
     assert not (work / "run").exists()
@@ -225,21 +225,21 @@ def test_misspelt_variable_does_not_stop_the_program(door, work):
 PYPROJECT = {
     "unknown": (
         "qiuet = true",
-        "{path} [tool.timeloom] qiuet: no such setting; did you mean quiet?",
+        "{path} [tool.timeloom] qiuet: no such setting; did you mean quiet? [TL104]",
     ),
     "wrong_value": (
         'weave = "later"',
-        "{path} [tool.timeloom] weave: 'later' is not accepted; write on or off",
+        "{path} [tool.timeloom] weave: 'later' is not accepted; write on or off [TL101]",
     ),
     "wrong_type": (
         "output = 1.5",
-        "{path} [tool.timeloom] output: a value of type float is not accepted",
+        "{path} [tool.timeloom] output: a value of type float is not accepted [TL121]",
     ),
     "table": (
         "[tool.timeloom.deep]",
-        "{path} [tool.timeloom] deep: no such setting; see timeloom run --help",
+        "{path} [tool.timeloom] deep: no such setting; see timeloom run --help [TL104]",
     ),
-    "no_toml": ("= 1", "{path}: Invalid statement (at line 2, column 1)"),
+    "no_toml": ("= 1", "{path}: Invalid statement (at line 2, column 1) [TL125]"),
 }
 
 

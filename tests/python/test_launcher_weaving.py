@@ -31,7 +31,7 @@ def test_without_the_program_the_run_stays_unfinished(work, package_alone):
     process = run(work, CALLS, **package_alone[0])
     assert (process.returncode, process.stdout) == (0, "out\n")
     assert SUMMARY.fullmatch(process.stderr)["more"] == (
-        "timeloom: not woven: the program timeloom was not found; its next command does it\n"
+        "timeloom: not woven: the program timeloom was not found; its next command does it [TL047]\n"
     )
     assert (runs_in(work)[0] / "spool").is_dir()
 
@@ -48,7 +48,7 @@ def test_weaving_that_fails_is_said(work, package_alone, program, quiet):
     process = run(work, CALLS, *quiet, **settings)
     assert (process.returncode, process.stdout) == (0, "out\n")
     name = runs_in(work)[0].name
-    line = f"timeloom: not woven: timeloom weave {name} failed; what was recorded is still in the run\n"
+    line = f"timeloom: not woven: timeloom weave {name} failed; everything recorded is still in the run [TL045]\n"
     if quiet:
         assert process.stderr == line
     else:

@@ -40,7 +40,7 @@ def test_an_event_file_that_is_cut_off_is_said(timeloom, long_run):
     report = report_json(timeloom, long_run)
     file, missing, *left_open = report["losses"]
     assert file.startswith("1 file of the trace damaged or cut off")
-    assert missing.endswith(" events missing from the files of the trace")
+    assert missing.endswith(" events missing from the files of the trace [TL261]")
     lost = int(missing.split(" ")[0].replace(",", ""))
     assert 2 * visits(report) - len(left_open) == 2000 - lost
     assert f"! {missing}" in timeloom("report", long_run).stdout
@@ -144,7 +144,7 @@ VIEWS = (["--by", "module"], ["--function", "work"], ["--slowest"], ["--full"], 
 
 def test_every_view_of_a_run_prints_what_was_lost(timeloom, short_of_events):
     (loss,) = report_json(timeloom, "lost", cwd=short_of_events)["losses"]
-    assert loss.endswith(" events could not be recorded: the run had reached its size limit")
+    assert loss.endswith(" events could not be recorded: the run had reached its size limit [TL003]")
     for options in VIEWS:
         assert f"! {loss}\n" in timeloom("report", *options, "lost", cwd=short_of_events).stdout, options
         assert "!" not in timeloom("report", *options, "whole", cwd=short_of_events).stdout, options
@@ -174,7 +174,7 @@ def test_a_rule_that_lost_events_could_change_is_undecided(timeloom, short_of_ev
 
 
 def test_lost_events_leave_a_comparison_undecided(timeloom, short_of_events):
-    undecided = "timeloom: undecided: the lost parts of the runs could change what --fail-above finds; record them whole\n"
+    undecided = "timeloom: undecided: the lost parts of the runs could change what --fail-above finds; record them whole [TL414]\n"
     # A later loss can only make it slower, an earlier one only faster.
     assert timeloom("diff", "--fail-above", "1e9", "whole", "lost", status=4, cwd=short_of_events).stderr == undecided
     assert "instead of" in timeloom("diff", "--fail-above", "0", "whole", "lost", status=1, cwd=short_of_events).stderr
@@ -194,7 +194,7 @@ def test_files_that_are_not_whole_are_told_beside_a_sound_profile(timeloom, shor
         file.write_bytes(content[:2] + b"\7" + content[3:])  # the number of its first event
     else:
         file.write_bytes(file.read_bytes()[:-1])
-    loss = "1 file of the trace missing, cut off or damaged; its profile is read"
+    loss = "1 file of the trace missing, cut off or damaged; its profile is read [TL259]"
     done = timeloom("check", run, "visits(__main__.f) <= 1000", "visits(__main__.f) >= 1000", status=4)
     assert done.stdout.splitlines()[0] == f"! {loss}" and done.stdout.splitlines()[2].startswith("PASS")
     assert report_json(timeloom, run)["losses"] == [loss]

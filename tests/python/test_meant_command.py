@@ -64,7 +64,7 @@ def refused(work, door, line, *words, options=()):
     before = sorted(os.listdir(work))
     done = run(work, door, *words, options=options)
     name = DOORS[door][-1] if door in ("module", "scorep") else {"run": "timeloom"}.get(door, door)
-    assert (done.stdout, done.stderr) == ("", f"{name}: {line}\n")
+    assert (done.stdout, done.stderr) == ("", f"{name}: {line} [TL124]\n")
     assert done.returncode == (1 if door == "scorep" else 2) and sorted(os.listdir(work)) == before
 
 
@@ -120,9 +120,9 @@ def test_what_is_python_runs(name, door, work):
 
 
 @pytest.mark.parametrize("words, line", [
-    (["app.py", "--flag"], "there is no command 'app.py'; write: timeloom run app.py --flag"),
-    (["python3", "-m", "app"], "there is no command 'python3'; write: timeloom run -m app"),
-    (["reprot"], "there is no command 'reprot'; see 'timeloom --help'"),
+    (["app.py", "--flag"], "there is no command 'app.py'; write: timeloom run app.py --flag [TL402]"),
+    (["python3", "-m", "app"], "there is no command 'python3'; write: timeloom run -m app [TL402]"),
+    (["reprot"], "there is no command 'reprot'; see 'timeloom --help' [TL401]"),
 ])
 def test_a_program_in_the_place_of_a_command(words, line, work):
     done = subprocess.run([COMMANDS / "timeloom", *words], cwd=work, capture_output=True, text=True)

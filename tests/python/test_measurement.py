@@ -86,7 +86,7 @@ def test_a_run_that_was_replaced_is_no_success(tmp_path):
     (tmp_path / "program.py").write_text(program)
     shutil.rmtree(tmp_path / "run")
     process = run_python(["-m", "timeloom", "--output=run", "program.py"], tmp_path)
-    assert process.stderr.endswith("timeloom: not woven: the run was removed or renamed meanwhile\n")
+    assert process.stderr.endswith("timeloom: not woven: the run was removed or renamed meanwhile [TL020]\n")
 
 
 # --- Pauses and regions --------------------------------------------------------------------
@@ -169,7 +169,7 @@ def test_inside_a_run_it_is_part_of_it(tmp_path):
     done = run_python(["-m", "timeloom", "--quiet", "--no-weave", "-o", "run", "program.py"], tmp_path)
     assert done.returncode == 0 and done.stdout == (" ".join(["True"] * 3 + ["False"] + ["True"] * 3) + "\n") * 2
     assert done.stderr == (
-        f"timeloom: timeloom.Measurement is part of the run {tmp_path / 'run'} here, and its settings do not count\n"
+        f"timeloom: timeloom.Measurement is part of the run {tmp_path / 'run'} here, and its settings do not count [TL012]\n"
     )
     assert not (tmp_path / "elsewhere").exists()
     (spool,) = spools_of(tmp_path / "run")

@@ -141,7 +141,7 @@ def test_report_of_a_metric(mode, work, papi, timeloom):
     csv = timeloom("report", "--csv", "--flat", "--metric", "TICK", work / "run").stdout.splitlines()
     assert csv[0].endswith(",metric_inclusive,metric_exclusive") and any(line.endswith(",6000,6000") for line in csv)
     said = timeloom("report", "--metric", "ru_stime", work / "run", status=1).stderr
-    assert said == ("timeloom: no metric 'ru_stime' was sampled in this run; there are ru_utime, ru_maxrss, TICK, TOCK_per_process\n")  # fmt: skip
+    assert said == ("timeloom: no metric 'ru_stime' was sampled in this run; there are ru_utime, ru_maxrss, TICK, TOCK_per_process [TL422]\n")  # fmt: skip
 
 
 @pytest.mark.parametrize("mode", [[], ["--profile"]])

@@ -118,8 +118,8 @@ os.wait()
 
 
 WRONG = {
-    "--metric-rusage=ru_time": "--metric-rusage: 'ru_time' is not accepted; write all, or some of " + ", ".join(NAMES),
-    "--metric-rusage-per-process=x": "--metric-rusage-per-process: 'x' is not accepted; write all, or some of " + ", ".join(NAMES),
+    "--metric-rusage=ru_time": "--metric-rusage: 'ru_time' is not accepted; write all, or some of " + ", ".join(NAMES) + " [TL101]",
+    "--metric-rusage-per-process=x": "--metric-rusage-per-process: 'x' is not accepted; write all, or some of " + ", ".join(NAMES) + " [TL101]",
 }  # fmt: skip
 
 
@@ -156,9 +156,9 @@ def test_papi_of_the_process(work, papi):
 
 
 @pytest.mark.parametrize("options, env, said", [
-    (["--metric-papi=TUCK"], {}, "there is no event TUCK on this machine; papi_avail and papi_native_avail list those that there are"),
-    (["--metric-papi=TICK,FORBIDDEN"], {}, "FORBIDDEN may not be counted; set /proc/sys/kernel/perf_event_paranoid to 2 or less, or leave metric-papi out"),
-    (["--metric-papi-per-process=TICK"], {"STAND_IN_FAILS": "1"}, "libpapi cannot be used here: Component failed; see what papi_avail says, or leave metric-papi out"),
+    (["--metric-papi=TUCK"], {}, "there is no event TUCK on this machine; papi_avail and papi_native_avail list those that there are [TL056]"),
+    (["--metric-papi=TICK,FORBIDDEN"], {}, "FORBIDDEN may not be counted; set /proc/sys/kernel/perf_event_paranoid to 2 or less, or leave metric-papi out [TL057]"),
+    (["--metric-papi-per-process=TICK"], {"STAND_IN_FAILS": "1"}, "libpapi cannot be used here: Component failed; see what papi_avail prints, or leave metric-papi out [TL055]"),
 ])  # fmt: skip
 def test_papi_that_cannot_count_is_refused(options, env, said, work, papi):
     assert record(work, *options, env={**papi, **env}, status=2).stderr == f"timeloom: metric-papi: {said}\n"

@@ -11,8 +11,8 @@ from streams import environment
 pytestmark = pytest.mark.any_python
 
 APP = "import sys\nprint('ran', *sys.argv[1:])\nsys.exit(3)\n"
-ALONE = "--mpp=mpi: no launcher (mpirun, srun) has started this process: it is a run of its own\n"
-NO_LIBRARY = "the program has loaded no MPI library: there are no calls of MPI\n"
+ALONE = "--mpp=mpi: no launcher (mpirun, srun) has started this process: it is a run of its own [TL031]\n"
+NO_LIBRARY = "the program has loaded no MPI library: there are no calls of MPI [TL033]\n"
 OFF = {"SCOREP_ENABLE_PROFILING": "false", "SCOREP_ENABLE_TRACING": "false"}
 
 
@@ -57,7 +57,7 @@ def test_a_launcher_without_the_option(ranks):
     name = {"openmpi": "Open MPI", "mpich": "MPICH"}.get(ranks.launcher, ranks.launcher)
     (line,) = said(ranks, "scorep", SCOREP_EXPERIMENT_DIRECTORY="e")
     assert line.startswith("scorep: started by ") and name.lower() in line.lower()
-    assert line.endswith(" without --mpp=mpi: calls of MPI are not recorded")
+    assert line.endswith(" without --mpp=mpi: calls of MPI are not recorded [TL032]")
     assert ranks.names == ["e"]  # the records are not affected
     assert said(ranks, "scorep", "--mpp=none", SCOREP_EXPERIMENT_DIRECTORY="f") == []
     assert said(ranks, "scorep", **OFF) == []

@@ -197,7 +197,7 @@ def test_without_a_measurement_nothing_happens(built, tmp_path):
 
 
 def test_a_program_without_the_library_runs_all_the_same(record, tmp_path):
-    said = "timeloom: nothing was recorded: the program has not loaded libtimeloom\n"
+    said = "timeloom: nothing was recorded: the program has not loaded libtimeloom [TL021]\n"
     assert record("sh", "-c", "echo ran; exit 3", status=3, said=said) == "ran\n"
     assert not (tmp_path / "run").exists()
 
@@ -252,14 +252,14 @@ def test_a_program_that_forbids_itself_system_calls(tmp_path, timeloom_program, 
 
 
 def test_options_after_program_are_said(record):
-    said = "timeloom: after --program comes the program; --io goes before it\n"
+    said = "timeloom: after --program comes the program; --io goes before it [TL428]\n"
     record("--io", "posix", "./program", status=2, said=said)
 
 
 def test_a_static_program_runs_all_the_same(record, tmp_path):
     (tmp_path / "static.c").write_text("int main(void) { return 3; }")
     output("cc", "-static", tmp_path / "static.c", "-o", tmp_path / "static")
-    said = "timeloom: nothing was recorded: the program is linked statically, so the system loads no libtimeloom\n"
+    said = "timeloom: nothing was recorded: the program is linked statically, so the system loads no libtimeloom [TL021]\n"
     record(tmp_path / "static", status=3, said=said)
 
 
@@ -269,9 +269,9 @@ def test_results_none_records_nothing(built, record, tmp_path):
 
 
 def test_wrong_usage_is_refused_in_a_line(record, tmp_path):
-    said = "timeloom: --exclude is for Python programs; leave it out with --program\n"
+    said = "timeloom: --exclude is for Python programs; leave it out with --program [TL427]\n"
     record("true", options=("--exclude", "x"), status=2, said=said)
-    said = "timeloom: there is no program no-such-program to run\n"
+    said = "timeloom: there is no program no-such-program to run [TL428]\n"
     record("no-such-program", status=2, said=said)
     assert not (tmp_path / "run").exists()
     done = run_python(["-m", "timeloom", "--program", "true"], tmp_path)
@@ -345,6 +345,6 @@ def test_the_extension_has_no_second_copy_of_the_state():
 
 def test_a_run_inside_a_run_is_a_run_of_its_own(record, tmp_path, timeloom_program):
     (tmp_path / "program.py").write_text("def f(): pass\nf()\n")
-    said = "timeloom: nothing was recorded: the program has not loaded libtimeloom\n"
+    said = "timeloom: nothing was recorded: the program has not loaded libtimeloom [TL021]\n"
     record(timeloom_program, "run", "--quiet", "-o", "inner", "program.py", said=said, PATH=os.environ["PATH"])
     assert (tmp_path / "inner" / "traces.otf2").exists()

@@ -190,7 +190,7 @@ def test_leading_comments_and_blank_lines(kernel):
 
 
 @pytest.mark.parametrize(("line", "said"), [
-    ("--colour blue", "no such setting"), ("stray", "options begin with --"), ("--output", "--output needs a value"),
+    ("--colour blue", "no such setting"), ("stray", "options begin with --"), ("--output", "--output needs a value [TL630]"),
     ("--mpp=mpi", "cannot be recorded in this kernel"),
     ("--io", "timeloom_kernel.install --io posix"), ("--thread", "timeloom_kernel.install --thread pthread"), ("'", "No closing quotation"),
 ])  # fmt: skip

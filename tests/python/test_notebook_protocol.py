@@ -107,7 +107,7 @@ def test_install_without_jupyter(tmp_path):
     (tmp_path / "jupyter_client.py").write_text("raise ImportError\n")
     command = [sys.executable, "-m", "timeloom_kernel.install", "--prefix", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, env={**environment(tmp_path), "PYTHONPATH": str(tmp_path)})
-    line = "timeloom_kernel.install: Jupyter is not installed; pip install 'timeloom[jupyter]'\n"
+    line = "timeloom_kernel.install: Jupyter is not installed; pip install 'timeloom[jupyter]' [TL639]\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", line)
 
 

@@ -83,7 +83,7 @@ def test_a_husk_with_something_else_is_not_ours(tmp_path):
     (tmp_path / "run" / "scorep.cfg").write_text("")
     (tmp_path / "run" / "mine").write_text("kept")
     status, _, errors = ended(tmp_path, "print('ran')")
-    assert status != 0 and "is no run of Timeloom" in errors
+    assert status != 0 and "is not a run of Timeloom" in errors
     assert sorted(os.listdir(tmp_path / "run")) == ["mine", "scorep.cfg"]
 
 
@@ -209,7 +209,7 @@ def test_a_directory_in_the_place_of_a_file_stays(tmp_path, timeloom, killed, na
     notes = killed / name / "notes"
     notes.parent.mkdir()
     notes.write_text("precious")
-    message = f"{killed / name} is a directory that is not of the run; move it elsewhere\n"
+    message = f"{killed / name} is a directory that is not of the run; move it elsewhere [TL233]\n"
     assert timeloom("weave", killed, status=1).stderr == f"timeloom: {message}"
     assert ended(tmp_path, "print('ran')", "--force") == (2, "", f"timeloom: {message}")
     assert notes.read_text() == "precious"
@@ -232,7 +232,7 @@ def test_an_unfinished_run_is_known_by_any_of_its_files(timeloom, killed, name, 
     assert f"{killed}" in said and "cut off by the end of the program" in said
     assert not (killed / "spool").exists() and (killed / "profile.cubex").exists()
     again = timeloom(command, killed / name).stderr
-    losses = ["timeloom: ended before the measurement could be finished", "timeloom: 1 region still open at the end; closed at the last event"]
+    losses = ["timeloom: ended before the measurement could be finished [TL251]", "timeloom: 1 region still open at the end; closed at the last event [TL252]"]
     assert again.splitlines() == (losses if command == "score" else [])
 
 
@@ -331,7 +331,7 @@ def test_a_changed_profile_is_not_believed(timeloom, killed):
     data[data.index(b"CUBEX.DATA") + 20] ^= 1
     file.write_bytes(data)
     done = timeloom("report", "--json", killed)
-    assert done.stdout == expected and "was changed since it was written; the trace is read instead" in done.stderr
+    assert done.stdout == expected and "was changed since it was written; the trace is read instead [TL268]" in done.stderr
     assert "was changed" in timeloom("score", file, status=1).stderr
 
 

@@ -109,7 +109,7 @@ def test_interface_with_other_instrumenters(tmp_path, case, instrumenter, timelo
         ("omnitrace.config.exclude_functions = 'x'", "TypeError: exclude_functions is a list of regular expressions, not a str"),
         ("omnitrace.config.exclude_functions += [1]", "TypeError: exclude_functions is a list of regular expressions, not of int"),
         ("omnitrace.config.exclude_functions += ['a(b']\nomnitrace.profile().start()",
-         "timeloom.Error: function_exclude: 'a(b' is no regular expression: missing ), unterminated subpattern at position 1"),
+         "timeloom.Error: function_exclude: 'a(b' is no regular expression: missing ), unterminated subpattern at position 1 [TL122]"),
         ("omnitrace.user.push_region(1)", "TypeError: region_begin() takes a str, not int"),
     ],
 )  # fmt: skip
@@ -134,7 +134,7 @@ def test_a_variable_that_cannot_be_read_leaves_the_program_alone(tmp_path, varia
 
 
 @pytest.mark.parametrize("rank, lines", [("0", ["omnitrace: MPI is not recorded: start Python with "
-                                                "LD_PRELOAD=$(timeloom preload --print --mpi)"]), ("1", [])])
+                                                "LD_PRELOAD=$(timeloom preload --print --mpi) [TL024]"]), ("1", [])])
 def test_a_rank_says_that_calls_of_mpi_are_missing(tmp_path, rank, lines):
     (tmp_path / "app.py").write_text("import omnitrace\nwith omnitrace.profile(): print(1)")
     variables = {"PMI_RANK": rank, "PMI_SIZE": "2", "MPI_LOCALNRANKS": "1", "TIMELOOM_JOB": "a"}

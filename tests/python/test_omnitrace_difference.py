@@ -65,7 +65,7 @@ def test_a_difference_to_nothing(files, tmp_path):
     for text in ("", "[]", '{"timemory": {"wall_clock": {"ranks": []}}}', '{"timemory": {"wall_clock": {"ranks": [{"graph": [{}]}]}}}'):
         (tmp_path / "wrong" / "wall_clock.json").write_text(text)
         found = files(OMNITRACE_PROFILE="ON", OMNITRACE_DIFF_OUTPUT="ON", OMNITRACE_INPUT_PATH="wrong")
-        assert "wrong/wall_clock.json is no JSON report of wall_clock with rows" in found["stderr"], text
+        assert "wrong/wall_clock.json is not a JSON report of wall_clock with rows" in found["stderr"], text
 
 
 def test_what_a_configuration_file_names_is_found_at_the_end(tmp_path):

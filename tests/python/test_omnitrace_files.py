@@ -202,7 +202,7 @@ def test_directories(timeloom, run, tmp_path):
 def test_a_directory_that_cannot_be_made(timeloom, run, tmp_path):
     (tmp_path / "file").write_text("")
     done = timeloom("convert", run, "--to", "omnitrace", "-o", "file/out", cwd=tmp_path, **PLAIN)
-    assert "cannot write to file/out: Not a directory; the files go to ./" in done.stderr
+    assert "cannot write to file/out: Not a directory; the files go to ./ [TL721]" in done.stderr
     assert (tmp_path / "wall_clock.txt").exists()
 
 
@@ -216,7 +216,7 @@ def test_the_perfetto_trace_is_that_of_convert(files, timeloom, run, tmp_path):
 def test_a_unit_that_nobody_knows(timeloom, run, tmp_path):
     done = timeloom("convert", run, "--to", "omnitrace", "-o", "out", cwd=tmp_path, OMNITRACE_TIMING_UNITS="parsec", **PLAIN)
     said = [line for line in done.stderr.splitlines() if "parsec" in line]
-    assert said == ["timeloom: OMNITRACE_TIMING_UNITS=parsec: there is no such unit; times are in sec"]
+    assert said == ["timeloom: OMNITRACE_TIMING_UNITS=parsec: there is no such unit; times are in sec [TL708]"]
     assert "| sec " in (tmp_path / "out/wall_clock.txt").read_text()
 
 
@@ -242,8 +242,8 @@ def test_metrics_that_a_run_has_not(files):
 
 @pytest.mark.parametrize(("variables", "said"), [
     ({"OMNITRACE_TIMEMORY_COMPONENTS": "wallclock"}, "no metric is called 'wallclock'"),
-    ({"OMNITRACE_TRACE": "maybe"}, "variable OMNITRACE_TRACE: 'maybe' cannot be read; write ON or OFF"),
-    ({"OMNITRACE_CONFIG_FILE": "/no/where"}, "cannot read the configuration file /no/where"),
+    ({"OMNITRACE_TRACE": "maybe"}, "variable OMNITRACE_TRACE: 'maybe' cannot be read; write ON or OFF [TL709]"),
+    ({"OMNITRACE_CONFIG_FILE": "/no/where"}, "cannot read the configuration file /no/where [TL712]"),
 ])  # fmt: skip
 def test_wrong_variables(timeloom, run, tmp_path, variables, said):
     done = timeloom("convert", run, "--to", "omnitrace", "-o", "out", cwd=tmp_path, status=1, **{**PLAIN, **variables})

@@ -21,7 +21,7 @@ def test_a_run_of_somebody_else_says_not_what_is_read(timeloom, tmp_path):
     written = [path.name for path in run.parent.iterdir() if path.name.endswith(".txt")]
     assert [name.partition("-")[0] for name in written] == ["wall_clock"]  # and no wall_clock-PID.diff.txt
     said = timeloom("convert", run, "--to", "omnitrace", "-o", "out", cwd=tmp_path, **PLAIN, **wish).stderr
-    assert f"{tmp_path}/input/wall_clock.json is no file of at most 1 GiB" in said
+    assert f"{tmp_path}/input/wall_clock.json is not a file of at most 1 GiB [TL715]" in said
 
 
 def _killed(tmp_path, home, **names):
@@ -56,7 +56,7 @@ def test_a_run_of_somebody_else_changes_nothing_outside(timeloom, tmp_path, comm
     before = _contents(home, run)
     said = timeloom(command, run, cwd=home).stderr
     assert _contents(home, run) == before
-    assert ("is not replaced" if command == "weave" else f"timeloom convert {run} --to omnitrace") in said
+    assert ("is not replaced" if command == "weave" else f"timeloom convert {run} --to omnitrace [TL719]") in said
 
 
 @pytest.mark.parametrize("name, value", HOSTILE)

@@ -57,7 +57,7 @@ def test_every_variable(tmp_path, name, default, state):
     without = state.startswith("accepted, without effect: ")
     said = [line for line in done.stderr.splitlines() if name in line]
     if without and value != "OFF":
-        assert said == [f"omnitrace: {name}={value}: {state.removeprefix('accepted, without effect: ')}"]
+        assert said == [f"omnitrace: {name}={value}: {state.removeprefix('accepted, without effect: ')} [TL708]"]
     elif "old name" not in " ".join(said):
         assert said == []
 
@@ -90,8 +90,8 @@ def test_units_that_nobody_knows_are_lines_before_the_program(tmp_path, command,
     (tmp_path / "app.py").write_text(program)
     done = run_omnitrace(tmp_path, "app.py", command=command, OMNITRACE_PROFILE="ON", OMNITRACE_TIMING_UNITS="parsec",
                          ROCPROFSYS_MEMORY_UNITS="acre")  # fmt: skip
-    assert done.stderr.splitlines() == ["omnitrace: OMNITRACE_TIMING_UNITS=parsec: there is no such unit; times are in sec",
-                                        "omnitrace: OMNITRACE_MEMORY_UNITS=acre: there is no such unit; memory is in MB",
+    assert done.stderr.splitlines() == ["omnitrace: OMNITRACE_TIMING_UNITS=parsec: there is no such unit; times are in sec [TL708]",
+                                        "omnitrace: OMNITRACE_MEMORY_UNITS=acre: there is no such unit; memory is in MB [TL708]",
                                         "here"]  # fmt: skip
     (report,) = tmp_path.rglob("wall_clock-*.txt")
     assert "| sec " in report.read_text()
@@ -113,7 +113,7 @@ def test_a_directory_that_cannot_be_written(tmp_path):
     (tmp_path / "out").write_text("a file")
     done = run_omnitrace(tmp_path, "app.py", OMNITRACE_OUTPUT_PATH="out/x")
     assert done.stdout == "here\n"
-    assert done.stderr == "omnitrace: cannot write to out/x: Not a directory; the files go to ./\n"
+    assert done.stderr == "omnitrace: cannot write to out/x: Not a directory; the files go to ./ [TL721]\n"
     assert len(list(tmp_path.glob("timeloom-run-*"))) == 1
 
 

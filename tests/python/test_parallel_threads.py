@@ -294,7 +294,7 @@ def test_threads_measure_in_turns(instrumenter, tmp_path):
     (tmp_path / "program.py").write_text(MEASURES_TOGETHER)
     process = run_python(["program.py", instrumenter], tmp_path)
     assert (process.returncode, process.stderr) == (0, "")
-    assert process.stdout in ("", "a measurement is already running in this process; finish it first")
+    assert process.stdout in ("", "a measurement is already running in this process; finish it first [TL051]")
     runs = sorted(tmp_path.glob("run-*"))
     assert runs
     for run in runs:

@@ -165,7 +165,7 @@ def test_calls_below_the_depth_limit_are_one_call_path(mode, tmp_path, timeloom_
     run, said = measure(program, tmp_path, "--profile-depth", "100", *mode)
     found = {path: cells for path, cells in paths_of(run)[0].items() if path[:1] == ("<module>",)}
     sentence = ("the limit of 100 levels of call paths was exceeded. The deepest had 10,000 levels. "
-                "Consider setting --profile-depth to 10000.")
+                "Consider setting --profile-depth to 10000. [TL010]")
     assert f"timeloom: {sentence}\n" in said
     deepest = max(found, key=len)
     assert deepest == ("<module>", *["f"] * 99, "COLLAPSE")
@@ -187,7 +187,7 @@ def test_a_profile_whose_head_is_damaged_is_reported(tmp_path, timeloom_program)
         file.write(b"damaged!")
     done = subprocess.run([timeloom_program, "weave", run], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "1 damaged part left out; what was recorded is kept in spool/" in done.stdout
+    assert "1 damaged part left out; the recording is kept in spool/" in done.stdout
     assert sum(v for cells in paths_of(run)[0].values() for _, v, _ in cells) >= 2
 
 
@@ -207,6 +207,6 @@ with timeloom.region("all"):
     assert kept == list(range(len(kept))) and anchor.count(b"<cnode ") == len(kept) + 3
     lost = 260_000 - len(kept)
     assert 5_000 < lost < 15_000
-    assert f"timeloom: {lost:,} events could not be recorded\n" in said
+    assert f"timeloom: {lost:,} events could not be recorded [TL003]\n" in said
     timeloom("check", run, "visits(part) >= 260000", "visits(all) >= 1")
     timeloom("check", run, "visits(part) >= 260001", status=4)

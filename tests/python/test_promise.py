@@ -126,7 +126,7 @@ def test_everything_that_shows_visits_names_them(tmp_path, timeloom):
     assert {name for name, row in rows.items() if row["given_up"]} == given_up(spool)
     seen = rows["__main__.fib"]["visits"]
     (line,) = [line for line in done.stderr.splitlines() if "not timed to the end" in line]
-    assert line == f"timeloom: not timed to the end: __main__.fib after {seen:,} visits"
+    assert line == f"timeloom: not timed to the end: __main__.fib after {seen:,} visits [TL008]"
     full = timeloom("report", "--full", "--flat", "run", cwd=tmp_path, COLUMNS="200").stdout
     assert f" >= {seen:,} " in full
     full = timeloom("report", "--full", "--flat", "run", cwd=tmp_path, COLUMNS="200", LC_ALL="C.UTF-8").stdout
@@ -151,7 +151,7 @@ def test_a_comparison_shows_and_does_not_judge_them(tmp_path, timeloom):
     done = timeloom("diff", "--fail-above", "0", "--min-percent", "0", "run", "other", cwd=tmp_path, COLUMNS="200")
     left_out = "timeloom: left out of --fail-above, not timed to the end (--overhead): "
     assert done.stderr.startswith(left_out) and done.stderr.count("\n") == 1
-    assert set(done.stderr.removeprefix(left_out).strip().split(", ")) == given_up(spool)
+    assert set(done.stderr.removeprefix(left_out).removesuffix(" [TL413]\n").split(", ")) == given_up(spool)
     assert "\n! not timed to the end (--overhead), later time is their callers': " in done.stdout
     rows = json.loads(timeloom("diff", "--json", "run", "other", cwd=tmp_path).stdout)["regions"]["rows"]
     for side in ("before", "after"):
@@ -206,7 +206,7 @@ def test_a_killed_run_names_them(tmp_path, timeloom):
 def test_without_weaving_the_summary_counts_them(tmp_path):
     (tmp_path / "app.py").write_text(HOT + "fib(28)\n")
     done = record(tmp_path, SMALL, "--no-weave", program="app.py")
-    assert "timeloom: 1 function not timed to the end\n" in done.stderr
+    assert "timeloom: 1 function not timed to the end [TL008]\n" in done.stderr
 
 
 def test_a_limit_that_is_not_reached_gives_nothing_up(tmp_path, timeloom):

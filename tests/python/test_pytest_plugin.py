@@ -286,4 +286,4 @@ def test_the_newest_run_is_one_of_a_session_of_traces(session, timeloom, tmp_pat
     assert json.loads(timeloom("report", "--json", cwd=tmp_path).stdout)["run"] == run
     refused = timeloom("info", directory, status=1, cwd=tmp_path)
     assert refused.stderr == (
-        f"timeloom: {directory} holds runs and is none; name one of them, such as {run}\n")
+        f"timeloom: {directory} contains runs, but is not a run; name one of them, such as {run} [TL204]\n")

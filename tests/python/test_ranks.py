@@ -187,7 +187,7 @@ def test_ranks_in_different_directories(ranks, timeloom_program):
         directory = ranks.directory / str(rank)
         said = (
             f"timeloom: of the 2 ranks of this job not all record into {directory}/run; "
-            "late ones join it, the others are not measured or started in another directory"
+            "late ones join it, the others are not measured or started in another directory [TL243]"
         )
         assert done.stderr.splitlines().count(said) == 1
         assert (directory / "run" / "traces.otf2").exists()
@@ -228,7 +228,7 @@ for _ in range(1 + rank):
     subprocess.run([sys.executable, "-c", ""], check=True)
 """)
     done = ranks.start(2, *MEASURE, "app.py")
-    assert "timeloom: 3 Python processes not measured: --follow all\n" in done.stderr
+    assert "timeloom: 3 Python processes not measured: --follow all [TL001]\n" in done.stderr
 
 
 def test_a_size_limit_is_that_of_each_rank(ranks, timeloom_program):

@@ -54,7 +54,7 @@ def test_without_a_job_each_rank_has_its_run(work, timeloom_program):
     first, second = finish([start(work, rank, 2, "-o", "run", "--quiet") for rank in range(2)])
     assert first.splitlines() == [
         "timeloom: nothing tells the job of the ranks that MPICH has started, so each has a run of its own; "
-        "name the job in TIMELOOM_JOB"
+        "name the job in TIMELOOM_JOB [TL039]"
     ]
     assert second == ""
     assert sorted(os.listdir(work)) == ["app.py", "run.rank-0", "run.rank-1"]
@@ -217,7 +217,7 @@ def test_a_launcher_that_does_not_say_how_many_there_are(work, timeloom_program)
         for rank in range(2)
     ]  # fmt: skip
     assert finish(processes) == [
-        "timeloom: PMIx does not say how many ranks there are; the next command weaves their run: timeloom report run\n",
+        "timeloom: PMIx does not tell how many ranks there are; the next command weaves their run: timeloom report run [TL244]\n",
         "",
     ]
     subprocess.run([timeloom_program, "report", "run"], cwd=work, check=True, capture_output=True)
@@ -257,7 +257,7 @@ def native(work, timeloom_program, **variables):
 def test_a_native_rank_that_finds_nobody_else_weaves(work, timeloom_program):
     build_regions(work, timeloom_program)
     missing = (f"timeloom: of the 2 ranks of this job not all record into {work}/run; late ones join it, the others are not "
-               "measured or started in another directory")  # fmt: skip
+               "measured or started in another directory [TL243]")  # fmt: skip
     summary = ["timeloom: N", "timeloom: next: timeloom report run"]
     variables = [of_launcher(rank, 2, TIMELOOM_JOB="a") for rank in range(2)]
     assert native(work, timeloom_program, **variables[0]) == [summary[0], missing, summary[1]]
@@ -271,7 +271,7 @@ def test_native_ranks_of_unknown_number(work, timeloom_program):
     build_regions(work, timeloom_program)
     said = [native(work, timeloom_program, PMIX_NAMESPACE="prterun-here-1@1", PMIX_RANK=str(rank)) for rank in range(2)]
     assert said == [
-        ["timeloom: PMIx does not say how many ranks there are; the next command weaves their run: timeloom report run"],
+        ["timeloom: PMIx does not tell how many ranks there are; the next command weaves their run: timeloom report run [TL244]"],
         [],
     ]
     subprocess.run([timeloom_program, "report", "run"], cwd=work, check=True, capture_output=True)
@@ -299,7 +299,7 @@ def test_ranks_of_which_one_is_not_measured(work, timeloom_program):
     """As in mpirun -np 2 timeloom run … : -np 1 ./other, on one host."""
     (work / "app.py").write_text(MEETING.replace("PMI_SIZE", "MEASURED"))
     missing = (f"timeloom: of the 3 ranks of this job not all record into {work}/run; late ones join it, the others are not "
-               "measured or started in another directory")  # fmt: skip
+               "measured or started in another directory [TL243]")  # fmt: skip
     processes = [start(work, rank, 3, "-o", "run", TIMELOOM_JOB="a", MEASURED="2", MPI_LOCALNRANKS="3") for rank in (0, 1)]
     said = finish(processes)
     assert sorted(one.count(missing) for one in said) == [0, 1], said

@@ -33,7 +33,7 @@ FILES = [
     "timeloom-0.1.0.data/data/share/bash-completion/completions/timeloom",
 ]
 
-MISSING = "the package timeloom is not where it was installed; install it again"
+MISSING = "the package timeloom is not where it was installed; install it again [TL603]"
 
 
 def make_program(path, text):

@@ -58,7 +58,7 @@ def test_a_run_that_is_renamed_stays_that_of_its_program(tmp_path, timeloom_prog
         """)  # fmt: skip
     assert new.stdout.readline() == "begun\n"
     said = old.communicate("go on\n", 60)[1]
-    assert "not woven: the run was removed or renamed meanwhile" in said and "next:" not in said
+    assert "not woven: the run was removed or renamed meanwhile [TL020]" in said and "next:" not in said
     new.communicate("go on\n", 60)
     assert Run(tmp_path / "run", timeloom_program).visits("__main__.step") == [3]
     assert Run(tmp_path / "old", timeloom_program).visits("__main__.step") == [5]

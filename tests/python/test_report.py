@@ -210,7 +210,7 @@ def test_a_full_disk_is_an_error(program, run):
     with open("/dev/full", "wb") as full:
         done = subprocess.run([program, "report", str(run)], stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 1
-    assert done.stderr == b"timeloom: cannot write to standard output: No space left on device\n"
+    assert done.stderr == b"timeloom: cannot write to standard output: No space left on device [TL423]\n"
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +233,7 @@ def test_the_profile_that_was_woven_with_the_trace_is_read(timeloom, recorded, t
     expected = timeloom("report", "--csv", run).stdout
     shutil.rmtree(run / "traces")
     done = timeloom("report", "--csv", run)
-    assert (done.stdout, done.stderr) == (expected, "timeloom: 2 files of the trace missing, cut off or damaged; its profile is read\n")
+    assert (done.stdout, done.stderr) == (expected, "timeloom: 2 files of the trace missing, cut off or damaged; its profile is read [TL259]\n")
 
 
 def test_the_profile_of_another_trace_is_not_read(timeloom, recorded, tmp_path):
@@ -264,7 +264,7 @@ def test_a_damaged_profile_is_said_and_the_trace_is_read(timeloom, recorded, tmp
         done = timeloom("report", run)
         assert done.stdout == expected
         assert done.stderr.startswith(f"timeloom: {profile} cannot be read as a CUBE4 profile: ")
-        assert done.stderr.endswith("; the trace is read instead\n") and done.stderr.count("\n") == 1
+        assert done.stderr.endswith("; the trace is read instead [TL268]\n") and done.stderr.count("\n") == 1
 
 
 def test_an_archive_without_events(timeloom, tmp_path):

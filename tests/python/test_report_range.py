@@ -82,12 +82,12 @@ def test_every_form_of_a_report_takes_a_range(timeloom, run, each_run):
 
 
 def test_wrong_ranges(timeloom, run):
-    assert "--to is before --from" in timeloom("report", run, "--from", "2s", "--to", "1s", status=2).stderr
+    assert "--to is before --from [TL408]" in timeloom("report", run, "--from", "2s", "--to", "1s", status=2).stderr
     assert "takes a time" in timeloom("report", run, "--from", "__main__.step", status=2).stderr
     assert "'1x' is not accepted" in timeloom("report", run, "--to", "1x", status=2).stderr
     said = timeloom("report", run, "--from", "1000s", status=1).stderr
     length = json.loads(timeloom("report", "--json", run).stdout)["wall_s"]
-    found = re.fullmatch(r"timeloom: --from 1000s is beyond the end of the run, which is ([0-9.]+) (m?s) long\n", said)
+    found = re.fullmatch(r"timeloom: --from 1000s is beyond the end of the run, which is ([0-9.]+) (m?s) long \[TL419\]\n", said)
     assert float(found[1]) * (1e-3 if found[2] == "ms" else 1) == pytest.approx(length, rel=0.01)
     for other in (["--slowest"], ["--metric", "ru_utime"]):
         assert "do not go with" in timeloom("report", run, "--from", "1s", *other, status=2).stderr

@@ -57,17 +57,17 @@ def test_flags_of_the_interpreter_stay(app):
         ([], "Did not find a script to run"),
         (["--"], "Did not find a script to run"),
         (["--nopython"], "Did not find a script to run"),
-        ([""], "the name of the script is empty"),
-        (["-m"], "-m needs a value: the name of a module"),
+        ([""], "the name of the script is empty [TL110]"),
+        (["-m"], "-m needs a value: the name of a module [TL108]"),
         (["missing.py"], "Cannot run file 'missing.py' because: [Errno 2] No such file or directory: 'missing.py'"),
-        (["--instrumenter-type"], "--instrumenter-type needs a value: write --instrumenter-type=..."),
-        (["--instrumenter-type=", "app.py"], "--instrumenter-type needs a value: write --instrumenter-type=..."),
+        (["--instrumenter-type"], "--instrumenter-type needs a value: write --instrumenter-type=... [TL108]"),
+        (["--instrumenter-type=", "app.py"], "--instrumenter-type needs a value: write --instrumenter-type=... [TL108]"),
         (["--instrumenter-type=foo", "app.py"],
          'instrumenter_type "foo" unkown; write one of ' + ", ".join(_scorep_words.TYPES)),
         (["--instrumenter-file=missing.py", "app.py"],
          "Cannot run file 'missing.py' because: [Errno 2] No such file or directory: 'missing.py'"),
-        (["--nocompilr", "app.py"], "unknown option --nocompilr; did you mean --nocompiler?"),
-        (["--quux", "app.py"], "unknown option --quux; see python -m scorep --help"),
+        (["--nocompilr", "app.py"], "unknown option --nocompilr; did you mean --nocompiler? [TL109]"),
+        (["--quux", "app.py"], "unknown option --quux; see python -m scorep --help [TL109]"),
     ],
 )  # fmt: skip
 def test_wrong_usage_is_one_line(app, words, line):
@@ -197,7 +197,7 @@ def test_every_option(app, option, state):
     assert done.stdout == _scorep_words.help_text() if option == "--help" else "app.py']" in done.stdout
     if state.startswith("message: "):
         missing = state.removeprefix("message: ").removesuffix(" is not recorded")
-        assert f"scorep: {option}: {missing} is not recorded; leave the option out\n" in done.stderr
+        assert f"scorep: {option}: {missing} is not recorded; leave the option out [TL708]\n" in done.stderr
         assert done.stderr.count("\n") == 1
     elif option != "--verbose":
         deprecated = "scorep: Warning: The option '--mpi' is deprecated and will be removed in future.\n"
@@ -218,7 +218,7 @@ def test_every_variable(app, timeloom, name, state):
         value = "true" if "Type: Boolean" in entry else "something"
         done = run_scorep(app, "app.py", **OFF, SCOREP_EXPERIMENT_DIRECTORY="run", **{name: value})
         shown = value if value == "true" else f"'{value}'"
-        assert done.stderr == f"scorep: {name}={shown}: {text}\n"
+        assert done.stderr == f"scorep: {name}={shown}: {text} [TL708]\n"
         default = re.search(r"Default: (.*)", entry)[1]
         cfg = (app / "run" / "scorep.cfg").read_text().splitlines()
         assert [line for line in cfg if line.startswith(name + "=")] in ([], [f"{name}={default}"])
@@ -227,13 +227,13 @@ def test_every_variable(app, timeloom, name, state):
 def test_what_changes_nothing_is_said_when_asked(app):
     variables = {"SCOREP_TOTAL_MEMORY": "16M", "SCOREP_PROFILING_FORMAT": "tau_snapshot", "SCOREP_IO_POSIX": "no"}
     done = run_scorep(app, "app.py", **variables, SCOREP_EXPERIMENT_DIRECTORY="run")
-    line = "scorep: SCOREP_PROFILING_FORMAT='tau_snapshot': the profile is written as CUBE4\n"
+    line = "scorep: SCOREP_PROFILING_FORMAT='tau_snapshot': the profile is written as CUBE4 [TL708]\n"
     assert done.stderr == line
     assert "SCOREP_PROFILING_FORMAT='cube4'\n" in (app / "run" / "scorep.cfg").read_text()
     done = run_scorep(app, "app.py", **variables, **OFF, SCOREP_VERBOSE="true")
     assert line in done.stderr
-    assert "scorep: SCOREP_TOTAL_MEMORY=16M: raw records go to disk and have no such limit\n" in done.stderr
-    groups = "scorep: SCOREP_MPI_ENABLE_GROUPS='p2p': functions of MPI of all groups are recorded\n"
+    assert "scorep: SCOREP_TOTAL_MEMORY=16M: raw records go to disk and have no such limit [TL708]\n" in done.stderr
+    groups = "scorep: SCOREP_MPI_ENABLE_GROUPS='p2p': functions of MPI of all groups are recorded [TL708]\n"
     assert run_scorep(app, "app.py", **OFF, SCOREP_MPI_ENABLE_GROUPS="p2p").stderr == groups
     assert run_scorep(app, "app.py", **OFF, SCOREP_MPI_ENABLE_GROUPS="all").stderr == ""
     for form in ("cube4", "default"):
@@ -245,16 +245,16 @@ def test_options_with_lists_and_values(app):
         return run_scorep(app, option, "app.py", **OFF).stderr
 
     assert said("--mpp=mpi,shmem") == (
-        "scorep: --mpp=mpi,shmem: SHMEM is not recorded; leave the option out\n"
+        "scorep: --mpp=mpi,shmem: SHMEM is not recorded; leave the option out [TL708]\n"
     )
     for option in ("--io=posix,isoc", "--io=runtime:posix,isoc"):
         assert said(option) == ""
-    assert said("--mutex=omp") == "scorep: --mutex=omp: locks are not recorded\n"
-    assert said("--libwrap=fftw") == "scorep: --libwrap=fftw: calls of libraries are not recorded\n"
+    assert said("--mutex=omp") == "scorep: --mutex=omp: locks are not recorded [TL708]\n"
+    assert said("--libwrap=fftw") == "scorep: --libwrap=fftw: calls of libraries are not recorded [TL708]\n"
     assert "threads of this kind" in said("--thread=tbb")
     for option in ("--mpp=mpi,mpich", "--io=posix,"):
         assert "unknown option " + option in run_scorep(app, option, "app.py", status=1, **OFF).stderr
-    assert run_scorep(app, "--user=x", "app.py", status=1, **OFF).stderr == "scorep: --user takes no value\n"
+    assert run_scorep(app, "--user=x", "app.py", status=1, **OFF).stderr == "scorep: --user takes no value [TL106]\n"
     assert "needs a value" in run_scorep(app, "--mpp", "mpi", "app.py", status=1, **OFF).stderr
 
 
@@ -264,7 +264,7 @@ def test_papi_without_its_library(app):
     if _core_has_papi():
         pytest.skip("this machine has libpapi")
     assert done.stderr == (
-        "scorep: SCOREP_METRIC_PAPI: there is no libpapi here; its events are not counted\n"
+        "scorep: SCOREP_METRIC_PAPI: there is no libpapi here; its events are not counted [TL705]\n"
     )
 
 
@@ -282,7 +282,7 @@ def test_scorep_as_a_command(app):
     assert scorep("-h").stdout == scorep("--help").stdout and scorep("-h").stdout.startswith("Usage: scorep")
     done = scorep("--user", "--mpp=none", "echo", "-c", "x")
     assert (done.returncode, done.stdout) == (0, "-c x\n")
-    assert done.stderr == "scorep: native code is not instrumented; the command runs as it is\n"
+    assert done.stderr == "scorep: native code is not instrumented; the command runs as it is [TL725]\n"
     done = scorep("--nocompiler", "app.py", "x")
     assert (done.stdout, done.stderr) == ("['app.py', 'x']\n", "")
     assert scorep().returncode == 1 and "there is no command" in scorep().stderr

@@ -45,7 +45,7 @@ def current_umask():
 def test_two_variables_decide_what_is_written(app, profiling, tracing, files):
     done = run_scorep(app, "app.py", SCOREP_ENABLE_PROFILING=profiling, SCOREP_ENABLE_TRACING=tracing,
                       SCOREP_EXPERIMENT_DIRECTORY="run")  # fmt: skip
-    unread = "scorep: SCOREP_ENABLE_TRACING=nonsense: neither true nor false; it counts as false\n"
+    unread = "scorep: SCOREP_ENABLE_TRACING=nonsense: neither true nor false; it counts as false [TL706]\n"
     assert done.stderr == (unread if tracing == "nonsense" else "")
     assert contents(app / "run") == sorted(["MANIFEST.md", "scorep.cfg", *files])
 
@@ -163,7 +163,7 @@ def test_report_reads_the_profile_in_place_of_the_trace(app, timeloom):
     assert (app / "run" / "mine.cubex").exists()
     shutil.rmtree(app / "run" / "traces")
     done = timeloom("report", "--csv", app / "run")
-    assert (done.stdout, done.stderr) == (expected, "timeloom: 2 files of the trace missing, cut off or damaged; its profile is read\n")
+    assert (done.stdout, done.stderr) == (expected, "timeloom: 2 files of the trace missing, cut off or damaged; its profile is read [TL259]\n")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_value_that_cannot_be_read(app, name, value, what):
     done = run_scorep(app, "app.py", status=1, **{name: value})
     assert done.stdout == "" and directories(app) == []
     assert done.stderr.startswith(f"scorep: variable {name}: '{value}' cannot be read; write {what}")
-    assert done.stderr.endswith("see scorep-info config-vars --full\n")
+    assert done.stderr.endswith("see scorep-info config-vars --full [TL701]\n")
     assert done.stderr.count("\n") == 1
 
 
@@ -194,7 +194,7 @@ def test_a_depth_limit_is_told_of(app, timeloom, tracing):
     assert done.stdout == ""
     assert done.stderr == (
         "scorep: the limit of 100 levels of call paths was exceeded. The deepest had 152 levels. "
-        "Consider setting SCOREP_PROFILING_MAX_CALLPATH_DEPTH to 152.\n"
+        "Consider setting SCOREP_PROFILING_MAX_CALLPATH_DEPTH to 152. [TL010]\n"
     )
     done = run_scorep(app, "app.py", SCOREP_PROFILING_MAX_CALLPATH_DEPTH="152",
                       SCOREP_ENABLE_TRACING=tracing)  # fmt: skip
@@ -290,7 +290,7 @@ def test_a_base_name_is_no_path(app, name, mend):
     assert done.stdout == "" and directories(app) == []
     assert done.stderr == (
         f"scorep: SCOREP_PROFILING_BASE_NAME: '{name}' is not accepted; "
-        f"write the name of a file, without a directory{mend}\n"
+        f"write the name of a file, without a directory{mend} [TL702]\n"
     )
 
 

@@ -71,7 +71,7 @@ def test_where_the_user_works_is_never_renamed(app, overwrite):
         assert done.stdout == ""
         assert done.stderr == (
             f"scorep: the experiment directory cannot be {path}, which {what}; "
-            "choose another with SCOREP_EXPERIMENT_DIRECTORY\n"
+            "choose another with SCOREP_EXPERIMENT_DIRECTORY [TL234]\n"
         )
     assert sorted(app.rglob("*")) == before
 
@@ -88,7 +88,7 @@ def test_a_file_in_the_place(app):
 def test_the_parent_is_missing(app):
     done = run_scorep(app, "app.py", status=1, SCOREP_EXPERIMENT_DIRECTORY="no/run")
     assert done.stderr == (
-        f"scorep: the directory {app}/no for the experiment directory does not exist; make it first\n"
+        f"scorep: the directory {app}/no for the experiment directory does not exist; make it first [TL235]\n"
     )
 
 
@@ -97,7 +97,7 @@ def test_nothing_may_be_written_there(app):
     done = run_scorep(app, "app.py", SCOREP_EXPERIMENT_DIRECTORY="/proc/sys/run")
     assert done.stderr == (
         "scorep: nothing is measured: cannot write the experiment directory /proc/sys/run: Permission denied; "
-        "choose another with SCOREP_EXPERIMENT_DIRECTORY\n"
+        "choose another with SCOREP_EXPERIMENT_DIRECTORY [TL019]\n"
     )
 
 
@@ -152,7 +152,8 @@ def test_output_keeps_its_rules_for_what_is_in_the_way(app, timeloom):
 
     def refused(name, why, *options):
         done = timeloom(*run, name, *options, "app.py", cwd=app, status=2)
-        assert done.stderr == f"timeloom: {why} choose another with --output\n"
+        line = re.escape(f"timeloom: {why} choose another with --output")
+        assert re.fullmatch(line + r" \[TL\d{3}\]\n", done.stderr), done.stderr
 
     (app / "empty").mkdir()
     timeloom(*run, "empty", "app.py", cwd=app)
@@ -163,8 +164,8 @@ def test_output_keeps_its_rules_for_what_is_in_the_way(app, timeloom):
     (app / "sources").mkdir()
     (app / "sources" / "a.py").write_text("mine")
     for options in ([], ["--force"]):
-        refused("sources", f"{app}/sources exists and is no run;", *options)
-        refused("app.py", f"{app}/app.py exists and is no directory;", *options)
+        refused("sources", f"{app}/sources exists and is not a run;", *options)
+        refused("app.py", f"{app}/app.py exists and is not a directory;", *options)
         refused(".", f"the experiment directory cannot be {app}, which is the current directory;", *options)
     timeloom(*run, "mine", "--force", "app.py", cwd=app)
     first, second, third = directories(app)

@@ -200,6 +200,6 @@ def test_a_child_of_another_version_runs_unrecorded(timeloom_program, tmp_path):
     reason = f"the run is recorded by Timeloom 9.8.7, and this is {timeloom.__version__}; install the same version for both"
     lines = [line for line in done.stderr.splitlines() if "is not recorded" in line]
     assert len(lines) == 2
-    assert all(re.fullmatch(rf"timeloom: process \d+ is not recorded: {re.escape(reason)}", line) for line in lines)
+    assert all(re.fullmatch(rf"timeloom: process \d+ is not recorded: {re.escape(reason)} \[TL018\]", line) for line in lines)
     report = subprocess.run([timeloom_program, "report", "--json", "run"], cwd=tmp_path, check=True, capture_output=True)
     assert json.loads(report.stdout)["processes"] == 1

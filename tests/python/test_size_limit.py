@@ -72,8 +72,8 @@ rest()
     assert recorded > 400_000
     # The module, rest, outer and work beside the steps; each is entered and left.
     assert recorded + lost >= 2_000_008
-    assert f"recording ended at the size limit (--max-size): {lost:,} events not recorded\n" in run.said
-    assert run.losses[0] == f"{lost:,} events could not be recorded: the run had reached its size limit"
+    assert f"recording ended at the size limit (--max-size): {lost:,} events not recorded [TL005]\n" in run.said
+    assert run.losses[0] == f"{lost:,} events could not be recorded: the run had reached its size limit [TL003]"
     # Regions open then have no time after it.
     assert run.rows["__main__.rest"]["inclusive_s"] < run.info["wall_s"] - 1
 
@@ -98,8 +98,8 @@ def test_the_newest_events_are_kept(measure):
     assert open_regions == []
     assert run.rows["__main__.last"]["visits"] == 100
     assert 300_000 < 2 * run.rows["__main__.step"]["visits"] < 530_000
-    assert f"{spool.dropped:,} older events dropped at the size limit (--max-size)\n" in run.said
-    assert run.losses == [f"{spool.dropped:,} older events dropped at the size limit of the run"]
+    assert f"{spool.dropped:,} older events dropped at the size limit (--max-size) [TL006]\n" in run.said
+    assert run.losses == [f"{spool.dropped:,} older events dropped at the size limit of the run [TL006]"]
 
 
 @pytest.mark.any_python
@@ -143,7 +143,7 @@ def test_tasks_go_on_where_their_beginning_was_dropped(measure, instrumenter):
     )  # fmt: skip
     (spool,) = spools_of(run.directory)
     assert spool.dropped > 1_000_000
-    assert run.losses == [f"{spool.dropped:,} older events dropped at the size limit of the run"]
+    assert run.losses == [f"{spool.dropped:,} older events dropped at the size limit of the run [TL006]"]
     assert set(spool.owners.values()) == {0}
     paths = set()
     for location in spool.locations():
@@ -234,7 +234,7 @@ def test_what_comes_after_the_limit_is_in_the_profile(measure):
     assert (run.rows["__main__.rest"]["visits"], run.rows["__main__.outer"]["visits"]) == (1, 6)
     (loss,) = [one for one in run.losses if "profile" in one]
     folded = int(loss.split()[0].replace(",", ""))
-    assert loss == f"{folded:,} events after the size limit of the run, in the profile only"
+    assert loss == f"{folded:,} events after the size limit of the run, in the profile only [TL007]"
     recorded = sum(sum(1 for _ in spool.events(index)) for spool in spools for index in (0, 1) if index in spool.threads)
     assert 0 <= folded + recorded - 2 * (3 * 200_000 + 400_012) < 10_000  # and what Python itself calls
     assert "timeloom: from the size limit (--max-size) on " in run.said and "not recorded" not in run.said
@@ -311,7 +311,7 @@ def test_tasks_need_room_for_events(tmp_path):
 @pytest.mark.parametrize(
     "options, said",
     [
-        (["--max-size", "1M"], "--max-size: '1M' is not accepted; write a value of at least 4M\n"),
+        (["--max-size", "1M"], "--max-size: '1M' is not accepted; write a value of at least 4M [TL101]\n"),
         (["--max-size", "much"], "--max-size: 'much' is not accepted; write a size"),
         (["--max-size", "4M", "--at-max-size", "drop"], "'drop' is not accepted; write one of stop, ring, profile"),
     ],

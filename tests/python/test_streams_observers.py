@@ -266,7 +266,7 @@ def test_our_tool_id_is_taken_while_we_pause(tmp_path):
     """
     message = (
         "timeloom: calls are not recorded from here on: every tool id of sys.monitoring is taken by other "
-        "tools (mine); choose another instrumenter (--instrumenter frame)\n"
+        "tools (mine); choose another instrumenter (--instrumenter frame) [TL017]\n"
     )
     run = tmp_path / "run"
     (tmp_path / "p.py").write_text(textwrap.dedent(program))

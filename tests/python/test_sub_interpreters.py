@@ -77,7 +77,7 @@ print("done")
         tmp_path, "--instrumenter", instrumenter,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
-    assert said(done) == ["timeloom: 3 sub-interpreters not recorded"]
+    assert said(done) == ["timeloom: 3 sub-interpreters not recorded [TL002]"]
     profile = Profile(tmp_path / "run")
     visits = [visits_by_region(profile, location) for location in profile.locations]
     assert [counts.get("__main__.leaf", 0) for counts in visits] == [1000, 2, 2, 2]
@@ -89,7 +89,7 @@ def test_report_and_info_say_it(tmp_path, timeloom_program):
     for command in ("info", "report"):
         done = subprocess.run([timeloom_program, command, "run"], cwd=tmp_path, capture_output=True, text=True,
                               check=True, env=environment())  # fmt: skip
-        assert "! 1 sub-interpreter not recorded" in done.stdout
+        assert "! 1 sub-interpreter not recorded [TL002]" in done.stdout
 
 
 def test_the_children_of_the_program_are_measured_all_the_same(tmp_path):
@@ -128,7 +128,7 @@ timeloom.start()
 try:
     timeloom.Measurement().start()
 except timeloom.Error as error:
-    assert str(error) == "a sub-interpreter cannot be measured; begin the measurement in the main interpreter"
+    assert str(error) == "a sub-interpreter cannot be measured; begin the measurement in the main interpreter [TL602]"
 else:
     assert False
 """
@@ -141,7 +141,7 @@ def test_code_that_marks_regions_runs_in_them(tmp_path, isolated):
     assert (done.stdout, done.stderr, done.returncode) == ("done\n", "", 0)
     done = measured(text, tmp_path)
     assert (done.stdout, done.returncode) == ("done\n", 0), done.stderr
-    assert said(done) == ["timeloom: 1 sub-interpreter not recorded"]
+    assert said(done) == ["timeloom: 1 sub-interpreter not recorded [TL002]"]
 
 
 def test_a_process_ends_from_one_of_them(tmp_path):
@@ -161,4 +161,4 @@ with InterpreterPoolExecutor(2) as pool:
 """, tmp_path)  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "[0, 1, 4, 9, 16]\n"), done.stderr
     (line,) = said(done)
-    assert line in ("timeloom: 1 sub-interpreter not recorded", "timeloom: 2 sub-interpreters not recorded")
+    assert line in ("timeloom: 1 sub-interpreter not recorded [TL002]", "timeloom: 2 sub-interpreters not recorded [TL002]")

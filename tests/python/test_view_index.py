@@ -101,11 +101,11 @@ def test_a_damaged_index_is_made_anew_with_one_line(program, one_run, timeloom):
         flipped(index, good, place)
         again = timeloom("view", "--text", one_run)
         assert again.stdout == text.stdout
-        assert again.stderr == f"timeloom: the index of {one_run} is damaged; it is made anew\n", place
+        assert again.stderr == f"timeloom: the index of {one_run} is damaged; it is made anew [TL431]\n", place
     assert timeloom("view", "--text", one_run).stderr == ""
     flipped(index, good, len(good) // 2)
     done = timeloom("view", "--html", one_run.with_suffix(".html"), one_run)
-    assert done.stderr.startswith(f"timeloom: the index of {one_run} is damaged; it is made anew\ntimeloom: wrote ")
+    assert done.stderr.startswith(f"timeloom: the index of {one_run} is damaged; it is made anew [TL431]\ntimeloom: wrote ")
 
 
 def test_a_page_goes_on_when_the_index_is_made_anew(program, one_run):

@@ -18,7 +18,7 @@ ELSEWHERE = ("src/doors/scorep/tools/", "src/tools/score/", "src/tools/view/", "
              "src/tools/convert/convert_command.cpp", "src/doors/omnitrace/tools/omnitrace_files.cpp", "src/tools/start/preload_command.cpp",
              "python/timeloom/_notebook/", "python/doors/timeloom_kernel/")  # fmt: skip
 CODE = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|[;{}]|[^;{}\"/]+|/")
-FIELDS = re.compile(r"%[\d.]*l*[a-z]|\{[^{}]*\}|\\n|[`']")
+FIELDS = re.compile(r" ?\[TL\d+\]|%[\d.*]*l*[a-z]|\{[^{}]*\}|\\n|[`']")
 
 
 def statements(path):

@@ -80,7 +80,7 @@ each_instrumenter = pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
 
 def said(process):
     (line,) = [line for line in process.stderr.splitlines() if "recorded was only" in line]
-    return line.partition("recorded was only ")[2]
+    return line.partition("recorded was only ")[2].removesuffix(" [TL011]")
 
 
 @each_instrumenter
@@ -233,7 +233,7 @@ def test_in_the_run(measure, tmp_path, timeloom_program):
 @pytest.mark.parametrize("region, came", [("train", "1 time"), ("nowhere", "that never came")])
 def test_reports_say_that_it_is_only_a_window(measure, tmp_path, timeloom_program, region, came):
     measure("main()", "--from", f"__main__.{region}")
-    line = f"! recorded was only from __main__.{region}: {came}"
+    line = f"! recorded was only from __main__.{region}: {came} [TL011]"
     for command in (["report"], ["report", "--full"], ["info"]):
         done = subprocess.run([timeloom_program, *command, tmp_path / "run"], capture_output=True, text=True, check=True)
         assert line in done.stdout.splitlines(), command

@@ -45,7 +45,7 @@ def run(packages, *words, **options):
 
 
 def said(reason):
-    return f"timeloom: nothing is measured: {reason}\n"
+    return f"timeloom: nothing is measured: {reason} [TL019]\n"
 
 
 STARTS = {
@@ -105,13 +105,13 @@ def test_wrong_usage_is_said_as_ever(packages):
 
 def test_importing_it_says_what_to_install(packages):
     got = run(packages, "-c", "try: import timeloom\nexcept ImportError as error: print(error)")
-    assert (got.returncode, got.stdout, got.stderr) == (0, NOT_INSTALLED + "\n", "")
+    assert (got.returncode, got.stdout, got.stderr) == (0, NOT_INSTALLED + " [TL601]\n", "")
 
 
 def test_another_module_is_not_taken_for_ours(packages):
     (packages / "spam.py").write_text("import timeloom\n")
     got = run(packages, "-m", "spam")
-    assert (got.returncode, got.stderr.splitlines()[-1]) == (1, f"ImportError: {NOT_INSTALLED}")
+    assert (got.returncode, got.stderr.splitlines()[-1]) == (1, f"ImportError: {NOT_INSTALLED} [TL601]")
 
 
 def test_a_newer_python_than_any_that_is_known(packages):
@@ -126,7 +126,7 @@ def test_an_extension_that_does_not_load(packages):
     got = run(packages, "-m", "timeloom", "program.py")
     assert got.returncode == 3
     pattern = "its extension does not load: .*file too short; write: .* -m pip install --force-reinstall timeloom"
-    assert re.fullmatch(said(pattern), got.stderr)
+    assert re.fullmatch(rf"timeloom: nothing is measured: {pattern} \[TL019\]\n", got.stderr)
 
 
 @pytest.mark.any_python

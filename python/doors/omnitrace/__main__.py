@@ -27,7 +27,7 @@ _SCRIPT_FILES = (b"OMNITRACE_PYTHON_SCRIPT_FILE", b"ROCPROFSYS_PYTHON_SCRIPT_FIL
 _USE_PID = b"OMNITRACE_USE_PID"
 _NO_ANNOTATIONS = (
     "omnitrace: -a: the file and line of each function are in the trace without it; "
-    "lasti, argcount, nlocals and stacksize are not recorded\n"
+    "lasti, argcount, nlocals and stacksize are not recorded [TL708]\n"
 )
 
 
@@ -75,7 +75,7 @@ def _check_expressions(line: _command_line.CommandLine) -> None:
             try:
                 compile_expression(expression)
             except ValueError as error:
-                raise _core.Error(f"{option.long}: {error}") from None
+                raise _core.Error(f"{option.long}: {error} [TL122]") from None
 
 
 def _take_configuration(line: _command_line.CommandLine) -> None:
@@ -97,12 +97,12 @@ def _program(line: _command_line.CommandLine) -> "_Program":
     script = next(filter(None, (posix.environ.get(name) for name in _SCRIPT_FILES)), None)
     if script is None or line.marked:
         if line.program is None:
-            raise _core.Error("no script given; write: omnitrace-python [options] -- script.py, or see --help")
+            raise _core.Error("no script given; write: omnitrace-python [options] -- script.py, or see --help [TL426]")
         kind, target, arguments = line.program
         options = [*line.options, "--"]
         meant = kind == "file" and _core.meant_command(["omnitrace-python"], options, "omnitrace", target, arguments)
         if meant:
-            raise _core.Error(meant)
+            raise _core.Error(f"{meant} [TL124]")
         return _found(line.program)
     kind, target, arguments = line.program or ("file", "", [])
     if kind != "file" or _exists(target):
@@ -122,7 +122,10 @@ def _found(program: "_Program") -> "_Program":
             path = f"{directory.decode('utf-8', 'surrogateescape')}/{target}"
             if directory and _exists(path):
                 return kind, path, arguments
-    raise _core.Error(f"there is no script {target!r}; write: omnitrace-python [options] -- script.py [arguments]")
+    raise _core.Error(
+        f"there is no script {target!r}; write: omnitrace-python [options] -- script.py "
+        "[arguments] [TL426]"
+    )
 
 
 def _exists(path: str) -> bool:

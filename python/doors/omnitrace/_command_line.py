@@ -128,7 +128,7 @@ def _take(line: CommandLine, option: Option, name: str, values: list[str]) -> No
         try:
             line.verbosity = int(values[0])
         except ValueError:
-            raise _core.Error(f"{name}: {values[0]!r} is no whole number") from None
+            raise _core.Error(f"{name}: {values[0]!r} is not a whole number [TL101]") from None
     elif option.name == "config":
         line.config += values
     elif option.name == "setup":

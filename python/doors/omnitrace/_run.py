@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from timeloom._core import _Program
 
-_REFUSED = "omnitrace: nothing is measured: {}\n"
+_REFUSED = "omnitrace: nothing is measured: {} [TL019]\n"
 
 _begun = False  # by this module
 _finalized = False
@@ -74,6 +74,7 @@ def take(settings: "dict[str, Any]") -> None:
 def _begin(words: "Sequence[str]") -> None:
     global _begun, _refused, _applied
     from timeloom._launch import _read_pyproject as read_pyproject
+    from timeloom._text import without_id
 
     settings = _config.settings()
     try:
@@ -83,7 +84,7 @@ def _begin(words: "Sequence[str]") -> None:
         if str(error).partition(":")[0] in settings:
             raise  # the program has set it
         _refused = True
-        sys.stderr.write(_REFUSED.format(error))
+        sys.stderr.write(_REFUSED.format(without_id(error)))
         return
     _begun = True
     _applied = settings

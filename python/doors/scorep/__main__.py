@@ -75,7 +75,7 @@ def _check(program: "_Program") -> None:
     options = [word for word in sys.argv[1 : len(sys.argv) - len(arguments) - 1] if word != "--"]
     meant = _core.meant_command(["python", "-m", "scorep"], options, "scorep", target, arguments)
     if meant:
-        raise _core.Error(meant)
+        raise _core.Error(f"{meant} [TL124]")
     try:
         open(target, "rb").close()
     except IsADirectoryError:

@@ -6,7 +6,7 @@ import sys
 from timeloom import _core
 
 if "scorep" not in _core.doors:
-    _LEFT_OUT = "this Timeloom was built without its door 'scorep'"
+    _LEFT_OUT = "this Timeloom was built without its door 'scorep' [TL123]"
     if os.path.basename(sys.argv[0]).startswith(("scorep", "scorep-python")):
         sys.exit(f"scorep: {_LEFT_OUT}")
     raise ImportError(_LEFT_OUT, name="scorep")

@@ -31,7 +31,7 @@ def main() -> None:
     elif "--help" in options or "-h" in options:
         print(_USAGE, end="")
     elif not command:
-        raise SystemExit("scorep: there is no command to run; see scorep --help")
+        raise SystemExit("scorep: there is no command to run; see scorep --help [TL724]")
     elif command[0].endswith(".py"):
         # By its path: with -m, Python would search the current directory first.
         door = os.path.join(os.path.dirname(__file__), "__main__.py")
@@ -41,12 +41,12 @@ def main() -> None:
 
 
 def _run(command: list[str]) -> None:
-    sys.stderr.write("scorep: native code is not instrumented; the command runs as it is\n")
+    sys.stderr.write("scorep: native code is not instrumented; the command runs as it is [TL725]\n")
     sys.stderr.flush()
     try:
         os.execvp(command[0], command)
     except OSError as error:
-        raise SystemExit(f"scorep: cannot run {command[0]}: {error.strerror}") from None
+        raise SystemExit(f"scorep: cannot run {command[0]}: {error.strerror} [TL430]") from None
 
 
 if __name__ == "__main__":

@@ -46,9 +46,9 @@ def of_timeloom(line: str) -> CellOptions:
         if name in _OWN:
             own[name] = value if isinstance(value, str) else ""
             if _OWN[name] and not own[name]:
-                raise Error(f"--{name} needs a value")
+                raise Error(f"--{name} needs a value [TL630]")
         elif value is True and name.removeprefix("no-") not in _switches():
-            raise Error(f"--{name} needs a value")
+            raise Error(f"--{name} needs a value [TL630]")
         elif name in _LISTS:
             settings.setdefault(name, []).append(value)
         elif name.startswith("no-") and value is True:
@@ -76,7 +76,7 @@ def _next_option(words: list[str]) -> tuple[str, str | bool]:
     if word == "-o" and words:
         return "output", words.pop(0)
     if not word.startswith("--") or len(word) < 3:
-        raise Error(f"{word}: options begin with --, and the code is in the lines below")
+        raise Error(f"{word}: options begin with --, and the code is in the lines below [TL630]")
     name, equals, value = word[2:].partition("=")
     if equals:
         return name, value
@@ -128,6 +128,6 @@ def environment(words: str) -> dict[str, str]:
             continue
         name, equals, value = line.strip().partition("=")
         if not equals or not name.strip():
-            raise Error(f"{line.strip()}: write NAME=VALUE")
+            raise Error(f"{line.strip()}: write NAME=VALUE [TL630]")
         variables[name.strip()] = value.strip()
     return variables

@@ -44,8 +44,8 @@ def _wrappers_of(arguments: argparse.Namespace) -> dict[str, str | bool]:
         if value is None:
             continue
         if name not in _core.wrappers():
-            print(f"--{name}: this Timeloom has no wrapper for {option.what}; the kernel is installed without it",
-                  file=sys.stderr)
+            print(f"--{name}: this Timeloom has no wrapper for {option.what}; "
+                  "the kernel is installed without it [TL638]", file=sys.stderr)
             continue
         settings[name] = option.value if value is True else value
     return settings
@@ -96,10 +96,11 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         places = install(names, kernel, user=prefix is None, prefix=prefix)
     except ImportError:
-        print("timeloom_kernel.install: Jupyter is not installed; pip install 'timeloom[jupyter]'", file=sys.stderr)
+        print("timeloom_kernel.install: Jupyter is not installed; pip install 'timeloom[jupyter]' [TL639]",
+              file=sys.stderr)
         return 1
     except (OSError, ValueError) as error:
-        print(f"timeloom_kernel.install: {error}", file=sys.stderr)
+        print(f"timeloom_kernel.install: {error} [TL639]", file=sys.stderr)
         return 1
     for place in places:
         print(f"installed {place}")

@@ -23,7 +23,10 @@ def run(notebook: Notebook, line: str) -> Any:
     """Carry out the line. Raises UsageError."""
     words = line.split()
     if not words:
-        raise UsageError("%timeloom needs a statement, or one of: runs, diff, wait, view; %timeloom --help says more")
+        raise UsageError(
+            "%timeloom needs a statement, or one of: runs, diff, wait, view; "
+            "%timeloom --help explains them [TL630]"
+        )
     try:
         if words == ["runs"]:
             return _list_runs(notebook)
@@ -95,7 +98,7 @@ def _diff(notebook: Notebook, numbers: list[int]) -> None:
 
 def _view(notebook: Notebook, numbers: list[str]) -> None:
     if not notebook.runs.records:
-        raise UsageError("no cell of this notebook has been measured")
+        raise UsageError("no cell of this notebook has been measured [TL631]")
     record = _record(notebook, int(numbers[0])) if numbers else notebook.runs.records[-1]
     record.run.view()
 
@@ -108,7 +111,7 @@ def _two_runs(notebook: Notebook, numbers: list[int]) -> tuple[CellRecord, CellR
     records = notebook.runs.records
     if not numbers:
         if len(records) < 2:
-            raise UsageError("%timeloom diff needs two measured cells")
+            raise UsageError("%timeloom diff needs two measured cells [TL631]")
         return records[-2], records[-1]
     pair = [_record(notebook, number) for number in numbers]
     return (pair[0], records[-1]) if len(pair) == 1 else (pair[0], pair[1])
@@ -118,4 +121,4 @@ def _record(notebook: Notebook, number: int) -> CellRecord:
     for record in reversed(notebook.runs.records):
         if record.head.cell == f"In [{number}]":
             return record
-    raise UsageError(f"In [{number}] was not measured; %timeloom runs lists the runs")
+    raise UsageError(f"In [{number}] was not measured; %timeloom runs lists the runs [TL631]")

@@ -113,7 +113,10 @@ class TimeloomMagics(Magics):
             elif name == "report" and value in ("static", "summary", "off"):
                 settings.report = value
             else:
-                raise UsageError(f"{word}: write measure_every_cell=True or False, report=static, summary or off")
+                raise UsageError(
+                    f"{word}: write measure_every_cell=True or False, report=static, "
+                    "summary or off [TL630]"
+                )
         show_text(f"measure_every_cell={settings.measure_every_cell} report={settings.report}")
 
     # ---- settings of Score-P
@@ -242,7 +245,7 @@ class TimeloomMagics(Magics):
         words = line.split()
         if words:
             if words[0] != "--drop" or len(words) != 2 or not words[1].isdigit() or int(words[1]) >= len(cells):
-                raise UsageError(f"%multicell {line}: write --drop and the position of a marked cell")
+                raise UsageError(f"%multicell {line}: write --drop and the position of a marked cell [TL630]")
             del cells[int(words[1])]
         lines = [f"{number}: {code.strip().splitlines()[0]}" for number, code in enumerate(cells) if code.strip()]
         show_text("\n".join(lines) or "no cell is marked")
@@ -266,7 +269,7 @@ class TimeloomMagics(Magics):
         if "--mpi" in words:
             at = words.index("--mpi")
             if not words[at + 1 : at + 2] or not words[at + 1].isdigit():
-                raise UsageError("--mpi needs a number of ranks")
+                raise UsageError("--mpi needs a number of ranks [TL630]")
             ranks = int(words[at + 1])
             del words[at : at + 2]
         self._notebook.writefile.start(" ".join(words), ranks)

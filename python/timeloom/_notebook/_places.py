@@ -49,7 +49,7 @@ def _make_base() -> Path:
     try:
         return Path(tempfile.mkdtemp(prefix="timeloom-notebook-"))
     except OSError as error:
-        raise Error(f"there is no directory for the runs of cells: {error}") from None
+        raise Error(f"there is no directory for the runs of cells: {error} [TL637]") from None
 
 
 def scorep_wants_results() -> bool:
@@ -83,7 +83,10 @@ def _stamped(name: str, when: float | None = None) -> str:
 
 def _make_room(named: str) -> None:
     if not _is_on("SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY", "true"):
-        raise Error(f"{named} exists; choose another {_VARIABLE}, or allow SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY")
+        raise Error(
+            f"{named} exists; choose another {_VARIABLE}, "
+            "or allow SCOREP_OVERWRITE_EXPERIMENT_DIRECTORY [TL637]"
+        )
     if not os.path.isfile(os.path.join(named, "scorep.cfg")):
         return  # an empty directory is used, another one refused
     os.rename(named, _stamped(named.rstrip("/"), os.stat(named).st_mtime))

@@ -67,7 +67,7 @@ def run(notebook: Notebook, line: str, code: str) -> None:
             command = [_mpirun(), "-n", str(ranks), *command]
         status = _run(command)
         if status != 0:
-            raise UsageError(f"the process of the cell ended with status {status}")
+            raise UsageError(f"the process of the cell ended with status {status} [TL632]")
         if names:
             notebook.shell.user_ns.update(pickle.loads((place / "outputs").read_bytes()))
     run = CellRun(output, None)
@@ -79,14 +79,14 @@ def _ranks(text: str | None) -> int:
     if text is None:
         return 0
     if not text.isdigit() or int(text) == 0:
-        raise timeloom.Error(f"--ranks takes a number from 1 on, not {text!r}")
+        raise timeloom.Error(f"--ranks takes a number from 1 on, not {text!r} [TL630]")
     return int(text)
 
 
 def _mpirun() -> str:
     program = shutil.which("mpirun")
     if program is None:
-        raise UsageError("--ranks needs mpirun, which is not in PATH")
+        raise UsageError("--ranks needs mpirun, which is not in PATH [TL633]")
     return program
 
 
@@ -106,7 +106,7 @@ def _write(place: Path, notebook: Notebook, code: str, names: list[str]) -> Path
     try:
         reads = set(_names_of(compile(plain, "<cell>", "exec")))
     except SyntaxError as error:
-        raise UsageError(f"the cell is no plain Python: {error}") from None
+        raise UsageError(f"the cell is not plain Python: {error} [TL634]") from None
     inputs, modules = {}, []
     for name in sorted(reads & set(notebook.shell.user_ns) - set(notebook.shell.user_ns_hidden)):
         value = notebook.shell.user_ns[name]
@@ -119,7 +119,10 @@ def _write(place: Path, notebook: Notebook, code: str, names: list[str]) -> Path
         try:
             (place / "inputs").write_bytes(pickle.dumps(inputs))
         except Exception as error:
-            raise UsageError(f"what the cell reads cannot be handed to another process: {error}") from None
+            raise UsageError(
+                f"the values that the cell reads cannot be handed to another process: {error} "
+                "[TL635]"
+            ) from None
         parts.append(_READ.format(inputs=str(place / "inputs")))
     parts.append(plain)
     if names:

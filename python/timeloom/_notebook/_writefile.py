@@ -47,7 +47,7 @@ class WriteMode:
             script.write_text(_SCRIPT_HEAD.format(runner=runner.name), encoding="utf-8")
             runner.write_text("", encoding="utf-8")
         except OSError as error:
-            raise UsageError(f"the files cannot be written: {error}") from None
+            raise UsageError(f"the files cannot be written: {error} [TL636]") from None
         self.on, self._base, self._script, self._runner = True, base, script, runner
         self._exports, self._arguments, self._ranks, self._cells = [], [], ranks, 0
         say(f"Started converting to Python script. See files:\n{runner}\n{script}\n")
@@ -78,7 +78,7 @@ class WriteMode:
             with self._script.open("a", encoding="utf-8") as file:
                 file.write(head + before + code + after)
         except OSError as error:
-            raise UsageError(f"the cell is not recorded: {error}") from None
+            raise UsageError(f"the cell is not recorded: {error} [TL636]") from None
         say(f"Python commands {'with' if instrumented else 'without'} instrumentation recorded.")
 
     def _future_first(self, code: str) -> str:
@@ -106,7 +106,7 @@ class WriteMode:
             self._runner.write_text("\n".join(lines), encoding="utf-8", errors="surrogateescape")
             self._runner.chmod(self._runner.stat().st_mode | 0o111)
         except OSError as error:
-            raise UsageError(f"{self._runner.name} cannot be written: {error}") from None
+            raise UsageError(f"{self._runner.name} cannot be written: {error} [TL636]") from None
         say("Finished converting to Python script.")
 
     def abort(self) -> None:

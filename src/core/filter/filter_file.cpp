@@ -110,7 +110,7 @@ class FilterFile::Parser {
     fail("Unexpected token '" + std::string(word) + "'");
   }
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(name_ + ", line " + std::to_string(line_number_) + ": " + what);
+    throw Error(name_ + ", line " + std::to_string(line_number_) + ": " + what + " [TL119]");
   }
 
   Parsed& filter_;
@@ -134,15 +134,17 @@ FilterFile FilterFile::parse(std::string_view text, const std::string& name) {
 std::string FilterFile::read(const std::filesystem::path& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
-    throw Error("cannot read the filter file " + file.string() + ": it is a directory");
+    throw Error("cannot read the filter file " + file.string() + ": it is a directory [TL120]");
   }
   int failed = 0;
   std::string text = os::read_file(file.string(), kLargest + 1, &failed);
   if (failed != 0) {
-    throw Error("cannot read the filter file " + file.string() + ": " + std::strerror(failed));
+    throw Error("cannot read the filter file " + file.string() + ": " + std::strerror(failed) +
+                " [TL120]");
   }
   if (text.size() > kLargest) {
-    throw Error("cannot read the filter file " + file.string() + ": it is larger than 64 MiB");
+    throw Error("cannot read the filter file " + file.string() +
+                ": it is larger than 64 MiB [TL120]");
   }
   return text;
 }

@@ -129,7 +129,7 @@ Message dictionary_message(std::size_t place, const Column& column) {
     if (text.size() > INT32_MAX) {
       throw Error("the different texts of the column " + column.name +
                   " are more than 2 GB, which is too much for an Arrow file; convert a part of the "
-                  "run with --thread, --from and --until, or to json");
+                  "run with --thread, --from and --until, or to json [TL311]");
     }
     for (int i = 0; i < 4; ++i) ends += static_cast<char>(text.size() >> (8 * i));
   }

@@ -154,7 +154,7 @@ void ArchiveWriter::put(const void* bytes, std::size_t size) {
 }
 
 void ArchiveWriter::fail() const {
-  throw Error("cannot write " + file_.string() + ": " + std::strerror(errno));
+  throw Error("cannot write " + file_.string() + ": " + std::strerror(errno) + " [TL302]");
 }
 
 }  // namespace timeloom::cube

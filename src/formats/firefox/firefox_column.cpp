@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kInMemory = 1 << 18;
 
 [[noreturn]] void fail() {
-  throw Error(std::string("cannot write a temporary file: ") + std::strerror(errno));
+  throw Error(std::string("cannot write a temporary file: ") + std::strerror(errno) + " [TL307]");
 }
 }  // namespace
 

@@ -149,7 +149,7 @@ class LocalDefinitions {
       std::filesystem::create_hard_link(file(locations.front()), file(locations[i]), error);
       if (!error) continue;
       std::filesystem::copy_file(file(locations.front()), file(locations[i]), error);
-      if (error) throw Error(shared_.what + ": " + error.message());
+      if (error) throw Error(shared_.what + ": " + error.message() + " [TL315]");
     }
   }
 

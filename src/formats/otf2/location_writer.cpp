@@ -89,7 +89,7 @@ class LocationWriter : public LocationSink {
     if (file.events == events && file.digest == digest_) return;
     throw Error(what() + ": " + name +
                 " does not hold the events that were written; make room or "
-                "choose another disk, and weave again");
+                "choose another disk, and weave again [TL315]");
   }
 
   std::string what() const { return shared_.what + ", location '" + location_.name + "'"; }
@@ -167,7 +167,7 @@ class LocationWriter : public LocationSink {
   IoParadigm interface_of(const Event& event) const {
     if (event.ref >= shared_.definitions->io_handles.size()) {
       throw Error(what() + ": an event refers to I/O handle " + std::to_string(event.ref) +
-                  ", which is not defined");
+                  ", which is not defined [TL316]");
     }
     return shared_.definitions->io_handles[event.ref].paradigm;
   }
@@ -175,7 +175,7 @@ class LocationWriter : public LocationSink {
   OTF2_StringRef string_of(const Event& event) const {
     if (event.value >= shared_.string_references.size()) {
       throw Error(what() + ": an event refers to string " + std::to_string(event.value) +
-                  ", which is not defined");
+                  ", which is not defined [TL316]");
     }
     return shared_.string_references[event.value];
   }
@@ -183,7 +183,7 @@ class LocationWriter : public LocationSink {
   OTF2_ErrorCode write_metric(const Event& event, OTF2_TimeStamp time) {
     if (event.ref >= shared_.definitions->metrics.size()) {
       throw Error(what() + ": an event refers to metric " + std::to_string(event.ref) +
-                  ", which is not defined");
+                  ", which is not defined [TL316]");
     }
     const Metric& metric = shared_.definitions->metrics[event.ref];
     const MetricPlace& place = shared_.metrics[event.ref];
@@ -200,7 +200,7 @@ class LocationWriter : public LocationSink {
   OTF2_ErrorCode write_program_begin(const Event& event, OTF2_TimeStamp time) {
     if (event.ref >= shared_.programs.size()) {
       throw Error(what() + ": an event refers to location group " + std::to_string(event.ref) +
-                  ", which is not defined");
+                  ", which is not defined [TL316]");
     }
     const std::uint64_t process = shared_.definitions->groups[event.ref].process_id;
     if (process != 0) {

@@ -65,7 +65,7 @@ void fail(const std::string& what, OTF2_ErrorCode code) {
     line += std::string(" (") + first_report.text.data() + ")";
   }
   forget_library_errors();
-  throw Error(line + how_to_mend(code));
+  throw Error(line + how_to_mend(code) + " [TL315]");
 }
 
 void check(OTF2_ErrorCode code, const std::string& what) {

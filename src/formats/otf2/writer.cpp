@@ -103,7 +103,8 @@ class ArchiveWriter : public Archive {
     for (const auto& path : {anchor_, directory / (name + ".def"), shared_.files}) {
       std::error_code ignored;
       if (std::filesystem::exists(path, ignored)) {
-        throw Error(shared_.what + ": " + path.string() + " exists already; remove it first");
+        throw Error(shared_.what + ": " + path.string() +
+                    " exists already; remove it first [TL317]");
       }
     }
   }
@@ -186,7 +187,8 @@ class ArchiveWriter : public Archive {
                      std::ranges::all_of(are.locations, [this](const Location& location) {
                        return location.event_count == written_.of(location.id).events;
                      });
-    if (!all) throw Error(shared_.what + ": its definitions are not those that were written");
+    if (!all)
+      throw Error(shared_.what + ": its definitions are not those that were written [TL316]");
   }
 
   void remove_anchor() const {

@@ -146,7 +146,7 @@ void step_aside() {
   } catch (const std::exception&) {  // no memory
   }
   say("the GPU is recorded no longer: the program has begun to trace it itself "
-      "(torch.profiler or another user of CUPTI)");
+      "(torch.profiler or another user of CUPTI) [TL028]");
 }
 
 // Replaces CUPTI's function when another object of this process calls it.
@@ -186,7 +186,7 @@ void start() {
   }
   if (!works) {
     g_ours = false;
-    say("the GPU is not recorded: " + reason);
+    say("the GPU is not recorded: " + reason + " [TL025]");
     return;
   }
   os::at_fork_in_child(forget_in_child);
@@ -204,7 +204,7 @@ extern "C" [[gnu::visibility("default")]] int InitializeInjection() {
   try {
     timeloom::cuda::start();
   } catch (const std::exception& error) {
-    timeloom::cuda::say(std::string("the GPU is not recorded: ") + error.what());
+    timeloom::cuda::say("the GPU is not recorded: " + std::string(error.what()) + " [TL025]");
   }
   return 1;
 }

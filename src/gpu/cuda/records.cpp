@@ -43,7 +43,8 @@ bool Records::open() {
   writer_ = spool::GpuWriter::create(spool, &error);
   measurement_ = number;
   ended_ = writer_ == nullptr;
-  if (ended_) std::fprintf(stderr, "timeloom: the GPU is not recorded: %s\n", std::strerror(error));
+  if (ended_)
+    std::fprintf(stderr, "timeloom: the GPU is not recorded: %s [TL025]\n", std::strerror(error));
   return !ended_;
 }
 
@@ -52,7 +53,7 @@ void Records::flush() {
   const bool works = writer_->error() == 0;
   if (const std::uint64_t lost = writer_->flush(); lost != 0) record::count_lost(lost);
   if (!works || writer_->error() == 0) return;
-  std::fprintf(stderr, "timeloom: records of the GPU are lost: %s\n",
+  std::fprintf(stderr, "timeloom: records of the GPU are lost: %s [TL029]\n",
                std::strerror(writer_->error()));
 }
 

@@ -53,7 +53,7 @@ bool set_found(const LoadedLibrary& library) noexcept {
       std::fprintf(stderr,
                    "timeloom: the MPI library of the program is none that is known (Open MPI, "
                    "MPICH and its relatives, MPI 5's binary interface): its calls are recorded, "
-                   "messages are not\n");
+                   "messages are not [TL034]\n");
     }
     g_found.library = library;
     g_found.abi = abi;
@@ -122,7 +122,7 @@ void say_which(const LoadedLibrary& library) noexcept {
   (void)::dladdr(library.find(kInit), &info);
   std::fprintf(stderr,
                "timeloom: the program has loaded more than one MPI library: calls of %s are "
-               "recorded, those of others are not\n",
+               "recorded, the calls of others are not [TL035]\n",
                info.dli_fname == nullptr ? "the first" : info.dli_fname);
 }
 
@@ -181,7 +181,8 @@ void* detail::find_real(Function function) noexcept {
 void* detail::find_called(Function function) noexcept {
   void* const found = find_real(function);
   if (found == reinterpret_cast<void*>(&missing)) {
-    std::fprintf(stderr, "timeloom: %s is called, and no MPI library that is loaded has it\n",
+    std::fprintf(stderr,
+                 "timeloom: %s is called, and no MPI library that is loaded has it [TL036]\n",
                  name_of(function));
   }
   return found;

@@ -98,8 +98,8 @@ bool is_followed() noexcept try {
 SpawnedCommand SpawnedCommands::followed(const SpawnedCommand& given) noexcept try {
   if (given.command == nullptr || !can_be_followed(given)) {
     std::fprintf(stderr,
-                 "timeloom: spawned processes are not measured: %s is no program that is found "
-                 "here\n",
+                 "timeloom: spawned processes are not measured: %s is not a program that is "
+                 "found here [TL037]\n",
                  given.command == nullptr ? "" : given.command);
     return given;
   }

@@ -63,7 +63,7 @@ PyObject* join_run() {
   SessionResult result;
   if (!std::exchange(said, true) && session_so_far(result)) {
     say("timeloom.Measurement is part of the run " + result.run +
-        " here, and its settings do not count");
+        " here, and its settings do not count [TL012]");
   }
   return so_far();
 }

@@ -126,7 +126,7 @@ int register_fork_handler(PyObject* module) {
 // The declaration of the module for 3.12 and later, see kOneInterpreter.
 bool refuse_sub_interpreter() noexcept {
   if (in_main_interpreter()) return true;
-  PyErr_SetString(PyExc_ImportError, "timeloom cannot be used in a sub-interpreter");
+  PyErr_SetString(PyExc_ImportError, "timeloom cannot be used in a sub-interpreter [TL602]");
   return false;
 }
 

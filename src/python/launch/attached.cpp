@@ -106,8 +106,9 @@ bool register_end() {
 
 void refuse_measured() {
   SessionResult running;
-  if (session_so_far(running)) throw Error("it is recorded already, into " + running.run);
-  if (record::active() || record::is_listening()) throw Error("it is recorded already");
+  if (session_so_far(running))
+    throw Error("it is recorded already, into " + running.run + " [TL070]");
+  if (record::active() || record::is_listening()) throw Error("it is recorded already [TL070]");
 }
 
 // False with a Python exception set.
@@ -115,9 +116,9 @@ bool start(const std::string& run, PyObject* innermost) {
   int error = 0;
   const os::Directory directory = KnownDirectory(run).open(&error);
   if (error == 0 && directory.is_of_another_user()) error = ESTALE;
-  if (error != 0) throw Error("cannot open " + run + ": " + reason_of(error));
+  if (error != 0) throw Error("cannot open " + run + ": " + reason_of(error) + " [TL211]");
   const KnownDirectory spools = KnownDirectory(run, directory.id()).below("spool", &error);
-  if (error != 0) throw Error("cannot open " + run + "/spool: " + reason_of(error));
+  if (error != 0) throw Error("cannot open " + run + "/spool: " + reason_of(error) + " [TL211]");
   const Inheritance inheritance = load_inheritance(spools);
   SessionContext context{.run = run, .id = directory.id(), .program = inheritance.program};
   context.enters_open_calls = true;
@@ -135,14 +136,14 @@ PyObject* begin_attached(PyObject*, PyObject* arguments) {
   if (!register_end()) {
     PyErr_Clear();
     (void)finish_attached();
-    throw Error("no function can be registered at its exit");
+    throw Error("no function can be registered at its exit [TL071]");
   }
   const std::uint64_t until =
       seconds > 0 ? record::monotonic_ns() + static_cast<std::uint64_t>(seconds * 1e9) : 0;
   send(descriptor, "recording");
   if (record::begin_listening(descriptor, until, finish_from_outside)) Py_RETURN_NONE;
   (void)finish_attached();
-  throw Error("no thread can be started in it");
+  throw Error("no thread can be started in it [TL071]");
 }
 
 }  // namespace

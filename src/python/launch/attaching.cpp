@@ -59,20 +59,26 @@ const OptionWords* find_option(const CommandLine& line, std::string_view name) {
 }
 
 void refuse_dump(const CommandLine& line, bool one_process) {
-  if (find_option(line, "--for") != nullptr) throw Error("--dump takes no time: leave out --for");
+  if (find_option(line, "--for") != nullptr)
+    throw Error("--dump takes no time: leave out --for [TL072]");
   if (!one_process || !line.options.empty() || !line.interpreter_flags.empty())
-    throw Error("--dump takes one process and no other option; write: timeloom attach --dump PID");
+    throw Error(
+        "--dump takes one process and no other option; write: timeloom attach --dump PID [TL072]");
 }
 
 void refuse_words(const CommandLine& line, bool one_process) {
-  if (line.kind == ProgramKind::kNone) throw Error("no process given; write: timeloom attach PID");
-  if (!one_process) throw Error("one process is given by its number; write: timeloom attach PID");
+  if (line.kind == ProgramKind::kNone)
+    throw Error("no process given; write: timeloom attach PID [TL072]");
+  if (!one_process)
+    throw Error("one process is given by its number; write: timeloom attach PID [TL072]");
   if (!line.interpreter_flags.empty())
     throw Error(
-        "the other Python runs already: there is no flag for it; see timeloom attach --help");
+        "the other Python runs already: there is no flag for it; see timeloom attach --help "
+        "[TL072]");
   for (const auto& [setting, value] : line.options) {
     if (setting->name == "follow" && value != "none")
-      throw Error("--follow: one process is recorded; attach to its children by their own numbers");
+      throw Error(
+          "--follow: one process is recorded; attach to its children by their own numbers [TL072]");
   }
 }
 
@@ -104,7 +110,8 @@ double option_seconds(const CommandLine& line, std::string_view name, double wit
   const std::string& text = words->values.front();
   const double seconds = seconds_in(text).value_or(0);
   if (seconds > 0 && seconds < 1e9) return seconds;
-  throw Error(words->name + ": '" + text + "' is not a time above 0, such as 500ms, 10s or 2min");
+  throw Error(words->name + ": '" + text +
+              "' is not a time above 0, such as 500ms, 10s or 2min [TL101]");
 }
 
 PyObject* read_attach_words(PyObject*, PyObject* words) {
@@ -178,7 +185,8 @@ PyObject* finish_attached_run(PyObject*, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "Ud", &answer, &seconds)) return nullptr;
   if (g_plan == nullptr || g_plan->place == nullptr) throw Error("make_attached_run() comes first");
   if (!run_is_there())
-    throw Error("the run " + g_plan->place->path() + " was moved, or replaced, by somebody else");
+    throw Error("the run " + g_plan->place->path() +
+                " was moved, or replaced, by somebody else [TL073]");
   SessionResult result;
   if (!read_answer(bytes_of(answer), result)) result = {.wall_seconds = seconds};
   result.run = g_plan->place->path();

@@ -24,7 +24,7 @@ const Door& find_door(std::string_view name) {
     if (door->name == name) return *door;
   }
   throw Error("this Timeloom was built without its door '" + std::string(name) +
-              "'; build it with the door in TIMELOOM_DOORS");
+              "'; build it with the door in TIMELOOM_DOORS [TL123]");
 }
 
 }  // namespace timeloom::python

@@ -52,7 +52,7 @@ std::string directory_of(const std::string& spool) { return spool.substr(0, spoo
 // RUN, which is to be what its process has told; throws Error for a path that is none of a spool.
 KnownDirectory run_of(const std::string& spool) {
   const std::string run = run_of_spool(spool);
-  if (run.empty()) throw Error("'" + spool + "' is no spool of a run");
+  if (run.empty()) throw Error("'" + spool + "' is not a spool of a run [TL074]");
   return {run, directory_id_in(child_variable(kRunIdVariable))};
 }
 
@@ -60,7 +60,7 @@ KnownDirectory run_of(const std::string& spool) {
 KnownDirectory spools_at(const std::string& path, const KnownDirectory& run) {
   int error = 0;
   KnownDirectory spools = run.below(path.substr(run.path().size() + 1), &error);
-  if (error != 0) throw Error("cannot open " + path + ": " + reason_of(error));
+  if (error != 0) throw Error("cannot open " + path + ": " + reason_of(error) + " [TL211]");
   return spools;
 }
 
@@ -109,7 +109,7 @@ bool start_spawned(Inheritance inheritance, const std::string& parent) {
   const Spawn spawn = spawn_in(child_variable(kSpawnVariable)).value_or(Spawn{});
   const std::optional<LaunchedRank> launched = launched_rank_of_this_process(environ);
   if (!launched || launched->size == 0 || spawn.number == 0) {
-    throw Error("its rank among the spawned processes is not known");
+    throw Error("its rank among the spawned processes is not known [TL074]");
   }
   const auto place =
       std::make_shared<SpawnedPlace>(inheritance.settings, run_of(parent), spawn.number, *launched);

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
+#include "core/text/message_id.hpp"
 #include "python/interpreter/c_stack.hpp"
 #include "python/interpreter/compat_depth.hpp"
 #include "python/interpreter/errors.hpp"
@@ -62,7 +63,8 @@ PyObject* exit_with(int status) noexcept {
 
 PyObject* print_and_exit(const std::string& text) {
   const bool written = write_stdout(text);
-  if (!written) say(std::string("cannot write to standard output: ") + std::strerror(errno));
+  if (!written)
+    say(std::string("cannot write to standard output: ") + std::strerror(errno) + " [TL423]");
   return exit_with(written ? 0 : 1);
 }
 
@@ -89,7 +91,8 @@ Program::Kind kind_of(ProgramKind kind) {
     case ProgramKind::kNative:  // refused by the parser
     case ProgramKind::kNone: break;
   }
-  throw Error("no program given; write: timeloom run script.py, or see timeloom run --help");
+  throw Error(
+      "no program given; write: timeloom run script.py, or see timeloom run --help [TL426]");
 }
 
 RunDescription description_of(const RunPlace& place, const Program& program) {
@@ -142,7 +145,9 @@ Outcome run_before(PyObject* function) {
 
 // ---- Its measurement
 
-constexpr char kNothingMeasured[] = "nothing is measured: ";
+void say_nothing_measured(std::string_view reason) {
+  say("nothing is measured: " + std::string(without_id(reason)) + " [TL019]");
+}
 
 // Null when the machine is in the way of measuring, which is said.
 std::shared_ptr<RunPlace> plan_run(const Settings& settings, const Program& program,
@@ -150,7 +155,7 @@ std::shared_ptr<RunPlace> plan_run(const Settings& settings, const Program& prog
   try {
     return plan_place(settings, program, door);
   } catch (const Obstacle& error) {
-    say(kNothingMeasured + std::string(error.what()));
+    say_nothing_measured(error.what());
     return nullptr;
   }
 }
@@ -177,12 +182,12 @@ void start_measuring(const Settings& settings, const Program& program, const Fil
         .rank_of_mpi = rank && rank->of_mpi,
         .launched_cpu_ns = launched_cpu_ns};
     if (registered && start_measurement(settings, context)) return;
-    say(kNothingMeasured + take_exception_text());
+    say_nothing_measured(take_exception_text());
     place->forget();
   } catch (const run::DirectoryTaken&) {
     throw;  // another process was faster; alone, this one would not have come so far
   } catch (const std::exception& error) {
-    say(kNothingMeasured + std::string(error.what()));
+    say_nothing_measured(error.what());
   }
 }
 
@@ -222,7 +227,7 @@ void refuse_other_program(const std::vector<std::string>& given, const CommandLi
   const auto end = given.end() - static_cast<std::ptrdiff_t>(line.arguments.size()) - 1;
   door.options.insert(door.options.end(), given.begin(), end - (line.marked ? 1 : 0));
   const std::string text = meant_command(door, line.target, line.arguments);
-  if (!text.empty()) throw Error(text);
+  if (!text.empty()) throw Error(text + " [TL124]");
 }
 
 // ---- What Python calls

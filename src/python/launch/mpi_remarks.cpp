@@ -34,14 +34,15 @@ void say_of_launcher(const Door& door, const Settings& settings) {
   const std::optional<LaunchedRank> rank = launched_rank_of_this_process(environ);
   const std::string option(door.mpi_option);
   if (settings.flag(kSettings.mpi) && !rank) {
-    say(option + ": no launcher (mpirun, srun) has started this process: it is a run of its own");
+    say(option +
+        ": no launcher (mpirun, srun) has started this process: it is a run of its own [TL031]");
   }
   // torchrun's ranks are none of MPI.
   const bool is_first =
       rank && rank->rank == 0 && rank->launcher.find("torch") == std::string::npos;
   if (is_first && settings.origin(kSettings.mpi) == kDoorDefault && !has_mpi_wrapper()) {
     say("started by " + std::string(rank->launcher) + " without " + option +
-        ": calls of MPI are not recorded");
+        ": calls of MPI are not recorded [TL032]");
   }
 }
 

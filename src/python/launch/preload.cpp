@@ -129,9 +129,9 @@ void load_wrappers(const Settings& given) {
     if (is_loaded(wrapper)) continue;
     const std::string file = beside_recorder(wrapper.library);
     if (file.empty()) {
-      say_not_recorded(wrapper, "this Timeloom has no wrapper for it");
+      say_not_recorded(wrapper, "this Timeloom has no wrapper for it [TL022]");
     } else if (preloads(present, wrapper.library)) {
-      say_not_recorded(wrapper, "the system does not load " + file + " into this program");
+      say_not_recorded(wrapper, "the system does not load " + file + " into this program [TL023]");
     } else {
       files.push_back(file);
       missing.push_back(wrapper);
@@ -140,7 +140,7 @@ void load_wrappers(const Settings& given) {
   if (!files.empty() && replaces_openmp(settings)) add_llvm_openmp(files);
   if (!files.empty()) begin_again(with_libraries(present, files));
   for (const Wrapper& wrapper : missing)
-    say_not_recorded(wrapper, "Python cannot be started again");
+    say_not_recorded(wrapper, "Python cannot be started again [TL023]");
   const std::string rest = without_wrappers(present, replaces_openmp(settings));
   if (rest != present) set_variable(rest);
 }
@@ -153,7 +153,7 @@ void say_missing_wrappers(const Settings& given) {
   for (const Wrapper& wrapper : wanted_wrappers(settings)) {
     if (is_loaded(wrapper)) continue;
     say_not_recorded(wrapper, "start Python with LD_PRELOAD=$(timeloom preload --print " +
-                                  std::string(wrapper.option) + ")");
+                                  std::string(wrapper.option) + ") [TL024]");
   }
 }
 

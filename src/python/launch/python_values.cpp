@@ -25,7 +25,7 @@ std::string text_of_value(PyObject* value, const Setting& setting, const std::st
                : bytes_of(path.get());
   }
   throw Error(origin + ": a value of type " + Py_TYPE(value)->tp_name + " is not accepted" +
-              (is_word ? "" : "; write a list of strings"));
+              (is_word ? "" : "; write a list of strings") + " [TL121]");
 }
 
 void apply_list(const Setting& setting, PyObject* list, Settings& settings,
@@ -44,7 +44,7 @@ void apply_values(PyObject* dict, Settings& settings, const std::string& where) 
   PyObject* value = nullptr;
   Py_ssize_t position = 0;
   while (PyDict_Next(dict, &position, &key, &value)) {
-    if (!PyUnicode_Check(key)) throw Error(where + "the name of a setting must be a str");
+    if (!PyUnicode_Check(key)) throw Error(where + "the name of a setting must be a str [TL121]");
     std::string name = bytes_of(key);
     const std::string origin = where + name;
     std::ranges::replace(name, '_', '-');

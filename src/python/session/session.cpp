@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
+#include "core/text/message_id.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/say.hpp"
@@ -115,7 +116,8 @@ void watch_again() {
   close_ended_regions();
   if (g_session.plan.instrumenter->reports_every_leave) reconcile_all_threads();
   if (watch(true)) return;
-  say("calls are not recorded from here on: " + take_exception_text());
+  say("calls are not recorded from here on: " + std::string(without_id(take_exception_text())) +
+      " [TL017]");
 }
 
 // Returns true if the state changed.
@@ -164,7 +166,7 @@ class Starting {
  public:
   Starting() {
     if (session_runs() || g_starting) {
-      throw Error("a measurement is already running in this process; finish it first");
+      throw Error("a measurement is already running in this process; finish it first [TL051]");
     }
     g_starting = true;
   }
@@ -421,7 +423,8 @@ void continue_after_fork() noexcept {
   try {
     start_after_fork();
   } catch (const std::exception& error) {
-    say("the forked process " + std::to_string(::getpid()) + " is not recorded: " + error.what());
+    say("the forked process " + std::to_string(::getpid()) +
+        " is not recorded: " + std::string(without_id(error.what())) + " [TL018]");
     forget_session();
   }
 }

@@ -83,7 +83,7 @@ void take_rules(const SessionPlan& plan) {
   if (set_rules(plan, true) && set_rules(plan, false)) return;
   throw Error(
       "the interpreter has no room left to mark code objects: a process may use about 250 "
-      "different filters; use the same ones again");
+      "different filters; use the same ones again [TL052]");
 }
 
 }  // namespace timeloom::python

@@ -91,7 +91,7 @@ KnownDirectory place_of_spools(const SessionContext& context) {
   }
   if (error == 0) return place;
   throw Error("cannot create a spool in " + spools + ": " + reason_of(error) +
-              "; choose another with --output");
+              "; choose another with --output [TL241]");
 }
 
 // The directories of Python's own library and of installed packages, from `sysconfig` and `site`;

@@ -44,7 +44,7 @@ void* open_library() {
   throw Error(
       "metric-papi: there is no libpapi here; install it (Debian: libpapi7.0, or load its module) "
       "so that LD_LIBRARY_PATH or the system's list of libraries finds it, or leave metric-papi "
-      "out");
+      "out [TL054]");
 }
 
 template <typename Function>
@@ -52,7 +52,7 @@ void find(void* handle, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(handle, name));
   if (function == nullptr) {
     throw Error(std::string("metric-papi: libpapi has no function ") + name +
-                "; use version 5 or later of PAPI");
+                "; use version 5 or later of PAPI [TL055]");
   }
 }
 
@@ -93,7 +93,7 @@ void initialise(const Library& papi) {
     }
   }
   throw Error("metric-papi: libpapi cannot be used here: " + why(papi, result) +
-              "; see what papi_avail says, or leave metric-papi out");
+              "; see what papi_avail prints, or leave metric-papi out [TL055]");
 }
 
 // Set once, by whoever is the first to count.
@@ -112,16 +112,17 @@ const Library& library() {
 [[noreturn]] void refuse(const Library& papi, const std::string& event, int code) {
   const std::string begin = "metric-papi: ";
   if (code == kNoEvent) {
-    throw Error(begin + "there is no event " + event +
-                " on this machine; papi_avail and papi_native_avail list those that there are");
+    throw Error(
+        begin + "there is no event " + event +
+        " on this machine; papi_avail and papi_native_avail list those that there are [TL056]");
   }
   if (code == kPermission) {
     throw Error(begin + event +
                 " may not be counted; set /proc/sys/kernel/perf_event_paranoid to "
-                "2 or less, or leave metric-papi out");
+                "2 or less, or leave metric-papi out [TL057]");
   }
   throw Error(begin + event + " cannot be counted: " + why(papi, code) +
-              "; see what papi_avail says, or leave it out");
+              "; see what papi_avail prints, or leave it out [TL058]");
 }
 
 }  // namespace

@@ -24,6 +24,7 @@
 #include "core/mpi/spawned.hpp"
 #include "core/native_run.hpp"
 #include "core/run_properties.hpp"
+#include "core/text/message_id.hpp"
 #include "core/text/recorded_arguments.hpp"
 #include "os/process.hpp"
 #include "os/read_file.hpp"
@@ -47,7 +48,7 @@ class RunSettings {
     std::error_code error;
     const bool regular = fs::is_regular_file(name, error);  // a FIFO would wait for a writer
     if (!regular || fs::file_size(name, error) > kLargest || error) {
-      throw Error("there are no settings of a run in " + name);
+      throw Error("there are no settings of a run in " + name + " [TL230]");
     }
     int failed = 0;  // what could be read counts
     const std::string text = os::read_file(name, kLargest, &failed);
@@ -56,7 +57,7 @@ class RunSettings {
       if (equals == std::string_view::npos) continue;
       values_[std::string(line.substr(0, equals))] = line.substr(equals + 1);
     }
-    if (values_.empty()) throw Error("there are no settings of a run in " + name);
+    if (values_.empty()) throw Error("there are no settings of a run in " + name + " [TL230]");
   }
   std::string text(const std::string& name) const {
     const auto found = values_.find("TIMELOOM_" + name);
@@ -68,7 +69,7 @@ class RunSettings {
     std::uint64_t number = 0;
     const auto [stop, error] = std::from_chars(value.data(), end, number);
     if (!value.empty() && (error != std::errc{} || stop != end)) {
-      throw Error("TIMELOOM_" + name + " of the run is no number: " + value);
+      throw Error("TIMELOOM_" + name + " of the run is not a number: " + value + " [TL117]");
     }
     return number;
   }
@@ -155,8 +156,10 @@ std::string name_this_thread(std::uint32_t location) {
 }
 
 void say_not_recorded(const char* reason) noexcept {
-  std::fprintf(stderr, "timeloom: process %llu is not recorded: %s\n",
-               static_cast<unsigned long long>(os::process_id()), reason);
+  const std::string_view text = without_id(reason);
+  std::fprintf(stderr, "timeloom: process %llu is not recorded: %.*s [TL018]\n",
+               static_cast<unsigned long long>(os::process_id()), static_cast<int>(text.size()),
+               text.data());
 }
 
 // False: the run is woven, or its directory gone with a test, and wants no more events.
@@ -196,7 +199,7 @@ os::DirectoryId id_of(const std::string& spools, const fs::path& run) {
   int error = 0;
   const KnownDirectory place =
       KnownDirectory(run, directory_id_in(id == nullptr ? "" : id)).below(way, &error);
-  if (error != 0) throw Error("cannot open " + spools + ": " + reason_of(error));
+  if (error != 0) throw Error("cannot open " + spools + ": " + reason_of(error) + " [TL211]");
   return place.id();
 }
 

@@ -53,7 +53,8 @@ std::vector<Rule> read_rules(const CheckOptions& options) {
       say_what_is_wrong([&] { rules.push_back(parse_rule(text)); });
     }
     if (options.rules.empty()) {
-      throw Error("no rules; write timeloom check RUN 'total(solve) < 2s', or name a .toml file");
+      throw Error(
+          "no rules; write timeloom check RUN 'total(solve) < 2s', or name a .toml file [TL404]");
     }
   });
   return good ? rules : std::vector<Rule>();

@@ -38,11 +38,11 @@ std::string rules_text(const std::filesystem::path& file) {
     text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
   }
   if (!in.is_open() || in.bad()) {
-    throw Error("cannot read " + file.string() + "; name a TOML file with rules");
+    throw Error("cannot read " + file.string() + "; name a TOML file with rules [TL405]");
   }
   if (text.size() > kLargest) {
     throw Error("cannot read " + file.string() +
-                ": it is larger than 64 MiB; name a TOML file with rules");
+                ": it is larger than 64 MiB; name a TOML file with rules [TL405]");
   }
   return text;
 }
@@ -53,7 +53,7 @@ toml::table table_of(const std::filesystem::path& file) {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
     throw Error(file.string() + ", line " + std::to_string(error.source().begin.line) + ": " +
-                std::string(error.description()));
+                std::string(error.description()) + " [TL406]");
   }
 }
 
@@ -63,14 +63,16 @@ std::vector<std::string> load_rules(const std::filesystem::path& file) {
   const toml::table table = table_of(file);
   for (const auto& [key, value] : table) {
     if (key.str() == "rules") continue;
-    throw Error(file.string() + ": '" + std::string(key.str()) + "' is not known" + kShape);
+    throw Error(file.string() + ": '" + std::string(key.str()) + "' is not known" + kShape +
+                " [TL406]");
   }
   const toml::array* const rules = table["rules"].as_array();
-  if (rules == nullptr || rules->empty()) throw Error(file.string() + ": no rules in it" + kShape);
+  if (rules == nullptr || rules->empty())
+    throw Error(file.string() + ": no rules in it" + kShape + " [TL406]");
   std::vector<std::string> texts;
   for (const toml::node& rule : *rules) {
     const std::optional<std::string> text = rule.value_exact<std::string>();
-    if (!text) throw Error(file.string() + ": a rule that is no string" + kShape);
+    if (!text) throw Error(file.string() + ": a rule that is not a string" + kShape + " [TL406]");
     texts.push_back(*text);
   }
   return texts;

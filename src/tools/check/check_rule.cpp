@@ -91,7 +91,7 @@ class Parser {
 
  private:
   [[noreturn]] void fail(const std::string& problem) const {
-    throw Error("rule '" + text_ + "': " + problem);
+    throw Error("rule '" + text_ + "': " + problem + " [TL407]");
   }
 
   void skip_blanks() {
@@ -128,7 +128,7 @@ class Parser {
       fail(formatted("of which region? Write {}(NAME)", quantity_name(rule.quantity)));
     }
     if (!is_of_regions(rule.quantity) && !rule.region.empty()) {
-      fail(formatted("{} is that of the run, not of a region", quantity_name(rule.quantity)));
+      fail(formatted("{} is a value of the run, not of a region", quantity_name(rule.quantity)));
     }
   }
 
@@ -136,7 +136,7 @@ class Parser {
     for (const auto& [name, quantity] : kQuantities) {
       if (name == word) return quantity;
     }
-    fail((word.empty() ? "a quantity is missing" : "'" + word + "' is no quantity") +
+    fail((word.empty() ? "a quantity is missing" : "'" + word + "' is not a quantity") +
          "; there are " + joined(kQuantities, ", ", [](const auto& one) { return one.first; }));
   }
 

@@ -67,7 +67,8 @@ std::string default_name(const std::filesystem::path& run, const exchange::Forma
 void refuse_backwards(const Window& window) {
   using Kind = WindowPoint::Kind;
   const bool both = window.from.kind == Kind::kTime && window.until.kind == Kind::kTime;
-  if (both && window.until.ns < window.from.ns) throw WrongUsage("--until is before --from");
+  if (both && window.until.ns < window.from.ns)
+    throw WrongUsage("--until is before --from [TL408]");
 }
 
 ConvertJob job_of(const ConvertOptions& options, const std::filesystem::path& run) {
@@ -100,7 +101,7 @@ void tell(const ConvertJob& job, const std::string& name, const exchange::Destin
 int fill_directory(const ConvertOptions& options, const ConvertJob& made) {
   if (options.events || options.paths || options.flat || !options.before.empty()) {
     throw WrongUsage(std::string(made.format->name) +
-                     " holds both; leave out --events, --paths, --flat and --before");
+                     " holds both; leave out --events, --paths, --flat and --before [TL409]");
   }
   door_of_format(*made.format)
       ->fill_directory(made, options.output.empty() ? std::nullopt : std::optional(options.output));
@@ -109,7 +110,7 @@ int fill_directory(const ConvertOptions& options, const ConvertJob& made) {
 
 int run_convert(const ConvertOptions& options) {
   if (const std::string wrong = wrong_conversion(options); !wrong.empty()) {
-    say(wrong + "; see 'timeloom convert --help'");
+    say(wrong + "; see 'timeloom convert --help' [TL401]");
     return kWrongUsage;
   }
   const std::filesystem::path run = open_run(options.run);
@@ -119,7 +120,8 @@ int run_convert(const ConvertOptions& options) {
   const std::string name = options.output.empty() ? default_name(run, *job.format) : options.output;
   exchange::Destination out(name, options.force);
   if (!job.format->text && out.is_terminal()) {
-    throw Error(std::string(job.format->name) + " is not for a terminal; name a file with -o FILE");
+    throw Error(std::string(job.format->name) +
+                " is not for a terminal; name a file with -o FILE [TL410]");
   }
   profile::CallTree before;
   if (!options.before.empty()) {

@@ -49,26 +49,28 @@ void check_job(const ConvertJob& job, bool compared) {
   const exchange::Format& format = *job.format;
   const std::string name(format.name);
   if (job.content == Content::kEvents && format.of_events == nullptr) {
-    throw WrongUsage(name + " holds call paths, not events; leave out --events");
+    throw WrongUsage(name + " holds call paths, not events; leave out --events [TL409]");
   }
   if (job.content == Content::kPaths && format.of_paths == nullptr) {
-    throw WrongUsage(name + " holds events, not call paths; leave out --paths");
+    throw WrongUsage(name + " holds events, not call paths; leave out --paths [TL409]");
   }
   if (job.content == Content::kFlat && !format.flat_table) {
-    throw WrongUsage(name + " has no table of regions; --flat goes with csv, json and arrow");
+    throw WrongUsage(name +
+                     " has no table of regions; --flat goes with csv, json and arrow [TL409]");
   }
   if (compared && !format.differences) {
-    throw WrongUsage(name + " holds one run; --before goes with collapsed");
+    throw WrongUsage(name + " holds one run; --before goes with collapsed [TL409]");
   }
   const bool profile_only = !weave::has_trace(job.run);
   if (profile_only && takes_events(job)) {
     throw Error(job.run.string() + " is a profile, which has no times of events, and " + name +
                 (job.content == Content::kEvents ? " --events" : "") +
-                " needs a trace; a profile becomes " + formats_of_paths());
+                " needs a trace; a profile becomes " + formats_of_paths() + " [TL411]");
   }
   if (profile_only && job.selection.window.any()) {
-    throw Error(job.run.string() +
-                " is a profile, which has no times of events: --from and --until need a trace");
+    throw Error(
+        job.run.string() +
+        " is a profile, which has no times of events: --from and --until need a trace [TL411]");
   }
 }
 
@@ -88,7 +90,7 @@ std::vector<std::string> convert_run(const ConvertJob& job, exchange::Destinatio
     profile::CallTree tree = chosen_paths(job.run, job.selection, job.options.threads);
     std::vector<std::string> remarks = facts_of(tree.definitions).losses;
     if (job.format->whole_stacks && exchange::limit_depth(tree)) {
-      remarks.push_back(formatted("stacks of {} end after {} calls with '(deeper calls)'",
+      remarks.push_back(formatted("stacks of {} end after {} calls with '(deeper calls)' [TL436]",
                                   job.format->name, count(exchange::kMostFrames)));
     }
     job.format->of_paths(tree, job.options, out);

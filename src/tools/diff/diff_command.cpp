@@ -43,7 +43,7 @@ int run_diff(const DiffOptions& options) {
   const profile::Diff diff = profile::compare(tree_before, tree_later);
   if (!diff.shared) {
     throw Error(before.string() + " and " + after.string() +
-                " have no region in common; name two runs of the same program");
+                " have no region in common; name two runs of the same program [TL412]");
   }
   DiffTables tables;
   if (options.tree || options.flat) tables = {options.tree, options.flat};
@@ -65,13 +65,13 @@ int run_diff(const DiffOptions& options) {
   const std::vector<std::string> slow = too_slow(diff, *options.fail_above);
   for (const std::string& one : slow) say(one);
   if (const std::string left_out = not_timed(diff); !left_out.empty()) {
-    say("left out of --fail-above, not timed to the end (--overhead): " + left_out);
+    say("left out of --fail-above, not timed to the end (--overhead): " + left_out + " [TL413]");
   }
   const bool certain = is_certain(slow.empty(), effect_of(losses_of(tree_before.definitions)),
                                   effect_of(losses_of(tree_later.definitions)));
   if (!certain) {
     say("undecided: the lost parts of the runs could change what --fail-above finds; record them "
-        "whole");
+        "whole [TL414]");
     return kCannotTell;
   }
   return slow.empty() ? kDone : kFailed;

@@ -59,11 +59,11 @@ std::set<LocationId> selected(const ReportOptions& options, const Definitions& d
   }
   if (ids.empty() && !options.groups.empty() && options.threads.empty()) {
     throw Error("no process '" + options.groups.front() +
-                "' in this run; 'timeloom info' lists them");
+                "' in this run; 'timeloom info' lists them [TL415]");
   }
   if (ids.empty() && !options.threads.empty()) {
     throw Error("no thread '" + options.threads.front() +
-                "' in this run or in that process; 'timeloom info' lists them");
+                "' in this run or in that process; 'timeloom info' lists them [TL415]");
   }
   return ids;
 }
@@ -139,7 +139,7 @@ int print_slowest(const ReportOptions& options, const std::filesystem::path& run
   if (!weave::has_trace(run)) {
     throw Error(run.string() +
                 " has a profile and no trace, so its single visits are not known; timeloom run "
-                "without --profile makes a trace");
+                "without --profile makes a trace [TL411]");
   }
   const std::unique_ptr<RunSource> source = otf2::open(weave::trace_of(run));
   std::vector<RegionId> regions;
@@ -171,7 +171,7 @@ int print_mpi(const ReportOptions& options, const std::filesystem::path& run) {
     throw Error(
         run.string() +
         " has no calls of MPI; mpirun ... timeloom run records them, and mpirun ... python -m "
-        "scorep --mpp=mpi, as docs/mpi.md says");
+        "scorep --mpp=mpi; see docs/mpi.md [TL416]");
   }
   Output output;
   write_losses_of(tree.definitions, options, output);
@@ -213,7 +213,7 @@ int print_gpu(const ReportOptions& options, const profile::CallTree& tree,
               const std::filesystem::path& run) {
   const GpuFacts facts = gpu_facts(tree);
   if (!facts.any()) {
-    throw Error(run.string() + " has nothing of a GPU; timeloom run --gpu records it");
+    throw Error(run.string() + " has nothing of a GPU; timeloom run --gpu records it [TL417]");
   }
   Output output;
   write_losses_of(tree.definitions, options, output);
@@ -257,7 +257,7 @@ int print_csv(const ReportOptions& options, const profile::CallTree& tree,
       options.force};
   limit(csv.rows, options);
   if (const std::string wrong = wrong_usage(csv); !wrong.empty()) {
-    say(wrong + "; see 'timeloom report --help'");
+    say(wrong + "; see 'timeloom report --help' [TL401]");
     return kWrongUsage;
   }
   Output output;
@@ -306,7 +306,7 @@ std::uint64_t time_of(const std::string& text, const char* option, const Definit
   if (point.kind == WindowPoint::Kind::kNone) return otherwise;
   if (point.kind == WindowPoint::Kind::kRegion) {
     throw WrongUsage(std::string(option) +
-                     " takes a time since the begin of the run, such as 2.5s");
+                     " takes a time since the start of the run, such as 2.5s [TL418]");
   }
   return ticks(exchange::RunClock(definitions.clock).at(point.ns)) - definitions.clock.begin;
 }
@@ -318,29 +318,29 @@ profile::CallTree chosen_tree(const ReportOptions& options, const std::filesyste
   const Definitions& definitions = viewed.definitions();
   const std::uint64_t from = time_of(options.from, "--from", definitions, 0);
   const std::uint64_t to = time_of(options.to, "--to", definitions, view::kLastTime);
-  if (to < from) throw WrongUsage("--to is before --from");
+  if (to < from) throw WrongUsage("--to is before --from [TL408]");
   const std::uint64_t length = definitions.clock.length;
   if (length > 0 && from > length) {
     const Terminal terminal = Terminal::detect(options.colour);
     throw Error("--from " + options.from + " is beyond the end of the run, which is " +
-                duration(seconds(length, definitions), terminal, " ") + " long");
+                duration(seconds(length, definitions), terminal, " ") + " long [TL419]");
   }
   return view::range_tree(*viewed.index(), definitions, from, to);
 }
 
 int run_report(ReportOptions options) {
   if (const std::string wrong = without_effect(options); !wrong.empty()) {
-    say(wrong + "; see 'timeloom report --help'");
+    say(wrong + "; see 'timeloom report --help' [TL401]");
     return kWrongUsage;
   }
   if (of_a_part(options) &&
       (options.slowest || options.io || options.gpu || options.omp || !options.metric.empty())) {
     say("--from and --to do not go with --slowest, --io, --gpu, --omp and --metric; see 'timeloom "
-        "report --help'");
+        "report --help' [TL401]");
     return kWrongUsage;
   }
   if (!options.csv && (!options.output.empty() || options.force)) {
-    say("-o and --force go with --csv; see 'timeloom report --help'");
+    say("-o and --force go with --csv; see 'timeloom report --help' [TL401]");
     return kWrongUsage;
   }
   const std::filesystem::path run = open_run(options.run);

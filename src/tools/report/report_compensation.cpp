@@ -9,8 +9,8 @@ CallCost call_cost_of(const Definitions& definitions) {
   const auto cost = measuring_cost_of(definitions.properties);
   if (!cost || cost->event == 0) {
     throw Error(
-        "this run does not say what measuring a call cost, so it cannot be taken away; runs of "
-        "Timeloom do whose program was Python and came to its end");
+        "this run does not record what measuring a call cost, so it cannot be subtracted; runs of "
+        "Python programs that came to their end do [TL420]");
   }
   return cost->call();
 }

@@ -92,7 +92,7 @@ std::string joined_names(const std::vector<std::string>& names) {
       !definitions.properties.contains(kCFunctions)) {
     text += ". Functions written in C are recorded with --c-functions";
   }
-  throw Error(text);
+  throw Error(text + " [TL421]");
 }
 
 std::vector<std::string> names_of(const Definitions& definitions,
@@ -112,7 +112,7 @@ void check_unique(const Definitions& definitions, const std::string& name,
   const std::size_t all = names.size();
   names.resize(std::min(all, kMostSuggestions));
   throw Error(plural(all, "function") + " could be '" + name + "': " + joined_names(names) +
-              (all > names.size() ? " and others" : ""));
+              (all > names.size() ? " and others" : "") + " [TL421]");
 }
 
 using Neighbours = std::map<std::pair<RegionId, bool>, Neighbour>;

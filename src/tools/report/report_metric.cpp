@@ -21,7 +21,8 @@ std::string full_name(const Metric& metric) {
   }
   throw Error("no metric '" + name + "' was sampled in this run; " +
               (known.empty() ? "--metric-rusage and --metric-papi of timeloom run do that"
-                             : "there are " + known));
+                             : "there are " + known) +
+              " [TL422]");
 }
 
 }  // namespace

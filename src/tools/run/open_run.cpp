@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/given_up.hpp"
+#include "core/text/message_id.hpp"
 #include "formats/cube/cube_profile.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
@@ -50,7 +51,7 @@ std::optional<profile::CallTree> profile_woven_with(const fs::path& trace) {
     note_unsound_files(trace, tree.definitions);
     return tree;
   } catch (const Error& error) {
-    say(std::string(error.what()) + "; the trace is read instead");
+    say(std::string(without_id(error.what())) + "; the trace is read instead [TL268]");
     return {};
   }
 }
@@ -59,7 +60,7 @@ void weave_now(const fs::path& run) {
   weave::WeaveOptions options;
   options.progress = isatty(STDERR_FILENO) == 1;
   const weave::WeaveSummary summary = weave::weave(run, options);
-  say(run.string() + " was unfinished, woven now: " + describe(summary));
+  say(run.string() + " was unfinished, woven now: " + describe(summary) + " [TL266]");
   warn_of_depth(summary);
   const DoorTools* door = door_of_layout(summary.layout->name);
   if (door == nullptr || door->files_remark == nullptr) return;
@@ -111,12 +112,12 @@ std::string describe(const weave::WeaveSummary& summary) {
   }
   if (summary.out_of_sight > 0) {
     line += ", " + plural(summary.out_of_sight, "process") +
-            " may still run on another machine or in another container; what was recorded is kept "
-            "in spool/";
+            " may still run on another machine or in another container; the recording is kept in "
+            "spool/";
   }
   if (summary.damaged_segments > 0) {
     line += ", " + plural(summary.damaged_segments, "damaged part") +
-            " left out; what was recorded is kept in spool/";
+            " left out; the recording is kept in spool/";
   }
   if (summary.unnamed_code > 0) {
     line += ", no names for " + plural(summary.unnamed_code, "region") +
@@ -124,7 +125,7 @@ std::string describe(const weave::WeaveSummary& summary) {
   }
   if (!summary.refused_profile_name.empty()) {
     line += ", the profile is " + run::name_of(run::Item::kProfile) + " since '" +
-            printable(summary.refused_profile_name) + "' is no name for a file";
+            printable(summary.refused_profile_name) + "' is not a name for a file";
   }
   return line;
 }
@@ -142,7 +143,7 @@ fs::path open_run(const std::optional<std::string>& name) {
   }
   fs::path run = weave::find_run(path);
   if (const std::string owner = weave::other_owner(run); !name && !owner.empty()) {
-    say("no run of this directory is yours; this is " + run.string() + " of " + owner);
+    say("no run of this directory is yours; this is " + run.string() + " of " + owner + " [TL267]");
   }
   if (weave::unfinished(run)) {
     weave_now(run);

@@ -37,14 +37,15 @@ class Losses {
       const std::uint64_t windows = number(kWindows);
       text += windows == 0 ? ": that never came" : ": " + plural(windows, "time");
     }
-    add(text, kNone);
+    add(text + " [TL011]", kNone);
   }
 
   // What a program has recorded until it was killed is there.
   void add_ending() {
     const auto ending = definitions_.properties.find("timeloom::ending");
     if (ending == definitions_.properties.end() || ending->second.empty()) return;
-    add(ending->second, ending->second.find("still running") == std::string::npos ? kNone : kMore);
+    add(ending->second + " [TL251]",
+        ending->second.find("still running") == std::string::npos ? kNone : kMore);
   }
 
   // Lost while the program ran. At the size limit all recording ends.
@@ -52,26 +53,28 @@ class Losses {
     if (const auto lost = number("timeloom::lost_events")) {
       const bool limited = definitions_.properties.contains("timeloom::size_limit");
       add(plural(lost, "event") + " could not be recorded" +
-              (limited ? ": the run had reached its size limit" : ""),
+              (limited ? ": the run had reached its size limit" : "") + " [TL003]",
           limited ? kMore : kTimes);
     }
     if (const auto calls = definitions_.properties.find(kMissingCalls);
         calls != definitions_.properties.end()) {
       add("calls of " + calls->second +
-              " missing, for which this Python does not ask the frame hook: --instrumenter profile",
+              " missing, for which this Python does not ask the frame hook: --instrumenter profile "
+              "[TL016]",
           kTimes);
     }
     if (const auto older = number("timeloom::older_events")) {
-      add(plural(older, "older event") + " dropped at the size limit of the run", kTimes);
+      add(plural(older, "older event") + " dropped at the size limit of the run [TL006]", kTimes);
     }
     if (const auto lost = number(kGpuLost)) {
-      add(plural(lost, "record") + " of the GPU lost or without an end", kTimes);
+      add(plural(lost, "record") + " of the GPU lost or without an end [TL030]", kTimes);
     }
     if (definitions_.properties.contains(kGpuLeft)) {
-      add("the GPU was recorded until another tool began to trace it", kMore);
+      add("the GPU was recorded until another tool began to trace it [TL028]", kMore);
     }
     if (const auto folded = number(kFoldedEvents)) {
-      add(plural(folded, "event") + " after the size limit of the run, in the profile only", kNone);
+      add(plural(folded, "event") + " after the size limit of the run, in the profile only [TL007]",
+          kNone);
     }
     if (const auto reached = number(kReachedDepth)) {
       add(depth_warning(number(kProfileDepth), reached, run::layout_of(definitions_.properties)),
@@ -82,11 +85,12 @@ class Losses {
   // Found out when the recording was made a result.
   void add_result() {
     if (const auto left_out = number(kEventsLeftOut)) {
-      add(plural(left_out, "event") + " of objects that are not code objects left out", kNone);
+      add(plural(left_out, "event") + " of objects that are not code objects left out [TL004]",
+          kNone);
     }
     if (const auto unnamed = number(kUnnamedVisits)) {
       add(plural(unnamed, "visit") +
-              " of functions whose names are lost, shown as (definition lost)",
+              " of functions whose names are lost, shown as (definition lost) [TL255]",
           kMore);
     }
     if (const auto unnamed = number(kUnnamedCode)) {
@@ -97,55 +101,61 @@ class Losses {
           kNone);
     }
     if (const auto dropped = number("timeloom::dropped_events")) {
-      add(plural(dropped, "event") + " left out because they were not sound", kTimes);
+      add(plural(dropped, "event") + " left out because they were not sound [TL256]", kTimes);
     }
     if (const auto damaged = number("timeloom::damaged_definitions")) {
-      add(plural(damaged, "damaged definition") + " left out", kTimes);
+      add(plural(damaged, "damaged definition") + " left out [TL254]", kTimes);
     }
     if (const auto closed = number("timeloom::closed_regions")) {
-      add(plural(closed, "region") + " still open at the end; closed at the last event", kNone);
+      add(plural(closed, "region") + " still open at the end; closed at the last event [TL252]",
+          kNone);
     }
     if (const auto damaged = number("timeloom::damaged_segments")) {
-      add(plural(damaged, "damaged part") + " of the recording left out", kTimes);
+      add(plural(damaged, "damaged part") + " of the recording left out [TL253]", kTimes);
     }
     if (const auto kept = number("timeloom::kept_rewinds")) {
-      add(plural(kept, "rewind") + " too long to discard anything; its events are there", kAny);
+      add(plural(kept, "rewind") + " too long to discard anything; its events are there [TL258]",
+          kAny);
     }
     if (const auto unreadable = number("timeloom::unreadable_spools")) {
-      add("the recording of " + plural(unreadable, "process") + " could not be read", kMore);
+      add("the recording of " + plural(unreadable, "process") + " could not be read [TL257]",
+          kMore);
     }
     if (const auto children = number(kUnmeasuredProcesses)) {
-      add(plural(children, "Python process") + " not measured: --follow all", kNone);
+      add(plural(children, "Python process") + " not measured: --follow all [TL001]", kNone);
     }
     if (const auto others = number(kSubInterpreters)) {
-      add(plural(others, "sub-interpreter") + " not recorded", kNone);
+      add(plural(others, "sub-interpreter") + " not recorded [TL002]", kNone);
     }
   }
 
   // The repairs that the reader of the trace made.
   void add_trace() {
     if (const auto files = number(kUnsoundTraceFiles)) {
-      add(plural(files, "file") + " of the trace missing, cut off or damaged; its profile is read",
+      add(plural(files, "file") +
+              " of the trace missing, cut off or damaged; its profile is read [TL259]",
           kMore);
     }
     if (const auto damaged = number("timeloom::otf2_damaged_files")) {
-      add(plural(damaged, "file") + " of the trace damaged or cut off, and read up to there",
+      add(plural(damaged, "file") +
+              " of the trace damaged or cut off, and read up to there [TL260]",
           kTimes);
     }
     if (const auto missing = number("timeloom::otf2_missing_events")) {
-      add(plural(missing, "event") + " missing from the files of the trace", kTimes);
+      add(plural(missing, "event") + " missing from the files of the trace [TL261]", kTimes);
     }
     if (const auto closed = number("timeloom::otf2_closed_regions")) {
-      add(plural(closed, "region") + " entered and never left; a leave was added", kTimes);
+      add(plural(closed, "region") + " entered and never left; a leave was added [TL262]", kTimes);
     }
     if (const auto dropped = number("timeloom::otf2_dropped_leaves")) {
-      add(plural(dropped, "leave event") + " without an enter, left out", kTimes);
+      add(plural(dropped, "leave event") + " without an enter, left out [TL263]", kTimes);
     }
     if (const auto moved = number("timeloom::otf2_moved_events")) {
-      add(plural(moved, "event") + " earlier than the one before; taken as simultaneous", kTimes);
+      add(plural(moved, "event") + " earlier than the one before; taken as simultaneous [TL264]",
+          kTimes);
     }
     if (const auto undefined = number("timeloom::otf2_undefined_events")) {
-      add(plural(undefined, "event") + " of what the trace does not define, left out", kTimes);
+      add(plural(undefined, "event") + " that the trace does not define, left out [TL265]", kTimes);
     }
   }
 
@@ -167,7 +177,7 @@ std::string depth_warning(std::uint64_t limit, std::uint64_t reached, const run:
   return "the limit of " + plural(limit, "level") +
          " of call paths was exceeded. The deepest had " + plural(reached, "level") +
          ". Consider setting " + std::string(layout.depth_setting) + " to " +
-         std::to_string(reached) + ".";
+         std::to_string(reached) + ". [TL010]";
 }
 
 std::uint64_t counted(const Definitions& definitions, const char* key) {

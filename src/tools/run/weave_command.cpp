@@ -75,7 +75,7 @@ void convert_spool(const std::string& spool, const os::DirectoryId& id, std::uin
   int error = run.empty() ? ENOENT : 0;
   KnownDirectory known;
   if (error == 0) known = KnownDirectory(run, id).below(spool.substr(run.size() + 1), &error);
-  if (error != 0) throw Error("cannot open " + spool + ": " + reason_of(error));
+  if (error != 0) throw Error("cannot open " + spool + ": " + reason_of(error) + " [TL211]");
   weave::weave_rank(known, ranks);
 }
 

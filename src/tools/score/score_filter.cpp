@@ -139,12 +139,13 @@ fs::path write_filter(const fs::path& directory, const ScoreOptions& options,
   // A link is renamed itself, wherever it leads.
   if (fs::exists(fs::symlink_status(path, error))) {
     fs::rename(path, path.string() + stamp(), error);
-    if (error) throw Error("cannot rename " + path.string() + ": " + error.message());
+    if (error) throw Error("cannot rename " + path.string() + ": " + error.message() + " [TL302]");
   }
   std::FILE* out = std::fopen(path.c_str(), "wbxe");
   bool written = out != nullptr && std::fwrite(text.data(), 1, text.size(), out) == text.size();
   if (out != nullptr) written = std::fclose(out) == 0 && written;
-  if (!written) throw Error("cannot write " + path.string() + ": " + std::strerror(errno));
+  if (!written)
+    throw Error("cannot write " + path.string() + ": " + std::strerror(errno) + " [TL302]");
   return path;
 }
 

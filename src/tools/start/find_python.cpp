@@ -100,7 +100,7 @@ PythonChoice find_python(const std::string& executable) {
     const std::string program = find_executable(named, OnPath::kAbsolute);
     if (!program.empty()) return {program, {}, false};
     throw Error("variable TIMELOOM_PYTHON: '" + std::string(named) +
-                "' is no program; name a Python in which Timeloom is installed");
+                "' is not a program; name a Python in which Timeloom is installed [TL424]");
   }
   // Installed for one user, or in a prefix without an interpreter: the same version, elsewhere.
   for (const Site& site : sites) {
@@ -110,7 +110,7 @@ PythonChoice find_python(const std::string& executable) {
   }
   if (const std::string program = find_executable("python3", OnPath::kAbsolute); !program.empty())
     return {program, {}, false};
-  throw Error("no Python found; put python3 on PATH or name one in TIMELOOM_PYTHON");
+  throw Error("no Python found; put python3 on PATH or name one in TIMELOOM_PYTHON [TL425]");
 }
 
 std::string own_executable() {

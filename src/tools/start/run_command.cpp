@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/native_run.hpp"
+#include "core/text/message_id.hpp"
 #include "settings/command_line.hpp"
 #include "settings/settings_text.hpp"
 #include "tools/command_options.hpp"
@@ -56,7 +57,8 @@ constexpr char kUnmeasuredVariable[] = "TIMELOOM_UNMEASURED";
 // Becomes the program as plain `python` runs it.
 [[noreturn]] void run_unmeasured(const CommandLine& line, const std::string& python_and_reason) {
   const std::size_t end = python_and_reason.find('\n');
-  say("nothing is measured: " + python_and_reason.substr(end + 1));
+  say("nothing is measured: " + std::string(without_id(python_and_reason.substr(end + 1))) +
+      " [TL019]");
   unsetenv(kUnmeasuredVariable);
   std::vector<std::string> words = {python_and_reason.substr(0, end)};
   append(words, line.interpreter_flags);
@@ -66,7 +68,8 @@ constexpr char kUnmeasuredVariable[] = "TIMELOOM_UNMEASURED";
 
 [[noreturn]] void run(const CommandLine& line) {
   if (line.kind == ProgramKind::kNone) {
-    throw Error("no program given; write: timeloom run script.py, or see timeloom run --help");
+    throw Error(
+        "no program given; write: timeloom run script.py, or see timeloom run --help [TL426]");
   }
   if (const char* unmeasured = std::getenv(kUnmeasuredVariable)) run_unmeasured(line, unmeasured);
   PythonChoice python = find_python(own_executable());

@@ -22,6 +22,7 @@
 #include "core/mpi/mpi_rank.hpp"
 #include "core/mpi/spawned.hpp"
 #include "core/native_run.hpp"
+#include "core/text/message_id.hpp"
 #include "core/text/shell_word.hpp"
 #include "run/contents.hpp"
 #include "run/job.hpp"
@@ -74,12 +75,13 @@ constexpr std::string_view kNativeSettings[] = {"output",
 
 void refuse_python_options(const CommandLine& line) {
   if (!line.interpreter_flags.empty()) {
-    throw Error(line.interpreter_flags.front() + " is a flag of Python; --program starts none");
+    throw Error(line.interpreter_flags.front() +
+                " is a flag of Python; --program starts none [TL427]");
   }
   for (const auto& [setting, value] : line.options) {
     if (std::ranges::find(kNativeSettings, setting->name) != std::end(kNativeSettings)) continue;
     throw Error("--" + std::string(setting->name) +
-                " is for Python programs; leave it out with --program");
+                " is for Python programs; leave it out with --program [TL427]");
   }
 }
 
@@ -198,7 +200,8 @@ std::string weave_run(const NativeRun& run, const Settings& settings, bool more_
   warn_of_depth(summary);
   return describe(summary);
 } catch (const std::exception& error) {
-  return std::string("not woven: ") + error.what() + "; what was recorded is still in the run";
+  return "not woven: " + std::string(without_id(error.what())) +
+         "; everything recorded is still in the run [TL045]";
 }
 
 run::Others end_in_group(const NativeRun& run) {
@@ -241,13 +244,14 @@ void say_who_weaves(const NativeRun& run, const Settings& settings) {
   const bool unknown = run.rank && run.rank->size == 0 && run.rank->rank == 0;
   if (!unknown || settings.flag(kSettings.quiet)) return;
   say(run::text_of_unknown_size(run.rank->launcher) + ": timeloom report " +
-      native_word(run.directory));
+      native_word(run.directory) + " [TL244]");
 }
 
 void say_nothing_recorded(const std::string& program) {
   const std::string why = why_nothing_is_loaded(program);
   say("nothing was recorded: the program " +
-      (why.empty() ? "has not loaded libtimeloom" : why + ", so the system loads no libtimeloom"));
+      (why.empty() ? "has not loaded libtimeloom" : why + ", so the system loads no libtimeloom") +
+      " [TL021]");
 }
 
 void finish_native_run(const NativeRun& run, const std::string& program, const Settings& settings,
@@ -298,7 +302,8 @@ NativeRun make_directory(const CommandLine& line, const Settings& settings,
 NativeRun make_apart(const CommandLine& line, const Settings& settings, const LaunchedRank& rank,
                      const std::string& apart, const std::string& reason) {
   NativeRun run = make_directory(line, settings, apart + ".rank-" + std::to_string(rank.rank));
-  say(formatted("rank {} has a run of its own, {}: {}", rank.rank, run.directory.string(), reason));
+  say(formatted("rank {} has a run of its own, {}: {} [TL038]", rank.rank, run.directory.string(),
+                without_id(reason)));
   return run;
 }
 
@@ -332,29 +337,33 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
 NativeRun join_spawned(const Spawn& spawn) {
   const auto rank = launched_rank_of_this_process(environ);
   if (!rank || rank->size == 0) {
-    throw Obstacle("its rank among the spawned processes is not known");
+    throw Obstacle("its rank among the spawned processes is not known [TL074]");
   }
   const fs::path directory = run_of_spool(native_variable(kParentVariable));
   if (directory.empty())
-    throw Obstacle(formatted("{} is no spool", native_variable(kParentVariable)));
+    throw Obstacle(formatted("{} is not a spool [TL074]", native_variable(kParentVariable)));
   const KnownDirectory run(directory, directory_id_in(native_variable(kRunIdVariable)));
   if (!run::join_spawn(run, spawn.number, rank->rank)) {
-    throw Obstacle(
-        formatted("another process has been rank {} of spawn {}", rank->rank, spawn.number));
+    throw Obstacle(formatted("another process has been rank {} of spawn {} [TL074]", rank->rank,
+                             spawn.number));
   }
   return {directory, run.id(), true, rank, spawn.number};
 }
 
-// No directory: the machine is in the way, which is said.
+void say_nothing_measured(const char* reason) {
+  say("nothing is measured: " + std::string(without_id(reason)) + " [TL019]");
+}
+
+// No directory: the machine is in the way, and the user has a line about it.
 NativeRun make_run(const CommandLine& line, const Settings& settings) try {
   if (const auto spawn = own_spawn()) return join_spawned(*spawn);
   const auto rank = launched_rank_of_this_process(environ);
   return rank ? make_run_of_rank(line, settings, *rank) : make_directory(line, settings);
 } catch (const Obstacle& error) {
-  say(std::string("nothing is measured: ") + error.what());
+  say_nothing_measured(error.what());
   return {};
 } catch (const std::system_error& error) {
-  say(std::string("nothing is measured: ") + error.what());
+  say_nothing_measured(error.what());
   return {};
 }
 
@@ -363,16 +372,16 @@ NativeRun make_run(const CommandLine& line, const Settings& settings) try {
 int run_native(const CommandLine& line) {
   const std::string program = find_executable(line.target);
   if (program.empty() && line.target.starts_with('-')) {
-    throw Error("after --program comes the program; " + line.target + " goes before it");
+    throw Error("after --program comes the program; " + line.target + " goes before it [TL428]");
   }
-  if (program.empty()) throw Error("there is no program " + line.target + " to run");
+  if (program.empty()) throw Error("there is no program " + line.target + " to run [TL428]");
   Settings settings;
   try {
     settings = own_spawn() ? settings_of_run(run_of_spool(native_variable(kParentVariable)))
                            : settings_of(line);
   } catch (const Error& error) {
     if (!own_spawn()) throw;
-    say(std::string("nothing is measured: ") + error.what());
+    say_nothing_measured(error.what());
     return run_program(line, program, {});
   }
   if (settings.text(kSettings.results) == "none") return run_program(line, program, {});

@@ -85,7 +85,7 @@ std::string ask_for_package(const std::string& python, std::vector<std::string> 
   const Answer answer(std::move(flags));
   if (answer.status() == kMissing) {
     throw Error(python + " has no Timeloom; install it there: " + shell_word(python) +
-                " -m pip install timeloom");
+                " -m pip install timeloom [TL429]");
   }
   const std::string text = answer.text();
   const std::size_t begin = text.find("\0/"s) + 1;
@@ -95,7 +95,7 @@ std::string ask_for_package(const std::string& python, std::vector<std::string> 
 void become(std::vector<std::string> words) {
   const std::vector<char*> arguments = argument_vector(words);
   execv(arguments[0], arguments.data());
-  throw Error("cannot start " + words[0] + ": " + std::strerror(errno));
+  throw Error("cannot start " + words[0] + ": " + std::strerror(errno) + " [TL430]");
 }
 
 }  // namespace timeloom::tools

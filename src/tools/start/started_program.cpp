@@ -92,7 +92,8 @@ int run_to_its_end(const std::string& program, const std::vector<std::string>& w
   const Signals signals;
   pid_t child = 0;
   const int error = spawn(program, words, signals, child);
-  if (error != 0) throw Error("cannot start " + words.front() + ": " + std::strerror(error));
+  if (error != 0)
+    throw Error("cannot start " + words.front() + ": " + std::strerror(error) + " [TL430]");
   g_program = child;
   const int status = status_of_program(child);
   g_program = 0;

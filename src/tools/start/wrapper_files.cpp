@@ -63,7 +63,7 @@ std::vector<std::string> files_of(std::span<const Wrapper> wrappers) {
       files.push_back(file);
       continue;
     }
-    say(std::string(wrapper.what) + " not recorded: this Timeloom has no wrapper for it");
+    say(std::string(wrapper.what) + " not recorded: this Timeloom has no wrapper for it [TL022]");
   }
   return files;
 }

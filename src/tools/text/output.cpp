@@ -35,7 +35,7 @@ void Output::flush() {
     } else if (errno != EINTR) {
       const std::string reason = std::strerror(errno);
       text_.clear();
-      throw Error("cannot write to standard output: " + reason);
+      throw Error("cannot write to standard output: " + reason + " [TL423]");
     }
   }
   text_.clear();

@@ -115,7 +115,7 @@ int serve(const ViewOptions& options, const ViewedRuns& runs) {
   Browser browser;
   const bool opens = !options.no_browser && options.socket.empty() && Browser::is_there();
   if (opens && !browser.open(address))
-    say("the browser could not be started; open the address yourself");
+    say("the browser could not be started; open the address yourself [TL432]");
   if (isatty(STDERR_FILENO) == 1) say("Ctrl-C ends it");
   wait_for_end(server, signals, options.idle_minutes);
   return kDone;
@@ -133,7 +133,8 @@ std::string sources_of(const view::Content& content) {
         content.sources()->lines_of(regions[i], content.definitions().clock.realtime);
     if (!lines.reason.empty()) continue;
     if (json.size() > kMostSource) {
-      say("the lines of functions are more than 16 MB; those of the others are left out");
+      say("the lines of functions are more than 16 MB; the lines of the others are left out "
+          "[TL433]");
       break;
     }
     json +=
@@ -156,7 +157,7 @@ int write_file(const ViewOptions& options, const ViewedRuns& runs) {
   out.finish();
   if (!all_calls) {
     say("with so many events, the file has pictures and tables, but no single calls: 'timeloom "
-        "view' without --html shows these");
+        "view' without --html shows these [TL434]");
   }
   if (out.is_file())
     say("wrote " + options.html + ", " + bytes(out.size()) + ", opened by a browser");
@@ -201,7 +202,7 @@ std::vector<std::string> folders_of_sources(const ViewOptions& options,
 
 int run_view(const ViewOptions& options) {
   if (const std::string wrong = wrong_view(options); !wrong.empty()) {
-    say(wrong + "; see 'timeloom view --help'");
+    say(wrong + "; see 'timeloom view --help' [TL401]");
     return kWrongUsage;
   }
   ViewedRuns runs;

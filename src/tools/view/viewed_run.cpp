@@ -39,7 +39,7 @@ bool ViewedRun::is_sound() {
 
 void ViewedRun::have_sound_index() {
   if (is_sound()) return;
-  if (damaged_) say("the index of " + title_ + " is damaged; it is made anew");
+  if (damaged_) say("the index of " + title_ + " is damaged; it is made anew [TL431]");
   make_index();
 }
 

@@ -70,7 +70,8 @@ SourceFiles::SourceFiles(const fs::path& here, std::span<const std::string> othe
     os::Directory directory = os::Directory::open_unlisted(path.string(), &error);
     if (failed || !directory.is_open()) {
       throw Error("cannot open the folder of sources " + folder.string() + ": " +
-                  (failed ? failed.message() : std::generic_category().message(error)));
+                  (failed ? failed.message() : std::generic_category().message(error)) +
+                  " [TL504]");
     }
     roots_.push_back({path, std::move(directory), by_end});
   };
@@ -114,7 +115,7 @@ SourceFiles::Place SourceFiles::place_of(const std::string& file) const {
 SourceLines SourceFiles::lines_of(const Region& region,
                                   const std::optional<std::uint64_t>& start) const {
   if (region.file.empty() || region.first_line == 0)
-    return none("The run does not say where this function is.");
+    return none("The run does not record where this function is.");
   const Place place = place_of(region.file);
   if (place.root == nullptr) {
     return none(

@@ -10,11 +10,11 @@ Index::Index(std::unique_ptr<IndexFile> file, std::uint64_t source) : file_(std:
   Header unchecked = header_;
   unchecked.check = 0;
   if (header_.magic != kMagic || header_.version != kVersion) {
-    throw Error(file_->path().string() + " is an index of another version");
+    throw Error(file_->path().string() + " is an index of another version [TL501]");
   }
   if (check_of_bytes(record_bytes(&unchecked, 1)) != header_.check) damaged();
   if (header_.source != source) {
-    throw Error(file_->path().string() + " is the index of another state of the archive");
+    throw Error(file_->path().string() + " is the index of another state of the archive [TL501]");
   }
   if (header_.size != size) damaged();
   const std::uint64_t tracks_at = std::uint64_t{header_.path_count} * sizeof(PathRecord);

@@ -19,7 +19,8 @@ namespace timeloom::view {
 // The index is damaged; it can be rebuilt.
 class DamagedIndex : public Error {
  public:
-  DamagedIndex() : Error("the index of the viewer is damaged; remove it, it is made again") {}
+  DamagedIndex()
+      : Error("the index of the viewer is damaged; remove it, it is made again [TL501]") {}
 };
 
 [[noreturn]] inline void damaged() { throw DamagedIndex(); }

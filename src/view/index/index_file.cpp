@@ -13,7 +13,7 @@ namespace {
 
 [[noreturn]] void fail_on_index(const char* what, const std::filesystem::path& path, int error) {
   throw Error(std::string(what) + " " + path.string() + ": " +
-              std::generic_category().message(error));
+              std::generic_category().message(error) + " [TL502]");
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ Making make_unnamed() {
       ::open((error ? fs::path("/tmp") : directory).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     throw Error("no place for the index of the viewer: neither beside the run nor in " +
-                directory.string() + ": " + std::generic_category().message(errno));
+                directory.string() + ": " + std::generic_category().message(errno) + " [TL502]");
   }
   return {os::File(descriptor), {}, {}, {}};
 }
@@ -195,7 +195,7 @@ std::shared_ptr<const Index> make_index(RunSource& run, const fs::path& anchor,
         making.directory.rename(making.making, making.directory, making.name.filename());
     if (error != 0) {
       throw Error("cannot write " + making.name.string() + ": " +
-                  std::generic_category().message(error));
+                  std::generic_category().message(error) + " [TL502]");
     }
     guard.keep();
   }

@@ -31,7 +31,7 @@ TrackWriter::TrackWriter(const Location& location, const Definitions& definition
 }
 
 void TrackWriter::fail(const char* what) const {
-  throw Error("the events of location '" + name_ + "' " + what);
+  throw Error("the events of location '" + name_ + "' " + what + " [TL322]");
 }
 
 void TrackWriter::consume(std::span<const Event> events) {

@@ -68,7 +68,7 @@ std::string random_token() {
   for (std::size_t at = 0; at < bytes.size();) {
     const ssize_t got = ::getrandom(bytes.data() + at, bytes.size() - at, 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw Error("the system gives no random numbers");
+    if (got < 0) throw Error("the system gives no random numbers [TL505]");
     at += static_cast<std::size_t>(got);
   }
   constexpr std::string_view kDigits =

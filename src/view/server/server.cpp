@@ -31,7 +31,8 @@ constexpr int kPauseMs = 100;  // after the system had no descriptor or memory f
 using Clock = std::chrono::steady_clock;
 
 [[noreturn]] void fail(const std::string& where) {
-  throw Error("cannot listen at " + where + ": " + std::generic_category().message(errno));
+  throw Error("cannot listen at " + where + ": " + std::generic_category().message(errno) +
+              " [TL503]");
 }
 
 std::int64_t now_seconds() noexcept {
@@ -71,7 +72,8 @@ int listen_at_port(std::uint16_t& port) {
 int listen_at_path(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) throw Error("the path of the socket is too long");
+  if (path.size() >= sizeof address.sun_path)
+    throw Error("the path of the socket is too long [TL503]");
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) fail(path);

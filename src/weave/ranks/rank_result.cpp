@@ -120,7 +120,7 @@ class Input {
   std::size_t count(std::size_t least) {
     std::uint64_t number = 0;
     value(number);
-    if (number > rest_.size_bytes() / least) throw Error("it says more than it holds");
+    if (number > rest_.size_bytes() / least) throw Error("it announces more than it holds");
     return number;
   }
   template <typename T>
@@ -218,7 +218,7 @@ void write_rank_result(const RankResult& rank_result, const std::filesystem::pat
   if (error == 0) error = file.write_at(sizeof head, words);
   if (error == 0) error = to.rename(name, to, kResultName);
   if (error != 0) {
-    throw Error("cannot write to " + directory.string() + ": " + std::strerror(error));
+    throw Error("cannot write to " + directory.string() + ": " + std::strerror(error) + " [TL220]");
   }
 }
 

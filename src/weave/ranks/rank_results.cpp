@@ -326,7 +326,7 @@ void put(const spool::SpoolDirectory& spool, LocationId there, const std::filesy
   if (error == 0) error = file.link_to(to.string());
   if (error != 0) {
     throw Error("cannot put " + spool.path() + "/" + event_file(there) +
-                " into the trace: " + std::strerror(error));
+                " into the trace: " + std::strerror(error) + " [TL218]");
   }
 }
 
@@ -348,7 +348,8 @@ std::vector<otf2::EventFiles> SpoolSource::event_files() const {
     files.meaning = [this, &process] {
       std::optional<RankResult> rank_result = read_rank_result(process.directory);
       if (!rank_result || !fits(*rank_result, process)) {
-        throw Error(process.directory.path() + " has changed while it was woven; weave again");
+        throw Error(process.directory.path() +
+                    " has changed while it was woven; weave again [TL217]");
       }
       return meaning_of(std::move(*rank_result), process, definitions_.metrics);
     };

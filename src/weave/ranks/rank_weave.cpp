@@ -25,12 +25,12 @@ class NewDirectory {
  public:
   explicit NewDirectory(const os::Directory& spool) : spool_(spool) {
     int error = spool.make_directory(kConvertedName, 0700);
-    if (error == EEXIST) throw Error("there is a conversion already");
+    if (error == EEXIST) throw Error("there is a conversion already [TL219]");
     if (error == 0) own_ = spool.open_below(kConvertedName, &error);
     if (error == 0 && !own_.is_new_and_private()) error = EEXIST;
     if (error != 0) throw std::system_error(error, std::generic_category());
     path_ = own_.path_of_descriptor();
-    if (path_.empty()) throw Error("there is no /proc");
+    if (path_.empty()) throw Error("there is no /proc [TL219]");
   }
   ~NewDirectory() {
     if (!kept_) spool_.remove_all(kConvertedName);
@@ -69,7 +69,8 @@ profile::CallTreeOptions share_of_rank(std::uint32_t ranks) {
 void weave_rank(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t least) try {
   int failed = 0;
   const auto open = std::make_shared<const os::Directory>(spool.open_to_list(&failed));
-  if (failed != 0) throw Error("cannot open " + spool.path() + ": " + reason_of(failed));
+  if (failed != 0)
+    throw Error("cannot open " + spool.path() + ": " + reason_of(failed) + " [TL211]");
   const spool::SpoolDirectory directory(open, spool.path());
   SpoolSource source({directory}, SpoolSource::RankResults::kIgnored);
   if (!source.can_be_converted() || source.bytes() < least) return;
@@ -95,7 +96,8 @@ void weave_rank(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t 
     int error = 0;
     const os::File events = directory.open(event_file(one.there), &error);
     const auto check = check_of(events);
-    if (!check) throw Error("cannot read " + directory.path() + "/" + event_file(one.there));
+    if (!check)
+      throw Error("cannot read " + directory.path() + "/" + event_file(one.there) + " [TL210]");
     one.bytes = events.size(&error);
     one.check = *check;
   }
@@ -106,7 +108,7 @@ void weave_rank(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t 
   write_rank_result(result, converted.path());
   converted.keep();
 } catch (const std::system_error& error) {
-  throw Error("cannot convert " + spool.path() + ": " + error.code().message());
+  throw Error("cannot convert " + spool.path() + ": " + error.code().message() + " [TL219]");
 }
 
 }  // namespace timeloom::weave

@@ -121,14 +121,17 @@ TEST(FilterFile, KeepsBackslashesForThePattern) {
 }
 
 TEST(FilterFile, SaysWhatIsWrong) {
-  EXPECT_EQ(complaint("\nfoo"), "a.filter, line 2: Unexpected token 'foo'");
+  EXPECT_EQ(complaint("\nfoo"), "a.filter, line 2: Unexpected token 'foo' [TL119]");
   const std::string regions_begin = "SCOREP_REGION_NAMES_BEGIN ";
   const std::string files_begin = "SCOREP_FILE_NAMES_BEGIN ";
   const auto unexpected = [](const std::string& text) {
     const std::string what = complaint(text);
     const std::string head = "a.filter, line 1: Unexpected token '";
-    EXPECT_TRUE(what.starts_with(head)) << what;
-    return what.size() > head.size() ? what.substr(head.size(), what.size() - head.size() - 1) : "";
+    const std::string tail = "' [TL119]";
+    EXPECT_TRUE(what.starts_with(head) && what.ends_with(tail)) << what;
+    return what.size() > head.size() + tail.size()
+               ? what.substr(head.size(), what.size() - head.size() - tail.size())
+               : "";
   };
   EXPECT_EQ(unexpected(regions_begin + "foo"), "foo");
   EXPECT_EQ(unexpected(regions_begin + "MANGLED foo"), "MANGLED");

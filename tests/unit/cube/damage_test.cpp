@@ -193,7 +193,7 @@ TEST(CubeDamage, IsFoundInProfiles) {
                         .add("1.data", plain_data(std::vector<double>{time, 0}))
                         .add("1.index", sparse_index({0}))
                         .add("anchor.xml", anchor)),
-         "'time' that cannot be");
+         "'time' that cannot be [TL313]");
   }
 }
 

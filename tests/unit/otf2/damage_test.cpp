@@ -244,13 +244,13 @@ TEST(NoArchive, IsSaid) {
   };
   const std::string path = (directory.path() / "a.otf2").string();
   EXPECT_EQ(message("a.otf2", "hello, world"),
-            path + " is not an OTF2 anchor file; give the .otf2 file of a trace");
+            path + " is not an OTF2 anchor file; give the .otf2 file of a trace [TL319]");
   EXPECT_EQ(message("a.otf2", ""),
-            path + " is not an OTF2 anchor file; give the .otf2 file of a trace");
+            path + " is not an OTF2 anchor file; give the .otf2 file of a trace [TL319]");
   std::filesystem::remove(path);
   EXPECT_THROW(
       try { open(path); } catch (const Error& error) {
-        EXPECT_EQ(error.what(), "cannot read " + path + ": No such file or directory");
+        EXPECT_EQ(error.what(), "cannot read " + path + ": No such file or directory [TL301]");
         throw;
       },
       Error);

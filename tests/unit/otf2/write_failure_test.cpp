@@ -140,7 +140,7 @@ TEST(WriteFailure, AnArchiveIsThereAlready) {
   const std::string message = message_of([&] { create(directory.path()); });
   EXPECT_EQ(message, "cannot write the trace in " + directory.path().string() + ": " +
                          (directory.path() / "traces.otf2").string() +
-                         " exists already; remove it first");
+                         " exists already; remove it first [TL317]");
 }
 
 TEST(WriteFailure, WhereNothingCanBeMade) {
@@ -171,7 +171,7 @@ TEST(WriteFailure, ReferencesToNothing) {
   for (const Event& wrong : {event(1000, kParameterString, 2, 99), event(1000, kMetric, 99),
                              event(1000, kProgramBegin, 99)}) {
     const std::string message = message_of([&] { location->consume({&wrong, 1}); });
-    EXPECT_NE(message.find("99, which is not defined"), std::string::npos) << message;
+    EXPECT_NE(message.find("99, which is not defined [TL316]"), std::string::npos) << message;
   }
 }
 

@@ -287,20 +287,22 @@ TEST(CallTree, SharesTheLimitAmongLocationsButLeavesEachItsOwn) {
 
 TEST(CallTree, RefusesEventsThatDoNotBalance) {
   EXPECT_EQ(error_of(Story().thread("t", "a +1 ) !0")),
-            "damaged trace: location 't' leaves region 0 without an enter");
+            "damaged trace: location 't' leaves region 0 without an enter [TL322]");
   EXPECT_EQ(error_of(Story().thread("t", "a b +1 !0")),
-            "damaged trace: location 't' leaves region 0 while it is in region 1");
+            "damaged trace: location 't' leaves region 0 while it is in region 1 [TL322]");
   EXPECT_EQ(error_of(Story().thread("t", "a b )")),
-            "damaged trace: location 't' ends inside region 0");
+            "damaged trace: location 't' ends inside region 0 [TL322]");
   Story unknown;
   unknown.thread("t", "a b ) )").definitions().regions.pop_back();
-  EXPECT_EQ(error_of(unknown), "damaged trace: location 't' enters region 1, which is undefined");
+  EXPECT_EQ(error_of(unknown),
+            "damaged trace: location 't' enters region 1, which is undefined [TL322]");
 }
 
 TEST(CallTree, RefusesTimeThatRunsBackwards) {
   Story story;
   story.thread("t", "a +1 +18446744073709551610 )");
-  EXPECT_EQ(error_of(story), "damaged trace: location 't' leaves region 0 before it enters it");
+  EXPECT_EQ(error_of(story),
+            "damaged trace: location 't' leaves region 0 before it enters it [TL322]");
 }
 
 }  // namespace

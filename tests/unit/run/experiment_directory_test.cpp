@@ -79,7 +79,7 @@ class ExperimentDirectoryTest : public testing::Test {
   std::string home_;
 };
 
-constexpr char kMend[] = "; choose another with SCOREP_EXPERIMENT_DIRECTORY";
+constexpr char kMend[] = "; choose another with SCOREP_EXPERIMENT_DIRECTORY [TL234]";
 
 TEST_F(ExperimentDirectoryTest, IsNotTheCurrentDirectoryNorOneThatHoldsIt) {
   const std::string is = std::string("is the current directory") + kMend;
@@ -97,7 +97,7 @@ TEST_F(ExperimentDirectoryTest, IsNotTheCurrentDirectoryNorOneThatHoldsIt) {
     EXPECT_EQ(refused("/"), holds);
   }
   EXPECT_EQ(refusal(".", {}, InTheWay::kRenamed),
-            "is the current directory; choose another with --output");
+            "is the current directory; choose another with --output [TL234]");
   EXPECT_EQ(names(), (std::vector<std::string>{"elsewhere", "home", "old", "work"}));
 }
 
@@ -148,9 +148,10 @@ TEST_F(ExperimentDirectoryTest, NamedByOutputFollowsTheRulesOfOutput) {
   const auto path = [&](const char* name) { return (base_ / name).string(); };
   for (const InTheWay rule : {InTheWay::kRefused, InTheWay::kRenamed}) {
     EXPECT_EQ(refusal("../old", {}, rule),
-              path("old") + " exists and is no run; choose another with --output");
+              path("old") + " exists and is not a run; choose another with --output [TL223]");
     EXPECT_EQ(refusal("app.py", {}, rule),
-              path("work/app.py") + " exists and is no directory; choose another with --output");
+              path("work/app.py") +
+                  " exists and is not a directory; choose another with --output [TL222]");
   }
   fs::create_directory(base_ / "run");
   for (const char* name : {"../run", "../new/deep"}) {  // empty, and without a parent
@@ -158,13 +159,15 @@ TEST_F(ExperimentDirectoryTest, NamedByOutputFollowsTheRulesOfOutput) {
     made.create();
     EXPECT_EQ(made.previous(), "");
     EXPECT_TRUE(fs::exists(fs::path(name) / "scorep.cfg")) << name;
-    EXPECT_EQ(refusal(name, {}, InTheWay::kRenamed),
-              "the program of the run " + made.path().string() +
-                  " is still running; wait until it has ended or choose another with --output");
+    EXPECT_EQ(
+        refusal(name, {}, InTheWay::kRenamed),
+        "the program of the run " + made.path().string() +
+            " is still running; wait until it has ended or choose another with --output [TL225]");
   }
-  EXPECT_EQ(refusal("../run", {}, InTheWay::kRefused),
-            "the run " + path("run") +
-                " exists; give it another name with --force or choose another with --output");
+  EXPECT_EQ(
+      refusal("../run", {}, InTheWay::kRefused),
+      "the run " + path("run") +
+          " exists; give it another name with --force or choose another with --output [TL224]");
   ExperimentDirectory second(named("../run", InTheWay::kRenamed));
   second.create();
   EXPECT_TRUE(fs::exists(second.previous() / "scorep.cfg"));
@@ -194,9 +197,10 @@ TEST_F(ExperimentDirectoryTest, IsInUseWhileItIsWoven) {
   int error = 0;
   const os::Directory weave = os::Directory::open(path.string(), &error);
   ASSERT_EQ(weave.try_lock(), 0);
-  EXPECT_EQ(refusal(path.string(), {}, InTheWay::kRenamed),
-            "the program of the run " + path.string() +
-                " is still running; wait until it has ended or choose another with --output");
+  EXPECT_EQ(
+      refusal(path.string(), {}, InTheWay::kRenamed),
+      "the program of the run " + path.string() +
+          " is still running; wait until it has ended or choose another with --output [TL225]");
   ExperimentDirectory another(named(""));
   another.create();
   EXPECT_TRUE(another.evaded());

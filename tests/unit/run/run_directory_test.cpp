@@ -71,9 +71,9 @@ TEST_F(RunDirectory, NeedsACurrentDirectoryThatIsThere) {
     choose_directory("", "app.py");
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(
-        std::string(error.what()),
-        "the current directory is gone: No such file or directory; change to one that exists");
+    EXPECT_EQ(std::string(error.what()),
+              "the current directory is gone: No such file or directory; change to one that exists "
+              "[TL228]");
   }
 }
 
@@ -110,7 +110,7 @@ TEST_F(RunDirectory, OfAnotherRunIsRefusedWithoutForce) {
   make_directory(run, false, kSettings);
   EXPECT_EQ(check(run, false),
             "the run " + run.string() +
-                " exists; replace it with --force or choose another with --output");
+                " exists; replace it with --force or choose another with --output [TL224]");
   EXPECT_EQ(check(run, true), "");
   EXPECT_THROW(make_directory(run, false, kSettings), Error);
 }
@@ -181,8 +181,9 @@ TEST_F(RunDirectory, IsNotKnownByALinkToTheSettingsOfAnother) {
   const fs::path run = root_ / "run";
   put(run / "spool" / "data", "not ours");
   fs::create_symlink(root_ / "other" / "scorep.cfg", run / "scorep.cfg");
-  EXPECT_EQ(check(run, true),
-            run.string() + " exists and is no run of Timeloom; choose another with --output");
+  EXPECT_EQ(
+      check(run, true),
+      run.string() + " exists and is not a run of Timeloom; choose another with --output [TL223]");
   forget_directory(run, false);
   EXPECT_TRUE(fs::exists(run / "spool" / "data"));
 }
@@ -203,9 +204,10 @@ TEST_F(RunDirectory, IsNotReplacedWhileItsProgramRuns) {
   }
   char said = 0;
   ASSERT_EQ(::read(ready[0], &said, 1), 1);
-  EXPECT_EQ(check(run, true),
-            "the program of the run " + run.string() +
-                " is still running; wait until it has ended or choose another with --output");
+  EXPECT_EQ(
+      check(run, true),
+      "the program of the run " + run.string() +
+          " is still running; wait until it has ended or choose another with --output [TL225]");
   EXPECT_THROW(make_directory(run, true, kSettings), Error);
   EXPECT_TRUE(fs::exists(run / "spool" / "1-0" / "defs"));
   ::kill(child, SIGKILL);
@@ -241,7 +243,8 @@ TEST_F(RunDirectory, ThatIsNoRunIsNeverTouched) {
   for (const char* text : {"", "SCOREP_ENABLE_TRACING=true\n", "# A run of Timeloom"}) {
     put(foreign / "scorep.cfg", text);
     EXPECT_EQ(check(foreign, true),
-              foreign.string() + " exists and is no run of Timeloom; choose another with --output");
+              foreign.string() +
+                  " exists and is not a run of Timeloom; choose another with --output [TL223]");
     EXPECT_THROW(make_directory(foreign, true, kSettings), Error);
     EXPECT_TRUE(fs::exists(foreign / "spool" / "defs"));
   }
@@ -257,7 +260,7 @@ TEST_F(RunDirectory, SaysWhyItCannotBeMade) {
   } catch (const Error& error) {
     EXPECT_EQ(std::string(error.what()),
               "cannot write the run to " + (root_ / "file/run").string() +
-                  ": Not a directory; choose another directory with --output");
+                  ": Not a directory; choose another directory with --output [TL220]");
   }
 }
 
@@ -274,9 +277,10 @@ TEST_F(RunDirectory, IsNotReplacedWhileItIsWoven) {
     int error = 0;
     const os::Directory weave = os::Directory::open((root_ / "run").string(), &error);
     ASSERT_EQ(weave.try_lock(), 0);
-    EXPECT_EQ(check(root_ / "run", true),
-              "the run " + (root_ / "run").string() +
-                  " is being woven; wait until that has ended or choose another with --output");
+    EXPECT_EQ(
+        check(root_ / "run", true),
+        "the run " + (root_ / "run").string() +
+            " is being woven; wait until that has ended or choose another with --output [TL226]");
     EXPECT_THROW(make_directory(root_ / "run", true, kSettings), Error);
   }
   EXPECT_EQ(check(root_ / "run", true), "");
@@ -297,10 +301,10 @@ TEST_F(RunDirectory, OneThatOthersMayChangeIsForcedAndSaid) {
   fs::create_directory(run);
   fs::permissions(run, fs::perms::all);
   const std::string all = run.string() + " lets every user change the run";
-  const std::string remedy = "; allow it with --force or choose another with --output";
+  const std::string remedy = "; allow it with --force or choose another with --output [TL229]";
   EXPECT_EQ(check(run, false), all + remedy);
   EXPECT_EQ(check(run, true), "");
-  EXPECT_EQ(make_directory(run, true, kSettings).remark, all);
+  EXPECT_EQ(make_directory(run, true, kSettings).remark, all + " [TL229]");
   fs::permissions(run, fs::perms::sticky_bit, fs::perm_options::add);
   EXPECT_EQ(make_directory(run, true, kSettings).remark, "");
   if (::geteuid() != 0) GTEST_SKIP() << "only the superuser can give a directory away";
@@ -310,7 +314,7 @@ TEST_F(RunDirectory, OneThatOthersMayChangeIsForcedAndSaid) {
   const std::string stranger = other.string() + " belongs to user 54321, who can change the run";
   EXPECT_EQ(check(other, false), stranger + remedy);
   EXPECT_TRUE(fs::is_empty(other));
-  EXPECT_EQ(make_directory(other, true, kSettings).remark, stranger);
+  EXPECT_EQ(make_directory(other, true, kSettings).remark, stranger + " [TL229]");
 }
 
 TEST_F(RunDirectory, OneThatIsMadeHereIsUsedWhateverItsMode) {
@@ -333,7 +337,7 @@ TEST_F(RunDirectory, ALinkOfAnotherUserIsRefused) {
   ASSERT_EQ(::lchown(link.c_str(), 54321, 54321), 0);
   for (const bool force : {false, true}) {
     EXPECT_EQ(check(link, force),
-              link.string() + " is a link of another user; choose another with --output");
+              link.string() + " is a link of another user; choose another with --output [TL221]");
     EXPECT_THROW(make_directory(link, force, kSettings), Error);
   }
   EXPECT_TRUE(fs::is_empty(root_ / "own"));

@@ -30,11 +30,12 @@ TEST(Check, AcceptsDefaults) {
 }
 
 TEST(Check, TasksNeedATrace) {
-  EXPECT_EQ(error_of({{"async-tasks", "on"}, {"profile", "on"}}, Measured::kProgram),
-            "<async-tasks>: tasks are told apart in a trace only; leave it out, or <profile>");
+  EXPECT_EQ(
+      error_of({{"async-tasks", "on"}, {"profile", "on"}}, Measured::kProgram),
+      "<async-tasks>: tasks are told apart in a trace only; leave it out, or <profile> [TL113]");
   EXPECT_EQ(error_of({{"async-tasks", "on"}, {"at-max-size", "profile"}}, Measured::kBlock),
             "<async-tasks>: tasks are told apart in a trace only; leave it out, or "
-            "<at-max-size>=profile");
+            "<at-max-size>=profile [TL113]");
   EXPECT_EQ(error_of({{"async-tasks", "on"}, {"at-max-size", "ring"}}, Measured::kProgram), "");
   EXPECT_EQ(error_of({{"async-tasks", "off"}, {"profile", "on"}}, Measured::kProgram), "");
 }
@@ -46,15 +47,15 @@ TEST(Check, TheOverheadIsAPercentage) {
   for (const char* wrong : {"5", "0%", "-1%", "100%", "nan%", "inf%", "%", "5%%", "5 % ", "x"}) {
     EXPECT_EQ(error_of({{"overhead", wrong}}, Measured::kProgram),
               "<overhead>: '" + std::string(wrong) +
-                  "' is not accepted; write a percentage between 0 and 100, such as 5%");
+                  "' is not accepted; write a percentage between 0 and 100, such as 5% [TL101]");
   }
 }
 
 TEST(Check, TheOverheadIsThatOfPythonCallsAlone) {
   EXPECT_EQ(error_of({{"overhead", "5%"}, {"c-functions", "on"}}, Measured::kProgram),
-            "<overhead> cannot be kept with <c-functions>; leave one of them out");
+            "<overhead> cannot be kept with <c-functions>; leave one of them out [TL113]");
   EXPECT_EQ(error_of({{"overhead", "5%"}, {"async-tasks", "on"}}, Measured::kBlock),
-            "<overhead> cannot be kept with <async-tasks>; leave one of them out");
+            "<overhead> cannot be kept with <async-tasks>; leave one of them out [TL113]");
 }
 
 TEST(Check, TheOverheadIsThatOfFunctionsWhateverTheirArguments) {
@@ -64,7 +65,7 @@ TEST(Check, TheOverheadIsThatOfFunctionsWhateverTheirArguments) {
   limited.emplace_back("overhead", "5%");
   EXPECT_EQ(error_of(limited, Measured::kProgram),
             "<overhead> cannot be kept with the arguments of calls in <label>; leave one of them "
-            "out");
+            "out [TL113]");
   limited[1].second = "line";
   EXPECT_EQ(error_of(limited, Measured::kProgram), "");
   limited[0].second = "scorep";
@@ -74,15 +75,15 @@ TEST(Check, TheOverheadIsThatOfFunctionsWhateverTheirArguments) {
 
 TEST(Check, WindowsAreChecked) {
   EXPECT_EQ(error_of({{"from", "2s"}, {"until", "1s"}}, Measured::kBlock),
-            "<until>: the window ends before it begins; write a later time");
+            "<until>: the window ends before it begins; write a later time [TL114]");
   EXPECT_EQ(error_of({{"after", "1"}}, Measured::kBlock),
-            "<after> counts calls of the region of --from; write --from REGION");
+            "<after> counts calls of the region of --from; write --from REGION [TL113]");
 }
 
 TEST(Check, ABlockIsThereToBeRecorded) {
   EXPECT_EQ(error_of({{"results", "none"}}, Measured::kProgram), "");
   EXPECT_EQ(error_of({{"results", "none"}}, Measured::kBlock),
-            "<results>: with none nothing is recorded; write all, trace or profile");
+            "<results>: with none nothing is recorded; write all, trace or profile [TL113]");
 }
 
 }  // namespace

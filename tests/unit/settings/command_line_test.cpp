@@ -70,28 +70,29 @@ TEST(CommandLine, WithoutProgramHasNone) {
 }
 
 TEST(CommandLine, SaysWhatIsWrong) {
-  EXPECT_EQ(error_of({"--qiuet"}), "unknown option --qiuet; did you mean --quiet?");
-  EXPECT_EQ(error_of({"--no-waeve"}), "unknown option --no-waeve; did you mean --no-weave?");
+  EXPECT_EQ(error_of({"--qiuet"}), "unknown option --qiuet; did you mean --quiet? [TL109]");
+  EXPECT_EQ(error_of({"--no-waeve"}),
+            "unknown option --no-waeve; did you mean --no-weave? [TL109]");
   EXPECT_EQ(error_of({"--no-output"}),
-            "unknown option --no-output; --output is not a switch, leave it out");
+            "unknown option --no-output; --output is not a switch, leave it out [TL109]");
 }
 
 TEST(CommandLine, SaysWhatIsMissing) {
-  EXPECT_EQ(error_of({""}), "the name of the script is empty");
-  EXPECT_EQ(error_of({"-m"}), "-m needs a value: the name of a module");
-  EXPECT_EQ(error_of({"-X"}), "-X needs a value: see python --help");
+  EXPECT_EQ(error_of({""}), "the name of the script is empty [TL110]");
+  EXPECT_EQ(error_of({"-m"}), "-m needs a value: the name of a module [TL108]");
+  EXPECT_EQ(error_of({"-X"}), "-X needs a value: see python --help [TL108]");
   EXPECT_NE(error_of({"--output"}), "");
-  EXPECT_EQ(error_of({"-z"}), "unknown option -z; see timeloom run --help");
-  EXPECT_EQ(error_of({"--zzzzzzz"}), "unknown option --zzzzzzz; see timeloom run --help");
+  EXPECT_EQ(error_of({"-z"}), "unknown option -z; see timeloom run --help [TL109]");
+  EXPECT_EQ(error_of({"--zzzzzzz"}), "unknown option --zzzzzzz; see timeloom run --help [TL109]");
   EXPECT_EQ(error_of({"--quiet=perhaps", "app.py"}),
-            "--quiet: 'perhaps' is not accepted; write on or off");
+            "--quiet: 'perhaps' is not accepted; write on or off [TL101]");
 }
 
 TEST(CommandLine, RefusesFlagsThatComeTooLate) {
   EXPECT_EQ(error_of({"-X", "dev", "app.py"}, InterpreterFlags::kRefuse),
-            "-X is a flag of the interpreter; write: python -X dev -m timeloom ...");
+            "-X is a flag of the interpreter; write: python -X dev -m timeloom ... [TL111]");
   EXPECT_EQ(error_of({"-O", "app.py"}, InterpreterFlags::kRefuse),
-            "-O is a flag of the interpreter; write: python -O -m timeloom ...");
+            "-O is a flag of the interpreter; write: python -O -m timeloom ... [TL111]");
   EXPECT_EQ(error_of({"app.py", "-O"}, InterpreterFlags::kRefuse), "");
 }
 
@@ -133,20 +134,20 @@ TEST(OptionReader, TakesAsManyValuesAsAnOptionHas) {
 }
 
 TEST(OptionReader, SaysWhichValueIsWrong) {
-  EXPECT_EQ(read_by_table({"-M"}), "-M needs a value: NAME");
-  EXPECT_EQ(read_by_table({"-ME", "--", "x"}), "-ME needs a value: NAME");
-  EXPECT_EQ(read_by_table({"--mpp", "mpi"}), "--mpp needs a value: --mpp=...");
-  EXPECT_EQ(read_by_table({"--builtin=x"}), "--builtin takes no value");
-  EXPECT_EQ(read_by_table({"-Fx"}), "-F: 'x' is not accepted; write yes or no");
-  EXPECT_EQ(read_by_table({"-b-x"}), "unknown option -b-x; see command --help");
+  EXPECT_EQ(read_by_table({"-M"}), "-M needs a value: NAME [TL108]");
+  EXPECT_EQ(read_by_table({"-ME", "--", "x"}), "-ME needs a value: NAME [TL108]");
+  EXPECT_EQ(read_by_table({"--mpp", "mpi"}), "--mpp needs a value: --mpp=... [TL108]");
+  EXPECT_EQ(read_by_table({"--builtin=x"}), "--builtin takes no value [TL106]");
+  EXPECT_EQ(read_by_table({"-Fx"}), "-F: 'x' is not accepted; write yes or no [TL101]");
+  EXPECT_EQ(read_by_table({"-b-x"}), "unknown option -b-x; see command --help [TL109]");
 }
 
 TEST(OptionReader, TakesTheBeginningOfALongNameWhereThatIsAllowed) {
-  EXPECT_EQ(read_by_table({"--built"}), "unknown option --built; did you mean --builtin?");
+  EXPECT_EQ(read_by_table({"--built"}), "unknown option --built; did you mean --builtin? [TL109]");
   EXPECT_EQ(read_by_table({"--built"}, true), "builtin; |");
-  EXPECT_EQ(read_by_table({"--module-"}, true), "--module-exclude needs a value: NAME");
+  EXPECT_EQ(read_by_table({"--module-"}, true), "--module-exclude needs a value: NAME [TL108]");
   EXPECT_EQ(read_by_table({"--m"}, true),
-            "--m may be --module, --module-exclude, --mpp; write one of them");
+            "--m may be --module, --module-exclude, --mpp; write one of them [TL105]");
 }
 
 TEST(CommandLine, SetsWhatTheOptionsSay) {

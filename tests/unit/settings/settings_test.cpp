@@ -75,14 +75,15 @@ TEST(Settings, SwitchesTakeSeveralWords) {
 TEST(Settings, SayWhatIsWrongAndWhatIsAccepted) {
   EXPECT_EQ(set_error("instrumenter", "fram"),
             "--instrumenter: 'fram' is not accepted; write one of auto, monitoring, frame, "
-            "profile, trace, dummy");
-  EXPECT_EQ(set_error("weave", "maybe"), "--weave: 'maybe' is not accepted; write on or off");
-  EXPECT_EQ(set_error("output", ""), "--output is empty; give a value or leave it out");
+            "profile, trace, dummy [TL101]");
+  EXPECT_EQ(set_error("weave", "maybe"),
+            "--weave: 'maybe' is not accepted; write on or off [TL101]");
+  EXPECT_EQ(set_error("output", ""), "--output is empty; give a value or leave it out [TL102]");
   EXPECT_EQ(set_error("buffersize", "1M"),
-            "--buffersize: no such setting; did you mean buffer-size?");
-  EXPECT_EQ(set_error("xyzzy", "1"), "--xyzzy: no such setting; see timeloom run --help");
+            "--buffersize: no such setting; did you mean buffer-size? [TL104]");
+  EXPECT_EQ(set_error("xyzzy", "1"), "--xyzzy: no such setting; see timeloom run --help [TL104]");
   EXPECT_EQ(set_error("buffer-size", "1K"),
-            "--buffer-size: '1K' is not accepted; write a value from 1M to 1T");
+            "--buffer-size: '1K' is not accepted; write a value from 1M to 1T [TL101]");
 }
 
 template <typename Member>
@@ -130,8 +131,8 @@ TEST(Variables, ThatAreMisspeltAreSaid) {
       "TIMELOOM_INSTRUMENTR=frame", "TIMELOOM_PYTHON=x", "TIMELOOM_PYTHONS=x", "TIMELOOM_ROOT=/opt",
       "TIMELOOM_PROGRAM=x",         "TIMELOOM_FORCE=on", "TIMELOOM_OUTPTU=d",  nullptr};
   const std::vector<std::string> expected = {
-      "TIMELOOM_INSTRUMENTR is no setting; did you mean TIMELOOM_INSTRUMENTER?",
-      "TIMELOOM_OUTPTU is no setting; did you mean TIMELOOM_OUTPUT?"};
+      "TIMELOOM_INSTRUMENTR is not a setting; did you mean TIMELOOM_INSTRUMENTER? [TL104]",
+      "TIMELOOM_OUTPTU is not a setting; did you mean TIMELOOM_OUTPUT? [TL104]"};
   EXPECT_EQ(read_variables(settings, environment), expected);
   EXPECT_TRUE(settings.flag(kSettings.force));
   EXPECT_EQ(settings.text(kSettings.instrumenter), "auto");
@@ -140,9 +141,9 @@ TEST(Variables, ThatAreMisspeltAreSaid) {
 TEST(Variables, WithAWrongValueAreRefused) {
   Settings settings;
   const char* const environment[] = {"TIMELOOM_BUFFER_SIZE=x", nullptr};
-  EXPECT_EQ(
-      error_of([&] { read_variables(settings, environment); }),
-      "variable TIMELOOM_BUFFER_SIZE: 'x' is not accepted; write a size such as 1M, 16M or 2G");
+  EXPECT_EQ(error_of([&] { read_variables(settings, environment); }),
+            "variable TIMELOOM_BUFFER_SIZE: 'x' is not accepted; write a size such as 1M, 16M or "
+            "2G [TL101]");
 }
 
 TEST(Variables, CarryAllSettings) {

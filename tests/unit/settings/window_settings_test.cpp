@@ -39,12 +39,12 @@ TEST(Window, SaysWhatItIs) {
 
 TEST(Window, RefusesWhatCannotBe) {
   EXPECT_EQ(described({{"from", "2s"}, {"until", "2s"}}),
-            "error: --until: the window ends before it begins; write a later time");
+            "error: --until: the window ends before it begins; write a later time [TL114]");
   EXPECT_EQ(described({{"after", "1"}}),
-            "error: --after counts calls of the region of --from; write --from REGION");
-  EXPECT_EQ(
-      described({{"until", "a.f"}, {"include", "b.*"}}),
-      "error: --until: a.f is not recorded by the rules of --exclude and --include; include it");
+            "error: --after counts calls of the region of --from; write --from REGION [TL113]");
+  EXPECT_EQ(described({{"until", "a.f"}, {"include", "b.*"}}),
+            "error: --until: a.f is not recorded by the rules of --exclude and --include; include "
+            "it [TL115]");
 }
 
 }  // namespace

@@ -292,7 +292,7 @@ TEST_F(SizeLimitTest, ALogThatCannotBeListedIsAnError) {
     said = error.what();
   }
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-  EXPECT_EQ(said, "cannot read " + spool("p") + ": Too many open files");
+  EXPECT_EQ(said, "cannot read " + spool("p") + ": Too many open files [TL210]");
 }
 
 }  // namespace

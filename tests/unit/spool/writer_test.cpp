@@ -182,8 +182,8 @@ TEST_F(WriterTest, WithoutSpaceForTheRingNothingIsLeftBehind) {
 TEST_F(WriterTest, ADirectoryThatExistsIsRefusedAndLeftAlone) {
   std::filesystem::create_directory(path());
   test::write_bytes(path() + "/defs", "mine");
-  EXPECT_EQ(error_of(small()),
-            "cannot create " + path() + ": File exists; choose another directory with --output");
+  EXPECT_EQ(error_of(small()), "cannot create " + path() +
+                                   ": File exists; choose another directory with --output [TL241]");
   EXPECT_EQ(test::read_bytes(path() + "/defs"), "mine");
 }
 

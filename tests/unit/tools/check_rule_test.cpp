@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "core/error.hpp"
+#include "core/text/message_id.hpp"
 #include "support/temp_directory.hpp"
 
 namespace timeloom::tools {
@@ -47,7 +48,9 @@ std::string refused(const std::string& text) {
   } catch (const Error& error) {
     const std::string what = error.what();
     const std::string head = "rule '" + text + "': ";
-    return what.starts_with(head) ? what.substr(head.size()) : "not headed: " + what;
+    EXPECT_TRUE(what.ends_with(" [TL407]")) << what;
+    return what.starts_with(head) ? std::string(without_id(what.substr(head.size())))
+                                  : "not headed: " + what;
   }
   return "accepted";
 }
@@ -58,12 +61,12 @@ TEST(CheckRule, RefusesWhatMakesNoSense) {
       "communication, threads, processes";
   EXPECT_EQ(refused(""), "a quantity is missing" + kinds);
   EXPECT_EQ(refused("< 5"), "a quantity is missing" + kinds);
-  EXPECT_EQ(refused("count(f) < 5"), "'count' is no quantity" + kinds);
+  EXPECT_EQ(refused("count(f) < 5"), "'count' is not a quantity" + kinds);
   EXPECT_EQ(refused("any"), "a quantity is missing" + kinds);
   EXPECT_EQ(refused("region f < 5"), "a quantity is missing" + kinds);
   EXPECT_EQ(refused("total < 2s"), "of which region? Write total(NAME)");
-  EXPECT_EQ(refused("wall(f) < 2s"), "wall is that of the run, not of a region");
-  EXPECT_EQ(refused("region f overhead < 2%"), "overhead is that of the run, not of a region");
+  EXPECT_EQ(refused("wall(f) < 2s"), "wall is a value of the run, not of a region");
+  EXPECT_EQ(refused("region f overhead < 2%"), "overhead is a value of the run, not of a region");
   EXPECT_EQ(refused("any wall < 2s"), "'any' and 'all' go with regions only");
   EXPECT_EQ(refused("visits() < 2"), "the name of the region is missing");
   EXPECT_EQ(refused("visits('') < 2"), "the name of the region is missing");
@@ -127,11 +130,11 @@ TEST_F(CheckFile, MayContainOtherLetters) {
 }
 
 TEST_F(CheckFile, IsRefusedWithItsLine) {
-  const std::string shape = "; write rules = [\"visits(load) <= 3\", ...]";
+  const std::string shape = "; write rules = [\"visits(load) <= 3\", ...] [TL406]";
   EXPECT_EQ(refused(""), ": no rules in it" + shape);
   EXPECT_EQ(refused("rules = []"), ": no rules in it" + shape);
   EXPECT_EQ(refused("rules = 'wall < 1s'"), ": no rules in it" + shape);
-  EXPECT_EQ(refused("rules = [3]"), ": a rule that is no string" + shape);
+  EXPECT_EQ(refused("rules = [3]"), ": a rule that is not a string" + shape);
   EXPECT_EQ(refused("rule = ['wall < 1s']"), ": 'rule' is not known" + shape);
   EXPECT_EQ(refused("\n\nrules = [").substr(0, 9), ", line 3:");
   EXPECT_EQ(refused("rules = ['\xff']").substr(0, 9), ", line 1:");

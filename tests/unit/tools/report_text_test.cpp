@@ -135,14 +135,14 @@ TEST(ReportText, HeadlineWrapsAndWarns) {
   facts.processes = 2;
   facts.events = 18'312'004;
   facts.host = "node17";
-  facts.losses = {"12 events could not be recorded"};
+  facts.losses = {"12 events could not be recorded [TL003]"};
   EXPECT_EQ(written([&](Output& out) {
               write_headline(facts, "run", {60, false, false}, out);
             }),
             "python3 solver.py --size 512\n"
             "12.4 s wall time, 5 threads in 2 processes\n"
             "18,312,004 events, node17\n"
-            "! 12 events could not be recorded\n");
+            "! 12 events could not be recorded [TL003]\n");
 }
 
 TEST(TreeMarks, IndentOnlyWhereSeveralAreCalled) {

@@ -65,9 +65,9 @@ TEST_F(LinksTest, ToSpoolsAreNotFollowed) {
 TEST_F(LinksTest, ALinkInThePlaceOfASpoolIsNamed) {
   fs::create_directories(run());
   fs::create_symlink(elsewhere(), run() / "spool");
-  EXPECT_EQ(error_of([&] { find_run(run()); }),
-            (run() / "spool").string() +
-                " is a link, and links inside a run are not followed; put there what it leads to");
+  EXPECT_EQ(error_of([&] { find_run(run()); }), (run() / "spool").string() +
+                                                    " is a link, and links inside a run are not "
+                                                    "followed; put there what it leads to [TL209]");
 }
 
 TEST_F(LinksTest, InThePlaceOfFilesOfASpoolAreDamage) {

@@ -146,8 +146,9 @@ TEST_F(RunTest, WhileAnotherWeavesWeavingIsRefused) {
   simple_run();
   const int fd = ::open(run().c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_EQ(::flock(fd, LOCK_EX), 0);
-  EXPECT_EQ(error_of([&] { weave(run()); }),
-            run().string() + " is being woven by another process; wait until it has finished");
+  EXPECT_EQ(
+      error_of([&] { weave(run()); }),
+      run().string() + " is being woven by another process; wait until it has finished [TL212]");
   ::close(fd);
   EXPECT_NO_THROW(weave(run()));
 }
@@ -213,9 +214,9 @@ TEST_F(RunTest, WeavingTwiceIsRefusedUnlessTheSpoolIsThere) {
   const auto first = lines_of_trace(trace_of(run()));
   weave(run());
   EXPECT_EQ(lines_of_trace(trace_of(run())), first);
-  EXPECT_EQ(
-      error_of([&] { weave(run()); }),
-      run().string() + " has been woven already; open it with: timeloom report " + run().string());
+  EXPECT_EQ(error_of([&] { weave(run()); }),
+            run().string() + " has been woven already; open it with: timeloom report " +
+                run().string() + " [TL215]");
 }
 
 TEST_F(RunTest, WhatIsNoRunIsRefused) {
@@ -311,13 +312,13 @@ TEST_F(FindTest, ARunByItsDirectoryOrItsAnchor) {
   EXPECT_EQ(trace_of("foreign"), "foreign/app.otf2");
   EXPECT_EQ(trace_of("foreign/app.otf2"), "foreign/app.otf2");
   EXPECT_EQ(trace_of("run"), "run/traces.otf2");
-  EXPECT_NE(error_of([] { find_run("two"); }).find("is no run"), std::string::npos);
+  EXPECT_NE(error_of([] { find_run("two"); }).find("is not a run"), std::string::npos);
   EXPECT_NE(error_of([] { find_run("none"); }).find("does not exist"), std::string::npos);
   make("src/spool/reader.cpp");
-  EXPECT_NE(error_of([] { find_run("src"); }).find("is no run"), std::string::npos);
+  EXPECT_NE(error_of([] { find_run("src"); }).find("is not a run"), std::string::npos);
   EXPECT_FALSE(unfinished("src"));
   make("file");
-  EXPECT_NE(error_of([] { find_run("file"); }).find("is no run"), std::string::npos);
+  EXPECT_NE(error_of([] { find_run("file"); }).find("is not a run"), std::string::npos);
   make("profiled/profile.cubex");
   make("other/app.cubex");
   EXPECT_EQ(find_run("profiled"), "profiled");

@@ -64,7 +64,7 @@ struct Plan {
     if (rows.fetch_add(1, std::memory_order_relaxed) < options.max_rows) return;
     throw Error("more than " + std::to_string(options.max_rows) +
                 " rows; narrow the run with --from and --until" +
-                (options.timeline ? ", or leave out the timeline" : ""));
+                (options.timeline ? ", or leave out the timeline" : "") + " [TL714]");
   }
 
   const Definitions& definitions;

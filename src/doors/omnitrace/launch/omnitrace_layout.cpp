@@ -40,7 +40,7 @@ OmnitraceSettings omnitrace_settings() {
   // A job script is for many machines, of which not all have the library.
   constexpr char kEvents[] = "OMNITRACE_PAPI_EVENTS";
   if (!omnitrace.text(kEvents).empty() && !record::has_papi()) {
-    say(std::string(kEvents) + ": there is no libpapi here; its events are not counted");
+    say(std::string(kEvents) + ": there is no libpapi here; its events are not counted [TL705]");
     omnitrace.set(kEvents, "", kEvents);
   }
   return omnitrace;

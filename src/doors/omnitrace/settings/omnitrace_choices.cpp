@@ -18,8 +18,9 @@ constexpr char kDisabled[] = "OMNITRACE_DISABLE_CATEGORIES";
 constexpr std::array<std::string_view, 3> kCategories = {"python", "user", "mpi"};
 
 [[noreturn]] void refuse_choice(const std::string& periods) {
-  throw Error(std::string(kPeriods) + ": '" + periods +
-              "' cannot be read; write delay:duration, in seconds, and perhaps :repeat and :clock");
+  throw Error(
+      std::string(kPeriods) + ": '" + periods +
+      "' cannot be read; write delay:duration, in seconds, and perhaps :repeat and :clock [TL709]");
 }
 
 double seconds_of(const std::string& word, const std::string& periods) {
@@ -68,7 +69,7 @@ TraceWindow trace_window(const OmnitraceSettings& omnitrace) {
 std::vector<std::string> categories_left_out(const OmnitraceSettings& omnitrace) {
   const bool only = omnitrace.given(kEnabled), without = omnitrace.given(kDisabled);
   if (only && without) {
-    throw Error(std::string(kEnabled) + " and " + kDisabled + " do not go together");
+    throw Error(std::string(kEnabled) + " and " + kDisabled + " do not go together [TL710]");
   }
   std::vector<std::string> left_out;
   if (!only && !without) return left_out;
@@ -85,15 +86,16 @@ std::vector<std::string> unmet_choices(const OmnitraceSettings& omnitrace) {
     const std::string text = omnitrace.text(kPeriods);
     const Periods periods = read_periods(text);
     const std::string begin = std::string(kPeriods) + "=" + text + ": ";
-    if (periods.more) lines.push_back(begin + "only the first window is recorded");
-    if (!periods.monotonic) lines.push_back(begin + "time is measured with CLOCK_MONOTONIC");
+    if (periods.more) lines.push_back(begin + "only the first window is recorded [TL708]");
+    if (!periods.monotonic)
+      lines.push_back(begin + "time is measured with CLOCK_MONOTONIC [TL708]");
   }
   (void)categories_left_out(omnitrace);
   for (const char* variable : {kEnabled, kDisabled}) {
     for (const std::string& one : categories_in(omnitrace, variable)) {
       if (std::ranges::find(kCategories, one) != kCategories.end()) continue;
       lines.push_back(std::string(variable) + ": there is no category " + one +
-                      " here; there are python, user and mpi");
+                      " here; there are python, user and mpi [TL708]");
     }
   }
   return lines;

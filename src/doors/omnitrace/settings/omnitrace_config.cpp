@@ -33,7 +33,7 @@ std::string expanded(std::string_view text, const std::map<std::string, std::str
   constexpr std::string_view kEnvironment = "$env:";
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
-    if (result.size() > kLongestValue) throw Error(origin + ": the value is too long");
+    if (result.size() > kLongestValue) throw Error(origin + ": the value is too long [TL711]");
     if (text.substr(i).starts_with(kEnvironment)) {
       const std::string_view name = name_at(text, i + kEnvironment.size());
       result += environment(name);
@@ -55,7 +55,7 @@ std::string expanded(std::string_view text, const std::map<std::string, std::str
 
 // Throws Error where the stack of a thread might not be enough.
 void check_depth(std::size_t depth, const std::string& origin) {
-  if (depth > kDeepestValue) throw Error(origin + ": too many values inside of each other");
+  if (depth > kDeepestValue) throw Error(origin + ": too many values inside of each other [TL711]");
 }
 
 std::string scalar(const ordered_json& value, const std::string& origin, std::size_t depth) {
@@ -70,7 +70,7 @@ std::string scalar(const ordered_json& value, const std::string& origin, std::si
       text += (text.empty() ? "" : ",") + scalar(one, origin, depth + 1);
     return text;
   }
-  throw Error(origin + ": a value is to be a word, a number or a list of them");
+  throw Error(origin + ": a value is to be a word, a number or a list of them [TL711]");
 }
 
 bool is_variable(std::string_view key) {
@@ -109,7 +109,7 @@ std::vector<ConfigLine> parse_omnitrace_config(std::string_view text, const std:
     const std::string origin = name + ":" + std::to_string(number);
     const std::size_t equals = line.find('=');
     if (equals == std::string_view::npos) {
-      throw Error(origin + ": '" + std::string(line) + "' is no line KEY = VALUE");
+      throw Error(origin + ": '" + std::string(line) + "' is not a line KEY = VALUE [TL711]");
     }
     const std::string key(trimmed(line.substr(0, equals)));
     const std::string value = expanded(trimmed(line.substr(equals + 1)), own, environment, origin);
@@ -126,10 +126,10 @@ std::vector<ConfigLine> parse_omnitrace_json(std::string_view text, const std::s
   std::vector<ConfigLine> lines;
   try {
     const ordered_json json = ordered_json::parse(text);
-    if (!json.is_object()) throw Error(name + ": no object of settings");
+    if (!json.is_object()) throw Error(name + ": no object of settings [TL711]");
     collect(json, name, lines);
   } catch (const ordered_json::exception& error) {
-    throw Error(name + " cannot be read as JSON: " + error.what());
+    throw Error(name + " cannot be read as JSON: " + error.what() + " [TL711]");
   }
   return lines;
 }
@@ -137,8 +137,9 @@ std::vector<ConfigLine> parse_omnitrace_json(std::string_view text, const std::s
 std::vector<ConfigLine> read_omnitrace_config(const std::string& path, const Lookup& environment) {
   int failed = 0;
   const std::string text = os::read_file(path, kLongestFile + 1, &failed);
-  if (failed != 0) throw Error("cannot read the configuration file " + path);
-  if (text.size() > kLongestFile) throw Error("the configuration file " + path + " is too large");
+  if (failed != 0) throw Error("cannot read the configuration file " + path + " [TL712]");
+  if (text.size() > kLongestFile)
+    throw Error("the configuration file " + path + " is too large [TL712]");
   const std::size_t dot = path.rfind('.');
   const std::string extension = dot == std::string::npos ? "" : lower(path.substr(dot));
   if (extension == ".json") return parse_omnitrace_json(text, path);

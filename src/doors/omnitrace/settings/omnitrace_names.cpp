@@ -166,7 +166,7 @@ std::string others_in(const OmnitracePlace& place, const os::Place& made) {
   const os::Directory directory = made.open_unlisted(&error);
   if (error != 0 || !directory.is_of_another_user()) return {};
   return place.directory + " belongs to user " + std::to_string(directory.owner(&error)) +
-         ", who can change the files";
+         ", who can change the files [TL722]";
 }
 
 }  // namespace
@@ -255,7 +255,7 @@ OmnitracePlace place_from_text(std::string_view text) {
   OmnitracePlace place;
   const std::size_t first = text.find('\n');
   const std::size_t second = first == std::string_view::npos ? first : text.find('\n', first + 1);
-  if (second == std::string_view::npos) throw Error("the names of the run cannot be read");
+  if (second == std::string_view::npos) throw Error("the names of the run cannot be read [TL717]");
   place.prefix = text.substr(0, first);
   place.suffix = text.substr(first + 1, second - first - 1);
   place.perfetto = text.substr(second + 1);
@@ -263,7 +263,7 @@ OmnitracePlace place_from_text(std::string_view text) {
   const bool stays = place.prefix == staying(place.prefix) &&
                      place.suffix.find('/') == std::string::npos &&
                      (absolute || place.perfetto == staying(place.perfetto));
-  if (!stays) throw Error("the names of the run lead out of its directory");
+  if (!stays) throw Error("the names of the run lead out of its directory [TL717]");
   return place;
 }
 
@@ -272,7 +272,7 @@ std::string make_place(OmnitracePlace& place, bool told) {
   const std::string why = make_directories(place.directory, place.prefix, made);
   if (why.empty()) return told ? std::string() : others_in(place, made);
   const std::string remark =
-      "cannot write to " + place.directory + ": " + why + "; the files go to ./";
+      "cannot write to " + place.directory + ": " + why + "; the files go to ./ [TL721]";
   place.directory = ".";
   const fs::path below = fs::path(place.prefix).parent_path();
   std::error_code error;

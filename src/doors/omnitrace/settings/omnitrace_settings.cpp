@@ -25,7 +25,8 @@ constexpr std::string_view kPrefix = "OMNITRACE_", kNewPrefix = "ROCPROFSYS_";
 
 [[noreturn]] void refuse(const std::string& origin, std::string_view value,
                          const std::string& accepted) {
-  throw Error(origin + ": '" + std::string(value) + "' cannot be read; write " + accepted);
+  throw Error(origin + ": '" + std::string(value) + "' cannot be read; write " + accepted +
+              " [TL709]");
 }
 
 bool truth_of(std::string_view text, const std::string& origin) {
@@ -50,7 +51,7 @@ Number number_of(std::string_view value, const std::string& origin, const char* 
 std::string checked(const OmnitraceVariable& variable, std::string_view value,
                     const std::string& origin) {
   if (value.find('\0') != std::string_view::npos || value.find('\n') != std::string_view::npos) {
-    throw Error(origin + ": a line end or a zero byte is not accepted");
+    throw Error(origin + ": a line end or a zero byte is not accepted [TL709]");
   }
   switch (variable.type) {
     case kBool: return truth_of(value, origin) ? "ON" : "OFF";
@@ -92,7 +93,8 @@ std::string remark_about(std::string_view name) {
   const std::string_view nearest = nearest_name(rest, names);
   return std::string(name) + ": no variable of this name has an effect here" +
          (nearest.empty() ? std::string()
-                          : "; did you mean " + std::string(prefix) + std::string(nearest) + "?");
+                          : "; did you mean " + std::string(prefix) + std::string(nearest) + "?") +
+         " [TL707]";
 }
 
 // The value of a variable of the environment; empty: there is none.
@@ -157,8 +159,8 @@ OmnitraceSettings::OmnitraceSettings(const char* const* environment,
       }
       if (!given.given("OMNITRACE_STRICT_CONFIG")) strict = flag("OMNITRACE_STRICT_CONFIG");
       const std::string complaint = line.origin + ": no variable is called '" + line.key + "'";
-      if (strict) throw Error(complaint + "; OMNITRACE_STRICT_CONFIG=OFF passes over it");
-      remarks_.push_back(complaint);
+      if (strict) throw Error(complaint + "; OMNITRACE_STRICT_CONFIG=OFF passes over it [TL713]");
+      remarks_.push_back(complaint + " [TL713]");
     }
   }
   for (const auto& [name, value] : given.values_) values_[name] = value;
@@ -173,7 +175,7 @@ void OmnitraceSettings::adopt_old_spellings() {
   }};
   for (const auto& [old, now] : kSpellings) {
     if (!given(old)) continue;
-    remarks_.push_back(std::string(old) + " is an old name of " + std::string(now));
+    remarks_.push_back(std::string(old) + " is an old name of " + std::string(now) + " [TL718]");
     if (!given(now)) values_[known(now).name] = text(old);
   }
 }
@@ -182,7 +184,7 @@ void OmnitraceSettings::set(std::string_view name, std::string_view value,
                             const std::string& origin) {
   const OmnitraceVariable* variable = find_omnitrace_variable(name);
   if (variable == nullptr)
-    throw Error(origin + ": no variable is called '" + std::string(name) + "'");
+    throw Error(origin + ": no variable is called '" + std::string(name) + "' [TL713]");
   values_[variable->name] = checked(*variable, value, origin);
 }
 
@@ -255,7 +257,7 @@ std::vector<std::string> unmet_wishes(const OmnitraceSettings& omnitrace) {
     const std::string value = omnitrace.text(variable.name);
     if (value == variable.default_value || (variable.type == kBool && value == "OFF")) continue;
     lines.push_back(std::string(variable.name) + "=" + value + ": " +
-                    std::string(variable.no_effect));
+                    std::string(variable.no_effect) + " [TL708]");
   }
   for (std::string& line : unmet_choices(omnitrace)) lines.push_back(std::move(line));
   for (std::string& line : unknown_units(omnitrace)) lines.push_back(std::move(line));
@@ -263,11 +265,11 @@ std::vector<std::string> unmet_wishes(const OmnitraceSettings& omnitrace) {
     const OmnitraceComponent* component = find_omnitrace_component(name);
     if (component == nullptr) {
       throw Error("OMNITRACE_TIMEMORY_COMPONENTS: no metric is called '" + name +
-                  "'; see docs/omnitrace.md");
+                  "'; see docs/omnitrace.md [TL709]");
     }
     if (component->why_not.empty()) continue;
     lines.push_back("OMNITRACE_TIMEMORY_COMPONENTS: " + name +
-                    " is not measured: " + std::string(component->why_not));
+                    " is not measured: " + std::string(component->why_not) + " [TL708]");
   }
   return lines;
 }

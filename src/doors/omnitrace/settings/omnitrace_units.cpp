@@ -75,7 +75,7 @@ std::vector<std::string> unknown_units(const OmnitraceSettings& omnitrace) {
     if (find_unit(*variable, omnitrace) != nullptr) continue;
     lines.push_back(std::string(variable->name) + "=" + omnitrace.text(variable->name) +
                     ": there is no such unit; " + variable->quantity + " in " +
-                    variable->usual.name);
+                    variable->usual.name + " [TL708]");
   }
   return lines;
 }

@@ -44,7 +44,8 @@ class XmlReader {
 
  private:
   [[noreturn]] void fail(const std::string& why) const {
-    throw Error(name_ + ":" + std::to_string(XML_GetCurrentLineNumber(parser_)) + ": " + why);
+    throw Error(name_ + ":" + std::to_string(XML_GetCurrentLineNumber(parser_)) + ": " + why +
+                " [TL711]");
   }
 
   std::string error_text() const {

@@ -156,7 +156,7 @@ fs::path earlier_report(const OmnitracePlace& place, std::string_view metric) {
               (found.empty() ? "no report " + wanted.string()
                              : "more than one report " + begin + "*.json in " +
                                    wanted.parent_path().string()) +
-              "; OMNITRACE_INPUT_PATH and OMNITRACE_INPUT_PREFIX say which is meant");
+              "; OMNITRACE_INPUT_PATH and OMNITRACE_INPUT_PREFIX choose one [TL715]");
 }
 
 std::vector<TextRow> read_report(const fs::path& file, const omnitrace::Metric& metric,
@@ -165,10 +165,10 @@ std::vector<TextRow> read_report(const fs::path& file, const omnitrace::Metric& 
   constexpr std::uintmax_t kLargest = std::uintmax_t{1} << 30;
   std::error_code error;
   if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > kLargest || error) {
-    throw Error(file.string() + " is no file of at most 1 GiB");
+    throw Error(file.string() + " is not a file of at most 1 GiB [TL715]");
   }
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw Error("cannot read " + file.string());
+  if (!stream) throw Error("cannot read " + file.string() + " [TL715]");
   try {
     const json all = json::parse(stream);
     const json& report = all.at("timemory").at(std::string(metric.id));
@@ -178,8 +178,8 @@ std::vector<TextRow> read_report(const fs::path& file, const omnitrace::Metric& 
     }
     return rows;
   } catch (const json::exception&) {
-    throw Error(file.string() + " is no JSON report of " + std::string(metric.id) +
-                " with rows; record it with OMNITRACE_JSON_OUTPUT=ON");
+    throw Error(file.string() + " is not a JSON report of " + std::string(metric.id) +
+                " with rows; record it with OMNITRACE_JSON_OUTPUT=ON [TL715]");
   }
 }
 

@@ -164,8 +164,9 @@ class FilesWriter {
       if (known && std::ranges::find(wanted, metric) == wanted.end()) wanted.push_back(metric);
     }
     for (const omnitrace::Metric* metric : omnitrace::missing_metrics(wanted, *definitions_)) {
-      losses_.push_back(std::string(metric->id) +
-                        " was not measured, which needs --metric-rusage; there is no report of it");
+      losses_.push_back(
+          std::string(metric->id) +
+          " was not measured, which needs --metric-rusage; there is no report of it [TL723]");
       std::erase(wanted, metric);
     }
     return wanted;
@@ -291,7 +292,7 @@ class FilesWriter {
   exchange::Destination open(const std::string& name) const {
     // A pipe or a device would be written to, too.
     if (!job_.replaces && directory_.holds(name)) {
-      throw Error(directory_.shown(name) + " exists and is not replaced");
+      throw Error(directory_.shown(name) + " exists and is not replaced [TL716]");
     }
     return directory_.open(name, job_.replaces);
   }

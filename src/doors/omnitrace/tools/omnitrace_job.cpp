@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
+#include "core/text/message_id.hpp"
 #include "doors/omnitrace/tools/omnitrace_files.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "tools/run/open_run.hpp"
@@ -76,7 +77,7 @@ void refuse_profile(const fs::path& run) {
   if (weave::has_trace(run)) return;
   throw Error(run.string() +
               " is a profile, which has no times of events, and the reports of Omnitrace need a "
-              "trace; a profile becomes csv, json, collapsed and others");
+              "trace; a profile becomes csv, json, collapsed and others [TL411]");
 }
 
 }  // namespace
@@ -125,7 +126,8 @@ void write_files_beside(const fs::path& run, bool own) {
     if (const std::string remark = make_place(job.place, own); !remark.empty()) say(remark);
     for (const std::string& loss : write_omnitrace_files(job)) say(loss);
   } catch (const Error& error) {
-    say(std::string("the files of Omnitrace could not be written: ") + error.what());
+    say("the files of Omnitrace could not be written: " + std::string(without_id(error.what())) +
+        " [TL720]");
   }
 }
 

@@ -25,7 +25,7 @@ void fill_directory(const ConvertJob& made, const std::optional<std::string>& di
 std::string files_remark(const std::filesystem::path& run) {
   if (!weave::has_trace(run)) return {};
   return "its files of Omnitrace are made by timeloom convert " + shell_word(run.string()) +
-         " --to omnitrace";
+         " --to omnitrace [TL719]";
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ run::ProfileName profile_name(const std::string& base) {
   if (const auto name = run::ProfileName::of(base)) return *name;
   throw Error("SCOREP_PROFILING_BASE_NAME: '" + base +
               "' is not accepted; write the name of a file, without a directory" +
-              (base.starts_with('.') ? " and a dot in front" : ""));
+              (base.starts_with('.') ? " and a dot in front" : "") + " [TL702]");
 }
 
 // Takes the setting output for the variable, where the door's rules say so.
@@ -100,11 +100,12 @@ class Experiment : public RunPlace {
 
 void Experiment::make() {
   if (!wanted_) {
-    return say("neither a profile nor a trace is wanted: no experiment directory is made");
+    return say("neither a profile nor a trace is wanted: no experiment directory is made [TL703]");
   }
   directory_->create();
   if (directory_->evaded()) {
-    say("another process writes the experiment directory of that name; this one writes " + path());
+    say("another process writes the experiment directory of that name; this one writes " + path() +
+        " [TL704]");
   }
   for (const std::string& line : unmet_wishes(scorep_, verbose_)) say(line);
   if (!verbose_) return;
@@ -151,7 +152,7 @@ void apply_scorep_variables(Settings& settings) {
   // A job script is for many machines, of which not all have the library.
   for (const char* name : {"SCOREP_METRIC_PAPI", "SCOREP_METRIC_PAPI_PER_PROCESS"}) {
     if (scorep.text(name).empty() || record::has_papi()) continue;
-    say(std::string(name) + ": there is no libpapi here; its events are not counted");
+    say(std::string(name) + ": there is no libpapi here; its events are not counted [TL705]");
     scorep.set(name, "");
   }
   apply(scorep, settings);

@@ -19,7 +19,8 @@ using enum ScorepType;
 [[noreturn]] void refuse(const ScorepVariable& variable, std::string_view value,
                          const std::string& accepted) {
   throw Error("variable " + std::string(variable.name) + ": '" + std::string(value) +
-              "' cannot be read; write " + accepted + ", see scorep-info config-vars --full");
+              "' cannot be read; write " + accepted +
+              ", see scorep-info config-vars --full [TL701]");
 }
 
 bool truth_of(std::string_view text) {
@@ -224,7 +225,8 @@ std::string remark_about(std::string_view name) {
       kBeginsOfOthers, [&](std::string_view begin) { return name.starts_with(begin); });
   if (of_others && (nearest.empty() || !nearest.starts_with(name.substr(kBegin)))) return {};
   return std::string(name) + ": no variable of this name has an effect here" +
-         (nearest.empty() ? std::string() : "; did you mean SCOREP_" + std::string(nearest) + "?");
+         (nearest.empty() ? std::string() : "; did you mean SCOREP_" + std::string(nearest) + "?") +
+         " [TL707]";
 }
 
 // Words by which users switch something off.
@@ -271,7 +273,8 @@ ScorepSettings::ScorepSettings(const char* const* environment) {
     const std::string_view value = entry.substr(equals + 1);
     values_[variable->name] = checked(*variable, value);
     if (variable->type == kBool && !truth_of(value) && !is_no(value)) {
-      remarks_.push_back(std::string(entry) + ": neither true nor false; it counts as false");
+      remarks_.push_back(std::string(entry) +
+                         ": neither true nor false; it counts as false [TL706]");
     }
   }
 }
@@ -326,14 +329,14 @@ std::vector<std::string> unmet_wishes(const ScorepSettings& scorep, bool all) {
     const ScorepVariable& variable = known(name);
     const std::string value = scorep.text(name);
     if (name == kDepth && value == "0") {
-      lines.push_back(std::string(kDepth) + "=0: call paths of every depth are kept apart");
+      lines.push_back(std::string(kDepth) + "=0: call paths of every depth are kept apart [TL708]");
     }
     const bool missed = done(variable, value) != value;
     if (!missed && !(all && !variable.no_effect.empty())) continue;
     const std::string_view why =
         variable.no_effect.empty() ? "the profile is written as CUBE4" : variable.no_effect;
     lines.push_back(std::string(name) + "=" + shell_text(variable, value) + ": " +
-                    std::string(why));
+                    std::string(why) + " [TL708]");
   }
   return lines;
 }

@@ -53,8 +53,8 @@ class ProfileReader {
   CubeMetricId needed(const char* name) const {
     const CubeMetricId metric = find_metric(cube_, name);
     if (metric.defined() && reader_.has_values(metric)) return metric;
-    throw Error(std::string("this CUBE file is no call-path profile: it has no values of the ") +
-                "metric '" + name + "'");
+    throw Error(std::string("this CUBE file is not a call-path profile: it has no values of the ") +
+                "metric '" + name + "' [TL314]");
   }
 
   void read_core(CubeMetricId visits_id, CubeMetricId time) {
@@ -338,7 +338,7 @@ class ProfileReader {
 
   [[noreturn]] static void bad(const char* metric) {
     throw Error(std::string("this CUBE file is damaged: it has a value of the metric '") + metric +
-                "' that cannot be");
+                "' that cannot be [TL313]");
   }
 
   std::uint64_t to_ticks(double seconds, const char* metric) const {

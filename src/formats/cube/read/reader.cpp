@@ -79,10 +79,11 @@ Index parse_index(const std::string& text, std::size_t cnodes) {
 std::unique_ptr<std::istream> open_file(const std::filesystem::path& file) {
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) {
-    throw Error(file.string() + " is a directory; name a .cubex file");
+    throw Error(file.string() + " is a directory; name a .cubex file [TL312]");
   }
   auto stream = std::make_unique<std::ifstream>(file, std::ios::binary);
-  if (!*stream) throw Error("cannot read " + file.string() + ": " + std::strerror(errno));
+  if (!*stream)
+    throw Error("cannot read " + file.string() + ": " + std::strerror(errno) + " [TL301]");
   return stream;
 }
 
@@ -188,7 +189,7 @@ void Reader::Contents::read_compressed(const Member& data, const Index& index, s
   const std::uint64_t head = kCompressedMark.size() + 8;
   if (text.size() < head) throw Damage{"it is cut off"};
   const auto count = load<std::uint64_t>(text.data() + kCompressedMark.size(), index.swapped);
-  if (count != index.rows.size()) throw Damage{"its rows are not those of the index"};
+  if (count != index.rows.size()) throw Damage{"its rows are not the rows of the index"};
   if (count > (text.size() - head) / 24) throw Damage{"it is cut off"};
   const auto streams = std::as_bytes(std::span(text)).subspan(head + count * 24);
   for_each_in_parallel(count, std::thread::hardware_concurrency(), [&](std::size_t i) {
@@ -236,7 +237,7 @@ auto naming(const std::string& name, const Work& work) {
   try {
     return work();
   } catch (const Damage& damage) {
-    throw Error(name + " cannot be read as a CUBE4 profile: " + damage.what);
+    throw Error(name + " cannot be read as a CUBE4 profile: " + damage.what + " [TL313]");
   }
 }
 

@@ -86,7 +86,7 @@ ChunkCheck::ChunkCheck(const ArchiveFile& file, FileKind kind, std::uint64_t chu
 ChunkCheck::Result ChunkCheck::next() {
   const std::size_t size = std::fread(chunk_.get(), 1, chunk_size_, file_.get());
   if (std::ferror(file_.get()) != 0) {
-    throw Error("cannot read " + path_ + ": " + std::strerror(errno));
+    throw Error("cannot read " + path_ + ": " + std::strerror(errno) + " [TL301]");
   }
   // The library takes for granted that a byte follows every record.
   const bool full = size == chunk_size_;
@@ -167,8 +167,9 @@ std::uint64_t count_records(ChunkCheck& file, const std::string& path) {
     const ChunkCheck::Result chunk = file.next();
     records += chunk.records;
     if (chunk.damaged) {
-      throw Error(path + " is damaged or cut off after " + std::to_string(records) +
-                  " records, and the trace cannot be read without it; copy the trace again");
+      throw Error(
+          path + " is damaged or cut off after " + std::to_string(records) +
+          " records, and the trace cannot be read without it; copy the trace again [TL318]");
     }
     if (chunk.last) return records;
   }

@@ -21,7 +21,7 @@ constexpr std::size_t kLargestAnchor = 64u << 20;
 std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_fifo(path, error)) {  // would wait for a writer
-    throw Error(path.string() + " is not an OTF2 anchor file");
+    throw Error(path.string() + " is not an OTF2 anchor file [TL319]");
   }
   std::ifstream file(path, std::ios::binary);
   std::vector<std::uint8_t> bytes;
@@ -32,9 +32,9 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
       bytes.assign(std::istreambuf_iterator<char>(file), {});
       return bytes;
     }
-    throw Error(path.string() + " is not an OTF2 anchor file");
+    throw Error(path.string() + " is not an OTF2 anchor file [TL319]");
   }
-  throw Error("cannot read " + path.string() + ": " + std::strerror(errno));
+  throw Error("cannot read " + path.string() + ": " + std::strerror(errno) + " [TL301]");
 }
 
 // The fields of an anchor, one after the other; throws Error at the first missing one.
@@ -44,7 +44,8 @@ class Fields {
       : path_(path), bytes_{file.data(), file.data() + file.size(), false} {
     if (file.size() < 7 || file[0] != 3 || (file[1] != 0x42 && file[1] != 0x23) ||
         std::memcmp(file.data() + 2, "OTF2", 5) != 0) {
-      throw Error(path.string() + " is not an OTF2 anchor file; give the .otf2 file of a trace");
+      throw Error(path.string() +
+                  " is not an OTF2 anchor file; give the .otf2 file of a trace [TL319]");
     }
     bytes_.big_endian = file[1] == 0x23;
     bytes_.at += 7;
@@ -68,7 +69,7 @@ class Fields {
 
   [[noreturn]] void damaged(const std::string& how) const {
     throw Error(path_.string() + " " + how +
-                ", and the trace cannot be read without it; copy the trace again");
+                ", and the trace cannot be read without it; copy the trace again [TL318]");
   }
 
  private:
@@ -88,11 +89,12 @@ void check_kind_of_files(const std::filesystem::path& path, Fields& fields) {
   if (substrate == 2) {
     throw Error(path.string() +
                 " keeps its events in SIONlib containers, which are not supported; "
-                "write the trace with the POSIX substrate");
+                "write the trace with the POSIX substrate [TL320]");
   }
   if (substrate != 1 || compression != 1) {
     throw Error(path.string() + " is of a kind that is not supported (substrate " +
-                std::to_string(substrate) + ", compression " + std::to_string(compression) + ")");
+                std::to_string(substrate) + ", compression " + std::to_string(compression) +
+                ") [TL320]");
   }
 }
 
@@ -104,7 +106,8 @@ Anchor read_anchor(const std::filesystem::path& path) {
   const std::vector<std::uint8_t> file = read_file(anchor.path);
   anchor.directory = std::make_shared<const InputDirectory>(anchor.path.parent_path());
   if (path.extension() != ".otf2") {
-    throw Error(path.string() + " is not an OTF2 anchor file; give the .otf2 file of a trace");
+    throw Error(path.string() +
+                " is not an OTF2 anchor file; give the .otf2 file of a trace [TL319]");
   }
   Fields fields(anchor.path, file);
   const std::uint64_t format = fields.number(1);

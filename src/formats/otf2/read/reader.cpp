@@ -18,7 +18,7 @@ namespace {
 
 [[noreturn]] void missing(const Location& location, const ArchiveFile& file) {
   throw Error("the trace is not complete: location '" + location.name + "' has no file " +
-              file.path() + "; copy the trace with its directory");
+              file.path() + "; copy the trace with its directory [TL321]");
 }
 
 // Checks that every file that the events need exists and is sound. A tool may write no local

@@ -47,7 +47,7 @@ class Resolver {
 
  private:
   [[noreturn]] void damaged(const std::string& how) const {
-    throw Error(what_ + ": " + how + "; the trace is damaged, copy it again");
+    throw Error(what_ + ": " + how + "; the trace is damaged, copy it again [TL318]");
   }
 
   std::string text(OTF2_StringRef reference) const {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/mpi/mpi_rank.hpp"
+#include "core/text/message_id.hpp"
 #include "core/text/shell_word.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/say.hpp"
@@ -104,19 +105,19 @@ bool root_has_changed() {
 std::string weaving_text(const SessionResult& result, const std::optional<WeaveResult>& woven) {
   if (result.error == ENOENT && root_has_changed()) {
     return "not woven: the program has changed its root directory (chroot); the next command "
-           "outside of that does it";
+           "outside of that does it [TL049]";
   }
   if (result.error == ENOENT) {
-    return "not woven: the run was removed or renamed meanwhile";
+    return "not woven: the run was removed or renamed meanwhile [TL020]";
   }
   if (!woven) return "not woven yet; the next command does it";
   switch (woven->outcome) {
     case WeaveOutcome::kDone: break;
     case WeaveOutcome::kNoProgram:
-      return "not woven: the program timeloom was not found; its next command does it";
+      return "not woven: the program timeloom was not found; its next command does it [TL047]";
     case WeaveOutcome::kFailed:
       return "not woven: timeloom weave " + word_of_run(result.run) +
-             " failed; what was recorded is still in the run";
+             " failed; everything recorded is still in the run [TL045]";
   }
   return {};
 }
@@ -157,7 +158,7 @@ bool others_go_on() {
   if (place->is_last() && (place->rank() || run::end_group(place->directory(), 0))) return false;
   if (const std::string word = place->farewell(); !word.empty() && !g_start->quiet) {
     write_error_output(line_start() + word + ": timeloom report " + word_of_run(place->path()) +
-                       "\n");
+                       " [TL244]\n");
   }
   g_start->place.reset();
   return true;
@@ -193,15 +194,16 @@ void weave_and_report(SessionResult& result, RunEnd& end, bool ranks) {
 
 constexpr char kRestricted[] =
     "not woven: the program has forbidden itself calls of the system (seccomp); the next command "
-    "does it";
+    "does it [TL048]";
 
 void say_of_missing_mpi() {
   const std::string option = std::exchange(g_start->mpi_option, {});
   if (option.empty() || !g_start->place || has_loaded_mpi()) return;
   const std::optional<RankInRun> rank = g_start->place->rank();
   if (rank && rank->rank != 0) return;
-  write_error_output(line_start() + option +
-                     ": the program has loaded no MPI library: there are no calls of MPI\n");
+  write_error_output(
+      line_start() + option +
+      ": the program has loaded no MPI library: there are no calls of MPI [TL033]\n");
 }
 
 void convert_as_rank(const SessionResult& result) {
@@ -224,8 +226,8 @@ void finish_weave_and_report() {
   say_of_missing_mpi();
   if (finished) convert_as_rank(result);
   if (!finished && PyErr_Occurred() != nullptr) {
-    write_error_output(line_start() +
-                       "the measurement could not be finished: " + take_exception_text() + "\n");
+    write_error_output(line_start() + "the measurement could not be finished: " +
+                       std::string(without_id(take_exception_text())) + " [TL046]\n");
   }
   if (others_go_on()) return;
   const bool ranks = g_start->place && g_start->place->rank();

@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t kOfProgram = 2;
 
 std::string could_not_be_recorded(const SessionResult& result) {
-  return line_start() + plural(result.lost_events, "event") + " could not be recorded\n";
+  return line_start() + plural(result.lost_events, "event") + " could not be recorded [TL003]\n";
 }
 
 // Empty: it could not be calibrated.
@@ -28,9 +28,9 @@ std::string overhead(const SessionResult& result) {
                      " % of CPU time (" + fixed_text(100 * shares.cpu_band.least, 1) + " to " +
                      fixed_text(100 * shares.cpu_band.most, 1) + " %), " +
                      fixed_text(100 * shares.wall, 1) + " % of wall time";
-  if (result.unknown_costs == 1) text += ", without a process that does not say it";
+  if (result.unknown_costs == 1) text += ", without a process that did not record it";
   if (result.unknown_costs > 1)
-    text += ", without " + grouped(result.unknown_costs) + " processes that do not say it";
+    text += ", without " + grouped(result.unknown_costs) + " processes that did not record it";
   return text;
 }
 
@@ -46,21 +46,23 @@ std::string unmeasured(const std::string& run) {
   const Unmeasured counts = run::unmeasured_in(run);
   std::string text;
   if (counts.processes > 0) {
-    text +=
-        line_start() + plural(counts.processes, "Python process") + " not measured: --follow all\n";
+    text += line_start() + plural(counts.processes, "Python process") +
+            " not measured: --follow all [TL001]\n";
   }
   if (counts.interpreters > 0)
-    text += line_start() + plural(counts.interpreters, "sub-interpreter") + " not recorded\n";
+    text +=
+        line_start() + plural(counts.interpreters, "sub-interpreter") + " not recorded [TL002]\n";
   return text;
 }
 
 std::string given_up(const SessionResult& result, const std::optional<WeaveResult>& woven) {
   if (woven && !woven->given_up.empty()) {
-    return line_start() + woven->given_up + "\n";
+    return line_start() + woven->given_up +
+           (woven->given_up.starts_with("functions") ? " [TL009]\n" : " [TL008]\n");
   }
-  if (result.observed_share) return line_start() + seen_text(result.observed_share) + "\n";
+  if (result.observed_share) return line_start() + seen_text(result.observed_share) + " [TL009]\n";
   if (result.given_up == 0) return {};
-  return line_start() + plural(result.given_up, "function") + " not timed to the end\n";
+  return line_start() + plural(result.given_up, "function") + " not timed to the end [TL008]\n";
 }
 
 std::string count_all_processes(SessionResult& result, const WovenCounts& all) {
@@ -86,26 +88,27 @@ std::string losses(const SessionResult& result) {
   std::string text;
   if (!result.window.empty()) {
     text += line_start() + "recorded was only " + result.window + ": " +
-            (result.windows == 0 ? "that never came" : plural(result.windows, "time")) + "\n";
+            (result.windows == 0 ? "that never came" : plural(result.windows, "time")) +
+            " [TL011]\n";
   }
   if (!result.profile && result.folded_events > 0) {
     text += line_start() + "from the size limit (--max-size) on " +
-            plural(result.folded_events, "event") + " are in the profile only\n";
+            plural(result.folded_events, "event") + " are in the profile only [TL007]\n";
     if (result.lost_events > 0) text += could_not_be_recorded(result);
   } else if (result.at_limit) {
     text += line_start() + "recording ended at the size limit (--max-size): " +
-            plural(result.lost_events, "event") + " not recorded\n";
+            plural(result.lost_events, "event") + " not recorded [TL005]\n";
   } else if (result.lost_events > 0) {
     text += could_not_be_recorded(result);
   }
   if (result.dropped_events > 0) {
     text += line_start() + "the newest events are kept, " +
             plural(result.dropped_events, "older event") +
-            " dropped at the size limit (--max-size)\n";
+            " dropped at the size limit (--max-size) [TL006]\n";
   }
   if (result.left_out_events > 0) {
     text += line_start() + plural(result.left_out_events, "event") +
-            " of objects that are not code objects left out\n";
+            " of objects that are not code objects left out [TL004]\n";
   }
   return text;
 }

@@ -19,7 +19,8 @@ const LaunchLayout& layout_of(const Settings& settings) {
     if (one->layout.name == name) return *one;
   }
   throw Error(settings.origin(kSettings.layout) + ": this Timeloom was built without its door '" +
-              name + "'; choose another layout, or build it with the door in TIMELOOM_DOORS");
+              name +
+              "'; choose another layout, or build it with the door in TIMELOOM_DOORS [TL123]");
 }
 
 }  // namespace timeloom::python

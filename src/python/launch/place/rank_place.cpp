@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/text/message_id.hpp"
 #include "python/interpreter/say.hpp"
 #include "python/launch/follow.hpp"
 #include "run/job.hpp"
@@ -40,7 +41,8 @@ void RankPlace::check() {
   if (launched_.job.empty()) {
     if (launched_.size != 1) own_->set_apart(".rank-" + std::to_string(launched_.rank));
     apart_ = "nothing tells the job of the ranks that " + std::string(launched_.launcher) +
-             " has started, so each has a run of its own; name the job in " + kJobVariable;
+             " has started, so each has a run of its own; name the job in " + kJobVariable +
+             " [TL039]";
     return own_->check();
   }
   job_ = {launched_.job, meeting_.wish, launched_.rank, launched_.size};
@@ -91,7 +93,8 @@ void RankPlace::make_alone(const std::string& reason) {
   own_->set_apart(".rank-" + rank);
   own_->check();
   own_->make();
-  say("rank " + rank + " has a run of its own, " + own_->path() + ": " + reason);
+  say("rank " + rank + " has a run of its own, " + own_->path() + ": " +
+      std::string(without_id(reason)) + " [TL038]");
 }
 
 // The others go on in it.

@@ -20,7 +20,7 @@ void SpawnedPlace::make() {
   if (!set_for_children(kRankVariable, rank_mark(launched_))) PyErr_Clear();
   if (!run::join_spawn(run_, spawn_, launched_.rank)) {
     throw Error("another process has been rank " + std::to_string(launched_.rank) + " of spawn " +
-                std::to_string(spawn_));
+                std::to_string(spawn_) + " [TL074]");
   }
   own_->join(run_);
 }

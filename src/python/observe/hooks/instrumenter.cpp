@@ -52,21 +52,22 @@ const Instrumenter& instrumenter_of(const Settings& settings) {
       std::string("the instrumenter \"") + instrumenter.name + "\"";
   if (&instrumenter == &kMonitoring && !kHasMonitoring) {
     throw Error(settings.origin(kSettings.instrumenter) + ": " + the_instrumenter +
-                " needs Python 3.12 or later; use --instrumenter frame or profile here");
+                " needs Python 3.12 or later; use --instrumenter frame or profile here [TL116]");
   }
   if (what.c_functions && !instrumenter.can.c_functions) {
     throw Error(settings.origin(kSettings.c_functions) + ": " + the_instrumenter +
                 " cannot record C functions; use --instrumenter " +
-                choose({.c_functions = true})->name + " with --c-functions");
+                choose({.c_functions = true})->name + " with --c-functions [TL116]");
   }
   if (what.tasks && !instrumenter.can.tasks) {
     throw Error(settings.origin(kSettings.async_tasks) + ": " + the_instrumenter +
                 " cannot tell tasks apart; use --instrumenter " + choose({.tasks = true})->name +
-                " with --async-tasks" + (what.c_functions ? " and without --c-functions" : ""));
+                " with --async-tasks" + (what.c_functions ? " and without --c-functions" : "") +
+                " [TL116]");
   }
   if (what.budget && !instrumenter.can.budget) {
     throw Error(settings.origin(kSettings.overhead) + ": " + the_instrumenter +
-                " cannot keep to a limit; use --instrumenter " + choose({})->name);
+                " cannot keep to a limit; use --instrumenter " + choose({})->name + " [TL116]");
   }
   return instrumenter;
 }
@@ -86,8 +87,8 @@ void say_of_calls_kept_from_hook(const Settings& settings, const Instrumenter& u
   if (kept.empty() || instrument_options(settings).c_functions) return;
   const bool missing = !missing_calls(used).empty();
   say("this Python calls " + kept + " without asking the frame hook: " +
-      (missing ? "calls are missing (--instrumenter profile records all)"
-               : "--instrumenter profile is used, which takes longer"));
+      (missing ? "calls are missing (--instrumenter profile records all) [TL016]"
+               : "--instrumenter profile is used, which takes longer [TL015]"));
 }
 
 }  // namespace timeloom::python

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/text/message_id.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/python_text.hpp"
 #include "python/interpreter/say.hpp"
@@ -59,7 +60,7 @@ int take_tool(PyObject* api) {
   const std::string names = holders(api);
   PyErr_Format(g_error,
                "every tool id of sys.monitoring is taken by other tools (%s); choose another "
-               "instrumenter (--instrumenter frame)",
+               "instrumenter (--instrumenter frame) [TL014]",
                names.c_str());
   return -1;
 }
@@ -118,7 +119,7 @@ void say_if_taken_away(PyObject* api) {
   g_said_taken_away = true;
   say("the program has switched off tool " + std::to_string(g_tool) +
       " of sys.monitoring, which observes it; calls since then are not in the run "
-      "(--instrumenter frame records them)");
+      "(--instrumenter frame records them) [TL013]");
 }
 
 void forget_registered() {
@@ -146,7 +147,7 @@ void release_tool(PyObject* api) {
 bool subscribe(std::span<const MonitoringEvent> events) {
   PyObject* api = monitoring();
   if (api == nullptr) {
-    PyErr_SetString(g_error, "this Python has no sys.monitoring (it came with 3.12)");
+    PyErr_SetString(g_error, "this Python has no sys.monitoring (it came with 3.12) [TL014]");
     return false;
   }
   if (g_disable == nullptr) g_disable = PyObject_GetAttrString(api, "DISABLE");
@@ -191,8 +192,8 @@ void say_not_subscribed(const char* consequence) noexcept {
   if (g_said_why || !record::active()) return;
   g_said_why = true;
   say((all_taken ? "every tool id of sys.monitoring is taken"
-                 : "sys.monitoring cannot be used: " + why) +
-      "; " + consequence);
+                 : "sys.monitoring cannot be used: " + std::string(without_id(why))) +
+      "; " + consequence + " [TL014]");
 }
 
 }  // namespace timeloom::python

@@ -91,8 +91,9 @@ LabelParts label_parts(const Settings& settings) {
     if (name.empty()) continue;
     bool* part = part_called(parts, name);
     if (part == nullptr) {
-      throw Error(settings.origin(kSettings.label) + ": '" + name +
-                  "' is not accepted; write args, file, line, path, qualname with commas between");
+      throw Error(
+          settings.origin(kSettings.label) + ": '" + name +
+          "' is not accepted; write args, file, line, path, qualname with commas between [TL101]");
     }
     *part = true;
   }

@@ -19,7 +19,7 @@ const RegionStyle& find_region_style(std::string_view name) {
   }
   throw Error("region-names=" + std::string(name) + ": this Timeloom was built without its door '" +
               std::string(name) +
-              "'; choose other names, or build it with the door in TIMELOOM_DOORS");
+              "'; choose other names, or build it with the door in TIMELOOM_DOORS [TL123]");
 }
 
 }  // namespace timeloom::python

@@ -46,7 +46,7 @@ PyObject* compile(const std::string& expression, const std::string& origin) {
       PyObject_CallMethod(module.get(), "compile_expression", "N", checked(object_of(expression))));
   if (pattern) return pattern.release();
   if (!PyErr_ExceptionMatches(PyExc_ValueError)) throw PythonError();
-  throw Error(origin + ": " + take_exception_text());
+  throw Error(origin + ": " + take_exception_text() + " [TL122]");
 }
 
 // REQUIRES: it has been compiled. One that fails for a text is not found in it.

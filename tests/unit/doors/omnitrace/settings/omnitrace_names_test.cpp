@@ -114,8 +114,8 @@ TEST(OmnitraceNames, FallBackToTheCurrentDirectory) {
   EXPECT_TRUE(std::filesystem::is_directory(directory / "a/b"));
   std::ofstream(directory / "file") << "x";
   place.directory = directory / "file/b";
-  EXPECT_EQ(make_place(place),
-            "cannot write to " + (directory / "file/b") + ": Not a directory; the files go to ./");
+  EXPECT_EQ(make_place(place), "cannot write to " + (directory / "file/b") +
+                                   ": Not a directory; the files go to ./ [TL721]");
   EXPECT_EQ(place.directory, ".");
 }
 

@@ -61,31 +61,33 @@ TEST(OmnitraceSettings, HaveTwoSpellings) {
       read({"OMNITRACE_USE_TIMEMORY=ON", "OMNITRACE_OUTPUT_FILE=a.proto"});
   EXPECT_TRUE(old.profiles());
   EXPECT_EQ(old.text("OMNITRACE_PERFETTO_FILE"), "a.proto");
-  EXPECT_EQ(old.remarks(), (std::vector<std::string>{
-                               "OMNITRACE_USE_TIMEMORY is an old name of OMNITRACE_PROFILE",
-                               "OMNITRACE_OUTPUT_FILE is an old name of OMNITRACE_PERFETTO_FILE"}));
+  EXPECT_EQ(old.remarks(),
+            (std::vector<std::string>{
+                "OMNITRACE_USE_TIMEMORY is an old name of OMNITRACE_PROFILE [TL718]",
+                "OMNITRACE_OUTPUT_FILE is an old name of OMNITRACE_PERFETTO_FILE [TL718]"}));
 }
 
 TEST(OmnitraceSettings, SayThatAVariableIsNotKnown) {
   const std::string unknown = ": no variable of this name has an effect here";
-  EXPECT_EQ(read({"OMNITRACE_BOGUS=1", "OMNITRACE_ROOT=/opt", "ROCPROFSYS_PROFIL=ON", "omnitrace=1",
-                  "OMNITRACE_TIMING_UNIT="})
-                .remarks(),
-            (std::vector<std::string>{
-                "ROCPROFSYS_PROFIL" + unknown + "; did you mean ROCPROFSYS_PROFILE?",
-                "OMNITRACE_BOGUS" + unknown,
-                "OMNITRACE_TIMING_UNIT" + unknown + "; did you mean OMNITRACE_TIMING_UNITS?"}));
+  EXPECT_EQ(
+      read({"OMNITRACE_BOGUS=1", "OMNITRACE_ROOT=/opt", "ROCPROFSYS_PROFIL=ON", "omnitrace=1",
+            "OMNITRACE_TIMING_UNIT="})
+          .remarks(),
+      (std::vector<std::string>{
+          "ROCPROFSYS_PROFIL" + unknown + "; did you mean ROCPROFSYS_PROFILE? [TL707]",
+          "OMNITRACE_BOGUS" + unknown + " [TL707]",
+          "OMNITRACE_TIMING_UNIT" + unknown + "; did you mean OMNITRACE_TIMING_UNITS? [TL707]"}));
 }
 
 TEST(OmnitraceSettings, RefuseWhatCannotBeRead) {
   EXPECT_EQ(why({"OMNITRACE_TRACE=maybe"}),
-            "variable OMNITRACE_TRACE: 'maybe' cannot be read; write ON or OFF");
+            "variable OMNITRACE_TRACE: 'maybe' cannot be read; write ON or OFF [TL709]");
   EXPECT_EQ(why({"ROCPROFSYS_MAX_DEPTH=deep"}),
-            "variable ROCPROFSYS_MAX_DEPTH: 'deep' cannot be read; write a whole number");
+            "variable ROCPROFSYS_MAX_DEPTH: 'deep' cannot be read; write a whole number [TL709]");
   for (const std::string wrong : {"-1", "1e300", "1e9", "inf", "nan"}) {
     EXPECT_EQ(why({"OMNITRACE_TRACE_DELAY=" + wrong}),
               "variable OMNITRACE_TRACE_DELAY: '" + wrong +
-                  "' cannot be read; write a number from 0 on, less than 1e9");
+                  "' cannot be read; write a number from 0 on, less than 1e9 [TL709]");
   }
   EXPECT_EQ(why({"OMNITRACE_ROOT=/opt", "OMNITRACE_TRACE=", "OMNITRACE_WHATEVER=1"}), "");
 }
@@ -113,9 +115,9 @@ TEST(OmnitraceSettings, SayWhatIsNotDone) {
   EXPECT_EQ(unmet_wishes(read({"OMNITRACE_USE_SAMPLING=yes",
                                "OMNITRACE_TIMEMORY_COMPONENTS=wall_clock cpu_clock"})),
             (std::vector<std::string>{
-                "OMNITRACE_USE_SAMPLING=ON: nothing is sampled: every call is recorded",
+                "OMNITRACE_USE_SAMPLING=ON: nothing is sampled: every call is recorded [TL708]",
                 "OMNITRACE_TIMEMORY_COMPONENTS: cpu_clock is not measured: it counts in steps of "
-                "10 ms; take thread_cpu_clock, user_mode_time, kernel_mode_time"}));
+                "10 ms; take thread_cpu_clock, user_mode_time, kernel_mode_time [TL708]"}));
   EXPECT_THROW(unmet_wishes(read({"OMNITRACE_TIMEMORY_COMPONENTS=wallclock"})), Error);
 }
 
@@ -130,8 +132,8 @@ TEST(OmnitraceSettings, NameUnits) {
   EXPECT_EQ(memory_unit(unknown), (OmnitraceUnit{"MB", 1e6}));
   EXPECT_EQ(unmet_wishes(unknown),
             (std::vector<std::string>{
-                "OMNITRACE_TIMING_UNITS=parsec: there is no such unit; times are in sec",
-                "OMNITRACE_MEMORY_UNITS=acre: there is no such unit; memory is in MB"}));
+                "OMNITRACE_TIMING_UNITS=parsec: there is no such unit; times are in sec [TL708]",
+                "OMNITRACE_MEMORY_UNITS=acre: there is no such unit; memory is in MB [TL708]"}));
 }
 
 TEST(OmnitraceSettings, ChooseAWindow) {
@@ -143,8 +145,9 @@ TEST(OmnitraceSettings, ChooseAWindow) {
   EXPECT_TRUE(unmet_wishes(read({"OMNITRACE_TRACE_PERIODS=0.5:2"})).empty());
   EXPECT_EQ(unmet_wishes(read({"OMNITRACE_TRACE_PERIODS=0:1:3:realtime"})),
             (std::vector<std::string>{
-                "OMNITRACE_TRACE_PERIODS=0:1:3:realtime: only the first window is recorded",
-                "OMNITRACE_TRACE_PERIODS=0:1:3:realtime: time is measured with CLOCK_MONOTONIC"}));
+                "OMNITRACE_TRACE_PERIODS=0:1:3:realtime: only the first window is recorded [TL708]",
+                "OMNITRACE_TRACE_PERIODS=0:1:3:realtime: time is measured with CLOCK_MONOTONIC "
+                "[TL708]"}));
   for (const char* wrong : {"1", "1:x", "-1:2", "1:2:3:4:5", ":", "1:inf", "1:1e300"}) {
     EXPECT_THROW(trace_window(read({std::string("OMNITRACE_TRACE_PERIODS=") + wrong})), Error)
         << wrong;
@@ -159,7 +162,7 @@ TEST(OmnitraceSettings, ChooseCategories) {
             (Words{"python", "user"}));
   EXPECT_EQ(unmet_wishes(read({"OMNITRACE_DISABLE_CATEGORIES=user,host"})),
             Words{"OMNITRACE_DISABLE_CATEGORIES: there is no category host here; there are python, "
-                  "user and mpi"});
+                  "user and mpi [TL708]"});
   EXPECT_THROW(unmet_wishes(read(
                    {"OMNITRACE_ENABLE_CATEGORIES=user", "OMNITRACE_DISABLE_CATEGORIES=python"})),
                Error);
@@ -265,7 +268,7 @@ TEST(OmnitraceConfig, IsAlsoReadAsXml) {
   std::ofstream(xml) << "<a>\n<OMNITRACE_MAX_DEPTH>9</OMNITRACE_MAX_DEPTH></a>";
   EXPECT_EQ(read({}, {xml}).number("OMNITRACE_MAX_DEPTH"), 9);
   std::ofstream(xml) << "<a>\n<b>";
-  EXPECT_EQ(why({"OMNITRACE_CONFIG_FILE=" + xml}), xml + ":2: the element b does not end");
+  EXPECT_EQ(why({"OMNITRACE_CONFIG_FILE=" + xml}), xml + ":2: the element b does not end [TL711]");
 }
 
 TEST(OmnitraceConfig, InXmlNeitherGrowsNorReadsOtherFiles) {
@@ -308,13 +311,13 @@ TEST(OmnitraceConfig, RefusesUnknownKeysUnlessToldOtherwise) {
   EXPECT_EQ(why({"OMNITRACE_CONFIG_FILE=" + cfg}),
             cfg +
                 ":1: no variable is called 'OMNITRACE_TRACES'; OMNITRACE_STRICT_CONFIG=OFF passes "
-                "over it");
+                "over it [TL713]");
   const OmnitraceSettings lax =
       read({"OMNITRACE_CONFIG_FILE=" + cfg, "OMNITRACE_STRICT_CONFIG=OFF"});
   EXPECT_EQ(lax.remarks(),
-            std::vector<std::string>{cfg + ":1: no variable is called 'OMNITRACE_TRACES'"});
+            std::vector<std::string>{cfg + ":1: no variable is called 'OMNITRACE_TRACES' [TL713]"});
   EXPECT_EQ(why({"OMNITRACE_CONFIG_FILE=/no/where.cfg"}),
-            "cannot read the configuration file /no/where.cfg");
+            "cannot read the configuration file /no/where.cfg [TL712]");
   EXPECT_NE(why({"OMNITRACE_CONFIG_FILE=" + (directory / "a.xml")}), "");
 }
 

@@ -44,7 +44,7 @@ TEST(ScorepSettings, BooleansAreNeverWrong) {
 }
 
 TEST(ScorepSettings, BooleansThatAreNeitherHaveALine) {
-  const std::string line = ": neither true nor false; it counts as false";
+  const std::string line = ": neither true nor false; it counts as false [TL706]";
   EXPECT_EQ(
       unmet_wishes(read({"SCOREP_ENABLE_TRACING=maybe", "SCOREP_ENABLE_PROFILING=2x"}), false),
       (std::vector<std::string>{"SCOREP_ENABLE_TRACING=maybe" + line,
@@ -58,20 +58,21 @@ TEST(ScorepSettings, BooleansThatAreNeitherHaveALine) {
 
 TEST(ScorepSettings, WishesThatAreNotMetHaveALineEach) {
   const std::string unknown = ": no variable of this name has an effect here";
-  EXPECT_EQ(unmet_wishes(
-                read({"SCOREP_ENABLE_TRACIN=true", "SCOREP_BOGUS=1", "SCOREP_ROOT=/opt",
-                      "SCOREP_METRIC_HDEEM=x", "SCOREP_METRIC_RUSAG=all", "SCOREP_WRAPPER=off",
-                      "SCOREP_HIP_ENABLE=api", "SCOREP_CUDA_ENABLE=no", "SCOREP_OPENACC_ENABLE=yes",
-                      "SCOREP_KOKKOS_ENABLE=yes", "SCOREP_PROFILING_MAX_CALLPATH_DEPTH=0"}),
-                false),
-            (std::vector<std::string>{
-                "SCOREP_ENABLE_TRACIN" + unknown + "; did you mean SCOREP_ENABLE_TRACING?",
-                "SCOREP_BOGUS" + unknown,
-                "SCOREP_METRIC_RUSAG" + unknown + "; did you mean SCOREP_METRIC_RUSAGE?",
-                "SCOREP_PROFILING_MAX_CALLPATH_DEPTH=0: call paths of every depth are kept apart",
-                "SCOREP_OPENACC_ENABLE='yes': devices are not recorded",
-                "SCOREP_HIP_ENABLE='api': devices are not recorded",
-                "SCOREP_KOKKOS_ENABLE='yes': devices are not recorded"}));
+  EXPECT_EQ(
+      unmet_wishes(
+          read({"SCOREP_ENABLE_TRACIN=true", "SCOREP_BOGUS=1", "SCOREP_ROOT=/opt",
+                "SCOREP_METRIC_HDEEM=x", "SCOREP_METRIC_RUSAG=all", "SCOREP_WRAPPER=off",
+                "SCOREP_HIP_ENABLE=api", "SCOREP_CUDA_ENABLE=no", "SCOREP_OPENACC_ENABLE=yes",
+                "SCOREP_KOKKOS_ENABLE=yes", "SCOREP_PROFILING_MAX_CALLPATH_DEPTH=0"}),
+          false),
+      (std::vector<std::string>{
+          "SCOREP_ENABLE_TRACIN" + unknown + "; did you mean SCOREP_ENABLE_TRACING? [TL707]",
+          "SCOREP_BOGUS" + unknown + " [TL707]",
+          "SCOREP_METRIC_RUSAG" + unknown + "; did you mean SCOREP_METRIC_RUSAGE? [TL707]",
+          "SCOREP_PROFILING_MAX_CALLPATH_DEPTH=0: call paths of every depth are kept apart [TL708]",
+          "SCOREP_OPENACC_ENABLE='yes': devices are not recorded [TL708]",
+          "SCOREP_HIP_ENABLE='api': devices are not recorded [TL708]",
+          "SCOREP_KOKKOS_ENABLE='yes': devices are not recorded [TL708]"}));
 }
 
 TEST(ScorepSettings, SizesHaveUnits) {
@@ -110,7 +111,7 @@ TEST(ScorepSettings, ErrorsNameTheVariableTheValueAndTheWayOut) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
                  "variable SCOREP_TOTAL_MEMORY: 'many' cannot be read; write a size such as "
-                 "16000k, 64M or 2G, see scorep-info config-vars --full");
+                 "16000k, 64M or 2G, see scorep-info config-vars --full [TL701]");
   }
 }
 
