@@ -40,6 +40,7 @@ Command register_score(CLI::App& program);
 Command register_diff(CLI::App& program);
 Command register_convert(CLI::App& program);
 Command register_preload(CLI::App& program);
+Command register_explain(CLI::App& program);
 // For the scripts that make manual pages; not in the help.
 Command register_describe(CLI::App& program);
 Command register_check(CLI::App& program);

@@ -36,6 +36,8 @@ CASES = {
     ("timeloom check", "1"): ["timeloom", "check", "run", "visits(fib) == 4"],
     ("timeloom check", "2"): ["timeloom", "check", "run", "visits(fib)"],
     ("timeloom check", "3"): ["timeloom", "check", "run", "visits(nosuch) == 4", "visits(fib) == 4"],
+    ("timeloom explain", "0"): ["timeloom", "explain", "TL201"],
+    ("timeloom explain", "2"): ["timeloom", "explain", "TL999"],
     ("timeloom score", "0"): ["timeloom", "score", "--help"],
     ("timeloom score", "1"): ["timeloom", "score", "--nosuch"],
     ("python -m timeloom", OF_THE_PROGRAM): [*PYTHON, "timeloom", "--quiet", "-o", "exits", *EXITS],

@@ -184,3 +184,6 @@ complete -c timeloom -n '__fish_seen_subcommand_from preload' -l io -r -d 'posix
 complete -c timeloom -n '__fish_seen_subcommand_from preload' -l thread -r -d 'pthread: threads of native code'
 complete -c timeloom -n '__fish_seen_subcommand_from preload' -l mpi -d 'calls of MPI'
 complete -c timeloom -n '__fish_seen_subcommand_from preload' -l compiler -d 'compiled code, built with -finstrument-functions'
+complete -c timeloom -n __fish_use_subcommand -f -a explain -d 'Explain messages by the ids at their ends'
+complete -c timeloom -n '__fish_seen_subcommand_from explain' -s h -d 'Print this help'
+complete -c timeloom -n '__fish_seen_subcommand_from explain' -l help -d 'Print this help'
