@@ -19,9 +19,9 @@ build: deps-build-test ## build the program and the C++ tests into build/release
 	cmake --build --preset release
 
 # At once: none of them keeps all processors busy.
-check: deps-check ## check the layers, the words and line ends of documents, the format of the C++ code, the rules and types of the Python code, the page of the viewer
+check: deps-check ## check the layers, the words and line ends of documents, the ids of messages, the format of the C++ code, the rules and types of the Python code, the page of the viewer
 	@printf '%s\n' 'python3 -m scripts.check.check_layers' 'python3 -m scripts.check.words' \
-	  'python3 -m scripts.check.line_ends' 'scripts/check/format.sh --check' scripts/check/check_python.sh \
+	  'python3 -m scripts.check.line_ends' 'python3 -m scripts.check.message_ids' 'scripts/check/format.sh --check' scripts/check/check_python.sh \
 	  'python3 -m scripts.pages.viewer --check' | xargs -P0 -I COMMAND sh -c COMMAND
 
 test: check test-cpp test-python ## install, build, run the tests with every Python
