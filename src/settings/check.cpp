@@ -46,8 +46,9 @@ void check_overhead(const Settings& settings) {
 
 void check_locks(const Settings& settings) {
   if (!settings.given(kSettings.thread_locks) || records_threads(settings)) return;
-  throw Error(settings.origin(kSettings.thread_locks) +
-              ": locks are recorded with threads of native code; write --thread pthread as well [TL113]");
+  throw Error(
+      settings.origin(kSettings.thread_locks) +
+      ": locks are recorded with threads of native code; write --thread pthread as well [TL113]");
 }
 
 // A program may be run without recording, as with Score-P; a block exists to be recorded.

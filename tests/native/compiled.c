@@ -1,5 +1,6 @@
-/* Built with -finstrument-functions. Each function writes its name when it is entered and a dot when it is left, so
- * that the output is the list of all calls of the main thread; argv[1] is the mode. */
+/* Built with -finstrument-functions. Each function writes its name when it is entered and a dot
+ * when it is left, so that the output is the list of all calls of the main thread; argv[1] is the
+ * mode. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -73,7 +74,8 @@ PLAIN static void threads(void) {
   for (int i = 0; i < 3; ++i) pthread_join(ids[i], NULL);
 }
 
-/* Loads the libraries one after the other, each where the one before was, and calls all that they have. */
+/* Loads the libraries one after the other, each where the one before was, and calls all that they
+ * have. */
 PLAIN static void load(char** files, int keep) {
   for (; *files != NULL; ++files) {
     void* const library = dlopen(*files, RTLD_NOW);
@@ -113,7 +115,9 @@ void* malloc(size_t size) {
   if (at + size > sizeof room) abort();
   return room + at;
 }
-PLAIN void* calloc(size_t count, size_t size) { return memset(malloc(count * size), 0, count * size); }
+PLAIN void* calloc(size_t count, size_t size) {
+  return memset(malloc(count * size), 0, count * size);
+}
 PLAIN void* realloc(void* before, size_t size) {
   void* const now = malloc(size);
   return before == NULL ? now : memmove(now, before, size);

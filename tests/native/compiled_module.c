@@ -15,6 +15,7 @@ static PyObject* run(PyObject* self, PyObject* callback) {
 }
 
 static PyMethodDef functions[] = {{"run", run, METH_O, NULL}, {NULL, NULL, 0, NULL}};
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "compiled_module", NULL, -1, functions, NULL, NULL, NULL, NULL};
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "compiled_module", NULL, -1, functions, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit_compiled_module(void) { return PyModule_Create(&module); }

@@ -203,8 +203,8 @@ def test_a_c_function_made_where_another_was(place, instrumenter, tmp_path):
     assert output_of(program, tmp_path) == ""
     (spool,) = spools_of(tmp_path / "run")
     entered = [name for kind, name, *_ in spool.events(0) if kind == "enter"]
-    names = [name for name in entered if name.startswith("builtins.int.")]
-    assert names == ["builtins.int.first"] * 2 + ["builtins.int.second"] * 2
+    names = [name for name in entered if name.startswith("test.")]
+    assert names == ["test.first"] * 2 + ["test.second"] * 2
 
 
 WEAVER = """#!/bin/bash

@@ -151,7 +151,7 @@ def test_another_tool_stays(client, program, timeloom_program, tmp_path):
     assert done.stdout == "/opt/libother.so\n"
     assert done.stderr.splitlines()[0] == (
         "timeloom: Kokkos is not recorded: KOKKOS_TOOLS_LIBS names the library of another tool, /opt/libother.so; "
-        "unset it"
+        "unset it [TL027]"
     )
 
 

@@ -229,6 +229,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "IO": "none",
         "MPI": "off",
         "COMPILER": "off",
+        "KOKKOS": "off",
         "GPU": "off",
         "THREAD": "none",
         "THREAD_LOCKS": "",

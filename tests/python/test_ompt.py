@@ -183,7 +183,7 @@ def test_a_disabled_interface_is_heeded(program, record, wrapper, tmp_path):
 
 
 def test_another_tool_comes_first(program, record, wrapper, tmp_path):
-    said = "timeloom: OpenMP is not recorded: OMP_TOOL_LIBRARIES names another tool, /opt/libother.so\n"
+    said = "timeloom: OpenMP is not recorded: OMP_TOOL_LIBRARIES names another tool, /opt/libother.so [TL059]\n"
     record(program, options=OPTIONS, said=said, LD_PRELOAD=wrapper, OMP_TOOL_LIBRARIES="/opt/libother.so")
     (spool,) = spools_of(tmp_path / "run")
     assert sum(counted(spool).values()) == 0
@@ -202,7 +202,7 @@ void* ompt_start_tool(unsigned version, const char* runtime) { return &result; }
     program = build("gcc", PYPI / "lib" / "libomp.so", tmp_path / "counts")
     output("cc", tmp_path / "counts.o", "-Wl,--no-as-needed", tool, PYPI / "lib" / "libomp.so",
            f"-Wl,-rpath,{tmp_path}:{PYPI / 'lib'}", "-pthread", "-o", program)  # fmt: skip
-    said = f"timeloom: OpenMP is not recorded: the program has a tool of its own, {tool}\n"
+    said = f"timeloom: OpenMP is not recorded: the program has a tool of its own, {tool} [TL059]\n"
     text = record(program, options=OPTIONS, said=said, LD_PRELOAD=wrapper)
     assert text.startswith("{}\n")
     (spool,) = spools_of(tmp_path / "run")

@@ -110,7 +110,7 @@ def test_wrong_limits_fail_the_test(session):
     assert done.counts == {"failed": len(WRONG)}
     sections = re.split(r"^_+ test_(\d+) _+$", done.text, flags=re.MULTILINE)[1:]
     said = [re.findall("^timeloom: (.*)$", section.partition("short test summary")[0], re.MULTILINE) for section in sections[1::2]]
-    assert (sections[::2], said) == ([str(number) for number in range(len(WRONG))], [[what] for what in WRONG.values()])
+    assert (sections[::2], said) == ([str(number) for number in range(len(WRONG))], [[f"{what} [TL643]"] for what in WRONG.values()])
     assert "During handling" not in done.text
 
 

@@ -202,7 +202,7 @@ def test_every_option(app, option, state):
     elif option != "--verbose":
         deprecated = "scorep: Warning: The option '--mpi' is deprecated and will be removed in future.\n"
         less = _scorep_words.OPENMP.get(option)
-        assert done.stderr == (deprecated if option == "--mpi" else f"scorep: {option}: {less}\n" if less else "")
+        assert done.stderr == (deprecated if option == "--mpi" else f"scorep: {option}: {less} [TL708]\n" if less else "")
 
 
 @pytest.mark.parametrize("name, state", rows("Variables"))

@@ -1,7 +1,7 @@
 // The wrappers of functions that make a team, and of those that share its work.
 #include "os/clock.hpp"
 #include "preload/common/next_function.hpp"
-#include "preload/openmp/teams.hpp"
+#include "preload/openmp/gomp_teams.hpp"
 
 namespace timeloom::openmp {
 namespace {

@@ -43,9 +43,9 @@ int initialize(Lookup* lookup, int, Data*) {
 void finalize(Data*) {}
 
 // Printed once in a process that is measured.
-void say_not_recorded(const char* reason, const char* which) noexcept {
+void note_other_tool(const char* reason, const char* which) noexcept {
   if (!record::wrapping() || g_said.test_and_set()) return;
-  std::fprintf(stderr, "timeloom: OpenMP is not recorded: %s%s\n", reason, which);
+  std::fprintf(stderr, "timeloom: OpenMP is not recorded: %s%s [TL059]\n", reason, which);
 }
 
 // The user's choice of a tool comes before ours.
@@ -53,7 +53,7 @@ bool user_wants_other() noexcept {
   const char* const libraries = ::secure_getenv("OMP_TOOL_LIBRARIES");
   if (libraries == nullptr || *libraries == '\0') return false;
   if (std::string_view(libraries).ends_with(kOwnLibrary)) return false;
-  say_not_recorded("OMP_TOOL_LIBRARIES names another tool, ", libraries);
+  note_other_tool("OMP_TOOL_LIBRARIES names another tool, ", libraries);
   return true;
 }
 
@@ -69,7 +69,7 @@ StartToolResult* other_tool(unsigned version, const char* runtime) noexcept {
   StartToolResult* const result = reinterpret_cast<StartTool*>(next)(version, runtime);
   const char* const file = library_around(next).dli_fname;
   if (result != nullptr) {
-    say_not_recorded("the program has a tool of its own, ", file == nullptr ? "?" : file);
+    note_other_tool("the program has a tool of its own, ", file == nullptr ? "?" : file);
   }
   return result;
 }

@@ -129,7 +129,7 @@ PyObject* start_block(PyObject*, PyObject* arguments) {
   end_followed();
   if (is_part_of_run()) return join_run();
   if (session_running()) {
-    return raise_error("a measurement is already running in this process; finish it first");
+    return raise_error("a measurement is already running in this process; finish it first [TL051]");
   }
   return start_new_block(settings, bytes_of(program));
 }

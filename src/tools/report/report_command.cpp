@@ -230,8 +230,9 @@ int print_omp(const ReportOptions& options, const profile::CallTree& tree,
               const std::filesystem::path& run) {
   const OpenMpFacts facts = openmp_facts(tree);
   if (facts.regions.empty()) {
-    throw Error(run.string() +
-                " has no parallel regions of OpenMP; timeloom run --thread omp records them");
+    throw Error(
+        run.string() +
+        " has no parallel regions of OpenMP; timeloom run --thread omp records them [TL437]");
   }
   Output output;
   write_losses_of(tree.definitions, options, output);

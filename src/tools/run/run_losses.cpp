@@ -97,7 +97,8 @@ class Losses {
       const auto objects = definitions_.properties.find(kUnnamedObjects);
       add("no names for " + plural(unnamed, "region") +
               " of compiled code, since no symbols were found for " +
-              (objects == definitions_.properties.end() ? "its objects" : objects->second),
+              (objects == definitions_.properties.end() ? "its objects" : objects->second) +
+              " [TL242]",
           kNone);
     }
     if (const auto dropped = number("timeloom::dropped_events")) {

@@ -83,7 +83,7 @@ void check_directories(const std::vector<std::string>& directories) {
   std::error_code ignored;
   for (const std::string& directory : directories) {
     if (!std::filesystem::is_directory(directory, ignored)) {
-      throw Error("--symbols " + directory + ": there is no such directory");
+      throw Error("--symbols " + directory + ": there is no such directory [TL438]");
     }
   }
 }
@@ -107,7 +107,7 @@ int run_weave(WeaveCommandOptions options) {
     if (!options.weave.symbols.empty()) {
       throw Error(run.string() +
                   " is woven, and its raw records were removed: names of compiled "
-                  "code cannot be looked up again; measure with --keep-spool");
+                  "code cannot be looked up again; measure with --keep-spool [TL439]");
     }
     if (!options.numbers) weave::remove_leftovers(run);
     if (!options.numbers) output.write(run.string() + " is woven already: nothing to do\n");

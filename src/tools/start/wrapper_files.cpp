@@ -46,11 +46,11 @@ std::string kokkos_value(const Settings& settings, const std::string& present) {
   if (!settings.flag(kSettings.kokkos)) return {};
   if (!present.empty() && !present.ends_with(kKokkosLibrary)) {
     say("Kokkos is not recorded: " + std::string(kKokkosVariable) +
-        " names the library of another tool, " + present + "; unset it");
+        " names the library of another tool, " + present + "; unset it [TL027]");
     return {};
   }
   const std::string file = file_in(directories(), kKokkosLibrary);
-  if (file.empty()) say("Kokkos is not recorded: this Timeloom has no library for it");
+  if (file.empty()) say("Kokkos is not recorded: this Timeloom has no library for it [TL026]");
   return file;
 }
 

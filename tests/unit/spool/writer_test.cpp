@@ -175,7 +175,7 @@ TEST_F(WriterTest, WithoutSpaceForTheRingNothingIsLeftBehind) {
             "cannot allocate " + std::to_string(small(16).ring_size >> 10) +
                 " KiB for the buffer of " + path() +
                 ": File too large; choose a smaller buffer with --buffer-size, "
-                "or another directory with --output");
+                "or another directory with --output [TL241]");
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 

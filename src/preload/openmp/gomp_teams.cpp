@@ -1,4 +1,4 @@
-#include "preload/openmp/teams.hpp"
+#include "preload/openmp/gomp_teams.hpp"
 
 #include <cstdio>
 #include <new>
