@@ -1,4 +1,4 @@
-// The cost of folding the events of a run, in addition to reading them: `bench_fold RUN`, a run
+// The cost of aggregating the events of a run, in addition to reading them: `bench_fold RUN`, a run
 // that still has its spool. One thread; the limit is 15 ns per event.
 #include <benchmark/benchmark.h>
 
@@ -32,31 +32,31 @@ class Nothing : public RunSink {
   void finish() override {}
 };
 
-void feed(benchmark::State& state, RunSink& sink) {
+void replay(benchmark::State& state, RunSink& sink) {
   weave::SpoolSource source(weave::spools_of(run::Directory(path)));
   RunSink* const sinks[] = {&sink};
-  source.feed(sinks, 1);
+  source.replay(sinks, 1);
   state.counters["events"] = static_cast<double>(source.events());
 }
 
 void read_trace(benchmark::State& state) {
   for (auto _ : state) {
     Nothing sink;
-    feed(state, sink);
+    replay(state, sink);
   }
 }
 
-void fold_trace(benchmark::State& state) {
+void aggregate_trace(benchmark::State& state) {
   for (auto _ : state) {
     profile::CallTreeSink sink;
-    feed(state, sink);
+    replay(state, sink);
     benchmark::DoNotOptimize(sink.take().nodes.size());
   }
 }
 
-// By process time, because feeding starts its own threads.
+// By process time, because replaying starts its own threads.
 BENCHMARK(read_trace)->MeasureProcessCPUTime()->Iterations(1)->Repetitions(7);
-BENCHMARK(fold_trace)->MeasureProcessCPUTime()->Iterations(1)->Repetitions(7);
+BENCHMARK(aggregate_trace)->MeasureProcessCPUTime()->Iterations(1)->Repetitions(7);
 
 }  // namespace
 }  // namespace timeloom

@@ -59,7 +59,7 @@ class Options(NamedTuple):
     help: bool
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     print(f"timeloom: {line}", file=sys.stderr, flush=True)
 
 
@@ -94,10 +94,10 @@ def _deliver(pid: int, script: str) -> None:
     sys.remote_exec(pid, script)  # type: ignore[attr-defined,unused-ignore]
 
 
-_SCRIPT, _SOCKET = "script.py", "socket"  # in the directory of a meeting
+_SCRIPT, _SOCKET = "script.py", "socket"  # in the directory of a rendezvous
 
 
-class _Meeting:
+class _Rendezvous:
     """A private directory with a script for the other process, and a socket on which it answers.
 
     It is held open: where others can write to the directory for temporary files, its path may be replaced.
@@ -215,18 +215,18 @@ def _refuse_delivery(process: Process, error: Exception) -> NoReturn:
     raise Refused(f"process {process.pid} cannot be reached: {text} [TL619]") from None
 
 
-def _connect(meeting: _Meeting, process: Process, within: float, deliver: Deliver) -> socket.socket:
+def _connect(rendezvous: _Rendezvous, process: Process, within: float, deliver: Deliver) -> socket.socket:
     try:
-        deliver(process.pid, meeting.script)
+        deliver(process.pid, rendezvous.script)
     except (OSError, RuntimeError, ValueError) as error:
         _refuse_delivery(process, error)
     connection = None
     try:
         with _interruptible():
-            connection = meeting.wait(within)
+            connection = rendezvous.wait(within)
     finally:
         if connection is None:
-            meeting.withdraw(deliver)
+            rendezvous.withdraw(deliver)
     if connection is None:
         _refuse_silence(process, within)
     return connection
@@ -284,7 +284,7 @@ def _wait_for_end(connection: socket.socket, begun: str) -> str:
     """Print that recording has begun, and return the answer of the process; Ctrl-C requests it."""
     try:
         with _interruptible():
-            _say(begun)
+            _print_line(begun)
             return _read_line(connection)
     except KeyboardInterrupt:
         pass
@@ -318,9 +318,9 @@ def record(options: Options, deliver: Deliver, check: Check) -> None:
 
 def _meet(process: Process, run: str, options: Options, deliver: Deliver) -> socket.socket:
     """Return the connection to the process, which records from here on."""
-    meeting = _Meeting(process, run, options.seconds)
+    rendezvous = _Rendezvous(process, run, options.seconds)
     try:
-        connection = _connect(meeting, process, options.within, deliver)
+        connection = _connect(rendezvous, process, options.within, deliver)
         try:
             with _interruptible():
                 _begin(connection, process)
@@ -329,7 +329,7 @@ def _meet(process: Process, run: str, options: Options, deliver: Deliver) -> soc
             raise
         return connection
     finally:
-        meeting.close()
+        rendezvous.close()
 
 
 def _record(connection: socket.socket, process: Process, options: Options) -> str:
@@ -337,7 +337,7 @@ def _record(connection: socket.socket, process: Process, options: Options) -> st
     how = f"for {options.seconds:g} s, or until Ctrl-C" if options.seconds else "until Ctrl-C"
     answer = _wait_for_end(connection, f"recording process {process.pid} {how}")
     if not answer:
-        _say(f"process {process.pid} has ended, become another program, or closed the connection [TL624]")
+        _print_line(f"process {process.pid} has ended, become another program, or closed the connection [TL624]")
     return answer
 
 
@@ -357,15 +357,15 @@ def main(words: list[str], deliver: Deliver = _deliver, check: Check = refuse_wh
 
             missing = dump(options.process)
             if missing:
-                _say(missing)
+                _print_line(missing)
             return _FAILED if missing else 0
         signal.signal(signal.SIGTERM, _interrupt)
         record(options, deliver, check)
     except _core.Error as error:
-        _say(str(error))
+        _print_line(str(error))
         return _WRONG_USAGE
     except Refused as error:
-        _say(str(error))
+        _print_line(str(error))
         return _FAILED
     except KeyboardInterrupt:
         return _FAILED

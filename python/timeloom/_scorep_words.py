@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from timeloom._core import _Program
 
-# Options of scorep-config with a value that are missing in the table below, and their remarks.
+# Options of scorep-config with a value that are missing in the table below, and their notes.
 _OF_VALUES = {
     "--thread=": "threads of this kind are not recorded; those of Python always are",
     "--mutex=": "locks are not recorded",
@@ -84,7 +84,7 @@ CONFIG_OPTIONS = {
 # Options whose value may be a list: --mpp=mpi,shmem.
 _LISTS = ("--mpp=", "--io=")
 
-# Options that have the constructs of OpenMP recorded, and remarks on the ones that ask for more than its runtimes show.
+# Options that have the constructs of OpenMP recorded, and notes on the ones that ask for more than its runtimes show.
 OPENMP = {
     "--openmp": None,
     "--opari": "nothing is instrumented; OpenMP is recorded as its runtimes show it",
@@ -118,7 +118,7 @@ class CommandLine:
         self.openmp = False  # is recorded, beside the threads that were mentioned
         self.wrappers: dict[str, str | bool] = {}  # the settings of wrappers that were mentioned
         self.file: str | None = None  # to run before the program
-        self.remarks: list[str] = []  # lines for stderr
+        self.notes: list[str] = []  # lines for stderr
         self.program: _Program | None = None  # (kind, target, arguments)
 
 
@@ -181,8 +181,8 @@ def _take(line: CommandLine, name: str, value: str | None = None) -> None:
         _take_config_option(line, name if value is None else f"{name}={value}")
 
 
-def _remarks_on(word: str) -> list[str] | None:
-    """Return the remark on an option of scorep-config; None for an unknown one."""
+def _notes_on(word: str) -> list[str] | None:
+    """Return the note on an option of scorep-config; None for an unknown one."""
     name, equals, value = word.partition("=")
     words = [word]
     if name + equals in _LISTS:
@@ -202,7 +202,7 @@ def _type(value: str) -> str:
 
 def _take_config_option(line: CommandLine, word: str) -> None:
     if word == "--mpi":
-        line.remarks.append(
+        line.notes.append(
             "Warning: The option '--mpi' is deprecated and will be removed in future."
         )
     if word.startswith("--mpp=") or word == "--mpi":
@@ -221,9 +221,9 @@ def _take_config_option(line: CommandLine, word: str) -> None:
         line.kokkos = True
     if word.startswith("--io="):
         line.wrappers["io"] = "none" if word == "--io=none" else "posix"
-    remarks = _remarks_on(word)
-    if remarks is not None and OPENMP.get(word):
-        remarks.append(str(OPENMP[word]))
-    if remarks is None:
+    notes = _notes_on(word)
+    if notes is not None and OPENMP.get(word):
+        notes.append(str(OPENMP[word]))
+    if notes is None:
         raise _core.Error(f"unknown option {word}; see python -m scorep --help [TL109]")
-    line.remarks += [f"{word}: {remark} [TL708]" for remark in remarks]
+    line.notes += [f"{word}: {note} [TL708]" for note in notes]

@@ -16,7 +16,7 @@ class Error : public std::runtime_error {
 
 // Measuring cannot start for a reason that lies in the machine (no space, no permission) and not
 // in the user's options: the program runs all the same.
-class Obstacle : public Error {
+class EnvironmentError : public Error {
  public:
   using Error::Error;
 };

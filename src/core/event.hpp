@@ -55,7 +55,7 @@ enum class EventKind : std::uint8_t {
   kIoWriteDone,
   kIoFlushDone,
   // Messages of MPI; the operands before them are described in core/mpi/mpi_event.hpp.
-  kOperand,              // not an event of its own: ref: place, value: operand, of the next event
+  kOperand,              // not an event of its own: ref: kind, value: operand, of the next event
   kMpiSend,              // ref: communicator, value: bytes
   kMpiRecv,              // the same; the message has arrived
   kMpiIsend,             // the same
@@ -139,13 +139,13 @@ class RunSink {
   virtual void finish() = 0;
 };
 
-// A run that can be fed to sinks: a set of spools, or a trace.
+// A run that can be replayed into sinks: a set of spools, or a trace.
 class RunSource {
  public:
   virtual ~RunSource() = default;
   virtual const Definitions& definitions() const = 0;
   // Reads every event once and passes it to all sinks, with up to `threads` threads.
-  virtual void feed(std::span<RunSink* const> sinks, unsigned threads) = 0;
+  virtual void replay(std::span<RunSink* const> sinks, unsigned threads) = 0;
 };
 
 }  // namespace timeloom

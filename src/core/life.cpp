@@ -28,7 +28,7 @@ struct Life {
 };
 constexpr std::size_t kSize = offsetof(Life, unused);
 static_assert(kSize == 52);
-constexpr char kBeats[] = {'b', 'e', 'a', 't'};
+constexpr char kHeartbeatText[] = {'b', 'e', 'a', 't'};
 
 std::uint32_t check_of(const Life& life) {
   return checksum(reinterpret_cast<const std::byte*>(&life), offsetof(Life, check));
@@ -54,22 +54,23 @@ std::optional<bool> maps_ring(const os::ProcessIdentity& process, const OpenPart
 }
 
 // For a process that only its own machine can see.
-Alive alive_by_beats(const os::File& life) {
+Alive alive_by_heartbeats(const os::File& life) {
   struct stat status {};
   if (::fstat(life.fd(), &status) != 0) return Alive::kUnknown;
-  if (static_cast<std::size_t>(status.st_size) < kSize + sizeof kBeats) return Alive::kUnknown;
+  if (static_cast<std::size_t>(status.st_size) < kSize + sizeof kHeartbeatText)
+    return Alive::kUnknown;
   return std::time(nullptr) - status.st_mtime <= kLongestSilence ? Alive::kYes : Alive::kNo;
 }
 
 }  // namespace
 
-// Opened for each beat, to save a descriptor.
-void begin_to_beat(os::File& life) noexcept {
-  life.write_at(kSize, std::as_bytes(std::span(kBeats)));
+// Opened for each heartbeat, to save a descriptor.
+void begin_heartbeats(os::File& life) noexcept {
+  life.write_at(kSize, std::as_bytes(std::span(kHeartbeatText)));
   life.close();
 }
 
-void beat(os::File& life) noexcept {
+void send_heartbeat(os::File& life) noexcept {
   life.touch();
   life.close();
 }
@@ -106,7 +107,7 @@ Alive alive(const OpenPart& open) {
   if (!read || !is_sound(life)) return Alive::kUnknown;
   switch (os::look_for(life.process)) {
     case os::Found::kNo: return Alive::kNo;
-    case os::Found::kElsewhere: return alive_by_beats(file);
+    case os::Found::kElsewhere: return alive_by_heartbeats(file);
     case os::Found::kYes: break;
   }
   // After exec it is another program in the same process.

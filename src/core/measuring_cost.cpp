@@ -29,9 +29,9 @@ constexpr std::pair<std::string_view, double ProcessCost::*> kProcessFields[] = 
     {"resident", &ProcessCost::resident},
     {"timed", &ProcessCost::timed},
     {"callback", &ProcessCost::callback},
-    {"sights", &ProcessCost::sights},
+    {"sights", &ProcessCost::registrations},
     {"callbacks", &ProcessCost::callbacks},
-    {"sight", &ProcessCost::sight},
+    {"sight", &ProcessCost::registration},
     {"ignored_callback", &ProcessCost::ignored_callback},
     {"quick_event", &ProcessCost::quick_event},
     {"quick_callback", &ProcessCost::quick_callback},
@@ -93,7 +93,7 @@ ProcessCost as_calibrated(ProcessCost process, const ProcessCost& other) noexcep
     process.event = other.quick_event + more * other.per_tick;
   }
   process.inside = std::max(other.inside + process.event - other.event, 0.0);
-  process.functions += process.sights * other.sight;
+  process.functions += process.registrations * other.registration;
   process.ignored += process.callbacks * other.ignored_callback;
   return process;
 }
@@ -169,10 +169,10 @@ Shares shares_of(const MeasuringCost& cost) noexcept {
   // For a short program the estimate may exceed the measured CPU time.
   const double cpu = std::min(share(cost.total(), cost.cpu), 1.0);
   return {cpu, std::min(share(cost.total() - cost.recorder, std::max(cost.wall, cost.cpu)), 1.0),
-          band_of(cpu, cost.most_of_stated())};
+          error_range_of(cpu, cost.most_of_stated())};
 }
 
-Band band_of(double share, double most_of_stated) noexcept {
+ErrorRange error_range_of(double share, double most_of_stated) noexcept {
   constexpr double kPoints = 0.02;
   return {std::max(std::min(kLeastOfStated * share, share - kPoints), 0.0),
           std::min(std::max(most_of_stated * share, share + kPoints), 1.0)};

@@ -40,10 +40,10 @@ struct ProcessCost {
   double resident = 0;   // resident memory at the end, in bytes
   double callback = 0;   // mean ticks of a timed callback; 0: too few were timed
   // Counts from a process that was not calibrated, in place of `functions` and `ignored`:
-  double sights = 0;     // functions seen for the first time, with the interpreter's work for them
-  double callbacks = 0;  // callbacks that recorded nothing
+  double registrations = 0;  // functions seen first, with the interpreter's work for them
+  double callbacks = 0;      // callbacks that recorded nothing
   // Calibrated costs, for the processes that were not:
-  double sight = 0;             // seconds of one of these sights
+  double registration = 0;      // seconds of one of these registrations
   double ignored_callback = 0;  // seconds of one of these callbacks
   double quick_event = 0;       // seconds of an event whose callback takes
   double quick_callback = 0;    // this number of ticks; 0: no callback is timed
@@ -111,19 +111,19 @@ class CostSum {
 // much (three times if no callbacks were timed), and at least two points to each side, within 0 and
 // 1. For a dozen programs (bench/truth.py) the true share was 0.7 to 1.8 times the stated one, and
 // 0.7 to 5 times where no callbacks were timed.
-struct Band {
+struct ErrorRange {
   double least = 0;
   double most = 0;
 };
 inline constexpr double kLeastOfStated = 0.7;
-Band band_of(double share, double most_of_stated) noexcept;
+ErrorRange error_range_of(double share, double most_of_stated) noexcept;
 
 // The cost as a share of CPU time and of wall time. A program that keeps several cores busy is
 // taken to have as much wall time as CPU time; the drain runs beside the program.
 struct Shares {
   double cpu = 0;
   double wall = 0;
-  Band cpu_band{};
+  ErrorRange cpu_error_range{};
 };
 Shares shares_of(const MeasuringCost& cost) noexcept;
 

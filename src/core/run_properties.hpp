@@ -11,7 +11,7 @@ inline constexpr char kProfileDepth[] = "timeloom::profile_depth";
 // The deepest level of calls, if it is more.
 inline constexpr char kReachedDepth[] = "timeloom::reached_depth";
 // The number of events that are only in the profile, since the run had reached its size limit.
-inline constexpr char kFoldedEvents[] = "timeloom::folded_events";
+inline constexpr char kAggregatedEvents[] = "timeloom::folded_events";
 
 // The window (the part of the program to be recorded), and how often it was entered, in all
 // processes.

@@ -1,12 +1,12 @@
 #include "exchange/call_sink.hpp"
 
-#include "core/wakes.hpp"
+#include "core/wakeups.hpp"
 
 namespace timeloom::exchange {
 
 void CallSink::consume(std::span<const Event> events) {
   for (const Event& event : events) {
-    if (wake_end_of(event, definitions_) != WakeEnd::kNone) {
+    if (wakeup_end_of(event, definitions_) != WakeupEnd::kNone) {
       if (entered_) pass_enter();
       other(event);
       continue;

@@ -27,8 +27,8 @@ class CallSink : public LocationSink {
   virtual void leave(const Event& event, Arguments late) = 0;
   // A value of a metric.
   virtual void value(const Event&) {}
-  // Events that are neither enter, leave, parameter nor metric, except for the ends of wakes
-  // (core/wakes.hpp).
+  // Events that are neither enter, leave, parameter nor metric, except for the ends of wakeups
+  // (core/wakeups.hpp).
   virtual void other(const Event&) {}
   // Called after the last event.
   virtual void end() {}

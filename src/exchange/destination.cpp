@@ -21,7 +21,7 @@
 #include "exchange/gzip.hpp"
 #include "exchange/leftovers.hpp"
 #include "os/file.hpp"
-#include "os/place.hpp"
+#include "os/resolved_path.hpp"
 #include "os/signals.hpp"
 
 namespace timeloom::exchange {
@@ -98,7 +98,7 @@ void Destination::open_device() {
 
 // A link is not replaced; its target is.
 void Destination::find_place() {
-  os::Place place = os::place_of(path_);
+  os::ResolvedPath place = os::resolve_path(path_);
   if (!place.link.empty()) {
     throw Error((place.link == path_ ? shown_ : one_line(place.link)) +
                 " is a link of another user; name another file with -o FILE [TL304]");

@@ -3,7 +3,7 @@
 // A file is written under another name beside its final one and gets its name in finish(): no
 // reader sees an unfinished file, and without finish() nothing is left. Pipes and devices are
 // written directly. A name that ends with .gz is compressed with gzip. Links are followed, also on
-// the way, unless they belong to another user (os/place.hpp).
+// the way, unless they belong to another user (os/resolved_path.hpp).
 //
 // Any thread may call write(), one thread all other functions. Throws Error with one line when the
 // file exists or cannot be written.

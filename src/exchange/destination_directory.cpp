@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "exchange/format_text.hpp"
-#include "os/place.hpp"
+#include "os/resolved_path.hpp"
 
 namespace timeloom::exchange {
 
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 DestinationDirectory::DestinationDirectory(std::string path)
     : path_((fs::path(std::move(path)) / "").parent_path()) {
-  const os::Place place = os::place_of(path_);
+  const os::ResolvedPath place = os::resolve_path(path_);
   if (!place.link.empty())
     throw Error(one_line(place.link) +
                 " is a link of another user; name another directory [TL304]");

@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/teams/team_scan.hpp"
-#include "core/wakes.hpp"
+#include "core/wakeups.hpp"
 #include "exchange/arguments.hpp"
 #include "exchange/format_text.hpp"
 #include "exchange/names.hpp"
@@ -68,7 +68,7 @@ class SelectedLocation : public LocationSink {
     if (event.kind == EventKind::kEnter) return enter(event);
     if (event.kind == EventKind::kLeave) return leave(event);
     const bool of_call =
-        is_parameter(event.kind) && wake_end_of(event, definitions_) == WakeEnd::kNone;
+        is_parameter(event.kind) && wakeup_end_of(event, definitions_) == WakeupEnd::kNone;
     if (of_call) return parameter(event);
     if (!begun_) team(event);
     if (begun_ && !closed_) selected_.push_back(event);
@@ -205,19 +205,19 @@ class SelectedSource : public RunSource {
   }
 
   const Definitions& definitions() const override { return definitions_; }
-  void feed(std::span<RunSink* const> sinks, unsigned threads) override {
+  void replay(std::span<RunSink* const> sinks, unsigned threads) override {
     if (has_teams(definitions_) && std::ranges::any_of(sinks, &RunSink::wants_teams)) {
       find_teams(threads);
     }
-    feed(choice_, definitions_, sinks, threads);
+    replay(choice_, definitions_, sinks, threads);
   }
 
  private:
-  void feed(const Choice& choice, const Definitions& definitions, std::span<RunSink* const> sinks,
-            unsigned threads) {
+  void replay(const Choice& choice, const Definitions& definitions, std::span<RunSink* const> sinks,
+              unsigned threads) {
     SelectedRun selected(choice, definitions, sinks);
     const std::array<RunSink*, 1> one = {&selected};
-    run_.feed(one, threads);
+    run_.replay(one, threads);
   }
 
   // The call paths of forks have the selected regions, on whatever thread and whenever they were.
@@ -229,7 +229,7 @@ class SelectedSource : public RunSource {
     }
     TeamScan scan;
     const std::array<RunSink*, 1> one = {&scan};
-    feed(choice, run_.definitions(), one, threads);
+    replay(choice, run_.definitions(), one, threads);
     definitions_.teams = scan.take();
   }
 
@@ -303,7 +303,7 @@ std::uint64_t time_of_point(RunSource& run, const WindowPoint& point, EventKind 
     finders.push_back(std::make_unique<PointFinder>(kind, region, after));
     sinks.push_back(finders.back().get());
   }
-  run.feed(sinks, threads);
+  run.replay(sinks, threads);
   std::uint64_t found = UINT64_MAX;
   for (const auto& finder : finders) found = std::min(found, finder->found());
   if (found == UINT64_MAX) {

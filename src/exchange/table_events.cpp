@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/wakes.hpp"
+#include "core/wakeups.hpp"
 #include "exchange/arguments.hpp"
 #include "exchange/event_table.hpp"
 #include "exchange/names.hpp"
@@ -98,15 +98,15 @@ class EventRows : public LocationSink {
 
  private:
   void write(const Event& event) {
-    const WakeEnd wake = wake_end_of(event, definitions_);
-    const std::uint32_t word = word_of(event.kind, wake);
+    const WakeupEnd wakeup = wakeup_end_of(event, definitions_);
+    const std::uint32_t word = word_of(event.kind, wakeup);
     if (word == kNoRow || !is_defined(event)) return;
     if (event.kind == EventKind::kLeave) --depth_;
     row_->text(process_);
     row_->text(thread_);
     row_->integer(static_cast<std::int64_t>(clock_(event.time)));
     row_->text(word);
-    if (wake == WakeEnd::kNone) {
+    if (wakeup == WakeupEnd::kNone) {
       write_value(event);
     } else {
       cells(words_.no_name, static_cast<double>(event.value));
@@ -115,9 +115,9 @@ class EventRows : public LocationSink {
     if (event.kind == EventKind::kEnter) ++depth_;
   }
 
-  std::uint32_t word_of(EventKind kind, WakeEnd wake) const {
-    if (wake == WakeEnd::kNone) return words_.kinds[static_cast<std::size_t>(kind)];
-    return wake == WakeEnd::kWakes ? words_.wakes : words_.woken;
+  std::uint32_t word_of(EventKind kind, WakeupEnd wakeup) const {
+    if (wakeup == WakeupEnd::kNone) return words_.kinds[static_cast<std::size_t>(kind)];
+    return wakeup == WakeupEnd::kWakes ? words_.wakes : words_.woken;
   }
 
   bool is_defined(const Event& event) const {
@@ -208,7 +208,7 @@ class EventTable : public RunSink {
 void write_table_of_events(RunSource& run, const Options& options, TableFormat& format) {
   EventTable table(run.definitions(), format);
   const std::array<RunSink*, 1> sinks = {&table};
-  run.feed(sinks, options.threads);
+  run.replay(sinks, options.threads);
 }
 
 }  // namespace timeloom::exchange

@@ -47,7 +47,7 @@ MessageNumbers number_messages(RunSource& run, unsigned threads) {
   Numbering numbering(run.definitions());
   profile::MessageSink messages(&numbering);
   const std::array<RunSink*, 1> sinks = {&messages};
-  run.feed(sinks, threads);
+  run.replay(sinks, threads);
   return numbering.take();
 }
 

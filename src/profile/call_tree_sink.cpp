@@ -12,16 +12,16 @@ namespace timeloom::profile {
 
 namespace {
 
-class FoldingSink : public LocationSink {
+class AggregatingSink : public LocationSink {
  public:
-  FoldingSink(LocationFold fold, FoldedLocation& result)
-      : fold_(std::move(fold)), result_(result) {}
-  void consume(std::span<const Event> events) override { fold_.consume(events); }
-  void finish() override { result_ = fold_.finish(); }
+  AggregatingSink(LocationAggregator aggregator, AggregatedLocation& result)
+      : aggregator_(std::move(aggregator)), result_(result) {}
+  void consume(std::span<const Event> events) override { aggregator_.consume(events); }
+  void finish() override { result_ = aggregator_.finish(); }
 
  private:
-  LocationFold fold_;
-  FoldedLocation& result_;
+  LocationAggregator aggregator_;
+  AggregatedLocation& result_;
 };
 
 Definitions what_a_profile_needs(const Definitions& all) {
@@ -55,13 +55,13 @@ void widen(ClockProperties& clock, std::uint64_t first, std::uint64_t last) {
 
 }  // namespace
 
-void LocationFolds::begin(const Definitions& definitions) {
+void LocationAggregators::begin(const Definitions& definitions) {
   definitions_ = &definitions;
-  folded_.resize(definitions.locations.size());
+  aggregated_.resize(definitions.locations.size());
   set_depth(definitions);
 }
 
-void LocationFolds::set_depth(const Definitions& definitions) {
+void LocationAggregators::set_depth(const Definitions& definitions) {
   const auto found = definitions.properties.find(kProfileDepth);
   if (found == definitions.properties.end()) return;
   const std::string& text = found->second;
@@ -70,7 +70,7 @@ void LocationFolds::set_depth(const Definitions& definitions) {
   if (levels != 0) options_.max_depth = levels;
 }
 
-std::unique_ptr<LocationSink> LocationFolds::open_location(const Location& location) {
+std::unique_ptr<LocationSink> LocationAggregators::open_location(const Location& location) {
   const auto& all = definitions_->locations;
   const auto found =
       std::lower_bound(all.begin(), all.end(), location.id,
@@ -79,10 +79,11 @@ std::unique_ptr<LocationSink> LocationFolds::open_location(const Location& locat
     throw Error("location '" + location.name + "' is not among the definitions of its run [TL322]");
   }
   const auto index = static_cast<std::size_t>(found - all.begin());
-  const FoldLimits limits{options_.own_nodes, options_.own_nodes, options_.max_depth,
-                          cut(location.id)};
-  return std::make_unique<FoldingSink>(
-      LocationFold(location.name, *definitions_, limits, budget_, functions_), folded_[index]);
+  const AggregationLimits limits{options_.own_nodes, options_.own_nodes, options_.max_depth,
+                                 cut(location.id)};
+  return std::make_unique<AggregatingSink>(
+      LocationAggregator(location.name, *definitions_, limits, budget_, functions_),
+      aggregated_[index]);
 }
 
 std::uint64_t CallTreeSink::cut(LocationId location) const {
@@ -97,18 +98,18 @@ void CallTreeSink::finish() {
   }
   TreeMerge merge(*definitions_);
   std::uint32_t deepest = 0;
-  for (std::size_t i = 0; i < folded_.size(); ++i) {
+  for (std::size_t i = 0; i < aggregated_.size(); ++i) {
     Location& location = tree_.definitions.locations[i];
     std::uint64_t events = 0;
-    const auto add = [&](FoldedLocation&& folded) {
-      deepest = std::max(deepest, folded.deepest);
-      events += folded.events;
-      if (folded.last != Timestamp{}) {
-        widen(tree_.definitions.clock, ticks(folded.first), ticks(folded.last));
+    const auto add = [&](AggregatedLocation&& aggregated) {
+      deepest = std::max(deepest, aggregated.deepest);
+      events += aggregated.events;
+      if (aggregated.last != Timestamp{}) {
+        widen(tree_.definitions.clock, ticks(aggregated.first), ticks(aggregated.last));
       }
-      merge.add(i, std::move(folded));
+      merge.add(i, std::move(aggregated));
     };
-    add(std::move(folded_[i]));
+    add(std::move(aggregated_[i]));
     if (const auto given = given_.find(location.id); given != given_.end()) {
       add(std::move(given->second));
     }
@@ -119,7 +120,7 @@ void CallTreeSink::finish() {
   if (deepest > options_.max_depth) {
     tree_.definitions.properties[kReachedDepth] = std::to_string(deepest);
   }
-  folded_.clear();
+  aggregated_.clear();
   definitions_ = nullptr;
 }
 

@@ -1,10 +1,10 @@
-// Folds the events of a run into its CallTree.
+// Aggregates the events of a run into its CallTree.
 //
-// Use: make a sink, feed a RunSource to it (alone or beside other sinks), take the tree. Each
-// location is folded by the thread that feeds it, independently of the others; finish()
+// Use: make a sink, replay a RunSource into it (alone or beside other sinks), take the tree. Each
+// location is aggregated by the thread that replays it, independently of the others; finish()
 // merges them by call path. Parameters tell call paths apart, and counters have values in
 // them. Memory grows with the number of call paths, not of events, and that number is
-// limited. At the limit it depends on timing which of the locations that are folded at the
+// limited. At the limit it depends on timing which of the locations that are aggregated at the
 // same time get the last call paths; below the limit the result does not depend on timing.
 //
 // Thread safety: see RunSink. Throws Error if the events do not balance.
@@ -16,7 +16,7 @@
 
 #include "core/event.hpp"
 #include "profile/call_tree.hpp"
-#include "profile/location_fold.hpp"
+#include "profile/location_aggregator.hpp"
 
 namespace timeloom::profile {
 
@@ -37,10 +37,10 @@ struct CallTreeOptions {
   std::uint32_t max_depth = UINT32_MAX;
 };
 
-// Folds each location, without merging them.
-class LocationFolds : public RunSink {
+// Aggregates each location, without merging them.
+class LocationAggregators : public RunSink {
  public:
-  explicit LocationFolds(const CallTreeOptions& options = {})
+  explicit LocationAggregators(const CallTreeOptions& options = {})
       : options_(options), budget_(options.max_nodes), functions_(options.max_functions) {}
 
   bool wants_teams() const override { return true; }
@@ -49,15 +49,15 @@ class LocationFolds : public RunSink {
   void finish() override {}
 
   // The result, in the order of the locations; once, after finish().
-  std::vector<FoldedLocation> take_locations() { return std::move(folded_); }
+  std::vector<AggregatedLocation> take_locations() { return std::move(aggregated_); }
 
  protected:
-  // The time up to which events of the location are folded.
+  // The time up to which events of the location are aggregated.
   virtual std::uint64_t cut(LocationId) const { return UINT64_MAX; }
 
   CallTreeOptions options_;
-  const Definitions* definitions_ = nullptr;  // the source's, until finish()
-  std::vector<FoldedLocation> folded_;        // as definitions_->locations
+  const Definitions* definitions_ = nullptr;    // the source's, until finish()
+  std::vector<AggregatedLocation> aggregated_;  // as definitions_->locations
 
  private:
   void set_depth(const Definitions& definitions);
@@ -66,16 +66,16 @@ class LocationFolds : public RunSink {
   NodeBudget functions_;
 };
 
-class CallTreeSink : public LocationFolds {
+class CallTreeSink : public LocationAggregators {
  public:
-  using LocationFolds::LocationFolds;
+  using LocationAggregators::LocationAggregators;
 
   void finish() override;
 
   // Adds the profile that a location recorded itself, in place of its events or from their
   // end on. REQUIRES: the run has not been fed yet.
-  void put(LocationId location, FoldedLocation&& folded) {
-    given_.insert_or_assign(location, std::move(folded));
+  void put(LocationId location, AggregatedLocation&& aggregated) {
+    given_.insert_or_assign(location, std::move(aggregated));
   }
 
   // The result; once, after finish().
@@ -84,7 +84,7 @@ class CallTreeSink : public LocationFolds {
  private:
   std::uint64_t cut(LocationId location) const override;
 
-  std::map<LocationId, FoldedLocation> given_;
+  std::map<LocationId, AggregatedLocation> given_;
   CallTree tree_;
 };
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/child_table.hpp"
-#include "core/given_up.hpp"
+#include "core/throttled.hpp"
 #include "profile/on_path.hpp"
 
 namespace timeloom::profile {
@@ -20,7 +20,7 @@ class Comparer {
            double& total) {
     const std::vector<std::uint32_t> regions = add_regions(tree.definitions);
     const std::vector<Totals> totals = sum_locations(tree);
-    const std::vector<bool> given_up = given_up_regions(tree.definitions);
+    const std::vector<bool> throttled = throttled_regions(tree.definitions);
     const double tick = 1 / static_cast<double>(tree.definitions.clock.ticks_per_second);
     total = static_cast<double>(signed_value(total_time(tree, totals))) * tick;
     std::vector<std::uint32_t> nodes;
@@ -32,7 +32,7 @@ class Comparer {
           node.parameters.defined() ? text_of(tree.parameter_sets[node.parameters.value()]) : "";
       const std::uint32_t region = number_of(node.region, regions);
       nodes.push_back(child_of(above, region, parameters));
-      const bool at_least = node.region.defined() && given_up[node.region.value()];
+      const bool at_least = node.region.defined() && throttled[node.region.value()];
       add_to(diff_.nodes[nodes.back()].*of_node, totals[i], tick, at_least);
       Totals outermost = totals[i];
       if (!on_path.enter(region, node.depth)) outermost.inclusive = 0;
@@ -74,10 +74,10 @@ class Comparer {
     return numbers;
   }
 
-  static std::vector<bool> given_up_regions(const Definitions& definitions) {
-    const GivenUp given_up(definitions.properties);
+  static std::vector<bool> throttled_regions(const Definitions& definitions) {
+    const ThrottledFunctions throttled(definitions.properties);
     std::vector<bool> result;
-    for (const Region& region : definitions.regions) result.push_back(given_up.holds(region));
+    for (const Region& region : definitions.regions) result.push_back(throttled.holds(region));
     return result;
   }
 

@@ -10,26 +10,27 @@ bool IdealNetwork::add_process(std::uint32_t number, Process process) {
   return processes_.try_emplace(number, std::move(process)).second;
 }
 
-void IdealNetwork::add_meeting(const std::vector<Place>& awaited,
-                               const std::vector<Place>& waiting) {
-  const auto meeting = static_cast<std::uint32_t>(meetings_.size());
-  meetings_.push_back(static_cast<std::uint32_t>(awaited.size()));
-  for (const Place& place : awaited) awaited_[place.process].push_back({place.call, meeting});
-  for (const Place& place : waiting) waiting_[place.process].push_back({place.call, meeting});
+void IdealNetwork::add_dependency(const std::vector<ProcessCall>& awaited,
+                                  const std::vector<ProcessCall>& waiting) {
+  const auto dependency = static_cast<std::uint32_t>(dependencies_.size());
+  dependencies_.push_back(static_cast<std::uint32_t>(awaited.size()));
+  for (const ProcessCall& one : awaited) awaited_[one.process].push_back({one.call, dependency});
+  for (const ProcessCall& one : waiting) waiting_[one.process].push_back({one.call, dependency});
 }
 
 // The starts and ends of calls, in the order of the run, so that an awaited time is known before it
 // is needed.
 class IdealNetwork::Replay {
  public:
-  explicit Replay(const IdealNetwork& network) : meetings_(network.meetings_.size()) {
+  explicit Replay(const IdealNetwork& network) : dependencies_(network.dependencies_.size()) {
     std::uint64_t begin = UINT64_MAX;
     for (const auto& [number, process] : network.processes_) begin = std::min(begin, process.first);
     for (const auto& [number, process] : network.processes_) {
       runners_.push_back({&process, sorted(network.awaited_, number),
                           sorted(network.waiting_, number), process.first - begin});
     }
-    for (std::size_t i = 0; i < meetings_.size(); ++i) meetings_[i].missing = network.meetings_[i];
+    for (std::size_t i = 0; i < dependencies_.size(); ++i)
+      dependencies_[i].missing = network.dependencies_[i];
   }
 
   std::optional<std::uint64_t> run() {
@@ -47,7 +48,7 @@ class IdealNetwork::Replay {
 
  private:
   using Linked = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-  struct Meeting {
+  struct Dependency {
     std::uint32_t missing = 0;
     std::uint64_t time = 0;  // at which the last awaited call has started
   };
@@ -79,15 +80,15 @@ class IdealNetwork::Replay {
     if (!one.inside) {
       one.time += one.process->calls[one.call].work;
       for (; of_call(one, one.awaited, one.next_awaited); ++one.next_awaited) {
-        Meeting& meeting = meetings_[one.awaited[one.next_awaited].second];
-        --meeting.missing;
-        meeting.time = std::max(meeting.time, one.time);
+        Dependency& dependency = dependencies_[one.awaited[one.next_awaited].second];
+        --dependency.missing;
+        dependency.time = std::max(dependency.time, one.time);
       }
     } else {
       for (; of_call(one, one.waiting, one.next_waiting); ++one.next_waiting) {
-        const Meeting& meeting = meetings_[one.waiting[one.next_waiting].second];
-        if (meeting.missing != 0) return false;
-        one.time = std::max(one.time, meeting.time);
+        const Dependency& dependency = dependencies_[one.waiting[one.next_waiting].second];
+        if (dependency.missing != 0) return false;
+        one.time = std::max(one.time, dependency.time);
       }
       ++one.call;
     }
@@ -102,7 +103,7 @@ class IdealNetwork::Replay {
   using Moment = std::tuple<std::uint64_t, bool, std::size_t>;  // begins before ends
   std::priority_queue<Moment, std::vector<Moment>, std::greater<>> next_;
   std::vector<Runner> runners_;
-  std::vector<Meeting> meetings_;
+  std::vector<Dependency> dependencies_;
 };
 
 std::optional<std::uint64_t> IdealNetwork::runtime() const {

@@ -23,14 +23,15 @@ class IdealNetwork {
     std::vector<Call> calls;  // in order, none inside another
     std::uint64_t work_after = 0;
   };
-  struct Place {
+  struct ProcessCall {
     std::uint32_t process, call;
   };
 
   // False: there is a process of that number already, and nothing was added.
   bool add_process(std::uint32_t number, Process process);
   // Adds a dependency: no call in `waiting` ends before all calls in `awaited` have started.
-  void add_meeting(const std::vector<Place>& awaited, const std::vector<Place>& waiting);
+  void add_dependency(const std::vector<ProcessCall>& awaited,
+                      const std::vector<ProcessCall>& waiting);
 
   // From the first start to the last end. None: an awaited call is missing, or starts after the
   // call that waits for it has ended.
@@ -41,8 +42,8 @@ class IdealNetwork {
   using Links = std::map<std::uint32_t, std::vector<std::pair<std::uint32_t, std::uint32_t>>>;
 
   std::map<std::uint32_t, Process> processes_;
-  std::vector<std::uint32_t> meetings_;  // number of awaited calls of each
-  Links awaited_, waiting_;              // by process: call, meeting
+  std::vector<std::uint32_t> dependencies_;  // number of awaited calls of each
+  Links awaited_, waiting_;                  // by process: call, dependency
 };
 
 }  // namespace timeloom::profile

@@ -3,11 +3,11 @@
 #include <ranges>
 #include <vector>
 
-#include "profile/location_fold.hpp"
+#include "profile/location_aggregator.hpp"
 
 namespace timeloom::profile {
 
-void LocationFold::team(const Event& event) {
+void LocationAggregator::team(const Event& event) {
   if (event.kind == EventKind::kTeamFork) {
     last_fork_ = event.value;
   } else if (event.kind == EventKind::kTeamBegin) {
@@ -17,7 +17,7 @@ void LocationFold::team(const Event& event) {
   }
 }
 
-void LocationFold::begin_team(std::uint64_t number, std::uint64_t time) {
+void LocationAggregator::begin_team(std::uint64_t number, std::uint64_t time) {
   if (!definitions_->teams || !beyond_.empty()) return;
   const Teams::Team* team = definitions_->teams->team(number);
   if (team == nullptr) return;
@@ -33,7 +33,7 @@ void LocationFold::begin_team(std::uint64_t number, std::uint64_t time) {
 }
 
 // The time in the team counts there alone: the visits around it are shorter by that time.
-void LocationFold::leave_team(std::uint64_t time) {
+void LocationAggregator::leave_team(std::uint64_t time) {
   const OfTeam team = teams_.back();
   teams_.pop_back();
   --depth_;
@@ -45,7 +45,7 @@ void LocationFold::leave_team(std::uint64_t time) {
 }
 
 // 0: there is no space.
-std::uint32_t LocationFold::twin_of(std::uint32_t path) {
+std::uint32_t LocationAggregator::twin_of(std::uint32_t path) {
   const std::vector<Teams::Path>& paths = definitions_->teams->paths;
   std::vector<std::uint32_t> unknown;  // innermost first
   for (; path != 0 && twins_[path] == 0; path = paths[path].parent) unknown.push_back(path);
@@ -58,25 +58,25 @@ std::uint32_t LocationFold::twin_of(std::uint32_t path) {
 }
 
 // The node, or behind it, as in with_value(), a node for each of its parameters.
-std::uint32_t LocationFold::add_twin(std::uint32_t parent, const Teams::Path& path) {
-  auto node = static_cast<std::uint32_t>(folded_.nodes.size());
-  folded_.nodes.push_back({{}, path.region, parent, 0});
+std::uint32_t LocationAggregator::add_twin(std::uint32_t parent, const Teams::Path& path) {
+  auto node = static_cast<std::uint32_t>(aggregated_.nodes.size());
+  aggregated_.nodes.push_back({{}, path.region, parent, 0});
   for (const auto& [parameter, value] : path.parameters) {
-    folded_.nodes.push_back({{}, path.region, parent, 0});
-    folded_.parameters.push_back({node + 1, node, parameter, value});
+    aggregated_.nodes.push_back({{}, path.region, parent, 0});
+    aggregated_.parameters.push_back({node + 1, node, parameter, value});
     ++node;
   }
   return node;
 }
 
-void LocationFold::add_up_twins() {
+void LocationAggregator::add_up_twins() {
   if (twins_.empty()) return;
-  std::vector<bool> is_twin(folded_.nodes.size());
+  std::vector<bool> is_twin(aggregated_.nodes.size());
   for (const std::uint32_t node : twins_) is_twin[node] = node != 0;
-  for (std::size_t i = folded_.nodes.size(); i-- > 1;) {
-    const FoldedNode& node = folded_.nodes[i];
+  for (std::size_t i = aggregated_.nodes.size(); i-- > 1;) {
+    const AggregatedNode& node = aggregated_.nodes[i];
     if (is_twin[node.parent]) {
-      folded_.nodes[node.parent].statistics.inclusive += node.statistics.inclusive;
+      aggregated_.nodes[node.parent].statistics.inclusive += node.statistics.inclusive;
     }
   }
 }

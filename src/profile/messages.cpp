@@ -150,11 +150,12 @@ void MessageSink::match(Sides& sides, const MessageChannel& channel) {
     if (listener_ != nullptr) continue;
     const MessageEnd& end = received[i];
     const std::uint32_t waits = is_probed(sent[i], end) ? end.probe_call : end.call;
-    network_.add_meeting({place_of(sent[i].process, sent[i].call)}, {place_of(end.process, waits)});
+    network_.add_dependency({process_call(sent[i].process, sent[i].call)},
+                            {process_call(end.process, waits)});
   }
 }
 
-IdealNetwork::Place MessageSink::place_of(std::uint32_t process, std::uint32_t call) {
+IdealNetwork::ProcessCall MessageSink::process_call(std::uint32_t process, std::uint32_t call) {
   if (call == kNoCall) obstacles_.insert("events of MPI lie outside of its functions");
   return {process, call};
 }
@@ -174,12 +175,14 @@ void MessageSink::connect(std::uint32_t communicator, const std::vector<Collecti
   if (kind == CollectiveKind::kScan || kind == CollectiveKind::kExscan) {
     obstacles_.insert("MPI_Scan and MPI_Exscan wait for a part of the processes");
   }
-  std::vector<IdealNetwork::Place> awaited, waiting;
+  std::vector<IdealNetwork::ProcessCall> awaited, waiting;
   for (const CollectiveVisit& visit : visits) {
-    if (visit.root || !one_to_all(kind)) awaited.push_back(place_of(visit.process, visit.begun));
-    if (visit.root || !all_to_one(kind)) waiting.push_back(place_of(visit.process, visit.ended));
+    if (visit.root || !one_to_all(kind))
+      awaited.push_back(process_call(visit.process, visit.begun));
+    if (visit.root || !all_to_one(kind))
+      waiting.push_back(process_call(visit.process, visit.ended));
   }
-  network_.add_meeting(awaited, waiting);
+  network_.add_dependency(awaited, waiting);
 }
 
 void MessageSink::compare(const MessageChannel& channel, const MessageEnd& sent,
@@ -227,10 +230,10 @@ std::set<std::uint32_t> MessageSink::gather_visits() {
     }
     std::ranges::sort(visits, {},
                       [](const OwnVisit& one) { return moment_of(one, one.visit.location); });
-    Meeting meeting{communicator, is_self(communicator) ? process : 0, 0};
+    CollectiveKey operation{communicator, is_self(communicator) ? process : 0, 0};
     for (const OwnVisit& one : visits) {
-      if (!one.apart) visits_[meeting].push_back(one.visit);
-      ++meeting.before;
+      if (!one.apart) visits_[operation].push_back(one.visit);
+      ++operation.before;
     }
     visits = {};
   }

@@ -159,7 +159,7 @@ class MessageSink final : public RunSink {
   void compare(std::vector<CollectiveVisit>& visits);
   std::set<std::uint32_t> gather_visits();
   bool is_unsure(std::uint32_t process) const;
-  IdealNetwork::Place place_of(std::uint32_t process, std::uint32_t call);
+  IdealNetwork::ProcessCall process_call(std::uint32_t process, std::uint32_t call);
   void connect(std::uint32_t communicator, const std::vector<CollectiveVisit>& visits);
   void add_wait(std::uint32_t process, WaitKind kind, std::uint64_t time);
 
@@ -168,11 +168,11 @@ class MessageSink final : public RunSink {
   const Definitions* definitions_ = nullptr;
   std::mutex mutex_;
   std::map<MessageChannel, Sides> channels_;
-  struct Meeting {
+  struct CollectiveKey {
     std::uint32_t communicator;
     std::uint32_t process;  // alone in it; 0: there are others
     std::uint64_t before;   // number of earlier operations in it
-    auto operator<=>(const Meeting&) const = default;
+    auto operator<=>(const CollectiveKey&) const = default;
   };
   struct OwnVisit {
     std::uint64_t began, order;  // as in MessageEnd
@@ -181,7 +181,7 @@ class MessageSink final : public RunSink {
   };
   // By communicator and process; all threads of a process together take part in an operation once.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<OwnVisit>> own_visits_;
-  std::map<Meeting, std::vector<CollectiveVisit>> visits_;
+  std::map<CollectiveKey, std::vector<CollectiveVisit>> visits_;
   std::map<LocationId, Place> places_;
   bool all_unsure_ = false;
   std::set<std::uint32_t> paused_;          // processes whose recording was off for a while

@@ -18,7 +18,7 @@ std::string shortest_text(double value) {
   return {text.data(), end};
 }
 
-ParameterValue value_of(const FoldedLocation::Parameter& one, const Definitions& definitions) {
+ParameterValue value_of(const AggregatedLocation::Parameter& one, const Definitions& definitions) {
   const Parameter& parameter = definitions.parameters[one.parameter.value()];
   switch (parameter.type) {
     case ParameterType::kInt64:
@@ -32,16 +32,16 @@ ParameterValue value_of(const FoldedLocation::Parameter& one, const Definitions&
   return {parameter.name, known ? definitions.strings[one.value] : std::string(), false};
 }
 
-bool was_visited(const FoldedNode& node) {
+bool was_visited(const AggregatedNode& node) {
   return node.statistics.visits != 0 || node.statistics.inclusive != 0;
 }
 
 // Nodes that took time, were visited or have values of metrics, and all nodes above them.
-std::vector<bool> wanted_nodes(const FoldedLocation& location) {
+std::vector<bool> wanted_nodes(const AggregatedLocation& location) {
   std::vector<bool> wanted(location.nodes.size());
-  for (const FoldedLocation::Sample& one : location.samples) wanted[one.node] = true;
+  for (const AggregatedLocation::Sample& one : location.samples) wanted[one.node] = true;
   for (std::size_t i = location.nodes.size(); i-- > 1;) {
-    const FoldedNode& node = location.nodes[i];
+    const AggregatedNode& node = location.nodes[i];
     if (was_visited(node)) wanted[i] = true;
     if (wanted[i]) wanted[node.parent] = true;
   }
@@ -50,7 +50,7 @@ std::vector<bool> wanted_nodes(const FoldedLocation& location) {
 
 }  // namespace
 
-void TreeMerge::add(std::size_t index, FoldedLocation&& location) {
+void TreeMerge::add(std::size_t index, AggregatedLocation&& location) {
   LocationProfile& profile = profiles_[index];
   if (location.nodes.empty()) return;
   if (location.last != Timestamp{}) {  // not without any event
@@ -63,18 +63,18 @@ void TreeMerge::add(std::size_t index, FoldedLocation&& location) {
   std::vector<std::uint32_t> merged(location.nodes.size());
   for (std::size_t i = 1; i < location.nodes.size(); ++i) {
     if (!wanted[i]) continue;
-    const FoldedNode& node = location.nodes[i];
+    const AggregatedNode& node = location.nodes[i];
     merged[i] =
         child_of(merged[node.parent], node.region, sets.empty() ? ParameterSetId{} : sets[i]);
   }
   add_statistics(index, location, merged);
-  for (const FoldedLocation::Sample& one : location.samples) {
+  for (const AggregatedLocation::Sample& one : location.samples) {
     profile.samples.push_back({one.metric, NodeId{merged[one.node]}, one.value});
   }
   location = {};
 }
 
-void TreeMerge::add_statistics(std::size_t index, const FoldedLocation& location,
+void TreeMerge::add_statistics(std::size_t index, const AggregatedLocation& location,
                                const std::vector<std::uint32_t>& merged) {
   LocationProfile& profile = profiles_[index];
   profile.cells.reserve(profile.cells.size() + location.nodes.size() - 1);
@@ -83,27 +83,28 @@ void TreeMerge::add_statistics(std::size_t index, const FoldedLocation& location
       profile.cells.push_back({NodeId{merged[i]}, location.nodes[i].statistics});
     }
   }
-  for (const FoldedLocation::MetricValues& one : location.metrics) {
+  for (const AggregatedLocation::MetricValues& one : location.metrics) {
     if (merged[one.node] == 0) continue;
     profile.metrics.push_back({one.metric, NodeId{merged[one.node]}, one.statistics});
   }
-  for (const FoldedLocation::Part& part : location.parts) {
+  for (const AggregatedLocation::Part& part : location.parts) {
     if (merged[part.node] != 0) parts_[index].push_back({merged[part.node], part.duration});
   }
 }
 
 // By node; empty when there are no parameters.
-std::vector<ParameterSetId> TreeMerge::sets_of(const FoldedLocation& location) {
+std::vector<ParameterSetId> TreeMerge::sets_of(const AggregatedLocation& location) {
   std::vector<ParameterSetId> sets;
   if (location.parameters.empty()) return sets;
   sets.resize(location.nodes.size());
-  for (const FoldedLocation::Parameter& one : location.parameters) {
+  for (const AggregatedLocation::Parameter& one : location.parameters) {
     sets[one.node] = set_with(sets[one.base], one);
   }
   return sets;
 }
 
-ParameterSetId TreeMerge::set_with(ParameterSetId base, const FoldedLocation::Parameter& added) {
+ParameterSetId TreeMerge::set_with(ParameterSetId base,
+                                   const AggregatedLocation::Parameter& added) {
   ParameterSet set;
   if (base.defined()) set = *set_by_id_[base.value()];
   set.push_back(value_of(added, definitions_));
@@ -141,7 +142,7 @@ void TreeMerge::finish(CallTree& tree) {
     for (Cell& cell : profile.cells) cell.node = NodeId{place[cell.node.value()]};
     for (MetricCell& cell : profile.metrics) cell.node = NodeId{place[cell.node.value()]};
     for (SampleCell& cell : profile.samples) cell.node = NodeId{place[cell.node.value()]};
-    for (FoldedLocation::Part& part : parts_[i]) part.node = place[part.node];
+    for (AggregatedLocation::Part& part : parts_[i]) part.node = place[part.node];
     join_cells(profile.cells);
     join_metrics(profile.metrics);
     join_samples(profile.samples, definitions_.metrics);
@@ -195,8 +196,8 @@ void join_samples(std::vector<SampleCell>& samples, const std::vector<Metric>& m
 }
 
 // A visit is as long as all its parts together.
-void TreeMerge::add_parts(std::vector<Cell>& cells, std::vector<FoldedLocation::Part>& parts) {
-  std::ranges::sort(parts, {}, &FoldedLocation::Part::node);
+void TreeMerge::add_parts(std::vector<Cell>& cells, std::vector<AggregatedLocation::Part>& parts) {
+  std::ranges::sort(parts, {}, &AggregatedLocation::Part::node);
   for (auto part = parts.begin(); part != parts.end();) {
     const std::uint32_t node = part->node;
     std::uint64_t duration = 0;

@@ -1,7 +1,7 @@
 // Merges the trees of single locations into one, by call path.
 //
-// Used by one thread, when all locations have been folded. Adding them in order of their ids
-// makes the result independent of the order in which they were folded.
+// Used by one thread, when all locations have been aggregated. Adding them in order of their ids
+// makes the result independent of the order in which they were aggregated.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 #include "core/child_table.hpp"
 #include "profile/call_tree.hpp"
-#include "profile/location_fold.hpp"
+#include "profile/location_aggregator.hpp"
 
 namespace timeloom::profile {
 
@@ -27,7 +27,7 @@ class TreeMerge {
         parts_(definitions.locations.size()) {}
 
   // Adds to location number `index`. Consumes its argument, so that memory does not double.
-  void add(std::size_t index, FoldedLocation&& location);
+  void add(std::size_t index, AggregatedLocation&& location);
   // Moves nodes and locations into `tree`.
   void finish(CallTree& tree);
 
@@ -40,13 +40,13 @@ class TreeMerge {
 
   std::uint32_t child_of(std::uint32_t parent, std::uint64_t region, ParameterSetId parameters);
   std::uint32_t key_of(std::uint64_t region, ParameterSetId parameters);
-  std::vector<ParameterSetId> sets_of(const FoldedLocation& location);
-  ParameterSetId set_with(ParameterSetId base, const FoldedLocation::Parameter& added);
-  void add_statistics(std::size_t index, const FoldedLocation& location,
+  std::vector<ParameterSetId> sets_of(const AggregatedLocation& location);
+  ParameterSetId set_with(ParameterSetId base, const AggregatedLocation::Parameter& added);
+  void add_statistics(std::size_t index, const AggregatedLocation& location,
                       const std::vector<std::uint32_t>& merged);
   static void join_cells(std::vector<Cell>& cells);
   static void join_metrics(std::vector<MetricCell>& metrics);
-  static void add_parts(std::vector<Cell>& cells, std::vector<FoldedLocation::Part>& parts);
+  static void add_parts(std::vector<Cell>& cells, std::vector<AggregatedLocation::Part>& parts);
   std::vector<std::uint32_t> place_in_preorder(CallTree& tree) const;
 
   const Definitions& definitions_;
@@ -56,7 +56,7 @@ class TreeMerge {
   std::vector<const ParameterSet*> set_by_id_;                             // in sets_
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> keys_;  // of region and set
   std::vector<LocationProfile> profiles_;
-  std::vector<std::vector<FoldedLocation::Part>> parts_;  // of locations
+  std::vector<std::vector<AggregatedLocation::Part>> parts_;  // of locations
 };
 
 }  // namespace timeloom::profile

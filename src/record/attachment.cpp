@@ -59,7 +59,7 @@ void end_of_thread(void* recorder) {
   if (!own->attached()) return;
   own->close_all();
   s.finished_events += own->events();
-  s.finished_folded += own->folded_events();
+  s.finished_aggregated += own->aggregated_events();
   s.finished_samples += own->samples();
   s.finished_bytes += own->profile_bytes();
   note_end(s, *own);
@@ -104,9 +104,9 @@ std::string default_name(std::uint32_t location) {
 }
 
 // Profile mode. Where there is no file for it, the thread's events are kept instead.
-void fold(const State& s, ThreadRecorder& recorder) {
+void aggregate(const State& s, ThreadRecorder& recorder) {
   int error = 0;
-  recorder.fold_into(
+  recorder.aggregate_into(
       ThreadProfile::create(*s.writer, recorder.location(), s.profile_depth, os::now(), &error));
 }
 
@@ -137,7 +137,7 @@ void put_on_list(State& s, ThreadRecorder& recorder, std::uintptr_t thread) {
   recorder.attach(s.writer.get(), s.next_location++);
   if (s.max_depth != 0) recorder.limit_recorded_depth(s.max_depth);
   recorder.limit_profile_levels(s.profile_depth);
-  if (s.profile) fold(s, recorder);
+  if (s.profile) aggregate(s, recorder);
   if (s.waiting.defined()) recorder.watch_waiting(s.waiting, thread);
 }
 

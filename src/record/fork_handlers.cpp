@@ -10,7 +10,7 @@
 namespace timeloom::record {
 
 void fork_handlers_ran() noexcept try {
-  const std::uint64_t visits = (t_recorder->folded_events() + t_recorder->depth()) / 2;
+  const std::uint64_t visits = (t_recorder->aggregated_events() + t_recorder->depth()) / 2;
   note_property(kForkHandlers, ForkHandlers{os::now(), visits}.text());
 } catch (const std::bad_alloc&) {
 }

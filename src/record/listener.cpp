@@ -26,7 +26,7 @@ struct Listener {
   os::File channel;
   // Both ends of a pair of sockets: a word at the first is heard at the second. Not an eventfd:
   // all of them are the same file, so that one of the program is not told from ours.
-  std::array<os::File, 2> wake;
+  std::array<os::File, 2> wakeup;
   std::atomic<bool> ends = false;  // the thread is to end
   std::uint64_t until_ns = 0;
   void (*heard)(int descriptor) noexcept = nullptr;
@@ -40,7 +40,7 @@ Listener& the_listener() {
 
 void close_all(Listener& listener) noexcept {
   listener.channel.close();
-  for (os::File& end : listener.wake) end.close();
+  for (os::File& end : listener.wakeup) end.close();
 }
 
 // The child has a copy of the channel, which would keep the other side waiting.
@@ -65,11 +65,11 @@ int left_until(std::uint64_t until_ns) noexcept {
 
 // Returns when there is something to hear, or when the thread is to end.
 void wait(const Listener& listener) noexcept {
-  const os::File &channel = listener.channel, &wake = listener.wake[1];
+  const os::File &channel = listener.channel, &wakeup = listener.wakeup[1];
   while (!listener.ends && channel.is_ours()) {
     const int left = left_until(listener.until_ns);
     if (left == 0) return;
-    pollfd both[] = {{channel.fd(), POLLIN, 0}, {wake.is_ours() ? wake.fd() : -1, POLLIN, 0}};
+    pollfd both[] = {{channel.fd(), POLLIN, 0}, {wakeup.is_ours() ? wakeup.fd() : -1, POLLIN, 0}};
     if (::poll(both, 2, left) > 0 && both[0].revents != 0 && channel.is_ours()) return;
   }
 }
@@ -99,20 +99,20 @@ void run() {
 constexpr std::size_t kStack = std::size_t{1} << 20;
 
 // Without them the thread ends when it looks next.
-void make_wake(Listener& listener) noexcept {
-  for (os::File& end : listener.wake) end.close();  // it may have been read from
+void make_wakeup(Listener& listener) noexcept {
+  for (os::File& end : listener.wakeup) end.close();  // it may have been read from
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) return;
   int ignored = 0;
   for (std::size_t i = 0; i < 2; ++i) {
-    listener.wake[i] = os::File::copy_of(ends[i], &ignored);
+    listener.wakeup[i] = os::File::copy_of(ends[i], &ignored);
     ::close(ends[i]);
   }
 }
 
 bool start_thread(Listener& listener) noexcept {
   listener.ends = false;
-  make_wake(listener);
+  make_wakeup(listener);
   if (listener.thread.start("timeloom-attach", run, kStack) != 0) return false;
   listener.phase = Phase::kListening;
   return true;
@@ -122,8 +122,8 @@ bool start_thread(Listener& listener) noexcept {
 void end_thread(Listener& listener, std::unique_lock<std::mutex>& lock) noexcept {
   listener.phase = Phase::kPaused;
   listener.ends = true;
-  const os::File& wake = listener.wake[0];
-  if (wake.is_ours()) (void)::send(wake.fd(), "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  const os::File& wakeup = listener.wakeup[0];
+  if (wakeup.is_ours()) (void)::send(wakeup.fd(), "x", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
   lock.unlock();
   listener.thread.join();
   lock.lock();

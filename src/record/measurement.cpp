@@ -12,11 +12,11 @@
 #include "os/process.hpp"
 #include "os/signals.hpp"
 #include "os/thread.hpp"
+#include "record/auxiliary_file.hpp"
+#include "record/defined_regions.hpp"
 #include "record/measurement_state.hpp"
 #include "record/native/compiled_code.hpp"
 #include "record/native/native_call.hpp"
-#include "record/region_marks.hpp"
-#include "record/side_file.hpp"
 
 namespace timeloom::record {
 
@@ -24,7 +24,7 @@ namespace timeloom::record {
 constinit std::atomic<bool> detail::g_active = false;
 constinit std::atomic<bool> detail::g_recording = false;
 constinit std::atomic<std::uint32_t> detail::g_number = 0;
-constinit RegionMarks detail::g_marks;
+constinit DefinedRegions detail::g_defined_regions;
 
 // Never destroyed: threads may outlive the static objects of the program.
 State& state() {
@@ -35,7 +35,7 @@ State& state() {
 namespace {
 
 using detail::g_active;
-using detail::g_marks;
+using detail::g_defined_regions;
 using detail::g_number;
 using detail::g_recording;
 
@@ -114,11 +114,11 @@ void note_cpu_times() noexcept {
 Totals totals_locked(const State& s) {
   Totals result;
   result.events = s.finished_events + (s.profile ? 0 : s.begins_and_ends);
-  result.folded_events = s.finished_folded;
+  result.aggregated_events = s.finished_aggregated;
   result.samples = s.finished_samples;
   for (const Attached& a : s.attached) {
     result.events += a.recorder->events();
-    result.folded_events += a.recorder->folded_events();
+    result.aggregated_events += a.recorder->aggregated_events();
     result.samples += a.recorder->samples();
   }
   result.threads = s.next_location - s.tracks - s.of_process;
@@ -171,7 +171,7 @@ void start(const StartOptions& options) {
     s.created.clear();
     s.finished_events = 0;
     s.begins_and_ends = 0;
-    s.finished_folded = 0;
+    s.finished_aggregated = 0;
     s.finished_samples = 0;
     s.finished_bytes = 0;
     s.unmatched_leaves = 0;
@@ -268,12 +268,12 @@ Totals stop(Ending ending) noexcept {
   s.writer->define_property(kCpuTimes, to_text(s.cpu.times(s.attached, s.writer->drain_cpu_ns())));
   for (const Attached& a : s.attached) a.recorder->close_all();
   Totals result = totals_locked(s);
-  const std::uint64_t folded = profile_bytes(s);
+  const std::uint64_t aggregated = profile_bytes(s);
   for (const Attached& a : s.attached) a.recorder->detach();
   s.attached.clear();
   forget_brought(s);
   s.writer->define_clock_sync(os::sync_clocks());
-  result.bytes = s.writer->bytes() + folded;
+  result.bytes = s.writer->bytes() + aggregated;
   result.lost_events = s.writer->lost();
   s.writer->close(ending);
   result.dropped_events = s.writer->dropped();  // the drain was still at work
@@ -356,7 +356,7 @@ void define(RegionId id) noexcept {
   const std::lock_guard lock(s.mutex);
   if (s.writer == nullptr || is_defined(id)) return;
   s.definitions.write_region(id, *s.writer);
-  g_marks.set(id, measurement_number());
+  g_defined_regions.set(id, measurement_number());
 }
 
 RegionId define_region(const Region& region) {

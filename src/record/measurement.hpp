@@ -16,7 +16,7 @@
 
 #include "core/definitions.hpp"
 #include "core/event_word.hpp"
-#include "record/region_marks.hpp"
+#include "record/defined_regions.hpp"
 #include "record/thread_recorder.hpp"
 #include "spool/writer.hpp"
 
@@ -33,14 +33,14 @@ struct StartOptions {
   bool waiting = false;             // how long threads wait is measured
   MetricPlan metrics;               // sampled at every enter and leave
   std::size_t max_depth = 0;        // of recorded calls; 0: any
-  bool profile = false;             // fold calls into a profile of each thread, keep no events
+  bool profile = false;             // aggregate calls into a profile of each thread, keep no events
   std::uint32_t profile_depth = 0;  // levels of call paths that it keeps apart; 0: any number
 };
 
 struct Totals {
   std::uint64_t events = 0;
-  std::uint64_t folded_events = 0;  // of these: only call paths have been kept of them
-  std::uint64_t samples = 0;        // of these: records of metrics that were sampled at an event
+  std::uint64_t aggregated_events = 0;  // of these: only call paths have been kept of them
+  std::uint64_t samples = 0;  // of these: records of metrics that were sampled at an event
   std::uint64_t threads = 0;
   std::uint64_t tracks = 0;  // of threads: see Track
   std::uint64_t bytes = 0;   // of records

@@ -48,7 +48,7 @@ struct State {
   std::uint64_t finished_events = 0;  // of threads that have ended
   // Of threads and tasks whose creator is known: events of a trace, which weaving makes.
   std::uint64_t begins_and_ends = 0;
-  std::uint64_t finished_folded = 0;  // of these, in profiles
+  std::uint64_t finished_aggregated = 0;  // of these, in profiles
   std::uint64_t finished_samples = 0;
   std::uint64_t finished_bytes = 0;  // of their profiles
   std::uint64_t unmatched_leaves = 0;
@@ -56,7 +56,7 @@ struct State {
   std::atomic<ThreadNamer> namer = nullptr;  // called without the mutex
   LocationGroup process;
   std::string parent;
-  bool profile = false;  // calls are folded
+  bool profile = false;  // calls are aggregated
   std::uint32_t profile_depth = 0;
   std::size_t max_depth = 0;
   MetricPlan metrics;

@@ -1,4 +1,4 @@
-// Profile mode: folds the events of one thread into a tree of its call paths,
+// Profile mode: aggregates the events of one thread into a tree of its call paths,
 // which lies in a mapped file of the spool.
 //
 // Used by its own thread. An event costs a comparison with the child that was entered

@@ -167,7 +167,7 @@ std::span<const OpenRegion> ThreadRecorder::own_regions() const noexcept {
 std::uint64_t ThreadRecorder::events() const noexcept {
   std::uint64_t words = retired_words_;
   if (segment_ != nullptr) words += static_cast<std::uint64_t>(cursor_ - segment_->words());
-  return words - extra_words_ + folded_events();
+  return words - extra_words_ + aggregated_events();
 }
 
 std::uint64_t ThreadRecorder::last_ticks() const noexcept {
@@ -190,7 +190,7 @@ bool ThreadRecorder::next_segment(std::uint64_t now, const OpenRegion* last) noe
   }
   if (segment_ == nullptr) {
     if (had_segment) writer_->define_cut(location_, now);
-    if (writer_->folds_at_limit()) fold_from_here(now, last);
+    if (writer_->aggregates_at_limit()) aggregate_from_here(now, last);
     return false;
   }
   note_new_space();
@@ -225,7 +225,7 @@ bool ThreadRecorder::has_room(std::size_t words) noexcept {
 }
 
 // The events of this thread end. Where there is no file for its profile, they are lost.
-void ThreadRecorder::fold_from_here(std::uint64_t now, const OpenRegion* last) noexcept {
+void ThreadRecorder::aggregate_from_here(std::uint64_t now, const OpenRegion* last) noexcept {
   int error = 0;
   profile_ = ThreadProfile::create(*writer_, location_, max_depth_, now, &error);
   if (profile_ == nullptr) return;
@@ -279,14 +279,14 @@ bool ThreadRecorder::make_room(std::uint64_t now, const OpenRegion* last) noexce
 }
 
 bool ThreadRecorder::append_slow(EventWord word, std::uint64_t now) noexcept {
-  if (profile_ != nullptr) return fold(word, now), true;
+  if (profile_ != nullptr) return aggregate(word, now), true;
   if (writer_ == nullptr) return false;  // scratch memory is full
   // A region is on the stack before its enter is put, and off it before its leave,
   // but its entry is still as it was.
   const OpenRegion* last = kind_of(word) == WordKind::kEnter ? top_ - 1 : top_ + 1;
   const std::uint64_t waited = waited_until(now);
   if (!make_room(now, last)) {
-    if (profile_ != nullptr) return fold(word, now), true;  // from now on
+    if (profile_ != nullptr) return aggregate(word, now), true;  // from now on
     return writer_->count_lost(1), false;
   }
   move_horizon(now);
@@ -296,9 +296,9 @@ bool ThreadRecorder::append_slow(EventWord word, std::uint64_t now) noexcept {
   return true;
 }
 
-void ThreadRecorder::fold(EventWord word, std::uint64_t now) noexcept {
+void ThreadRecorder::aggregate(EventWord word, std::uint64_t now) noexcept {
   if (now - base_ > horizon_) [[unlikely]]
-    fold_waiting(now);
+    aggregate_waiting(now);
   if (kind_of(word) == WordKind::kEnter) {
     profile_->enter(payload_of(word), now);
   } else {
@@ -319,7 +319,7 @@ void EventPath::leave_slow(std::uint64_t delta) noexcept {
 void ThreadRecorder::enter_slow(Token token, EventWord enter, std::uint64_t now) noexcept {
   if (profile_ != nullptr && top_ < stack_end_) {  // every call in profile mode
     if (now - base_ > horizon_) [[unlikely]]
-      fold_waiting(now);
+      aggregate_waiting(now);
     *++top_ = {token, enter};
     return profile_->enter(payload_of(enter), now);
   }
@@ -346,18 +346,18 @@ void ThreadRecorder::extended(ExtendedKind kind, std::span<const std::uint64_t> 
     if (recorder != nullptr) recorder->extended(kind, words);
     return;
   }
-  if (profile_ != nullptr) return fold_extended(kind, words, now);
+  if (profile_ != nullptr) return aggregate_extended(kind, words, now);
   const std::uint64_t waited = now - base_ > horizon_ ? waited_until(now) : 0;
   if (make_room(now, top_)) {
     put_waiting(waited, now);
     return put_extended(kind, words, now);
   }
-  profile_ != nullptr ? fold_extended(kind, words, now) : writer_->count_lost(1);
+  profile_ != nullptr ? aggregate_extended(kind, words, now) : writer_->count_lost(1);
 }
 
 // When recording was off, who waited for whom and which file was used has no place in a profile.
-void ThreadRecorder::fold_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
-                                   std::uint64_t now) noexcept {
+void ThreadRecorder::aggregate_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
+                                        std::uint64_t now) noexcept {
   switch (kind) {
     case ExtendedKind::kParameterInt:
     case ExtendedKind::kParameterUint:
@@ -371,29 +371,29 @@ void ThreadRecorder::fold_extended(ExtendedKind kind, std::span<const std::uint6
     case ExtendedKind::kIoComplete: {
       const auto operation = static_cast<IoOperation>(io_number_of(words[0]));
       if (operation == IoOperation::kFlush) return;
-      return fold_bytes(operation == IoOperation::kWrite ? BytesOf::kIoWritten : BytesOf::kIoRead,
-                        words[1]);
+      return aggregate_bytes(
+          operation == IoOperation::kWrite ? BytesOf::kIoWritten : BytesOf::kIoRead, words[1]);
     }
     case ExtendedKind::kMpiSend:
-    case ExtendedKind::kMpiIsend: return fold_bytes(BytesOf::kSent, words[2]);
+    case ExtendedKind::kMpiIsend: return aggregate_bytes(BytesOf::kSent, words[2]);
     case ExtendedKind::kMpiRecv:
-    case ExtendedKind::kMpiIrecv: return fold_bytes(BytesOf::kReceived, words[2]);
+    case ExtendedKind::kMpiIrecv: return aggregate_bytes(BytesOf::kReceived, words[2]);
     case ExtendedKind::kMpiCollectiveEnd:
     case ExtendedKind::kMpiCollectiveComplete:
-      fold_bytes(BytesOf::kSent, words[2]);
-      return fold_bytes(BytesOf::kReceived, words[3]);
+      aggregate_bytes(BytesOf::kSent, words[2]);
+      return aggregate_bytes(BytesOf::kReceived, words[3]);
     default: return;
   }
 }
 
-void ThreadRecorder::fold_bytes(BytesOf what, std::uint64_t bytes) noexcept {
+void ThreadRecorder::aggregate_bytes(BytesOf what, std::uint64_t bytes) noexcept {
   if (bytes == 0) return;
   const MetricId metric = bytes_metric(what);
   if (metric.defined()) profile_->metric(metric.value(), static_cast<double>(bytes));
 }
 
 void ThreadRecorder::transferred(BytesOf what, std::uint64_t bytes, std::uint64_t now) noexcept {
-  if (profile_ != nullptr) return fold_bytes(what, bytes);
+  if (profile_ != nullptr) return aggregate_bytes(what, bytes);
   const MetricId metric = bytes_metric(what);
   const std::uint64_t words[] = {metric.value(), bytes};
   if (bytes != 0 && metric.defined()) extended(ExtendedKind::kMetric, words, now);

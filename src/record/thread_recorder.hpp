@@ -109,8 +109,10 @@ class ThreadRecorder : public EventPath {
   // Records into plain memory; ended by abandon(). The memory must have room for
   // all that is recorded. For one region at a time, in less than 20 seconds.
   void attach_scratch(std::span<std::uint64_t> words) noexcept;
-  // Profile mode: from here on events are folded instead of kept.
-  void fold_into(std::unique_ptr<ThreadProfile> profile) noexcept { profile_ = std::move(profile); }
+  // Profile mode: from here on events are aggregated instead of kept.
+  void aggregate_into(std::unique_ptr<ThreadProfile> profile) noexcept {
+    profile_ = std::move(profile);
+  }
   // Samples at every enter and leave from here on. All events take the slow path then,
   // as if there were no room, so that recorders without metrics pay nothing.
   void sample_with(std::unique_ptr<Sampler> sampler) noexcept;
@@ -122,8 +124,8 @@ class ThreadRecorder : public EventPath {
   // In the child of a fork: forgets segment and writer without touching them.
   void abandon() noexcept;
   bool attached() const noexcept { return writer_ != nullptr; }
-  // Whether calls are folded into a profile.
-  bool folds() const noexcept { return profile_ != nullptr; }
+  // Whether calls are aggregated into a profile.
+  bool aggregates() const noexcept { return profile_ != nullptr; }
   // The stack of its thread for handlers of signals.
   void use_signal_stack(std::span<const std::byte> stack) noexcept { signal_stack_ = stack; }
   bool on_signal_stack(const void* frame) const noexcept {
@@ -144,7 +146,7 @@ class ThreadRecorder : public EventPath {
   // Of these, the records of samples.
   std::uint64_t samples() const noexcept { return samples_; }
   // Counts of the profile; 0 without one.
-  std::uint64_t folded_events() const noexcept {
+  std::uint64_t aggregated_events() const noexcept {
     return profile_ == nullptr ? 0 : profile_->events();
   }
   std::uint64_t profile_bytes() const noexcept {
@@ -170,21 +172,21 @@ class ThreadRecorder : public EventPath {
   void put_track(std::uint64_t index, std::uint64_t now) noexcept;
   void put_samples(std::uint64_t now) noexcept;
   // `last`: the innermost region that is open before what is about to be put.
-  void fold(EventWord word, std::uint64_t now) noexcept;
+  void aggregate(EventWord word, std::uint64_t now) noexcept;
   bool make_room(std::uint64_t now, const OpenRegion* last) noexcept;
   void use_room() noexcept;
   bool has_room(std::size_t words) noexcept;
   bool next_segment(std::uint64_t now, const OpenRegion* last) noexcept;
-  void fold_from_here(std::uint64_t now, const OpenRegion* last) noexcept;
-  void fold_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
-                     std::uint64_t now) noexcept;
-  void fold_bytes(BytesOf what, std::uint64_t bytes) noexcept;
+  void aggregate_from_here(std::uint64_t now, const OpenRegion* last) noexcept;
+  void aggregate_extended(ExtendedKind kind, std::span<const std::uint64_t> words,
+                          std::uint64_t now) noexcept;
+  void aggregate_bytes(BytesOf what, std::uint64_t bytes) noexcept;
   void put_open_regions(std::uint64_t now, const OpenRegion* last,
                         const std::uint64_t* end) noexcept;
   std::uint64_t last_time(std::uint64_t now) const noexcept;
   std::uint64_t waited_until(std::uint64_t now) noexcept;
   void move_horizon(std::uint64_t now) noexcept;
-  void fold_waiting(std::uint64_t now) noexcept;
+  void aggregate_waiting(std::uint64_t now) noexcept;
   void put_waiting(std::uint64_t waited, std::uint64_t now) noexcept;
   void remember_time(std::uint64_t now) noexcept { other_end_ = cursor_, other_time_ = now; }
   bool push(OpenRegion region) noexcept;

@@ -44,7 +44,7 @@ void ThreadRecorder::move_horizon(std::uint64_t now) noexcept {
 
 // Profile mode: between two events, at most once in a gap. A profile takes no new space at which
 // callbacks could be timed, so they are timed at every 64th look, the first one included.
-void ThreadRecorder::fold_waiting(std::uint64_t now) noexcept {
+void ThreadRecorder::aggregate_waiting(std::uint64_t now) noexcept {
   constexpr std::uint32_t kLooks = 64;
   if (looks_++ % kLooks == 0) note_new_space();
   if (const std::uint64_t waited = waited_until(now)) profile_->wait(waiting_metric_, waited);

@@ -6,7 +6,7 @@ namespace timeloom::record {
 
 AtLimit at_limit_of(std::string_view policy) noexcept {
   if (policy == "ring") return AtLimit::kKeepNewest;
-  return policy == "profile" ? AtLimit::kFold : AtLimit::kStop;
+  return policy == "profile" ? AtLimit::kAggregate : AtLimit::kStop;
 }
 
 spool::WriterOptions writer_options(std::uint64_t buffer_size, std::uint64_t max_size,

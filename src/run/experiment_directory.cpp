@@ -14,8 +14,8 @@
 
 #include "core/error.hpp"
 #include "os/clock.hpp"
-#include "os/place.hpp"
 #include "os/read_file.hpp"
+#include "os/resolved_path.hpp"
 #include "run/manifest.hpp"
 #include "run/open_directory.hpp"
 #include "run/prepared_directory.hpp"
@@ -117,8 +117,8 @@ std::string ExperimentDirectory::mend() const {
 }
 
 void ExperimentDirectory::fail(const fs::path& path, int error) const {
-  throw Obstacle("cannot write the experiment directory " + path.string() + ": " +
-                 std::strerror(error) + mend() + " [TL220]");
+  throw EnvironmentError("cannot write the experiment directory " + path.string() + ": " +
+                         std::strerror(error) + mend() + " [TL220]");
 }
 
 void ExperimentDirectory::refuse_link_of_another(const std::string& link) const {
@@ -165,7 +165,7 @@ void ExperimentDirectory::refuse_as_output() const {
     throw Error(path_.string() + " exists and is not a directory" + mend() + " [TL222]");
   if (fs::is_empty(path_, error)) return;
   if (error) fail(path_, error.value());
-  if (is_husk(Directory(path_))) return;
+  if (is_aborted_start(Directory(path_))) return;
   if (!fs::is_regular_file(fs::symlink_status(path_ / name_of(Item::kSettings), error))) {
     throw Error(path_.string() + " exists and is not a run" + mend() + " [TL223]");
   }
@@ -183,7 +183,7 @@ void ExperimentDirectory::refuse_as_output() const {
 
 os::Directory ExperimentDirectory::open_parent(bool makes) const {
   const std::string path = path_.parent_path().string();
-  const os::Place place = makes ? os::make_directories(path) : os::place_of(path);
+  const os::ResolvedPath place = makes ? os::make_directories(path) : os::resolve_path(path);
   refuse_link_of_another(place.link);
   int error = 0;
   os::Directory parent = place.open_unlisted(&error);
@@ -209,7 +209,7 @@ void ExperimentDirectory::evade() {
 void ExperimentDirectory::make_room(const os::Directory& parent) {
   refuse_unusable();
   const std::string taken = path_.filename().string();
-  if (!as_scorep() && is_husk(Directory(path_))) Directory(path_).remove_run();
+  if (!as_scorep() && is_aborted_start(Directory(path_))) Directory(path_).remove_run();
   if (!as_scorep() && parent.remove_directory(taken) == 0) return;  // empty
   if (being_written(path_) || being_recorded(path_)) return evade();
   const std::string name =

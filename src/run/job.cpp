@@ -32,8 +32,8 @@ constexpr std::string_view kMaking = "?";
 constexpr std::string_view kReady = ":";
 constexpr std::chrono::seconds kLongestWait{30};
 
-std::string pointer_name(const std::string& job, const std::string& wish) {
-  const std::string key = job + '\n' + wish;
+std::string pointer_name(const std::string& job, const std::string& requested_name) {
+  const std::string key = job + '\n' + requested_name;
   const auto bytes = std::as_bytes(std::span(key));
   // Two hashes of 32 bits, the second one continuing from the first.
   const std::uint32_t first = checksum(bytes.data(), bytes.size());
@@ -50,12 +50,12 @@ std::string target_of(const fs::path& link) {
   return size < 0 ? std::string() : std::string(text.data(), static_cast<std::size_t>(size));
 }
 
-// The run named by a pointer in `meeting`; empty: it leads out of that, or names none yet.
-fs::path run_at(const fs::path& meeting, const std::string& target) {
+// The run named by a pointer in `rendezvous`; empty: it leads out of that, or names none yet.
+fs::path run_at(const fs::path& rendezvous, const std::string& target) {
   if (!target.starts_with(kReady)) return {};
   const fs::path way = fs::path(target.substr(kReady.size())).lexically_normal();
   if (way.empty() || way.is_absolute() || *way.begin() == "..") return {};
-  return meeting / way;
+  return rendezvous / way;
 }
 
 // Makes a network file system look again at a directory's entries.
@@ -72,22 +72,22 @@ bool is_own_link(const fs::path& path) {
 }
 
 [[noreturn]] void fail_on_job(const fs::path& path, int error) {
-  throw Obstacle("cannot write to " + path.string() + ": " + std::strerror(error) +
-                 "; choose another directory with --output [TL220]");
+  throw EnvironmentError("cannot write to " + path.string() + ": " + std::strerror(error) +
+                         "; choose another directory with --output [TL220]");
 }
 
 // Makes the link name the run.
 void replace_pointer(const fs::path& link, const fs::path& run) {
-  const fs::path meeting = link.parent_path();
+  const fs::path rendezvous = link.parent_path();
   const fs::path next = link.string() + ".new";  // only one process at a time makes it
-  const std::string target = std::string(kReady) + run.lexically_proximate(meeting).string();
+  const std::string target = std::string(kReady) + run.lexically_proximate(rendezvous).string();
   ::unlink(next.c_str());
-  if (::symlink(target.c_str(), next.c_str()) != 0) fail_on_job(meeting, errno);
-  if (::rename(next.c_str(), link.c_str()) != 0) fail_on_job(meeting, errno);
+  if (::symlink(target.c_str(), next.c_str()) != 0) fail_on_job(rendezvous, errno);
+  if (::rename(next.c_str(), link.c_str()) != 0) fail_on_job(rendezvous, errno);
 }
 
-std::string marker_text(const std::string& job, const std::string& wish) {
-  return job + '\n' + wish;
+std::string marker_text(const std::string& job, const std::string& requested_name) {
+  return job + '\n' + requested_name;
 }
 
 // Empty: there is no such link.
@@ -103,36 +103,37 @@ std::string marker_of(const Directory& run) {
 
 }  // namespace
 
-JobPointer::JobPointer(fs::path meeting, const std::string& job, const std::string& wish)
-    : meeting_(std::move(meeting)), name_(pointer_name(job, wish)) {}
+JobPointer::JobPointer(fs::path rendezvous, const std::string& job,
+                       const std::string& requested_name)
+    : rendezvous_(std::move(rendezvous)), name_(pointer_name(job, requested_name)) {}
 
 bool JobPointer::claim() const {
-  const fs::path link = meeting_ / name_;
+  const fs::path link = rendezvous_ / name_;
   if (::symlink(std::string(kMaking).c_str(), link.c_str()) == 0) return true;
-  if (errno != EEXIST) fail_on_job(meeting_, errno);
+  if (errno != EEXIST) fail_on_job(rendezvous_, errno);
   return false;
 }
 
-void JobPointer::publish(const fs::path& run) const { replace_pointer(meeting_ / name_, run); }
+void JobPointer::publish(const fs::path& run) const { replace_pointer(rendezvous_ / name_, run); }
 
-void JobPointer::withdraw() const noexcept { ::unlink((meeting_ / name_).c_str()); }
+void JobPointer::withdraw() const noexcept { ::unlink((rendezvous_ / name_).c_str()); }
 
-bool JobPointer::exists() const { return !target_of(meeting_ / name_).empty(); }
+bool JobPointer::exists() const { return !target_of(rendezvous_ / name_).empty(); }
 
 std::optional<fs::path> JobPointer::wait() const {
   using namespace std::chrono_literals;
   const auto end = std::chrono::steady_clock::now() + kLongestWait;
   for (auto pause = 1ms; std::chrono::steady_clock::now() < end;
        pause = std::min(2 * pause, 50ms)) {
-    const std::string target = target_of(meeting_ / name_);
+    const std::string target = target_of(rendezvous_ / name_);
     if (target.empty()) return std::nullopt;
     if (target.starts_with(kReady)) {
-      const fs::path run = run_at(meeting_, target);
-      const bool usable = !run.empty() && is_own_link(meeting_ / name_);
+      const fs::path run = run_at(rendezvous_, target);
+      const bool usable = !run.empty() && is_own_link(rendezvous_ / name_);
       return usable ? std::optional(run.lexically_normal()) : std::nullopt;
     }
     std::this_thread::sleep_for(pause);
-    refresh(meeting_);
+    refresh(rendezvous_);
   }
   return std::nullopt;
 }
@@ -147,7 +148,7 @@ using Undo = std::function<void()>;
 // process has put its own there meanwhile.
 void share_made(const KnownDirectory& run, const JobRank& rank, const Undo& undo) {
   try {
-    mark_job(run, rank.job, rank.wish);
+    mark_job(run, rank.job, rank.requested_name);
     if (take_rank(run, rank.rank)) return;
   } catch (const std::system_error& error) {
     if (error.code() != std::errc::file_exists) undo();
@@ -170,9 +171,9 @@ KnownDirectory make_shared(const JobPointer& pointer, const JobRank& rank, unsig
 }
 
 // None: the rank has taken part in it already, with an earlier program.
-std::optional<SharedRun> share_one(const fs::path& meeting, const JobRank& rank, unsigned program,
-                                   const MakeRun& make, const Undo& undo) {
-  const JobPointer pointer(meeting, rank.job, rank.wish);
+std::optional<SharedRun> share_one(const fs::path& rendezvous, const JobRank& rank,
+                                   unsigned program, const MakeRun& make, const Undo& undo) {
+  const JobPointer pointer(rendezvous, rank.job, rank.requested_name);
   constexpr int kMostTries = 16;  // in each, another rank failed to make the run
   for (int i = 0; i < kMostTries; ++i) {
     if (pointer.claim())
@@ -201,37 +202,39 @@ JobRank of_program(const JobRank& rank, unsigned program) {
 
 // The first program of the job whose run exists: a rank whose run is finished joins the ranks that
 // are further ahead.
-std::optional<unsigned> first_program(const fs::path& meeting, const JobRank& rank) {
+std::optional<unsigned> first_program(const fs::path& rendezvous, const JobRank& rank) {
   for (unsigned program = 1; program <= kMostPrograms; ++program) {
-    if (JobPointer(meeting, of_program(rank, program).job, rank.wish).exists()) return program;
+    if (JobPointer(rendezvous, of_program(rank, program).job, rank.requested_name).exists())
+      return program;
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-bool has_run(const fs::path& meeting, const JobRank& rank) {
-  return first_program(meeting, rank).has_value();
+bool has_run(const fs::path& rendezvous, const JobRank& rank) {
+  return first_program(rendezvous, rank).has_value();
 }
 
-SharedRun share_run(const fs::path& meeting, const JobRank& rank, const MakeRun& make,
+SharedRun share_run(const fs::path& rendezvous, const JobRank& rank, const MakeRun& make,
                     const Undo& undo) {
-  for (unsigned program = first_program(meeting, rank).value_or(1); program <= kMostPrograms;
+  for (unsigned program = first_program(rendezvous, rank).value_or(1); program <= kMostPrograms;
        ++program) {
-    const auto run = share_one(meeting, of_program(rank, program), program, make, undo);
+    const auto run = share_one(rendezvous, of_program(rank, program), program, make, undo);
     if (run) return *run;
   }
   return {{}, false, "the runs of too many programs before are not finished"};
 }
 
-void mark_job(const KnownDirectory& run, const std::string& job, const std::string& wish) {
+void mark_job(const KnownDirectory& run, const std::string& job,
+              const std::string& requested_name) {
   int error = 0;
   const os::Directory directory = run.open(&error);
   if (error == 0) error = make_in_group(directory, name_of(Item::kSpool));
   const os::Directory spools = error == 0 ? open_spools(run, &error) : os::Directory{};
   if (error != 0) fail_to_make(spools_of(run.path()), error);
   os::File file = spools.create_file(kJobName, &error);
-  const std::string text = marker_text(job, wish);
+  const std::string text = marker_text(job, requested_name);
   if (error == 0) error = file.write_at(0, std::as_bytes(std::span(text)));
   if (error != 0) fail_to_make(spools_of(run.path()) / kJobName, error);
 }
@@ -252,9 +255,9 @@ bool take_rank(const KnownDirectory& run, std::uint32_t rank) {
 }
 
 Others end_rank(const KnownDirectory& run, std::uint32_t rank, std::uint32_t size,
-                std::chrono::milliseconds patience) {
+                std::chrono::milliseconds timeout) {
   int ignored = 0;
-  return end_rank_in(open_spools(run, &ignored), rank, size, patience);
+  return end_rank_in(open_spools(run, &ignored), rank, size, timeout);
 }
 
 bool others_record(const KnownDirectory& run, std::uint32_t rank) {

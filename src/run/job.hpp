@@ -40,9 +40,11 @@ class Directory;
 
 class JobPointer {
  public:
-  // `meeting`: an existing directory, the same for all ranks. `job`: the job's id. `wish`: the name
-  // that the user wants for the run; ranks with different wishes have different runs.
-  JobPointer(std::filesystem::path meeting, const std::string& job, const std::string& wish);
+  // `rendezvous`: an existing directory, the same for all ranks. `job`: the job's id.
+  // `requested_name`: the name that the user wants for the run; ranks with different names have
+  // different runs.
+  JobPointer(std::filesystem::path rendezvous, const std::string& job,
+             const std::string& requested_name);
 
   // True: this process has to make the run, and then to call publish() or withdraw().
   bool claim() const;
@@ -53,20 +55,20 @@ class JobPointer {
   std::optional<std::filesystem::path> wait() const;
 
  private:
-  std::filesystem::path meeting_;
+  std::filesystem::path rendezvous_;
   std::string name_;
 };
 
-// A rank and its job; `wish` as above.
+// A rank and its job; `requested_name` as above.
 struct JobRank {
   std::string job;
-  std::string wish;
+  std::string requested_name;
   std::uint32_t rank = 0;
   std::uint32_t size = 0;  // 0: not known
 };
 
 // Whether a program of the job has made a run that is not finished, or is about to make one.
-bool has_run(const std::filesystem::path& meeting, const JobRank& rank);
+bool has_run(const std::filesystem::path& rendezvous, const JobRank& rank);
 
 // The run that a rank shares with others.
 struct SharedRun {
@@ -81,12 +83,12 @@ struct SharedRun {
 // second programs of the other ranks, and so on; `make` gets the number of the program, from 1 on.
 // Afterwards the rank has its directory of spools. Throws Error and std::system_error.
 SharedRun share_run(
-    const std::filesystem::path& meeting, const JobRank& rank,
+    const std::filesystem::path& rendezvous, const JobRank& rank,
     const std::function<KnownDirectory(unsigned program)>& make,
     const std::function<void()>& undo = [] {});
 
 // Assigns the run to the job, and makes the directory of its spools. Throws std::system_error.
-void mark_job(const KnownDirectory& run, const std::string& job, const std::string& wish);
+void mark_job(const KnownDirectory& run, const std::string& job, const std::string& requested_name);
 // The run at the path, if it belongs to the job and to this user, and is not a link.
 std::optional<KnownDirectory> run_of_job(const std::filesystem::path& run, const std::string& job);
 
@@ -102,13 +104,13 @@ enum class Others : std::uint8_t {
   kGoOn,     // some record: the last of them does the rest
   kNotHere,  // this rank is the last that came: others have not started, or never will
 };
-// Called when a rank has ended. Waits up to `patience` for a rank that has not started. REQUIRES:
+// Called when a rank has ended. Waits up to `timeout` for a rank that has not started. REQUIRES:
 // size > rank.
 Others end_rank(const KnownDirectory& run, std::uint32_t rank, std::uint32_t size,
-                std::chrono::milliseconds patience = {});
+                std::chrono::milliseconds timeout = {});
 
-// The patience of a rank: some may have ended before others start, above all on other hosts.
-inline constexpr std::chrono::milliseconds kPatienceWithLate{2000};
+// The timeout of a rank: some may have ended before others start, above all on other hosts.
+inline constexpr std::chrono::milliseconds kTimeoutForLateRanks{2000};
 // The messages of a rank to which others do not come, and of one that cannot know which rank is the
 // last.
 std::string text_of_missing(const std::filesystem::path& run, std::uint32_t size);

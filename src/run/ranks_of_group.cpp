@@ -103,11 +103,11 @@ bool are_gone(const os::Directory& group, std::uint32_t first, std::uint32_t end
   return true;
 }
 
-// Whether a rank has started, or starts within the patience.
-bool begins_within(std::chrono::milliseconds patience, const os::Directory& group,
+// Whether a rank has started, or starts within the timeout.
+bool begins_within(std::chrono::milliseconds timeout, const os::Directory& group,
                    std::uint32_t rank) {
   constexpr std::chrono::milliseconds kPause{10};
-  const auto end = std::chrono::steady_clock::now() + patience;
+  const auto end = std::chrono::steady_clock::now() + timeout;
   while (!is_there(group, name_of_rank(rank))) {
     if (std::chrono::steady_clock::now() >= end) return false;
     std::this_thread::sleep_for(kPause);
@@ -164,7 +164,7 @@ bool is_group_gone(const os::Directory& group) {
 namespace {
 
 Others climb(const os::Directory& group, const os::Directory& ended, std::uint32_t rank,
-             std::uint32_t size, std::chrono::milliseconds patience) {
+             std::uint32_t size, std::chrono::milliseconds timeout) {
   std::uint32_t index = rank, count = size;
   for (int level = 1; count > 1; ++level, index /= 2, count = (count + 1) / 2) {
     const std::uint32_t other = index ^ 1u;
@@ -174,7 +174,7 @@ Others climb(const os::Directory& group, const os::Directory& ended, std::uint32
     const int below = level - 1;
     if (error == 0 && are_gone(group, other << below, std::min(size, (other + 1) << below)))
       continue;
-    const bool begun = error != 0 || begins_within(patience, group, other << below);
+    const bool begun = error != 0 || begins_within(timeout, group, other << below);
     return begun ? Others::kGoOn : Others::kNotHere;
   }
   // A rank that was taken for gone may come here itself.
@@ -187,12 +187,12 @@ Others climb(const os::Directory& group, const os::Directory& ended, std::uint32
 // time, at least the last one to note that others are missing, or one that ends after that, sees
 // that no rank records any more.
 Others end_rank_in(const os::Directory& group, std::uint32_t rank, std::uint32_t size,
-                   std::chrono::milliseconds patience) {
+                   std::chrono::milliseconds timeout) {
   if (!group.is_open() || make_in_group(group, kEndedName) != 0) return Others::kGoOn;
   int ignored = 0;
   const os::Directory ended = group.open_below(kEndedName, &ignored);
   if (!ended.is_open()) return Others::kGoOn;
-  const Others others = climb(group, ended, rank, size, patience);
+  const Others others = climb(group, ended, rank, size, timeout);
   if (others == Others::kEnded) return others;
   if (others == Others::kNotHere) {
     (void)make_in_group(ended, kMissingName);

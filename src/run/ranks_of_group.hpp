@@ -24,7 +24,7 @@ int make_in_group(const os::Directory& group, const std::string& name) noexcept;
 bool take_rank_in(const os::Directory& group, const std::filesystem::path& where,
                   std::uint32_t rank);
 Others end_rank_in(const os::Directory& group, std::uint32_t rank, std::uint32_t size,
-                   std::chrono::milliseconds patience = {});
+                   std::chrono::milliseconds timeout = {});
 // Whether a process of another rank records. With `or_begin`, also a rank that has its directory
 // but no spool yet counts. Lists the group.
 bool others_record(const os::Directory& group, std::uint32_t rank, bool or_begin);

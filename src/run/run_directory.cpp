@@ -15,7 +15,7 @@
 #include "core/error.hpp"
 #include "core/life.hpp"
 #include "os/file.hpp"
-#include "os/place.hpp"
+#include "os/resolved_path.hpp"
 #include "run/manifest.hpp"
 #include "run/open_directory.hpp"
 #include "run/spools.hpp"
@@ -77,8 +77,8 @@ fs::path free_name(const fs::path& directory, const std::string& name) {
 }
 
 [[noreturn]] void fail(const fs::path& path, const std::error_code& error) {
-  throw Obstacle("cannot write the run to " + path.string() + ": " + error.message() +
-                 "; choose another directory with --output [TL220]");
+  throw EnvironmentError("cannot write the run to " + path.string() + ": " + error.message() +
+                         "; choose another directory with --output [TL220]");
 }
 
 // The users who may change the run besides this one, as a text for the user; empty: nobody.
@@ -92,7 +92,7 @@ std::string others_in(const Directory& directory) {
 }
 
 // A link of another user may lead to anything of this one.
-void refuse_link_of_another(const os::Place& place) {
+void refuse_link_of_another(const os::ResolvedPath& place) {
   if (!place.link.empty())
     throw Error(place.link + " is a link of another user; choose another with --output [TL221]");
 }
@@ -101,7 +101,7 @@ void refuse_link_of_another(const os::Place& place) {
   fail(path, std::error_code(error, std::generic_category()));
 }
 
-Directory open_at(const os::Place& place, const fs::path& path) {
+Directory open_at(const os::ResolvedPath& place, const fs::path& path) {
   int error = 0;
   os::Directory directory = place.open(&error);
   if (place.error == 0 && (error == ENOTDIR || error == ELOOP)) {
@@ -115,7 +115,7 @@ Directory open_at(const os::Place& place, const fs::path& path) {
 // `own`: this process has just made it, though others may have put something into it since.
 void refuse_unusable(const Directory& directory, bool force, bool own = false) {
   const std::string path = directory.path().string();
-  if (directory.empty() || is_husk(directory)) {
+  if (directory.empty() || is_aborted_start(directory)) {
     const std::string others = force || own ? std::string() : others_in(directory);
     if (others.empty()) return;
     throw Error(others + "; allow it with --force or choose another with --output [TL229]");
@@ -156,8 +156,8 @@ fs::path current_directory() {
   std::error_code error;
   fs::path here = fs::current_path(error);
   if (error) {
-    throw Obstacle("the current directory is gone: " + error.message() +
-                   "; change to one that exists [TL228]");
+    throw EnvironmentError("the current directory is gone: " + error.message() +
+                           "; change to one that exists [TL228]");
   }
   return here;
 }
@@ -174,7 +174,7 @@ fs::path choose_directory(const std::string& output, std::string_view program) {
 fs::path claim_directory(const std::string& output, std::string_view program) {
   for (;;) {
     fs::path path = choose_directory(output, program);
-    // Obstacles are reported when the run is made.
+    // Environment errors are reported when the run is made.
     if (!output.empty() || ::mkdir(path.c_str(), 0777) == 0 || errno != EEXIST) return path;
   }
 }
@@ -197,14 +197,14 @@ bool being_woven(const fs::path& run) {
   return directory.is_open() && directory.is_locked();
 }
 
-bool is_husk(const Directory& directory) {
+bool is_aborted_start(const Directory& directory) {
   const std::optional<std::string> begin = begin_of_settings(directory);
   return begin && begin->size() < kFirstLine.size() && kFirstLine.starts_with(*begin) &&
          directory.names().size() == 1;
 }
 
 void check_directory(const fs::path& path, bool force) try {
-  const os::Place place = os::place_of(path.string());
+  const os::ResolvedPath place = os::resolve_path(path.string());
   refuse_link_of_another(place);
   int error = place.error;
   const bool there = error == 0 && place.directory.kind(place.name, &error) != os::EntryKind::kNone;
@@ -213,12 +213,12 @@ void check_directory(const fs::path& path, bool force) try {
   fail(path, error.code());
 }
 
-void make_meeting(const fs::path& path) { refuse_link_of_another(os::make_directories(path)); }
+void make_rendezvous(const fs::path& path) { refuse_link_of_another(os::make_directories(path)); }
 
 MadeRun make_directory(const fs::path& path, bool force, const std::string& settings,
                        bool claimed) try {
   check_directory(path, force || claimed);
-  const os::Place place = os::make_directories(path.string());
+  const os::ResolvedPath place = os::make_directories(path.string());
   refuse_link_of_another(place);
   const bool made = place.made || claimed;
   const Directory directory = open_at(place, path);

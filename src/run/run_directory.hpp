@@ -3,7 +3,7 @@
 // A run directory contains scorep.cfg, the settings used, whose first line names Timeloom as its
 // writer. In a directory with such a file, the entries of the table of contents are removed to make
 // room for the next run; nothing else ever is. Functions may be called from any thread; they throw
-// Error, and Obstacle if the machine, and not the user's choice, is the reason.
+// Error, and EnvironmentError if the machine, and not the user's choice, is the reason.
 #pragma once
 
 #include <filesystem>
@@ -32,16 +32,16 @@ std::filesystem::path claim_directory(const std::string& output, std::string_vie
 // `force`, and must be a run of Timeloom that is neither being recorded nor being woven. Without
 // `force`, a directory that others may change is refused as well: it belongs to another user, or
 // everybody may rename its entries. A link of another user anywhere in the path is never followed
-// (os/place.hpp).
+// (os/resolved_path.hpp).
 void check_directory(const std::filesystem::path& path, bool force);
 
 // Makes the directory in which the ranks of a job meet (run/job.hpp). Throws if a link of another
 // user leads there; other errors show when the directory is used.
-void make_meeting(const std::filesystem::path& path);
+void make_rendezvous(const std::filesystem::path& path);
 
 // Whether the directory was left by a start that failed: it contains nothing but a settings
 // file whose first line is incomplete. Throws std::system_error.
-bool is_husk(const Directory& directory);
+bool is_aborted_start(const Directory& directory);
 
 // Whether a program records into the run just now.
 bool being_recorded(const std::filesystem::path& run);
@@ -51,7 +51,7 @@ bool being_woven(const std::filesystem::path& run);
 // A run that make_directory() has made.
 struct MadeRun {
   KnownDirectory directory;
-  std::string remark;  // tells the user which others may change it; empty: none
+  std::string note;  // tells the user which others may change it; empty: none
 };
 
 // Makes the directory with its parents, after removing the run in it (with `force`; checked as

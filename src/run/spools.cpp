@@ -29,13 +29,13 @@ std::vector<std::string> sorted_names(const os::Directory& directory, int* error
 }
 
 // The ways to the spools of parts.
-std::vector<std::string> directories_of_parts(const os::Directory& spools) {
+std::vector<std::string> directories_of_sub_runs(const os::Directory& spools) {
   std::vector<std::string> result;
   int ignored = 0;
-  const os::Directory parts = spools.open_below(kPartsName, &ignored);
+  const os::Directory parts = spools.open_below(kSubRunsName, &ignored);
   if (!parts.is_open()) return result;
   for (const std::string& name : sorted_names(parts, &ignored)) {
-    result.push_back(std::string(kPartsName) + "/" + name + "/" + name_of(Item::kSpool));
+    result.push_back(std::string(kSubRunsName) + "/" + name + "/" + name_of(Item::kSpool));
   }
   return result;
 }
@@ -43,7 +43,7 @@ std::vector<std::string> directories_of_parts(const os::Directory& spools) {
 // The ways to directories of spools below this one: of the ranks of the job, of spawned ranks, and
 // of parts.
 std::vector<std::string> directories_below(const os::Directory& spools, int* error) {
-  std::vector<std::string> result = directories_of_parts(spools);
+  std::vector<std::string> result = directories_of_sub_runs(spools);
   const auto add_of = [&](const os::Directory& directory, const std::string& way) {
     for (const std::string& name : sorted_names(directory, error)) {
       if (rank_of_directory(name)) result.push_back(way + name);
@@ -66,7 +66,7 @@ std::vector<std::string> spools_in(const os::Directory& spools, int* error) {
   std::vector<std::string> result;
   for (const std::string& name : sorted_names(spools, error)) {
     int failed = 0;
-    const bool of_several = name == kSpawnedName || name == kPartsName || rank_of_directory(name);
+    const bool of_several = name == kSpawnedName || name == kSubRunsName || rank_of_directory(name);
     if (!of_several || !spools.open_below(name, &failed).is_open()) result.push_back(name);
   }
   for (const std::string& way : directories_below(spools, error)) {

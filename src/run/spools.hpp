@@ -16,7 +16,7 @@
 namespace timeloom::run {
 
 // The directory of the parts, in RUN/spool; timeloom.pytest_plugin makes it.
-inline constexpr char kPartsName[] = "parts";
+inline constexpr char kSubRunsName[] = "parts";
 
 // The ways from `spools`, the open directory RUN/spool, to directories that may be spools: "NAME",
 // "rank-N/NAME" or "spawned/K/rank-N/NAME" for ranks, and "parts/PART/spool/NAME". `error` gets an

@@ -29,7 +29,7 @@ bool labels_arguments(const Settings& settings) {
          ("," + settings.text(kSettings.label) + ",").find(",args,") != std::string::npos;
 }
 
-// Functions are given up one by one, by the interpreter's reports about calls of Python code.
+// Functions are throttled one by one, by the interpreter's reports about calls of Python code.
 void check_overhead(const Settings& settings) {
   if (!overhead_limit_of(settings)) return;
   for (const auto other : {kSettings.c_functions, kSettings.async_tasks}) {

@@ -121,7 +121,7 @@ bool is_include(const Setting& setting) { return &setting == &setting_of(kSettin
 // The complaint about the name of a variable; empty: there is none. A name that is almost a
 // setting's name is taken for a misspelling. Others belong to other programs: module systems
 // set TIMELOOM_ROOT and the like.
-std::string remark_on(std::string_view variable) {
+std::string note_on(std::string_view variable) {
   if (std::ranges::find(kNoSettings, variable) != kNoSettings.end()) return {};
   std::string name;
   for (const char c : variable.substr(kPrefix.size())) {
@@ -254,14 +254,14 @@ void Settings::take_record(std::string_view record) {
 }
 
 std::vector<std::string> read_variables(Settings& settings, const char* const* environment) {
-  std::vector<std::string> remarks;
+  std::vector<std::string> notes;
   std::map<std::string_view, std::string_view> ours;
   for (; *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
     const std::size_t equals = entry.find('=');
     if (entry.starts_with(kPrefix) && equals != std::string_view::npos) {
-      std::string remark = remark_on(entry.substr(0, equals));
-      if (!remark.empty()) remarks.push_back(std::move(remark));
+      std::string note = note_on(entry.substr(0, equals));
+      if (!note.empty()) notes.push_back(std::move(note));
       ours[entry.substr(0, equals)] = entry.substr(equals + 1);
     }
   }
@@ -274,7 +274,7 @@ std::vector<std::string> read_variables(Settings& settings, const char* const* e
       settings.set(setting, found->second, "variable " + variable);
     }
   }
-  return remarks;
+  return notes;
 }
 
 std::uint64_t parse_size(std::string_view text, const std::string& origin) {

@@ -37,7 +37,7 @@ std::span<const Wrapper> all_wrappers() noexcept;
 void ask_for_mpi(Settings& settings, const char* const* environment);
 // The wrappers that the settings select; none if the settings ask for no results at all.
 std::vector<Wrapper> wanted_wrappers(const Settings& settings);
-// Whether the user has switched off every wrapper: one that is loaded all the same stays dormant.
+// Whether the user has switched off every wrapper: one that is loaded all the same stays inactive.
 bool refuses_wrappers(const Settings& settings);
 
 // Whether the value of LD_PRELOAD names the library, in any directory.

@@ -60,11 +60,11 @@ bool add_mpi(ExtendedKind kind, std::span<const std::uint64_t> words, Timestamp 
     return true;
   }
   events.push_back(
-      operand(time, OperandPlace::kPeerAndTag, pair_of(second_of(words[0]), first_of(words[1]))));
+      operand(time, OperandKind::kPeerAndTag, pair_of(second_of(words[0]), first_of(words[1]))));
   if (shape.what == What::kCollective) {
-    events.push_back(operand(time, OperandPlace::kReceived, words[3]));
+    events.push_back(operand(time, OperandKind::kReceived, words[3]));
   }
-  if (shape.has_request) events.push_back(operand(time, OperandPlace::kRequest, words.back()));
+  if (shape.has_request) events.push_back(operand(time, OperandKind::kRequest, words.back()));
   events.push_back({time, shape.kind, first_of(words[0]), words[2]});
   return true;
 }

@@ -328,7 +328,7 @@ bool Reader::known(std::uint32_t location, std::uint64_t sequence) const {
 
 // A segment may have taken so long to get into the log that later ones were written and
 // dropped: it lies after them. It has at least as many words as events.
-void Reader::drop_stragglers(std::vector<SegmentRef>& segments) {
+void Reader::drop_late_segments(std::vector<SegmentRef>& segments) {
   const auto place = [](const SegmentRef& one) {
     return std::tuple(one.where, one.file, one.offset);
   };
@@ -354,7 +354,7 @@ void Reader::check_sequences() {
         segments.begin(), segments.end(),
         [](const SegmentRef& a, const SegmentRef& b) { return a.sequence == b.sequence; });
     segments.erase(again, segments.end());
-    if (definitions_.may_miss_begin) drop_stragglers(segments);
+    if (definitions_.may_miss_begin) drop_late_segments(segments);
     // Files are dropped in order, and the segments of each thread are in order.
     std::uint64_t expected = definitions_.may_miss_begin ? segments.front().sequence : 0;
     for (const SegmentRef& segment : segments) {

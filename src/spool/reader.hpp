@@ -160,7 +160,7 @@ class Reader {
   void add_definitions(const os::File& defs);
   bool known(std::uint32_t location, std::uint64_t sequence) const;
   void check_sequences();
-  void drop_stragglers(std::vector<SegmentRef>& segments);
+  void drop_late_segments(std::vector<SegmentRef>& segments);
   std::shared_ptr<const LogFiles> keep_logs() const;
 
   explicit Reader(SpoolDirectory directory) : directory_(std::move(directory)) {}

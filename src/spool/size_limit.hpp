@@ -22,7 +22,7 @@ namespace timeloom {
 enum class AtLimit : std::uint8_t {
   kStop,        // stop recording
   kKeepNewest,  // drop the oldest events
-  kFold,        // add later events to a profile only
+  kAggregate,   // add later events to a profile only
 };
 
 }  // namespace timeloom

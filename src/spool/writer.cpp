@@ -256,8 +256,8 @@ void Writer::drain_loop() noexcept {
   // exact as others; soon at first, then once a second.
   constexpr std::chrono::milliseconds kLongestPause{1000}, kShortPause{20};
   std::chrono::milliseconds pause{10};
-  begin_to_beat(life_);
-  auto last_beat = Clock::now(), last_sync = last_beat;
+  begin_heartbeats(life_);
+  auto last_heartbeat = Clock::now(), last_sync = last_heartbeat;
   bool expects = false;
   std::uint64_t told = 0;
   std::unique_lock lock(mutex_);
@@ -269,10 +269,10 @@ void Writer::drain_loop() noexcept {
     });
     expects = expects_last_thread_;
     const auto now = Clock::now();
-    if (now - last_beat >= kBeatPeriod) {
-      last_beat = now;
+    if (now - last_heartbeat >= kHeartbeatPeriod) {
+      last_heartbeat = now;
       lock.unlock();
-      beat(life_);
+      send_heartbeat(life_);
       lock.lock();
     }
     if (now - last_sync >= pause) {

@@ -144,8 +144,8 @@ class Writer {
   }
 
   // Whether events beyond the size limit are to be added to profiles only.
-  bool folds_at_limit() const noexcept {
-    return at_limit() && options_.size_limit.at_limit == AtLimit::kFold;
+  bool aggregates_at_limit() const noexcept {
+    return at_limit() && options_.size_limit.at_limit == AtLimit::kAggregate;
   }
 
   const KnownDirectory& directory() const noexcept { return directory_; }
@@ -236,7 +236,7 @@ class Writer {
   const KnownDirectory spools_;  // the directory of all processes' spools
   const KnownDirectory directory_;
   const WriterOptions options_;
-  os::File life_;  // of the drain, from its first beat on
+  os::File life_;  // of the drain, from its first heartbeat on
   os::File defs_;
   os::File log_;
   os::File ring_;

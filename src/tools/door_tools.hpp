@@ -28,7 +28,7 @@ struct DoorTools {
   // of the program that recorded it. Null: there are none.
   void (*after_weave)(const std::filesystem::path& run, bool own) = nullptr;
   // How a run that a reader has woven comes to these files, a line. Null: there are none.
-  std::string (*files_remark)(const std::filesystem::path& run) = nullptr;
+  std::string (*files_note)(const std::filesystem::path& run) = nullptr;
   // Programs of other names, not in the help. Null: none.
   std::vector<Command> (*commands)(CLI::App& program) = nullptr;
 };

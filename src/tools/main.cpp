@@ -40,7 +40,7 @@ int wrong_usage(const CLI::App& program, std::string what) {
   std::string command = "timeloom";
   for (const CLI::App* app : program.get_subcommands()) command += " " + app->get_name();
   while (!what.empty() && what.back() == '\n') what.pop_back();
-  say(what + "; see '" + command + " --help' [TL401]");
+  print_line(what + "; see '" + command + " --help' [TL401]");
   return kWrongUsage;
 }
 
@@ -57,7 +57,7 @@ int no_such_command(const CLI::App& program, std::vector<std::string> words) {
   if (python) words.erase(words.begin());
   std::string line = what + "; write: timeloom run";
   for (const std::string& word : words) line += " " + shell_word(word);
-  say(line + " [TL402]");
+  print_line(line + " [TL402]");
   return kWrongUsage;
 }
 
@@ -111,14 +111,14 @@ int main(int argc, char** argv) {
     timeloom::tools::set_door_tools(timeloom::tools::all_doors());
     return timeloom::tools::run_timeloom(argc, argv);
   } catch (const timeloom::tools::WrongUsage& error) {
-    timeloom::tools::say(error.what());
+    timeloom::tools::print_line(error.what());
     return timeloom::tools::kWrongUsage;
   } catch (const timeloom::Error& error) {
-    timeloom::tools::say(error.what());
+    timeloom::tools::print_line(error.what());
   } catch (const std::bad_alloc&) {
-    timeloom::tools::say("not enough memory for this run [TL403]");
+    timeloom::tools::print_line("not enough memory for this run [TL403]");
   } catch (const std::exception& error) {
-    timeloom::tools::say(error.what());
+    timeloom::tools::print_line(error.what());
   }
   return timeloom::tools::kFailed;
 }

@@ -25,7 +25,7 @@ bool EventTranslator::translate(Event& event) {
     case EventKind::kParameterUint:
       event.ref = ids_.parameters[event.ref];
       if (event.ref == IdMap::kNone) return false;
-      if (std::ranges::find(ids_.wake_parameters, event.ref) != ids_.wake_parameters.end()) {
+      if (std::ranges::find(ids_.wakeup_parameters, event.ref) != ids_.wakeup_parameters.end()) {
         event.value = ids_.threads.in_run(event.value);
       }
       return true;

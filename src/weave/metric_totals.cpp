@@ -54,8 +54,8 @@ std::unique_ptr<LocationSink> MetricTotals::open_location(const Location&) {
   return std::make_unique<LocationTotals>(*this);
 }
 
-void MetricTotals::add(const profile::FoldedLocation& folded) {
-  for (const profile::FoldedLocation::Sample& one : folded.samples) {
+void MetricTotals::add(const profile::AggregatedLocation& aggregated) {
+  for (const profile::AggregatedLocation::Sample& one : aggregated.samples) {
     std::uint64_t& total = totals_[one.metric.value()];
     total = definitions_->metrics[one.metric.value()].join(total, one.value);
   }

@@ -2,9 +2,9 @@
 // the difference of its last and first sample, added up over the locations; another metric's total
 // is the largest value.
 //
-// A sink like any other; from begin() on, add() takes the profiles that threads folded themselves.
-// REQUIRES for add_to(): all locations are finished. Throws only std::bad_alloc. Threads: as
-// RunSink.
+// A sink like any other; from begin() on, add() takes the profiles that threads aggregated
+// themselves. REQUIRES for add_to(): all locations are finished. Throws only std::bad_alloc.
+// Threads: as RunSink.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/event.hpp"
-#include "profile/location_fold.hpp"
+#include "profile/location_aggregator.hpp"
 
 namespace timeloom::weave {
 
@@ -25,8 +25,8 @@ class MetricTotals : public RunSink {
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
   void finish() override {}
 
-  // Adds a profile that a thread folded itself.
-  void add(const profile::FoldedLocation& folded);
+  // Adds a profile that a thread aggregated itself.
+  void add(const profile::AggregatedLocation& aggregated);
   const std::vector<std::uint64_t>& totals() const noexcept { return totals_; }  // by MetricId
   // Adds the totals as properties of the run: timeloom::total_NAME.
   void add_to(std::map<std::string, std::string>& properties) const;

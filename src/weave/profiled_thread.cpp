@@ -7,14 +7,14 @@
 namespace timeloom::weave {
 namespace {
 
-using profile::FoldedLocation;
+using profile::AggregatedLocation;
 using spool::PlaceKind;
 using spool::ProfileNode;
 
 // Converts the places of one file into nodes.
-class Folder {
+class Aggregator {
  public:
-  Folder(const spool::ProfileData& data, const WovenProcess& process)
+  Aggregator(const spool::ProfileData& data, const WovenProcess& process)
       : data_(data), process_(process), nodes_(data.places.size() + 1) {
     result_.first = process.clock.to_time(data.first);
     result_.last = process.clock.to_time(std::max(data.first, data.last));
@@ -22,7 +22,7 @@ class Folder {
     result_.nodes.emplace_back();
   }
 
-  FoldedLocation fold(std::uint64_t& closed) {
+  AggregatedLocation aggregate(std::uint64_t& closed) {
     for (std::uint32_t i = 1; i < nodes_.size(); ++i) {
       switch (place(i).kind) {
         case PlaceKind::kCallPath:
@@ -49,25 +49,25 @@ class Folder {
     const ProfileNode& node = place(index);
     const std::uint32_t region =
         node.region == spool::kBeyondLimit ? IdMap::kNone : process_.ids.regions[node.region];
-    profile::FoldedNode folded;
-    folded.statistics = statistics_of(node, closed);
-    folded.region = region == IdMap::kNone ? profile::kNoRegion : region;
-    folded.parent = nodes_[node.parent];
+    profile::AggregatedNode aggregated;
+    aggregated.statistics = statistics_of(node, closed);
+    aggregated.region = region == IdMap::kNone ? profile::kNoRegion : region;
+    aggregated.parent = nodes_[node.parent];
     const bool forked = process_.ids.forked.contains(region);
     if (forked) {
-      folded.statistics = {.inclusive = folded.statistics.inclusive};
+      aggregated.statistics = {.inclusive = aggregated.statistics.inclusive};
       if (node.entered != 0) --closed;  // its enter is not recorded here
     }
     nodes_[index] = static_cast<std::uint32_t>(result_.nodes.size());
     if (node.kind == PlaceKind::kContinued) {
-      result_.parts.push_back({nodes_[index], folded.statistics.inclusive});
-      folded.statistics.min = UINT64_MAX;
-      folded.statistics.max = 0;
+      result_.parts.push_back({nodes_[index], aggregated.statistics.inclusive});
+      aggregated.statistics.min = UINT64_MAX;
+      aggregated.statistics.max = 0;
     }
     if (node.parameter != 0) {
       add_parameter(nodes_[index], place_as<spool::ProfileParameter>(node.parameter));
     }
-    result_.nodes.push_back(folded);
+    result_.nodes.push_back(aggregated);
     if (!forked) result_.events += 2 * node.visits;
   }
 
@@ -94,7 +94,7 @@ class Folder {
   void add_parameter(std::uint32_t node, const spool::ProfileParameter& one) {
     const std::uint32_t parameter = process_.ids.parameters[one.parameter];
     if (parameter == IdMap::kNone) return;  // its definition is damaged, and counted
-    FoldedLocation::Parameter added{node, nodes_[one.node], ParameterId{parameter}, one.value};
+    AggregatedLocation::Parameter added{node, nodes_[one.node], ParameterId{parameter}, one.value};
     if (process_.reader->definitions().parameters.at(one.parameter).type ==
         ParameterType::kString) {
       added.value = process_.ids.strings[static_cast<std::uint32_t>(one.value)];
@@ -161,7 +161,7 @@ class Folder {
   // Counters of two cores may differ by a few ticks, so a child can appear to last longer than its
   // parent.
   void contain_children() {
-    std::vector<profile::FoldedNode>& nodes = result_.nodes;
+    std::vector<profile::AggregatedNode>& nodes = result_.nodes;
     std::vector<std::uint64_t> children(nodes.size());
     for (std::size_t i = nodes.size() - 1; i > 0; --i) {
       profile::Statistics& own = nodes[i].statistics;
@@ -173,19 +173,19 @@ class Folder {
   const spool::ProfileData& data_;
   const WovenProcess& process_;
   std::vector<std::uint32_t> nodes_;  // of places
-  FoldedLocation result_;
+  AggregatedLocation result_;
 };
 
 }  // namespace
 
-FoldedLocation folded_of(const spool::ProfileData& data, const WovenProcess& process,
-                         std::uint64_t& closed) {
-  return Folder(data, process).fold(closed);
+AggregatedLocation folded_of(const spool::ProfileData& data, const WovenProcess& process,
+                             std::uint64_t& closed) {
+  return Aggregator(data, process).aggregate(closed);
 }
 
-std::uint64_t unnamed_visits(const profile::FoldedLocation& folded, const IdMap& regions) {
+std::uint64_t unnamed_visits(const profile::AggregatedLocation& aggregated, const IdMap& regions) {
   std::uint64_t visits = 0;
-  for (const profile::FoldedNode& node : folded.nodes) {
+  for (const profile::AggregatedNode& node : aggregated.nodes) {
     if (regions.is_fallback(node.region)) visits += node.statistics.visits;
   }
   return visits;

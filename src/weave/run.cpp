@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/given_up.hpp"
 #include "core/run_properties.hpp"
+#include "core/throttled.hpp"
 #include "core/unmeasured.hpp"
 #include "formats/cube/cube_profile.hpp"
 #include "formats/otf2/otf2.hpp"
@@ -48,10 +48,10 @@ run::Directory open_run_directory(const KnownDirectory& run) try {
 }
 
 // One weave of a run at a time; the lock goes with the process.
-run::Directory open_and_lock(const KnownDirectory& known, std::chrono::milliseconds patience) {
+run::Directory open_and_lock(const KnownDirectory& known, std::chrono::milliseconds timeout) {
   using namespace std::chrono_literals;
   run::Directory run = open_run_directory(known);
-  for (const auto end = std::chrono::steady_clock::now() + patience; !run.try_lock();
+  for (const auto end = std::chrono::steady_clock::now() + timeout; !run.try_lock();
        std::this_thread::sleep_for(20ms)) {
     if (std::chrono::steady_clock::now() < end) continue;
     throw Error(known.path() +
@@ -174,35 +174,35 @@ const run::Layout& layout_of(const SpoolSource& source) {
 }
 
 // Records the name of the trace, if there is one, so that readers can use the profile in its place.
-void write_profile(const profile::CallTree& folded, const SpoolSource& source, bool with_trace,
+void write_profile(const profile::CallTree& aggregated, const SpoolSource& source, bool with_trace,
                    const fs::path& directory) {
   cube::ProfileFacts facts;
   facts.parameters = static_cast<std::uint32_t>(source.definitions().parameters.size());
   if (with_trace) facts.trace_id = otf2::trace_id(directory / run::name_of(Item::kAnchor));
   const fs::path file = directory / run::name_of(Item::kProfile);
   // Opening the profile compares its checksums; the trace was compared when it was written.
-  if (cube::save(folded, file, facts)) const cube::Reader written(file);
+  if (cube::save(aggregated, file, facts)) const cube::Reader written(file);
 }
 
-std::vector<GivenUpFunction> given_up_of(const profile::CallTree& tree) {
-  const GivenUp given_up(tree.definitions.properties);
-  std::vector<GivenUpFunction> functions;
-  if (given_up.entries().empty()) return functions;
+std::vector<ThrottledFunction> throttled_of(const profile::CallTree& tree) {
+  const ThrottledFunctions throttled(tree.definitions.properties);
+  std::vector<ThrottledFunction> functions;
+  if (throttled.entries().empty()) return functions;
   for (const profile::FlatRow& row : profile::flat_profile(tree, profile::sum_locations(tree))) {
     if (!row.region.defined()) continue;
     const Region& region = tree.definitions.regions[row.region.value()];
-    if (given_up.names(region)) functions.push_back({region.name, row.totals.visits});
+    if (throttled.names(region)) functions.push_back({region.name, row.totals.visits});
   }
-  std::ranges::stable_sort(functions, std::ranges::greater(), &GivenUpFunction::visits);
+  std::ranges::stable_sort(functions, std::ranges::greater(), &ThrottledFunction::visits);
   return functions;
 }
 
 // Without a profile.
-std::vector<GivenUpFunction> given_up_of(const Definitions& definitions) {
-  const GivenUp given_up(definitions.properties);
-  std::vector<GivenUpFunction> functions;
+std::vector<ThrottledFunction> throttled_of(const Definitions& definitions) {
+  const ThrottledFunctions throttled(definitions.properties);
+  std::vector<ThrottledFunction> functions;
   for (const Region& region : definitions.regions) {
-    if (given_up.names(region)) functions.push_back({region.name});
+    if (throttled.names(region)) functions.push_back({region.name});
   }
   return functions;
 }
@@ -210,7 +210,7 @@ std::vector<GivenUpFunction> given_up_of(const Definitions& definitions) {
 // Properties of the run from the profile, or from the trace where there is no profile.
 struct Written {
   Definitions definitions;
-  std::vector<GivenUpFunction> given_up;
+  std::vector<ThrottledFunction> throttled;
 };
 
 Written write_results(SpoolSource& source, const fs::path& directory, const WeaveOptions& options) {
@@ -225,17 +225,18 @@ Written write_results(SpoolSource& source, const fs::path& directory, const Weav
     for (otf2::EventFiles& files : source.event_files()) trace->take(std::move(files));
     sinks.push_back(trace.get());
   }
-  for (auto& [location, folded] : source.take_profiles()) tree.put(location, std::move(folded));
+  for (auto& [location, aggregated] : source.take_profiles())
+    tree.put(location, std::move(aggregated));
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   {
     const ProgressLine line(source, options.progress);
-    source.feed(sinks, options.threads != 0 ? options.threads : cores);
+    source.replay(sinks, options.threads != 0 ? options.threads : cores);
   }
-  if (!with_profile) return {source.definitions(), given_up_of(source.definitions())};
-  profile::CallTree folded = tree.take();
-  write_profile(folded, source, with_trace, directory);
-  std::vector<GivenUpFunction> given_up = given_up_of(folded);
-  return {std::move(folded.definitions), std::move(given_up)};
+  if (!with_profile) return {source.definitions(), throttled_of(source.definitions())};
+  profile::CallTree aggregated = tree.take();
+  write_profile(aggregated, source, with_trace, directory);
+  std::vector<ThrottledFunction> throttled = throttled_of(aggregated);
+  return {std::move(aggregated.definitions), std::move(throttled)};
 }
 
 // The writers use a path of the directory that no rename can redirect; messages use the path that
@@ -281,12 +282,12 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   summary.lost_events = source.lost_events() + source.dropped_events();
   summary.older_events = source.older_events();
   summary.running = source.running();
-  summary.out_of_sight = source.out_of_sight();
+  summary.maybe_running = source.maybe_running();
   summary.closed_regions = source.ended_in_order() ? 0 : source.closed_regions();
   summary.damaged_segments = source.damaged_segments() + source.unreadable_spools();
   summary.unnamed_code = number_in(source.definitions(), kUnnamedCode);
   summary.ending = source.ending();
-  summary.folded_events = number_in(definitions, kFoldedEvents);
+  summary.aggregated_events = number_in(definitions, kAggregatedEvents);
   if (const auto cost = measuring_cost_of(source.definitions().properties)) {
     summary.overhead = shares_of(*cost);
     summary.unknown_costs = cost->unknown_processes();
@@ -366,7 +367,7 @@ std::unique_ptr<Attempt> make_results(const run::Directory& run,
 }  // namespace
 
 WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
-  const run::Directory run = open_and_lock({path, options.run}, options.patience);
+  const run::Directory run = open_and_lock({path, options.run}, options.timeout);
   run.remove(Item::kWoven);  // from a weave that was interrupted at its end
   const std::vector<spool::SpoolDirectory> spools = spools_of(run);
   if (spools.empty()) refuse_without_spools(path);
@@ -377,7 +378,7 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   const std::size_t joined = joined_since(run, spools.size());
   const bool running = source.running() != 0 || options.more_ranks || joined != 0;
   const bool keep_spool =
-      options.keep_spool || damaged(source) || running || source.out_of_sight() != 0;
+      options.keep_spool || damaged(source) || running || source.maybe_running() != 0;
   if (layout.weaves(Item::kManifest)) {
     const run::Stage stage = running ? run::Stage::kRunning : run::Stage::kWoven;
     working.get().write(Item::kManifest, manifest_of(run, working.get(), keep_spool, stage));
@@ -385,11 +386,11 @@ WeaveSummary weave(const fs::path& path, const WeaveOptions& options) try {
   if (running) mark_as_running(run);
   replace_results(working.get(), run, layout);
   WeaveSummary summary = summary_of(source, attempt->written.definitions);
-  summary.given_up = std::move(attempt->written.given_up);
+  summary.throttled = std::move(attempt->written.throttled);
   summary.refused_profile_name = name_profile(source, run);
   count_joined(summary, joined);
   if (!running) mark_as_ended(run);
-  if (!running && source.out_of_sight() == 0) run::forget_job(run);
+  if (!running && source.maybe_running() == 0) run::forget_job(run);
   if (!keep_spool) {
     count_joined(summary, remove_woven_spools(run, spools.size()));
   }

@@ -17,8 +17,8 @@
 
 namespace timeloom::weave {
 
-// A function that was not timed to its end, see core/given_up.hpp.
-struct GivenUpFunction {
+// A function that was not timed to its end, see core/throttled.hpp.
+struct ThrottledFunction {
   std::string name;
   std::uint64_t visits = 0;  // before that; 0: not known, there is no profile
 };
@@ -31,19 +31,19 @@ struct WeaveSummary {
   std::uint64_t task_lanes = 0;  // locations of the tasks; 0: each has its own
   std::uint64_t bytes = 0;       // size of the records in the spools
   std::uint64_t processes = 0;
-  std::uint64_t running = 0;           // processes still running: their records so far were woven
-  std::uint64_t out_of_sight = 0;      // may still run on other machines: the spool is kept
-  std::uint64_t lost_events = 0;       // events that could not be recorded
-  std::uint64_t older_events = 0;      // events given up for newer ones at the size limit
-  std::uint64_t closed_regions = 0;    // left open by the end of the program, closed here
-  std::uint64_t damaged_segments = 0;  // damaged parts of spools
-  std::uint64_t unnamed_code = 0;      // regions of compiled code without the name of a function
-  std::string ending;                  // how the program ended; empty: normally
-  std::uint64_t folded_events = 0;     // part of the events: only the profile has them
-  Shares overhead;                     // zeros: not known
-  std::uint64_t unknown_costs = 0;     // processes that `overhead` does not include
-  std::vector<GivenUpFunction> given_up{};  // by their visits, the most first
-  std::string observed_share;  // kObservedShare of core/given_up.hpp; empty: all was seen
+  std::uint64_t running = 0;            // processes still running: their records so far were woven
+  std::uint64_t maybe_running = 0;      // may still run on other machines: the spool is kept
+  std::uint64_t lost_events = 0;        // events that could not be recorded
+  std::uint64_t older_events = 0;       // events dropped for newer ones at the size limit
+  std::uint64_t closed_regions = 0;     // left open by the end of the program, closed here
+  std::uint64_t damaged_segments = 0;   // damaged parts of spools
+  std::uint64_t unnamed_code = 0;       // regions of compiled code without the name of a function
+  std::string ending;                   // how the program ended; empty: normally
+  std::uint64_t aggregated_events = 0;  // part of the events: only the profile has them
+  Shares overhead;                      // zeros: not known
+  std::uint64_t unknown_costs = 0;      // processes that `overhead` does not include
+  std::vector<ThrottledFunction> throttled{};  // by their visits, the most first
+  std::string observed_share;  // kObservedShare of core/throttled.hpp; empty: all was seen
   // Levels of call paths that the profile distinguishes, and levels that the program had; 0: the
   // profile has all of them.
   std::uint64_t profile_depth = 0;
@@ -60,14 +60,14 @@ struct WeaveOptions {
   bool keep_spool = false;
   std::vector<std::string> symbols{};  // directories with objects of compiled code, or debug files
   // Time to wait for another weave of the run; then this one is refused.
-  std::chrono::milliseconds patience{};
+  std::chrono::milliseconds timeout{};
   bool more_ranks = false;  // of the job may join the run: it is not finished
   os::DirectoryId run{};    // the directory that the run must be; empty: any
   bool just_ended = false;  // the ranks have just converted their events
 };
 
 // At the end of a program: long enough for a weave of some gigabytes.
-inline constexpr std::chrono::milliseconds kPatienceAtEnd = std::chrono::minutes(2);
+inline constexpr std::chrono::milliseconds kTimeoutAtEnd = std::chrono::minutes(2);
 
 // Weaves the spools of the run into traces.otf2 and profile.cubex inside `run`. Refused while
 // another weave is at work. May be repeated until it succeeds: all files are written under other

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/mpi/mpi_rank.hpp"
 #include "core/mpi/spawned.hpp"
 #include "core/run_properties.hpp"
+#include "core/throttled.hpp"
 #include "os/process.hpp"
 #include "os/signal_name.hpp"
 #include "spool/fork_handlers_property.hpp"
@@ -120,10 +120,10 @@ void SpoolSource::take_property(const Process& process, const std::string& key,
   };
   static constexpr Row kRows[] = {
       {kProcessCost, [](auto& run, auto& from, auto& text) { run.add_cost_of(from, text); }},
-      {kGivenUpIds,
-       [](auto& run, auto& from, auto& text) { run.note_regions(from, text, run.given_up_); }},
-      {kCutShortIds,
-       [](auto& run, auto& from, auto& text) { run.note_regions(from, text, run.cut_short_); }},
+      {kThrottledIds,
+       [](auto& run, auto& from, auto& text) { run.note_regions(from, text, run.throttled_); }},
+      {kTruncatedIds,
+       [](auto& run, auto& from, auto& text) { run.note_regions(from, text, run.truncated_); }},
       {kWindows,
        [](auto& run, auto&, auto& text) {
          run.windows_ = run.windows_.value_or(0) + rank_in(text).value_or(0);
@@ -186,7 +186,7 @@ void SpoolSource::add_properties() {
   if (windows_) definitions_.properties[kWindows] = std::to_string(*windows_);
   put("timeloom::lost_events", lost_events_);
   put("timeloom::older_events", older_events_);
-  put(kFoldedEvents, folded_events_);
+  put(kAggregatedEvents, aggregated_events_);
   put(kEventsLeftOut, events_left_out_);
   put("timeloom::damaged_definitions", bad_definitions);
   put("timeloom::damaged_segments", damaged_segments_);
@@ -199,10 +199,10 @@ void SpoolSource::add_properties() {
     if (ids.empty()) return;
     std::vector<const Region*> regions;
     for (const std::uint32_t id : ids) regions.push_back(&definitions_.regions[id]);
-    definitions_.properties[key] = given_up_text(regions);
+    definitions_.properties[key] = throttled_text(regions);
   };
-  name(kGivenUp, given_up_);
-  name(kCutShort, cut_short_);
+  name(kThrottled, throttled_);
+  name(kTruncated, truncated_);
   if (std::string share = observed_share_text(observed_cpu_); !share.empty()) {
     definitions_.properties[kObservedShare] = std::move(share);
   }
@@ -214,10 +214,11 @@ void SpoolSource::add_properties() {
 }
 
 // True if the events of all processes are there from start to end; a profile has none. Complete
-// after feeding.
+// after replaying.
 bool SpoolSource::is_whole() const {
-  const std::uint64_t missing = lost_events_ + older_events_ + dropped_events_ + folded_events_ +
-                                damaged_segments_ + unreadable_spools_ + running_ + out_of_sight_;
+  const std::uint64_t missing = lost_events_ + older_events_ + dropped_events_ +
+                                aggregated_events_ + damaged_segments_ + unreadable_spools_ +
+                                running_ + maybe_running_;
   return missing == 0 && ended_ && !windows_ && !profile_mode_;
 }
 

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "core/error.hpp"
-#include "core/given_up.hpp"
 #include "core/io.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/mpi/communicator_groups.hpp"
@@ -15,6 +14,7 @@
 #include "core/parallel.hpp"
 #include "core/run_properties.hpp"
 #include "core/teams/team_scan.hpp"
+#include "core/throttled.hpp"
 #include "run/run_layout.hpp"
 #include "spool/fork_handlers_property.hpp"
 #include "weave/message_balance.hpp"
@@ -78,7 +78,7 @@ void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   process.rank = number_of(from.properties, kRank);
   process.spawn = process.rank ? number_of(from.properties, kSpawn).value_or(0) : 0;
   process.running = process.reader->alive() == Alive::kYes;
-  if (process.reader->alive() == Alive::kUnknown) ++out_of_sight_;
+  if (process.reader->alive() == Alive::kUnknown) ++maybe_running_;
   process.profiles = spool::read_profiles(directory);
   process.reader->catch_up();  // with the regions that the profiles refer to
   process.gpu_data = spool::read_gpu(directory);
@@ -147,8 +147,8 @@ void SpoolSource::add_cost_of(const Process& process, const std::string& text) {
   definitions_.properties[process_cost_property(process.group.value())] = text;
 }
 
-// The bytes of I/O and of messages, by call path: the code that folds events finds these metrics by
-// their names.
+// The bytes of I/O and of messages, by call path: the code that aggregates events finds these
+// metrics by their names.
 void SpoolSource::add_bytes_metrics() {
   if (!definitions_.io_handles.empty()) {
     for (const char* name : {kIoBytesRead, kIoBytesWritten}) add_bytes_metric(name);
@@ -299,15 +299,15 @@ void SpoolSource::add_profiles() {
     std::uint64_t closed = 0;
     const bool ended = process.reader->definitions().ended;
     for (const spool::ProfileData& data : process.profiles.profiles) {
-      profile::FoldedLocation folded = folded_of(data, process, closed);
-      unnamed_visits_ += unnamed_visits(folded, process.ids.regions);
-      events_ += folded.events;
+      profile::AggregatedLocation aggregated = folded_of(data, process, closed);
+      unnamed_visits_ += unnamed_visits(aggregated, process.ids.regions);
+      events_ += aggregated.events;
       profile_bytes_ += (data.places.size() + 1) * sizeof(spool::ProfileNode);
-      auto& samples = folded_samples_.samples;
-      samples.insert(samples.end(), folded.samples.begin(), folded.samples.end());
-      if (data.continues) folded_events_ += folded.events;
+      auto& samples = aggregated_samples_.samples;
+      samples.insert(samples.end(), aggregated.samples.begin(), aggregated.samples.end());
+      if (data.continues) aggregated_events_ += aggregated.events;
       profile_mode_ = profile_mode_ || !data.continues;
-      profiles_.insert_or_assign(location_id(process, data.location), std::move(folded));
+      profiles_.insert_or_assign(location_id(process, data.location), std::move(aggregated));
       if (data.damaged || (ended && !data.sealed)) ++damaged_segments_;
     }
     damaged_segments_ += process.profiles.unreadable;
@@ -342,33 +342,33 @@ double SpoolSource::progress() const noexcept {
                            : static_cast<double>(done_bytes_) / static_cast<double>(total_bytes_);
 }
 
-void SpoolSource::feed_thread(const Task& task, std::span<RunSink* const> sinks) {
-  ThreadFeed feed(*task.process, task.index, definitions_.locations, sinks);
-  feed.run([this](std::uint64_t bytes) { done_bytes_ += bytes; });
-  events_ += feed.events();
-  if (!task.process->end_is_known()) closed_regions_ += feed.closed_regions();
-  dropped_events_ += feed.dropped_events();
-  older_events_ += feed.older_events();
-  kept_rewinds_ += feed.kept_rewinds();
-  unnamed_visits_ += feed.unnamed_visits();
-  tasks_on_lanes_ += feed.tasks_on_lanes();
-  damaged_segments_ += feed.damaged_segments();
+void SpoolSource::replay_thread(const Task& task, std::span<RunSink* const> sinks) {
+  ThreadReplay replay(*task.process, task.index, definitions_.locations, sinks);
+  replay.run([this](std::uint64_t bytes) { done_bytes_ += bytes; });
+  events_ += replay.events();
+  if (!task.process->end_is_known()) closed_regions_ += replay.closed_regions();
+  dropped_events_ += replay.dropped_events();
+  older_events_ += replay.older_events();
+  kept_rewinds_ += replay.kept_rewinds();
+  unnamed_visits_ += replay.unnamed_visits();
+  tasks_on_lanes_ += replay.tasks_on_lanes();
+  damaged_segments_ += replay.damaged_segments();
 }
 
-// Counts of events are made by the feeding that follows.
+// Counts of events are made by the replaying that follows.
 void SpoolSource::find_teams(unsigned threads) {
   TeamScan scan;
   const std::array<RunSink*, 1> sinks = {&scan};
   scan.begin(definitions_);
   for_each_in_parallel(tasks_.size(), threads, [&](std::size_t i) {
-    ThreadFeed feed(*tasks_[i].process, tasks_[i].index, definitions_.locations, sinks);
-    feed.run([](std::uint64_t) {});
+    ThreadReplay replay(*tasks_[i].process, tasks_[i].index, definitions_.locations, sinks);
+    replay.run([](std::uint64_t) {});
   });
   scan.finish();
   definitions_.teams = scan.take();
 }
 
-void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
+void SpoolSource::replay(std::span<RunSink* const> sinks, unsigned threads) {
   MetricTotals totals;
   std::vector<RunSink*> all(sinks.begin(), sinks.end());
   const bool with_metrics = MetricTotals::wanted(definitions_);
@@ -380,10 +380,11 @@ void SpoolSource::feed(std::span<RunSink* const> sinks, unsigned threads) {
   }
   if (with_messages) all.push_back(&messages);
   for (RunSink* sink : all) sink->begin(definitions_);
-  if (with_metrics) totals.add(folded_samples_);
-  for_each_in_parallel(tasks_.size(), threads, [&](std::size_t i) { feed_thread(tasks_[i], all); });
+  if (with_metrics) totals.add(aggregated_samples_);
+  for_each_in_parallel(tasks_.size(), threads,
+                       [&](std::size_t i) { replay_thread(tasks_[i], all); });
   for_each_in_parallel(processes_.size(), threads,
-                       [&](std::size_t i) { feed_gpu(processes_[i], all); });
+                       [&](std::size_t i) { replay_gpu(processes_[i], all); });
   add_properties();
   if (with_metrics) totals.add_to(definitions_.properties);
   messages.add(messages_);

@@ -1,7 +1,7 @@
 // The spools of a run as a RunSource: with definitions unified over the processes, times in
 // nanoseconds of one clock, and regions closed that a crash left open.
 //
-// Thread safety: used by one thread; feed() starts its own threads. Throws Error.
+// Thread safety: used by one thread; replay() starts its own threads. Throws Error.
 #pragma once
 
 #include <atomic>
@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "core/event.hpp"
-#include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
+#include "core/throttled.hpp"
 #include "formats/otf2/read/event_files.hpp"
-#include "profile/location_fold.hpp"
+#include "profile/location_aggregator.hpp"
 #include "spool/gpu_reader.hpp"
 #include "spool/profile_file.hpp"
 #include "spool/reader.hpp"
@@ -25,7 +25,7 @@
 #include "weave/message_balance.hpp"
 #include "weave/process_clock.hpp"
 #include "weave/ranks/rank_result.hpp"
-#include "weave/thread_feed.hpp"
+#include "weave/thread_replay.hpp"
 #include "weave/unify.hpp"
 
 namespace timeloom::weave {
@@ -42,30 +42,31 @@ class SpoolSource : public RunSource {
                        symbols::CodeNames* names = nullptr);
 
   const Definitions& definitions() const override { return definitions_; }
-  void feed(std::span<RunSink* const> sinks, unsigned threads) override;
+  void replay(std::span<RunSink* const> sinks, unsigned threads) override;
 
-  // The profiles that threads folded while they ran, from their start or from the end of their
+  // The profiles that threads aggregated while they ran, from their start or from the end of their
   // events. REQUIRES: called once.
-  std::map<LocationId, profile::FoldedLocation> take_profiles() { return std::move(profiles_); }
+  std::map<LocationId, profile::AggregatedLocation> take_profiles() { return std::move(profiles_); }
 
-  // True if the run shall have events (not where threads folded from their start), and a profile.
+  // True if the run shall have events (not where threads aggregated from their start), and a
+  // profile.
   bool wants_trace() const { return !profile_mode_ && !wants_only("profile"); }
   bool wants_profile() const { return !wants_trace() || !wants_only("trace"); }
 
-  // The events of the processes that have converted their own; feed() leaves these processes out.
+  // The events of the processes that have converted their own; replay() leaves these processes out.
   // The results refer to this object.
   std::vector<otf2::EventFiles> event_files() const;
   bool has_conversions() const;
   // See weave_rank(). REQUIRES: the source has a single spool.
   bool can_be_converted() const;
-  // The result of feeding, except for the data in the sinks. REQUIRES: can_be_converted(), and
-  // feed() has returned.
+  // The result of replaying, except for the data in the sinks. REQUIRES: can_be_converted(), and
+  // replay() has returned.
   RankResult rank_result() const;
 
   // Bytes of the records in the spools.
   std::uint64_t bytes() const noexcept { return total_bytes_ + profile_bytes_; }
 
-  // Counts of events; complete when feed() has returned.
+  // Counts of events; complete when replay() has returned.
   std::uint64_t events() const noexcept { return events_; }
   std::uint64_t closed_regions() const noexcept { return closed_regions_; }
   std::uint64_t damaged_segments() const noexcept { return damaged_segments_; }
@@ -79,12 +80,12 @@ class SpoolSource : public RunSource {
   // Processes that are still being measured: their records so far are read.
   std::uint64_t running() const noexcept { return running_; }
   // Processes on other machines or in other containers that may still be measured.
-  std::uint64_t out_of_sight() const noexcept { return out_of_sight_; }
+  std::uint64_t maybe_running() const noexcept { return maybe_running_; }
   // The ending of the run in words; empty: normal. Complete after construction.
   std::string ending() const;
   // The name of the profile, without .cubex; empty: the default.
   const std::string& profile_name() const noexcept { return profile_name_; }
-  // Adds to the properties of the run. REQUIRES: before feed().
+  // Adds to the properties of the run. REQUIRES: before replay().
   void set_property(const std::string& key, const std::string& value) {
     definitions_.properties[key] = value;
   }
@@ -143,7 +144,7 @@ class SpoolSource : public RunSource {
   void add_gpus();
   void add_gpu_locations(Process& process);
   void add_gpu_properties();
-  void feed_gpu(const Process& process, std::span<RunSink* const> sinks);
+  void replay_gpu(const Process& process, std::span<RunSink* const> sinks);
   // The ending of a child, recorded by the process that waited for it.
   static std::optional<int> reaped_status(const Process& parent, std::uint64_t child);
   void add_bytes_metrics();
@@ -166,33 +167,33 @@ class SpoolSource : public RunSource {
   void note_regions(const Process& process, const std::string& ids, std::set<std::uint32_t>& noted);
   std::uint64_t tasks_of_threads() const;
   void find_teams(unsigned threads);
-  void feed_thread(const Task& task, std::span<RunSink* const> sinks);
+  void replay_thread(const Task& task, std::span<RunSink* const> sinks);
 
   Definitions definitions_;
   std::vector<Process> processes_;
   bool has_ranks_ = false;
   std::vector<Task> tasks_;
-  std::map<LocationId, profile::FoldedLocation> profiles_;
-  profile::FoldedLocation folded_samples_;  // only the samples, from all profiles
-  MessageBalance::Ends messages_;           // first of the conversions, then of all processes
-  std::uint64_t conversions_cpu_ns_ = 0;    // that other processes used for converting
+  std::map<LocationId, profile::AggregatedLocation> profiles_;
+  profile::AggregatedLocation aggregated_samples_;  // only the samples, from all profiles
+  MessageBalance::Ends messages_;         // first of the conversions, then of all processes
+  std::uint64_t conversions_cpu_ns_ = 0;  // that other processes used for converting
   std::vector<std::uint64_t> metric_totals_;
   bool profile_mode_ = false;
   bool members_unknown_ = false;           // members of some communicator are unknown
-  std::set<std::uint32_t> given_up_;       // regions that some process did not time to its end
-  std::set<std::uint32_t> cut_short_;      // the same for single visits
+  std::set<std::uint32_t> throttled_;      // regions that some process did not time to its end
+  std::set<std::uint32_t> truncated_;      // the same for single visits
   std::vector<ObservedCpu> observed_cpu_;  // of processes with a limit whose instrumenter paused
   CpuTimes cpu_;                           // of all processes, as far as they are known
   CostSum cost_;                           // of measuring, over all processes
   std::optional<std::uint64_t> windows_;   // windows that were recorded; empty: unknown
-  std::uint64_t folded_events_ = 0;        // of threads that have other events, too
+  std::uint64_t aggregated_events_ = 0;    // of threads that have other events, too
   std::uint64_t total_bytes_ = 0;
   std::uint64_t profile_bytes_ = 0;
   bool ended_ = true;
   std::string profile_name_;
   bool has_aliases_ = false;
   std::uint64_t running_ = 0;
-  std::uint64_t out_of_sight_ = 0;
+  std::uint64_t maybe_running_ = 0;
   std::atomic<std::uint64_t> done_bytes_ = 0;
   std::atomic<std::uint64_t> events_ = 0;
   std::atomic<std::uint64_t> closed_regions_ = 0;

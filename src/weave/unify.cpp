@@ -5,7 +5,7 @@
 #include "core/forked_region.hpp"
 #include "core/mpi/communicator_groups.hpp"
 #include "core/waiting_metric.hpp"
-#include "core/wakes.hpp"
+#include "core/wakeups.hpp"
 
 namespace timeloom::weave {
 namespace {
@@ -80,8 +80,8 @@ ProcessIds Unifier::add(const spool::ProcessDefinitions& process,
     const std::uint32_t to = unify(parameters_, key_of(parameter), run_.parameters, parameter);
     ids.parameters.set(id, to);
     if (!parameter.splits_call_paths()) ids.task_parameter = to;
-    const WakeEnd end = wake_end_of(parameter);
-    if (end != WakeEnd::kNone) ids.wake_parameters[end == WakeEnd::kWakes ? 0 : 1] = to;
+    const WakeupEnd end = wakeup_end_of(parameter);
+    if (end != WakeupEnd::kNone) ids.wakeup_parameters[end == WakeupEnd::kWakes ? 0 : 1] = to;
   }
   for (const auto& [id, metric] : process.metrics) {
     ids.metrics.set(id, unify(metrics_, key_of(metric), run_.metrics, metric));

@@ -66,8 +66,8 @@ struct ProcessIds {
   IdMap strings;
   IdMap parameters;
   std::uint32_t task_parameter = IdMap::kNone;  // the parameter that names tasks, in the run
-  std::array<std::uint32_t, 2> wake_parameters{IdMap::kNone, IdMap::kNone};  // the parameters of
-                                                                             // wakes
+  std::array<std::uint32_t, 2> wakeup_parameters{IdMap::kNone, IdMap::kNone};  // the parameters of
+                                                                               // wakeups
   IdMap metrics;
   IdMap communicators;
   IdMap io_handles;

@@ -44,7 +44,7 @@ void check_settings(const OmnitraceSettings& omnitrace) {
     if (!(window.delay >= 0) || !(window.duration >= 0)) std::abort();
   });
   try_to([&] { static_cast<void>(categories_left_out(omnitrace)); });
-  try_to([&] { static_cast<void>(unmet_wishes(omnitrace)); });
+  try_to([&] { static_cast<void>(unmet_requests(omnitrace)); });
   try_to([&] { static_cast<void>(time_unit(omnitrace)); });
   try_to([&] { static_cast<void>(memory_unit(omnitrace)); });
   try_to([&] {

@@ -30,7 +30,7 @@ void require(bool sound) {
   if (!sound) std::abort();
 }
 
-// Aborts on what no source may feed.
+// Aborts on what no source may replay.
 class Checker : public RunSink {
  public:
   void begin(const Definitions& definitions) override {
@@ -130,7 +130,7 @@ void write_archive(std::string_view input, const std::filesystem::path& director
 std::uint64_t events_of(RunSource& source) {
   Checker checker;
   const std::array<RunSink*, 1> sinks{&checker};
-  source.feed(sinks, 1);
+  source.replay(sinks, 1);
   return checker.events();
 }
 

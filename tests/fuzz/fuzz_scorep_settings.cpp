@@ -21,7 +21,7 @@ void check_variables(const std::vector<std::string>& words) {
     const bool written = scorep.as_cfg().find(std::string(name) + "=") != std::string::npos;
     if (find_scorep_variable(name)->in_cfg && !written) std::abort();
   }
-  if (unmet_wishes(scorep, false).size() > unmet_wishes(scorep, true).size()) std::abort();
+  if (unmet_requests(scorep, false).size() > unmet_requests(scorep, true).size()) std::abort();
   static_cast<void>(writes_profile(scorep));
   Settings settings;
   apply(scorep, settings);

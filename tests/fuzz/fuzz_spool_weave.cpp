@@ -14,7 +14,7 @@
 namespace timeloom {
 namespace {
 
-// Counts events and aborts on what no source may feed.
+// Counts events and aborts on what no source may replay.
 class Checker : public RunSink {
  public:
   void begin(const Definitions& definitions) override { definitions_ = &definitions; }
@@ -62,11 +62,11 @@ void weave_and_read(const std::string& spool, const std::filesystem::path& outpu
   profile::CallTreeSink tree;
   Checker checker;
   const std::array<RunSink*, 3> sinks{&checker, trace.get(), &tree};
-  source.feed(sinks, 1);
+  source.replay(sinks, 1);
   if (checker.events() != source.events()) std::abort();
   Checker again;
   const std::array<RunSink*, 1> readers{&again};
-  otf2::open(output / "traces.otf2")->feed(readers, 1);
+  otf2::open(output / "traces.otf2")->replay(readers, 1);
   if (again.events() != checker.events()) std::abort();
 }
 

@@ -4,11 +4,11 @@
 #include <cstring>
 
 #include "core/error.hpp"
+#include "view/answers/auxiliary_events.hpp"
 #include "view/answers/call_details.hpp"
 #include "view/answers/find.hpp"
 #include "view/answers/group_tiles.hpp"
 #include "view/answers/range_table.hpp"
-#include "view/answers/side_events.hpp"
 #include "view/answers/viewed_messages.hpp"
 #include "view/index/tile.hpp"
 #include "view_run.hpp"
@@ -44,8 +44,8 @@ void try_to(Work work) {
 void ask_track(const Index& index, const Definitions& definitions, std::uint32_t number) {
   const auto track = index.track(number);
   const std::uint64_t end = track->record().end, middle = end / 2;
-  for (const TilePlace place :
-       {TilePlace{0, middle / kColumns}, TilePlace{5, 0}, TilePlace{kLastLevel, 0}}) {
+  for (const TileKey place :
+       {TileKey{0, middle / kColumns}, TileKey{5, 0}, TileKey{kLastLevel, 0}}) {
     try_to([&] {
       const Picture picture = picture_at(*track, place, 0, 40);
       const std::size_t cells = std::size_t{picture.rows} * kColumns;
@@ -65,7 +65,7 @@ void ask_track(const Index& index, const Definitions& definitions, std::uint32_t
 }
 
 void ask_besides_calls(const Index& index, const Definitions& definitions) {
-  const SideEvents events(index, definitions);
+  const AuxiliaryEvents events(index, definitions);
   for (const auto& [key, series] : events.series()) {
     const ValuesQuestion question{key, 5, 20'000};
     const auto found = values_in(index, events, definitions, {&question, 1});

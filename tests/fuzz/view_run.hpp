@@ -50,11 +50,11 @@ inline Definitions small_definitions() {
 // A message from the first process to the second, and a collective operation of both.
 inline void talk(std::vector<Event>& events, std::uint64_t time, std::uint32_t rank) {
   const Timestamp now{time};
-  events.push_back(operand(now, OperandPlace::kPeerAndTag, pair_of(1 - rank, 7)));
+  events.push_back(operand(now, OperandKind::kPeerAndTag, pair_of(1 - rank, 7)));
   events.push_back({now, rank == 0 ? EventKind::kMpiSend : EventKind::kMpiRecv, 0, 80});
   const auto kind = static_cast<std::uint32_t>(CollectiveKind::kBarrier);
   events.push_back({now, EventKind::kMpiCollectiveBegin, 0, 0});
-  events.push_back(operand(now, OperandPlace::kPeerAndTag, pair_of(kind, UINT32_MAX)));
+  events.push_back(operand(now, OperandKind::kPeerAndTag, pair_of(kind, UINT32_MAX)));
   events.push_back({now, EventKind::kMpiCollectiveEnd, 0, 0});
 }
 

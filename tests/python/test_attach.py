@@ -120,7 +120,7 @@ def test_calls_that_were_open_end_when_they_do(running, road, tmp_path):
 
 def test_ctrl_c_while_it_says_that_it_records(monkeypatch):
     """The user presses it when the line appears, possibly before the next step."""
-    monkeypatch.setattr(_attach, "_say", lambda text: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(_attach, "_print_line", lambda text: signal.raise_signal(signal.SIGINT))
     ours, process = socket.socketpair()
     with ours, process:
         process.sendall(b"it is done\n")

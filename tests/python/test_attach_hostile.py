@@ -95,17 +95,17 @@ def test_a_directory_of_the_meeting_that_is_replaced_by_a_link(monkeypatch, requ
     foreign = tmp_path / "foreign"
     foreign.mkdir(mode=0o700)
     (foreign / "script.py").write_text("precious")
-    listen = _attach._Meeting._listen
+    listen = _attach._Rendezvous._listen
 
-    def swap(meeting):
-        os.rename(meeting._directory, tmp_path / "moved")
-        os.symlink(foreign, meeting._directory)
-        listen(meeting)
+    def swap(rendezvous):
+        os.rename(rendezvous._directory, tmp_path / "moved")
+        os.symlink(foreign, rendezvous._directory)
+        listen(rendezvous)
 
-    monkeypatch.setattr(_attach._Meeting, "_listen", swap)
+    monkeypatch.setattr(_attach._Rendezvous, "_listen", swap)
     process = Process(os.getpid(), [], sys.executable, Interpreter(tuple(sys.version_info[:3]), False), 65534)
     with pytest.raises(Refused, match="was replaced by somebody else"):
-        _attach._Meeting(process, "run", 0)
+        _attach._Rendezvous(process, "run", 0)
     assert (foreign / "script.py").read_text() == "precious"
     assert (foreign.stat().st_uid, foreign.stat().st_mode & 0o777) == (0, 0o700)
     assert (foreign / "script.py").stat().st_uid == 0

@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("IPython")
 
-from timeloom._notebook import _block, _fold, _svg
-from timeloom._notebook._fold import Folded, Lane, Span
+from timeloom._notebook import _aggregate, _block, _svg
+from timeloom._notebook._aggregate import CellTables, Lane, Span
 
 pytestmark = pytest.mark.one_python
 
@@ -42,7 +42,7 @@ def test_a_small_flame_graph_has_all_that_is_wide_enough():
 
 def test_the_call_tree_has_the_largest_call_paths():
     tree = [row("cell", 0, 10.0), *[row(f"part{i}", 1, 0.06) for i in range(100)], row("work", 1, 4.0)]
-    shown = re.findall(r"×  (.*?)\n", _block._tree(Folded([], tree, [], {})))
+    shown = re.findall(r"×  (.*?)\n", _block._tree(CellTables([], tree, [], {})))
     assert shown == ["cell", *[f"  part{i}" for i in range(58)], "  work"]
 
 
@@ -61,14 +61,14 @@ def test_the_timeline_has_the_busiest_threads():
 
 
 def test_the_calls_that_are_kept_are_the_longest(monkeypatch):
-    monkeypatch.setattr(_fold, "_MOST_SPANS", 10)
-    root = _fold._Node(-1)
-    words = [_fold._ENTER | 0 << 2]
+    monkeypatch.setattr(_aggregate, "_MOST_SPANS", 10)
+    root = _aggregate._Node(-1)
+    words = [_aggregate._ENTER | 0 << 2]
     for i in range(100):
-        words += [_fold._ENTER | 1 << 2 | (2 * i) << 28, _fold._LEAVE | (2 * i + 1) << 28]
-    words.append(_fold._LEAVE | 300 << 28)
+        words += [_aggregate._ENTER | 1 << 2 | (2 * i) << 28, _aggregate._LEAVE | (2 * i + 1) << 28]
+    words.append(_aggregate._LEAVE | 300 << 28)
     data = b"".join(word.to_bytes(8, "little") for word in words)
-    spans = _fold._fold_thread([(0, 0, data)], root, {})
+    spans = _aggregate._aggregate_thread([(0, 0, data)], root, {})
     assert len(spans) < 20 and (0, 0, 300, 0) in spans
 
 
@@ -76,7 +76,7 @@ def test_names_do_not_move_the_text_around_them():
     commands = "".join(map(chr, [*range(0x20), 0x7F, 0x9B, 0x202E, 0x2028, 0x2069]))
     one = {**row(commands + "<é>", 0, 1.0), "place": "app.py:1"}
     head = _block.Head("In [1]", 1.0, 1.0, 1, 2, 0.0, "run", "", 0, 0, None)
-    folded = Folded([one], [one], [Lane(commands, [Span(0, 0.0, 1.0, commands)])], {})
+    folded = CellTables([one], [one], [Lane(commands, [Span(0, 0.0, 1.0, commands)])], {})
     text = _block.as_text(head, folded)
     assert f"{'?' * len(commands)}<é>  app.py:1" in text and not set(commands) & set(text.replace("\n", ""))
     assert not set(commands) & set(_block.as_html(head, folded).replace("\n", ""))

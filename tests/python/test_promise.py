@@ -133,7 +133,7 @@ def test_everything_that_shows_visits_names_them(tmp_path, timeloom):
     assert f" \u2265 {seen:,} " in full
     answer = timeloom("report", "run", cwd=tmp_path, COLUMNS="120").stdout
     assert any(f">= {seen:,}" in row and "fib" in row for row in answer.splitlines())
-    assert "\n>=: given up for --overhead; its later calls are its callers'\n" in answer
+    assert "\n>=: throttled for --overhead; its later calls are its callers'\n" in answer
     assert "--c-functions" not in answer  # their time is not in long stretches
     one = timeloom("report", "--function", "fib", "run", cwd=tmp_path).stdout
     assert f"\n>= {seen:,} visits" in one

@@ -9,9 +9,9 @@ pytestmark = pytest.mark.any_python
 
 ROOT = Path(__file__).resolve().parents[2]
 # Text at the start of a line on stderr, or behind "!" in a report.
-MARKS = ("say(", "say_not_recorded(", "line_start()", "fprintf(stderr", "losses.push_back(")
+MARKS = ("print_line(", "print_not_recorded(", "line_start()", "fprintf(stderr", "losses.push_back(")
 # Files whose texts are parts of such lines.
-PARTS = ("src/core/given_up.cpp", "src/python/launch/end/end_of_run.cpp", "src/python/launch/place/rank_place.cpp",
+PARTS = ("src/core/throttled.cpp", "src/python/launch/end/end_of_run.cpp", "src/python/launch/plan/rank_run.cpp",
          "src/python/launch/end/summary_text.cpp", "src/weave/run_properties.cpp")  # fmt: skip
 # Doors of other tools have pages of their own for their options; these are answers of a command to its user at once.
 ELSEWHERE = ("src/doors/scorep/tools/", "src/tools/score/", "src/tools/view/", "src/tools/report/", "src/tools/main.cpp",
@@ -25,7 +25,7 @@ def statements(path):
     """The statements of a file, each as its code and its texts; in Python a logical line is one."""
     text = path.read_text()
     if path.suffix == ".py":
-        for line in re.findall(r"(?:sys\.stderr\.write|\b_?say)\(.*", text):
+        for line in re.findall(r"(?:sys\.stderr\.write|\b_?say|\b_print_line)\(.*", text):
             yield MARKS[0], re.findall(r"\"((?:[^\"\\]|\\.)*)\"", line)
         return
     code, texts = "", []

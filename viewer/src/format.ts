@@ -80,7 +80,7 @@ export function times(before: number, after: number): string {
 export const valueText = (value: number): string => (Number.isInteger(value) && Math.abs(value) < 1e15 ? count(Math.abs(value)).replace(/^/, value < 0 ? "−" : "") : String(Number(value.toPrecision(6))));
 
 /** The last part of a path, which distinguishes it: "stencil.py:39". */
-export function place(file: string, line: number): string {
+export function fileAndLine(file: string, line: number): string {
   if (!file) return "";
   const name = file.slice(file.lastIndexOf("/") + 1);
   return line > 0 ? `${name}:${line}` : name;

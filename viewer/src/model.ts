@@ -256,7 +256,7 @@ export interface ValuesRange {
 }
 
 /** The data of a run other than calls. */
-export interface Side {
+export interface Auxiliary {
   readonly counters: readonly Counter[];
   /** The number of links between locations. */
   readonly links: number;
@@ -334,7 +334,7 @@ export interface MessageRange extends Selection {
   readonly columns: number;
 }
 
-/** The links of a location; of the many wakes, only those that end on it in the range. */
+/** The links of a location; of the many wakeups, only those that end on it in the range. */
 export interface LinksRange {
   readonly track: number;
   readonly begin: number;
@@ -342,7 +342,7 @@ export interface LinksRange {
   readonly limit: number;
 }
 
-/** A link from the creation of a thread or task to its start, from its end to a call that waited for it, or from a wake
+/** A link from the creation of a thread or task to its start, from its end to a call that waited for it, or from a wakeup
     to the place where the task continues. */
 export interface Link {
   readonly kind: "creates" | "awaited" | "wakes";

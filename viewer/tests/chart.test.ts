@@ -59,7 +59,7 @@ test("values, parameters and links of a page", async () => {
   };
   const made = randomRun(1), lanes = [lane(0), lane(1)];
   const source = new MemorySource({ ...made.run, locations: made.run.locations.slice(0, 2) }, made.paths, lanes);
-  assert.deepEqual((await source.side()).counters, [{ track: 0, metric: 0, values: 2 }, { track: 1, metric: 0, values: 2 }]);
+  assert.deepEqual((await source.auxiliary()).counters, [{ track: 0, metric: 0, values: 2 }, { track: 1, metric: 0, values: 2 }]);
   assert.deepEqual([...(await source.values([{ track: 1, metric: 0, begin: 6, end: 20 }]))[0].last], [1.5, 2.5]);
   assert.deepEqual([...(await source.values([{ track: 1, metric: 0, begin: 0, end: 6 }]))[0].last], [1.5, 2.5]);
   assert.deepEqual(linksOf(lanes), [{ kind: "creates", from: 4, to: 5, fromTrack: 0, toTrack: 1 }, { kind: "awaited", from: 8, to: 9, fromTrack: 1, toTrack: 0 }, { kind: "wakes", from: 11, to: 12, fromTrack: 0, toTrack: 1 }]);

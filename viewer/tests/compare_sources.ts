@@ -39,7 +39,7 @@ async function outlined(source: Source, run: Run, { finest, step }: Outline, see
     return { track: one, level, index: below(Math.floor(run.length / (COLUMNS * 4 ** level)) + 2), rows: 1 + below(30) };
   });
   const talk = { begin, end, tracks, limit: 1 + below(below(2) ? 8 : 500), columns: 2 ** below(9) };
-  const { counters, messages } = await source.side();
+  const { counters, messages } = await source.auxiliary();
   return {
     tiles: await source.tiles(keys, never), profile: await source.profile({ begin, end, tracks }, never), counters, talk: messages,
     values: await source.values(counters.slice(0, 64).map(({ track, metric }) => ({ track, metric, begin: 0, end: run.length })), never),
@@ -60,7 +60,7 @@ async function answers(source: Source, run: Run, seed: number): Promise<Record<s
   const search = { limit: 1 + below(200), begin, end, shortest: below(2) ? 0 : below(100_000), tracks, regions: below(2) ? null : [below(run.regions.length)] };
   const talk = { begin, end, tracks, limit: 1 + below(below(2) ? 8 : 500), columns: 2 ** below(9) };
   const call = await source.call(track(), below(6), begin, never);
-  const side = await source.side(), counters = side.counters.filter(() => below(side.counters.length) < 8);
+  const side = await source.auxiliary(), counters = side.counters.filter(() => below(side.counters.length) < 8);
   return {
     tiles: await source.tiles(keys, never), profile: await source.profile({ begin, end, tracks }, never), calls: await source.calls([range], never),
     earliest: await source.find({ ...search, order: "earliest" }, never), latest: await source.find({ ...search, order: "latest" }, never),

@@ -45,7 +45,7 @@ async function everything(source: Source): Promise<unknown[]> {
   return [
     await source.paths(), await source.tiles([key, { ...key, track: WHOLE_RUN, level: 3 }], never),
     await source.calls([{ track: 0, ...range, depths: 3, limit: 20 }], never), await source.profile({ ...range, tracks: null }, never),
-    await source.call(0, 0, run.length / 2, never), await source.side(),
+    await source.call(0, 0, run.length / 2, never), await source.auxiliary(),
     await source.messages({ ...range, tracks: null, limit: 20, columns: 4 }, never), await source.collectives({ ...range, tracks: null, limit: 20, columns: 4 }, never),
   ];
 }

@@ -13,7 +13,7 @@ import { crowd } from "../src/timeline/crowd";
 import { FIRST_FOLDER, layOut, rowAt, siblingsOf, treeOf, visible } from "../src/timeline/layout";
 import { inLane, lanesOf, memberAt } from "../src/timeline/lanes";
 import { Line } from "../src/timeline/lines";
-import { slots } from "../src/timeline/painter";
+import { slots } from "../src/timeline/renderer";
 import { waitingOf } from "../src/timeline/waiting";
 import { levelFor } from "../src/timeline/scale";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { count, duration, instant, parseDuration, percent, place, setTicksPerSecond, shortName } from "../src/format";
+import { count, duration, instant, parseDuration, percent, fileAndLine, setTicksPerSecond, shortName } from "../src/format";
 
 test("durations have three digits and the unit that fits them", () => {
   const cases: [number, string][] = [
@@ -33,8 +33,8 @@ test("counts, shares, places and short names", () => {
   assert.equal(percent(1, 8), "12.5 %");
   assert.equal(percent(1, 1e6), "< 0.1 %");
   assert.equal(percent(0, 0), "–");
-  assert.equal(place("/a/b/stencil.py", 39), "stencil.py:39");
-  assert.equal(place("", 0), "");
+  assert.equal(fileAndLine("/a/b/stencil.py", 39), "stencil.py:39");
+  assert.equal(fileAndLine("", 0), "");
   assert.equal(shortName("app.core.Solver.step", "app.core"), "Solver.step");
   assert.equal(shortName("apple", "app"), "apple");
   assert.equal(shortName("json.<module>", "json"), "json.<module>");

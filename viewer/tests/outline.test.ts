@@ -167,7 +167,7 @@ test("what is not in an outline is not made up", async () => {
   assert.equal(await outline.call(0, 0, 50, never), null);
   const [calls] = await outline.calls([{ track: 0, depths: 9, limit: 9, begin: 0, end: 999 }], never);
   assert.deepEqual([calls.count, calls.complete], [0, false]);
-  const side = await outline.side();
+  const side = await outline.auxiliary();
   assert.deepEqual(side.counters, [{ track: 1, metric: 0, values: 50 }]);
   const [all, first] = await outline.values([{ track: 1, metric: 0, begin: 0, end: 999 }, { track: 1, metric: 0, begin: 0, end: 5 }], never);
   assert.deepEqual([all.count, Array.from(all.mean)], [2, [2, 3]]);

@@ -91,7 +91,7 @@ export async function answer(made: Made, source: MemorySource, name: string, bod
     const details = await source.call(u32(0), u32(4), f64(8));
     return JSON.stringify(details ? { call: { ...details, own_waiting: details.ownWaiting, stack: undefined, path: 0 }, stack: details.stack } : { call: null });
   } else if (name === "side") {
-    return JSON.stringify(await source.side());
+    return JSON.stringify(await source.auxiliary());
   } else if (name === "messages" || name === "collectives" || name === "matrix") {
     const tracks = list(32, u32(24));
     if (view.byteLength !== 32 + 4 * tracks.length) throw new Error("wrong length");

@@ -64,7 +64,7 @@ async function everything(source: Source): Promise<unknown[]> {
     answers.push(await source.profile({ ...range, tracks }, never));
     for (const order of ["earliest", "latest", "longest"] as const) answers.push(await source.find({ ...range, order, limit: 20, shortest: 3, tracks, regions: tracks && [1, 3] }, never));
   }
-  answers.push(await source.side());
+  answers.push(await source.auxiliary());
   for (const tracks of [null, [1], [0, 2]]) {
     for (const limit of [1, 5, 17, 1000]) {
       const asked = { ...range, tracks, limit, columns: 16 };

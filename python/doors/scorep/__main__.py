@@ -36,9 +36,9 @@ def main() -> None:
         raise SystemExit(1) from None
     _core.load_wrappers(line.wrappers)  # starts this process again, before anything is printed
     if line.verbose:
-        line.remarks.append(_choices(line))
-    for remark in line.remarks:
-        sys.stderr.write(f"scorep: {remark}\n")
+        line.notes.append(_choices(line))
+    for note in line.notes:
+        sys.stderr.write(f"scorep: {note}\n")
     brought = [name for name in sys.modules if name not in before]
     _core.run_program("scorep", _settings(line), pyproject, line.program, brought, before_program)
 

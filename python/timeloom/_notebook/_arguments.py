@@ -60,7 +60,7 @@ def of_timeloom(line: str) -> CellOptions:
     for name in _wrappers.OPTIONS.keys() & settings.keys():
         if settings[name] not in ("none", "off", False) and (why := _wrappers.missing(name)):
             raise Error(f"--{name}: {why}")
-    return CellOptions({**_wrappers.dormant(), **settings}, own)
+    return CellOptions({**_wrappers.inactive(), **settings}, own)
 
 
 @functools.cache
@@ -86,14 +86,14 @@ def _next_option(words: list[str]) -> tuple[str, str | bool]:
 
 
 def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
-    """The settings of arguments of the Score-P bindings, and remarks on them. Raises Error."""
+    """The settings of arguments of the Score-P bindings, and notes on them. Raises Error."""
     line = _scorep_words.parse([*arguments, "--", "cell"])
     settings: dict[str, Any] = {
         "layout": "scorep", "region_names": "scorep", "location_names": "scorep", "imports": True, "waiting": False,
         "instrumenter": line.instrumenter, "paused": line.off, "keep_spool": line.keep_files,
     }
-    remarks = []
-    settings |= _wrappers.dormant()
+    notes = []
+    settings |= _wrappers.inactive()
     options = (("--mpp=mpi", "mpi"), ("--io", "io"), ("--thread=pthread", "thread"), ("--compiler", "compiler"))
     for option, name in options:
         value = line.wrappers.get(name)
@@ -101,12 +101,12 @@ def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
             settings |= {} if value is None else {name: value}
             continue
         if why := _wrappers.missing(name):
-            remarks.append(f"{option}: {why}")
+            notes.append(f"{option}: {why}")
         else:
             settings[name] = value
     if line.kokkos and "KOKKOS_TOOLS_LIBS" not in os.environ:
-        remarks.append("--kokkos: start the kernel with KOKKOS_TOOLS_LIBS=$(timeloom-config --kokkos)")
-    return settings, line.remarks + remarks
+        notes.append("--kokkos: start the kernel with KOKKOS_TOOLS_LIBS=$(timeloom-config --kokkos)")
+    return settings, line.notes + notes
 
 
 def with_hidden(settings: dict[str, Any], has_await: bool) -> dict[str, Any]:

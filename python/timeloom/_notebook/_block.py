@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from timeloom._notebook import _svg
-from timeloom._notebook._fold import Folded, largest
+from timeloom._notebook._aggregate import CellTables, largest
 from timeloom._notebook._handle import OPENED_BY
 from timeloom._notebook._plain import escaped, plain
 from timeloom._text import duration, plural, size_text
@@ -64,22 +64,22 @@ def _resources(head: Head) -> str:
     return f"memory {head.resident / 1e6:.0f} MB{rise}"
 
 
-def _input_output(folded: Folded | None) -> list[str]:
+def _input_output(tables: CellTables | None) -> list[str]:
     """Return a line on the bytes read and written, if they were recorded."""
-    if folded is None or not folded.io:
+    if tables is None or not tables.io:
         return []
     words = {"read": "read", "write": "wrote"}
     return [", ".join(f"{words[operation]} {size_text(one.bytes)} in {plural(one.operations, 'call')}"
-                      for operation, one in sorted(folded.io.items()))]
+                      for operation, one in sorted(tables.io.items()))]
 
 
-def advice(head: Head, folded: Folded | None) -> list[str]:
+def advice(head: Head, tables: CellTables | None) -> list[str]:
     """Return at most three lines of advice, each with its option."""
-    if folded is None:
+    if tables is None:
         return []
     lines = []
-    calls = sorted((row for row in folded.flat if "." in row["name"]), key=lambda row: -row["visits"])
-    total = sum(row["visits"] for row in folded.flat)
+    calls = sorted((row for row in tables.flat if "." in row["name"]), key=lambda row: -row["visits"])
+    total = sum(row["visits"] for row in tables.flat)
     if head.overhead is not None and head.overhead >= 0.1 and calls and total:
         most = [row for row in calls[:3] if row["visits"] > 0.1 * total]
         options = " ".join(f"--exclude {row['name']}" for row in most)
@@ -88,7 +88,7 @@ def advice(head: Head, folded: Folded | None) -> list[str]:
             lines.append(f"{share:.0%} of all calls are not recorded with: %%timeloom {options}")
     if head.events > 5_000_000:
         lines.append("a trace of this size is slow to open; call paths alone: %%timeloom --profile")
-    own = folded.flat[0] if folded.flat else None
+    own = tables.flat[0] if tables.flat else None
     if own is not None and own["name"].startswith("In [") and own["exclusive_s"] > 0.5 * head.seconds:
         lines.append("most time is in the cell itself or in C functions: %%timeloom --c-functions shows these")
     return lines[:3]
@@ -97,15 +97,15 @@ def advice(head: Head, folded: Folded | None) -> list[str]:
 # ---- text
 
 
-def as_text(head: Head, folded: Folded | None) -> str:
+def as_text(head: Head, tables: CellTables | None) -> str:
     """Return the block as text of at most 15 lines."""
     lines = [_summary(head), verdict(head.overhead) + _dash(_comparison(head))]
-    if folded is not None:
+    if tables is not None:
         lines.append(f"{'calls':>9}  {'self':>8}  {'total':>8}  function")
         lines += [f"{row['visits']:>9,}  {duration(row['exclusive_s']):>8}  {duration(row['inclusive_s']):>8}  "
-                  f"{_place(row)}" for row in folded.flat[:7]]
-    lines += _input_output(folded) + advice(head, folded)
-    lines.append(_state(head, folded))
+                  f"{_place(row)}" for row in tables.flat[:7]]
+    lines += _input_output(tables) + advice(head, tables)
+    lines.append(_state(head, tables))
     return "\n".join(map(plain, [*lines[:14], f"run: {head.run}  (in Python: _run)"]))
 
 
@@ -113,10 +113,10 @@ def _dash(text: str) -> str:
     return f"; {text}" if text else ""
 
 
-def _state(head: Head, folded: Folded | None) -> str:
+def _state(head: Head, tables: CellTables | None) -> str:
     if head.problem:
         return f"not woven: {head.problem}"
-    return _resources(head) + ("" if folded is not None else "; functions are shown when the run is woven: _run.top()")
+    return _resources(head) + ("" if tables is not None else "; functions are shown when the run is woven: _run.top()")
 
 
 def _place(row: dict[str, Any]) -> str:
@@ -129,15 +129,15 @@ _MUTED = "opacity:.65"
 _CELL = "text-align:right;padding:1px 8px"
 
 
-def as_html(head: Head, folded: Folded | None) -> str:
+def as_html(head: Head, tables: CellTables | None) -> str:
     """Return the block as HTML, with bars and pictures."""
     parts = [f"<div style='margin:2px 0'><b>{escaped(_summary(head))}</b></div>",
              f"<div style='{_MUTED}'>{escaped(verdict(head.overhead) + _dash(_comparison(head)))}</div>"]
-    if folded is not None:
-        parts += [_table(folded.flat[:_ROWS], head), _tree(folded), _pictures(folded)]
-    parts += [f"<div>{escaped(line)}</div>" for line in _input_output(folded)]
-    parts += [f"<div>&#9656; {escaped(line)}</div>" for line in advice(head, folded)]
-    parts.append(f"<div style='{_MUTED}'>{escaped(_state(head, folded))}</div>")
+    if tables is not None:
+        parts += [_table(tables.flat[:_ROWS], head), _tree(tables), _pictures(tables)]
+    parts += [f"<div>{escaped(line)}</div>" for line in _input_output(tables)]
+    parts += [f"<div>&#9656; {escaped(line)}</div>" for line in advice(head, tables)]
+    parts.append(f"<div style='{_MUTED}'>{escaped(_state(head, tables))}</div>")
     parts.append(_links(head))
     return ("<div style='font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.45;"
             "color:var(--jp-content-font-color1,inherit);max-width:960px'>" + "".join(parts) + "</div>")
@@ -162,20 +162,20 @@ def _table(rows: list[dict[str, Any]], head: Head) -> str:
     return f"<table style='border-collapse:collapse;margin:6px 0;border:none'>{''.join(lines)}</table>"
 
 
-def _tree(folded: Folded) -> str:
-    whole = sum(row["inclusive_s"] for row in folded.tree if row["depth"] == 0) or 1e-9
-    shown = largest([row for row in folded.tree if row["inclusive_s"] >= _SMALL * whole], _TREE_ROWS)
+def _tree(tables: CellTables) -> str:
+    whole = sum(row["inclusive_s"] for row in tables.tree if row["depth"] == 0) or 1e-9
+    shown = largest([row for row in tables.tree if row["inclusive_s"] >= _SMALL * whole], _TREE_ROWS)
     lines = [f"{100 * row['inclusive_s'] / whole:5.1f} %  {duration(row['inclusive_s']):>8}  {row['visits']:>8,} ×  "
              f"{'  ' * row['depth']}{escaped(row['name'])}" for row in shown]
-    if hidden := len(folded.tree) - len(shown):
+    if hidden := len(tables.tree) - len(shown):
         lines.append(f"{'':27}{plural(hidden, 'smaller call path')}")
     text = "\n".join(lines)
     return _details("call tree", f"<pre style='margin:2px 0;font-size:12px;background:none'>{text}</pre>")
 
 
-def _pictures(folded: Folded) -> str:
+def _pictures(tables: CellTables) -> str:
     parts, room = [], _MOST_IMAGES
-    for title, picture in (("flame graph", _svg.flame_graph(folded.tree)), ("timeline", _svg.timeline(folded.lanes))):
+    for title, picture in (("flame graph", _svg.flame_graph(tables.tree)), ("timeline", _svg.timeline(tables.lanes))):
         image = _svg.as_image(picture, title)
         if picture and len(image) <= room:
             parts.append(_details(title, image, True))

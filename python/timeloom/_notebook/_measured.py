@@ -28,7 +28,7 @@ class MeasuredCell:
         self.run: str | None = None
         self.shown = ""  # the directory as the user wrote it
         self.keep_spool = False
-        self.remarks: list[str] = []
+        self.notes: list[str] = []
         self.error: BaseException | None = None  # that ended the cell
         self._notebook = notebook
         self._line = line
@@ -57,7 +57,7 @@ class MeasuredCell:
     def _prepare(self) -> CellMeasurement:
         settings: dict[str, Any]
         if self.scorep:
-            settings, self.remarks = _arguments.of_scorep(self._notebook.settings.binding_arguments)
+            settings, self.notes = _arguments.of_scorep(self._notebook.settings.binding_arguments)
             settings["output"], self.shown = _places.of_scorep()
         else:
             settings = dict(_arguments.of_timeloom(self._line).settings)

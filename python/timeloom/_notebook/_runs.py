@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from IPython.display import display
 
 from timeloom._notebook import _block, _vampir
-from timeloom._notebook._fold import Folded, Lane, Span, Transfers, fold
+from timeloom._notebook._aggregate import CellTables, Lane, Span, Transfers, aggregate
 from timeloom._notebook._handle import CellRun
 from timeloom._notebook._messages import say, say_error, show_text
 from timeloom._notebook._sources import Sources
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from timeloom._notebook._notebook import Notebook
 
 _NOT_SAVED = "KernelWarning: Path of Instrumentation results could not be determined or were not saved locally."
-_QUICK = 10_000  # events that are always folded before the reply
-_EVENTS_A_SECOND = 1_000_000  # folded
+_QUICK = 10_000  # events that are always aggregated before the reply
+_EVENTS_A_SECOND = 1_000_000  # aggregated
 _SHARE = 0.1  # share of the cell's own time by which its block may delay the reply
 _MOST_EVENTS = 20_000  # of a timeline
 
@@ -66,14 +66,14 @@ class Runs:
             return
         if measured.scorep:
             say(f"Instrumentation results can be found in {measured.shown}")
-        for remark in measured.remarks:
-            show_text(remark)
+        for note in measured.notes:
+            show_text(note)
         if self._notebook.places.has(measured.run):
             self._sources.keep(measured.run, list(self._notebook.cells))
         head = self._head(measured, totals)
         seconds = measured.measurement.seconds
         quick = max(_QUICK, int(seconds * _SHARE * _EVENTS_A_SECOND))
-        folded = fold(measured.run) if totals["profile"] or totals["events"] <= quick else None
+        tables = aggregate(measured.run) if totals["profile"] or totals["events"] <= quick else None
         weaving = Weaving(measured.run, measured.keep_spool, lambda: self._woven(record))
         record = CellRecord(head, CellRun(measured.run, weaving), weaving)
         self.records.append(record)
@@ -81,18 +81,18 @@ class Runs:
         self._notebook.shell.user_ns_hidden["_run"] = record.run
         self._weaver.weave(weaving)
         if self._notebook.settings.report != "off":
-            self._show(record, folded, seconds * _SHARE if self._notebook.is_attended else None)
+            self._show(record, tables, seconds * _SHARE if self._notebook.is_attended else None)
         if measured.scorep and self._notebook.settings.launch_vampir:
             weaving.wait()
             _vampir.launch(measured.run)
 
-    def _show(self, record: CellRecord, folded: Folded | None, patience: float | None) -> None:
-        """Show the block, complete if the run is folded or woven within this many seconds; None: without limit."""
-        if folded is None and record.weaving.wait(patience):
-            record.head, folded = _when_woven(record)
+    def _show(self, record: CellRecord, tables: CellTables | None, timeout: float | None) -> None:
+        """Show the block, complete if the run is aggregated or woven within this many seconds; None: without limit."""
+        if tables is None and record.weaving.wait(timeout):
+            record.head, tables = _when_woven(record)
         with self._updating:
-            record.complete, record.settled = folded is not None, bool(record.head.problem)
-            record.block = display(self._mime(record.head, folded), raw=True, display_id=True)
+            record.complete, record.settled = tables is not None, bool(record.head.problem)
+            record.block = display(self._mime(record.head, tables), raw=True, display_id=True)
         if record.weaving.wait(0):  # its thread may have found no block to update
             self._woven(record)
 
@@ -117,18 +117,18 @@ class Runs:
             before=before,
         )
 
-    def _mime(self, head: _block.Head, folded: Folded | None) -> dict[str, str]:
-        if folded is not None:
-            self._name_places(folded)
-        data = {"text/plain": _block.as_text(head, folded)}
+    def _mime(self, head: _block.Head, tables: CellTables | None) -> dict[str, str]:
+        if tables is not None:
+            self._name_places(tables)
+        data = {"text/plain": _block.as_text(head, tables)}
         if self._notebook.settings.report == "static":
-            data["text/html"] = _block.as_html(head, folded)
+            data["text/html"] = _block.as_html(head, tables)
         return data
 
-    def _name_places(self, folded: Folded) -> None:
+    def _name_places(self, tables: CellTables) -> None:
         """Replace names of files inside the kernel by the numbers of their cells."""
         cells = self._notebook.cells
-        for row in folded.flat:
+        for row in tables.flat:
             file, line = row["file"], row["line"]
             if file in cells:
                 row["place"] = f"In[{cells[file]}]:{line}"
@@ -145,8 +145,8 @@ class Runs:
             record.settled = True
         if record.complete and not record.weaving.error:
             return
-        record.head, folded = _when_woven(record)
-        record.update = self._mime(record.head, folded)
+        record.head, tables = _when_woven(record)
+        record.update = self._mime(record.head, tables)
         record.block.update(record.update, raw=True)
         self._updated.append(record)
 
@@ -162,17 +162,17 @@ class Runs:
         self._weaver.wait()
 
 
-def _when_woven(record: CellRecord) -> tuple[_block.Head, Folded | None]:
+def _when_woven(record: CellRecord) -> tuple[_block.Head, CellTables | None]:
     """Return the text and HTML of a run that is woven, or could not be."""
     if record.weaving.error:
         return record.head._replace(problem=record.weaving.error), None
     return record.head, woven_rows(record.run)
 
 
-def woven_rows(run: CellRun) -> Folded:
+def woven_rows(run: CellRun) -> CellTables:
     """Return the rows of a woven run."""
     events = list(run.events()) if run.info["events"] <= _MOST_EVENTS else []
-    return Folded(run.run.flat, run.run.tree, _lanes_of(events), _transfers_of(run))
+    return CellTables(run.run.flat, run.run.tree, _lanes_of(events), _transfers_of(run))
 
 
 def _transfers_of(run: CellRun) -> dict[str, Transfers]:

@@ -11,7 +11,7 @@ from timeloom._notebook._plain import escaped
 from timeloom._text import duration
 
 if TYPE_CHECKING:
-    from timeloom._notebook._fold import Lane, Span
+    from timeloom._notebook._aggregate import Lane, Span
 
 _WIDTH = 940
 _ROW = 17
@@ -57,7 +57,7 @@ def _box(x: float, y: float, width: float, name: str, title: str) -> str:
 def flame_graph(tree: list[dict[str, Any]]) -> str:
     """Return a picture of the call paths, callers above; empty if there are none. Of too many, the longest are
     drawn."""
-    from timeloom._notebook._fold import largest
+    from timeloom._notebook._aggregate import largest
 
     whole = sum(row["inclusive_s"] for row in tree if row["depth"] == 0)
     if whole <= 0:

@@ -1,4 +1,4 @@
-"""Wrapper libraries in a kernel: loaded when it starts, dormant until a cell requests their records.
+"""Wrapper libraries in a kernel: loaded when it starts, inactive until a cell requests their records.
 
 The dynamic linker loads them when a process starts, so only a kernel that was installed with the option has them.
 """
@@ -69,7 +69,7 @@ def missing(name: str) -> str:
     return f"{what} cannot be recorded in this kernel; python -m timeloom_kernel.install {option} makes one that can"
 
 
-def dormant() -> dict[str, str | bool]:
+def inactive() -> dict[str, str | bool]:
     """Return settings with which no wrapper records. Compiled code needs no wrapper if it is linked with libtimeloom,
     so it is refused only if the wrapper is there."""
     return {name: False if OPTIONS[name].value is True else "none"

@@ -3,7 +3,7 @@
 // An Event of a message or collective operation follows events of kind kOperand, one for each of
 // its operands, with the same time:
 //
-//   place            messages                       collective operations
+//   kind             messages                       collective operations
 //   kPeerAndTag      rank of the peer in the         operation, rank of the root (kNoRoot: none)
 //                    communicator, tag
 //   kReceived                                       bytes received
@@ -47,7 +47,7 @@ enum class CollectiveKind : std::uint8_t {
 inline constexpr char kBytesSent[] = "bytes_sent";
 inline constexpr char kBytesReceived[] = "bytes_received";
 
-enum class OperandPlace : std::uint32_t { kPeerAndTag = 0, kReceived = 1, kRequest = 2 };
+enum class OperandKind : std::uint32_t { kPeerAndTag = 0, kReceived = 1, kRequest = 2 };
 
 constexpr std::uint64_t pair_of(std::uint32_t first, std::uint32_t second) noexcept {
   return first | (std::uint64_t{second} << 32);
@@ -59,7 +59,7 @@ constexpr std::uint32_t second_of(std::uint64_t pair) noexcept {
   return static_cast<std::uint32_t>(pair >> 32);
 }
 
-inline Event operand(Timestamp time, OperandPlace place, std::uint64_t value) noexcept {
+inline Event operand(Timestamp time, OperandKind place, std::uint64_t value) noexcept {
   return {time, EventKind::kOperand, static_cast<std::uint32_t>(place), value};
 }
 

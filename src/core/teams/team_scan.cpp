@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/wakes.hpp"
+#include "core/wakeups.hpp"
 
 namespace timeloom {
 
@@ -75,7 +75,7 @@ class TeamScan::OfLocation : public LocationSink {
   void parameter(const Event& event) {
     const auto& all = scan_.definitions_->parameters;
     if (open_.empty() || event.ref >= all.size()) return;
-    if (!all[event.ref].splits_call_paths() || wake_end_of(all[event.ref]) != WakeEnd::kNone)
+    if (!all[event.ref].splits_call_paths() || wakeup_end_of(all[event.ref]) != WakeupEnd::kNone)
       return;
     open_.back().path = 0;
     for (auto one = given_.rbegin(); one != given_.rend() && one->depth == open_.size(); ++one) {

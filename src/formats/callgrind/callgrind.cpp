@@ -36,7 +36,7 @@ struct Call {
 };
 
 struct Function {
-  Cost own;
+  Cost self;
   std::map<std::uint32_t, Call> calls;  // by called function
 };
 
@@ -171,7 +171,7 @@ class CallgrindWriter {
     Functions functions;
     times.for_each(location, [&](const profile::Cell& cell, std::uint64_t exclusive) {
       const std::uint32_t function = function_of(cell.node);
-      functions[function].own.add({clock_.nanoseconds(exclusive), cell.statistics.visits});
+      functions[function].self.add({clock_.nanoseconds(exclusive), cell.statistics.visits});
       const profile::NodeId parent = tree_.nodes[cell.node.value()].parent;
       if (!parent.defined()) return;
       Call& call = functions[function_of(parent)].calls[function];
@@ -214,8 +214,8 @@ class CallgrindWriter {
     for (const auto& [number, function] : functions) {
       text += "\nfl=" + file_of(number) + "\nfn=" + name_of(number) + "\n";
       append_number(text, table_[number].line);
-      add_cost(text, function.own);
-      sum.add(function.own);
+      add_cost(text, function.self);
+      sum.add(function.self);
       for (const auto& [called, call] : function.calls) {
         text += "cfi=" + file_of(called) + "\ncfn=" + name_of(called) + "\ncalls=";
         append_number(text, call.count);

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/metric_unit.hpp"
-#include "core/wakes.hpp"
+#include "core/wakeups.hpp"
 #include "exchange/call_sink.hpp"
 #include "exchange/format_text.hpp"
 #include "exchange/in_order.hpp"
@@ -106,7 +106,7 @@ class ChromeLocation : public exchange::CallSink {
       case EventKind::kThreadBegin: return flow(event, "f", "create", 2 * event.value);
       case EventKind::kThreadEnd: return flow(event, "s", "end", 2 * event.value + 1);
       case EventKind::kThreadWait: return flow(event, "f", "end", 2 * event.value + 1);
-      case EventKind::kParameterUint: return wake(event);
+      case EventKind::kParameterUint: return wakeup(event);
       default:
         if (const auto one = transfers_.read(event)) transfer(*one, event.time);
     }
@@ -194,8 +194,8 @@ class ChromeLocation : public exchange::CallSink {
   }
 
   // An arrow from the call that wakes a task to the call in which the task was suspended.
-  void wake(const Event& event) {
-    const bool wakes = wake_end_of(event, definitions()) == WakeEnd::kWakes;
+  void wakeup(const Event& event) {
+    const bool wakes = wakeup_end_of(event, definitions()) == WakeupEnd::kWakes;
     begin_line(wakes ? "s" : "f", event.time);
     text_ += R"(,"bp":"e")";
     end_flow("wakes", "wake", event.value);
@@ -309,7 +309,7 @@ void write_events(RunSource& run, const Options& options, Destination& out) {
   ChromeRun sink(run.definitions(), exchange::number_messages(run, options.threads), out);
   out.write(head(sink.shared()));
   const std::array<RunSink*, 1> sinks = {&sink};
-  run.feed(sinks, options.threads);
+  run.replay(sinks, options.threads);
   out.write(markers(sink.shared()));
   out.write(tail(sink.shared(), options));
 }

@@ -206,7 +206,7 @@ class GlobalDefinitions {
   // `written`: metrics in the order of their references as members.
   void write_metric_class(std::size_t first, const std::vector<std::size_t>& written) {
     const Metric& metric = definitions_.metrics[first];
-    const MetricPlace& place = shared_.metrics[first];
+    const MetricMember& place = shared_.metrics[first];
     std::vector<OTF2_MetricMemberRef> members;
     for (std::size_t member = 0; member < written.size(); ++member) {
       if (shared_.metrics[written[member]].metric_class == place.metric_class) {

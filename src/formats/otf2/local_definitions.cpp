@@ -165,7 +165,7 @@ EventReferences references_of(const Shared& shared) {
   result.offset_attribute = shared.offset_attribute;
   const std::vector<Metric>& metrics = shared.definitions->metrics;
   for (std::uint32_t i = 0; i < metrics.size(); ++i) {
-    const MetricPlace& place = shared.metrics[i];
+    const MetricMember& place = shared.metrics[i];
     if (metrics[i].is_waiting() || place.member != 0) continue;
     result.metrics.push_back({place.metric_class, i, {}});
     for (const auto& [where, instance] : shared.metric_instances) {

@@ -186,7 +186,7 @@ class LocationWriter : public LocationSink {
                   ", which is not defined [TL316]");
     }
     const Metric& metric = shared_.definitions->metrics[event.ref];
-    const MetricPlace& place = shared_.metrics[event.ref];
+    const MetricMember& place = shared_.metrics[event.ref];
     types_[place.member] = metric_type(metric.type);
     values_[place.member] = metric_value(event.value);
     if (place.member + 1 < place.members) return OTF2_SUCCESS;  // other members follow
@@ -242,7 +242,7 @@ void number_metrics(Shared& shared) {
   for (std::size_t i = 0; i < all.metrics.size(); ++i) {
     const Metric& metric = all.metrics[i];
     if (metric.is_waiting()) continue;  // an attribute of enters and leaves
-    MetricPlace& place = shared.metrics[i];
+    MetricMember& place = shared.metrics[i];
     std::vector<std::size_t>& members = sets[metric.set];
     const bool full = members.size() == UINT8_MAX;  // not of ours
     if (metric.sampled() && !members.empty() && !full) {

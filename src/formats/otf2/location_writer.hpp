@@ -20,8 +20,8 @@ namespace timeloom::otf2 {
 // The first of the communicators in which threads create and await each other.
 inline constexpr OTF2_CommRef kThreads = 0;
 
-// The class that the values of a metric go to, and the metric's place among the class's members.
-struct MetricPlace {
+// The class that the values of a metric go to, and the metric's index among the class's members.
+struct MetricMember {
   OTF2_MetricRef metric_class = 0;
   std::uint8_t member = 0;
   std::uint8_t members = 1;
@@ -43,7 +43,7 @@ struct Shared {
     std::vector<OTF2_StringRef> arguments;
   };
   std::vector<Program> programs;                   // by LocationGroupId
-  std::vector<MetricPlace> metrics;                // by MetricId
+  std::vector<MetricMember> metrics;               // by MetricId
   bool threads_by_process = false;                 // see thread_writer.hpp
   OTF2_CommRef first_communicator = kThreads + 1;  // of MPI
   OTF2_CommRef first_team = kThreads + 1;          // of teams of threads, behind those

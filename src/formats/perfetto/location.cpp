@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/wakes.hpp"
+#include "core/wakeups.hpp"
 #include "exchange/call_sink.hpp"
 #include "exchange/format_text.hpp"
 #include "formats/perfetto/schema.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kPiece = 1 << 16;
 constexpr std::uint64_t kMessages = std::uint64_t{1} << 63;  // flow ids from here on are messages
-constexpr std::uint64_t kWakes = std::uint64_t{1} << 62;     // flow ids from here on are wakes
+constexpr std::uint64_t kWakes = std::uint64_t{1} << 62;     // flow ids from here on are wakeups
 
 // Numbers start at 1.
 std::uint64_t number_of(exchange::Category category) {
@@ -97,7 +97,7 @@ class PerfettoLocation : public exchange::CallSink {
       case EventKind::kThreadWait:
         return flow(event, "join", event::kTerminatingFlowIds, 2 * event.value + 3);
       case EventKind::kParameterUint: {
-        const bool wakes = wake_end_of(event, definitions()) == WakeEnd::kWakes;
+        const bool wakes = wakeup_end_of(event, definitions()) == WakeupEnd::kWakes;
         return flow(event, wakes ? "wakes" : "woken",
                     wakes ? event::kFlowIds : event::kTerminatingFlowIds, kWakes + event.value);
       }

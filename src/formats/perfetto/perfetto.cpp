@@ -30,7 +30,7 @@ void write_events(RunSource& run, const exchange::Options& options, exchange::De
   PerfettoRun sink(run.definitions(), exchange::number_messages(run, options.threads),
                    options.functions, out);
   const std::array<RunSink*, 1> sinks = {&sink};
-  run.feed(sinks, options.threads);
+  run.replay(sinks, options.threads);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ using profile::Totals;
 
 void add(Count& count, const Totals& totals, bool recursive) {
   count.calls += totals.visits;
-  count.own += totals.exclusive;
+  count.exclusive += totals.exclusive;
   if (recursive) return;
   count.primitive += totals.visits;
   count.all += totals.inclusive;
@@ -42,7 +42,7 @@ class Table {
     for (Entry& entry : entries_) {
       // cProfile has no functions that were defined and never called.
       const auto place = static_cast<std::size_t>(&entry - entries_.data());
-      if (entry.calls != 0 || entry.own != 0) table.emplace(names_[place], std::move(entry));
+      if (entry.calls != 0 || entry.exclusive != 0) table.emplace(names_[place], std::move(entry));
     }
     return table;
   }

@@ -18,7 +18,7 @@ using Function = std::tuple<std::string, std::uint32_t, std::string>;
 struct Count {
   std::uint64_t calls = 0;
   std::uint64_t primitive = 0;  // calls that are not inside another call of the same function
-  std::uint64_t own = 0;        // ticks
+  std::uint64_t exclusive = 0;  // ticks
   std::uint64_t all = 0;        // ticks of the primitive calls
 };
 

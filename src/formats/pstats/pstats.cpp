@@ -98,7 +98,7 @@ class PstatsWriter {
     marshal_.text(name);
   }
   void write_times(const Count& count) {
-    marshal_.real(seconds(count.own));
+    marshal_.real(seconds(count.exclusive));
     marshal_.real(seconds(count.all));
   }
   double seconds(std::uint64_t ticks) const {

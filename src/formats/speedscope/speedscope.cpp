@@ -131,7 +131,7 @@ void write_events(RunSource& run, const Options& options, Destination& out) {
   out.write(head(options, frames_of(run.definitions())));
   SpeedscopeRun sink(run.definitions(), out);
   const std::array<RunSink*, 1> sinks = {&sink};
-  run.feed(sinks, 1);  // one location after the other
+  run.replay(sinks, 1);  // one location after the other
   out.write("\n]}\n");
 }
 

@@ -19,8 +19,8 @@
 #include "gpu/cuda/records.hpp"
 #include "os/references.hpp"
 #include "os/thread.hpp"
+#include "record/auxiliary_file.hpp"
 #include "record/measurement.hpp"
-#include "record/side_file.hpp"
 
 namespace timeloom::cuda {
 namespace {
@@ -46,7 +46,7 @@ struct Session {
 Session* g_session = nullptr;
 std::atomic<bool> g_ours = false;  // CUPTI calls us
 
-void say(const std::string& text) { std::fprintf(stderr, "timeloom: %s\n", text.c_str()); }
+void print_line(const std::string& text) { std::fprintf(stderr, "timeloom: %s\n", text.c_str()); }
 
 std::uint64_t timestamp() {
   if (!g_ours.load(std::memory_order_relaxed)) {  // the current user of CUPTI expects its own clock
@@ -145,7 +145,8 @@ void step_aside() {
     s.records.leave();
   } catch (const std::exception&) {  // no memory
   }
-  say("the GPU is recorded no longer: the program has begun to trace it itself "
+  print_line(
+      "the GPU is recorded no longer: the program has begun to trace it itself "
       "(torch.profiler or another user of CUPTI) [TL028]");
 }
 
@@ -186,7 +187,7 @@ void start() {
   }
   if (!works) {
     g_ours = false;
-    say("the GPU is not recorded: " + reason + " [TL025]");
+    print_line("the GPU is not recorded: " + reason + " [TL025]");
     return;
   }
   os::at_fork_in_child(forget_in_child);
@@ -204,7 +205,8 @@ extern "C" [[gnu::visibility("default")]] int InitializeInjection() {
   try {
     timeloom::cuda::start();
   } catch (const std::exception& error) {
-    timeloom::cuda::say("the GPU is not recorded: " + std::string(error.what()) + " [TL025]");
+    timeloom::cuda::print_line("the GPU is not recorded: " + std::string(error.what()) +
+                               " [TL025]");
   }
   return 1;
 }

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "gpu/cuda/call_names.hpp"
+#include "record/auxiliary_file.hpp"
 #include "record/measurement.hpp"
-#include "record/side_file.hpp"
 
 namespace timeloom::cuda {
 namespace {

@@ -22,11 +22,11 @@ namespace {
 
 // The number of a measurement, followed by the handle.
 constexpr unsigned kNumberShift = 32;
-using Place = std::atomic<std::uint64_t>;
+using Slot = std::atomic<std::uint64_t>;
 
 struct Entry {
-  Place descriptor;
-  Place stream;
+  Slot descriptor;
+  Slot stream;
 };
 
 // Pages are mapped at the first use of a descriptor in them, and kept.
@@ -37,12 +37,12 @@ struct Page {
 };
 constinit std::array<std::atomic<Page*>, kPages> g_pages{};
 
-Page* make_page(std::atomic<Page*>& place) noexcept {
+Page* make_page(std::atomic<Page*>& slot) noexcept {
   void* const memory =
       ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   Page* expected = nullptr;
-  if (place.compare_exchange_strong(expected, static_cast<Page*>(memory))) {
+  if (slot.compare_exchange_strong(expected, static_cast<Page*>(memory))) {
     return static_cast<Page*>(memory);
   }
   ::munmap(memory, sizeof(Page));  // another thread was faster
@@ -53,9 +53,9 @@ Page* make_page(std::atomic<Page*>& place) noexcept {
 Entry* entry_of(int descriptor, bool make) noexcept {
   const auto index = static_cast<unsigned>(descriptor);
   if (descriptor < 0 || index >= kPages * kPageEntries) return nullptr;
-  std::atomic<Page*>& place = g_pages[index / kPageEntries];
-  Page* page = place.load(std::memory_order_acquire);
-  if (page == nullptr && make) page = make_page(place);
+  std::atomic<Page*>& slot = g_pages[index / kPageEntries];
+  Page* page = slot.load(std::memory_order_acquire);
+  if (page == nullptr && make) page = make_page(slot);
   return page == nullptr ? nullptr : &page->entries[index % kPageEntries];
 }
 
@@ -101,19 +101,19 @@ IoHandle describe(int descriptor, IoParadigm paradigm, IoHandleId parent, bool p
   return handle;
 }
 
-IoHandleId define(Place& place, int descriptor, IoParadigm paradigm, IoHandleId parent,
+IoHandleId define(Slot& slot, int descriptor, IoParadigm paradigm, IoHandleId parent,
                   bool pre_created) noexcept try {
   const IoHandleId id =
       record::define_io_handle(describe(descriptor, paradigm, parent, pre_created));
-  if (id.defined()) place.store(value_of(id), std::memory_order_relaxed);
+  if (id.defined()) slot.store(value_of(id), std::memory_order_relaxed);
   return id;
 } catch (const std::bad_alloc&) {
   return {};
 }
 
-IoHandleId known_or_new(Place& place, int descriptor, IoParadigm paradigm) noexcept {
-  const IoHandleId known = id_of(place.load(std::memory_order_relaxed));
-  return known.defined() ? known : define(place, descriptor, paradigm, {}, true);
+IoHandleId known_or_new(Slot& slot, int descriptor, IoParadigm paradigm) noexcept {
+  const IoHandleId known = id_of(slot.load(std::memory_order_relaxed));
+  return known.defined() ? known : define(slot, descriptor, paradigm, {}, true);
 }
 
 std::uint32_t bits_of(int flags, std::initializer_list<std::pair<int, std::uint32_t>> meanings) {

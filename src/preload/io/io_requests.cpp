@@ -28,28 +28,28 @@ bool transfers(const aiocb& request) noexcept {
 // memory. The place of a request holds its tag and the handle. A request whose place another one
 // has taken is found by its descriptor, which is right unless that has been closed meanwhile.
 
-constexpr unsigned kPlaceBits = 12;
-constinit std::array<std::atomic<std::uint64_t>, 1u << kPlaceBits> g_requests{};
+constexpr unsigned kSlotBits = 12;
+constinit std::array<std::atomic<std::uint64_t>, 1u << kSlotBits> g_requests{};
 
-struct RequestPlace {
+struct RequestSlot {
   std::atomic<std::uint64_t>& value;
   std::uint32_t tag;
 };
 
-RequestPlace place_of(const aiocb& request) noexcept {
+RequestSlot slot_of(const aiocb& request) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(&request);
   const std::uint64_t measurement = record::measurement_number();
   const std::uint64_t mixed = (address ^ measurement << 48) * 0x9e3779b97f4a7c15;
-  return {g_requests[mixed >> (64 - kPlaceBits)],
-          static_cast<std::uint32_t>(mixed >> (32 - kPlaceBits))};
+  return {g_requests[mixed >> (64 - kSlotBits)],
+          static_cast<std::uint32_t>(mixed >> (32 - kSlotBits))};
 }
 
 // REQUIRES for these functions: inside a WrapperScope that is wanted().
 void note_request(const aiocb& request) noexcept {
-  const RequestPlace place = place_of(request);
+  const RequestSlot slot = slot_of(request);
   const IoHandleId handle = handle_of(request.aio_fildes);
-  const std::uint64_t value = std::uint64_t{place.tag} << 32 | handle.value();
-  place.value.store(handle.defined() ? value : 0, std::memory_order_relaxed);
+  const std::uint64_t value = std::uint64_t{slot.tag} << 32 | handle.value();
+  slot.value.store(handle.defined() ? value : 0, std::memory_order_relaxed);
 }
 
 void note_requests(aiocb* const* requests, int count) noexcept {
@@ -59,10 +59,10 @@ void note_requests(aiocb* const* requests, int count) noexcept {
 }
 
 IoHandleId take_request(const aiocb& request) noexcept {
-  const RequestPlace place = place_of(request);
-  std::uint64_t value = place.value.load(std::memory_order_relaxed);
-  if (value == 0 || value >> 32 != place.tag) return handle_of(request.aio_fildes);
-  place.value.compare_exchange_strong(value, 0, std::memory_order_relaxed);
+  const RequestSlot slot = slot_of(request);
+  std::uint64_t value = slot.value.load(std::memory_order_relaxed);
+  if (value == 0 || value >> 32 != slot.tag) return handle_of(request.aio_fildes);
+  slot.value.compare_exchange_strong(value, 0, std::memory_order_relaxed);
   return IoHandleId{static_cast<std::uint32_t>(value)};
 }
 

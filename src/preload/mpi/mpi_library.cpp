@@ -117,7 +117,7 @@ bool has_several() noexcept {
   return several;
 }
 
-void say_which(const LoadedLibrary& library) noexcept {
+void print_which(const LoadedLibrary& library) noexcept {
   Dl_info info{};
   (void)::dladdr(library.find(kInit), &info);
   std::fprintf(stderr,
@@ -152,13 +152,13 @@ bool detail::look_whether_passes(Function function, const void* caller) noexcept
   if (!g_several && has_several() && !g_several.exchange(true)) {
     for (std::atomic<void*>& real : g_real) real = nullptr;
     look_again();
-    if (g_found.state.load(std::memory_order_acquire) >= 2) say_which(g_found.library);
+    if (g_found.state.load(std::memory_order_acquire) >= 2) print_which(g_found.library);
   }
   if (!g_several) return false;
   const LoadedLibrary used = used_by(function, caller);
   if (g_found.state.load(std::memory_order_acquire) < 2) {
     if (!begins_mpi(function)) return true;
-    if (set_found(used)) say_which(used);
+    if (set_found(used)) print_which(used);
   }
   return !(used == g_found.library);
 }

@@ -10,8 +10,8 @@
 
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/print_line.hpp"
 #include "python/interpreter/python_text.hpp"
-#include "python/interpreter/say.hpp"
 #include "python/launch/end/weave_process.hpp"
 #include "python/launch/measure.hpp"
 #include "python/launch/python_values.hpp"
@@ -62,8 +62,8 @@ PyObject* join_run() {
   static bool said = false;
   SessionResult result;
   if (!std::exchange(said, true) && session_so_far(result)) {
-    say("timeloom.Measurement is part of the run " + result.run +
-        " here, and its settings do not count [TL012]");
+    print_line("timeloom.Measurement is part of the run " + result.run +
+               " here, and its settings do not count [TL012]");
   }
   return so_far();
 }
@@ -84,7 +84,7 @@ void make_run(const Settings& settings, const std::string& program, Block& block
   const run::MadeRun made =
       run::make_directory(block.directory, settings.flag(kSettings.force), settings.as_variables());
   block.id = made.directory.id();
-  if (!made.remark.empty()) say(made.remark);
+  if (!made.note.empty()) print_line(made.note);
 }
 
 // Ends a measurement that a parent process has started in this one: the process's own takes
@@ -175,7 +175,7 @@ PyObject* totals_dict(const SessionResult& result) {
       "{s:N,s:s,s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:O,s:K,s:i,s:d,s:d,s:d,s:s,s:K}", "run", run,
       "instrumenter", result.instrumenter.c_str(), "profile", result.profile ? Py_True : Py_False,
       "events", static_cast<unsigned long long>(result.events), "folded_events",
-      static_cast<unsigned long long>(result.folded_events), "threads",
+      static_cast<unsigned long long>(result.aggregated_events), "threads",
       static_cast<unsigned long long>(result.threads), "tasks",
       static_cast<unsigned long long>(result.tasks), "bytes",
       static_cast<unsigned long long>(result.bytes), "lost_events",

@@ -9,8 +9,8 @@
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/code_regions.hpp"
+#include "record/defined_regions.hpp"
 #include "record/measurement.hpp"
-#include "record/region_marks.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -95,15 +95,15 @@ PyType_Slot kRegionSlots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(region_dea
 PyType_Spec kRegionSpec = {"timeloom.region", sizeof(RegionObject), 0,
                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, kRegionSlots};
 
-Region user_region(PyObject* name, SourcePlace place) {
+Region user_region(PyObject* name, SourceLines lines) {
   Region region;
   region.name = utf8_text(name);
   region.canonical_name = region.name;
   region.paradigm = Paradigm::kUser;
   region.role = region_style().user_regions;
-  region.file = std::move(place.file);
-  region.first_line = place.first_line;
-  region.last_line = place.last_line;
+  region.file = std::move(lines.file);
+  region.first_line = lines.first_line;
+  region.last_line = lines.last_line;
   return region;
 }
 
@@ -117,7 +117,7 @@ Ref function_in(PyObject* object) {
   return inner && PyFunction_Check(inner.get()) ? std::move(inner) : Ref{};
 }
 
-SourcePlace place_of_caller() {
+SourceLines source_lines_of_caller() {
   for (Ref frame = Ref::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame())); frame;
        frame = Ref(reinterpret_cast<PyObject*>(PyFrame_GetBack(frame.frame())))) {
     const Ref code(PyFrame_GetCode(frame.frame()));
@@ -130,7 +130,7 @@ SourcePlace place_of_caller() {
   return {};
 }
 
-// Forgets the regions of past measurements: the first place of a name in this one counts.
+// Forgets the regions of past measurements: the first lines of a name in this one count.
 void forget_past() noexcept {
   if (g_words_of == first_measurement()) return;
   g_words_of = first_measurement();
@@ -149,13 +149,13 @@ EventWord keep(PyObject* words, PyObject* name, EventWord word) noexcept {
   return word;
 }
 
-Region user_region_at(PyObject* name, const SourcePlace* place) {
-  return user_region(name, place != nullptr ? *place : place_of_caller());
+Region user_region_at(PyObject* name, const SourceLines* lines) {
+  return user_region(name, lines != nullptr ? *lines : source_lines_of_caller());
 }
 
-EventWord recorded_word(PyObject* name, const SourcePlace* place) {
+EventWord recorded_word(PyObject* name, const SourceLines* lines) {
   if (const EventWord known = known_word_of(g_words, name)) return known;
-  return keep(g_words, name, record::enter_word(record::region_id(user_region_at(name, place))));
+  return keep(g_words, name, record::enter_word(record::region_id(user_region_at(name, lines))));
 }
 
 // A word without a definition, with a unique number. Not of kind "enter".
@@ -165,12 +165,12 @@ EventWord left_out_word(PyObject* name) {
   return keep(g_left_out, name, make_word(WordKind::kLeave, number & kMaxPayload));
 }
 
-EventWord verdict_on(PyObject* name, const SourcePlace* place) {
+EventWord verdict_on(PyObject* name, const SourceLines* lines) {
   if (g_verdicts_of != code_index()) PyDict_Clear(g_verdicts);
   g_verdicts_of = code_index();
   if (const EventWord known = known_word_of(g_verdicts, name)) return known;
-  const bool left_out = excludes_user_region(user_region_at(name, place));
-  return keep(g_verdicts, name, left_out ? left_out_word(name) : recorded_word(name, place));
+  const bool left_out = excludes_user_region(user_region_at(name, lines));
+  return keep(g_verdicts, name, left_out ? left_out_word(name) : recorded_word(name, lines));
 }
 
 constexpr record::Token kLeftOut = record::Token{1} << 40;
@@ -206,9 +206,9 @@ bool is_decorable(PyObject* object) noexcept {
          PyObject_TypeCheck(object, &PyStaticMethod_Type);
 }
 
-SourcePlace place_of(PyObject* function) {
+SourceLines source_lines_of(PyObject* function) {
   const Ref inner = function_in(function);
-  if (!inner) return place_of_caller();
+  if (!inner) return source_lines_of_caller();
   auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(inner.get()));
   const auto line = code->co_firstlineno > 0 ? static_cast<std::uint32_t>(code->co_firstlineno) : 0;
   return {file_of(code), line, std::max(line, last_line_of(code))};
@@ -224,8 +224,8 @@ bool knows_user_region(PyObject* name) noexcept {
 EventWord decorated_word(PyObject* region, PyObject* function) noexcept {
   if (PyUnicode_Check(region)) {
     const ErrorGuard guard;
-    const SourcePlace place = place_of(function);
-    return user_region_word(region, &place);
+    const SourceLines lines = source_lines_of(function);
+    return user_region_word(region, &lines);
   }
   const Ref inner = function_in(region);
   if (!inner) return 0;
@@ -235,12 +235,12 @@ EventWord decorated_word(PyObject* region, PyObject* function) noexcept {
   return is_region(word) ? word : 0;
 }
 
-EventWord user_region_word(PyObject* name, const SourcePlace* place) noexcept {
+EventWord user_region_word(PyObject* name, const SourceLines* lines) noexcept {
   const ErrorGuard guard;
   const CriticalSection critical;
   forget_past();
   try {
-    return filters_user_regions() ? verdict_on(name, place) : recorded_word(name, place);
+    return filters_user_regions() ? verdict_on(name, lines) : recorded_word(name, lines);
   } catch (const std::exception&) {
     return 0;
   }

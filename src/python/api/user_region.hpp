@@ -12,20 +12,20 @@
 
 namespace timeloom::python {
 
-// The place of a user region in the source.
-struct SourcePlace {
+// The file and lines of a user region.
+struct SourceLines {
   std::string file;
   std::uint32_t first_line = 0;
   std::uint32_t last_line = 0;
 };
-// The place of a Python function, or of the function that it wraps. For other objects and nullptr:
-// the place of the calling Python code outside of Timeloom's packages.
-SourcePlace place_of(PyObject* function);
+// The file and lines of a Python function, or of the function that it wraps. For other objects and
+// nullptr: the lines of the calling Python code outside of Timeloom's packages.
+SourceLines source_lines_of(PyObject* function);
 
 // The word of the user region `name` (a str) under the current rules: its enter word, or a word of
-// another kind when the rules leave it out. A region that is new in this measurement gets `place`,
-// or the place of the calling code. 0 when there is no memory.
-EventWord user_region_word(PyObject* name, const SourcePlace* place = nullptr) noexcept;
+// another kind when the rules leave it out. A region that is new in this measurement gets `lines`,
+// or the lines of the calling code. 0 when there is no memory.
+EventWord user_region_word(PyObject* name, const SourceLines* lines = nullptr) noexcept;
 // True if user_region_word() has been called for it in this measurement.
 bool knows_user_region(PyObject* name) noexcept;
 // The word of a decorator's region. A str names a user region. A Python function stands for the

@@ -33,11 +33,11 @@ constexpr std::string_view kDone = "done";
 // What an answer is made of, in its order.
 template <typename Result>
 auto counts_of(Result& result) {
-  return std::tie(result.events, result.folded_events, result.profile, result.threads, result.tasks,
-                  result.bytes, result.lost_events, result.dropped_events, result.at_limit,
-                  result.windows, result.given_up, result.error, result.wall_seconds,
-                  result.overhead.cpu, result.overhead.wall, result.overhead.cpu_band.least,
-                  result.overhead.cpu_band.most);
+  return std::tie(result.events, result.aggregated_events, result.profile, result.threads,
+                  result.tasks, result.bytes, result.lost_events, result.dropped_events,
+                  result.at_limit, result.windows, result.throttled, result.error,
+                  result.wall_seconds, result.overhead.cpu, result.overhead.wall,
+                  result.overhead.cpu_error_range.least, result.overhead.cpu_error_range.most);
 }
 
 // Doubles travel as their bits: the decimal point is another one where the program's locale says

@@ -16,7 +16,7 @@
 #include "python/launch/attached.hpp"
 #include "python/launch/door.hpp"
 #include "python/launch/end/end_of_run.hpp"
-#include "python/launch/place/layout_choice.hpp"
+#include "python/launch/plan/layout_choice.hpp"
 #include "python/launch/read_settings.hpp"
 #include "python/observe/regions/filter_choices.hpp"
 #include "run/spool_for_other.hpp"
@@ -30,7 +30,7 @@ namespace {
 struct Plan {
   Settings settings;
   FilterSource filter;
-  std::shared_ptr<RunPlace> place = {};
+  std::shared_ptr<PlannedRun> planned = {};
   std::optional<unsigned> user = {};  // of the other process, unless it is this one
   std::optional<run::Directory> run = {};
 };
@@ -136,7 +136,7 @@ PyObject* plan_attach(PyObject*, PyObject* pyproject) {
 
 // The directory of the spools, which the other process writes to.
 void make_spool(const std::string& process) {
-  g_plan->run = run::open_for_other(g_plan->place->directory(), g_plan->user);
+  g_plan->run = run::open_for_other(g_plan->planned->directory(), g_plan->user);
   Inheritance inheritance{g_plan->settings, {.filter = g_plan->filter}};
   inheritance.program.description.properties["timeloom::attached"] = process;
   run::make_spool_for_other(*g_plan->run, as_file(inheritance), g_plan->user);
@@ -162,19 +162,19 @@ PyObject* make_attached_run(PyObject*, PyObject* arguments) {
   if (user >= 0) g_plan->user = static_cast<unsigned>(user);
   Program program;
   program.target = attached_program(words_of(words));
-  g_plan->place = layout_of(g_plan->settings).plan(g_plan->settings, program, kTimeloomDoor);
-  g_plan->place->make();
+  g_plan->planned = layout_of(g_plan->settings).plan(g_plan->settings, program, kTimeloomDoor);
+  g_plan->planned->make();
   try {
     make_spool(bytes_of(process));
   } catch (const Error&) {
-    if (run_is_there()) g_plan->place->forget();
+    if (run_is_there()) g_plan->planned->forget();
     throw;
   }
-  return object_of(g_plan->place->path());
+  return object_of(g_plan->planned->path());
 }
 
 PyObject* forget_attached_run(PyObject*, PyObject*) {
-  if (g_plan != nullptr && g_plan->place != nullptr && run_is_there()) g_plan->place->forget();
+  if (g_plan != nullptr && g_plan->planned != nullptr && run_is_there()) g_plan->planned->forget();
   Py_RETURN_NONE;
 }
 
@@ -183,14 +183,15 @@ PyObject* finish_attached_run(PyObject*, PyObject* arguments) {
   PyObject* answer = nullptr;
   double seconds = 0;
   if (!PyArg_ParseTuple(arguments, "Ud", &answer, &seconds)) return nullptr;
-  if (g_plan == nullptr || g_plan->place == nullptr) throw Error("make_attached_run() comes first");
+  if (g_plan == nullptr || g_plan->planned == nullptr)
+    throw Error("make_attached_run() comes first");
   if (!run_is_there())
-    throw Error("the run " + g_plan->place->path() +
+    throw Error("the run " + g_plan->planned->path() +
                 " was moved, or replaced, by somebody else [TL073]");
   SessionResult result;
   if (!read_answer(bytes_of(answer), result)) result = {.wall_seconds = seconds};
-  result.run = g_plan->place->path();
-  result.id = g_plan->place->id();
+  result.run = g_plan->planned->path();
+  result.id = g_plan->planned->id();
   result.window = describe(window_of(g_plan->settings));
   if (result.events == 0) result.profile = g_plan->settings.flag(kSettings.profile);
   report_run_of_other(g_plan->settings, result);

@@ -16,7 +16,7 @@
 #include "python/interpreter/python_text.hpp"
 #include "python/launch/end/end_of_run.hpp"
 #include "python/launch/measure.hpp"
-#include "python/launch/place/spawned_place.hpp"
+#include "python/launch/plan/spawned_run.hpp"
 #include "python/launch/preload.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/session/last_fork_handler.hpp"
@@ -111,16 +111,16 @@ bool start_spawned(Inheritance inheritance, const std::string& parent) {
   if (!launched || launched->size == 0 || spawn.number == 0) {
     throw Error("its rank among the spawned processes is not known [TL074]");
   }
-  const auto place =
-      std::make_shared<SpawnedPlace>(inheritance.settings, run_of(parent), spawn.number, *launched);
-  place->make();
-  const std::string spools = place->rank()->spools;
+  const auto planned =
+      std::make_shared<SpawnedRun>(inheritance.settings, run_of(parent), spawn.number, *launched);
+  planned->make();
+  const std::string spools = planned->rank()->spools;
   inheritance.program.description.properties[kSpawn] = std::to_string(spawn.number);
-  save(inheritance, spools_at(spools, place->directory()));
+  save(inheritance, spools_at(spools, planned->directory()));
   const fs::path way = fs::path(parent).lexically_relative(spools);
-  return finish_run_at_exit(inheritance.settings, place) &&
-         start_measurement(inheritance.settings, {.run = place->path(),
-                                                  .id = place->id(),
+  return finish_run_at_exit(inheritance.settings, planned) &&
+         start_measurement(inheritance.settings, {.run = planned->path(),
+                                                  .id = planned->id(),
                                                   .spools = spools,
                                                   .program = inheritance.program,
                                                   .parent = way.string(),

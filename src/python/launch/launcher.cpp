@@ -15,15 +15,15 @@
 #include "python/interpreter/c_stack.hpp"
 #include "python/interpreter/compat_depth.hpp"
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/print_line.hpp"
 #include "python/interpreter/python_text.hpp"
-#include "python/interpreter/say.hpp"
 #include "python/launch/console_script.hpp"
 #include "python/launch/door.hpp"
 #include "python/launch/end/end_of_run.hpp"
 #include "python/launch/loaded_recorders.hpp"
 #include "python/launch/measure.hpp"
-#include "python/launch/mpi_remarks.hpp"
-#include "python/launch/place/layout_choice.hpp"
+#include "python/launch/mpi_notes.hpp"
+#include "python/launch/plan/layout_choice.hpp"
 #include "python/launch/preload.hpp"
 #include "python/launch/python_values.hpp"
 #include "python/launch/read_options.hpp"
@@ -64,18 +64,19 @@ PyObject* exit_with(int status) noexcept {
 PyObject* print_and_exit(const std::string& text) {
   const bool written = write_stdout(text);
   if (!written)
-    say(std::string("cannot write to standard output: ") + std::strerror(errno) + " [TL423]");
+    print_line(std::string("cannot write to standard output: ") + std::strerror(errno) +
+               " [TL423]");
   return exit_with(written ? 0 : 1);
 }
 
 // Does `action`; an Error of it is wrong usage, with the status that the door has for it.
 template <typename Action>
 PyObject* enter_by(const Door& door, Action action) {
-  speak_as(door.name);
+  set_program_name(door.name);
   try {
     return action();
   } catch (const std::exception& error) {
-    say(error.what());
+    print_line(error.what());
     return exit_with(door.wrong_usage);
   }
 }
@@ -95,8 +96,8 @@ Program::Kind kind_of(ProgramKind kind) {
       "no program given; write: timeloom run script.py, or see timeloom run --help [TL426]");
 }
 
-RunDescription description_of(const RunPlace& place, const Program& program) {
-  RunDescription description = place.description();
+RunDescription description_of(const PlannedRun& planned, const Program& program) {
+  RunDescription description = planned.description();
   if (program.kind != Program::Kind::kFile) return description;
   const std::string package = package_of_script(program.target);
   if (!package.empty()) description.properties[kProgramPackage] = package;
@@ -146,15 +147,15 @@ Outcome run_before(PyObject* function) {
 // ---- Its measurement
 
 void say_nothing_measured(std::string_view reason) {
-  say("nothing is measured: " + std::string(without_id(reason)) + " [TL019]");
+  print_line("nothing is measured: " + std::string(without_id(reason)) + " [TL019]");
 }
 
 // Null when the machine is in the way of measuring, which is said.
-std::shared_ptr<RunPlace> plan_run(const Settings& settings, const Program& program,
-                                   const Door& door) {
+std::shared_ptr<PlannedRun> plan_run(const Settings& settings, const Program& program,
+                                     const Door& door) {
   try {
-    return plan_place(settings, program, door);
-  } catch (const Obstacle& error) {
+    return plan_and_check_run(settings, program, door);
+  } catch (const EnvironmentError& error) {
     say_nothing_measured(error.what());
     return nullptr;
   }
@@ -164,26 +165,26 @@ std::shared_ptr<RunPlace> plan_run(const Settings& settings, const Program& prog
 // it is not to run without a directory of that name.
 // `launched_cpu_ns`: see SessionContext.
 void start_measuring(const Settings& settings, const Program& program, const FilterSource& filter,
-                     const std::shared_ptr<RunPlace>& place,
+                     const std::shared_ptr<PlannedRun>& planned,
                      std::optional<std::uint64_t> launched_cpu_ns) {
-  if (place == nullptr) return;
+  if (planned == nullptr) return;
   try {
-    place->make();
+    planned->make();
     // Registered first: afterwards its imports would be recorded.
-    const bool registered = finish_run_at_exit(settings, place);
+    const bool registered = finish_run_at_exit(settings, planned);
     if (settings.text(kSettings.results) == "none") return;
-    const std::optional<RankInRun> rank = place->rank();
+    const std::optional<RankInRun> rank = planned->rank();
     const SessionContext context{
-        .run = place->path(),
-        .id = place->id(),
+        .run = planned->path(),
+        .id = planned->id(),
         .spools = rank ? rank->spools : std::string(),
-        .program = {.filter = filter, .description = description_of(*place, program)},
+        .program = {.filter = filter, .description = description_of(*planned, program)},
         .rank = rank ? std::optional(rank->rank) : std::nullopt,
         .rank_of_mpi = rank && rank->of_mpi,
         .launched_cpu_ns = launched_cpu_ns};
     if (registered && start_measurement(settings, context)) return;
     say_nothing_measured(take_exception_text());
-    place->forget();
+    planned->forget();
   } catch (const run::DirectoryTaken&) {
     throw;  // another process was faster; alone, this one would not have come so far
   } catch (const std::exception& error) {
@@ -196,17 +197,17 @@ PyObject* measure_program(const Door& door, const Settings& settings, Program pr
                           PyObject* brought, PyObject* before) {
   load_wrappers(settings);
   load_recorders(settings);
-  say_of_launcher(door, settings);
+  print_notes_on_launcher(door, settings);
   std::FILE* file = nullptr;
   open_program(program, door.no_such_word, file);
-  const std::shared_ptr<RunPlace> place = plan_run(settings, program, door);
+  const std::shared_ptr<PlannedRun> planned = plan_run(settings, program, door);
   const FilterSource filter = read_filter_file(settings);
   if (!prepare_interpreter(program, brought, door) || !prepare_command(program)) return nullptr;
   Outcome outcome = Outcome::kNormal;
   make_room_for_tools();
   {
     const BareStack bare;
-    start_measuring(settings, program, filter, place, begun_cpu_ns());
+    start_measuring(settings, program, filter, planned, begun_cpu_ns());
     expect_mpi(mpi_option(door, settings));
     if (before != Py_None) outcome = run_before(before);
     if (outcome == Outcome::kNormal) outcome = run_program(program, file);
@@ -286,14 +287,14 @@ PyObject* begin_run(PyObject*, PyObject* arguments) {
   }
   if (session_running()) Py_RETURN_FALSE;
   const Door& door = find_door(name);
-  speak_as(door.name);
+  set_program_name(door.name);
   const Settings settings = settings_of_door(door, values, pyproject);
-  say_missing_wrappers(settings);
+  print_missing_wrappers(settings);
   load_recorders(settings);
   Program program = program_of(words);
   program.path = absolute_path(program.target);
-  const std::shared_ptr<RunPlace> place = plan_run(settings, program, door);
-  start_measuring(settings, program, read_filter_file(settings), place, std::nullopt);
+  const std::shared_ptr<PlannedRun> planned = plan_run(settings, program, door);
+  start_measuring(settings, program, read_filter_file(settings), planned, std::nullopt);
   return PyBool_FromLong(session_running());
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "python/interpreter/errors.hpp"
-#include "python/interpreter/say.hpp"
+#include "python/interpreter/print_line.hpp"
 #include "python/launch/follow.hpp"
 #include "python/launch/preload.hpp"
 #include "settings/wrappers.hpp"
@@ -29,10 +29,10 @@ void load(const Loaded& one) {
   const std::string present = value == nullptr ? "" : value;
   const std::string not_recorded = std::string(one.what) + " is not recorded: ";
   if (ours.empty()) {
-    say(not_recorded + "this Timeloom has no library for it [TL026]");
+    print_line(not_recorded + "this Timeloom has no library for it [TL026]");
   } else if (!present.empty() && !present.ends_with(one.library)) {
-    say(not_recorded + one.variable + " names the library of another tool, " + present +
-        "; unset it [TL027]");
+    print_line(not_recorded + one.variable + " names the library of another tool, " + present +
+               "; unset it [TL027]");
   } else if (!set_for_children(one.variable, ours)) {
     PyErr_Clear();
   }

@@ -13,8 +13,8 @@
 
 #include "core/mpi/spawned.hpp"
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/print_line.hpp"
 #include "python/interpreter/python_text.hpp"
-#include "python/interpreter/say.hpp"
 #include "record/measurement.hpp"
 #include "record/native/wrapper_interface.hpp"
 #include "settings/launched_rank.hpp"
@@ -56,8 +56,8 @@ void set_variable(const std::string& value) {
   PyErr_Clear();
 }
 
-void say_not_recorded(const Wrapper& wrapper, const std::string& why) {
-  say(std::string(wrapper.what) + " not recorded: " + why);
+void print_not_recorded(const Wrapper& wrapper, const std::string& why) {
+  print_line(std::string(wrapper.what) + " not recorded: " + why);
 }
 
 // The words by which this Python was started; none: they are not known.
@@ -99,7 +99,7 @@ void add_llvm_openmp(std::vector<std::string>& files) {
   }
   std::string file = llvm_openmp_file(places);
   const bool first = std::getenv(kParentVariable) == nullptr;
-  if (first) say(file.empty() ? kOpenMpMissing : kOpenMpReplaced);
+  if (first) print_line(file.empty() ? kOpenMpMissing : kOpenMpReplaced);
   if (!file.empty()) files.push_back(std::move(file));
 }
 
@@ -129,9 +129,10 @@ void load_wrappers(const Settings& given) {
     if (is_loaded(wrapper)) continue;
     const std::string file = beside_recorder(wrapper.library);
     if (file.empty()) {
-      say_not_recorded(wrapper, "this Timeloom has no wrapper for it [TL022]");
+      print_not_recorded(wrapper, "this Timeloom has no wrapper for it [TL022]");
     } else if (preloads(present, wrapper.library)) {
-      say_not_recorded(wrapper, "the system does not load " + file + " into this program [TL023]");
+      print_not_recorded(wrapper,
+                         "the system does not load " + file + " into this program [TL023]");
     } else {
       files.push_back(file);
       missing.push_back(wrapper);
@@ -140,20 +141,20 @@ void load_wrappers(const Settings& given) {
   if (!files.empty() && replaces_openmp(settings)) add_llvm_openmp(files);
   if (!files.empty()) begin_again(with_libraries(present, files));
   for (const Wrapper& wrapper : missing)
-    say_not_recorded(wrapper, "Python cannot be started again [TL023]");
+    print_not_recorded(wrapper, "Python cannot be started again [TL023]");
   const std::string rest = without_wrappers(present, replaces_openmp(settings));
   if (rest != present) set_variable(rest);
 }
 
-void say_missing_wrappers(const Settings& given) {
+void print_missing_wrappers(const Settings& given) {
   Settings settings = given;
   ask_for_mpi(settings, environ);
   const auto rank = launched_rank_of_this_process(environ);
   if (rank && rank->rank != 0) return;  // all have the same to say
   for (const Wrapper& wrapper : wanted_wrappers(settings)) {
     if (is_loaded(wrapper)) continue;
-    say_not_recorded(wrapper, "start Python with LD_PRELOAD=$(timeloom preload --print " +
-                                  std::string(wrapper.option) + ") [TL024]");
+    print_not_recorded(wrapper, "start Python with LD_PRELOAD=$(timeloom preload --print " +
+                                    std::string(wrapper.option) + ") [TL024]");
   }
 }
 

@@ -19,7 +19,7 @@ namespace timeloom::python {
 void load_wrappers(const Settings& settings);
 
 // The same where the program has begun: nothing begins again.
-void say_missing_wrappers(const Settings& settings);
+void print_missing_wrappers(const Settings& settings);
 
 bool is_loaded(const Wrapper& wrapper);
 

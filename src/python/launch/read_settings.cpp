@@ -5,9 +5,9 @@
 #include <string>
 
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/print_line.hpp"
 #include "python/interpreter/python_text.hpp"
-#include "python/interpreter/say.hpp"
-#include "python/launch/place/layout_choice.hpp"
+#include "python/launch/plan/layout_choice.hpp"
 #include "python/launch/python_values.hpp"
 #include "python/session/session_plan.hpp"
 
@@ -24,7 +24,7 @@ void apply_pyproject(PyObject* pyproject, Settings& settings) {
 
 // A misspelt variable is said, not refused: it may be meant for another program.
 void apply_variables(Settings& settings) {
-  for (const std::string& remark : read_variables(settings, environ)) say(remark);
+  for (const std::string& note : read_variables(settings, environ)) print_line(note);
 }
 
 }  // namespace

@@ -10,12 +10,12 @@
 #include "core/text/message_id.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
-#include "python/interpreter/say.hpp"
+#include "python/interpreter/print_line.hpp"
 #include "python/interpreter/set_profile.hpp"
 #include "python/observe/cost/budget.hpp"
 #include "python/observe/cost/calibration.hpp"
 #include "python/observe/cost/callback_times.hpp"
-#include "python/observe/cost/rest.hpp"
+#include "python/observe/cost/instrumenter_pause.hpp"
 #include "python/observe/hooks/closed_generators.hpp"
 #include "python/observe/hooks/event_code.hpp"
 #include "python/observe/hooks/instrumenter.hpp"
@@ -116,8 +116,8 @@ void watch_again() {
   close_ended_regions();
   if (g_session.plan.instrumenter->reports_every_leave) reconcile_all_threads();
   if (watch(true)) return;
-  say("calls are not recorded from here on: " + std::string(without_id(take_exception_text())) +
-      " [TL017]");
+  print_line("calls are not recorded from here on: " +
+             std::string(without_id(take_exception_text())) + " [TL017]");
 }
 
 // Returns true if the state changed.
@@ -235,7 +235,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
       .paused = settings.flag(kSettings.paused),
       .cpu = {.launched_ns = context.launched_cpu_ns, .begin_ns = record::process_cpu_ns()}};
   take_rules(session.plan);
-  if (context.parent.empty()) say_of_calls_kept_from_hook(settings, *session.plan.instrumenter);
+  if (context.parent.empty()) print_calls_kept_from_hook(settings, *session.plan.instrumenter);
   const std::optional<double> limit = session.plan.overhead_limit;
   const EventCost calibrated = limit ? calibrate_events(*session.plan.instrumenter) : EventCost{};
   const double metrics_seconds = limit ? record::sample_seconds(session.plan.metrics) : 0;
@@ -289,7 +289,7 @@ bool finish_session(SessionResult& result, Ending ending) {
     add_totals(result, totals);
   });
   undo_hooks();
-  result.given_up = given_up_functions();
+  result.throttled = throttled_functions();
   result.observed_share = observed_share();
   end_budget();
   // Called here, where other threads no longer record.
@@ -423,8 +423,8 @@ void continue_after_fork() noexcept {
   try {
     start_after_fork();
   } catch (const std::exception& error) {
-    say("the forked process " + std::to_string(::getpid()) +
-        " is not recorded: " + std::string(without_id(error.what())) + " [TL018]");
+    print_line("the forked process " + std::to_string(::getpid()) +
+               " is not recorded: " + std::string(without_id(error.what())) + " [TL018]");
     forget_session();
   }
 }

@@ -15,7 +15,7 @@ double seconds(std::uint64_t nanoseconds) noexcept {
 ProcessCost cost_of(const SessionCpuTimes& times, const record::Totals& totals,
                     const EventCost& events, const CallbackTimes& in_program,
                     std::uint64_t ignored_callbacks, double wall_seconds) noexcept {
-  const FirstSights sights = first_sights();
+  const Registrations registered = registrations();
   const std::uint64_t now = record::process_cpu_ns();
   const std::uint64_t begin = times.launched_ns.value_or(times.begin_ns);
   ProcessCost cost;
@@ -24,19 +24,19 @@ ProcessCost cost_of(const SessionCpuTimes& times, const record::Totals& totals,
   cost.inside = events.inside_seconds;
   cost.timed = in_program.enough() ? static_cast<double>(in_program.calls()) : 0;
   cost.callback = in_program.enough() ? in_program.mean() : 0;
-  cost.functions = seconds(sights.cpu_ns);
-  const auto count = static_cast<double>(sights.count);
+  cost.functions = seconds(registered.cpu_ns);
+  const auto count = static_cast<double>(registered.count);
   const auto ignored = static_cast<double>(ignored_callbacks);
   if (events.event_seconds > 0) {
     cost.functions += events.function_seconds * count;
     cost.ignored = events.ignored_seconds * ignored;
-    cost.sight = events.function_seconds;
+    cost.registration = events.function_seconds;
     cost.ignored_callback = events.ignored_seconds;
     cost.quick_event = events.quick_seconds;
     cost.quick_callback = events.callback_ticks;
     cost.per_tick = events.seconds_per_tick;
   } else {
-    cost.sights = count;
+    cost.registrations = count;
     cost.callbacks = ignored;
   }
   cost.start = seconds(times.started_ns - begin + (now - times.end_ns));

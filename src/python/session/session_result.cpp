@@ -6,7 +6,7 @@ namespace timeloom::python {
 
 void add_totals(SessionResult& result, const record::Totals& totals) {
   result.events = totals.events;
-  result.folded_events = totals.folded_events;
+  result.aggregated_events = totals.aggregated_events;
   result.threads = totals.threads;
   result.tasks = tasks_on_lanes() > 0 ? tasks_on_lanes() : totals.tracks;
   result.bytes = totals.bytes;

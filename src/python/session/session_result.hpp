@@ -17,8 +17,8 @@ struct SessionResult {
   std::string spool;     // of this process in it
   std::string instrumenter;
   std::uint64_t events = 0;
-  std::uint64_t folded_events = 0;  // of these: only their call paths were kept
-  bool profile = false;             // this is true of all events
+  std::uint64_t aggregated_events = 0;  // of these: only their call paths were kept
+  bool profile = false;                 // this is true of all events
   std::uint64_t threads = 0;
   std::uint64_t tasks = 0;  // of threads, and greenlets, as separate tracks
   std::uint64_t bytes = 0;
@@ -29,8 +29,8 @@ struct SessionResult {
   std::uint64_t windows = 0;  // number of times that it opened
   std::uint64_t unmatched_leaves = 0;
   std::uint64_t left_out_events = 0;     // see event_code.hpp; of this process
-  std::uint64_t given_up = 0;            // functions not timed to the end, see budget.hpp
-  std::optional<double> observed_share;  // of the CPU time, see rest.hpp; empty: all of it
+  std::uint64_t throttled = 0;           // functions not timed to the end, see budget.hpp
+  std::optional<double> observed_share;  // of CPU time: instrumenter_pause.hpp; empty: all
   int error = 0;                         // errno value of the first failed write
   double wall_seconds = 0;
   ProcessCost cost;  // of measuring; its `event` is 0 where it could not be calibrated

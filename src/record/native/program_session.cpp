@@ -155,7 +155,7 @@ std::string name_this_thread(std::uint32_t location) {
   return location == 0 || name == kUnnamed ? std::string() : name;
 }
 
-void say_not_recorded(const char* reason) noexcept {
+void print_not_recorded(const char* reason) noexcept {
   const std::string_view text = without_id(reason);
   std::fprintf(stderr, "timeloom: process %llu is not recorded: %.*s [TL018]\n",
                static_cast<unsigned long long>(os::process_id()), static_cast<int>(text.size()),
@@ -181,7 +181,7 @@ void go_on_in_child() {
     if (!options.process.name.ends_with(" (fork)")) options.process.name += " (fork)";
     start_in_child(options);
   } catch (const std::exception& error) {
-    say_not_recorded(error.what());
+    print_not_recorded(error.what());
   }
 }
 
@@ -225,7 +225,7 @@ void begin(const std::string& settings_file) {
     try {
       begin(settings_file);
     } catch (const std::exception& error) {
-      say_not_recorded(error.what());
+      print_not_recorded(error.what());
     }
   }
   errno = error_number;

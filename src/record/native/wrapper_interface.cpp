@@ -205,7 +205,9 @@ void WrapperScope::settle() noexcept { recorder_->settle(); }
 
 void WrapperScope::go_on() noexcept { now_ = std::max(now_, os::now()); }
 
-bool WrapperScope::folds() const noexcept { return recorder_ != nullptr && recorder_->folds(); }
+bool WrapperScope::aggregates() const noexcept {
+  return recorder_ != nullptr && recorder_->aggregates();
+}
 
 IoHandleId define_io_handle(const IoHandle& handle) noexcept {
   State& s = state();

@@ -133,8 +133,8 @@ class WrapperScope {
   // Later events have the time that it is now.
   void go_on() noexcept;
 
-  // Whether the calls are folded into a profile: then events have no place but metrics.
-  bool folds() const noexcept;
+  // Whether the calls are aggregated into a profile: then events have no place but metrics.
+  bool aggregates() const noexcept;
 
  private:
   bool takes_events() const noexcept;

@@ -40,17 +40,17 @@ std::vector<std::string> texts_of(const CheckOptions& options) {
 std::vector<Rule> read_rules(const CheckOptions& options) {
   std::vector<Rule> rules;
   bool good = true;
-  const auto say_what_is_wrong = [&](const auto& read) {
+  const auto print_what_is_wrong = [&](const auto& read) {
     try {
       read();
     } catch (const Error& error) {
-      say(error.what());
+      print_line(error.what());
       good = false;
     }
   };
-  say_what_is_wrong([&] {
+  print_what_is_wrong([&] {
     for (const std::string& text : texts_of(options)) {
-      say_what_is_wrong([&] { rules.push_back(parse_rule(text)); });
+      print_what_is_wrong([&] { rules.push_back(parse_rule(text)); });
     }
     if (options.rules.empty()) {
       throw Error(

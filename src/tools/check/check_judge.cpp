@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
+#include "core/throttled.hpp"
 #include "settings/settings.hpp"
 #include "tools/report/mpi/mpi_efficiency.hpp"
 #include "tools/report/report_rows.hpp"
@@ -154,13 +154,13 @@ class Judge {
     }
     const Shares shares = shares_of(*cost);
     verdict.measured = shares.cpu;
-    verdict.band = shares.cpu_band;
+    verdict.error_range = shares.cpu_error_range;
     const bool holds = verdict.rule.holds(verdict.measured);
-    const bool decided = verdict.rule.holds(verdict.band.least) == holds &&
-                         verdict.rule.holds(verdict.band.most) == holds;
+    const bool decided = verdict.rule.holds(verdict.error_range.least) == holds &&
+                         verdict.rule.holds(verdict.error_range.most) == holds;
     // To lose events takes time, too, which is not in the estimate.
     const bool whole =
-        effect_ == LossEffect::kNone || holds_beyond(verdict.rule, verdict.band.least);
+        effect_ == LossEffect::kNone || holds_beyond(verdict.rule, verdict.error_range.least);
     settle(verdict, holds, whole);
     if (!decided) verdict.outcome = Outcome::kUndecided;
   }
@@ -171,7 +171,7 @@ class Judge {
       const Region& region = data_.region(row.region);
       const double measured = figure(row.figures, rule);
       const bool has_rest =
-          row.figures.at_least || (row.figures.cut_short && rule.quantity != Quantity::kVisits);
+          row.figures.at_least || (row.figures.truncated && rule.quantity != Quantity::kVisits);
       const bool unknown_rest = has_rest && !is_certain_verdict(rule, measured);
       if (std::isnan(measured) || unknown_rest) {
         verdict.problem = "the profile does not say it of " + data_.region_name(row.region);
@@ -184,7 +184,7 @@ class Judge {
                                  is_certain_verdict(rule, measured, effect_)});
     }
     if (!verdict.regions.empty()) return decide(verdict);
-    const bool unseen = GivenUp(definitions_.properties).rested();
+    const bool unseen = ThrottledFunctions(definitions_.properties).was_paused();
     if (rule.forbids() && !unseen) settle(verdict, true, effect_ == LossEffect::kNone);
     if (!rule.forbids()) verdict.problem = unknown(rule.region);
     if (rule.forbids() && unseen)

@@ -32,7 +32,7 @@ struct Verdict {
   // The value of the run, or of the deciding region: the one that breaks the rule most, or
   // with `any` the one that keeps it best.
   double measured = 0;
-  Band band{};                         // where the truth lies, if it is an estimate
+  ErrorRange error_range{};            // where the truth lies, if it is an estimate
   bool lacks = false;                  // undecided for the lost parts of the run
   std::vector<CheckedRegion> regions;  // matched by the rule, the deciding one first
   std::string problem;                 // the reason for kUnknown

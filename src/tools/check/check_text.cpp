@@ -43,10 +43,10 @@ std::string measured_text(const Verdict& verdict, double measured) {
   return number + (space ? " " : "") + rule.unit.name;
 }
 
-std::string band_text(const Verdict& verdict) {
-  if (verdict.outcome != Outcome::kUndecided || verdict.band.most == 0) return {};
-  return " (" + measured_text(verdict, verdict.band.least) + " to " +
-         measured_text(verdict, verdict.band.most) + ")";
+std::string error_range_text(const Verdict& verdict) {
+  if (verdict.outcome != Outcome::kUndecided || verdict.error_range.most == 0) return {};
+  return " (" + measured_text(verdict, verdict.error_range.least) + " to " +
+         measured_text(verdict, verdict.error_range.most) + ")";
 }
 
 std::string verdict_place(const CheckedRegion& region) {
@@ -72,9 +72,9 @@ std::string deciding_text(const Verdict& verdict) {
 std::string result_text(const Verdict& verdict) {
   if (verdict.outcome == Outcome::kUnknown) return verdict.problem;
   const bool none = is_of_regions(verdict.rule.quantity) && verdict.regions.empty();
-  const std::string text =
-      none ? "not in the run"
-           : measured_text(verdict, verdict.measured) + band_text(verdict) + deciding_text(verdict);
+  const std::string text = none ? "not in the run"
+                                : measured_text(verdict, verdict.measured) +
+                                      error_range_text(verdict) + deciding_text(verdict);
   return text + (verdict.lacks ? "; the lost parts of the run could change that" : "");
 }
 
@@ -103,9 +103,9 @@ ordered_json verdict_json(const Verdict& verdict) {
   one["limit"] = rule.limit;
   one["measured"] =
       verdict.outcome == Outcome::kUnknown ? ordered_json() : ordered_json(verdict.measured);
-  if (verdict.band.most > 0) {
-    one["least"] = verdict.band.least;
-    one["most"] = verdict.band.most;
+  if (verdict.error_range.most > 0) {
+    one["least"] = verdict.error_range.least;
+    one["most"] = verdict.error_range.most;
   }
   one["text"] = result_text(verdict);
   one["regions"] = ordered_json::array();

@@ -90,11 +90,11 @@ ConvertJob job_of(const ConvertOptions& options, const std::filesystem::path& ru
 
 void tell(const ConvertJob& job, const std::string& name, const exchange::Destination& out,
           const std::vector<std::string>& losses) {
-  for (const std::string& loss : losses) say(job.run.string() + ": " + loss);
+  for (const std::string& loss : losses) print_line(job.run.string() + ": " + loss);
   if (!out.is_file()) return;
   std::string line = "wrote " + name + ", " + bytes(out.size());
   if (!job.format->opened_by.empty()) line += ", opened by " + std::string(job.format->opened_by);
-  say(line);
+  print_line(line);
 }
 
 // Several files in a directory.
@@ -110,7 +110,7 @@ int fill_directory(const ConvertOptions& options, const ConvertJob& made) {
 
 int run_convert(const ConvertOptions& options) {
   if (const std::string wrong = wrong_conversion(options); !wrong.empty()) {
-    say(wrong + "; see 'timeloom convert --help' [TL401]");
+    print_line(wrong + "; see 'timeloom convert --help' [TL401]");
     return kWrongUsage;
   }
   const std::filesystem::path run = open_run(options.run);

@@ -39,7 +39,7 @@ bool takes_events(const ConvertJob& job) {
 profile::CallTree folded_paths(RunSource& source, unsigned threads) {
   profile::CallTreeSink sink;
   const std::array<RunSink*, 1> sinks = {&sink};
-  source.feed(sinks, threads);
+  source.replay(sinks, threads);
   return sink.take();
 }
 
@@ -88,13 +88,13 @@ profile::CallTree chosen_paths(const std::filesystem::path& run,
 std::vector<std::string> convert_run(const ConvertJob& job, exchange::Destination& out) {
   if (!takes_events(job)) {
     profile::CallTree tree = chosen_paths(job.run, job.selection, job.options.threads);
-    std::vector<std::string> remarks = facts_of(tree.definitions).losses;
+    std::vector<std::string> notes = facts_of(tree.definitions).losses;
     if (job.format->whole_stacks && exchange::limit_depth(tree)) {
-      remarks.push_back(formatted("stacks of {} end after {} calls with '(deeper calls)' [TL436]",
-                                  job.format->name, count(exchange::kMostFrames)));
+      notes.push_back(formatted("stacks of {} end after {} calls with '(deeper calls)' [TL436]",
+                                job.format->name, count(exchange::kMostFrames)));
     }
     job.format->of_paths(tree, job.options, out);
-    return remarks;
+    return notes;
   }
   const std::unique_ptr<RunSource> trace = otf2::open(weave::trace_of(job.run));
   if (job.selection.everything()) {

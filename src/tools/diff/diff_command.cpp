@@ -63,14 +63,16 @@ int run_diff(const DiffOptions& options) {
   output.flush();
   if (!options.fail_above) return kDone;
   const std::vector<std::string> slow = too_slow(diff, *options.fail_above);
-  for (const std::string& one : slow) say(one);
+  for (const std::string& one : slow) print_line(one);
   if (const std::string left_out = not_timed(diff); !left_out.empty()) {
-    say("left out of --fail-above, not timed to the end (--overhead): " + left_out + " [TL413]");
+    print_line("left out of --fail-above, not timed to the end (--overhead): " + left_out +
+               " [TL413]");
   }
   const bool certain = is_certain(slow.empty(), effect_of(losses_of(tree_before.definitions)),
                                   effect_of(losses_of(tree_later.definitions)));
   if (!certain) {
-    say("undecided: the lost parts of the runs could change what --fail-above finds; record them "
+    print_line(
+        "undecided: the lost parts of the runs could change what --fail-above finds; record them "
         "whole [TL414]");
     return kCannotTell;
   }

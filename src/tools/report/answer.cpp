@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "core/given_up.hpp"
 #include "core/run_properties.hpp"
+#include "core/throttled.hpp"
 #include "exchange/names.hpp"
 
 namespace timeloom::tools {
@@ -141,7 +141,7 @@ void Answer::add_functions() {
 std::optional<double> Answer::long_stretches() const {
   const auto& properties = definitions().properties;
   if (properties.contains(kCFunctions) || !properties.contains("timeloom::python") ||
-      GivenUp(properties).any()) {
+      ThrottledFunctions(properties).any()) {
     return {};
   }
   double all = 0;

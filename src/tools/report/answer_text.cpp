@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/given_up.hpp"
 #include "core/run_properties.hpp"
+#include "core/throttled.hpp"
 #include "tools/report/report_compensation.hpp"
 #include "tools/report/report_text.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/short_name.hpp"
-#include "tools/text/tree_marks.hpp"
+#include "tools/text/tree_glyphs.hpp"
 
 namespace timeloom::tools {
 
@@ -36,7 +36,7 @@ class AnswerWriter {
  public:
   AnswerWriter(const Answer& answer, const Terminal& terminal, Output& output)
       : answer_(answer),
-        given_up_(answer.definitions().properties),
+        throttled_(answer.definitions().properties),
         terminal_(terminal),
         output_(output) {}
 
@@ -77,12 +77,12 @@ class AnswerWriter {
 
   std::string numbers(RegionId region, double share, double time, std::int64_t visits) const {
     const auto& regions = answer_.definitions().regions;
-    const bool at_least = region.defined() && given_up_.holds(regions[region.value()]);
+    const bool at_least = region.defined() && throttled_.holds(regions[region.value()]);
     return formatted("{} {} {}", pad_left(percent(share), 6),
                      pad_left(duration(time, terminal_), 6),
                      pad_left(visits_text(visits, at_least, terminal_), visits_width()));
   }
-  std::size_t visits_width() const { return kVisits + (given_up_.any() ? kAtLeast : 0); }
+  std::size_t visits_width() const { return kVisits + (throttled_.any() ? kAtLeast : 0); }
 
   // `before`: the headings before that of the visits, and `after` those behind it.
   void title(const std::string& before, const std::string& text, const std::string& rest,
@@ -139,10 +139,10 @@ class AnswerWriter {
   void tree(std::size_t rows) {
     const double all = answer_.times().all_working;
     title(" share  total", "call tree", "  of the work, with what is called inside");
-    TreeMarks marks(terminal_.unicode);
+    TreeGlyphs glyphs(terminal_.unicode);
     for (const ShortRow& row : answer_.tree(rows)) {
       line(row.region, numbers(row.region, part(row.total, all), row.total, row.visits),
-           marks.next(row.depth, row.only_child, row.last_child), hidden(row));
+           glyphs.next(row.depth, row.only_child, row.last_child), hidden(row));
     }
   }
 
@@ -158,10 +158,10 @@ class AnswerWriter {
                      row.hidden_package);
   }
 
-  void line(RegionId region, const std::string& numbers, const std::string& marks,
+  void line(RegionId region, const std::string& numbers, const std::string& glyphs,
             const std::string& note) {
-    AnswerLine line{numbers,         marks, printable(answer_.region_name(region)),
-                    printable(note), "",    answer_.owner().is_project(region)};
+    AnswerLine line{numbers,         glyphs, printable(answer_.region_name(region)),
+                    printable(note), "",     answer_.owner().is_project(region)};
     if (region.defined() && !answer_.owner().is_import(region)) {
       line.place = short_region_place(answer_.definitions().regions[region.value()]);
     }
@@ -181,11 +181,11 @@ class AnswerWriter {
       lines.push_back(time +
                       " unmeasured: after the last event of threads that were killed or run still");
     }
-    if (given_up_.rested()) {
-      lines.push_back(at_least_sign() + seen_text(given_up_.observed_share()) + " (--overhead)");
-    } else if (given_up_.any()) {
+    if (throttled_.was_paused()) {
+      lines.push_back(at_least_sign() + seen_text(throttled_.observed_share()) + " (--overhead)");
+    } else if (throttled_.any()) {
       lines.push_back(at_least_sign() +
-                      "given up for --overhead; its later calls are its callers'");
+                      "throttled for --overhead; its later calls are its callers'");
     }
     if (answer_.cost()) lines.push_back("own" + compensation_text(*answer_.cost()));
     return lines;
@@ -212,7 +212,7 @@ class AnswerWriter {
   }
 
   const Answer& answer_;
-  const GivenUp given_up_;
+  const ThrottledFunctions throttled_;
   const Terminal& terminal_;
   Output& output_;
 };
@@ -231,9 +231,9 @@ std::string drawn(const AnswerLine& line, const Terminal& terminal) {
   const std::size_t used = columns(text);
   const std::size_t room = std::max(terminal.width, used + 12) - used;
   // Marks take at most half; the nearest callers are those that matter.
-  const std::string marks =
-      shorten_left(line.marks, std::min(columns(line.marks), room / 2), terminal);
-  std::size_t left = room - columns(marks);
+  const std::string glyphs =
+      shorten_left(line.glyphs, std::min(columns(line.glyphs), room / 2), terminal);
+  std::size_t left = room - columns(glyphs);
   const std::string name = short_name(line.name, left, terminal);
   left -= columns(name);
   const std::string note = columns(line.note) <= left ? line.note : std::string();
@@ -242,7 +242,7 @@ std::string drawn(const AnswerLine& line, const Terminal& terminal) {
   if (columns(place) + 2 > left) place = place.substr(std::min(place.size(), place.rfind(':')));
   if (columns(place) + 2 > left) place.clear();
   const Ink ink = line.project ? Ink::kBold : Ink::kPlain;
-  text = terminal.paint(text, ink) + terminal.paint(marks, Ink::kDim) + terminal.paint(name, ink) +
+  text = terminal.paint(text, ink) + terminal.paint(glyphs, Ink::kDim) + terminal.paint(name, ink) +
          terminal.paint(note, Ink::kDim);
   if (!place.empty()) {
     text += std::string(left - columns(place), ' ') + terminal.paint(place, Ink::kDim);

@@ -25,7 +25,7 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
 // it is, as far as there is room.
 struct AnswerLine {
   std::string numbers;
-  std::string marks;
+  std::string glyphs;
   std::string name;
   std::string note;   // behind the name
   std::string place;  // FILE:LINE

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/given_up.hpp"
+#include "core/throttled.hpp"
 #include "core/waiting_metric.hpp"
 #include "tools/report/answer_text.hpp"
 #include "tools/report/report_text.hpp"
@@ -39,7 +39,7 @@ std::vector<GroupRow> rows_of_regions(const profile::CallTree& tree, GroupKey ke
                                       const std::optional<CallCost>& cost) {
   const Answer answer(tree, filter, cost);
   const WorkTimes& times = answer.times();
-  const GivenUp given_up(tree.definitions.properties);
+  const ThrottledFunctions throttled(tree.definitions.properties);
   std::vector<GroupRow> rows;
   std::map<std::string, std::size_t> places;
   std::vector<std::size_t> place_of_region;
@@ -76,7 +76,7 @@ std::vector<GroupRow> rows_of_regions(const profile::CallTree& tree, GroupKey ke
     if (!node.region.defined() || seen[node.region.value()] || times.visits[i] == 0) continue;
     seen[node.region.value()] = true;
     ++row.functions;
-    row.at_least |= given_up.holds(tree.definitions.regions[node.region.value()]);
+    row.at_least |= throttled.holds(tree.definitions.regions[node.region.value()]);
   }
   return rows;
 }
@@ -84,7 +84,7 @@ std::vector<GroupRow> rows_of_regions(const profile::CallTree& tree, GroupKey ke
 std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey key,
                                         const std::set<LocationId>& locations,
                                         const std::optional<CallCost>& cost) {
-  const GivenUp given_up(tree.definitions.properties);
+  const ThrottledFunctions throttled(tree.definitions.properties);
   std::vector<GroupRow> rows;
   std::map<std::uint32_t, std::size_t> places;  // of processes
   std::vector<std::vector<bool>> seen;          // regions of each row
@@ -116,7 +116,7 @@ std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey 
       if (!region.defined() || times.visits[i] == 0 || seen[place][region.value()]) continue;
       seen[place][region.value()] = true;
       ++row.functions;
-      row.at_least |= given_up.holds(tree.definitions.regions[region.value()]);
+      row.at_least |= throttled.holds(tree.definitions.regions[region.value()]);
     }
   }
   return rows;

@@ -131,7 +131,7 @@ void write_losses_of(const Definitions& definitions, const ReportOptions& option
   if (!options.json && !options.csv) {
     return write_losses(losses, Terminal::detect(options.colour), output);
   }
-  for (const std::string& loss : losses) say(loss);
+  for (const std::string& loss : losses) print_line(loss);
 }
 
 // A profile has the times of the slowest visits only, not what and when they were.
@@ -147,7 +147,7 @@ int print_slowest(const ReportOptions& options, const std::filesystem::path& run
   const Terminal terminal = Terminal::detect(options.colour);
   SlowestVisits slowest(terminal.height - 2, regions, selected(options, source->definitions()));
   const std::array<RunSink*, 1> sinks = {&slowest};
-  source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
+  source->replay(sinks, std::max(1u, std::thread::hardware_concurrency()));
   Output output;
   options.json ? slowest.write_json(output) : slowest.write(terminal, output);
   output.flush();
@@ -161,7 +161,7 @@ int print_mpi(const ReportOptions& options, const std::filesystem::path& run) {
   std::unique_ptr<RunSource> source;
   if (weave::has_trace(run)) {
     source = otf2::open(weave::trace_of(run));
-    source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
+    source->replay(sinks, std::max(1u, std::thread::hardware_concurrency()));
   }
   profile::MessageSummary summary = messages.summary();
   if (source == nullptr) summary.not_ideal = "the run has a profile and no trace";
@@ -204,7 +204,7 @@ int print_io(const ReportOptions& options, const std::filesystem::path& run) {
   const std::unique_ptr<RunSource> source = otf2::open(weave::trace_of(run));
   IoReport report(selected(options, source->definitions()));
   const std::array<RunSink*, 1> sinks = {&report};
-  source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
+  source->replay(sinks, std::max(1u, std::thread::hardware_concurrency()));
   write_io(options, report, source->definitions());
   return kDone;
 }
@@ -258,7 +258,7 @@ int print_csv(const ReportOptions& options, const profile::CallTree& tree,
       options.force};
   limit(csv.rows, options);
   if (const std::string wrong = wrong_usage(csv); !wrong.empty()) {
-    say(wrong + "; see 'timeloom report --help' [TL401]");
+    print_line(wrong + "; see 'timeloom report --help' [TL401]");
     return kWrongUsage;
   }
   Output output;
@@ -331,17 +331,18 @@ profile::CallTree chosen_tree(const ReportOptions& options, const std::filesyste
 
 int run_report(ReportOptions options) {
   if (const std::string wrong = without_effect(options); !wrong.empty()) {
-    say(wrong + "; see 'timeloom report --help' [TL401]");
+    print_line(wrong + "; see 'timeloom report --help' [TL401]");
     return kWrongUsage;
   }
   if (of_a_part(options) &&
       (options.slowest || options.io || options.gpu || options.omp || !options.metric.empty())) {
-    say("--from and --to do not go with --slowest, --io, --gpu, --omp and --metric; see 'timeloom "
+    print_line(
+        "--from and --to do not go with --slowest, --io, --gpu, --omp and --metric; see 'timeloom "
         "report --help' [TL401]");
     return kWrongUsage;
   }
   if (!options.csv && (!options.output.empty() || options.force)) {
-    say("-o and --force go with --csv; see 'timeloom report --help' [TL401]");
+    print_line("-o and --force go with --csv; see 'timeloom report --help' [TL401]");
     return kWrongUsage;
   }
   const std::filesystem::path run = open_run(options.run);

@@ -171,7 +171,7 @@ void write_csv(const profile::CallTree& tree, const std::set<LocationId>& ids,
     if (!both && of_paths != options.tree) continue;
     const std::string name = options.output + (of_paths ? ".tree.csv" : ".flat.csv");
     write_to(report, of_paths, name, options.force);
-    say("wrote " + name);
+    print_line("wrote " + name);
   }
 }
 

@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "core/error.hpp"
-#include "core/given_up.hpp"
 #include "core/run_properties.hpp"
 #include "core/text/joined.hpp"
 #include "core/text/name_pattern.hpp"
+#include "core/throttled.hpp"
 #include "core/waiting_metric.hpp"
 #include "exchange/names.hpp"
 #include "settings/setting_words.hpp"
@@ -154,9 +154,9 @@ class FactsOfFunction {
     facts_.region = regions.front();
     facts_.names = names_of(tree.definitions, regions);
     for (const RegionId one : regions) wanted_[one.value()] = true;
-    const GivenUp given_up(tree.definitions.properties);
+    const ThrottledFunctions throttled(tree.definitions.properties);
     facts_.at_least = std::ranges::any_of(regions, [&](RegionId one) {
-      return given_up.holds(tree.definitions.regions[one.value()]);
+      return throttled.holds(tree.definitions.regions[one.value()]);
     });
   }
 
@@ -231,9 +231,9 @@ class FactsOfFunction {
     Neighbour& caller = neighbour(callers_, node.above, beyond);
     caller.visits += profile::signed_value(totals.visits);
     facts_.visits += profile::signed_value(totals.visits);
-    const double own = time(totals.exclusive) + times_.unmeasured[i];
-    facts_.own += own;
-    if (places_[i].function) facts_.own_outside += own;
+    const double exclusive = time(totals.exclusive) + times_.unmeasured[i];
+    facts_.exclusive += exclusive;
+    if (places_[i].function) facts_.exclusive_outside += exclusive;
     facts_.waiting += times_.waiting[i];
     facts_.unmeasured += times_.unmeasured[i];
     least_ = std::min(least_, totals.min);
@@ -306,7 +306,7 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
                     const Terminal& terminal, Output& output) {
   const Region& region = tree.definitions.regions[facts.region.value()];
   const CodeOwner owner(tree.definitions);
-  const GivenUp given_up(tree.definitions.properties);
+  const ThrottledFunctions throttled(tree.definitions.properties);
   write_losses(facts_of(tree.definitions).losses, terminal, output);
   output.write(terminal.paint(printable(title_of(facts)), Ink::kBold));
   const std::string place = facts.names.size() > 1 ? std::string() : short_region_place(region);
@@ -314,7 +314,7 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
   output.write(formatted("\n{}{}own {}",
                          (facts.at_least ? std::string(terminal.at_least()) : "") +
                              plural(static_cast<std::uint64_t>(facts.visits), "visit"),
-                         terminal.dot(), duration(facts.own, terminal, " ")));
+                         terminal.dot(), duration(facts.exclusive, terminal, " ")));
   if (facts.waiting > 0)
     output.write(formatted(", {} of it waiting", duration(facts.waiting, terminal, " ")));
   if (facts.unmeasured > 0)
@@ -326,17 +326,17 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
                            duration(facts.longest, terminal, " ")));
   }
   // Calls that one of the two functions was not timed for are not in these numbers.
-  const auto is_given_up = [&](const Neighbour& one) {
+  const auto is_throttled = [&](const Neighbour& one) {
     return facts.at_least ||
-           (one.region.defined() && given_up.holds(tree.definitions.regions[one.region.value()]));
+           (one.region.defined() && throttled.holds(tree.definitions.regions[one.region.value()]));
   };
-  const std::size_t width = given_up.any() ? 10 : 7;
+  const std::size_t width = throttled.any() ? 10 : 7;
   const auto line = [&](const Neighbour& one, const std::string& name) {
     AnswerLine drawn_line;
     const double share = facts.total == 0 ? 0 : one.total / facts.total;
     drawn_line.numbers = formatted(
         "{} {} {}", pad_left(percent(share), 6), pad_left(duration(one.total, terminal), 6),
-        pad_left(visits_text(one.visits, is_given_up(one), terminal), width));
+        pad_left(visits_text(one.visits, is_throttled(one), terminal), width));
     drawn_line.name = printable(name);
     drawn_line.project = owner.is_project(one.region);
     if (one.region.defined()) {
@@ -352,7 +352,7 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
   title("called by");
   for (const Neighbour& one : facts.callers) line(one, neighbour_name(tree.definitions, one));
   title("calls");
-  line({.region = {}, .total = facts.own_outside, .visits = facts.visits}, "(its own code)");
+  line({.region = {}, .total = facts.exclusive_outside, .visits = facts.visits}, "(its own code)");
   for (const Neighbour& one : facts.callees) line(one, neighbour_name(tree.definitions, one));
 }
 
@@ -383,7 +383,7 @@ void write_function_json(const FunctionFacts& facts, const profile::CallTree& tr
       {"line", one_alone ? region.first_line : 0},
       {"visits", facts.visits},
       {"given_up", facts.at_least},
-      {"own_s", facts.own},
+      {"own_s", facts.exclusive},
       {"waiting_s", facts.waiting},
       {"unmeasured_s", facts.unmeasured},
       {"total_s", facts.total},

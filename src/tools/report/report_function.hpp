@@ -29,15 +29,15 @@ struct Neighbour {
 
 // Times in seconds, work and waiting together. Visits inside another visit of the function
 // count, but their time only once: what a recursive function calls has time where only calls of the
-// function itself lie between it and the outermost visit. `own_outside` and the callees are
+// function itself lie between it and the outermost visit. `exclusive_outside` and the callees are
 // together `total`.
 struct FunctionFacts {
   RegionId region;                 // the first
   std::vector<std::string> names;  // of all, in order
-  double own = 0;
-  double own_outside = 0;  // without that of visits inside what it calls
-  double waiting = 0;      // of the own time
-  double unmeasured = 0;   // of the own time, too
+  double exclusive = 0;
+  double exclusive_outside = 0;  // without that of visits inside what it calls
+  double waiting = 0;            // of the own time
+  double unmeasured = 0;         // of the own time, too
   double total = 0;
   double shortest = 0, longest = 0;
   std::int64_t visits = 0;

@@ -241,8 +241,8 @@ void IoReport::add_profile(const profile::CallTree& tree) {
 namespace {
 
 // Whether a figure tells of many small transfers; then the sentence about it.
-std::optional<std::string> remark(IoOperation operation, const IoFigures& figures,
-                                  const std::string& where) {
+std::optional<std::string> note(IoOperation operation, const IoFigures& figures,
+                                const std::string& where) {
   constexpr std::uint64_t kMany = 100, kSmall = 4096;
   const bool small = figures.operations >= kMany && figures.bytes / figures.operations < kSmall;
   if (!small || operation == IoOperation::kFlush || figures.bytes == 0) return std::nullopt;
@@ -255,7 +255,7 @@ std::optional<std::string> remark(IoOperation operation, const IoFigures& figure
 
 }  // namespace
 
-std::vector<std::string> IoReport::remarks() const {
+std::vector<std::string> IoReport::notes() const {
   std::vector<std::string> all;
   const auto add = [&all](std::optional<std::string> one) {
     if (one) all.push_back(std::move(*one));
@@ -264,11 +264,11 @@ std::vector<std::string> IoReport::remarks() const {
     const bool many = target.name == kPipes || target.name == kSockets || target.name == kCompiled;
     if (many) continue;  // each has its own
     const bool write = target.operation == IoOperation::kWrite;
-    add(remark(target.operation, figures, (write ? "to " : "from ") + target.name));
+    add(note(target.operation, figures, (write ? "to " : "from ") + target.name));
   }
   if (!of_profile_) return all;
   for (const auto& [path, figures] : by_time(call_paths_)) {
-    add(remark(path.operation, figures, "by " + name_of_path(path)));
+    add(note(path.operation, figures, "by " + name_of_path(path)));
   }
   return all;
 }
@@ -310,8 +310,8 @@ void IoReport::write_files(const Terminal& terminal, Output& output) const {
   for (const auto& [target, figures] : by_time(targets_)) {
     TableRow row;
     row.cells = io_cells(figures, seconds(figures.ticks, *definitions_), true, terminal);
-    row.marks = (target.interface == IoParadigm::kMpi ? "MPI " : "") +
-                std::string(io_word(target.operation)) + " ";
+    row.glyphs = (target.interface == IoParadigm::kMpi ? "MPI " : "") +
+                 std::string(io_word(target.operation)) + " ";
     row.name = printable(target.name);
     files.add_row(std::move(row));
   }
@@ -329,12 +329,12 @@ void IoReport::write(const Terminal& terminal, Output& output) const {
   for (const auto& [path, figures] : by_time(call_paths_)) {
     TableRow row;
     row.cells = io_cells(figures, seconds(figures.ticks, *definitions_), !of_profile_, terminal);
-    if (of_profile_) row.marks = std::string(io_word(path.operation)) + " ";
+    if (of_profile_) row.glyphs = std::string(io_word(path.operation)) + " ";
     row.name = printable(name_of_path(path));
     paths.add_row(std::move(row));
   }
   paths.write(output);
-  std::vector<std::string> sentences = remarks();
+  std::vector<std::string> sentences = notes();
   if (of_profile_) sentences.emplace_back(kFilesUnknown);
   if (!sentences.empty()) output.write("\n");
   for (const std::string& sentence : sentences) output.write(printable(sentence) + "\n");
@@ -372,7 +372,7 @@ void IoReport::write_json(Output& output) const {
     add_figures(row, figures);
     all["call_paths"].push_back(std::move(row));
   }
-  all["remarks"] = remarks();
+  all["remarks"] = notes();
   output.write(json_text(all, 2) + "\n");
 }
 

@@ -65,7 +65,7 @@ class IoReport final : public RunSink {
   const std::map<IoTarget, IoFigures>& targets() const { return targets_; }
   const std::map<IoCallPath, IoFigures>& call_paths() const { return call_paths_; }
   // Sentences about what takes time without need.
-  std::vector<std::string> remarks() const;
+  std::vector<std::string> notes() const;
 
   void write(const Terminal& terminal, Output& output) const;
   void write_json(Output& output) const;

@@ -33,7 +33,7 @@ double row_value(const Figures& figures, SortKey key) {
 
 ReportData::ReportData(const CallTree& tree, const profile::LocationFilter& filter)
     : tree_(&tree),
-      given_up_(tree.definitions.properties),
+      throttled_(tree.definitions.properties),
       totals_(profile::sum_locations(tree, filter)),
       total_(profile::total_time(tree, totals_)) {}
 
@@ -64,8 +64,8 @@ Figures ReportData::figures_of(RegionId id, const Totals& totals, const Totals& 
                                std::uint64_t visit_time) const {
   Figures figures;
   figures.visits = profile::signed_value(totals.visits);
-  figures.at_least = id.defined() && given_up_.holds(region(id));
-  figures.cut_short = id.defined() && given_up_.cuts_short(region(id));
+  figures.at_least = id.defined() && throttled_.holds(region(id));
+  figures.truncated = id.defined() && throttled_.truncates(region(id));
   figures.inclusive = to_seconds(totals.inclusive);
   figures.exclusive = to_seconds(totals.exclusive);
   figures.compensated_inclusive = to_seconds(compensated.inclusive);

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
+#include "core/throttled.hpp"
 #include "profile/call_tree.hpp"
 #include "profile/flat_profile.hpp"
 #include "tools/report/report_metric.hpp"
@@ -30,7 +30,7 @@ struct RowOptions {
 struct Figures {
   std::int64_t visits = 0;
   bool at_least = false;   // as many visits: the function was not timed to the end
-  bool cut_short = false;  // some visits have only a part of their time (core/given_up.hpp)
+  bool truncated = false;  // some visits have only a part of their time (core/throttled.hpp)
   double inclusive = 0;
   double exclusive = 0;
   // Less what measuring cost; without ReportData::compensate() as above.
@@ -107,7 +107,7 @@ class ReportData {
   Row tree_row(std::uint32_t node) const;
 
   const profile::CallTree* tree_;
-  GivenUp given_up_;
+  ThrottledFunctions throttled_;
   std::vector<profile::Totals> totals_;       // by node, of the locations that were taken
   std::vector<profile::Totals> compensated_;  // with cost_: the same less it
   std::optional<CallCost> cost_;

@@ -6,7 +6,7 @@
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/text_table.hpp"
-#include "tools/text/tree_marks.hpp"
+#include "tools/text/tree_glyphs.hpp"
 
 namespace timeloom::tools {
 
@@ -88,7 +88,7 @@ Table make_table(const Heading (&columns)[kCount], const ReportData& data,
 
 template <std::size_t kCount>
 void add_row(Table& table, const Heading (&columns)[kCount], const Row& row, double share,
-             const std::string& marks, const std::string& name, const ReportData& data,
+             const std::string& glyphs, const std::string& name, const ReportData& data,
              const Terminal& terminal, const std::string& place) {
   TableRow line;
   for (const Heading& column : columns) {
@@ -104,7 +104,7 @@ void add_row(Table& table, const Heading (&columns)[kCount], const Row& row, dou
     line.cells.push_back(metric->text(row.metric.exclusive, terminal));
   }
   line.ink = ink_of(share);
-  line.marks = marks;
+  line.glyphs = glyphs;
   line.name = name;
   line.place = place;
   table.add_row(std::move(line));
@@ -192,15 +192,15 @@ void write_tree(const ReportData& data, const RowOptions& options, const std::st
   const Rows rows = data.tree_rows(options);
   write_title("Call tree", data, scope, terminal, output);
   Table table = make_table(kTreeColumns, data, terminal);
-  TreeMarks marks(terminal.unicode);
+  TreeGlyphs glyphs(terminal.unicode);
   for (std::size_t i = 0; i < rows.rows.size(); ++i) {
     const Row& row = rows.rows[i];
     std::string name = printable(data.row_name(row));
-    const std::string mark = marks.next(row.depth, row.only_child, row.last_child);
+    const std::string mark = glyphs.next(row.depth, row.only_child, row.last_child);
     std::size_t levels = 1;
     while (i + 1 < rows.rows.size() && is_more_of_the_same(row, rows.rows[i + 1], data)) {
       ++i, ++levels;
-      marks.next(rows.rows[i].depth, true, true);
+      glyphs.next(rows.rows[i].depth, true, true);
     }
     std::string place = region_place(data.region(row.region));
     if (levels > 1 && imports(row, data)) {  // several functions, none of which matters

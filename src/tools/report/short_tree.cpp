@@ -20,7 +20,7 @@ struct Path {
   std::uint32_t parent = kNoNode;
   std::uint32_t key = 0;  // of its region, see key_of()
   RegionId region;
-  double own = 0;
+  double exclusive = 0;
   double total = 0;
   double largest_child = 0;
   RegionId largest;  // its region
@@ -94,7 +94,7 @@ class Shortener {
       way.emplace_back(key, open[key]);
       open[key] = path;
       path_of[i] = path;
-      paths_[path].own += times_.working[i];
+      paths_[path].exclusive += times_.working[i];
       paths_[path].visits += times_.visits[i];
     }
   }
@@ -103,7 +103,7 @@ class Shortener {
   void sum() {
     for (std::size_t i = paths_.size(); i-- > 0;) {
       Path& path = paths_[i];
-      path.total += path.own;
+      path.total += path.exclusive;
       if (path.parent == kNoNode) continue;
       Path& parent = paths_[path.parent];
       parent.total += path.total;
@@ -163,7 +163,7 @@ class Shortener {
     for (const Path& path : paths_) {
       if (path.row == kNoNode) continue;
       ShortRow& row = rows_[path.row];
-      row.own += path.own;
+      row.exclusive += path.exclusive;
       if (key_of(row.region) == path.key) {
         row.visits += path.visits;
       } else if (path.region.defined()) {
@@ -171,7 +171,7 @@ class Shortener {
       }
     }
     for (std::size_t i = rows_.size(); i-- > 0;) {
-      rows_[i].total += rows_[i].own;
+      rows_[i].total += rows_[i].exclusive;
       if (row_parents_[i] != kNoNode) rows_[row_parents_[i]].total += rows_[i].total;
       for (const auto& [package, functions] : hidden[i]) {
         rows_[i].hidden += functions.size();

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/called_region.hpp"
-#include "core/wakes.hpp"
+#include "core/wakeups.hpp"
 #include "exchange/names.hpp"
 #include "tools/report/answer_text.hpp"
 #include "tools/report/report_text.hpp"
@@ -60,9 +60,9 @@ class SlowestVisits::OneLocation final : public LocationSink {
     if (!wanted_.empty() && !wanted_.contains(last.region.value())) return;
     const Region& region = all_.definitions_->regions[last.region.value()];
     if (!is_called(region)) return;
-    const std::uint64_t own = total - std::min(total, last.inside);
-    visits_.push_back({last.region, location_, last.begin, total, own, std::move(last.parameters),
-                       !all_.is_possible(last.begin, time)});
+    const std::uint64_t exclusive = total - std::min(total, last.inside);
+    visits_.push_back({last.region, location_, last.begin, total, exclusive,
+                       std::move(last.parameters), !all_.is_possible(last.begin, time)});
     if (visits_.size() >= 2 * all_.most_ + 64) all_.shorten(visits_);
   }
 
@@ -91,8 +91,8 @@ bool SlowestVisits::is_possible(std::uint64_t begin, std::uint64_t end) const {
 }
 
 bool SlowestVisits::slower(const Visit& a, const Visit& b) const {
-  const std::uint64_t of_a = regions_.empty() ? a.own : a.total;
-  const std::uint64_t of_b = regions_.empty() ? b.own : b.total;
+  const std::uint64_t of_a = regions_.empty() ? a.exclusive : a.total;
+  const std::uint64_t of_b = regions_.empty() ? b.exclusive : b.total;
   if (of_a != of_b) return of_a > of_b;
   return a.begin != b.begin ? a.begin < b.begin : a.location < b.location;
 }
@@ -109,7 +109,7 @@ std::string SlowestVisits::parameters_of(const Visit& visit) const {
   std::string text;
   for (const Event& event : visit.parameters) {
     if (event.ref >= definitions_->parameters.size()) continue;
-    if (wake_end_of(event, *definitions_) != WakeEnd::kNone) continue;
+    if (wakeup_end_of(event, *definitions_) != WakeupEnd::kNone) continue;
     std::string value;
     switch (event.kind) {
       case EventKind::kParameterInt: value = std::to_string(event.as_int()); break;
@@ -139,10 +139,10 @@ void SlowestVisits::write(const Terminal& terminal, Output& output) const {
   for (const Visit& visit : visits_) {
     const std::uint64_t since = visit.begin - std::min(visit.begin, definitions_->clock.begin);
     AnswerLine line;
-    line.numbers =
-        formatted("{} {} {}", pad_left(duration(seconds(visit.own, *definitions_), terminal), 6),
-                  pad_left(duration(seconds(visit.total, *definitions_), terminal), 6),
-                  pad_left(duration(seconds(since, *definitions_), terminal), 7));
+    line.numbers = formatted(
+        "{} {} {}", pad_left(duration(seconds(visit.exclusive, *definitions_), terminal), 6),
+        pad_left(duration(seconds(visit.total, *definitions_), terminal), 6),
+        pad_left(duration(seconds(since, *definitions_), terminal), 7));
     const std::string values = parameters_of(visit);
     line.name = printable(exchange::region_name(*definitions_, visit.region));
     if (!values.empty()) line.note = printable(" {" + values + "}");
@@ -167,7 +167,7 @@ void SlowestVisits::write_json(Output& output) const {
                              {"location", visit.location.value()},
                              {"begin_s", seconds(since, *definitions_)},
                              {"total_s", seconds(visit.total, *definitions_)},
-                             {"own_s", seconds(visit.own, *definitions_)},
+                             {"own_s", seconds(visit.exclusive, *definitions_)},
                              {"impossible", visit.impossible}});
   }
   output.write(json_text(all, 2) + "\n");

@@ -21,7 +21,7 @@ struct Visit {
   LocationId location;
   std::uint64_t begin = 0;  // ticks
   std::uint64_t total = 0;
-  std::uint64_t own = 0;
+  std::uint64_t exclusive = 0;
   std::vector<Event> parameters{};
   bool impossible = false;  // it lies outside of the run, or ends before it begins
 };

@@ -92,8 +92,8 @@ ordered_json overhead_json(const Definitions& definitions) {
   const Shares shares = shares_of(*cost);
   return {{"share_of_cpu", shares.cpu},
           {"share_of_wall", shares.wall},
-          {"least_share_of_cpu", shares.cpu_band.least},
-          {"most_share_of_cpu", shares.cpu_band.most},
+          {"least_share_of_cpu", shares.cpu_error_range.least},
+          {"most_share_of_cpu", shares.cpu_error_range.most},
           {"cpu_seconds", cost->total()},
           {"events_seconds", cost->events},
           {"functions_seconds", cost->functions},

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/metric_unit.hpp"
+#include "core/throttled.hpp"
 #include "tools/report/report_text.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
@@ -25,7 +25,7 @@ class InfoWriter {
   void write(const std::vector<RunFile>& files, const std::string& run) {
     output_.write(terminal_.paint(printable(run), Ink::kBold) + "\n\n");
     facts();
-    given_up();
+    throttled();
     this->files(files);
     processes();
     threads();
@@ -101,8 +101,8 @@ class InfoWriter {
     const auto time = [&](double seconds) { return duration(seconds, terminal_, " "); };
     line("overhead",
          formatted("about {:.1f} % of CPU time ({:.1f} to {:.1f} %), {:.1f} % of wall time",
-                   100 * shares.cpu, 100 * shares.cpu_band.least, 100 * shares.cpu_band.most,
-                   100 * shares.wall));
+                   100 * shares.cpu, 100 * shares.cpu_error_range.least,
+                   100 * shares.cpu_error_range.most, 100 * shares.wall));
     line("", "events " + time(cost->events) + ", new functions " + time(cost->functions));
     line("", "start and end " + time(cost->start) + ", recorder " + time(cost->recorder));
     const std::uint64_t unknown = cost->unknown_processes();
@@ -111,12 +111,12 @@ class InfoWriter {
          "not of " + plural(unknown, "process") + ": killed, become another program, or running");
   }
 
-  void given_up() {
-    const GivenUp known(all_.properties);
-    if (known.rested()) line("--overhead", seen_text(known.observed_share()));
+  void throttled() {
+    const ThrottledFunctions known(all_.properties);
+    if (known.was_paused()) line("--overhead", seen_text(known.observed_share()));
     const RunFacts facts = facts_of(all_);
-    places("Not timed to the end (--overhead)", facts.given_up);
-    places("Ended with a visit of these", facts.cut_short);
+    places("Not timed to the end (--overhead)", facts.throttled);
+    places("Ended with a visit of these", facts.truncated);
   }
 
   // At full width, however long: their files and lines tell them apart.

@@ -20,9 +20,9 @@ void add_facts(ordered_json& object, const RunFacts& facts, const std::string& r
   object["tasks"] = facts.tasks;
   object["task_lanes"] = facts.task_lanes;
   object["events"] = facts.events;
-  object["given_up"] = facts.given_up;
-  object["cut_short"] = facts.cut_short;
-  if (facts.rested) {
+  object["given_up"] = facts.throttled;
+  object["cut_short"] = facts.truncated;
+  if (facts.was_paused) {
     object["observed_share"] =
         facts.observed_share ? ordered_json(*facts.observed_share) : ordered_json();
   }

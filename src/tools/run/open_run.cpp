@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/given_up.hpp"
 #include "core/text/message_id.hpp"
+#include "core/throttled.hpp"
 #include "formats/cube/cube_profile.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
@@ -25,11 +25,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-profile::CallTree fold(const fs::path& trace) {
+profile::CallTree aggregate(const fs::path& trace) {
   const std::unique_ptr<RunSource> source = otf2::open(trace);
   profile::CallTreeSink sink;
   const std::array<RunSink*, 1> sinks = {&sink};
-  source->feed(sinks, std::max(1u, std::thread::hardware_concurrency()));
+  source->replay(sinks, std::max(1u, std::thread::hardware_concurrency()));
   return sink.take();
 }
 
@@ -51,7 +51,7 @@ std::optional<profile::CallTree> profile_woven_with(const fs::path& trace) {
     note_unsound_files(trace, tree.definitions);
     return tree;
   } catch (const Error& error) {
-    say(std::string(without_id(error.what())) + "; the trace is read instead [TL268]");
+    print_line(std::string(without_id(error.what())) + "; the trace is read instead [TL268]");
     return {};
   }
 }
@@ -60,26 +60,27 @@ void weave_now(const fs::path& run) {
   weave::WeaveOptions options;
   options.progress = isatty(STDERR_FILENO) == 1;
   const weave::WeaveSummary summary = weave::weave(run, options);
-  say(run.string() + " was unfinished, woven now: " + describe(summary) + " [TL266]");
+  print_line(run.string() + " was unfinished, woven now: " + describe(summary) + " [TL266]");
   warn_of_depth(summary);
   const DoorTools* door = door_of_layout(summary.layout->name);
-  if (door == nullptr || door->files_remark == nullptr) return;
-  if (const std::string remark = door->files_remark(run); !remark.empty()) say(remark);
+  if (door == nullptr || door->files_note == nullptr) return;
+  if (const std::string note = door->files_note(run); !note.empty()) print_line(note);
 }
 
 }  // namespace
 
-void say(const std::string& line) {
+void print_line(const std::string& line) {
   // As it was called: a door that has weaving done has it speak in its name.
   std::fprintf(stderr, "%s: %s\n", program_invocation_short_name, printable(line).c_str());
 }
 
 std::string untimed_text(const weave::WeaveSummary& summary) {
   if (!summary.observed_share.empty()) {
-    return seen_text(GivenUp({{kObservedShare, summary.observed_share}}).observed_share());
+    return seen_text(
+        ThrottledFunctions({{kObservedShare, summary.observed_share}}).observed_share());
   }
   constexpr std::size_t kMostNamed = 5;
-  const auto& all = summary.given_up;
+  const auto& all = summary.throttled;
   if (all.empty()) return {};
   std::string text = "not timed to the end: ";
   for (std::size_t i = 0; i < std::min(all.size(), kMostNamed); ++i) {
@@ -102,16 +103,16 @@ std::string describe(const weave::WeaveSummary& summary) {
   if (summary.older_events > 0) {
     line += ", " + plural(summary.older_events, "older event") + " dropped at the size limit";
   }
-  if (summary.folded_events > 0) {
-    line += ", " + plural(summary.folded_events, "event") + " in the profile only";
+  if (summary.aggregated_events > 0) {
+    line += ", " + plural(summary.aggregated_events, "event") + " in the profile only";
   }
   if (const std::string untimed = untimed_text(summary); !untimed.empty()) line += ", " + untimed;
   if (!summary.ending.empty()) line += ", " + summary.ending;
   if (summary.closed_regions > 0) {
     line += ", " + plural(summary.closed_regions, "region") + " cut off by the end of the program";
   }
-  if (summary.out_of_sight > 0) {
-    line += ", " + plural(summary.out_of_sight, "process") +
+  if (summary.maybe_running > 0) {
+    line += ", " + plural(summary.maybe_running, "process") +
             " may still run on another machine or in another container; the recording is kept in "
             "spool/";
   }
@@ -132,7 +133,7 @@ std::string describe(const weave::WeaveSummary& summary) {
 
 void warn_of_depth(const weave::WeaveSummary& summary) {
   if (summary.reached_depth == 0) return;
-  say(depth_warning(summary.profile_depth, summary.reached_depth, *summary.layout));
+  print_line(depth_warning(summary.profile_depth, summary.reached_depth, *summary.layout));
 }
 
 fs::path open_run(const std::optional<std::string>& name) {
@@ -143,7 +144,8 @@ fs::path open_run(const std::optional<std::string>& name) {
   }
   fs::path run = weave::find_run(path);
   if (const std::string owner = weave::other_owner(run); !name && !owner.empty()) {
-    say("no run of this directory is yours; this is " + run.string() + " of " + owner + " [TL267]");
+    print_line("no run of this directory is yours; this is " + run.string() + " of " + owner +
+               " [TL267]");
   }
   if (weave::unfinished(run)) {
     weave_now(run);
@@ -181,7 +183,7 @@ profile::CallTree call_tree_of(const fs::path& run) {
   if (!weave::has_trace(run)) return cube::load(weave::profile_of(run));
   const fs::path trace = weave::trace_of(run);
   std::optional<profile::CallTree> tree = profile_woven_with(trace);
-  return tree ? std::move(*tree) : fold(trace);
+  return tree ? std::move(*tree) : aggregate(trace);
 }
 
 }  // namespace timeloom::tools

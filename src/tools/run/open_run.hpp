@@ -19,7 +19,7 @@ namespace timeloom::tools {
 std::filesystem::path open_run(const std::optional<std::string>& name);
 
 // Its call tree: from its CUBE profile if that was woven with its trace or there is no
-// trace, or else folded from the trace.
+// trace, or else aggregated from the trace.
 profile::CallTree call_tree_of(const std::filesystem::path& run);
 
 // The definitions of its trace, or of its CUBE profile if there is no trace.
@@ -39,6 +39,6 @@ std::string untimed_text(const weave::WeaveSummary& summary);
 void warn_of_depth(const weave::WeaveSummary& summary);
 
 // One line on standard error, headed by the name of the program.
-void say(const std::string& line);
+void print_line(const std::string& line);
 
 }  // namespace timeloom::tools

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/given_up.hpp"
 #include "core/run_properties.hpp"
 #include "core/text/shell_word.hpp"
+#include "core/throttled.hpp"
 #include "profile/call_tree.hpp"
 #include "tools/report/report_gpu.hpp"
 #include "tools/run/run_losses.hpp"
@@ -75,11 +75,11 @@ RunFacts facts_of(const Definitions& definitions) {
     facts.cpu = cpu_times_of(cpu->second);
   }
   facts.gpu_busy = gpu_busy(definitions);
-  const GivenUp given_up(definitions.properties);
-  facts.given_up.assign(given_up.entries().begin(), given_up.entries().end());
-  facts.cut_short.assign(given_up.cut_short().begin(), given_up.cut_short().end());
-  facts.rested = given_up.rested();
-  facts.observed_share = given_up.observed_share();
+  const ThrottledFunctions throttled(definitions.properties);
+  facts.throttled.assign(throttled.entries().begin(), throttled.entries().end());
+  facts.truncated.assign(throttled.truncated().begin(), throttled.truncated().end());
+  facts.was_paused = throttled.was_paused();
+  facts.observed_share = throttled.observed_share();
   for (Loss& loss : losses_of(definitions)) facts.losses.push_back(std::move(loss.text));
   return facts;
 }

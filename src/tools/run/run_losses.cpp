@@ -72,8 +72,9 @@ class Losses {
     if (definitions_.properties.contains(kGpuLeft)) {
       add("the GPU was recorded until another tool began to trace it [TL028]", kMore);
     }
-    if (const auto folded = number(kFoldedEvents)) {
-      add(plural(folded, "event") + " after the size limit of the run, in the profile only [TL007]",
+    if (const auto aggregated = number(kAggregatedEvents)) {
+      add(plural(aggregated, "event") +
+              " after the size limit of the run, in the profile only [TL007]",
           kNone);
     }
     if (const auto reached = number(kReachedDepth)) {

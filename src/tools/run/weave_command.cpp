@@ -37,10 +37,10 @@ std::string numbers_of(const weave::WeaveSummary& summary) {
   std::string text = "woven";
   for (const std::uint64_t number :
        {summary.events, summary.threads, summary.tasks, summary.processes, summary.running,
-        summary.bytes, summary.lost_events, summary.older_events, summary.folded_events,
+        summary.bytes, summary.lost_events, summary.older_events, summary.aggregated_events,
         millionths(summary.overhead.cpu), millionths(summary.overhead.wall),
-        millionths(summary.overhead.cpu_band.least), millionths(summary.overhead.cpu_band.most),
-        summary.unknown_costs}) {
+        millionths(summary.overhead.cpu_error_range.least),
+        millionths(summary.overhead.cpu_error_range.most), summary.unknown_costs}) {
     text += " " + std::to_string(number);
   }
   text += "\n";
@@ -51,7 +51,7 @@ std::string numbers_of(const weave::WeaveSummary& summary) {
 // None: another rank's weave, for which this one has waited, has left nothing to do.
 std::optional<weave::WeaveSummary> weave_at_end(const std::filesystem::path& run,
                                                 weave::WeaveOptions options) try {
-  options.patience = weave::kPatienceAtEnd;
+  options.timeout = weave::kTimeoutAtEnd;
   options.just_ended = true;
   return weave::weave(run, options);
 } catch (const Error&) {

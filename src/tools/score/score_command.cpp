@@ -79,7 +79,7 @@ int run_score(const ScoreOptions& options) {
     profile = cube::score_profile(reader);
     if (!reader.cube().cnodes.empty()) {
       const Definitions definitions = definitions_beside(reader, fs::absolute(file).parent_path());
-      for (const Loss& loss : losses_of(definitions)) say(loss.text);
+      for (const Loss& loss : losses_of(definitions)) print_line(loss.text);
     }
   } catch (const Error& wrong) {
     return fail("Cannot open Cube report '" + options.profile + "': " + wrong.what());

@@ -19,7 +19,7 @@ namespace {
 
 // Only described here: timeloom._attach takes the words as they are.
 struct Described {
-  std::string duration, patience, process;
+  std::string duration, timeout, process;
   bool dump = false;
 };
 
@@ -31,7 +31,7 @@ Command register_attach(CLI::App& program) {
   static Described described;
   known.positional("PID", described.process, "The process");
   known.text("--for", "TIME", described.duration, "End by itself after so long: 500ms, 10s, 2min");
-  known.text("--within", "TIME", described.patience,
+  known.text("--within", "TIME", described.timeout,
              "How long to wait for the main thread, which may be in C (5s)");
   known.flag("--dump", described.dump,
              "Print the stacks of all threads once instead, read from outside");

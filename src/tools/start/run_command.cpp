@@ -57,8 +57,8 @@ constexpr char kUnmeasuredVariable[] = "TIMELOOM_UNMEASURED";
 // Becomes the program as plain `python` runs it.
 [[noreturn]] void run_unmeasured(const CommandLine& line, const std::string& python_and_reason) {
   const std::size_t end = python_and_reason.find('\n');
-  say("nothing is measured: " + std::string(without_id(python_and_reason.substr(end + 1))) +
-      " [TL019]");
+  print_line("nothing is measured: " + std::string(without_id(python_and_reason.substr(end + 1))) +
+             " [TL019]");
   unsetenv(kUnmeasuredVariable);
   std::vector<std::string> words = {python_and_reason.substr(0, end)};
   append(words, line.interpreter_flags);
@@ -93,7 +93,7 @@ int run_or_refuse(const std::vector<std::string>& arguments) {
     if (line.kind == ProgramKind::kNative) return run_native(line);
     if (!line.help && !line.version) run(line);
   } catch (const Error& error) {
-    say(error.what());
+    print_line(error.what());
     return kWrongUsage;
   }
   return print(line.help ? run_help() : "timeloom " TIMELOOM_VERSION "\n");

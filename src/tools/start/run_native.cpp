@@ -88,7 +88,7 @@ void refuse_python_options(const CommandLine& line) {
 Settings settings_of(const CommandLine& line) {
   refuse_python_options(line);
   Settings settings;
-  for (const std::string& remark : read_variables(settings, environ)) say(remark);
+  for (const std::string& note : read_variables(settings, environ)) print_line(note);
   apply(line, settings);
   return settings;
 }
@@ -192,7 +192,7 @@ std::string weave_run(const NativeRun& run, const Settings& settings, bool more_
   weave::WeaveOptions options;
   options.keep_spool = settings.flag(kSettings.keep_spool);
   options.progress = ::isatty(STDERR_FILENO) == 1;
-  options.patience = weave::kPatienceAtEnd;
+  options.timeout = weave::kTimeoutAtEnd;
   options.just_ended = true;
   options.more_ranks = more_ranks;
   options.run = run.id;
@@ -211,7 +211,7 @@ run::Others end_in_group(const NativeRun& run) {
   if (run.spawn != 0) {
     return run::end_spawned(run.known(), run.spawn, rank.rank, rank.size);
   }
-  return run::end_rank(run.known(), rank.rank, rank.size, run::kPatienceWithLate);
+  return run::end_rank(run.known(), rank.rank, rank.size, run::kTimeoutForLateRanks);
 }
 
 // Its part of the weave. What fails is left to the weave of the run.
@@ -240,16 +240,17 @@ run::Others end_of(const NativeRun& run) {
 }
 
 // Nobody else says it.
-void say_who_weaves(const NativeRun& run, const Settings& settings) {
+void print_who_weaves(const NativeRun& run, const Settings& settings) {
   const bool unknown = run.rank && run.rank->size == 0 && run.rank->rank == 0;
   if (!unknown || settings.flag(kSettings.quiet)) return;
-  say(run::text_of_unknown_size(run.rank->launcher) + ": timeloom report " +
-      native_word(run.directory) + " [TL244]");
+  print_line(run::text_of_unknown_size(run.rank->launcher) + ": timeloom report " +
+             native_word(run.directory) + " [TL244]");
 }
 
-void say_nothing_recorded(const std::string& program) {
+void print_nothing_recorded(const std::string& program) {
   const std::string why = why_nothing_is_loaded(program);
-  say("nothing was recorded: the program " +
+  print_line(
+      "nothing was recorded: the program " +
       (why.empty() ? "has not loaded libtimeloom" : why + ", so the system loads no libtimeloom") +
       " [TL021]");
 }
@@ -259,24 +260,24 @@ void finish_native_run(const NativeRun& run, const std::string& program, const S
   const fs::path& directory = run.directory;
   if (settings.flag(kSettings.weave)) convert_as_rank(run);
   const run::Others others = end_of(run);
-  if (others == run::Others::kGoOn) return say_who_weaves(run, settings);
+  if (others == run::Others::kGoOn) return print_who_weaves(run, settings);
   const bool missing = others == run::Others::kNotHere;
   if (run::count_spools(directory) == 0) {
     if (!missing) {
       run::forget_job(run::Directory::open(run.known()));
       run::forget_directory(run.known(), run.existed);
     }
-    return say_nothing_recorded(program);
+    return print_nothing_recorded(program);
   }
   const std::string text = weave_run(run, settings, missing);
   const bool failed = text.starts_with("not woven: ");
   if (settings.flag(kSettings.quiet)) {
-    if (failed) say(text);
+    if (failed) print_line(text);
     return;
   }
-  say(formatted("{:.3f} s, ", seconds) + text);
-  if (missing) say(run::text_of_missing(directory, run.rank->size));
-  say("next: timeloom report " + native_word(directory));
+  print_line(formatted("{:.3f} s, ", seconds) + text);
+  if (missing) print_line(run::text_of_missing(directory, run.rank->size));
+  print_line("next: timeloom report " + native_word(directory));
 }
 
 // Makes the directory of the run, whose name ends with `suffix`.
@@ -291,7 +292,7 @@ NativeRun make_directory(const CommandLine& line, const Settings& settings,
   const run::MadeRun made = run::make_directory(run.directory, settings.flag(kSettings.force),
                                                 settings.as_variables(), claimed);
   run.id = made.directory.id();
-  if (!made.remark.empty()) say(made.remark);
+  if (!made.note.empty()) print_line(made.note);
   // What records says so where there is none.
   int error = 0;
   (void)made.directory.make_below(run::name_of(run::Item::kSpool), &error);
@@ -302,8 +303,8 @@ NativeRun make_directory(const CommandLine& line, const Settings& settings,
 NativeRun make_apart(const CommandLine& line, const Settings& settings, const LaunchedRank& rank,
                      const std::string& apart, const std::string& reason) {
   NativeRun run = make_directory(line, settings, apart + ".rank-" + std::to_string(rank.rank));
-  say(formatted("rank {} has a run of its own, {}: {} [TL038]", rank.rank, run.directory.string(),
-                without_id(reason)));
+  print_line(formatted("rank {} has a run of its own, {}: {} [TL038]", rank.rank,
+                       run.directory.string(), without_id(reason)));
   return run;
 }
 
@@ -317,9 +318,9 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
                       formatted("nothing tells the job; name it in {}", kJobVariable));
   }
   const fs::path directory = run::choose_directory(output, line.target) += apart;
-  const fs::path meeting = directory.parent_path();
-  run::make_meeting(meeting);
-  const std::string wish = output.empty() ? output : directory.filename().string();
+  const fs::path rendezvous = directory.parent_path();
+  run::make_rendezvous(rendezvous);
+  const std::string requested_name = output.empty() ? output : directory.filename().string();
   NativeRun made;
   const auto make = [&](unsigned program) {
     const std::string suffix = program > 1 ? fmt::format(".program-{}", program) : "";
@@ -327,7 +328,7 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
     return made.known();
   };
   const run::SharedRun shared =
-      run::share_run(meeting, {rank.job, wish, rank.rank, rank.size}, make,
+      run::share_run(rendezvous, {rank.job, requested_name, rank.rank, rank.size}, make,
                      [&] { run::forget_directory(made.known(), made.existed); });
   if (!shared.refused.empty()) return make_apart(line, settings, rank, apart, shared.refused);
   return {shared.run.path(), shared.run.id(), made.existed, rank};
@@ -337,21 +338,22 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
 NativeRun join_spawned(const Spawn& spawn) {
   const auto rank = launched_rank_of_this_process(environ);
   if (!rank || rank->size == 0) {
-    throw Obstacle("its rank among the spawned processes is not known [TL074]");
+    throw EnvironmentError("its rank among the spawned processes is not known [TL074]");
   }
   const fs::path directory = run_of_spool(native_variable(kParentVariable));
   if (directory.empty())
-    throw Obstacle(formatted("{} is not a spool [TL074]", native_variable(kParentVariable)));
+    throw EnvironmentError(
+        formatted("{} is not a spool [TL074]", native_variable(kParentVariable)));
   const KnownDirectory run(directory, directory_id_in(native_variable(kRunIdVariable)));
   if (!run::join_spawn(run, spawn.number, rank->rank)) {
-    throw Obstacle(formatted("another process has been rank {} of spawn {} [TL074]", rank->rank,
-                             spawn.number));
+    throw EnvironmentError(formatted("another process has been rank {} of spawn {} [TL074]",
+                                     rank->rank, spawn.number));
   }
   return {directory, run.id(), true, rank, spawn.number};
 }
 
 void say_nothing_measured(const char* reason) {
-  say("nothing is measured: " + std::string(without_id(reason)) + " [TL019]");
+  print_line("nothing is measured: " + std::string(without_id(reason)) + " [TL019]");
 }
 
 // No directory: the machine is in the way, and the user has a line about it.
@@ -359,7 +361,7 @@ NativeRun make_run(const CommandLine& line, const Settings& settings) try {
   if (const auto spawn = own_spawn()) return join_spawned(*spawn);
   const auto rank = launched_rank_of_this_process(environ);
   return rank ? make_run_of_rank(line, settings, *rank) : make_directory(line, settings);
-} catch (const Obstacle& error) {
+} catch (const EnvironmentError& error) {
   say_nothing_measured(error.what());
   return {};
 } catch (const std::system_error& error) {

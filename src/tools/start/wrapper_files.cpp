@@ -45,12 +45,13 @@ std::string file_in(const std::vector<fs::path>& places, std::string_view librar
 std::string kokkos_value(const Settings& settings, const std::string& present) {
   if (!settings.flag(kSettings.kokkos)) return {};
   if (!present.empty() && !present.ends_with(kKokkosLibrary)) {
-    say("Kokkos is not recorded: " + std::string(kKokkosVariable) +
-        " names the library of another tool, " + present + "; unset it [TL027]");
+    print_line("Kokkos is not recorded: " + std::string(kKokkosVariable) +
+               " names the library of another tool, " + present + "; unset it [TL027]");
     return {};
   }
   const std::string file = file_in(directories(), kKokkosLibrary);
-  if (file.empty()) say("Kokkos is not recorded: this Timeloom has no library for it [TL026]");
+  if (file.empty())
+    print_line("Kokkos is not recorded: this Timeloom has no library for it [TL026]");
   return file;
 }
 
@@ -63,7 +64,8 @@ std::vector<std::string> files_of(std::span<const Wrapper> wrappers) {
       files.push_back(file);
       continue;
     }
-    say(std::string(wrapper.what) + " not recorded: this Timeloom has no wrapper for it [TL022]");
+    print_line(std::string(wrapper.what) +
+               " not recorded: this Timeloom has no wrapper for it [TL022]");
   }
   return files;
 }
@@ -72,7 +74,7 @@ std::vector<std::string> preloaded_files(const Settings& settings) {
   std::vector<std::string> files = files_of(wanted_wrappers(settings));
   if (files.empty() || !replaces_openmp(settings)) return files;
   std::string runtime = llvm_openmp_file({});
-  say(runtime.empty() ? kOpenMpMissing : kOpenMpReplaced);
+  print_line(runtime.empty() ? kOpenMpMissing : kOpenMpReplaced);
   if (!runtime.empty()) files.push_back(std::move(runtime));
   return files;
 }

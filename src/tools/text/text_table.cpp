@@ -29,7 +29,7 @@ Table::Widths Table::measure() const {
   }
   std::size_t name = columns(name_), place = 0, least_place = 0;
   for (const TableRow& row : rows_) {
-    name = std::max(name, columns(row.marks) + columns(row.name));
+    name = std::max(name, columns(row.glyphs) + columns(row.name));
     place = std::max(place, columns(row.place));
     least_place = std::max(least_place, shortest(row.place));
   }
@@ -55,17 +55,17 @@ std::string Table::line(const TableRow& row, const Widths& widths, Ink heading) 
   text = terminal_.paint(text, heading == Ink::kPlain ? row.ink : heading) +
          std::string(kNameGap, ' ');
   // Marks take at most half; the nearest callers are those that matter.
-  const std::size_t for_marks = std::min(columns(row.marks), widths.name / 2);
-  const std::string marks = shorten_left(row.marks, for_marks, terminal_);
-  const std::size_t for_name = widths.name - columns(marks);
+  const std::size_t for_marks = std::min(columns(row.glyphs), widths.name / 2);
+  const std::string glyphs = shorten_left(row.glyphs, for_marks, terminal_);
+  const std::size_t for_name = widths.name - columns(glyphs);
   const bool is_file = row.name.starts_with('/');
   const std::string name = is_file ? shorten_file(row.name, for_name, terminal_)
                                    : shorten_left(row.name, for_name, terminal_);
   const std::string place = shorten_path(row.place, widths.place, terminal_);
-  text += terminal_.paint(marks, Ink::kDim) +
+  text += terminal_.paint(glyphs, Ink::kDim) +
           terminal_.paint(name, heading == Ink::kPlain ? row.ink : heading);
   if (!place.empty()) {
-    const std::size_t used = columns(marks) + columns(name);
+    const std::size_t used = columns(glyphs) + columns(name);
     text += std::string(widths.name - std::min(widths.name, used) + kNameGap, ' ') +
             terminal_.paint(place, Ink::kDim);
   }

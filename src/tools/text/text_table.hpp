@@ -14,7 +14,7 @@ namespace timeloom::tools {
 
 struct TableRow {
   std::vector<std::string> cells;  // as many as columns
-  std::string marks;
+  std::string glyphs;
   std::string name;
   std::string place;  // FILE:LINE; empty: unknown
   Ink ink = Ink::kPlain;
@@ -37,7 +37,7 @@ class Table {
     std::size_t place = 0;
   };
   Widths measure() const;
-  std::string line(const TableRow& row, const Widths& widths, Ink marks) const;
+  std::string line(const TableRow& row, const Widths& widths, Ink glyphs) const;
 
   Terminal terminal_;
   std::size_t gap_;

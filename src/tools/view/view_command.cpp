@@ -67,7 +67,7 @@ class Indexing {
       // Nobody waits for it.
     } catch (const std::exception& error) {
       if (!viewed.content().index()) viewed.content().fail(error.what());
-      say(error.what());
+      print_line(error.what());
     }
     viewed.content().settle();
   }
@@ -92,7 +92,7 @@ void wait_for_end(const view::Server& server, const sigset_t& signals,
     const timespec second{1, 0};
     if (::sigtimedwait(&signals, nullptr, &second) > 0) return;
     if (!idle_minutes || static_cast<double>(server.idle().count()) < *idle_minutes * 60) continue;
-    say("nobody asked for a while; the end");
+    print_line("nobody asked for a while; the end");
     return;
   }
 }
@@ -115,8 +115,8 @@ int serve(const ViewOptions& options, const ViewedRuns& runs) {
   Browser browser;
   const bool opens = !options.no_browser && options.socket.empty() && Browser::is_there();
   if (opens && !browser.open(address))
-    say("the browser could not be started; open the address yourself [TL432]");
-  if (isatty(STDERR_FILENO) == 1) say("Ctrl-C ends it");
+    print_line("the browser could not be started; open the address yourself [TL432]");
+  if (isatty(STDERR_FILENO) == 1) print_line("Ctrl-C ends it");
   wait_for_end(server, signals, options.idle_minutes);
   return kDone;
 }
@@ -133,14 +133,15 @@ std::string sources_of(const view::Content& content) {
         content.sources()->lines_of(regions[i], content.definitions().clock.realtime);
     if (!lines.reason.empty()) continue;
     if (json.size() > kMostSource) {
-      say("the lines of functions are more than 16 MB; the lines of the others are left out "
+      print_line(
+          "the lines of functions are more than 16 MB; the lines of the others are left out "
           "[TL433]");
       break;
     }
     json +=
         (found++ == 0 ? "\"" : ",\"") + std::to_string(i) + "\":" + source_json(lines, regions[i]);
   }
-  say("with the lines of " + std::to_string(found) + " functions");
+  print_line("with the lines of " + std::to_string(found) + " functions");
   return json + "}";
 }
 
@@ -156,11 +157,12 @@ int write_file(const ViewOptions& options, const ViewedRuns& runs) {
   const bool all_calls = view::write_html(view::page(), inside, out);
   out.finish();
   if (!all_calls) {
-    say("with so many events, the file has pictures and tables, but no single calls: 'timeloom "
+    print_line(
+        "with so many events, the file has pictures and tables, but no single calls: 'timeloom "
         "view' without --html shows these [TL434]");
   }
   if (out.is_file())
-    say("wrote " + options.html + ", " + bytes(out.size()) + ", opened by a browser");
+    print_line("wrote " + options.html + ", " + bytes(out.size()) + ", opened by a browser");
   return kDone;
 }
 
@@ -202,7 +204,7 @@ std::vector<std::string> folders_of_sources(const ViewOptions& options,
 
 int run_view(const ViewOptions& options) {
   if (const std::string wrong = wrong_view(options); !wrong.empty()) {
-    say(wrong + "; see 'timeloom view --help' [TL401]");
+    print_line(wrong + "; see 'timeloom view --help' [TL401]");
     return kWrongUsage;
   }
   ViewedRuns runs;

@@ -39,7 +39,7 @@ std::string shade(std::uint32_t cover, const Terminal& terminal) {
 // The cover of row 0 of a track over the whole run, in `width` columns.
 std::string strip(const view::Track& track, std::uint64_t length, std::size_t width,
                   const Terminal& terminal) {
-  view::TilePlace place;
+  view::TileKey place;
   while (place.level < view::kLastLevel && length >> (2 * (place.level + 1)) >= width)
     ++place.level;
   const std::uint64_t columns = length / place.width() + 1;

@@ -7,7 +7,7 @@
 #include "formats/otf2/otf2.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/view/view_describe.hpp"
-#include "view/index/index_place.hpp"
+#include "view/index/stored_index.hpp"
 #include "weave/run.hpp"
 
 namespace timeloom::tools {
@@ -39,7 +39,7 @@ bool ViewedRun::is_sound() {
 
 void ViewedRun::have_sound_index() {
   if (is_sound()) return;
-  if (damaged_) say("the index of " + title_ + " is damaged; it is made anew [TL431]");
+  if (damaged_) print_line("the index of " + title_ + " is damaged; it is made anew [TL431]");
   make_index();
 }
 

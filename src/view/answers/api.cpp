@@ -70,7 +70,7 @@ std::string answers(const std::vector<Part>& parts, const Work& work) {
 
 struct TileQuestion {
   std::uint32_t track = 0;
-  TilePlace place;
+  TileKey place;
   std::uint32_t first_row = 0;
   std::uint32_t rows = 0;
 };
@@ -252,8 +252,8 @@ std::string keep(const Content& content, std::string_view marks) {
   return json_text(json);
 }
 
-std::string side(const Content& content) {
-  const std::shared_ptr<const SideEvents> events = content.side_events();
+std::string auxiliary(const Content& content) {
+  const std::shared_ptr<const AuxiliaryEvents> events = content.auxiliary_events();
   nlohmann::ordered_json json;
   json["counters"] = nlohmann::ordered_json::array();
   for (const auto& [key, series] : events->series()) {
@@ -277,7 +277,7 @@ std::string values(const Content& content, const Index& index, QuestionReader in
     parts.push_back(one);
     if (parts.size() > kMostSeriesAsked) throw BadQuestion{"too many counters"};
   }
-  const std::shared_ptr<const SideEvents> events = content.side_events();
+  const std::shared_ptr<const AuxiliaryEvents> events = content.auxiliary_events();
   AnswerWriter out;
   for (const auto& found : values_in(index, *events, content.definitions(), parts)) {
     append_values(out, found);
@@ -296,7 +296,7 @@ std::string links(const Content& content, const Index& index, QuestionReader in)
     return (ends && from <= link.to && link.to <= to) ||
            (begins && from <= link.from && link.from <= to);
   };
-  const std::shared_ptr<const SideEvents> events = content.side_events();
+  const std::shared_ptr<const AuxiliaryEvents> events = content.auxiliary_events();
   std::vector<Link> found;
   bool complete = events->is_complete();
   for (const Link& link : events->links()) {
@@ -349,7 +349,7 @@ Answer answer_of(const Content& content, std::string_view route, std::string_vie
   if (route == "tiles") return {200, kBytes, tiles(content, *index, in)};
   if (route == "calls") return {200, kBytes, calls(*index, in)};
   if (route == "table") return {200, kBytes, table(content.definitions(), *index, in)};
-  if (route == "side") return in.end(), Answer{200, kJson, side(content)};
+  if (route == "side") return in.end(), Answer{200, kJson, auxiliary(content)};
   if (route == "values") return {200, kBytes, values(content, *index, in)};
   if (route == "links") return {200, kBytes, links(content, *index, in)};
   if (route == "messages" || route == "collectives" || route == "matrix") {

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "core/definitions.hpp"
+#include "view/answers/auxiliary_events.hpp"
 #include "view/answers/marks_file.hpp"
-#include "view/answers/side_events.hpp"
 #include "view/answers/source_files.hpp"
 #include "view/answers/viewed_messages.hpp"
 #include "view/index/index.hpp"
@@ -48,17 +48,18 @@ class Content {
     return index_;
   }
   // Read at the first call. REQUIRES: there is an index.
-  std::shared_ptr<const SideEvents> side_events() const {
+  std::shared_ptr<const AuxiliaryEvents> auxiliary_events() const {
     const std::shared_ptr<const Index> index = this->index();
-    const std::lock_guard lock(side_mutex_);
-    if (!side_events_) side_events_ = std::make_shared<const SideEvents>(*index, *definitions_);
-    return side_events_;
+    const std::lock_guard lock(auxiliary_mutex_);
+    if (!auxiliary_events_)
+      auxiliary_events_ = std::make_shared<const AuxiliaryEvents>(*index, *definitions_);
+    return auxiliary_events_;
   }
   // The same.
   std::shared_ptr<const Messages> messages() const {
-    const std::shared_ptr<const SideEvents> events = side_events();
+    const std::shared_ptr<const AuxiliaryEvents> events = auxiliary_events();
     const std::shared_ptr<const Index> index = this->index();
-    const std::lock_guard lock(side_mutex_);
+    const std::lock_guard lock(auxiliary_mutex_);
     if (!messages_) {
       messages_ = std::make_shared<const Messages>(*index, *definitions_, events->message_ends());
     }
@@ -101,8 +102,8 @@ class Content {
   std::string failure_;
   bool settled_ = false;
   mutable std::condition_variable settled_now_;
-  mutable std::mutex side_mutex_;
-  mutable std::shared_ptr<const SideEvents> side_events_;
+  mutable std::mutex auxiliary_mutex_;
+  mutable std::shared_ptr<const AuxiliaryEvents> auxiliary_events_;
   mutable std::shared_ptr<const Messages> messages_;
 };
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/wakes.hpp"
+#include "core/wakeups.hpp"
 #include "exchange/arguments.hpp"
 #include "view/answers/calls.hpp"
 #include "view/answers/json_strings.hpp"
@@ -110,7 +110,7 @@ DetailsJson parameters_of(const Track& track, const Definitions& definitions, co
     if (cursor.token() != Token::kOther || !innermost) continue;
     const Event& event = cursor.other();
     if (!exchange::is_parameter(event.kind) || !exchange::is_sound(event, definitions)) continue;
-    if (wake_end_of(event, definitions) != WakeEnd::kNone) continue;
+    if (wakeup_end_of(event, definitions) != WakeupEnd::kNone) continue;
     parameters.push_back({{"name", definitions.parameters[event.ref].name},
                           {"value", exchange::value_text(event, definitions)}});
   }

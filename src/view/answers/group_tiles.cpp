@@ -43,7 +43,7 @@ bool is_group(std::uint32_t number, const Definitions& definitions) noexcept {
 }
 
 Picture group_picture(const Index& index, const Definitions& definitions, std::uint32_t number,
-                      const TilePlace& place, std::uint32_t first_row, std::uint32_t rows) {
+                      const TileKey& place, std::uint32_t first_row, std::uint32_t rows) {
   std::array<ColumnSum, kColumns> columns;
   std::uint64_t tracks = 0;
   const std::size_t count = std::min(index.tracks().size(), definitions.locations.size());

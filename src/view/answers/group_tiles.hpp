@@ -20,6 +20,6 @@ bool is_group(std::uint32_t number, const Definitions& definitions) noexcept;
 
 // Row 0 only. REQUIRES: is_group(number).
 Picture group_picture(const Index& index, const Definitions& definitions, std::uint32_t number,
-                      const TilePlace& place, std::uint32_t first_row, std::uint32_t rows);
+                      const TileKey& place, std::uint32_t first_row, std::uint32_t rows);
 
 }  // namespace timeloom::view

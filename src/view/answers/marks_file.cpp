@@ -12,7 +12,7 @@
 #include "os/file.hpp"
 #include "view/answers/json_strings.hpp"
 #include "view/index/index_format.hpp"
-#include "view/index/index_place.hpp"
+#include "view/index/stored_index.hpp"
 
 namespace timeloom::view {
 
@@ -72,7 +72,8 @@ bool write_at(const fs::path& path, const std::string& text) {
 }  // namespace
 
 MarksFile::MarksFile(const fs::path& anchor)
-    : beside_(place_beside(anchor).replace_extension(".json")), in_cache_(place_in_cache(anchor)) {
+    : beside_(index_path_beside(anchor).replace_extension(".json")),
+      in_cache_(index_path_in_cache(anchor)) {
   if (!in_cache_.empty()) in_cache_.replace_extension(".json");
 }
 

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::size_t kBatch = 4096;
 
-// Feeds the message events of a track.
-void feed(const Track& track, LocationSink& sink) {
+// Replays the message events of a track.
+void replay(const Track& track, LocationSink& sink) {
   std::vector<Event> events;
   const auto hand_on = [&] {
     sink.consume(events);
@@ -185,7 +185,7 @@ Messages::Messages(const Index& index, const Definitions& definitions,
                        [&](std::size_t i) {
                          if (ends[i] == 0) return;
                          sinks[i] = sink.open_location(definitions.locations[i]);
-                         feed(*index.track(static_cast<std::uint32_t>(i)), *sinks[i]);
+                         replay(*index.track(static_cast<std::uint32_t>(i)), *sinks[i]);
                        });
   // In order, so that messages are matched in the same way each time.
   for (auto& one : sinks) {

@@ -123,7 +123,7 @@ class TileWriter {
  public:
   TileWriter(const Track& track, IndexFile& file) : track_(track), file_(file) {}
 
-  Tile make(const TilePlace& place) {
+  Tile make(const TileKey& place) {
     const bool few = track_.blocks_in(place.begin(), place.end()) < kTileBlocks;
     if (few || place.level == 0) return draw(track_, place, 0, kStoredRows);
     Tile tile;
@@ -152,14 +152,14 @@ class TileWriter {
   std::vector<TileRecord> records_;
 };
 
-const TileRecord* find(const std::vector<TileRecord>& tiles, const TilePlace& place) {
+const TileRecord* find(const std::vector<TileRecord>& tiles, const TileKey& place) {
   const auto found = std::ranges::lower_bound(
       tiles, place,
-      [](const TilePlace& a, const TilePlace& b) {
+      [](const TileKey& a, const TileKey& b) {
         return a.level != b.level ? a.level < b.level : a.index < b.index;
       },
       [](const TileRecord& record) {
-        return TilePlace{record.level, record.index};
+        return TileKey{record.level, record.index};
       });
   const bool there =
       found != tiles.end() && found->level == place.level && found->index == place.index;
@@ -174,7 +174,7 @@ std::vector<TileRecord> write_tiles(const Track& track, IndexFile& file) {
   return writer.take();
 }
 
-Picture picture_at(const Track& track, const TilePlace& place, std::uint32_t first_row,
+Picture picture_at(const Track& track, const TileKey& place, std::uint32_t first_row,
                    std::uint32_t rows) {
   const TileRecord* record = find(track.tiles(), place);
   if (record == nullptr) return picture_of(draw(track, place, first_row, rows), place);

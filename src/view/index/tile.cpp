@@ -73,9 +73,9 @@ class RowBuilder {
   Row cells_{};
 };
 
-class Painter {
+class TileBuilder {
  public:
-  Painter(const TilePlace& place, std::uint32_t first_row, std::uint32_t rows)
+  TileBuilder(const TileKey& place, std::uint32_t first_row, std::uint32_t rows)
       : place_(place),
         begin_(place.begin()),
         end_(place.end()),
@@ -124,7 +124,7 @@ class Painter {
     }
   }
 
-  TilePlace place_;
+  TileKey place_;
   std::uint64_t begin_, end_;
   std::uint32_t first_row_, most_rows_;
   std::vector<RowBuilder> rows_;
@@ -142,11 +142,11 @@ std::uint8_t eighth(std::uint64_t ticks, std::uint64_t width) noexcept {
 
 }  // namespace
 
-Tile draw(const Track& track, const TilePlace& place, std::uint32_t first_row, std::uint32_t rows) {
-  Painter painter(place, first_row, rows);
+Tile draw(const Track& track, const TileKey& place, std::uint32_t first_row, std::uint32_t rows) {
+  TileBuilder builder(place, first_row, rows);
   const std::uint64_t begin = place.begin(), end = place.end();
   const TrackRecord& record = track.record();
-  if (track.blocks().empty() || begin > record.end || end <= record.begin) return painter.finish();
+  if (track.blocks().empty() || begin > record.end || end <= record.begin) return builder.finish();
   Cursor cursor(track, track.block_before(begin));
   std::uint64_t last = cursor.time();
   std::uint32_t inner = innermost(cursor);
@@ -154,17 +154,17 @@ Tile draw(const Track& track, const TilePlace& place, std::uint32_t first_row, s
   for (bool off = cursor.off(); (ended = !cursor.next_of_track()) == false;) {
     const std::uint64_t time = cursor.time();
     if (time > last) {
-      if (inner != kNone) painter.add(0, inner, last, time);
-      painter.add_waiting({last, time, cursor.waited()});
-      if (off) painter.add_off(last, time);
+      if (inner != kNone) builder.add(0, inner, last, time);
+      builder.add_waiting({last, time, cursor.waited()});
+      if (off) builder.add_off(last, time);
     }
     if (time >= end) break;
     off = cursor.off();
     if (cursor.token() == Token::kLeave) {
       const Frame& left = cursor.frame();
       const auto depth = static_cast<std::uint32_t>(cursor.open().size());
-      painter.add(depth + 1, left.region, left.begin, time);
-      if (left.begin == time) painter.add(0, left.region, time, time);
+      builder.add(depth + 1, left.region, left.begin, time);
+      if (left.begin == time) builder.add(0, left.region, time, time);
     }
     inner = innermost(cursor);
     last = time;
@@ -175,13 +175,13 @@ Tile draw(const Track& track, const TilePlace& place, std::uint32_t first_row, s
     if (cursor.token() == Token::kLeave) open.push_back(cursor.frame());
     for (std::uint32_t depth = 0; depth < open.size(); ++depth) {
       if (open[depth].begin < end)
-        painter.add(depth + 1, open[depth].region, open[depth].begin, end);
+        builder.add(depth + 1, open[depth].region, open[depth].begin, end);
     }
   }
-  return painter.finish();
+  return builder.finish();
 }
 
-Picture picture_of(const Tile& tile, const TilePlace& place) {
+Picture picture_of(const Tile& tile, const TileKey& place) {
   Picture picture;
   picture.rows = static_cast<std::uint32_t>(tile.rows.size());
   picture.all_rows = tile.all_rows;

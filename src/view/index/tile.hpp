@@ -22,7 +22,7 @@ inline constexpr unsigned kLastLevel = 28;
 inline constexpr std::uint32_t kTileBlocks = 16;  // tiles with this many blocks are stored
 inline constexpr std::uint32_t kStoredRows = 129;
 
-struct TilePlace {
+struct TileKey {
   unsigned level = 0;
   std::uint64_t index = 0;
 
@@ -30,7 +30,7 @@ struct TilePlace {
   // For tiles beyond the last time: kLastTime + 1.
   std::uint64_t begin() const noexcept { return at(index); }
   std::uint64_t end() const noexcept { return at(index + 1); }
-  TilePlace child(unsigned i) const noexcept { return {level - 1, index * 4 + i}; }
+  TileKey child(unsigned i) const noexcept { return {level - 1, index * 4 + i}; }
 
  private:
   std::uint64_t at(std::uint64_t number) const noexcept {
@@ -66,10 +66,10 @@ struct Picture {
 };
 
 // Draws `rows` rows from `first_row` on, from the events.
-Tile draw(const Track& track, const TilePlace& place, std::uint32_t first_row, std::uint32_t rows);
-Picture picture_of(const Tile& tile, const TilePlace& place);
+Tile draw(const Track& track, const TileKey& place, std::uint32_t first_row, std::uint32_t rows);
+Picture picture_of(const Tile& tile, const TileKey& place);
 // The rows of a tile, from the index or drawn.
-Picture picture_at(const Track& track, const TilePlace& place, std::uint32_t first_row,
+Picture picture_at(const Track& track, const TileKey& place, std::uint32_t first_row,
                    std::uint32_t rows);
 
 // The bytes of a stored tile, see stored_tiles.cpp.

@@ -7,10 +7,10 @@
 
 #include "exchange/gzip.hpp"
 #include "view/answers/api.hpp"
+#include "view/answers/auxiliary_events.hpp"
 #include "view/answers/fields.hpp"
 #include "view/answers/json_strings.hpp"
 #include "view/answers/message_answers.hpp"
-#include "view/answers/side_events.hpp"
 #include "view/index/cursor.hpp"
 
 namespace timeloom::view {
@@ -129,7 +129,7 @@ std::string texts_of(const std::set<std::uint64_t>& strings, const Definitions& 
   return json_text(texts);
 }
 
-void write_messages(const RunInside& run, const SideEvents& events, DataWriter& data) {
+void write_messages(const RunInside& run, const AuxiliaryEvents& events, DataWriter& data) {
   if (std::ranges::all_of(events.message_ends(), [](std::uint64_t ends) { return ends == 0; }))
     return;
   const Messages messages(*run.index, *run.definitions, events.message_ends());
@@ -150,7 +150,7 @@ void write_calls(const RunInside& run, DataWriter& data) {
 }
 
 // Writes the values of metrics, joined where they are many. Returns whether all are there.
-bool write_values(const SideEvents& events, std::size_t most, DataWriter& data) {
+bool write_values(const AuxiliaryEvents& events, std::size_t most, DataWriter& data) {
   bool all = events.is_complete();
   for (const auto& [key, series] : events.series()) {
     const std::vector<Stretch> stretches = series.in(0, kLastTime);
@@ -169,7 +169,7 @@ bool write_values(const SideEvents& events, std::size_t most, DataWriter& data) 
   return all;
 }
 
-void write_outline(const RunInside& run, const SideEvents& events, const LimitsInside& limits,
+void write_outline(const RunInside& run, const AuxiliaryEvents& events, const LimitsInside& limits,
                    DataWriter& data) {
   const bool all_values = write_values(events, limits.stretches, data);
   const OutlineTiles tiles = outline_tiles(*run.index, *run.definitions, limits.outline.tile_bytes);
@@ -192,7 +192,7 @@ void write_data(const RunInside& run, const LimitsInside* outline, exchange::Des
   data.section(2, paths_answer(*run.index));
   if (!run.sources.empty()) data.section(4, run.sources);
   if (outline == nullptr) write_calls(run, data);
-  const SideEvents events(*run.index, *run.definitions);
+  const AuxiliaryEvents events(*run.index, *run.definitions);
   if (outline != nullptr) write_outline(run, events, *outline, data);
   write_messages(run, events, data);
   data.finish();

@@ -70,7 +70,7 @@ class LevelWriter {
     if (shown.number < index_.tracks().size() && index_.tracks()[shown.number].block_count == 0) {
       return bytes;
     }
-    for (TilePlace place{level_, shown.begin / (kColumns * TilePlace{level_, 0}.width())};
+    for (TileKey place{level_, shown.begin / (kColumns * TileKey{level_, 0}.width())};
          place.begin() <= shown.end && bytes_ <= most_; ++place.index) {
       const std::size_t before = bytes.size();
       const Picture picture = picture_of_shown(shown.number, place);
@@ -79,11 +79,11 @@ class LevelWriter {
     }
     return bytes;
   }
-  Picture picture_of_shown(std::uint32_t number, const TilePlace& place) const {
+  Picture picture_of_shown(std::uint32_t number, const TileKey& place) const {
     if (number >= kFirstGroup) return group_picture(index_, definitions_, number, place, 0, 1);
     return picture_at(*index_.track(number), place, 0, rows_);
   }
-  static void append(std::string& to, const TilePlace& place, const Picture& picture) {
+  static void append(std::string& to, const TileKey& place, const Picture& picture) {
     const std::string tile = encoded(picture);
     append_varint(to, place.level);
     append_varint(to, place.index);
@@ -106,7 +106,7 @@ OutlineTiles outline_tiles(const Index& index, const Definitions& definitions,
                            std::size_t most_bytes) {
   const std::vector<Shown> all = all_shown(index, definitions);
   OutlineTiles tiles;
-  while (tiles.finest < kLastLevel && TilePlace{tiles.finest, 1}.begin() <= all.back().end) {
+  while (tiles.finest < kLastLevel && TileKey{tiles.finest, 1}.begin() <= all.back().end) {
     ++tiles.finest;
   }
   for (const Shown& shown : all) {

@@ -66,10 +66,10 @@ void SpoolSource::add_gpu_locations(Process& process) {
   }
 }
 
-void SpoolSource::feed_gpu(const Process& process, std::span<RunSink* const> sinks) {
+void SpoolSource::replay_gpu(const Process& process, std::span<RunSink* const> sinks) {
   if (!process.gpu) return;
   std::uint32_t index = process.first_gpu_location;
-  const auto feed = [&](const std::vector<Event>& events) {
+  const auto replay = [&](const std::vector<Event>& events) {
     const LocationId id = location_id(process, index++);
     const auto location = std::ranges::lower_bound(definitions_.locations, id, {}, &Location::id);
     for (RunSink* const sink : sinks) {
@@ -79,8 +79,8 @@ void SpoolSource::feed_gpu(const Process& process, std::span<RunSink* const> sin
     }
     events_ += events.size();
   };
-  for (const auto& queue : process.gpu->queues()) feed(events_of(queue, *process.gpu));
-  for (const auto& thread : process.gpu->native_threads()) feed(events_of(thread, *process.gpu));
+  for (const auto& queue : process.gpu->queues()) replay(events_of(queue, *process.gpu));
+  for (const auto& thread : process.gpu->native_threads()) replay(events_of(thread, *process.gpu));
 }
 
 void SpoolSource::add_gpu_properties() {

@@ -22,9 +22,10 @@ constexpr std::uint64_t kLayout = [] {
   std::uint64_t hash = 0;
   for (const std::size_t size :
        {sizeof(RankResult), sizeof(RankResult::OfLocation), sizeof(RankResult::Counts),
-        sizeof(profile::FoldedLocation), sizeof(profile::FoldedNode),
-        sizeof(profile::FoldedLocation::Parameter), sizeof(profile::FoldedLocation::MetricValues),
-        sizeof(otf2::EventReferences), sizeof(otf2::EventReferences::MetricClass)}) {
+        sizeof(profile::AggregatedLocation), sizeof(profile::AggregatedNode),
+        sizeof(profile::AggregatedLocation::Parameter),
+        sizeof(profile::AggregatedLocation::MetricValues), sizeof(otf2::EventReferences),
+        sizeof(otf2::EventReferences::MetricClass)}) {
     hash = mix(hash, size);
   }
   return hash;
@@ -135,17 +136,17 @@ class Input {
   std::span<const std::uint64_t> rest_;
 };
 
-template <typename Stream, typename Folded>
-void pass_folded(Stream& stream, Folded& folded) {
-  stream.values(folded.nodes);
-  stream.values(folded.parameters);
-  stream.values(folded.metrics);
-  stream.values(folded.samples);
-  stream.values(folded.parts);
-  stream.value(folded.deepest);
-  stream.value(folded.events);
-  stream.value(folded.first);
-  stream.value(folded.last);
+template <typename Stream, typename Aggregated>
+void pass_aggregated(Stream& stream, Aggregated& aggregated) {
+  stream.values(aggregated.nodes);
+  stream.values(aggregated.parameters);
+  stream.values(aggregated.metrics);
+  stream.values(aggregated.samples);
+  stream.values(aggregated.parts);
+  stream.value(aggregated.deepest);
+  stream.value(aggregated.events);
+  stream.value(aggregated.first);
+  stream.value(aggregated.last);
 }
 
 template <typename Stream, typename Whole>
@@ -170,7 +171,7 @@ void pass(Stream& stream, Whole& whole) {
     same.value(location.count);
     same.value(location.bytes);
     same.value(location.check);
-    pass_folded(same, location.folded);
+    pass_aggregated(same, location.aggregated);
   });
   stream.value(whole.references.first_communicator);
   stream.value(whole.references.offset_attribute);

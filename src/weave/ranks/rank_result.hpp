@@ -19,7 +19,7 @@
 #include "core/ids.hpp"
 #include "formats/otf2/read/event_files.hpp"
 #include "os/file.hpp"
-#include "profile/location_fold.hpp"
+#include "profile/location_aggregator.hpp"
 #include "spool/spool_directory.hpp"
 #include "weave/message_balance.hpp"
 
@@ -28,7 +28,7 @@ namespace timeloom::weave {
 inline constexpr char kConvertedName[] = "converted";
 
 struct RankResult {
-  struct Counts {  // of events, as in ThreadFeed
+  struct Counts {  // of events, as in ThreadReplay
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;  // of records
     std::uint64_t closed_regions = 0;
@@ -51,7 +51,7 @@ struct RankResult {
     otf2::EventCount count;   // with times of the result's clock
     std::uint64_t bytes = 0;  // of its event file
     std::uint64_t check = 0;  // check_of() the event file
-    profile::FoldedLocation folded;
+    profile::AggregatedLocation aggregated;
   };
 
   std::uint64_t definitions = 0;  // bytes of `defs` when the result was made

@@ -122,20 +122,20 @@ bool has_sound_references(const RankResult& rank_result, std::size_t metrics_her
          });
 }
 
-bool is_sound(const profile::FoldedLocation& folded, const RankResult::Ids& ids) {
-  const std::size_t nodes = folded.nodes.size();
+bool is_sound(const profile::AggregatedLocation& aggregated, const RankResult::Ids& ids) {
+  const std::size_t nodes = aggregated.nodes.size();
   for (std::size_t i = 0; i < nodes; ++i) {
-    const profile::FoldedNode& node = folded.nodes[i];
+    const profile::AggregatedNode& node = aggregated.nodes[i];
     if (i > 0 && node.parent >= i) return false;
     if (node.region != profile::kNoRegion && node.region >= ids.regions.size()) return false;
   }
   const auto is_metric = [&](const auto& one) {
     return one.node < nodes && one.metric.value() < ids.metrics.size();
   };
-  return std::ranges::all_of(folded.metrics, is_metric) &&
-         std::ranges::all_of(folded.samples, is_metric) &&
-         std::ranges::all_of(folded.parts, [&](const auto& one) { return one.node < nodes; }) &&
-         std::ranges::all_of(folded.parameters, [&](const auto& one) {
+  return std::ranges::all_of(aggregated.metrics, is_metric) &&
+         std::ranges::all_of(aggregated.samples, is_metric) &&
+         std::ranges::all_of(aggregated.parts, [&](const auto& one) { return one.node < nodes; }) &&
+         std::ranges::all_of(aggregated.parameters, [&](const auto& one) {
            return one.node < nodes && one.base < nodes &&
                   one.parameter.value() < ids.parameters.size();
          });
@@ -146,21 +146,21 @@ struct IdsHere {
 };
 
 // Replaces ids and times by ids and times of the run.
-void translate(profile::FoldedLocation& folded, const IdsHere& ids, const TimesHere& times,
+void translate(profile::AggregatedLocation& aggregated, const IdsHere& ids, const TimesHere& times,
                const std::vector<Parameter>& parameters) {
-  for (profile::FoldedNode& node : folded.nodes) {
+  for (profile::AggregatedNode& node : aggregated.nodes) {
     if (node.region != profile::kNoRegion) node.region = ids.regions[node.region];
   }
-  for (auto& one : folded.parameters) {
+  for (auto& one : aggregated.parameters) {
     one.parameter = ParameterId{ids.parameters[one.parameter.value()]};
     const bool text = parameters[one.parameter.value()].type == ParameterType::kString;
     if (text) one.value = one.value < ids.strings.size() ? ids.strings[one.value] : IdMap::kNone;
   }
-  for (auto& one : folded.metrics) one.metric = MetricId{ids.metrics[one.metric.value()]};
-  for (auto& one : folded.samples) one.metric = MetricId{ids.metrics[one.metric.value()]};
-  if (folded.last == Timestamp{}) return;
-  folded.first = Timestamp{times.of(ticks(folded.first))};
-  folded.last = Timestamp{times.of(ticks(folded.last))};
+  for (auto& one : aggregated.metrics) one.metric = MetricId{ids.metrics[one.metric.value()]};
+  for (auto& one : aggregated.samples) one.metric = MetricId{ids.metrics[one.metric.value()]};
+  if (aggregated.last == Timestamp{}) return;
+  aggregated.first = Timestamp{times.of(ticks(aggregated.first))};
+  aggregated.last = Timestamp{times.of(ticks(aggregated.last))};
 }
 
 // True if the event files exist and, where they have to be compared, have their checksums.
@@ -246,10 +246,10 @@ bool SpoolSource::fits(const RankResult& rank_result, const Process& process) co
   std::set<std::uint32_t> indices;
   for (const RankResult::OfLocation& one : rank_result.locations) {
     indices.insert(one.index);
-    if (!is_sound(one.folded, rank_result.ids)) return false;
+    if (!is_sound(one.aggregated, rank_result.ids)) return false;
     if (!is_within(rank_result, one.count.first, one.count.last)) return false;
-    const Timestamp last = one.folded.last;
-    if (last != Timestamp{} && !is_within(rank_result, ticks(one.folded.first), ticks(last))) {
+    const Timestamp last = one.aggregated.last;
+    if (last != Timestamp{} && !is_within(rank_result, ticks(one.aggregated.first), ticks(last))) {
       return false;
     }
   }
@@ -264,7 +264,7 @@ bool SpoolSource::fits(const RankResult& rank_result, const Process& process) co
          rank_result.metric_totals.size() == metrics.size();
 }
 
-// Counts the events that feeding the process would have counted.
+// Counts the events that replaying the process would have counted.
 void SpoolSource::add_rank_result(RankResult& rank_result, Process& process) {
   const IdsHere ids{ids_here(rank_result.ids.regions, process.ids.regions),
                     ids_here(rank_result.ids.strings, process.ids.strings),
@@ -274,8 +274,8 @@ void SpoolSource::add_rank_result(RankResult& rank_result, Process& process) {
   for (RankResult::OfLocation& one : rank_result.locations) {
     const LocationId here = location_id(process, one.index);
     if (wants_profile()) {
-      translate(one.folded, ids, times, definitions_.parameters);
-      profiles_.insert_or_assign(here, std::move(one.folded));
+      translate(one.aggregated, ids, times, definitions_.parameters);
+      profiles_.insert_or_assign(here, std::move(one.aggregated));
     }
     const bool any = one.count.first <= one.count.last;
     const otf2::EventCount count = {one.count.events, any ? times.of(one.count.first) : UINT64_MAX,
@@ -285,7 +285,8 @@ void SpoolSource::add_rank_result(RankResult& rank_result, Process& process) {
   process.converted_begin = rank_result.begin;
   process.converted_end = rank_result.end;
   for (std::size_t i = 0; i < ids.metrics.size(); ++i) {
-    folded_samples_.samples.push_back({0, MetricId{ids.metrics[i]}, rank_result.metric_totals[i]});
+    aggregated_samples_.samples.push_back(
+        {0, MetricId{ids.metrics[i]}, rank_result.metric_totals[i]});
   }
   messages_.sum += rank_result.messages.sum;
   messages_.has_gaps = messages_.has_gaps || rank_result.messages.has_gaps;

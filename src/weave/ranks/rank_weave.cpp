@@ -75,22 +75,22 @@ void weave_rank(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t 
   SpoolSource source({directory}, SpoolSource::RankResults::kIgnored);
   if (!source.can_be_converted() || source.bytes() < least) return;
   NewDirectory converted(*open);
-  profile::LocationFolds folds(share_of_rank(ranks));
+  profile::LocationAggregators aggregators(share_of_rank(ranks));
   std::unique_ptr<otf2::Archive> trace;
   std::vector<RunSink*> sinks;
-  if (source.wants_profile()) sinks.push_back(&folds);
+  if (source.wants_profile()) sinks.push_back(&aggregators);
   if (source.wants_trace()) {
     trace = otf2::create(converted.path(), kEvents);
     sinks.push_back(trace.get());
   }
-  source.feed(sinks, 1);
+  source.replay(sinks, 1);
   if (source.damaged_segments() != 0) return;
   RankResult result = source.rank_result();
   result.definitions = size_of_definitions(directory);
-  std::vector<profile::FoldedLocation> folded = folds.take_locations();
+  std::vector<profile::AggregatedLocation> aggregated = aggregators.take_locations();
   for (std::size_t i = 0; i < result.locations.size(); ++i) {
     RankResult::OfLocation& one = result.locations[i];
-    if (i < folded.size()) one.folded = std::move(folded[i]);
+    if (i < aggregated.size()) one.aggregated = std::move(aggregated[i]);
     if (!trace) continue;
     one.count = trace->written(one.there);
     int error = 0;

@@ -11,8 +11,8 @@ namespace timeloom::weave {
 
 // Writes a RankResult into `spool`, the spool directory of a process that has ended. Writes nothing
 // where only the weave of the run can convert: for spawned processes and children of ranks, for
-// profiles that a process folded while it ran, for damaged spools, and for less than `least` bytes
-// of records. `ranks`: number of ranks of the job, which share the limit on call paths of a
+// profiles that a process aggregated while it ran, for damaged spools, and for less than `least`
+// bytes of records. `ranks`: number of ranks of the job, which share the limit on call paths of a
 // profile. REQUIRES: called once for each spool, by one thread. Throws Error and std::bad_alloc.
 void weave_rank(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t least = 0);
 

@@ -105,7 +105,7 @@ TEST_F(LifeTest, IsNotKnownOfAnotherMachineOrContainer) {
 TEST_F(LifeTest, OnAnotherMachineIsKnownByTheHeartbeat) {
   os::File file;
   ASSERT_EQ(write_life(spool(), &file), 0);
-  begin_to_beat(file);
+  begin_heartbeats(file);
   std::string bytes = test::read_bytes(life());
   ASSERT_EQ(bytes.substr(52), "beat");
   constexpr std::size_t kBoot = 32, kCheck = 48;
@@ -124,9 +124,9 @@ TEST_F(LifeTest, OnAnotherMachineIsKnownByTheHeartbeat) {
   EXPECT_EQ(alive(spool()), Alive::kYes);
   silent_for(kLongestSilence + 30);
   EXPECT_EQ(alive(spool()), Alive::kNo);
-  beat(file);
+  send_heartbeat(file);
   EXPECT_EQ(alive(spool()), Alive::kYes);
-  test::write_bytes(life(), bytes.substr(0, 52));  // one that does not beat
+  test::write_bytes(life(), bytes.substr(0, 52));  // one that has no heartbeat
   EXPECT_EQ(alive(spool()), Alive::kUnknown);
 }
 
@@ -143,8 +143,8 @@ TEST_F(LifeTest, BeatsInNoOtherFile) {
     std::filesystem::remove(life());
     hard ? std::filesystem::create_hard_link(victim, life())
          : std::filesystem::create_symlink(victim, life());
-    begin_to_beat(file);
-    beat(file);
+    begin_heartbeats(file);
+    send_heartbeat(file);
     struct stat status {};
     ASSERT_EQ(::stat(victim.c_str(), &status), 0);
     EXPECT_EQ(status.st_mtim.tv_sec, 1);

@@ -58,14 +58,18 @@ TEST(MeasuringCost, AChildCostsWhatItsOwnCallbacksAndFirstSightsTell) {
                                .event = 0.5,
                                .inside = 0.375,
                                .callback = 80,
-                               .sight = 2,
+                               .registration = 2,
                                .ignored_callback = 0.125,
                                .quick_event = 0.25,
                                .quick_callback = 40,
                                .per_tick = 0.0625};
   CostSum slow;
-  slow.add(
-      {.events = 100, .timed = 500, .functions = 1, .callback = 52, .sights = 3, .callbacks = 8});
+  slow.add({.events = 100,
+            .timed = 500,
+            .functions = 1,
+            .callback = 52,
+            .registrations = 3,
+            .callbacks = 8});
   slow.add(calibrated);
   const auto all = slow.sum();
   ASSERT_TRUE(all);
@@ -109,12 +113,12 @@ TEST(MeasuringCost, TheBandIsNarrowerWhereCallbacksWereTimed) {
   sum.add({.events = 1e6, .event = 1e-8, .timed = 200, .cpu = 1});
   const double timed = sum.sum()->most_of_stated();
   EXPECT_EQ(sum.sum()->call().most, timed);
-  EXPECT_DOUBLE_EQ(band_of(0.01, timed).least, 0);
-  EXPECT_DOUBLE_EQ(band_of(0.005, timed).most, 0.025);
-  EXPECT_DOUBLE_EQ(band_of(0.4, timed).least, 0.28);
-  EXPECT_DOUBLE_EQ(band_of(0.4, timed).most, 0.8);
-  EXPECT_DOUBLE_EQ(band_of(0.3, calibrated).most, 0.9);
-  EXPECT_DOUBLE_EQ(band_of(0.4, calibrated).most, 1);
+  EXPECT_DOUBLE_EQ(error_range_of(0.01, timed).least, 0);
+  EXPECT_DOUBLE_EQ(error_range_of(0.005, timed).most, 0.025);
+  EXPECT_DOUBLE_EQ(error_range_of(0.4, timed).least, 0.28);
+  EXPECT_DOUBLE_EQ(error_range_of(0.4, timed).most, 0.8);
+  EXPECT_DOUBLE_EQ(error_range_of(0.3, calibrated).most, 0.9);
+  EXPECT_DOUBLE_EQ(error_range_of(0.4, calibrated).most, 1);
 }
 
 TEST(MeasuringCost, ANumberOfProcessesThatCannotBeIsLimited) {

@@ -98,7 +98,7 @@ TEST(ScorePProfile, IsDescribed) {
 profile::CallTree fold(const std::filesystem::path& anchor) {
   profile::CallTreeSink sink;
   const std::array<RunSink*, 1> sinks{&sink};
-  otf2::open(anchor)->feed(sinks, 1);
+  otf2::open(anchor)->replay(sinks, 1);
   return sink.take();
 }
 

@@ -19,10 +19,10 @@ class StorySource : public RunSource {
     story_.definitions().clock.begin = 100;
   }
   const Definitions& definitions() const override { return definitions_; }
-  void feed(std::span<RunSink* const> sinks, unsigned) override {
+  void replay(std::span<RunSink* const> sinks, unsigned) override {
     for (RunSink* sink : sinks) {
       sink->begin(definitions_);
-      story_.feed(*sink);
+      story_.replay(*sink);
     }
   }
 
@@ -36,7 +36,7 @@ std::string worker_of(const Selection& selection) {
   const auto selected = select(run, selection, 1);
   profile::CallTreeSink sink;
   const std::array<RunSink*, 1> sinks = {&sink};
-  selected->feed(sinks, 1);
+  selected->replay(sinks, 1);
   return profile::describe(sink.take(), [](const Location& one) { return one.name == "worker"; });
 }
 

@@ -37,7 +37,7 @@ Event event(EventKind kind, std::uint32_t ref, std::uint64_t value) {
 }
 
 Event first_operand(std::uint32_t first, std::uint32_t second) {
-  return operand(Timestamp{1}, OperandPlace::kPeerAndTag, pair_of(first, second));
+  return operand(Timestamp{1}, OperandKind::kPeerAndTag, pair_of(first, second));
 }
 
 TEST(Transfers, OfMpiSayPeersAndBytes) {
@@ -52,7 +52,7 @@ TEST(Transfers, OfMpiSayPeersAndBytes) {
       event(EventKind::kMpiIrecv, 1, 5),
       event(EventKind::kMpiCollectiveBegin, 0, 0),
       first_operand(static_cast<std::uint32_t>(CollectiveKind::kBcast), 1),
-      operand(Timestamp{1}, OperandPlace::kReceived, 40),
+      operand(Timestamp{1}, OperandKind::kReceived, 40),
       event(EventKind::kMpiCollectiveEnd, 0, 20),
       first_operand(static_cast<std::uint32_t>(CollectiveKind::kAllreduce), kNoRoot),
       event(EventKind::kMpiCollectiveComplete, 0, 4),

@@ -88,7 +88,7 @@ Outcome try_reading(const std::filesystem::path& anchor) {
     const auto source = open(anchor);
     CheckingSink sink;
     RunSink* const sinks[] = {&sink};
-    source->feed(sinks, 1);
+    source->replay(sinks, 1);
     return Outcome::kRead;
   } catch (const Error& error) {
     const std::string line = error.what();

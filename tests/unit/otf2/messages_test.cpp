@@ -9,7 +9,7 @@ namespace {
 
 using enum EventKind;
 
-Event operand(std::uint64_t time, OperandPlace place, std::uint64_t value) {
+Event operand(std::uint64_t time, OperandKind place, std::uint64_t value) {
   return timeloom::operand(Timestamp{time}, place, value);
 }
 
@@ -32,34 +32,34 @@ Story job() {
   run.events[LocationId{0}] = {
       event(1, kCommCreate, 2),
       event(2, kEnter, 0),
-      operand(3, OperandPlace::kPeerAndTag, pair_of(1, 42)),
+      operand(3, OperandKind::kPeerAndTag, pair_of(1, 42)),
       event(3, kMpiSend, 0, 80),
       event(4, kLeave, 0),
-      operand(5, OperandPlace::kRequest, 9),
-      operand(5, OperandPlace::kPeerAndTag, pair_of(0, 43)),
+      operand(5, OperandKind::kRequest, 9),
+      operand(5, OperandKind::kPeerAndTag, pair_of(0, 43)),
       event(5, kMpiIsend, 2, 8),
       event(6, kMpiIsendComplete, 0, 9),
       event(7, kMpiRequestTest, 0, 10),
       event(8, kMpiRequestCancelled, 0, 10),
       event(9, kEnter, 1),
       event(9, kMpiCollectiveBegin),
-      operand(10, OperandPlace::kPeerAndTag, pair_of(0, kNoRoot)),
-      operand(10, OperandPlace::kReceived, 0),
+      operand(10, OperandKind::kPeerAndTag, pair_of(0, kNoRoot)),
+      operand(10, OperandKind::kReceived, 0),
       event(10, kMpiCollectiveEnd, 1, 0),
       event(11, kLeave, 1),
   };
   run.events[LocationId{1}] = {
-      operand(4, OperandPlace::kPeerAndTag, pair_of(0, 42)),
+      operand(4, OperandKind::kPeerAndTag, pair_of(0, 42)),
       event(4, kMpiRecv, 0, 80),
       event(5, kMpiIrecvRequest, 0, 1),
-      operand(6, OperandPlace::kRequest, 1),
-      operand(6, OperandPlace::kPeerAndTag, pair_of(1, 43)),
+      operand(6, OperandKind::kRequest, 1),
+      operand(6, OperandKind::kPeerAndTag, pair_of(1, 43)),
       event(6, kMpiIrecv, 2, 8),
       event(7, kMpiCollectiveRequest, 0, 2),
-      operand(8, OperandPlace::kRequest, 2),
-      operand(8, OperandPlace::kPeerAndTag,
+      operand(8, OperandKind::kRequest, 2),
+      operand(8, OperandKind::kPeerAndTag,
               pair_of(static_cast<std::uint32_t>(CollectiveKind::kBcast), 1)),
-      operand(8, OperandPlace::kReceived, 16),
+      operand(8, OperandKind::kReceived, 16),
       event(8, kMpiCollectiveComplete, 2, 32),
       event(9, kCommDestroy, 2),
   };

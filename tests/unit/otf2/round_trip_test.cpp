@@ -218,7 +218,7 @@ TEST(RoundTrip, FeedsSeveralSinksAndMoreThanOnce) {
     KeepingSink first;
     KeepingSink second;
     RunSink* const sinks[] = {&first, &second};
-    source->feed(sinks, 2);
+    source->replay(sinks, 2);
     expect_same_events(first.run(), written);
     expect_same_events(second.run(), written);
   }

@@ -147,7 +147,7 @@ inline Story read(const std::filesystem::path& anchor, unsigned threads = 1) {
   const auto source = open(anchor);
   KeepingSink sink;
   RunSink* const sinks[] = {&sink};
-  source->feed(sinks, threads);
+  source->replay(sinks, threads);
   return sink.run();
 }
 

@@ -41,7 +41,7 @@ TEST(Teams, AreFoundAgainByAReaderThatWantsThem) {
   const auto source = open(directory.path() / "traces.otf2");
   Wanting sink;
   const std::array<RunSink*, 1> sinks = {&sink};
-  source->feed(sinks, 2);
+  source->replay(sinks, 2);
   ASSERT_NE(source->definitions().teams, nullptr);
   const Teams& teams = *source->definitions().teams;
   const auto location = [](std::uint64_t index) { return LocationId{index << 32}; };

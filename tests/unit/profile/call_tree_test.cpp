@@ -88,10 +88,10 @@ TEST(CallTree, WidensTheTimeOfTheRunToItsEventsAndMarkers) {
   story.thread("one", "+7 a +5 )").thread("two", "a +20 )").thread("idle", "");
   ClockProperties& clock = story.definitions().clock;
   const auto is = [&](std::uint64_t begin, std::uint64_t length, std::uint64_t realtime) {
-    const ClockProperties folded = story.fold().definitions.clock;
-    EXPECT_EQ(folded.begin, begin);
-    EXPECT_EQ(folded.length, length);
-    EXPECT_EQ(folded.realtime.value_or(0), realtime);
+    const ClockProperties aggregated = story.fold().definitions.clock;
+    EXPECT_EQ(aggregated.begin, begin);
+    EXPECT_EQ(aggregated.length, length);
+    EXPECT_EQ(aggregated.realtime.value_or(0), realtime);
   };
   is(100, 20, 0);
   clock = {1'000'000'000, 50, 1000, 7000};
@@ -247,7 +247,7 @@ TEST(CallTree, AProfileGoesOnWhereEventsEnd) {
   story.thread("main", "a +1 b +2 ) b +4 ) )");  // open at 107, and left there
   CallTreeSink sink;
   sink.begin(story.definitions());
-  FoldedLocation rest;
+  AggregatedLocation rest;
   rest.first = Timestamp{107};
   rest.last = Timestamp{120};
   rest.events = 4;
@@ -257,7 +257,7 @@ TEST(CallTree, AProfileGoesOnWhereEventsEnd) {
                 {{2, 6, 1, 5}, 1, 1, 0}};
   rest.parts = {{1, 13}, {2, 5}};
   sink.put(LocationId{0}, std::move(rest));
-  story.feed(sink);
+  story.replay(sink);
   const CallTree tree = sink.take();
   EXPECT_EQ(describe(tree),
             "a: 1 visits, inclusive 20, exclusive 3, 20 to 20\n"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/given_up.hpp"
+#include "core/throttled.hpp"
 #include "story.hpp"
 
 namespace timeloom::profile {
@@ -98,7 +98,7 @@ TEST(Diff, TakesDifferencesOfProfiles) {
 
 TEST(Diff, KnowsWhatWasNotTimedToTheEnd) {
   CallTree after = run("main f +5 ) g +1 ) )");
-  after.definitions.properties[kGivenUp] = given_up_text({&after.definitions.regions[1]});
+  after.definitions.properties[kThrottled] = throttled_text({&after.definitions.regions[1]});
   const Diff diff = compare(run("main f +5 ) g +1 ) )"), after);
   EXPECT_TRUE(diff.regions[1].after.at_least);
   EXPECT_FALSE(diff.regions[1].before.at_least || diff.regions[2].after.at_least);

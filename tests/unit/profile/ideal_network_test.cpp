@@ -6,7 +6,7 @@
 namespace timeloom::profile {
 namespace {
 
-using Place = IdealNetwork::Place;
+using ProcessCall = IdealNetwork::ProcessCall;
 using Process = IdealNetwork::Process;
 
 // Rank 0 works 100 and sends; rank 1 works 10, and waits from 10 to 115 for data that is there at
@@ -15,7 +15,7 @@ TEST(IdealNetwork, AReceiveWaitsForItsLateSender) {
   IdealNetwork network;
   network.add_process(0, {0, {{100, 110, 100}}, 20});
   network.add_process(1, {0, {{10, 115, 10}}, 50});
-  network.add_meeting({Place{0, 0}}, {Place{1, 0}});
+  network.add_dependency({ProcessCall{0, 0}}, {ProcessCall{1, 0}});
   EXPECT_EQ(network.runtime(), 150U);  // rank 0: 100 + 20; rank 1: 100 + 50
 }
 
@@ -24,7 +24,7 @@ TEST(IdealNetwork, AReceiveOfAnEarlySenderTakesNoTime) {
   IdealNetwork network;
   network.add_process(0, {0, {{10, 15, 10}}, 0});
   network.add_process(1, {0, {{40, 60, 40}}, 5});
-  network.add_meeting({Place{0, 0}}, {Place{1, 0}});
+  network.add_dependency({ProcessCall{0, 0}}, {ProcessCall{1, 0}});
   EXPECT_EQ(network.runtime(), 45U);
 }
 
@@ -33,7 +33,7 @@ TEST(IdealNetwork, ASendWaitsForNobody) {
   IdealNetwork network;
   network.add_process(0, {0, {{10, 60, 10}}, 70});
   network.add_process(1, {0, {{50, 60, 50}}, 5});
-  network.add_meeting({Place{0, 0}}, {Place{1, 0}});
+  network.add_dependency({ProcessCall{0, 0}}, {ProcessCall{1, 0}});
   EXPECT_EQ(network.runtime(), 80U);
 }
 
@@ -42,8 +42,8 @@ TEST(IdealNetwork, ABarrierWaitsForTheLast) {
   network.add_process(0, {0, {{10, 43, 10}}, 30});
   network.add_process(1, {0, {{40, 43, 40}}, 10});
   network.add_process(2, {0, {{25, 44, 25}}, 5});
-  const std::vector<Place> all = {{0, 0}, {1, 0}, {2, 0}};
-  network.add_meeting(all, all);
+  const std::vector<ProcessCall> all = {{0, 0}, {1, 0}, {2, 0}};
+  network.add_dependency(all, all);
   EXPECT_EQ(network.runtime(), 70U);  // 40 + 30
 }
 
@@ -53,8 +53,8 @@ TEST(IdealNetwork, WorkThatTakesTurnsIsSerial) {
   network.add_process(0, {0, {{50, 51, 50}, {56, 105, 5}}, 0});
   network.add_process(1, {0, {{5, 51, 5}, {101, 105, 50}}, 0});
   for (std::uint32_t call = 0; call < 2; ++call) {
-    const std::vector<Place> all = {{0, call}, {1, call}};
-    network.add_meeting(all, all);
+    const std::vector<ProcessCall> all = {{0, call}, {1, call}};
+    network.add_dependency(all, all);
   }
   EXPECT_EQ(network.runtime(), 100U);  // 50 + 50
 }
@@ -65,9 +65,9 @@ TEST(IdealNetwork, ARingTakesTheWorkOfAll) {
   network.add_process(0, {0, {{10, 12, 10}, {12, 44, 0}}, 1});
   network.add_process(1, {0, {{0, 13, 0}, {23, 25, 10}}, 0});
   network.add_process(2, {0, {{0, 27, 0}, {37, 39, 10}}, 0});
-  network.add_meeting({Place{0, 0}}, {Place{1, 0}});
-  network.add_meeting({Place{1, 1}}, {Place{2, 0}});
-  network.add_meeting({Place{2, 1}}, {Place{0, 1}});
+  network.add_dependency({ProcessCall{0, 0}}, {ProcessCall{1, 0}});
+  network.add_dependency({ProcessCall{1, 1}}, {ProcessCall{2, 0}});
+  network.add_dependency({ProcessCall{2, 1}}, {ProcessCall{0, 1}});
   EXPECT_EQ(network.runtime(), 31U);
 }
 
@@ -76,7 +76,7 @@ TEST(IdealNetwork, WorkBetweenTheBeginOfAReceiveAndItsEndHidesTheMessage) {
   IdealNetwork network;
   network.add_process(0, {0, {{30, 32, 30}}, 0});
   network.add_process(1, {0, {{5, 6, 5}, {56, 59, 50}}, 2});
-  network.add_meeting({Place{0, 0}}, {Place{1, 1}});
+  network.add_dependency({ProcessCall{0, 0}}, {ProcessCall{1, 1}});
   EXPECT_EQ(network.runtime(), 57U);  // 5 + 50 + 2
 }
 
@@ -84,8 +84,8 @@ TEST(IdealNetwork, AProcessThatBeginsLateIsLate) {
   IdealNetwork network;
   network.add_process(0, {1000, {{1010, 1035, 10}}, 0});
   network.add_process(1, {1020, {{1030, 1035, 10}}, 3});
-  const std::vector<Place> all = {{0, 0}, {1, 0}};
-  network.add_meeting(all, all);
+  const std::vector<ProcessCall> all = {{0, 0}, {1, 0}};
+  network.add_dependency(all, all);
   EXPECT_EQ(network.runtime(), 33U);  // 20 + 10 + 3
 }
 
@@ -93,12 +93,12 @@ TEST(IdealNetwork, NothingIsKnownWhereACallIsMissingOrComesTooLate) {
   EXPECT_EQ(IdealNetwork().runtime(), std::nullopt);
   IdealNetwork missing;
   missing.add_process(0, {0, {{10, 20, 10}}, 0});
-  missing.add_meeting({Place{1, 0}}, {Place{0, 0}});
+  missing.add_dependency({ProcessCall{1, 0}}, {ProcessCall{0, 0}});
   EXPECT_EQ(missing.runtime(), std::nullopt);
   IdealNetwork late;  // by the clocks, the message was sent after its arrival
   late.add_process(0, {0, {{30, 40, 30}}, 0});
   late.add_process(1, {0, {{10, 20, 10}}, 0});
-  late.add_meeting({Place{0, 0}}, {Place{1, 0}});
+  late.add_dependency({ProcessCall{0, 0}}, {ProcessCall{1, 0}});
   EXPECT_EQ(late.runtime(), std::nullopt);
 }
 

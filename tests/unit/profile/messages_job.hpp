@@ -72,17 +72,17 @@ class Job {
   Job& message(std::uint32_t process, std::uint64_t time, EventKind kind, std::uint32_t peer,
                std::uint64_t bytes, std::uint64_t request = 0, std::uint32_t tag = 7) {
     events_[process].push_back(
-        operand(Timestamp{time}, OperandPlace::kPeerAndTag, pair_of(peer, tag)));
-    events_[process].push_back(operand(Timestamp{time}, OperandPlace::kRequest, request));
+        operand(Timestamp{time}, OperandKind::kPeerAndTag, pair_of(peer, tag)));
+    events_[process].push_back(operand(Timestamp{time}, OperandKind::kRequest, request));
     return add(process, time, kind, communicator_, bytes);
   }
   Job& collective(std::uint32_t process, std::uint64_t from, std::uint64_t to, CollectiveKind kind,
                   std::uint32_t root = kNoRoot) {
     enter(process, from);
     add(process, from, EventKind::kMpiCollectiveBegin);
-    events_[process].push_back(operand(Timestamp{to}, OperandPlace::kPeerAndTag,
+    events_[process].push_back(operand(Timestamp{to}, OperandKind::kPeerAndTag,
                                        pair_of(static_cast<std::uint32_t>(kind), root)));
-    events_[process].push_back(operand(Timestamp{to}, OperandPlace::kReceived, 20));
+    events_[process].push_back(operand(Timestamp{to}, OperandKind::kReceived, 20));
     return add(process, to, EventKind::kMpiCollectiveEnd, communicator_, 10).leave(process, to);
   }
   Job& add(std::uint32_t process, std::uint64_t time, EventKind kind, std::uint32_t ref = 0,

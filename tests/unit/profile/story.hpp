@@ -44,16 +44,16 @@ class Story {
     if (has_teams(definitions)) {
       TeamScan scan;
       scan.begin(definitions);
-      feed(scan, batch);
+      replay(scan, batch);
       definitions.teams = scan.take();
     }
     sink.begin(definitions);
-    feed(sink, batch);
+    replay(sink, batch);
     return sink.take();
   }
 
   // REQUIRES: begin() was called.
-  void feed(RunSink& sink, std::size_t batch = 3) const {
+  void replay(RunSink& sink, std::size_t batch = 3) const {
     for (std::size_t i = events_.size(); i-- > 0;) {  // in reverse: the order must not matter
       auto location = sink.open_location(definitions_.locations[i]);
       const std::span<const Event> all(events_[i]);

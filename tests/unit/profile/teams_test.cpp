@@ -111,7 +111,7 @@ TEST(Teams, MembersAreListedOnceInOrderOfTheirIndices) {
   story.thread("b", "@team/5/1 @end/5 @team/6/1 @end/6 @team/7/1 @end/7");
   TeamScan scan;
   scan.begin(story.definitions());
-  story.feed(scan);
+  story.replay(scan);
   const auto teams = scan.take();
   ASSERT_EQ(teams->teams.size(), 3u);
   EXPECT_EQ(teams->team(5)->members, teams->team(6)->members);

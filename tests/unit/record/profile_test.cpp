@@ -1,4 +1,4 @@
-// Profile mode: calls are folded into call paths while they are recorded.
+// Profile mode: calls are aggregated into call paths while they are recorded.
 #include <sys/wait.h>
 #include <unistd.h>
 

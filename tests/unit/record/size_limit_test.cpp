@@ -65,7 +65,7 @@ TEST_F(SizeLimitTest, WhatComesAfterTheLimitIsLostAndCounted) {
 }
 
 TEST_F(SizeLimitTest, WhatComesAfterTheLimitIsFolded) {
-  begin_limited(AtLimit::kFold);
+  begin_limited(AtLimit::kAggregate);
   const EventWord f = region("f"), g = region("g");
   enter(f);
   call(g, 100'000);
@@ -76,14 +76,14 @@ TEST_F(SizeLimitTest, WhatComesAfterTheLimitIsFolded) {
   EXPECT_TRUE(totals_.at_limit);
   EXPECT_EQ(totals_.lost_events, 0u);
   EXPECT_EQ(totals_.events, 400'006u);
-  EXPECT_EQ(recorded.events + totals_.folded_events, totals_.events);
+  EXPECT_EQ(recorded.events + totals_.aggregated_events, totals_.events);
   EXPECT_EQ(recorded.damage, 0u);
   EXPECT_TRUE(recorded.definitions.cuts.contains(0));
   const auto profiles = spool::read_profiles(path()).profiles;
   ASSERT_EQ(profiles.size(), 2u);
   EXPECT_TRUE(profiles[0].continues);
   EXPECT_EQ(profiles[0].first, recorded.definitions.cuts.at(0));
-  const auto visits_of_g = [&](std::size_t thread) {  // recorded, and folded
+  const auto visits_of_g = [&](std::size_t thread) {  // recorded, and aggregated
     std::uint64_t visits = 0;
     if (const auto found = recorded.threads.find(profiles[thread].location);
         found != recorded.threads.end()) {

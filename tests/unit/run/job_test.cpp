@@ -98,7 +98,7 @@ TEST_F(JobTest, JobsAndWishesHavePointersOfTheirOwn) {
   EXPECT_TRUE(JobPointer(base_.path(), "b", "").claim());
   EXPECT_TRUE(JobPointer(base_.path(), "a", "x").claim());
   EXPECT_FALSE(JobPointer(base_.path(), "a", "x").claim());
-  EXPECT_THROW((void)JobPointer(base_.path() / "none", "a", "").claim(), Obstacle);
+  EXPECT_THROW((void)JobPointer(base_.path() / "none", "a", "").claim(), EnvironmentError);
 }
 
 TEST_F(JobTest, ARunIsOfOneJob) {

@@ -304,9 +304,9 @@ TEST_F(RunDirectory, OneThatOthersMayChangeIsForcedAndSaid) {
   const std::string remedy = "; allow it with --force or choose another with --output [TL229]";
   EXPECT_EQ(check(run, false), all + remedy);
   EXPECT_EQ(check(run, true), "");
-  EXPECT_EQ(make_directory(run, true, kSettings).remark, all + " [TL229]");
+  EXPECT_EQ(make_directory(run, true, kSettings).note, all + " [TL229]");
   fs::permissions(run, fs::perms::sticky_bit, fs::perm_options::add);
-  EXPECT_EQ(make_directory(run, true, kSettings).remark, "");
+  EXPECT_EQ(make_directory(run, true, kSettings).note, "");
   if (::geteuid() != 0) GTEST_SKIP() << "only the superuser can give a directory away";
   const fs::path other = root_ / "other";
   fs::create_directory(other);
@@ -314,16 +314,16 @@ TEST_F(RunDirectory, OneThatOthersMayChangeIsForcedAndSaid) {
   const std::string stranger = other.string() + " belongs to user 54321, who can change the run";
   EXPECT_EQ(check(other, false), stranger + remedy);
   EXPECT_TRUE(fs::is_empty(other));
-  EXPECT_EQ(make_directory(other, true, kSettings).remark, stranger + " [TL229]");
+  EXPECT_EQ(make_directory(other, true, kSettings).note, stranger + " [TL229]");
 }
 
 TEST_F(RunDirectory, OneThatIsMadeHereIsUsedWhateverItsMode) {
   const mode_t before = ::umask(0);
   const MadeRun made = make_directory(root_ / "run", false, kSettings);
   const fs::path claimed = claim_directory("", "app.py");
-  EXPECT_EQ(make_directory(claimed, false, kSettings, true).remark, "");
+  EXPECT_EQ(make_directory(claimed, false, kSettings, true).note, "");
   ::umask(before);
-  EXPECT_EQ(made.remark, "");
+  EXPECT_EQ(made.note, "");
   int error = 0;
   EXPECT_TRUE(made.directory.open(&error).is_open());
 }

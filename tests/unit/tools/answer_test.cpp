@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/given_up.hpp"
 #include "core/run_properties.hpp"
+#include "core/throttled.hpp"
 #include "profile/story.hpp"
 
 namespace timeloom::tools {
@@ -44,7 +44,7 @@ TEST(Answer, WhatWrappersRecordHasItsName) {
 }
 
 TEST(Answer, WhereFunctionsOfPythonAreMissingNothingIsSaid) {
-  for (const auto& [key, value] : {std::pair{kCFunctions, "true"}, {kGivenUp, "m.f (m.py:1)"}}) {
+  for (const auto& [key, value] : {std::pair{kCFunctions, "true"}, {kThrottled, "m.f (m.py:1)"}}) {
     Story story = story_of("app.fetch +9 )");
     story.definitions().properties[key] = value;
     EXPECT_FALSE(long_stretches(std::move(story)).has_value()) << key;

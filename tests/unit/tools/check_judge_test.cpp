@@ -6,8 +6,8 @@
 #include <limits>
 #include <map>
 
-#include "core/given_up.hpp"
 #include "core/measuring_cost.hpp"
+#include "core/throttled.hpp"
 #include "profile/story.hpp"
 #include "tools/check/check_text.hpp"
 
@@ -128,7 +128,7 @@ TEST(CheckJudge, TimesThatWereCutShortAreLowerLimits) {
   profile::CallTree tree = sample();
   for (const Region& region : tree.definitions.regions) {
     if (region.name == "app.load")
-      tree.definitions.properties[kCutShort] = given_up_text({&region});
+      tree.definitions.properties[kTruncated] = throttled_text({&region});
   }
   const std::string unknown =
       "ERROR the profile does not say it of app.load, which was not timed to the end (--overhead)";

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/given_up.hpp"
+#include "core/throttled.hpp"
 #include "profile/story.hpp"
 
 namespace timeloom::tools {
@@ -68,7 +68,7 @@ TEST(DiffRows, SayWhatIsTooSlow) {
 
 TEST(DiffRows, DoNotJudgeWhatWasNotTimedToTheEnd) {
   profile::CallTree before = run("main +900 fib +260 ) )");
-  before.definitions.properties[kGivenUp] = given_up_text({&before.definitions.regions[1]});
+  before.definitions.properties[kThrottled] = throttled_text({&before.definitions.regions[1]});
   const profile::Diff diff = compare(before, run("main +760 fib +400 ) )"));
   EXPECT_EQ(too_slow(diff, 20), (std::vector<std::string>{}));
   EXPECT_EQ(not_timed(diff), "fib");

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/given_up.hpp"
+#include "core/throttled.hpp"
 #include "profile/story.hpp"
 
 namespace timeloom::tools {
@@ -38,7 +38,7 @@ TEST(ReportBy, CountsAFunctionOfAProcessOnce) {
 
 TEST(ReportBy, MarksWhatWasNotTimedToTheEnd) {
   profile::CallTree tree = two_processes().fold();
-  tree.definitions.properties[kGivenUp] = given_up_text({&tree.definitions.regions[2]});
+  tree.definitions.properties[kThrottled] = throttled_text({&tree.definitions.regions[2]});
   EXPECT_EQ(rows_of(tree, GroupKey::kProcess), "first: >= 4 visits of 3; second: 2 visits of 1; ");
   EXPECT_EQ(rows_of(tree, GroupKey::kFile),
             "f.py: 4 visits of 1; main.py: 1 visits of 1; g.py: >= 1 visits of 1; ");

@@ -8,7 +8,7 @@
 
 #include "profile/story.hpp"
 #include "tools/text/human_text.hpp"
-#include "tools/text/tree_marks.hpp"
+#include "tools/text/tree_glyphs.hpp"
 
 namespace timeloom::tools {
 namespace {
@@ -145,8 +145,8 @@ TEST(ReportText, HeadlineWrapsAndWarns) {
             "! 12 events could not be recorded [TL003]\n");
 }
 
-TEST(TreeMarks, IndentOnlyWhereSeveralAreCalled) {
-  TreeMarks marks(false);
+TEST(TreeGlyphs, IndentOnlyWhereSeveralAreCalled) {
+  TreeGlyphs marks(false);
   EXPECT_EQ(marks.next(0, true, true), "");
   EXPECT_EQ(marks.next(1, true, true), "");
   EXPECT_EQ(marks.next(2, false, false), "|-");
@@ -158,8 +158,8 @@ TEST(TreeMarks, IndentOnlyWhereSeveralAreCalled) {
   EXPECT_EQ(marks.next(3, true, true), "  ");
 }
 
-TEST(TreeMarks, StayShortInDeepTrees) {
-  TreeMarks marks(false);
+TEST(TreeGlyphs, StayShortInDeepTrees) {
+  TreeGlyphs marks(false);
   for (std::uint32_t depth = 0; depth < 10'000; ++depth) {
     EXPECT_LE(marks.next(depth, false, false).size(), 128u);
   }

@@ -66,9 +66,9 @@ TEST(ShortTree, NothingIsLostOrCountedTwice) {
       "+50 ) )");
   const Answer answer(tree, {});
   for (std::size_t most = 1; most < 8; ++most) {
-    double own = 0;
-    for (const ShortRow& row : answer.tree(most)) own += row.own;
-    EXPECT_NEAR(own, 0.1, 1e-9) << most;
+    double exclusive = 0;
+    for (const ShortRow& row : answer.tree(most)) exclusive += row.exclusive;
+    EXPECT_NEAR(exclusive, 0.1, 1e-9) << most;
   }
 }
 

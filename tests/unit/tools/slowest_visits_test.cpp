@@ -24,7 +24,7 @@ std::vector<Marked> visits_of(std::uint64_t begin, std::uint64_t length) {
   for (const Location& location : story.definitions().locations) all.insert(location.id);
   SlowestVisits slowest(10, {}, all);
   slowest.begin(story.definitions());
-  story.feed(slowest);
+  story.replay(slowest);
   std::vector<Marked> result;
   for (const Visit& visit : slowest.visits()) result.push_back({visit.total, visit.impossible});
   return result;

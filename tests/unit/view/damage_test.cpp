@@ -5,9 +5,9 @@
 #include "../support/bytes.hpp"
 #include "core/error.hpp"
 #include "core/mpi/mpi_event.hpp"
+#include "view/answers/auxiliary_events.hpp"
 #include "view/answers/find.hpp"
 #include "view/answers/message_answers.hpp"
-#include "view/answers/side_events.hpp"
 #include "view/index/tile.hpp"
 #include "view_model.hpp"
 
@@ -74,7 +74,7 @@ class Talk : public RunSource {
   }
 
   const Definitions& definitions() const override { return definitions_; }
-  void feed(std::span<RunSink* const> sinks, unsigned) override {
+  void replay(std::span<RunSink* const> sinks, unsigned) override {
     for (RunSink* sink : sinks) {
       sink->begin(definitions_);
       for (std::uint32_t rank = 0; rank < 2; ++rank) {
@@ -94,11 +94,11 @@ class Talk : public RunSource {
       const bool sends = step % 2 == rank;
       events.push_back({time, EventKind::kMetric, 0, step});
       events.push_back({time, EventKind::kEnter, 0, 0});
-      events.push_back(operand(time, OperandPlace::kPeerAndTag, pair_of(1 - rank, 7)));
+      events.push_back(operand(time, OperandKind::kPeerAndTag, pair_of(1 - rank, 7)));
       events.push_back({time, sends ? EventKind::kMpiSend : EventKind::kMpiRecv, 0, 80 + step});
       const auto barrier = static_cast<std::uint32_t>(CollectiveKind::kBarrier);
       events.push_back({time, EventKind::kMpiCollectiveBegin, 0, 0});
-      events.push_back(operand(time, OperandPlace::kPeerAndTag, pair_of(barrier, UINT32_MAX)));
+      events.push_back(operand(time, OperandKind::kPeerAndTag, pair_of(barrier, UINT32_MAX)));
       events.push_back({time, EventKind::kMpiCollectiveEnd, 0, 0});
       events.push_back({time, EventKind::kLeave, 0, 0});
     }
@@ -109,7 +109,7 @@ class Talk : public RunSource {
 };
 
 std::vector<std::string> ask_besides_calls(const Index& index, const Definitions& definitions) {
-  const SideEvents events(index, definitions);
+  const AuxiliaryEvents events(index, definitions);
   const Messages messages(index, definitions, events.message_ends());
   MessageQuestion all;
   all.to = kLastTime;

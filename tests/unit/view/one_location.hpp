@@ -16,7 +16,7 @@ class OneLocation : public RunSource {
     definitions_.locations.push_back({LocationId{0}, "t", LocationGroupId{0}});
   }
   const Definitions& definitions() const override { return definitions_; }
-  void feed(std::span<RunSink* const> sinks, unsigned) override {
+  void replay(std::span<RunSink* const> sinks, unsigned) override {
     for (RunSink* sink : sinks) {
       sink->begin(definitions_);
       const auto location = sink->open_location(definitions_.locations[0]);

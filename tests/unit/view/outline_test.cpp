@@ -190,7 +190,7 @@ unsigned compare_tiles(const RunShape& shape, std::size_t most_bytes,
   std::uint64_t end = 0;
   for (const ModelTrack& track : model.tracks()) end = std::max(end, track.end);
   unsigned coarsest = 0;
-  while (TilePlace{coarsest, 1}.begin() <= end) ++coarsest;
+  while (TileKey{coarsest, 1}.begin() <= end) ++coarsest;
   for (std::size_t i = 0; i < outline.sections.size() && !testing::Test::HasFailure(); ++i) {
     const bool track = i < shape.tracks;
     const std::uint32_t number = track               ? static_cast<std::uint32_t>(i)
@@ -199,7 +199,7 @@ unsigned compare_tiles(const RunShape& shape, std::size_t most_bytes,
     EXPECT_EQ(number_at(outline.sections[i], 0), number);
     auto tiles = tiles_in(outline.sections[i]);
     for (unsigned level = outline.finest; level <= coarsest; ++level) {
-      for (TilePlace place{level, 0}; place.begin() <= end; ++place.index) {
+      for (TileKey place{level, 0}; place.begin() <= end; ++place.index) {
         const Picture expected =
             track ? picture_at(*index->track(number), place, 0, rows)
                   : group_picture(*index, model.definitions(), number, place, 0, 1);

@@ -21,7 +21,7 @@ struct ExpectedTile {
 };
 
 template <typename Add>
-void by_column(const TilePlace& place, std::uint64_t begin, std::uint64_t end, const Add& add) {
+void by_column(const TileKey& place, std::uint64_t begin, std::uint64_t end, const Add& add) {
   if (!is_in(begin, end, place.begin(), place.end())) return;
   begin = std::max(begin, place.begin()) - place.begin();
   end = std::min(end, place.end()) - place.begin();
@@ -32,7 +32,7 @@ void by_column(const TilePlace& place, std::uint64_t begin, std::uint64_t end, c
   }
 }
 
-ExpectedTile expected_tile(const ModelTrack& track, const TilePlace& place) {
+ExpectedTile expected_tile(const ModelTrack& track, const TileKey& place) {
   ExpectedTile tile;
   const auto add = [&](std::uint32_t row, std::uint32_t region, std::uint64_t begin,
                        std::uint64_t end) {
@@ -76,7 +76,7 @@ std::uint8_t shown(std::uint64_t ticks, std::uint64_t width) {
   return static_cast<std::uint8_t>((ticks * 255 + width - 1) / width);
 }
 
-void compare_tile(const Picture& found, const ExpectedTile& expected, const TilePlace& place,
+void compare_tile(const Picture& found, const ExpectedTile& expected, const TileKey& place,
                   std::uint32_t first_row) {
   const std::uint32_t all = expected.rows.empty() ? 1 : expected.rows.rbegin()->first + 1;
   ASSERT_EQ(found.all_rows, all);
@@ -116,7 +116,7 @@ void compare_tiles(const RunShape& shape, int tiles) {
   const IndexOfModel index(model);
   for (int i = 0; i < tiles && !testing::Test::HasFailure(); ++i) {
     const auto number = static_cast<std::uint32_t>(model.random(shape.tracks));
-    TilePlace place;
+    TileKey place;
     place.level = static_cast<unsigned>(model.random(kLastLevel + 1));
     place.index = model.random_time() / kColumns / place.width();
     const auto first_row = static_cast<std::uint32_t>(model.random(2) * model.random(5));
@@ -149,7 +149,7 @@ TEST(Tiles, ThatTheIndexHoldsCoverWhatIsThere) {
   const auto track = index->track(0);
   ASSERT_GT(track->tiles().size(), 10u);
   for (const TileRecord& record : track->tiles()) {
-    const TilePlace place{record.level, record.index};
+    const TileKey place{record.level, record.index};
     if (model.random(3) > 0 && record.level > 4) continue;
     const Picture found = picture_at(*track, place, 0, kStoredRows);
     EXPECT_FALSE(found.exact);

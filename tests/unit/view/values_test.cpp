@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "one_location.hpp"
-#include "view/answers/side_events.hpp"
+#include "view/answers/auxiliary_events.hpp"
 #include "view_model.hpp"
 
 namespace timeloom::view {
@@ -43,7 +43,7 @@ std::uint64_t reads() {
 TEST(Values, OfManyMetricsAreReadOnce) {
   MetricRun run;
   const IndexOfModel index(run);
-  const SideEvents events(*index, run.definitions());
+  const AuxiliaryEvents events(*index, run.definitions());
   std::vector<ValuesQuestion> all;
   for (std::uint32_t i = 0; i < kMetrics; ++i) all.push_back({{0, i}, 90'000, 91'000});
   const auto read_by = [&](std::span<const ValuesQuestion> questions) {
@@ -70,7 +70,7 @@ TEST(Values, OfManyMetricsAreReadOnce) {
 TEST(Values, OfRangesThatDoNotOverlapAreThoseOfEach) {
   MetricRun run;
   const IndexOfModel index(run);
-  const SideEvents events(*index, run.definitions());
+  const AuxiliaryEvents events(*index, run.definitions());
   const std::vector<ValuesQuestion> all = {{{0, 3}, 150'000, 150'500},
                                            {{0, 3}, 1'000, 1'500},
                                            {{0, 9}, 150'200, 150'900},

@@ -77,7 +77,7 @@ class Model : public RunSource {
   }
 
   const Definitions& definitions() const override { return definitions_; }
-  void feed(std::span<RunSink* const> sinks, unsigned) override {
+  void replay(std::span<RunSink* const> sinks, unsigned) override {
     for (RunSink* sink : sinks) {
       sink->begin(definitions_);
       for (std::size_t i = 0; i < tracks_.size(); ++i) {
@@ -205,7 +205,7 @@ class IndexOfModel {
       Progress progress;
       IndexWriter writer(file, kSource, progress, most_paths);
       const std::array<RunSink*, 1> sinks = {&writer};
-      model.feed(sinks, 1);
+      model.replay(sinks, 1);
     }
     index_ = open(path);
   }

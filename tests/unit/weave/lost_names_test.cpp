@@ -60,8 +60,8 @@ TEST_F(LostNamesTest, AProfileThatGrowsMeanwhileHasAllItsNames) {
   for (int i = 0; i < 10; ++i) {
     SpoolSource source = this->source();
     EXPECT_EQ(source.running(), 1u);
-    for (const auto& [location, folded] : source.take_profiles()) {
-      for (const profile::FoldedNode& node : std::span(folded.nodes).subspan(1)) {
+    for (const auto& [location, aggregated] : source.take_profiles()) {
+      for (const profile::AggregatedNode& node : std::span(aggregated.nodes).subspan(1)) {
         ++(source.definitions().regions.at(node.region).name == "(definition lost)" ? lost : seen);
       }
     }

@@ -42,14 +42,14 @@ class MessageBalanceTest : public testing::Test {
  protected:
   MessageBalanceTest() { balance_.begin(definitions_); }
 
-  void feed(std::size_t location, const std::vector<Message>& messages) {
-    feed(balance_, location, messages);
+  void replay(std::size_t location, const std::vector<Message>& messages) {
+    replay(balance_, location, messages);
   }
-  void feed(MessageBalance& balance, std::size_t location, const std::vector<Message>& messages) {
+  void replay(MessageBalance& balance, std::size_t location, const std::vector<Message>& messages) {
     const auto sink = balance.open_location(definitions_.locations[location]);
     std::vector<Event> events;
     for (const Message& one : messages) {
-      events.push_back(operand({}, OperandPlace::kPeerAndTag, pair_of(one.peer, one.tag)));
+      events.push_back(operand({}, OperandKind::kPeerAndTag, pair_of(one.peer, one.tag)));
       events.push_back({{}, one.kind, one.communicator, 8});
     }
     sink->consume(events);
@@ -61,17 +61,17 @@ class MessageBalanceTest : public testing::Test {
 };
 
 TEST_F(MessageBalanceTest, AllHaveBothEnds) {
-  feed(0, {{kMpiRecv, 0, 0, 5}, {kMpiSend, 0, 1, 6}, {kMpiSend, 1, 0, 7}, {kMpiRecv, 1, 0, 7}});
+  replay(0, {{kMpiRecv, 0, 0, 5}, {kMpiSend, 0, 1, 6}, {kMpiSend, 1, 0, 7}, {kMpiRecv, 1, 0, 7}});
   EXPECT_FALSE(balance_.complete());
-  feed(2, {{kMpiIsend, 0, 2, 5}});
+  replay(2, {{kMpiIsend, 0, 2, 5}});
   EXPECT_FALSE(balance_.complete());
-  feed(4, {{kMpiIrecv, 0, 2, 6}});  // a further thread of process 1
+  replay(4, {{kMpiIrecv, 0, 2, 6}});  // a further thread of process 1
   EXPECT_TRUE(balance_.complete());
 }
 
 TEST_F(MessageBalanceTest, AnEndAloneIsFound) {
-  feed(0, {{kMpiSend, 0, 1, 6}, {kMpiSend, 0, 1, 6}});
-  feed(1, {{kMpiRecv, 0, 2, 6}});
+  replay(0, {{kMpiSend, 0, 1, 6}, {kMpiSend, 0, 1, 6}});
+  replay(1, {{kMpiRecv, 0, 2, 6}});
   EXPECT_FALSE(balance_.complete());
 }
 
@@ -80,28 +80,28 @@ TEST_F(MessageBalanceTest, EndsOfDifferentMessagesAreNone) {
        {Message{kMpiRecv, 0, 2, 7}, {kMpiRecv, 0, 1, 6}, {kMpiRecv, 1, 0, 6}}) {
     MessageBalance one;
     one.begin(definitions_);
-    feed(one, 0, {{kMpiSend, 0, 1, 6}});
-    feed(one, 1, {other});
+    replay(one, 0, {{kMpiSend, 0, 1, 6}});
+    replay(one, 1, {other});
     EXPECT_FALSE(one.complete());
   }
 }
 
 TEST_F(MessageBalanceTest, BetweenTwoGroupsRanksAreThoseOfTheOther) {
-  feed(0, {{kMpiSend, 2, 1, 6}});
-  feed(1, {{kMpiSend, 2, 0, 7}});
-  feed(2, {{kMpiRecv, 2, 0, 6}});
+  replay(0, {{kMpiSend, 2, 1, 6}});
+  replay(1, {{kMpiSend, 2, 0, 7}});
+  replay(2, {{kMpiRecv, 2, 0, 6}});
   EXPECT_FALSE(balance_.complete());
-  feed(3, {{kMpiRecv, 2, 0, 7}});
+  replay(3, {{kMpiRecv, 2, 0, 7}});
   EXPECT_TRUE(balance_.complete());
 }
 
 TEST_F(MessageBalanceTest, RecordingThatWasOffIsIncomplete) {
-  feed(0, {{kRecordingOff, 0, 0, 0}});
+  replay(0, {{kRecordingOff, 0, 0, 0}});
   EXPECT_FALSE(balance_.complete());
 }
 
 TEST_F(MessageBalanceTest, AProcessThatIsNotKnownIsIncomplete) {
-  feed(0, {{kMpiSend, 0, 9, 6}, {kMpiRecv, 0, 9, 6}});
+  replay(0, {{kMpiSend, 0, 9, 6}, {kMpiRecv, 0, 9, 6}});
   EXPECT_FALSE(balance_.complete());
 }
 

@@ -277,10 +277,10 @@ TEST_F(ConversionTest, WhatRefersToNothingIsNotTaken) {
   };
   EXPECT_EQ(taken_with([](RankResult&) {}), 1u);
   using C = RankResult;
-  EXPECT_EQ(taken_with([](C& c) { c.locations[0].folded.nodes[2].parent = 2; }), 0u);
-  EXPECT_EQ(taken_with([](C& c) { c.locations[0].folded.nodes[2].region = 77; }), 0u);
-  EXPECT_EQ(taken_with([](C& c) { c.locations[0].folded.parameters[0].node = 1 << 20; }), 0u);
-  EXPECT_EQ(taken_with([](C& c) { c.locations[0].folded.metrics[0].metric = MetricId{}; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.locations[0].aggregated.nodes[2].parent = 2; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.locations[0].aggregated.nodes[2].region = 77; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.locations[0].aggregated.parameters[0].node = 1 << 20; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.locations[0].aggregated.metrics[0].metric = MetricId{}; }), 0u);
   EXPECT_EQ(taken_with([](C& c) { c.locations[0].index = 5; }), 0u);
   EXPECT_EQ(taken_with([](C& c) { c.locations.clear(); }), 0u);
   EXPECT_EQ(taken_with([](C& c) { c.ids.regions[0] = 1000; }), 0u);
@@ -298,7 +298,7 @@ TEST_F(ConversionTest, WhatRefersToNothingIsNotTaken) {
   EXPECT_EQ(taken_with([](C& c) { c.begin.time = 0; }), 0u);
   EXPECT_EQ(taken_with([](C& c) { c.end.time = UINT64_MAX; }), 0u);
   EXPECT_EQ(taken_with([](C& c) { c.locations[0].count.last = UINT64_MAX; }), 0u);
-  EXPECT_EQ(taken_with([](C& c) { c.locations[0].folded.first = Timestamp{1}; }), 0u);
+  EXPECT_EQ(taken_with([](C& c) { c.locations[0].aggregated.first = Timestamp{1}; }), 0u);
 }
 
 // OTF2 has one definition for metrics that are sampled together, with all of them.

@@ -158,10 +158,10 @@ TEST_F(RunTest, AnotherWeaveIsWaitedForWithPatience) {
   int fd = ::open(run().c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_EQ(::flock(fd, LOCK_EX), 0);
   WeaveOptions options;
-  options.patience = std::chrono::milliseconds(50);
+  options.timeout = std::chrono::milliseconds(50);
   EXPECT_NE(error_of([&] { weave(run(), options); }), "none");
   EXPECT_TRUE(unfinished(run()));
-  options.patience = std::chrono::hours(1);
+  options.timeout = std::chrono::hours(1);
   std::thread other([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     ::close(fd);

@@ -445,7 +445,7 @@ TEST_F(SourceTest, AnErrorOfASinkComesOutOnce) {
   Refuser refuser;
   const std::array<RunSink*, 1> sinks{&refuser};
   SpoolSource source = this->source();
-  EXPECT_EQ(error_of([&] { source.feed(sinks, 4); }), "no");
+  EXPECT_EQ(error_of([&] { source.replay(sinks, 4); }), "no");
 }
 
 }  // namespace

@@ -33,10 +33,10 @@ TEST_F(TeamsTest, EventsOfTeamsAndTasksReachTheRun) {
   EXPECT_EQ(source.dropped_events(), 0u);
 }
 
-profile::CallTree folded(RunSource& source) {
+profile::CallTree aggregated(RunSource& source) {
   profile::CallTreeSink sink;
   const std::array<RunSink*, 1> sinks = {&sink};
-  source.feed(sinks, 2);
+  source.replay(sinks, 2);
   return sink.take();
 }
 
@@ -59,7 +59,7 @@ TEST_F(TeamsTest, RegionsOfOtherThreadsLieBelowTheFork) {
   worker.retire();
   end(writer);
   SpoolSource source = this->source();
-  const profile::CallTree tree = folded(source);
+  const profile::CallTree tree = aggregated(source);
   const auto parts = [&](const std::string& name) {
     std::map<std::string, std::uint64_t> visits;
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {

@@ -108,7 +108,7 @@ class Collector : public RunSink {
 inline std::unique_ptr<Collector> collect(RunSource& source, unsigned threads = 1) {
   auto collector = std::make_unique<Collector>();
   const std::array<RunSink*, 1> sinks{collector.get()};
-  source.feed(sinks, threads);
+  source.replay(sinks, threads);
   EXPECT_TRUE(collector->finished());
   return collector;
 }

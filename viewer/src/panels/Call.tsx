@@ -1,5 +1,5 @@
 // All details of one call.
-import { count, duration, instant, percent, place } from "../format";
+import { count, duration, fileAndLine, instant, percent } from "../format";
 import { type CallRef, type Link, nameOfLocation } from "../model";
 import { NO_CALLS, WHERE_CALLS_ARE } from "../source/source";
 import { around } from "../timeline/scale";
@@ -77,7 +77,7 @@ function Woken({ call }: { call: CallRef }) {
 }
 
 /** The calls that created the call's thread or task and waited for its end, the threads and tasks that it created and
-    awaited itself, and the wakes during the call. */
+    awaited itself, and the wakeups during the call. */
 function Linked({ call: { track, begin, end } }: { call: CallRef }) {
   const { run, source, viewing } = useOpened();
   const { value } = useAnswer((signal) => source.links({ track, begin, end, limit: MOST_LINKS }, signal), [track, begin, end], 0);
@@ -115,7 +115,7 @@ function Stack({ stack, call }: { stack: readonly CallRef[]; call: CallRef }) {
               <tr key={caller.depth}>
                 <th scope="row" class="name"><button class="link" onClick={() => navigator.go(caller, "")}>{region?.name ?? "call"}</button></th>
                 <td class="number">{duration(caller.end - caller.begin)}</td>
-                <td class="faint">{region ? place(region.file, region.line) : ""}</td>
+                <td class="faint">{region ? fileAndLine(region.file, region.line) : ""}</td>
               </tr>
             );
           })}

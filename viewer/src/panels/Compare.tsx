@@ -2,7 +2,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { changeColour, textUpon } from "../colour";
 import { change, type NodePair, pairRows, pairTree, type RowPair } from "../compare";
-import { count, duration, place, signed, times } from "../format";
+import { count, duration, fileAndLine, signed, times } from "../format";
 import { byFunction, byModule, type Row } from "../profile";
 import { Flame } from "./Flame";
 import { type ProfiledPair, useOpened } from "./hooks";
@@ -89,7 +89,7 @@ export function PairTable({ data, by }: { data: ProfiledPair; by: "function" | "
                   {region && <span class="swatch" style={{ background: timeline.styleOf(region.id) }} />}
                   {region ? <button class="link" title="Callers, callees and durations" onClick={() => viewing.chooseFunction(region.id)}>{region.name}</button> : nameOf(pair.key)}
                 </th>
-                {by === "function" && <td class="faint place">{region ? place(region.file, region.line) : ""}</td>}
+                {by === "function" && <td class="faint place">{region ? fileAndLine(region.file, region.line) : ""}</td>}
               </tr>
             );
           })}

@@ -6,7 +6,7 @@ import { count, duration, percent, shortName } from "../format";
 import { NONE } from "../model";
 import { callTree, type Node } from "../profile";
 import { type Box, boxesOf } from "../timeline/flame";
-import { shortened } from "../timeline/painter";
+import { shortened } from "../timeline/renderer";
 import { type Opened, type Profiled, useOpened } from "./hooks";
 
 const LINE = 19;

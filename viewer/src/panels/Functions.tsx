@@ -1,6 +1,6 @@
 // Tables of the selection by function and by module.
 import { useMemo, useState } from "preact/hooks";
-import { count, duration, percent, place } from "../format";
+import { count, duration, fileAndLine, percent } from "../format";
 import { byFunction, byModule, ownTime, type Row, tellsWaiting } from "../profile";
 import { useOpened, type Profiled } from "./hooks";
 import { NoRows, SoughtField, useSought } from "./Sought";
@@ -65,7 +65,7 @@ export function SumsTable({ data, by }: { data: Profiled; by: "function" | "modu
                   <Swatch region={region} />
                   {region ? <button class="link" title="Callers, callees and durations" onClick={() => viewing.chooseFunction(region.id)}>{region.name}</button> : nameOf(row)}
                 </th>
-                {by === "function" && <td class="faint place">{region ? place(region.file, region.line) : ""}</td>}
+                {by === "function" && <td class="faint place">{region ? fileAndLine(region.file, region.line) : ""}</td>}
               </tr>
             );
           })}

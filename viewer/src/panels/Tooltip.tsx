@@ -1,5 +1,5 @@
 // The text beside the pointer.
-import { bytes, collectiveName, count, duration, percent, place, valueText } from "../format";
+import { bytes, collectiveName, count, duration, fileAndLine, percent, valueText } from "../format";
 import { type CallDetails, nameOfLocation, type Run } from "../model";
 import type { Measured } from "../timeline/chart";
 import type { Hit } from "../timeline/hit";
@@ -64,7 +64,7 @@ function HitWords({ hit, details, run }: { hit: Hit; details: CallDetails | null
   return (
     <>
       <b>{region?.name ?? "calls beyond the limit of call paths"}</b>
-      {region?.file && <span class="faint"> {place(region.file, region.line)}</span>}
+      {region?.file && <span class="faint"> {fileAndLine(region.file, region.line)}</span>}
       {call && <div>{duration(call.end - call.begin)}{details && details.waiting > 0 && <> · waiting {duration(details.waiting)}</>}{details && details.calls > 0 && <> · own {duration(details.own)} ({percent(details.own, details.end - details.begin)})</>}</div>}
       {details && details.parameters.length > 0 && <div class="faint">{details.parameters.map((parameter) => `${parameter.name} = ${parameter.value}`).join(", ")}</div>}
       {hit.row.kind === "lane" && <div>{hit.row.name}</div>}

@@ -12,7 +12,7 @@ import { collectivesAnswer, messagesAnswer, pathsAnswer, Reader, valuesAnswer } 
 const ENTER = 0, LEAVE = 1, OTHER = 2;
 /** Parameters: int64, uint64, double, string. */
 const FIRST_PARAMETER = 2, UINT_PARAMETER = 3, STRING_PARAMETER = 5, METRIC = 6, WAITING = 15;
-/** Parameters that are ends of wakes instead of properties of a call: src/core/wakes.hpp. */
+/** Parameters that are ends of wakeups instead of properties of a call: src/core/wakeups.hpp. */
 const WAKES: Readonly<Record<string, Happening["kind"]>> = { "timeloom::wakes": "wakes", "timeloom::woken": "woken" };
 const HAPPENINGS: Readonly<Record<number, Happening["kind"]>> = { 11: "create", 12: "begin", 13: "end", 14: "wait" };
 

@@ -1,5 +1,5 @@
 // A run served by `timeloom view`.
-import type { Bundle, Bundled, CallDetails, CallRange, CallRef, Calls, Exchange, Found, Gathering, Links, LinksRange, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Side, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
+import type { Bundle, Bundled, CallDetails, CallRange, CallRef, Calls, Exchange, Found, Gathering, Links, LinksRange, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
 import { runOf } from "./describe";
 import { type Source, SourceError } from "./source";
 import * as wire from "./wire";
@@ -72,8 +72,8 @@ export class HttpSource implements Source {
     return (await this.ask("source", wire.regionRequest(region), signal)).json() as Promise<SourceText>;
   }
 
-  async side(): Promise<Side> {
-    return (await this.ask("side")).json() as Promise<Side>;
+  async auxiliary(): Promise<Auxiliary> {
+    return (await this.ask("side")).json() as Promise<Auxiliary>;
   }
 
   async values(ranges: readonly ValuesRange[], signal: AbortSignal): Promise<Values[]> {

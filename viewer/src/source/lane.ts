@@ -43,7 +43,7 @@ export interface Given {
 
 export interface Happening {
   readonly kind: "create" | "begin" | "end" | "wait" | "wakes" | "woken";
-  /** The number of the thread or task, or of the wake, in the run. */
+  /** The number of the thread or task, or of the wakeup, in the run. */
   readonly number: bigint | number;
   readonly time: number;
 }

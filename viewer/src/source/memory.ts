@@ -2,7 +2,7 @@
 import {
   type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, type Found, type Gathering, type Link, type Links, type LinksRange,
   type MessageRange, type Paths, type Profile, type Run,
-  type Search, type Selection, type Side, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
+  type Search, type Selection, type Auxiliary, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
 import { emptyTile, sumOfTiles, tileOf } from "./cells";
 import { eachIn, eachWait, type Happening, type Lane, lowerBound, openAt } from "./lane";
@@ -81,7 +81,7 @@ export class MemorySource implements Source {
     return sourceInside(this.sources, this.description, region);
   }
 
-  async side(): Promise<Side> {
+  async auxiliary(): Promise<Auxiliary> {
     const counters = this.lanes.flatMap((lane, track) => [...lane.values].map(([metric, values]) => ({ track, metric, values: values.length / 2 })));
     counters.sort((a, b) => a.track - b.track || a.metric - b.metric);
     return { counters: counters.slice(0, MOST_COUNTERS), links: this.allLinks.length, complete: counters.length <= MOST_COUNTERS, messages: this.talk.facts };

@@ -2,7 +2,7 @@
 // Sections 9 to 12 of docs/formats/view-http.md.
 import {
   type Bundle, type Bundled, type CallDetails, type CallRange, type Calls, COLUMNS, type Counter, type Exchange, FIRST_PROCESS, type Found, type Gathering, type Links,
-  type MessageRange, NONE, type Outline, type Paths, type Profile, type Run, type Selection, type Side, type SourceText, type Tile, type TileKey, type Values, type ValuesRange,
+  type MessageRange, NONE, type Outline, type Paths, type Profile, type Run, type Selection, type Auxiliary, type SourceText, type Tile, type TileKey, type Values, type ValuesRange,
 } from "../model";
 import { firstWhere } from "../sorted";
 import { emptyTile } from "./cells";
@@ -102,7 +102,7 @@ export class OutlineSource implements Source {
     return sourceInside(this.parts.sources, this.description, region);
   }
 
-  async side(): Promise<Side> {
+  async auxiliary(): Promise<Auxiliary> {
     const { summaries, allValues, talk } = this.parts;
     return { counters: summaries.map(({ counter }) => counter), links: 0, complete: allValues, messages: talk.facts };
   }

@@ -2,7 +2,7 @@
 import {
   type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, FIRST_RUN, type Found, type Gathering, type Links, type LinksRange,
   type MessageRange, NONE, type ParameterIs, type Paths, type Profile, type Run,
-  type Search, type Selection, type Side, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
+  type Search, type Selection, type Auxiliary, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
 import { sumOfTiles } from "./cells";
 import { resample } from "./resample";
@@ -142,8 +142,8 @@ class PairSource implements Source {
     return this.sources[n].source(this.sides[n].regionsOf.get(region)![0], signal);
   }
 
-  async side(): Promise<Side> {
-    const both = await Promise.all(this.sources.map((source) => source.side()));
+  async auxiliary(): Promise<Auxiliary> {
+    const both = await Promise.all(this.sources.map((source) => source.auxiliary()));
     return {
       counters: both.flatMap(({ counters }, n) => counters.map((one) => ({ ...one, track: one.track + this.sides[n].firstTrack, metric: one.metric + this.firstMetric(n) }))),
       links: both[0].links + both[1].links, complete: both.every((side) => side.complete),

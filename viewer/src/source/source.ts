@@ -1,5 +1,5 @@
 // The sources of a run: the server, or the data inside the page.
-import type { Bundle, Bundled, CallDetails, CallRange, Calls, Exchange, Found, Gathering, Links, LinksRange, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Side, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
+import type { Bundle, Bundled, CallDetails, CallRange, Calls, Exchange, Found, Gathering, Links, LinksRange, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
 
 /** A problem, described for users. */
 export class SourceError extends Error {
@@ -24,7 +24,7 @@ export interface Source {
   /** The lines of a function. */
   source(region: number, signal: AbortSignal): Promise<SourceText>;
   /** The data other than calls; may take a while for long runs. */
-  side(): Promise<Side>;
+  auxiliary(): Promise<Auxiliary>;
   /** The values in each range, and one more before it. */
   values(ranges: readonly ValuesRange[], signal: AbortSignal): Promise<Values[]>;
   links(range: LinksRange, signal: AbortSignal): Promise<Links>;

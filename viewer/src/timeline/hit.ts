@@ -5,7 +5,7 @@ import { type Measured, measuredAt, type ValuesCache } from "./chart";
 import { memberAt } from "./lanes";
 import { LINE, type Row, rowAt } from "./layout";
 import { atDepth, firstAfter } from "./lines";
-import { type Frame, slots } from "./painter";
+import { type Frame, slots } from "./renderer";
 import { toTime } from "./scale";
 
 export interface Hit {

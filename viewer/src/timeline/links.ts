@@ -3,7 +3,7 @@ import type { Theme } from "../colour";
 import type { CallRef, Link } from "../model";
 import type { Source } from "../source/source";
 import { LINE, lineTop } from "./layout";
-import type { Frame } from "./painter";
+import type { Frame } from "./renderer";
 import { toX } from "./scale";
 import { type Anchors, drawArrow, middleOf } from "./talk";
 

@@ -6,7 +6,7 @@ import type { CallRef, Link, Marker, Selection } from "../model";
 import type { View } from "../state/view";
 import { LINE, lineTop, type Row } from "./layout";
 import { drawLinks } from "./links";
-import type { Frame } from "./painter";
+import type { Frame } from "./renderer";
 import { ticks, toX } from "./scale";
 import { type Anchors, drawTalk, type Spoken, type TalkShown } from "./talk";
 

@@ -3,7 +3,7 @@ import type { Theme } from "../colour";
 import { COLUMNS, FIRST_RUN, WHOLE_RUN } from "../model";
 import type { Viewing } from "../state/view";
 import type { Cache, Piece } from "./cache";
-import { slots } from "./painter";
+import { slots } from "./renderer";
 import { type Range, span, toTime, toX } from "./scale";
 
 /** The bars of the strip, which stay until finer ones arrive. */

@@ -3,7 +3,7 @@ import type { Theme } from "../colour";
 import type { Bundle, Bundled, Gathering, MessageRange } from "../model";
 import type { Source } from "../source/source";
 import { hasCalls, type Row } from "./layout";
-import type { Frame } from "./painter";
+import type { Frame } from "./renderer";
 import { type Range, span, toX } from "./scale";
 
 export interface TalkShown {

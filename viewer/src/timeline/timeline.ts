@@ -1,6 +1,6 @@
 // The rows on the screen: keeps the pictures up to date with the view.
 import type { Theme } from "../colour";
-import type { CallDetails, CallRef, Run, Selection, Side } from "../model";
+import type { CallDetails, CallRef, Run, Selection, Auxiliary } from "../model";
 import type { Source } from "../source/source";
 import { Store } from "../state/store";
 import type { Viewing } from "../state/view";
@@ -11,7 +11,7 @@ import { layOut, type Layout, type Row, siblingsOf, treeOf, visible } from "./la
 import { LinkCache } from "./links";
 import { drawAxis, drawOverlay, type Marks } from "./overlay";
 import { listenToOverview, Overview } from "./overview";
-import { around as slotsAround, type Frame, Painter, type Recorder } from "./painter";
+import { around as slotsAround, type Frame, Renderer, type Recorder } from "./renderer";
 import { type Edge, Pointer, type Surface } from "./pointer";
 import { around, levelFor, span, toTime, toX } from "./scale";
 import { Anchors, type Spoken, spokenAt, TalkCache, type TalkShown } from "./talk";
@@ -50,7 +50,7 @@ export class Timeline implements Surface {
   readonly pointed = new Store<Hover>({ hit: null, details: null, spoken: null, x: 0, y: 0 });
   readonly shown = new Store<Shown>({ rows: [], top: 0, height: 0 });
   /** The data other than calls, once they are known. */
-  readonly known = new Store<{ side: Side | null }>({ side: null });
+  readonly known = new Store<{ side: Auxiliary | null }>({ side: null });
   readonly cache: Cache;
   private trees: ReturnType<typeof treeOf>;
   private readonly run: Run;
@@ -60,7 +60,7 @@ export class Timeline implements Surface {
   private readonly links: LinkCache;
   private anchors = new Anchors([]);
   private elements: Elements | null = null;
-  private painter: Painter | null = null;
+  private renderer: Renderer | null = null;
   private all: Layout = { pinned: [], rows: [], pinnedHeight: 0, height: 0 };
   private laidOutFor: unknown[] = [];
   private scheduled = 0;
@@ -80,11 +80,11 @@ export class Timeline implements Surface {
     this.values = new ValuesCache(source, () => this.schedule());
     this.talk = new TalkCache(source, this.run.locations.length, () => this.scheduleMarks());
     this.links = new LinkCache(source, () => this.scheduleMarks());
-    void source.side().then((side) => this.showSide(side), () => undefined);
+    void source.auxiliary().then((side) => this.showAuxiliary(side), () => undefined);
     viewing.store.subscribe(() => this.schedule());
   }
 
-  private showSide(side: Side): void {
+  private showAuxiliary(side: Auxiliary): void {
     this.known.set({ side });
     if (side.counters.length) {
       this.trees = treeOf(this.run, side.counters);
@@ -95,8 +95,8 @@ export class Timeline implements Surface {
 
   mount(elements: Elements): () => void {
     this.elements = elements;
-    this.painter = new Painter(elements.picture, this.cache, this.run, this.values);
-    this.painter.setTheme(this.theme);
+    this.renderer = new Renderer(elements.picture, this.cache, this.run, this.values);
+    this.renderer.setTheme(this.theme);
     new Pointer(elements.overlay, this.viewing, this);
     listenToOverview(elements.overview, this.viewing);
     const observer = new ResizeObserver(() => {
@@ -113,12 +113,12 @@ export class Timeline implements Surface {
 
   setTheme(theme: Theme): void {
     this.theme = theme;
-    this.painter?.setTheme(theme);
+    this.renderer?.setTheme(theme);
     this.schedule();
   }
 
   styleOf(region: number): string {
-    return this.painter?.styleOf(region) ?? "";
+    return this.renderer?.styleOf(region) ?? "";
   }
 
   /** The time under the pointer; null: elsewhere. */
@@ -128,7 +128,7 @@ export class Timeline implements Surface {
 
   /** Reports what is drawn. REQUIRES: mounted. */
   record(recorder: Recorder): void {
-    this.painter!.record(this.frame(), recorder);
+    this.renderer!.record(this.frame(), recorder);
   }
 
   /** The rows among which a row can be moved, in their order. */
@@ -176,8 +176,8 @@ export class Timeline implements Surface {
   private draw(): void {
     cancelAnimationFrame(this.scheduled);
     this.scheduled = 0;
-    const { elements, painter } = this;
-    if (!elements || !painter || !elements.scroller.clientHeight) return;
+    const { elements, renderer } = this;
+    if (!elements || !renderer || !elements.scroller.clientHeight) return;
     if (!this.changed) return this.drawMarks(this.frame());
     this.changed = false;
     this.layOut();
@@ -188,11 +188,11 @@ export class Timeline implements Surface {
     const { height } = fit(elements.picture, ratio);
     const top = Math.max(0, Math.min(elements.scroller.scrollTop, this.all.height - height));
     const frame = { range: this.viewing.view.range, rows: visible(this.all, top, height), top, pinnedBottom: top + this.all.pinnedHeight };
-    painter.paint(frame, ratio);
+    renderer.paint(frame, ratio);
     this.drawMarks(frame);
     fit(elements.overview, ratio);
     const strip = elements.overview;
-    this.overview.draw(context(strip, ratio), strip.clientWidth, strip.clientHeight, this.theme, (region) => painter.styleOf(region));
+    this.overview.draw(context(strip, ratio), strip.clientWidth, strip.clientHeight, this.theme, (region) => renderer.styleOf(region));
     this.tellShown(frame);
     this.cache.fetch();
     clearTimeout(this.ahead);
@@ -365,7 +365,7 @@ export class Timeline implements Surface {
 }
 
 /** True if there are messages or links between processes. */
-export const talks = (side: Side | null): boolean => side !== null && side.messages.count + side.messages.collectives > 0;
+export const talks = (side: Auxiliary | null): boolean => side !== null && side.messages.count + side.messages.collectives > 0;
 
 const sameCall = (a: CallRef, b: CallRef) => a.track === b.track && a.depth === b.depth && a.begin === b.begin;
 

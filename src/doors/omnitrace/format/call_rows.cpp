@@ -34,7 +34,8 @@ double factor_of(const timeloom::Metric& metric) {
   return metric.unit == "s" ? unit_factor(metric) * 1e9 : unit_factor(metric);
 }
 
-// State shared by all threads of a run while they are folded; nobody changes it then but `rows`.
+// State shared by all threads of a run while they are aggregated; nobody changes it then but
+// `rows`.
 struct Plan {
   Plan(const Definitions& all, const CallOptions& chosen) : definitions(all), options(chosen) {
     std::unordered_map<std::string, std::uint32_t> known;
@@ -83,9 +84,10 @@ struct Begin {  // of a thread that is not the first of its process
   std::uint64_t time;
 };
 
-class ThreadFold : public LocationSink {
+class ThreadAggregator : public LocationSink {
  public:
-  ThreadFold(Plan& plan, const Location& location, std::vector<Begin> begins, ThreadCalls& result)
+  ThreadAggregator(Plan& plan, const Location& location, std::vector<Begin> begins,
+                   ThreadCalls& result)
       : plan_(plan),
         clock_(plan.definitions.clock),
         calls_(result),
@@ -280,7 +282,7 @@ class CallSinkOfRun : public RunSink {
         std::ranges::lower_bound(plan_.definitions.locations, location.id, {}, &Location::id);
     const auto index = static_cast<std::size_t>(place - plan_.definitions.locations.begin());
     const auto begins = begins_.find(location.id);
-    return std::make_unique<ThreadFold>(
+    return std::make_unique<ThreadAggregator>(
         plan_, location, begins == begins_.end() ? std::vector<Begin>() : begins->second,
         threads_[index]);
   }
@@ -341,16 +343,16 @@ std::vector<const Metric*> missing_metrics(const std::vector<const Metric*>& met
   return missing;
 }
 
-Calls fold_calls(RunSource& run, const CallOptions& options, unsigned threads) {
+Calls aggregate_calls(RunSource& run, const CallOptions& options, unsigned threads) {
   FirstEnters first;
   if (!options.flat && has_several_threads(run.definitions())) {
     const std::array<RunSink*, 1> sinks = {&first};
-    run.feed(sinks, threads);
+    run.replay(sinks, threads);
   }
   Plan plan(run.definitions(), options);
   CallSinkOfRun sink(plan, first.times());
   const std::array<RunSink*, 1> sinks = {&sink};
-  run.feed(sinks, threads);
+  run.replay(sinks, threads);
   Calls calls;
   calls.threads = sink.take();
   calls.labels = std::move(plan.labels);

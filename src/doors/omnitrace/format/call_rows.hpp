@@ -1,10 +1,10 @@
-// Folds the events of a run into the rows of Omnitrace's call-tree reports: how often each call
-// path of each thread was visited, and for each metric the sum, the extremes and the squares of
-// what its visits came to.
+// Aggregates the events of a run into the rows of Omnitrace's call-tree reports: how often each
+// call path of each thread was visited, and for each metric the sum, the extremes and the squares
+// of what its visits came to.
 //
-// Use: make one, feed a run to it, take(). A location is folded by the thread that feeds it. Memory
-// grows with the call paths; with `timeline`, which has a row for each call, with the calls, up to
-// a limit: throws Error beyond it.
+// Use: make one, replay a run into it, take(). A location is aggregated by the thread that replays
+// it. Memory grows with the call paths; with `timeline`, which has a row for each call, with the
+// calls, up to a limit: throws Error beyond it.
 #pragma once
 
 #include <atomic>
@@ -75,6 +75,6 @@ std::vector<const Metric*> missing_metrics(const std::vector<const Metric*>& met
 
 // Reads the run once, or twice where processes have several threads. REQUIRES: none of the metrics
 // is missing.
-Calls fold_calls(RunSource& run, const CallOptions& options, unsigned threads);
+Calls aggregate_calls(RunSource& run, const CallOptions& options, unsigned threads);
 
 }  // namespace timeloom::omnitrace

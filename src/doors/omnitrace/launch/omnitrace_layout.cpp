@@ -11,8 +11,8 @@
 
 #include "doors/omnitrace/settings/omnitrace_names.hpp"
 #include "doors/omnitrace/settings/omnitrace_settings.hpp"
-#include "python/interpreter/say.hpp"
-#include "python/launch/place/layout_choice.hpp"
+#include "python/interpreter/print_line.hpp"
+#include "python/launch/plan/layout_choice.hpp"
 #include "record/native/papi.hpp"
 #include "run/run_directory.hpp"
 
@@ -40,7 +40,8 @@ OmnitraceSettings omnitrace_settings() {
   // A job script is for many machines, of which not all have the library.
   constexpr char kEvents[] = "OMNITRACE_PAPI_EVENTS";
   if (!omnitrace.text(kEvents).empty() && !record::has_papi()) {
-    say(std::string(kEvents) + ": there is no libpapi here; its events are not counted [TL705]");
+    print_line(std::string(kEvents) +
+               ": there is no libpapi here; its events are not counted [TL705]");
     omnitrace.set(kEvents, "", kEvents);
   }
   return omnitrace;
@@ -55,17 +56,17 @@ void take_omnitrace_output(const Settings& settings, OmnitraceSettings& omnitrac
   if (!omnitrace.given(kTime)) omnitrace.set(kTime, "OFF", kTime);
 }
 
-class OmnitraceRun : public RunPlace {
+class OmnitraceRun : public PlannedRun {
  public:
   OmnitraceRun(Settings settings, OmnitraceSettings omnitrace, const Program& program)
       : settings_(std::move(settings)),
         omnitrace_(std::move(omnitrace)),
         facts_(facts_of_this_process(command_of(program), environ)),
         place_(place_of(omnitrace_, facts_)),
-        unmet_(unmet_wishes(omnitrace_)) {}
+        unmet_(unmet_requests(omnitrace_)) {}
 
   void make() override;
-  std::optional<RankMeeting> meeting() const override;
+  std::optional<RankRendezvous> rendezvous() const override;
   void join(const KnownDirectory& run) override {
     path_ = run.path();
     id_ = run.id();
@@ -96,7 +97,7 @@ class OmnitraceRun : public RunPlace {
 void OmnitraceRun::choose_path() {
   const fs::path base = (run::current_directory() / place_.directory).lexically_normal();
   // Ranks share it, whichever of them makes it.
-  const bool shared = facts_.rank && !apart_ && meeting();
+  const bool shared = facts_.rank && !apart_ && rendezvous();
   path_ = base / (std::string(kRunName) + (shared ? "" : place_.suffix));
   std::error_code error;
   existed_ = fs::exists(path_, error);
@@ -107,7 +108,7 @@ void OmnitraceRun::choose_path() {
 }
 
 // Above the directory that is named after the time, which need not be the same for all ranks.
-std::optional<RankMeeting> OmnitraceRun::meeting() const {
+std::optional<RankRendezvous> OmnitraceRun::rendezvous() const {
   if (settings_.text(kSettings.results) == "none") return std::nullopt;
   OmnitraceSettings settings = omnitrace_;
   settings.set("OMNITRACE_TIME_OUTPUT", "OFF", "OMNITRACE_TIME_OUTPUT");
@@ -116,23 +117,23 @@ std::optional<RankMeeting> OmnitraceRun::meeting() const {
   ++other.process;
   const std::string directory = place_of(settings, facts_).directory;
   if (place_of(settings, other).directory != directory) return std::nullopt;  // each rank its own
-  return RankMeeting{(run::current_directory() / directory).lexically_normal(), kRunName};
+  return RankRendezvous{(run::current_directory() / directory).lexically_normal(), kRunName};
 }
 
 void OmnitraceRun::make() {
-  for (const std::string& line : omnitrace_.remarks()) say(line);
-  for (const std::string& line : unmet_) say(line);
+  for (const std::string& line : omnitrace_.notes()) print_line(line);
+  for (const std::string& line : unmet_) print_line(line);
   if (settings_.text(kSettings.results) == "none") return;
-  const std::string remark = make_place(place_);
-  if (!remark.empty()) say(remark);
+  const std::string note = make_place(place_);
+  if (!note.empty()) print_line(note);
   choose_path();
   const run::MadeRun made = run::make_directory(path_, true, settings_.as_variables());
   id_ = made.directory.id();
-  if (!made.remark.empty()) say(made.remark);
+  if (!made.note.empty()) print_line(made.note);
 }
 
-std::shared_ptr<RunPlace> plan_omnitrace_run(const Settings& settings, const Program& program,
-                                             const Door&) {
+std::shared_ptr<PlannedRun> plan_omnitrace_run(const Settings& settings, const Program& program,
+                                               const Door&) {
   OmnitraceSettings omnitrace = omnitrace_settings();
   take_omnitrace_output(settings, omnitrace);
   return std::make_shared<OmnitraceRun>(settings, std::move(omnitrace), program);
@@ -146,6 +147,6 @@ const LaunchLayout kOmnitraceLaunch{
     .door = kOmnitraceDoor,
     .apply_variables = [](Settings& settings) { apply(omnitrace_settings(), settings); },
     .plan = plan_omnitrace_run,
-    .losses_are_said = true};
+    .always_prints_losses = true};
 
 }  // namespace timeloom::python

@@ -22,7 +22,7 @@ TraceWindow trace_window(const OmnitraceSettings& omnitrace);
 // The categories that the files leave out, of "python", "user" and "mpi".
 std::vector<std::string> categories_left_out(const OmnitraceSettings& omnitrace);
 
-// The parts of these wishes that are not met, a line each.
+// The parts of these requests that are not met, a line each.
 std::vector<std::string> unmet_choices(const OmnitraceSettings& omnitrace);
 
 }  // namespace timeloom

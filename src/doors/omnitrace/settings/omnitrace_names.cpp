@@ -11,7 +11,7 @@
 #include <filesystem>
 
 #include "core/error.hpp"
-#include "os/place.hpp"
+#include "os/resolved_path.hpp"
 #include "settings/launched_rank.hpp"
 
 namespace timeloom {
@@ -148,20 +148,21 @@ bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)
 
 // Why nothing can be written there; empty: it can. `place`: what has been made.
 std::string make_directories(const fs::path& directory, const std::string& prefix,
-                             os::Place& place) {
+                             os::ResolvedPath& place) {
   place = os::make_directories(directory.empty() ? "." : directory.string());
   if (!place.link.empty()) return place.link + " is a link of another user";
   int error = 0;
   const os::Directory made = place.open_unlisted(&error);
   if (error == 0 && ::faccessat(made.fd(), ".", W_OK | X_OK, 0) != 0) error = errno;
   if (error != 0) return std::strerror(error);
-  const os::Place below = os::make_directories((directory / (prefix + "x")).parent_path().string());
+  const os::ResolvedPath below =
+      os::make_directories((directory / (prefix + "x")).parent_path().string());
   if (!below.link.empty()) return below.link + " is a link of another user";
   return below.error != 0 ? std::strerror(below.error) : std::string();
 }
 
 // Who besides this user may change the files, for the user; empty: nobody.
-std::string others_in(const OmnitracePlace& place, const os::Place& made) {
+std::string others_in(const OmnitracePlace& place, const os::ResolvedPath& made) {
   int error = 0;
   const os::Directory directory = made.open_unlisted(&error);
   if (error != 0 || !directory.is_of_another_user()) return {};
@@ -268,16 +269,16 @@ OmnitracePlace place_from_text(std::string_view text) {
 }
 
 std::string make_place(OmnitracePlace& place, bool told) {
-  os::Place made;
+  os::ResolvedPath made;
   const std::string why = make_directories(place.directory, place.prefix, made);
   if (why.empty()) return told ? std::string() : others_in(place, made);
-  const std::string remark =
+  const std::string note =
       "cannot write to " + place.directory + ": " + why + "; the files go to ./ [TL721]";
   place.directory = ".";
   const fs::path below = fs::path(place.prefix).parent_path();
   std::error_code error;
   fs::create_directories(below.empty() ? fs::path(".") : below, error);
-  return remark;
+  return note;
 }
 
 RunDescription describe(const OmnitraceSettings& omnitrace, const OmnitracePlace& place) {

@@ -80,7 +80,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 // Of a variable that is not in the table; empty: it is one of the installation, as module files set
 // them, or of its own libraries and tests.
-std::string remark_about(std::string_view name) {
+std::string note_about(std::string_view name) {
   constexpr std::array<std::string_view, 9> kOfOthers = {
       "ROOT", "DIR", "HOME", "PREFIX", "PATH", "VERSION", "LIBRARY", "SCRIPT_PATH", "LIBPATH"};
   const std::string_view prefix = name.starts_with(kPrefix) ? kPrefix : kNewPrefix;
@@ -135,7 +135,7 @@ OmnitraceSettings::OmnitraceSettings(const char* const* environment,
       if (!entry.starts_with(prefix) || equals == std::string_view::npos) continue;
       const std::string_view name = entry.substr(0, equals);
       if (find_omnitrace_variable(name) == nullptr) {
-        if (std::string remark = remark_about(name); !remark.empty()) remarks_.push_back(remark);
+        if (std::string note = note_about(name); !note.empty()) notes_.push_back(note);
         continue;
       }
       if (equals + 1 == entry.size()) continue;
@@ -160,7 +160,7 @@ OmnitraceSettings::OmnitraceSettings(const char* const* environment,
       if (!given.given("OMNITRACE_STRICT_CONFIG")) strict = flag("OMNITRACE_STRICT_CONFIG");
       const std::string complaint = line.origin + ": no variable is called '" + line.key + "'";
       if (strict) throw Error(complaint + "; OMNITRACE_STRICT_CONFIG=OFF passes over it [TL713]");
-      remarks_.push_back(complaint + " [TL713]");
+      notes_.push_back(complaint + " [TL713]");
     }
   }
   for (const auto& [name, value] : given.values_) values_[name] = value;
@@ -175,7 +175,7 @@ void OmnitraceSettings::adopt_old_spellings() {
   }};
   for (const auto& [old, now] : kSpellings) {
     if (!given(old)) continue;
-    remarks_.push_back(std::string(old) + " is an old name of " + std::string(now) + " [TL718]");
+    notes_.push_back(std::string(old) + " is an old name of " + std::string(now) + " [TL718]");
     if (!given(now)) values_[known(now).name] = text(old);
   }
 }
@@ -250,7 +250,7 @@ OmnitraceSettings OmnitraceSettings::from_text(std::string_view text) {
   return settings;
 }
 
-std::vector<std::string> unmet_wishes(const OmnitraceSettings& omnitrace) {
+std::vector<std::string> unmet_requests(const OmnitraceSettings& omnitrace) {
   std::vector<std::string> lines;
   for (const OmnitraceVariable& variable : all_omnitrace_variables()) {
     if (variable.no_effect.empty() || !omnitrace.given(variable.name)) continue;

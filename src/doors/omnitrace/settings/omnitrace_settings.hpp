@@ -74,19 +74,19 @@ class OmnitraceSettings {
 
   // A line for the user for each deprecated spelling that was used, and each variable that is not
   // known.
-  const std::vector<std::string>& remarks() const noexcept { return remarks_; }
+  const std::vector<std::string>& notes() const noexcept { return notes_; }
 
  private:
   std::string value_of(const OmnitraceVariable& variable) const;
   void adopt_old_spellings();
 
   std::map<std::string_view, std::string> values_;  // checked; by the table's names
-  std::vector<std::string> remarks_;
+  std::vector<std::string> notes_;
 };
 
 // The requests that are not met, a line each: "OMNITRACE_USE_SAMPLING=ON: ...". Throws Error for a
 // metric that nobody knows.
-std::vector<std::string> unmet_wishes(const OmnitraceSettings& omnitrace);
+std::vector<std::string> unmet_requests(const OmnitraceSettings& omnitrace);
 
 // Sets the settings that the variables are other names of.
 void apply(const OmnitraceSettings& omnitrace, Settings& settings);

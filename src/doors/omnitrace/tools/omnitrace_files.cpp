@@ -174,7 +174,7 @@ class FilesWriter {
 
   void write_reports(RunSource& run) {
     const Calls calls =
-        omnitrace::fold_calls(run, {metrics(), style_.flat, style_.timeline}, job_.threads);
+        omnitrace::aggregate_calls(run, {metrics(), style_.flat, style_.timeline}, job_.threads);
     std::set<std::size_t> groups = {0};
     for (const omnitrace::ThreadCalls& thread : calls.threads) groups.insert(thread.group.value());
     if (style_.collapse_processes) return write_processes(calls, {groups.begin(), groups.end()});

@@ -89,7 +89,7 @@ OmnitraceJob omnitrace_job(const fs::path& run, const std::optional<std::string>
   job.run = run;
   const std::string recorded = property_of(definitions, kOmnitraceProperty);
   const OmnitraceSettings now(environ);
-  for (const std::string& remark : now.remarks()) say(remark);
+  for (const std::string& note : now.notes()) print_line(note);
   job.settings = OmnitraceSettings::from_text(recorded + now.as_text());
   const bool chosen =
       job.settings.given("OMNITRACE_TRACE") || job.settings.given("OMNITRACE_PROFILE");
@@ -97,7 +97,7 @@ OmnitraceJob omnitrace_job(const fs::path& run, const std::optional<std::string>
     job.settings.set("OMNITRACE_TRACE", "ON", "default");
     job.settings.set("OMNITRACE_PROFILE", "ON", "default");
   }
-  for (const std::string& wish : unmet_wishes(job.settings)) say(wish);
+  for (const std::string& unmet : unmet_requests(job.settings)) print_line(unmet);
   // A run may come from anybody: it says how reports look, never where files go.
   job.place = place_of(now, facts_from(definitions));
   job.before = place_before(now, facts_from(definitions), fs::current_path());
@@ -123,11 +123,11 @@ void write_files_beside(const fs::path& run, bool own) {
       name_files_of_environment(job, facts_from(definitions));
     }
     job.threads = std::max(1u, std::thread::hardware_concurrency());
-    if (const std::string remark = make_place(job.place, own); !remark.empty()) say(remark);
-    for (const std::string& loss : write_omnitrace_files(job)) say(loss);
+    if (const std::string note = make_place(job.place, own); !note.empty()) print_line(note);
+    for (const std::string& loss : write_omnitrace_files(job)) print_line(loss);
   } catch (const Error& error) {
-    say("the files of Omnitrace could not be written: " + std::string(without_id(error.what())) +
-        " [TL720]");
+    print_line("the files of Omnitrace could not be written: " +
+               std::string(without_id(error.what())) + " [TL720]");
   }
 }
 

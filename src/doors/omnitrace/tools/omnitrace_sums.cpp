@@ -142,7 +142,7 @@ std::vector<std::string> sums_of_processes(RunSource& run, const omnitrace::Repo
   const Definitions& definitions = run.definitions();
   Spans spans(definitions);
   const std::array<RunSink*, 1> sinks = {&spans};
-  run.feed(sinks, threads);
+  run.replay(sinks, threads);
   std::vector<std::vector<Span>> by_group(definitions.groups.size());
   for (std::size_t i = 0; i < spans.all().size(); ++i) {
     const Location& location = definitions.locations[i];

@@ -17,12 +17,13 @@ void fill_directory(const ConvertJob& made, const std::optional<std::string>& di
   OmnitraceJob job = omnitrace_job(made.run, directory);
   job.selection = made.selection;
   job.threads = made.options.threads;
-  if (const std::string remark = make_place(job.place); !remark.empty()) say(remark);
-  for (const std::string& loss : write_omnitrace_files(job)) say(made.run.string() + ": " + loss);
+  if (const std::string note = make_place(job.place); !note.empty()) print_line(note);
+  for (const std::string& loss : write_omnitrace_files(job))
+    print_line(made.run.string() + ": " + loss);
 }
 
 // The run may come from anybody, and what it names would lie outside of it.
-std::string files_remark(const std::filesystem::path& run) {
+std::string files_note(const std::filesystem::path& run) {
   if (!weave::has_trace(run)) return {};
   return "its files of Omnitrace are made by timeloom convert " + shell_word(run.string()) +
          " --to omnitrace [TL719]";
@@ -35,6 +36,6 @@ const DoorTools kOmnitraceTools{.layout = kOmnitraceLayoutName,
                                 .formats = kFormats,
                                 .fill_directory = fill_directory,
                                 .after_weave = write_files_beside,
-                                .files_remark = files_remark};
+                                .files_note = files_note};
 
 }  // namespace timeloom::tools

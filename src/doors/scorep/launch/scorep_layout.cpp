@@ -11,8 +11,8 @@
 
 #include "core/error.hpp"
 #include "doors/scorep/settings/scorep_settings.hpp"
-#include "python/interpreter/say.hpp"
-#include "python/launch/place/layout_choice.hpp"
+#include "python/interpreter/print_line.hpp"
+#include "python/launch/plan/layout_choice.hpp"
 #include "record/native/papi.hpp"
 #include "record/native/wrapper_interface.hpp"
 #include "run/experiment_directory.hpp"
@@ -66,7 +66,7 @@ run::ExperimentOptions options_of(const Settings& settings, const ScorepSettings
   return options;
 }
 
-class Experiment : public RunPlace {
+class Experiment : public PlannedRun {
  public:
   Experiment(const Settings& settings, ScorepSettings scorep, run::InTheWay in_the_way,
              const Program& program)
@@ -85,7 +85,7 @@ class Experiment : public RunPlace {
   os::DirectoryId id() const override { return directory_ ? directory_->id() : os::DirectoryId(); }
   RunDescription description() const override { return describe(scorep_); }
 
-  std::optional<RankMeeting> meeting() const override;
+  std::optional<RankRendezvous> rendezvous() const override;
   void join(const KnownDirectory& run) override;
   void set_apart(const std::string& suffix) override { options_.suffix += suffix; }
 
@@ -100,14 +100,15 @@ class Experiment : public RunPlace {
 
 void Experiment::make() {
   if (!wanted_) {
-    return say("neither a profile nor a trace is wanted: no experiment directory is made [TL703]");
+    return print_line(
+        "neither a profile nor a trace is wanted: no experiment directory is made [TL703]");
   }
   directory_->create();
   if (directory_->evaded()) {
-    say("another process writes the experiment directory of that name; this one writes " + path() +
-        " [TL704]");
+    print_line("another process writes the experiment directory of that name; this one writes " +
+               path() + " [TL704]");
   }
-  for (const std::string& line : unmet_wishes(scorep_, verbose_)) say(line);
+  for (const std::string& line : unmet_requests(scorep_, verbose_)) print_line(line);
   if (!verbose_) return;
   tell(stderr, "running in verbose mode");
   std::string words = program_.target;
@@ -119,11 +120,12 @@ void Experiment::make() {
   }
 }
 
-std::optional<RankMeeting> Experiment::meeting() const {
+std::optional<RankRendezvous> Experiment::rendezvous() const {
   if (!wanted_) return std::nullopt;
   const std::filesystem::path path = run::ExperimentDirectory::path_of(options_);
-  return RankMeeting{path.parent_path(), options_.directory.empty() ? "" : path.filename().string(),
-                     options_.in_the_way == run::InTheWay::kRefused};
+  return RankRendezvous{path.parent_path(),
+                        options_.directory.empty() ? "" : path.filename().string(),
+                        options_.in_the_way == run::InTheWay::kRefused};
 }
 
 void Experiment::join(const KnownDirectory& run) {
@@ -140,8 +142,8 @@ void Experiment::finish() {
   if (verbose_) tell(stdout, "final experiment directory: " + path());
 }
 
-std::shared_ptr<RunPlace> plan_scorep_run(const Settings& settings, const Program& program,
-                                          const Door& door) {
+std::shared_ptr<PlannedRun> plan_scorep_run(const Settings& settings, const Program& program,
+                                            const Door& door) {
   ScorepSettings scorep(environ);
   const run::InTheWay in_the_way = take_scorep_output(settings, door, scorep);
   return std::make_shared<Experiment>(settings, std::move(scorep), in_the_way, program);
@@ -152,7 +154,8 @@ void apply_scorep_variables(Settings& settings) {
   // A job script is for many machines, of which not all have the library.
   for (const char* name : {"SCOREP_METRIC_PAPI", "SCOREP_METRIC_PAPI_PER_PROCESS"}) {
     if (scorep.text(name).empty() || record::has_papi()) continue;
-    say(std::string(name) + ": there is no libpapi here; its events are not counted [TL705]");
+    print_line(std::string(name) +
+               ": there is no libpapi here; its events are not counted [TL705]");
     scorep.set(name, "");
   }
   apply(scorep, settings);
@@ -165,6 +168,6 @@ const LaunchLayout kScorepLaunch{.layout = run::kScorepLayout,
                                  .door = kScorepDoor,
                                  .apply_variables = apply_scorep_variables,
                                  .plan = plan_scorep_run,
-                                 .losses_are_said = true};
+                                 .always_prints_losses = true};
 
 }  // namespace timeloom::python

@@ -141,8 +141,8 @@ PyObject* begin(PyObject*, PyObject* arguments) {
   const Ref text(PyObject_Str(file));
   if (!text) return nullptr;
   const auto first = static_cast<std::uint32_t>(std::max(0L, number));
-  const SourcePlace place{absolute_file(utf8_text(text.get())), first, first};
-  enter_user_region(user_region_word(full.get(), &place));
+  const SourceLines lines{absolute_file(utf8_text(text.get())), first, first};
+  enter_user_region(user_region_word(full.get(), &lines));
   Py_RETURN_NONE;
 }
 

@@ -212,7 +212,7 @@ constexpr std::string_view kBeginsOfOthers[] = {
     "SCOREP_WRAPPER", "SCOREP_PYTHON_", "SCOREP_JUPYTER_", "SCOREP_SUBSTRATE_", "SCOREP_METRIC_"};
 
 // Of a variable that is not in the table; empty: somebody else's.
-std::string remark_about(std::string_view name) {
+std::string note_about(std::string_view name) {
   if (std::ranges::find(kOfOthers, name) != std::end(kOfOthers)) return {};
   // The common begin would make all names alike.
   constexpr std::size_t kBegin = std::string_view("SCOREP_").size();
@@ -266,15 +266,14 @@ ScorepSettings::ScorepSettings(const char* const* environment) {
     if (!entry.starts_with("SCOREP_") || equals == std::string_view::npos) continue;
     const ScorepVariable* variable = find_scorep_variable(entry.substr(0, equals));
     if (variable == nullptr) {
-      std::string remark = remark_about(entry.substr(0, equals));
-      if (!remark.empty()) remarks_.push_back(std::move(remark));
+      std::string note = note_about(entry.substr(0, equals));
+      if (!note.empty()) notes_.push_back(std::move(note));
       continue;
     }
     const std::string_view value = entry.substr(equals + 1);
     values_[variable->name] = checked(*variable, value);
     if (variable->type == kBool && !truth_of(value) && !is_no(value)) {
-      remarks_.push_back(std::string(entry) +
-                         ": neither true nor false; it counts as false [TL706]");
+      notes_.push_back(std::string(entry) + ": neither true nor false; it counts as false [TL706]");
     }
   }
 }
@@ -323,8 +322,8 @@ std::string ScorepSettings::as_cfg() const {
   return lines;
 }
 
-std::vector<std::string> unmet_wishes(const ScorepSettings& scorep, bool all) {
-  std::vector<std::string> lines = scorep.remarks();
+std::vector<std::string> unmet_requests(const ScorepSettings& scorep, bool all) {
+  std::vector<std::string> lines = scorep.notes();
   for (const std::string_view name : scorep.explicitly_set()) {
     const ScorepVariable& variable = known(name);
     const std::string value = scorep.text(name);

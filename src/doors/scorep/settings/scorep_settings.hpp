@@ -57,25 +57,25 @@ class ScorepSettings {
 
   // A line for each variable of the environment that is not in the table and not known to be
   // somebody else's.
-  const std::vector<std::string>& remarks() const noexcept { return remarks_; }
+  const std::vector<std::string>& notes() const noexcept { return notes_; }
 
   // The names of the variables that were set, in the order of the table.
   std::vector<std::string_view> explicitly_set() const;
-  // The text of scorep.cfg: NAME=value for each variable, for a POSIX shell to read. Where a wish
-  // was not followed, the value is that of what was done.
+  // The text of scorep.cfg: NAME=value for each variable, for a POSIX shell to read. Where a
+  // request was not followed, the value is that of what was done.
   std::string as_cfg() const;
 
  private:
   std::string value_of(const ScorepVariable& variable) const;
 
   std::map<std::string_view, std::string> values_;  // checked; by the table's names
-  std::vector<std::string> remarks_;
+  std::vector<std::string> notes_;
 };
 
-// The remarks, and the requests of variables that are not met, a line each:
+// The notes, and the requests of variables that are not met, a line each:
 // "SCOREP_CUDA_ENABLE=true: ...". Without `all` only where the results would be others; with it
 // also what changes nothing in them.
-std::vector<std::string> unmet_wishes(const ScorepSettings& scorep, bool all);
+std::vector<std::string> unmet_requests(const ScorepSettings& scorep, bool all);
 
 // Whether a profile is to be written; whether a trace is, is SCOREP_ENABLE_TRACING.
 bool writes_profile(const ScorepSettings& scorep);

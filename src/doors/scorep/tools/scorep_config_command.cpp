@@ -56,7 +56,7 @@ int run_config(const std::vector<std::string>& words) {
     if (word == "--version") {
       answer = std::string(kScorepVersion);
     } else if (!chooses(word) && std::ranges::find(kEmptyAnswers, word) == kEmptyAnswers.end()) {
-      say("scorep-config: unknown option '" + word + "'; see scorep-config --help");
+      print_line("scorep-config: unknown option '" + word + "'; see scorep-config --help");
       return kFailed;
     }
   }

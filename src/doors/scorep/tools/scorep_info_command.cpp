@@ -32,9 +32,9 @@ int run_info(const std::vector<std::string>& words) {
     return print(scorep_variables_text(full));
   }
   if (command == "config-summary" && words.size() == 1) return print(scorep_summary_text());
-  say("scorep-info: " +
-      (words.empty() ? "a command is missing" : "unknown '" + words.back() + "'") +
-      "; write config-vars, config-vars --full or config-summary");
+  print_line("scorep-info: " +
+             (words.empty() ? "a command is missing" : "unknown '" + words.back() + "'") +
+             "; write config-vars, config-vars --full or config-summary");
   return kFailed;
 }
 

@@ -5,8 +5,8 @@
 #include <system_error>
 #include <utility>
 
-#include "python/interpreter/say.hpp"
-#include "python/launch/place/layout_choice.hpp"
+#include "python/interpreter/print_line.hpp"
+#include "python/launch/plan/layout_choice.hpp"
 #include "run/run_directory.hpp"
 
 namespace timeloom::python {
@@ -23,7 +23,7 @@ std::string name_for_run(const Program& program) {
   return program.target;
 }
 
-class PlainRun : public RunPlace {
+class PlainRun : public PlannedRun {
  public:
   PlainRun(Settings settings, const Program& program)
       : settings_(std::move(settings)),
@@ -43,18 +43,18 @@ class PlainRun : public RunPlace {
     const run::MadeRun made = run::make_directory(path_, settings_.flag(kSettings.force),
                                                   settings_.as_variables(), is_claimed());
     id_ = made.directory.id();
-    if (!made.remark.empty()) say(made.remark);
+    if (!made.note.empty()) print_line(made.note);
   }
   void forget() noexcept override { run::forget_directory(directory(), existed_); }
   void finish() override {}
   std::string path() const override { return path_.string(); }
   os::DirectoryId id() const override { return id_; }
 
-  std::optional<RankMeeting> meeting() const override {
+  std::optional<RankRendezvous> rendezvous() const override {
     const std::string& output = settings_.text(kSettings.output);
-    if (output.empty()) return RankMeeting{path_.parent_path(), output};
-    return RankMeeting{path_.parent_path(), path_.filename().string(),
-                       !settings_.flag(kSettings.force)};
+    if (output.empty()) return RankRendezvous{path_.parent_path(), output};
+    return RankRendezvous{path_.parent_path(), path_.filename().string(),
+                          !settings_.flag(kSettings.force)};
   }
   void join(const KnownDirectory& run) override {
     path_ = run.path();
@@ -76,8 +76,8 @@ class PlainRun : public RunPlace {
   bool existed_ = false;
 };
 
-std::shared_ptr<RunPlace> plan_timeloom_run(const Settings& settings, const Program& program,
-                                            const Door&) {
+std::shared_ptr<PlannedRun> plan_timeloom_run(const Settings& settings, const Program& program,
+                                              const Door&) {
   return std::make_shared<PlainRun>(settings, program);
 }
 
@@ -88,6 +88,6 @@ const LaunchLayout kTimeloomLaunch{.layout = run::kTimeloomLayout,
                                    .door = kTimeloomDoor,
                                    .apply_variables = [](Settings&) {},
                                    .plan = plan_timeloom_run,
-                                   .losses_are_said = false};
+                                   .always_prints_losses = false};
 
 }  // namespace timeloom::python

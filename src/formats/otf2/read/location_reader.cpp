@@ -326,7 +326,7 @@ class Translator {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> operations_;
 };
 
-void hand_on(Translator& translator, std::span<const std::unique_ptr<LocationSink>> sinks) {
+void pass_to_sinks(Translator& translator, std::span<const std::unique_ptr<LocationSink>> sinks) {
   if (translator.batch.empty()) return;
   for (const auto& sink : sinks) sink->consume(translator.batch);
   translator.batch.clear();
@@ -341,7 +341,7 @@ bool read_events(const EvtReader& reader, Translator& translator, std::uint64_t 
     const OTF2_ErrorCode code =
         OTF2_Reader_ReadLocalEvents(reader.reader, reader.events, std::min(count, kBatch), &read);
     if (translator.failure) std::rethrow_exception(translator.failure);
-    hand_on(translator, sinks);
+    pass_to_sinks(translator, sinks);
     if (code != OTF2_SUCCESS || read == 0) return false;
     count -= read;
   }
@@ -388,7 +388,7 @@ Repairs read_location(OTF2_Reader* reader, const Source& source, const Location&
     if (chunk.damaged) ++translator.repairs.damaged_files;
   }
   translator.close_all();
-  hand_on(translator, sinks);
+  pass_to_sinks(translator, sinks);
   if (location.event_count > found) {
     translator.repairs.missing_events += location.event_count - found;
   }

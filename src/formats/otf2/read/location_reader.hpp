@@ -19,10 +19,10 @@ struct Source {
 // delivers. REQUIRES: called once for each location and handle. Throws Error.
 void apply_local_definitions(OTF2_Reader* reader, const Anchor& anchor, const Location& location);
 
-// Feeds every event of the location to all sinks, without finishing them. A damaged file is read up
-// to its first defect. Several threads may read different locations with the same handle, since the
-// library locks its shared data. REQUIRES: all locations have been selected, because selecting
-// moves data that readers use without a lock. Throws Error.
+// Replays every event of the location into all sinks, without finishing them. A damaged file is
+// read up to its first defect. Several threads may read different locations with the same handle,
+// since the library locks its shared data. REQUIRES: all locations have been selected, because
+// selecting moves data that readers use without a lock. Throws Error.
 Repairs read_location(OTF2_Reader* reader, const Source& source, const Location& location,
                       std::span<const std::unique_ptr<LocationSink>> sinks);
 

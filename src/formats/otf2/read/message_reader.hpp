@@ -40,7 +40,7 @@ class MessageCallbacks {
 
   // An event of an unknown communicator is left out, together with its operands.
   static OTF2_CallbackCode put(void* data, OTF2_TimeStamp time, OTF2_CommRef comm,
-                               OperandPlace place, std::uint64_t value) noexcept {
+                               OperandKind place, std::uint64_t value) noexcept {
     if (communicator(data, comm) == kNoIndex) return OTF2_CALLBACK_SUCCESS;
     return Translator::self(data).add(time, EventKind::kOperand, static_cast<std::uint32_t>(place),
                                       value);
@@ -51,7 +51,7 @@ class MessageCallbacks {
                                       void* data, OTF2_AttributeList*, std::uint32_t peer,
                                       OTF2_CommRef comm, std::uint32_t tag,
                                       std::uint64_t bytes) noexcept {
-    (void)put(data, time, comm, OperandPlace::kPeerAndTag, pair_of(peer, tag));
+    (void)put(data, time, comm, OperandKind::kPeerAndTag, pair_of(peer, tag));
     return Translator::self(data).add(time, kKind, communicator(data, comm), bytes);
   }
 
@@ -61,7 +61,7 @@ class MessageCallbacks {
                                         OTF2_AttributeList* attributes, std::uint32_t peer,
                                         OTF2_CommRef comm, std::uint32_t tag, std::uint64_t bytes,
                                         std::uint64_t request) noexcept {
-    (void)put(data, time, comm, OperandPlace::kRequest, request);
+    (void)put(data, time, comm, OperandKind::kRequest, request);
     return on_message<kKind>(location, time, position, data, attributes, peer, comm, tag, bytes);
   }
 
@@ -81,8 +81,8 @@ class MessageCallbacks {
                                       OTF2_CollectiveOp operation, OTF2_CommRef comm,
                                       std::uint32_t root, std::uint64_t sent,
                                       std::uint64_t received) noexcept {
-    (void)put(data, time, comm, OperandPlace::kPeerAndTag, pair_of(operation, root));
-    (void)put(data, time, comm, OperandPlace::kReceived, received);
+    (void)put(data, time, comm, OperandKind::kPeerAndTag, pair_of(operation, root));
+    (void)put(data, time, comm, OperandKind::kReceived, received);
     return Translator::self(data).add(time, kind, communicator(data, comm), sent);
   }
 
@@ -101,7 +101,7 @@ class MessageCallbacks {
                                                   std::uint32_t root, std::uint64_t sent,
                                                   std::uint64_t received,
                                                   std::uint64_t request) noexcept {
-    (void)put(data, time, comm, OperandPlace::kRequest, request);
+    (void)put(data, time, comm, OperandKind::kRequest, request);
     return collective(data, time, EventKind::kMpiCollectiveComplete, operation, comm, root, sent,
                       received);
   }

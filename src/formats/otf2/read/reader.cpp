@@ -1,4 +1,4 @@
-// The archive as a whole: opens it, reads its definitions, feeds its locations.
+// The archive as a whole: opens it, reads its definitions, replays its locations.
 
 #include <algorithm>
 #include <array>
@@ -66,7 +66,7 @@ class ArchiveReader : public RunSource {
 
   const Definitions& definitions() const override { return source_.definitions; }
 
-  void feed(std::span<RunSink* const> sinks, unsigned threads) override {
+  void replay(std::span<RunSink* const> sinks, unsigned threads) override {
     if (!source_.definitions.teams && has_teams(source_.definitions) &&
         std::ranges::any_of(sinks, &RunSink::wants_teams)) {
       TeamScan scan;
@@ -95,7 +95,7 @@ class ArchiveReader : public RunSource {
     const std::vector<Location>& locations = source_.definitions.locations;
     const std::vector<std::size_t> order = reading_order(locations);
     for_each_in_parallel(order.size(), threads, [&](std::size_t i) {
-      const Repairs found = feed_location(reader.get(), locations[order[i]], sinks);
+      const Repairs found = replay_location(reader.get(), locations[order[i]], sinks);
       const std::lock_guard lock(mutex);
       repairs.add(found);
     });
@@ -117,8 +117,8 @@ class ArchiveReader : public RunSource {
           what());
   }
 
-  Repairs feed_location(OTF2_Reader* reader, const Location& location,
-                        std::span<RunSink* const> sinks) const {
+  Repairs replay_location(OTF2_Reader* reader, const Location& location,
+                          std::span<RunSink* const> sinks) const {
     std::vector<std::unique_ptr<LocationSink>> open;
     for (RunSink* sink : sinks) open.push_back(sink->open_location(location));
     apply_local_definitions(reader, source_.anchor, location);

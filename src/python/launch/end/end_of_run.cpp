@@ -13,7 +13,7 @@
 #include "core/text/message_id.hpp"
 #include "core/text/shell_word.hpp"
 #include "python/interpreter/errors.hpp"
-#include "python/interpreter/say.hpp"
+#include "python/interpreter/print_line.hpp"
 #include "python/launch/end/at_exit.hpp"
 #include "python/launch/end/other_end.hpp"
 #include "python/launch/end/summary_text.hpp"
@@ -21,7 +21,7 @@
 #include "python/launch/follow.hpp"
 #include "python/launch/main_module.hpp"
 #include "python/launch/measure.hpp"
-#include "python/launch/mpi_remarks.hpp"
+#include "python/launch/mpi_notes.hpp"
 #include "python/session/session.hpp"
 #include "record/measurement.hpp"
 #include "run/spawned_group.hpp"
@@ -39,11 +39,11 @@ struct Start {
   bool weave = true;
   bool keep_spool = false;
   bool quiet = false;
-  bool losses_are_said = false;
+  bool always_prints_losses = false;
   bool left = false;  // as it is: nothing can be finished
   struct stat root {};
-  std::shared_ptr<RunPlace> place;  // null: the run is finished
-  std::string mpi_option;           // see expect_mpi()
+  std::shared_ptr<PlannedRun> planned;  // null: the run is finished
+  std::string mpi_option;               // see expect_mpi()
 };
 Start* g_start = nullptr;
 
@@ -88,7 +88,7 @@ std::string word_of_run(const std::string& run) {
 // Nothing: it is not to be woven, or there is nothing left.
 std::optional<WeaveResult> weave_run(const SessionResult& result, bool more_ranks) {
   if (result.error == ENOENT || !g_start->weave) return std::nullopt;
-  const bool silent = g_start->quiet && !g_start->losses_are_said;
+  const bool silent = g_start->quiet && !g_start->always_prints_losses;
   return weave_in_child(
       result.run, g_start->package,
       {g_start->keep_spool, silent || !error_output_unchanged(), more_ranks, result.id});
@@ -125,42 +125,43 @@ std::string weaving_text(const SessionResult& result, const std::optional<WeaveR
 // The run gets its final name when nothing writes to it any more.
 class RunEnd {
  public:
-  explicit RunEnd(std::shared_ptr<RunPlace> place) : place_(std::move(place)) {}
+  explicit RunEnd(std::shared_ptr<PlannedRun> planned) : planned_(std::move(planned)) {}
   ~RunEnd() { finish(); }
   RunEnd(const RunEnd&) = delete;
   RunEnd& operator=(const RunEnd&) = delete;
 
   // Where the results are from now on.
   std::string finish() {
-    if (!place_) return {};
+    if (!planned_) return {};
     try {
-      if (!std::exchange(finished_, true)) place_->finish();
+      if (!std::exchange(finished_, true)) planned_->finish();
     } catch (const std::exception& error) {
       write_error_output(line_start() + error.what() + "\n");
     }
-    return place_->path();
+    return planned_->path();
   }
   // A line about ranks that are not in it; empty: there are none.
   std::string missing() const {
-    const std::string text = place_ ? place_->missing() : std::string();
+    const std::string text = planned_ ? planned_->missing() : std::string();
     return text.empty() ? text : line_start() + text + "\n";
   }
 
  private:
-  std::shared_ptr<RunPlace> place_;
+  std::shared_ptr<PlannedRun> planned_;
   bool finished_ = false;
 };
 
 // Whether another rank, or a spawned process, is still to end, which then sees to everything else.
 bool others_go_on() {
-  RunPlace* const place = g_start->place.get();
-  if (place == nullptr) return false;
-  if (place->is_last() && (place->rank() || run::end_group(place->directory(), 0))) return false;
-  if (const std::string word = place->farewell(); !word.empty() && !g_start->quiet) {
-    write_error_output(line_start() + word + ": timeloom report " + word_of_run(place->path()) +
+  PlannedRun* const planned = g_start->planned.get();
+  if (planned == nullptr) return false;
+  if (planned->is_last() && (planned->rank() || run::end_group(planned->directory(), 0)))
+    return false;
+  if (const std::string word = planned->unwoven_message(); !word.empty() && !g_start->quiet) {
+    write_error_output(line_start() + word + ": timeloom report " + word_of_run(planned->path()) +
                        " [TL244]\n");
   }
-  g_start->place.reset();
+  g_start->planned.reset();
   return true;
 }
 
@@ -169,7 +170,7 @@ void weave_and_report(SessionResult& result, RunEnd& end, bool ranks) {
   std::string others = others_in(result.run, ranks);  // the spools are gone after weaving
   std::string left_out = unmeasured(result.run);
   const std::optional<WeaveResult> woven = weave_run(result, !end.missing().empty());
-  left_out += given_up(result, woven);
+  left_out += throttled(result, woven);
   if (woven && woven->counts && (woven->counts->processes > 1 || result.events == 0)) {
     const std::string of_all = count_all_processes(result, *woven->counts);
     if (woven->counts->processes > 1) others = of_all;
@@ -187,7 +188,7 @@ void weave_and_report(SessionResult& result, RunEnd& end, bool ranks) {
     write_error_output(summary(result, {others, left_out, weaving, word_of_run(result.run)}));
   } else {
     const std::string lost =
-        g_start->losses_are_said ? losses(result) + ranks_missing : std::string();
+        g_start->always_prints_losses ? losses(result) + ranks_missing : std::string();
     write_error_output(lost + (complain ? line_start() + weaving + "\n" : ""));
   }
 }
@@ -196,10 +197,10 @@ constexpr char kRestricted[] =
     "not woven: the program has forbidden itself calls of the system (seccomp); the next command "
     "does it [TL048]";
 
-void say_of_missing_mpi() {
+void print_missing_mpi() {
   const std::string option = std::exchange(g_start->mpi_option, {});
-  if (option.empty() || !g_start->place || has_loaded_mpi()) return;
-  const std::optional<RankInRun> rank = g_start->place->rank();
+  if (option.empty() || !g_start->planned || has_loaded_mpi()) return;
+  const std::optional<RankInRun> rank = g_start->planned->rank();
   if (rank && rank->rank != 0) return;
   write_error_output(
       line_start() + option +
@@ -207,8 +208,8 @@ void say_of_missing_mpi() {
 }
 
 void convert_as_rank(const SessionResult& result) {
-  if (!g_start->weave || !g_start->place || result.profile || result.error != 0) return;
-  const std::optional<RankInRun> rank = g_start->place->rank();
+  if (!g_start->weave || !g_start->planned || result.profile || result.error != 0) return;
+  const std::optional<RankInRun> rank = g_start->planned->rank();
   const bool shared = rank && !rank->spools.empty() && rank->size > 1;
   if (!shared || result.bytes < kWorthConverting) return;
   convert_in_child(result.spool, rank->size, g_start->package, result.id);
@@ -223,15 +224,15 @@ void finish_weave_and_report() {
   }
   SessionResult result;
   const bool finished = finish_measurement(result);
-  say_of_missing_mpi();
+  print_missing_mpi();
   if (finished) convert_as_rank(result);
   if (!finished && PyErr_Occurred() != nullptr) {
     write_error_output(line_start() + "the measurement could not be finished: " +
                        std::string(without_id(take_exception_text())) + " [TL046]\n");
   }
   if (others_go_on()) return;
-  const bool ranks = g_start->place && g_start->place->rank();
-  RunEnd end(std::move(g_start->place));
+  const bool ranks = g_start->planned && g_start->planned->rank();
+  RunEnd end(std::move(g_start->planned));
   if (finished) weave_and_report(result, end, ranks);  // else by the program itself
 }
 
@@ -290,7 +291,7 @@ bool finish_run_earlier() {
 
 namespace {
 
-void note_start(const Settings& settings, std::shared_ptr<RunPlace> place) {
+void note_start(const Settings& settings, std::shared_ptr<PlannedRun> planned) {
   g_start = new Start;  // lives as long as the process
   g_start->process = ::getpid();
   char buffer[4096];
@@ -301,8 +302,8 @@ void note_start(const Settings& settings, std::shared_ptr<RunPlace> place) {
   (void)::stat("/", &g_start->root);
   g_start->keep_spool = settings.flag(kSettings.keep_spool);
   g_start->quiet = settings.flag(kSettings.quiet);
-  g_start->losses_are_said = layout_of(settings).losses_are_said;
-  g_start->place = std::move(place);
+  g_start->always_prints_losses = layout_of(settings).always_prints_losses;
+  g_start->planned = std::move(planned);
 }
 
 // Not by a door, which is quiet since the tool that it stands for prints no summary.
@@ -313,11 +314,11 @@ bool user_asks_for_quiet(const Settings& settings) {
 
 // Such ends of every rank of a job would print the same line.
 void prepare_for_other_ends(const Settings& settings) {
-  const RunPlace* const place = g_start->place.get();
-  if (user_asks_for_quiet(settings) || place == nullptr ||
-      (place->rank() && place->rank()->rank != 0))
+  const PlannedRun* const planned = g_start->planned.get();
+  if (user_asks_for_quiet(settings) || planned == nullptr ||
+      (planned->rank() && planned->rank()->rank != 0))
     return;
-  say_at_other_ends("next: timeloom report " + word_of_run(place->path()));
+  print_at_other_ends("next: timeloom report " + word_of_run(planned->path()));
 }
 
 }  // namespace
@@ -332,8 +333,8 @@ void expect_mpi(const std::string& option) {
   if (g_start != nullptr) g_start->mpi_option = option;
 }
 
-bool finish_run_at_exit(const Settings& settings, std::shared_ptr<RunPlace> place) {
-  note_start(settings, std::move(place));
+bool finish_run_at_exit(const Settings& settings, std::shared_ptr<PlannedRun> planned) {
+  note_start(settings, std::move(planned));
   if (settings.text(kSettings.results) != "none") prepare_for_other_ends(settings);
   Ref function(PyCFunction_New(&g_finish_method, nullptr));
   return function && register_at_exit(function.get());

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "python/interpreter/compat.hpp"
-#include "python/launch/place/layout_choice.hpp"
+#include "python/launch/plan/layout_choice.hpp"
 #include "python/session/session.hpp"
 #include "settings/settings.hpp"
 
@@ -14,7 +14,7 @@ namespace timeloom::python {
 
 // Finishes the run at exit, after everything that the program registers and after its
 // threads were joined. False with a Python exception set on failure.
-bool finish_run_at_exit(const Settings& settings, std::shared_ptr<RunPlace> place);
+bool finish_run_at_exit(const Settings& settings, std::shared_ptr<PlannedRun> planned);
 
 // The end says, of one rank, that the program has loaded no MPI library. `option`: as the user
 // wrote it; empty: nobody has asked for MPI.

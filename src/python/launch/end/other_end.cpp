@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/ending.hpp"
-#include "python/interpreter/say.hpp"
+#include "python/interpreter/print_line.hpp"
 #include "record/measurement.hpp"
 #include "record/this_process.hpp"
 
@@ -41,7 +41,7 @@ void write_line(std::string_view verb, std::string_view name) noexcept {
 
 // In a signal handler nothing may allocate: names of signals are so short that none does. Streams
 // are not flushed, as such an end does not flush them either.
-void say_line(Ending ending) {
+void print_end_line(Ending ending) {
   if (::getpid() != g_line->process || !error_output_is_the_same()) return;
   if (g_line->is_said.exchange(true)) return;
   switch (ending.kind) {
@@ -60,14 +60,14 @@ void say_line(Ending ending) {
 
 }  // namespace
 
-void say_at_other_ends(const std::string& next) {
+void print_at_other_ends(const std::string& next) {
   auto* const line = new Line;
   line->process = ::getpid();
   if (::fstat(STDERR_FILENO, &line->error_output) != 0) return delete line;
   line->before = line_start();
   line->after = "; " + next + "\n";
   g_line = line;
-  record::tell_endings_to(say_line);
+  record::tell_endings_to(print_end_line);
 }
 
 }  // namespace timeloom::python

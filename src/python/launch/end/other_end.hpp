@@ -8,6 +8,6 @@ namespace timeloom::python {
 
 // This process prints one line when it ends in such a way: how it ends, and `next`. It prints
 // nothing where descriptor 2 belongs to a file of the program by then.
-void say_at_other_ends(const std::string& next);
+void print_at_other_ends(const std::string& next);
 
 }  // namespace timeloom::python

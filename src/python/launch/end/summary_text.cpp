@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "core/given_up.hpp"
 #include "core/text/count_text.hpp"
 #include "core/text/number_text.hpp"
+#include "core/throttled.hpp"
 #include "core/unmeasured.hpp"
-#include "python/interpreter/say.hpp"
+#include "python/interpreter/print_line.hpp"
 #include "run/spools.hpp"
 
 namespace timeloom::python {
@@ -25,8 +25,8 @@ std::string overhead(const SessionResult& result) {
   const Shares& shares = result.overhead;
   if (shares.cpu == 0) return {};
   std::string text = ", estimated overhead " + fixed_text(100 * shares.cpu, 1) +
-                     " % of CPU time (" + fixed_text(100 * shares.cpu_band.least, 1) + " to " +
-                     fixed_text(100 * shares.cpu_band.most, 1) + " %), " +
+                     " % of CPU time (" + fixed_text(100 * shares.cpu_error_range.least, 1) +
+                     " to " + fixed_text(100 * shares.cpu_error_range.most, 1) + " %), " +
                      fixed_text(100 * shares.wall, 1) + " % of wall time";
   if (result.unknown_costs == 1) text += ", without a process that did not record it";
   if (result.unknown_costs > 1)
@@ -55,14 +55,14 @@ std::string unmeasured(const std::string& run) {
   return text;
 }
 
-std::string given_up(const SessionResult& result, const std::optional<WeaveResult>& woven) {
-  if (woven && !woven->given_up.empty()) {
-    return line_start() + woven->given_up +
-           (woven->given_up.starts_with("functions") ? " [TL009]\n" : " [TL008]\n");
+std::string throttled(const SessionResult& result, const std::optional<WeaveResult>& woven) {
+  if (woven && !woven->throttled.empty()) {
+    return line_start() + woven->throttled +
+           (woven->throttled.starts_with("functions") ? " [TL009]\n" : " [TL008]\n");
   }
   if (result.observed_share) return line_start() + seen_text(result.observed_share) + " [TL009]\n";
-  if (result.given_up == 0) return {};
-  return line_start() + plural(result.given_up, "function") + " not timed to the end [TL008]\n";
+  if (result.throttled == 0) return {};
+  return line_start() + plural(result.throttled, "function") + " not timed to the end [TL008]\n";
 }
 
 std::string count_all_processes(SessionResult& result, const WovenCounts& all) {
@@ -72,7 +72,7 @@ std::string count_all_processes(SessionResult& result, const WovenCounts& all) {
   result.bytes = all.bytes;
   result.lost_events = all.lost_events;
   result.dropped_events = all.older_events;
-  result.folded_events = all.folded_events;
+  result.aggregated_events = all.aggregated_events;
   constexpr double kMillionth = 1e-6;
   result.overhead = {static_cast<double>(all.cpu_overhead) * kMillionth,
                      static_cast<double>(all.wall_overhead) * kMillionth,
@@ -91,9 +91,9 @@ std::string losses(const SessionResult& result) {
             (result.windows == 0 ? "that never came" : plural(result.windows, "time")) +
             " [TL011]\n";
   }
-  if (!result.profile && result.folded_events > 0) {
+  if (!result.profile && result.aggregated_events > 0) {
     text += line_start() + "from the size limit (--max-size) on " +
-            plural(result.folded_events, "event") + " are in the profile only [TL007]\n";
+            plural(result.aggregated_events, "event") + " are in the profile only [TL007]\n";
     if (result.lost_events > 0) text += could_not_be_recorded(result);
   } else if (result.at_limit) {
     text += line_start() + "recording ended at the size limit (--max-size): " +

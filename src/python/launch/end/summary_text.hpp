@@ -17,7 +17,7 @@ std::string others_in(const std::string& run, bool ranks);
 // not measured.
 std::string unmeasured(const std::string& run);
 // The line about functions that are not timed to the end; `woven`: with their visits.
-std::string given_up(const SessionResult& result, const std::optional<WeaveResult>& woven);
+std::string throttled(const SessionResult& result, const std::optional<WeaveResult>& woven);
 // Makes the result that of all processes of the run, and says how many they are. No line.
 std::string count_all_processes(SessionResult& result, const WovenCounts& all);
 // The losses of the run.

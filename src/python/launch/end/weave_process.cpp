@@ -21,8 +21,8 @@
 
 #include "core/executable.hpp"
 #include "python/interpreter/compat.hpp"
+#include "python/interpreter/print_line.hpp"
 #include "python/interpreter/python_text.hpp"
-#include "python/interpreter/say.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -88,7 +88,7 @@ class Answer {
   WeaveResult result() const {
     WeaveResult result{WeaveOutcome::kDone, {}, text()};
     result.counts = counts_in(take_line(result.printed, "woven "));
-    result.given_up = take_line(result.printed, "untimed ");
+    result.throttled = take_line(result.printed, "untimed ");
     return result;
   }
 
@@ -198,7 +198,7 @@ bool has_results(const std::string& run) {
 // `timeloom weave` with these words.
 ChildEnd run_weave(const std::string& program, std::vector<std::string> words, bool silent,
                    const Answer& answer) {
-  words.insert(words.begin(), {std::string(speaker()), "weave"});
+  words.insert(words.begin(), {std::string(program_name()), "weave"});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -15,7 +15,7 @@ enum class WeaveOutcome { kDone, kFailed, kNoProgram };
 // The counts of a weave, over all processes of the run.
 struct WovenCounts {
   std::uint64_t events, threads, tasks, processes, running, bytes, lost_events, older_events,
-      folded_events, cpu_overhead, wall_overhead,  // these and the next two in millionths
+      aggregated_events, cpu_overhead, wall_overhead,  // these and the next two in millionths
       least_cpu_overhead, most_cpu_overhead,
       unknown_costs;  // processes that are not in them
 };
@@ -24,7 +24,7 @@ struct WeaveResult {
   WeaveOutcome outcome = WeaveOutcome::kFailed;
   std::optional<WovenCounts> counts{};  // none: not done, or it has not said them
   std::string printed{};                // tables that the user wants on standard output
-  std::string given_up{};               // functions not timed to the end, in words
+  std::string throttled{};              // functions not timed to the end, in words
 };
 
 struct ChildWeave {

@@ -8,11 +8,11 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/given_up.hpp"
+#include "core/throttled.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/cost/calibration.hpp"
-#include "python/observe/cost/rest.hpp"
+#include "python/observe/cost/instrumenter_pause.hpp"
 #include "python/observe/hooks/instrumenter.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "record/measurement.hpp"
@@ -46,7 +46,7 @@ constexpr double kLeft = 0.7;  // of the limit: what a decision leaves, so that 
 // is too low.
 constexpr double kCounted = 0.8;
 // The limit holds for a run that is longer by this CPU time than it is yet: what is busy at its
-// begin alone, such as imports, is not given up for it.
+// begin alone, such as imports, is not throttled for it.
 constexpr double kGraceSeconds = 0.25;
 // Of the limit: what is left to events where much was taken by functions that were seen first.
 constexpr double kLeastForEvents = 0.25;
@@ -59,7 +59,7 @@ constexpr double kEventsPerCall = 2;
 // Code that is kept alive here, so that no other takes its address meanwhile.
 using Samples = std::unordered_map<PyCodeObject*, std::uint64_t>;
 
-struct GivenUpCode {
+struct ThrottledCode {
   PyCodeObject* code;  // owned
   Py_ssize_t index;    // where its word is kept
   EventWord word;      // that it had before
@@ -72,16 +72,16 @@ struct Budget {
   const Instrumenter* instrumenter = nullptr;
   double metrics_seconds = 0;  // to sample them once
   std::uint64_t begin_cpu_ns = 0;
-  double begin_sight_seconds = 0;
+  double begin_registration_seconds = 0;
   std::uint64_t all_samples = 0;
   std::uint64_t window_cpu_ns = 0;  // when the window began
   std::uint64_t window_samples = 0;
   std::uint64_t next_look_ns = 0;
   std::uint64_t decisions = 0;
   Samples samples;  // of the window
-  std::vector<GivenUpCode> given_up;
+  std::vector<ThrottledCode> throttled;
   std::vector<record::Token> tokens;  // of these, in order
-  std::set<std::uint32_t> cut_short;  // regions that ended with a visit of one, as it was noted
+  std::set<std::uint32_t> truncated;  // regions that ended with a visit of one, as it was noted
 };
 
 Budget& budget() {
@@ -89,7 +89,7 @@ Budget& budget() {
   return *kInstance;
 }
 
-bool is_given_up(const record::OpenRegion& open) noexcept {
+bool is_throttled(const record::OpenRegion& open) noexcept {
   const std::vector<record::Token>& tokens = budget().tokens;
   return record::is_function(open.token) &&
          std::ranges::binary_search(tokens, record::bare_token(open.token));
@@ -98,25 +98,25 @@ bool is_given_up(const record::OpenRegion& open) noexcept {
 using OpenRegions = std::vector<record::OpenRegion>;
 
 // Leaves the visits of given-up functions that are open, and what was entered inside them, whose
-// ends are then not recorded. `cut_short`, OpenRegions: gets what still runs.
-void close_given_up(record::ThreadRecorder& recorder, std::uintptr_t, void* cut_short) {
+// ends are then not recorded. `truncated`, OpenRegions: gets what still runs.
+void close_throttled(record::ThreadRecorder& recorder, std::uintptr_t, void* truncated) {
   const auto open = recorder.open_regions();
-  const auto first = std::ranges::find_if(open, is_given_up);
+  const auto first = std::ranges::find_if(open, is_throttled);
   if (first == open.end()) return;
   OpenRegions inside(first, open.end());
   recorder.close_from(static_cast<std::size_t>(first - open.begin()));
   std::erase_if(inside, [](const record::OpenRegion& region) {
-    return is_given_up(region) || region.token == record::kEndedUnseen;
+    return is_throttled(region) || region.token == record::kEndedUnseen;
   });
-  auto& cut = *static_cast<OpenRegions*>(cut_short);
+  auto& cut = *static_cast<OpenRegions*>(truncated);
   cut.insert(cut.end(), inside.begin(), inside.end());
   for (record::OpenRegion& region : inside) region.token |= record::kUnrecorded;
   recorder.enter_again(inside);
 }
 
 // Notes each region once.
-void note_cut_short(std::span<const record::OpenRegion> regions) noexcept try {
-  std::set<std::uint32_t>& known = budget().cut_short;
+void note_truncated(std::span<const record::OpenRegion> regions) noexcept try {
+  std::set<std::uint32_t>& known = budget().truncated;
   std::vector<std::uint32_t> ids;
   for (const record::OpenRegion& region : regions) {
     if ((region.token & record::kUnrecorded) != 0) continue;
@@ -124,26 +124,26 @@ void note_cut_short(std::span<const record::OpenRegion> regions) noexcept try {
     if (known.insert(id).second) ids.push_back(id);
   }
   if (ids.empty()) return;
-  record::note_property(kCutShortIds + std::to_string(known.size()), ids_text(ids));
+  record::note_property(kTruncatedIds + std::to_string(known.size()), ids_text(ids));
 } catch (const std::bad_alloc&) {
   return;
 }
 
 // Without memory they are closed later, by an outer leave.
 void close_visits() noexcept {
-  OpenRegions cut_short;
+  OpenRegions truncated;
   with_world_stopped([&] {
     try {
-      record::for_each_recorder(close_given_up, &cut_short);
+      record::for_each_recorder(close_throttled, &truncated);
     } catch (const std::bad_alloc&) {
       return;
     }
   });
-  note_cut_short(cut_short);
+  note_truncated(truncated);
 }
 
 // Marks the code objects; ids of their regions.
-std::vector<std::uint32_t> mark_given_up(Budget& b, const std::vector<PyCodeObject*>& codes) {
+std::vector<std::uint32_t> mark_throttled(Budget& b, const std::vector<PyCodeObject*>& codes) {
   std::vector<std::uint32_t> ids;
   for (PyCodeObject* code : codes) {
     const EventWord word = known_word(code);
@@ -151,9 +151,9 @@ std::vector<std::uint32_t> mark_given_up(Budget& b, const std::vector<PyCodeObje
     const RegionId id{payload_of(word)};
     record::define(id);  // all its calls may have been deeper than is recorded
     ids.push_back(id.value());
-    b.given_up.push_back({code, code_index(), word});
+    b.throttled.push_back({code, code_index(), word});
     Py_INCREF(code);
-    store_code_extra(code, code_index(), kGivenUpCode);
+    store_code_extra(code, code_index(), kThrottledCode);
     b.tokens.push_back(token_of(code));
   }
   std::ranges::sort(b.tokens);
@@ -186,32 +186,33 @@ double sample_seconds(const Budget& b) noexcept {
   return kEntersPerSample * kEventsPerCall * (untimed * event + b.metrics_seconds);
 }
 
-// The cost of seeing functions for the first time, which no function can be given up for.
-double first_sight_seconds(const Budget& b) noexcept {
-  const FirstSights sights = first_sights();
-  return static_cast<double>(sights.cpu_ns) * 1e-9 +
-         static_cast<double>(sights.count) * b.calibrated.function_seconds;
+// The cost of seeing functions for the first time, which no function can be throttled for.
+double registration_seconds(const Budget& b) noexcept {
+  const Registrations registered = registrations();
+  return static_cast<double>(registered.cpu_ns) * 1e-9 +
+         static_cast<double>(registered.count) * b.calibrated.function_seconds;
 }
 
 // The window is over. When all that measuring has cost is too much, gives up what is called most
-// in this window, or rests until the CPU time is so much longer.
+// in this window, or pauses until the CPU time is so much longer.
 void decide_on_cost(Budget& b, std::uint64_t cpu_ns) {
   const double window = static_cast<double>(cpu_ns - b.window_cpu_ns) * 1e-9;
   const double all = static_cast<double>(cpu_ns - b.begin_cpu_ns) * 1e-9;
   const double sample = sample_seconds(b);
   const double cost = static_cast<double>(b.window_samples) * sample;
-  const double sights = first_sight_seconds(b) - b.begin_sight_seconds;
-  const double all_cost = static_cast<double>(b.all_samples) * sample + sights;
+  const double registered = registration_seconds(b) - b.begin_registration_seconds;
+  const double all_cost = static_cast<double>(b.all_samples) * sample + registered;
   if (all_cost <= kCounted * b.limit * (all + kGraceSeconds)) return;
-  if (can_rest()) {
+  if (can_pause()) {
     const double longer = std::max(cost / (kLeft * b.limit) - window, all_cost / b.limit - all);
-    return rest_until(cpu_ns + static_cast<std::uint64_t>(longer * 1e9));
+    return pause_until(cpu_ns + static_cast<std::uint64_t>(longer * 1e9));
   }
-  const double left = std::max(kLeft * b.limit - sights / all, kLeastForEvents * b.limit) * window;
-  const std::vector<std::uint32_t> ids = mark_given_up(b, most_sampled(b.samples, left / sample));
+  const double left =
+      std::max(kLeft * b.limit - registered / all, kLeastForEvents * b.limit) * window;
+  const std::vector<std::uint32_t> ids = mark_throttled(b, most_sampled(b.samples, left / sample));
   if (ids.empty()) return;  // with what is left, it will be less than the limit
   close_visits();
-  record::note_property(kGivenUpIds + std::to_string(++b.decisions), ids_text(ids));
+  record::note_property(kThrottledIds + std::to_string(++b.decisions), ids_text(ids));
 }
 
 void begin_window(Budget& b, std::uint64_t cpu_ns) noexcept {
@@ -227,7 +228,7 @@ void release_budget(Samples& samples) noexcept {
 // Returns the samples of a window that is over: code that only they keep alive must not die
 // before all is done.
 Samples sampled(Budget& b, PyCodeObject* code) {
-  if (!b.on || rests() || !is_region(known_word(code))) return {};
+  if (!b.on || is_paused() || !is_region(known_word(code))) return {};
   if (b.samples[code]++ == 0) Py_INCREF(code);
   ++b.window_samples;
   ++b.all_samples;
@@ -241,8 +242,8 @@ Samples sampled(Budget& b, PyCodeObject* code) {
   return std::exchange(b.samples, {});
 }
 
-// The time of rest is no part of the next window.
-void end_of_rest(std::uint64_t cpu_ns) noexcept { begin_window(budget(), cpu_ns); }
+// A pause is not a part of the next window.
+void end_of_pause(std::uint64_t cpu_ns) noexcept { begin_window(budget(), cpu_ns); }
 
 }  // namespace
 
@@ -270,16 +271,16 @@ void begin_budget(double limit, const EventCost& calibrated, const Instrumenter&
   b.metrics_seconds = metrics_seconds;
   b.decisions = 0;
   b.on = true;
-  if (instrumenter.rest != nullptr) begin_resting(instrumenter.rest, end_of_rest);
+  if (instrumenter.pause != nullptr) enable_pauses(instrumenter.pause, end_of_pause);
   continue_budget();
 }
 
 void continue_budget() noexcept {
   Budget& b = budget();
   b.begin_cpu_ns = record::process_cpu_ns();
-  b.begin_sight_seconds = first_sight_seconds(b);
+  b.begin_registration_seconds = registration_seconds(b);
   b.all_samples = 0;
-  continue_resting();
+  restart_pauses();
   release_budget(b.samples);
   begin_window(b, b.begin_cpu_ns);
 }
@@ -288,28 +289,28 @@ void end_budget() noexcept {
   const CriticalSection critical;
   Budget& b = budget();
   b.on = false;
-  end_resting();
+  disable_pauses();
   b.tokens.clear();
-  b.cut_short.clear();
+  b.truncated.clear();
   release_budget(b.samples);
-  for (const GivenUpCode& one : b.given_up) {
+  for (const ThrottledCode& one : b.throttled) {
     store_code_extra(one.code, one.index, one.word);
     Py_DECREF(one.code);
   }
-  b.given_up.clear();
+  b.throttled.clear();
 }
 
-std::size_t given_up_functions() noexcept {
+std::size_t throttled_functions() noexcept {
   const CriticalSection critical;
-  return budget().given_up.size();
+  return budget().throttled.size();
 }
 
-void leave_out_given_up(std::vector<record::OpenRegion>& regions) noexcept {
+void leave_out_throttled(std::vector<record::OpenRegion>& regions) noexcept {
   const CriticalSection critical;
-  const auto first = std::ranges::find_if(regions, is_given_up);
+  const auto first = std::ranges::find_if(regions, is_throttled);
   if (first == regions.end()) return;
-  regions.erase(std::remove_if(first, regions.end(), is_given_up), regions.end());
-  note_cut_short({first, regions.end()});
+  regions.erase(std::remove_if(first, regions.end(), is_throttled), regions.end());
+  note_truncated({first, regions.end()});
   for (auto open = first; open != regions.end(); ++open) open->token |= record::kUnrecorded;
 }
 

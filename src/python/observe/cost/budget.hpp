@@ -1,16 +1,16 @@
 // The promise of the setting overhead: measuring takes at most a share of the CPU time. Functions
-// that are called often and briefly are found while the program runs, and given up; or, where the
-// instrumenter cannot leave out single functions, it rests for stretches of time.
+// that are called often and briefly are found while the program runs, and throttled; or, where the
+// instrumenter cannot leave out single functions, it pauses for stretches of time.
 //
 // One enter in kEntersPerSample of a thread is a sample, beginning with one of its first, another
 // one in each thread: so those of threads that end early have their share. From the number of
-// samples, the cost of an event in this program (slowed()), what first sights of functions have
+// samples, the cost of an event in this program (slowed()), what registrations of functions have
 // cost, and the CPU time of the process follows the share that measuring takes. Where it is too
-// much, the code objects with the most samples are given up: their visits are exact until then, and
-// from there on their time is that of their callers. They keep CodeMark::kGivenUp as their word,
-// and sys.monitoring makes no further calls for them. An instrumenter that rests goes on when the
-// CPU time has grown so far that its cost is within the limit again (rest.hpp). Needs the GIL, or
-// on builds without one an attached thread state; nothing throws.
+// much, the code objects with the most samples are throttled: their visits are exact until then,
+// and from there on their time is that of their callers. They keep CodeMark::kThrottled as their
+// word, and sys.monitoring makes no further calls for them. A paused instrumenter goes on when the
+// CPU time has grown so far that its cost is within the limit again (instrumenter_pause.hpp). Needs
+// the GIL, or on builds without one an attached thread state; nothing throws.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ inline constexpr int kEntersPerSample = 251;
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local int t_enters_to_sample;
 
 inline bool is_sample() noexcept { return --t_enters_to_sample <= 0; }
-// Takes the enter of this code object, which is about to be recorded, as a sample. May give up
+// Takes the enter of this code object, which is about to be recorded, as a sample. May throttle
 // functions, this one, too.
 void take_sample(PyCodeObject* code) noexcept;
 
@@ -39,15 +39,15 @@ void take_sample(PyCodeObject* code) noexcept;
 // An event samples metrics for `metrics_seconds`.
 void begin_budget(double limit, const EventCost& calibrated, const Instrumenter& instrumenter,
                   double metrics_seconds) noexcept;
-// In the child of a fork: what was given up stays so.
+// In the child of a fork: what was throttled stays so.
 void continue_budget() noexcept;
 // The measurement has ended: later ones time all functions again.
 void end_budget() noexcept;
 
-// The functions that this process has given up.
-std::size_t given_up_functions() noexcept;
-// Takes visits that may be entered again without those given up, and those inside them as
+// The functions that this process has throttled.
+std::size_t throttled_functions() noexcept;
+// Takes visits that may be entered again without the throttled ones, and those inside them as
 // unrecorded.
-void leave_out_given_up(std::vector<record::OpenRegion>& regions) noexcept;
+void leave_out_throttled(std::vector<record::OpenRegion>& regions) noexcept;
 
 }  // namespace timeloom::python

@@ -28,10 +28,10 @@ constinit std::atomic<bool> g_frame_tasks = false;  // are tracks
 // False while paused: frames that are under way return here all the same.
 constinit std::atomic<bool> g_watching_frames = false;
 // Whether calls that begin are recorded, and by which clock: not while paused, nor while the hook
-// rests. The hook of an earlier measurement may still be called, where others lie on top of it.
+// is paused. The hook of an earlier measurement may still be called, where others lie on top of it.
 enum class Entering : std::uint8_t { kNo, kByCounter, kByAnyClock };
 constinit std::atomic<Entering> g_entering = Entering::kNo;
-bool g_resting = false;
+bool g_paused = false;
 bool g_sampling = false;
 
 // Where calls of __init__ may pass over the hook, monitoring reports these.
@@ -231,7 +231,7 @@ void time_calls(bool timed) noexcept {
 }
 
 void take_or_put_hook() noexcept {
-  const bool wanted = g_watching_frames && !g_resting;
+  const bool wanted = g_watching_frames && !g_paused;
   if (wanted == (g_entering != Entering::kNo)) return;
   const bool by_counter = has_hook_counter() && !g_sampling;
   g_entering = !wanted ? Entering::kNo : by_counter ? Entering::kByCounter : Entering::kByAnyClock;
@@ -242,8 +242,8 @@ void take_or_put_hook() noexcept {
   }
 }
 
-void rest(bool resting) noexcept {
-  g_resting = resting;
+void set_paused(bool paused) noexcept {
+  g_paused = paused;
   take_or_put_hook();
 }
 
@@ -339,8 +339,8 @@ void watch_what_passes() {
   if (g_init == nullptr) return PyErr_Clear();
   g_subscribed = kInitPassesHook ? subscribe(kInitEvents) : subscribe(kCloseEvents);
   if (g_subscribed) return;
-  say_not_subscribed(kInitPassesHook ? "calls of __init__ may be missing"
-                                     : "generators that are closed may be missing");
+  print_not_subscribed(kInitPassesHook ? "calls of __init__ may be missing"
+                                       : "generators that are closed may be missing");
 }
 
 bool install_frame(const InstrumentOptions& what) {
@@ -366,12 +366,12 @@ void uninstall_frame() {
 
 }  // namespace
 
-// Newer versions can give up single functions, which is better.
+// Newer versions can throttle single functions, which is better.
 const Instrumenter kFrame{.name = "frame",
                           .can = {.tasks = true, .budget = !kHasMonitoring},
                           .reports_every_leave = false,
                           .install = install_frame,
                           .uninstall = uninstall_frame,
-                          .rest = kHasMonitoring ? nullptr : rest};
+                          .pause = kHasMonitoring ? nullptr : set_paused};
 
 }  // namespace timeloom::python

@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 #include "python/interpreter/errors.hpp"
-#include "python/interpreter/say.hpp"
+#include "python/interpreter/print_line.hpp"
 #include "python/observe/hooks/hook_probe.hpp"
 #include "settings/overhead_setting.hpp"
 
@@ -80,15 +80,15 @@ std::string missing_calls(const Instrumenter& used) {
   return &used == &kFrame ? calls_kept_from_hook() : std::string();
 }
 
-void say_of_calls_kept_from_hook(const Settings& settings, const Instrumenter& used) {
+void print_calls_kept_from_hook(const Settings& settings, const Instrumenter& used) {
   if (&used != &kFrame && (kHasMonitoring || settings.text(kSettings.instrumenter) != "auto"))
     return;
   const std::string& kept = calls_kept_from_hook();
   if (kept.empty() || instrument_options(settings).c_functions) return;
   const bool missing = !missing_calls(used).empty();
-  say("this Python calls " + kept + " without asking the frame hook: " +
-      (missing ? "calls are missing (--instrumenter profile records all) [TL016]"
-               : "--instrumenter profile is used, which takes longer [TL015]"));
+  print_line("this Python calls " + kept + " without asking the frame hook: " +
+             (missing ? "calls are missing (--instrumenter profile records all) [TL016]"
+                      : "--instrumenter profile is used, which takes longer [TL015]"));
 }
 
 }  // namespace timeloom::python

@@ -32,9 +32,9 @@ struct Instrumenter {
   void (*uninstall)();
   // The number of callbacks of this process that were ignored (lines, C functions).
   std::uint64_t (*ignored_callbacks)() = [] { return std::uint64_t{0}; };
-  // Makes it rest, or go on, while it is installed or not: it then sees no calls that begin, but
-  // the ends of those that it has seen begin. None: it gives up single functions for a budget.
-  void (*rest)(bool resting) noexcept = nullptr;
+  // Pauses it, or lets it go on, while it is installed or not: it then sees no calls that begin,
+  // but the ends of those that it has seen begin. None: it throttles single functions for a budget.
+  void (*pause)(bool paused) noexcept = nullptr;
   // How large the interpreter's part of an event is, which cannot be timed, compared with ours
   // (callback_times.hpp).
   double interpreter_part = 0;
@@ -59,6 +59,6 @@ void run_code_of_start(const Settings& settings);
 std::string missing_calls(const Instrumenter& used);
 // One line where the interpreter does not ask the frame hook for every call: which calls are
 // missing with `used`, or that it is used for that reason.
-void say_of_calls_kept_from_hook(const Settings& settings, const Instrumenter& used);
+void print_calls_kept_from_hook(const Settings& settings, const Instrumenter& used);
 
 }  // namespace timeloom::python

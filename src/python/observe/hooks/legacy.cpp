@@ -170,7 +170,7 @@ bool install_catcher() {
         {"PY_THROW", catch_by_monitoring, false}};
     if (subscribe(kBegins)) return true;
     // The threads that are there have been hooked.
-    say_not_subscribed("threads that start from now on are not recorded");
+    print_not_subscribed("threads that start from now on are not recorded");
     return true;
   }
   g_catching_hook.install(catch_by_frame);

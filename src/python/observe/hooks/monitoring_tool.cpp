@@ -6,8 +6,8 @@
 
 #include "core/text/message_id.hpp"
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/print_line.hpp"
 #include "python/interpreter/python_text.hpp"
-#include "python/interpreter/say.hpp"
 #include "python/observe/cost/callback_times.hpp"
 #include "record/measurement.hpp"
 
@@ -114,12 +114,12 @@ bool is_whole(PyObject* api) {
 }
 
 // A program may free or empty all ids, and with them ours.
-void say_if_taken_away(PyObject* api) {
+void print_if_taken_away(PyObject* api) {
   if (g_said_taken_away || !record::active() || is_whole(api)) return;
   g_said_taken_away = true;
-  say("the program has switched off tool " + std::to_string(g_tool) +
-      " of sys.monitoring, which observes it; calls since then are not in the run "
-      "(--instrumenter frame records them) [TL013]");
+  print_line("the program has switched off tool " + std::to_string(g_tool) +
+             " of sys.monitoring, which observes it; calls since then are not in the run "
+             "(--instrumenter frame records them) [TL013]");
 }
 
 void forget_registered() {
@@ -163,7 +163,7 @@ void unsubscribe() {
   PyObject* api = monitoring();
   if (g_tool < 0 || api == nullptr) return;
   const ErrorGuard guard;
-  say_if_taken_away(api);
+  print_if_taken_away(api);
   release_tool(api);
 }
 
@@ -185,15 +185,15 @@ void make_room_for_tools() noexcept {
   PyErr_Clear();
 }
 
-void say_not_subscribed(const char* consequence) noexcept {
+void print_not_subscribed(const char* consequence) noexcept {
   const bool all_taken = PyErr_ExceptionMatches(g_error) != 0;
   const std::string why = take_exception_text();
   // While we calibrate there is no measurement, and nothing is missing.
   if (g_said_why || !record::active()) return;
   g_said_why = true;
-  say((all_taken ? "every tool id of sys.monitoring is taken"
-                 : "sys.monitoring cannot be used: " + std::string(without_id(why))) +
-      "; " + consequence + " [TL014]");
+  print_line((all_taken ? "every tool id of sys.monitoring is taken"
+                        : "sys.monitoring cannot be used: " + std::string(without_id(why))) +
+             "; " + consequence + " [TL014]");
 }
 
 }  // namespace timeloom::python

@@ -26,6 +26,6 @@ void unsubscribe();
 void make_room_for_tools() noexcept;
 // For callers that go on without a subscription: clears the exception and, the first time,
 // prints one line with the reason and the consequence.
-void say_not_subscribed(const char* consequence) noexcept;
+void print_not_subscribed(const char* consequence) noexcept;
 
 }  // namespace timeloom::python

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "python/interpreter/free_threading.hpp"
+#include "python/interpreter/print_line.hpp"
 #include "python/interpreter/python_text.hpp"
-#include "python/interpreter/say.hpp"
 #include "python/observe/regions/module_of_file.hpp"
 #include "python/observe/regions/watched.hpp"
 #include "python/observe/tasks/greenlets.hpp"
@@ -26,18 +26,18 @@ constinit std::atomic<std::uint64_t> g_first_measurement = 0;
 
 namespace {
 
-std::atomic<std::uint64_t> g_first_sights = 0;
-std::atomic<std::uint64_t> g_first_sight_ns = 0;
+std::atomic<std::uint64_t> g_registrations = 0;
+std::atomic<std::uint64_t> g_registration_ns = 0;
 
 // Counts the CPU time of its life as that for code that is seen for the first time.
-class FirstSightTimer {
+class RegistrationTimer {
  public:
-  FirstSightTimer() noexcept = default;
-  ~FirstSightTimer() {
-    g_first_sight_ns.fetch_add(record::thread_cpu_ns() - begin_, std::memory_order_relaxed);
+  RegistrationTimer() noexcept = default;
+  ~RegistrationTimer() {
+    g_registration_ns.fetch_add(record::thread_cpu_ns() - begin_, std::memory_order_relaxed);
   }
-  FirstSightTimer(const FirstSightTimer&) = delete;
-  FirstSightTimer& operator=(const FirstSightTimer&) = delete;
+  RegistrationTimer(const RegistrationTimer&) = delete;
+  RegistrationTimer& operator=(const RegistrationTimer&) = delete;
 
  private:
   const std::uint64_t begin_ = record::thread_cpu_ns();
@@ -45,11 +45,11 @@ class FirstSightTimer {
 
 }  // namespace
 
-FirstSights first_sights() noexcept { return {g_first_sights, g_first_sight_ns}; }
+Registrations registrations() noexcept { return {g_registrations, g_registration_ns}; }
 
 void begin_definitions(bool goes_on) noexcept {
-  g_first_sights = 0;
-  g_first_sight_ns = 0;
+  g_registrations = 0;
+  g_registration_ns = 0;
   const std::uint64_t number = record::measurement_number();
   g_keeping.ready_from = number << kTimeShift;
   if (!goes_on) g_first_measurement = number;
@@ -164,13 +164,13 @@ struct Decision {
 };
 
 // For who looks for the right expressions.
-void say_decision(const Region& region, const Decision& decision) {
+void print_decision(const Region& region, const Decision& decision) {
   const bool excluded = decision.entering == Entering::kNothing;
   const std::uint64_t level = excluded ? 1 : is_region(decision.word) ? 3 : 2;
   if (decision.word == kOwn || rules().said < level) return;
   const char* what = excluded ? "left out with its calls" : level == 3 ? "recorded" : "left out";
-  say(region.canonical_name + " (" + region.file + ":" + std::to_string(region.first_line) +
-      "): " + what);
+  print_line(region.canonical_name + " (" + region.file + ":" + std::to_string(region.first_line) +
+             "): " + what);
 }
 
 // `region` gets its last name where it is recorded.
@@ -196,8 +196,8 @@ Decision decide_region(PyCodeObject* code, Region& region) {
 }  // namespace
 
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
-  const FirstSightTimer timer;
-  g_first_sights.fetch_add(1, std::memory_order_relaxed);
+  const RegistrationTimer timer;
+  g_registrations.fetch_add(1, std::memory_order_relaxed);
   const ErrorGuard guard;
   const CriticalSection critical;
   if (g_on_new_code != nullptr) g_on_new_code();
@@ -205,7 +205,7 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
   try {
     Region region = code_region(code, globals);
     const Decision decision = decide_region(code, region);
-    if (rules().said != 0) say_decision(region, decision);
+    if (rules().said != 0) print_decision(region, decision);
     EventWord word = decision.word;
     const std::string& name = region_style().label == nullptr ? region.name : region.canonical_name;
     if (!is_own_file(region.file) && watch(code, name, word, decision.entering, region))
@@ -223,8 +223,8 @@ void enter_code(PyCodeObject* code, EventWord word) noexcept {
   if (load_code_extra(code, index) == ready) {
     return record::t_recorder->enter(token_of(code), word);
   }
-  const FirstSightTimer timer;
-  if (known_word(code) == kGivenUpCode) return;  // by another thread, meanwhile
+  const RegistrationTimer timer;
+  if (known_word(code) == kThrottledCode) return;  // by another thread, meanwhile
   if (!record::enter_region(token_of(code), word)) return;
   const CriticalSection critical;
   store_code_extra(code, index, ready);

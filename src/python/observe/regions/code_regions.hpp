@@ -38,7 +38,7 @@ enum class CodeMark : std::uint32_t {
                   // where it is hidden
   kWatched,       // see watched.hpp; the word to enter is there
   kExcludedFile,  // for its file: nor are the C functions that it calls
-  kGivenUp,       // no longer recorded, see budget.hpp
+  kThrottled,     // no longer recorded, see budget.hpp
 };
 // The mark as a word: that of a leave, which no enter word is.
 constexpr EventWord mark_word(CodeMark mark) noexcept {
@@ -48,7 +48,7 @@ inline constexpr EventWord kExcluded = mark_word(CodeMark::kExcluded);
 inline constexpr EventWord kOwn = mark_word(CodeMark::kOwn);
 inline constexpr EventWord kWatched = mark_word(CodeMark::kWatched);
 inline constexpr EventWord kExcludedFile = mark_word(CodeMark::kExcludedFile);
-inline constexpr EventWord kGivenUpCode = mark_word(CodeMark::kGivenUp);
+inline constexpr EventWord kThrottledCode = mark_word(CodeMark::kThrottled);
 
 // Side by side for the event path.
 struct Keeping {
@@ -106,11 +106,11 @@ extern void (*g_on_new_code)() noexcept;
 
 // Code objects seen for the first time since begin_definitions(), and the CPU time of deciding on
 // them and of defining their regions.
-struct FirstSights {
+struct Registrations {
   std::uint64_t count = 0;
   std::uint64_t cpu_ns = 0;
 };
-FirstSights first_sights() noexcept;
+Registrations registrations() noexcept;
 
 // Decides for a code object that runs with these globals; nullptr: it is of C code, and its module
 // is found by its file.

@@ -89,7 +89,7 @@ void switch_regions(Thread& thread, PyObject* origin, PyObject* target) {
   if (is_dead(origin)) thread.greenlets.erase(origin);
   const auto known = thread.greenlets.find(target);
   if (known != thread.greenlets.end() && !is_main(target)) {
-    leave_out_given_up(known->second.regions);
+    leave_out_throttled(known->second.regions);
     record::t_recorder->enter_again(known->second.regions);
   }
 }

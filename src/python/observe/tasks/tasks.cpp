@@ -16,7 +16,7 @@
 #include "python/observe/regions/watched.hpp"
 #include "python/observe/tasks/lanes.hpp"
 #include "python/observe/tasks/task_names.hpp"
-#include "python/observe/tasks/task_wakes.hpp"
+#include "python/observe/tasks/task_wakeups.hpp"
 #include "record/created_threads.hpp"
 #include "record/measurement.hpp"
 
@@ -30,7 +30,7 @@ struct Task {
   std::string name;        // with its function or (lanes) without, as far as it is known
   std::string first_name;  // the same, as it was when the task began
   bool suspended = false;
-  std::uint64_t woken = 0;  // the number of its wake, while it is suspended; 0: not known
+  std::uint64_t woken = 0;  // the number of its wakeup, while it is suspended; 0: not known
   // The coroutines that wait for each other, innermost first: they are open on
   // the track, and go on without an enter.
   std::vector<PyObject*> chain;
@@ -273,7 +273,7 @@ void step_ends(PyObject* generator) {
   Running& running = t_running;
   if (running.epoch != task_state().epoch || running.nest.empty()) return;
   if (running.nest.back()->root != generator) return;
-  record_wakes_at_end(generator);
+  record_wakeups_at_end(generator);
   name_as_it_ends(*running.nest.back());
   if (!uses_lanes()) {
     record::t_recorder->end_track();
@@ -360,7 +360,7 @@ bool is_suspended_task(PyObject* coroutine) noexcept {
   return known != task_state().tasks.end() && known->second->suspended;
 }
 
-void note_wake(PyObject* coroutine, std::uint64_t number) noexcept {
+void note_wakeup(PyObject* coroutine, std::uint64_t number) noexcept {
   if (is_suspended_task(coroutine)) task_state().tasks.find(coroutine)->second->woken = number;
 }
 
@@ -373,7 +373,7 @@ void begin_tasks(bool on_lanes) noexcept {
     if (!uses_lanes()) {
       watch_function("asyncio.base_events.BaseEventLoop.create_task", on_create_task);
     }
-    watch_wakes();
+    watch_wakeups();
     s.task_word = task_word(kTaskRun);
     s.suspended_word = task_word(kSuspended);
   } catch (const std::bad_alloc&) {
@@ -395,7 +395,7 @@ void forget_tasks() noexcept {
   s.replaced.clear();
   s.created.clear();
   forget_lanes();
-  forget_wakes();
+  forget_wakeups();
   ++s.epoch;
 }
 

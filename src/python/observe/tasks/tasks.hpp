@@ -38,9 +38,9 @@ bool tasks_are_tracks() noexcept;
 // Whether the calling thread runs a task.
 bool runs_task() noexcept;
 // The task of this coroutine, if it is suspended, was woken by what has recorded this number
-// (wakes.hpp) and says so when it goes on.
+// (wakeups.hpp) and says so when it goes on.
 bool is_suspended_task(PyObject* coroutine) noexcept;
-void note_wake(PyObject* coroutine, std::uint64_t number) noexcept;
+void note_wakeup(PyObject* coroutine, std::uint64_t number) noexcept;
 
 // The instrumenter begins or stops to report. `on_lanes`: see lanes.hpp.
 void begin_tasks(bool on_lanes) noexcept;

@@ -19,15 +19,15 @@ struct MpiSums {
   Times times;
 };
 
-class Folder {
+class Aggregator {
  public:
-  explicit Folder(const profile::CallTree& tree)
+  explicit Aggregator(const profile::CallTree& tree)
       : tree_(tree), all_(tree.definitions), processes_(all_.groups.size()) {
     total = in_mpi = empty();
     is_mpi_ = paths_in_mpi(tree);
   }
 
-  void fold() {
+  void aggregate() {
     for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
       const std::uint32_t process = all_.locations[i].group.value();
       if (process >= processes_) continue;
@@ -147,24 +147,24 @@ class Folder {
 }  // namespace
 
 MpiFacts mpi_facts(const profile::CallTree& tree, const profile::MessageSummary& messages) {
-  Folder folder(tree);
-  folder.fold();
+  Aggregator aggregator(tree);
+  aggregator.aggregate();
   MpiFacts facts;
   for (const LocationGroup& group : tree.definitions.groups) facts.processes.push_back(group.name);
   facts.tick_seconds = 1.0 / static_cast<double>(tree.definitions.clock.ticks_per_second);
   facts.messages = messages;
-  Times outside = folder.total;
+  Times outside = aggregator.total;
   for (std::size_t i = 0; i < outside.size(); ++i) {
-    outside[i] -= std::min(outside[i], folder.in_mpi[i]);
+    outside[i] -= std::min(outside[i], aggregator.in_mpi[i]);
   }
-  facts.in_mpi = folder.spread(folder.in_mpi);
-  facts.outside = folder.spread(outside);
-  facts.total = folder.spread(folder.total).sum();
+  facts.in_mpi = aggregator.spread(aggregator.in_mpi);
+  facts.outside = aggregator.spread(outside);
+  facts.total = aggregator.spread(aggregator.total).sum();
   facts.efficiency = mpi_efficiency(tree, messages);
-  facts.functions = folder.rows(folder.functions);
-  facts.callers = folder.rows(folder.callers);
-  facts.balance = folder.rows(folder.others);
-  facts.moved = folder.moved_rows();
+  facts.functions = aggregator.rows(aggregator.functions);
+  facts.callers = aggregator.rows(aggregator.callers);
+  facts.balance = aggregator.rows(aggregator.others);
+  facts.moved = aggregator.moved_rows();
   return facts;
 }
 

@@ -31,7 +31,7 @@ class Writer {
     for (const std::string& text : matrix_lines(facts_, terminal_)) line(text);
     waits();
     table("own time of other functions", facts_.balance, facts_.outside.sum());
-    remarks();
+    notes();
   }
 
  private:
@@ -119,7 +119,7 @@ class Writer {
     return static_cast<double>(ticks) * facts_.tick_seconds;
   }
 
-  void remarks() {
+  void notes() {
     const profile::MessageSummary& messages = facts_.messages;
     if (messages.unmatched != 0) {
       line(formatted("{} {}", plural(messages.unmatched, "message"),

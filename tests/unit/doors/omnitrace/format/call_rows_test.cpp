@@ -22,10 +22,10 @@ class StorySource : public RunSource {
  public:
   explicit StorySource(Story& story) : story_(story) {}
   const Definitions& definitions() const override { return story_.definitions(); }
-  void feed(std::span<RunSink* const> sinks, unsigned) override {
+  void replay(std::span<RunSink* const> sinks, unsigned) override {
     for (RunSink* sink : sinks) {
       sink->begin(definitions());
-      story_.feed(*sink);
+      story_.replay(*sink);
     }
   }
 
@@ -51,7 +51,7 @@ struct Style {
 std::string rows(Story& story, const std::string& metric = "wall_clock", Style style = {}) {
   StorySource source(story);
   CallOptions options{metrics({metric}), style.flat, style.timeline};
-  const Calls calls = fold_calls(source, options, 1);
+  const Calls calls = aggregate_calls(source, options, 1);
   ReportStyle shown;
   shown.time = shown.memory = {"", 1};
   std::string text;
@@ -237,14 +237,14 @@ TEST(CallRows, HaveALimit) {
   StorySource source(story);
   CallOptions options{metrics({"wall_clock"})};
   options.max_rows = 5;
-  EXPECT_THROW(fold_calls(source, options, 1), Error);
+  EXPECT_THROW(aggregate_calls(source, options, 1), Error);
 }
 
 // ---- JSON
 
 ordered_json json_of(Story& story, const std::string& metric, ReportStyle style = {}) {
   StorySource source(story);
-  const Calls calls = fold_calls(source, {metrics({metric})}, 1);
+  const Calls calls = aggregate_calls(source, {metrics({metric})}, 1);
   const Rows flat = rows_of(calls, {LocationGroupId{0}}, Merge::kNothing, false, false);
   const Rows tree = rows_of(calls, {LocationGroupId{0}}, Merge::kThreads, false, false);
   std::string text;

@@ -61,7 +61,7 @@ TEST(OmnitraceSettings, HaveTwoSpellings) {
       read({"OMNITRACE_USE_TIMEMORY=ON", "OMNITRACE_OUTPUT_FILE=a.proto"});
   EXPECT_TRUE(old.profiles());
   EXPECT_EQ(old.text("OMNITRACE_PERFETTO_FILE"), "a.proto");
-  EXPECT_EQ(old.remarks(),
+  EXPECT_EQ(old.notes(),
             (std::vector<std::string>{
                 "OMNITRACE_USE_TIMEMORY is an old name of OMNITRACE_PROFILE [TL718]",
                 "OMNITRACE_OUTPUT_FILE is an old name of OMNITRACE_PERFETTO_FILE [TL718]"}));
@@ -72,7 +72,7 @@ TEST(OmnitraceSettings, SayThatAVariableIsNotKnown) {
   EXPECT_EQ(
       read({"OMNITRACE_BOGUS=1", "OMNITRACE_ROOT=/opt", "ROCPROFSYS_PROFIL=ON", "omnitrace=1",
             "OMNITRACE_TIMING_UNIT="})
-          .remarks(),
+          .notes(),
       (std::vector<std::string>{
           "ROCPROFSYS_PROFIL" + unknown + "; did you mean ROCPROFSYS_PROFILE? [TL707]",
           "OMNITRACE_BOGUS" + unknown + " [TL707]",
@@ -111,26 +111,26 @@ TEST(OmnitraceSettings, BecomeSettings) {
 }
 
 TEST(OmnitraceSettings, SayWhatIsNotDone) {
-  EXPECT_TRUE(unmet_wishes(read({"OMNITRACE_USE_SAMPLING=OFF", "OMNITRACE_TRACE=ON"})).empty());
-  EXPECT_EQ(unmet_wishes(read({"OMNITRACE_USE_SAMPLING=yes",
-                               "OMNITRACE_TIMEMORY_COMPONENTS=wall_clock cpu_clock"})),
+  EXPECT_TRUE(unmet_requests(read({"OMNITRACE_USE_SAMPLING=OFF", "OMNITRACE_TRACE=ON"})).empty());
+  EXPECT_EQ(unmet_requests(read({"OMNITRACE_USE_SAMPLING=yes",
+                                 "OMNITRACE_TIMEMORY_COMPONENTS=wall_clock cpu_clock"})),
             (std::vector<std::string>{
                 "OMNITRACE_USE_SAMPLING=ON: nothing is sampled: every call is recorded [TL708]",
                 "OMNITRACE_TIMEMORY_COMPONENTS: cpu_clock is not measured: it counts in steps of "
                 "10 ms; take thread_cpu_clock, user_mode_time, kernel_mode_time [TL708]"}));
-  EXPECT_THROW(unmet_wishes(read({"OMNITRACE_TIMEMORY_COMPONENTS=wallclock"})), Error);
+  EXPECT_THROW(unmet_requests(read({"OMNITRACE_TIMEMORY_COMPONENTS=wallclock"})), Error);
 }
 
 TEST(OmnitraceSettings, NameUnits) {
   const OmnitraceSettings known = read({"OMNITRACE_TIMING_UNITS=MS", "OMNITRACE_MEMORY_UNITS=kib"});
   EXPECT_EQ(time_unit(known), (OmnitraceUnit{"msec", 1e6}));
   EXPECT_EQ(memory_unit(known), (OmnitraceUnit{"KiB", 1024}));
-  EXPECT_TRUE(unmet_wishes(known).empty());
+  EXPECT_TRUE(unmet_requests(known).empty());
   const OmnitraceSettings unknown =
       read({"OMNITRACE_TIMING_UNITS=parsec", "ROCPROFSYS_MEMORY_UNITS=acre"});
   EXPECT_EQ(time_unit(unknown), (OmnitraceUnit{"sec", 1e9}));
   EXPECT_EQ(memory_unit(unknown), (OmnitraceUnit{"MB", 1e6}));
-  EXPECT_EQ(unmet_wishes(unknown),
+  EXPECT_EQ(unmet_requests(unknown),
             (std::vector<std::string>{
                 "OMNITRACE_TIMING_UNITS=parsec: there is no such unit; times are in sec [TL708]",
                 "OMNITRACE_MEMORY_UNITS=acre: there is no such unit; memory is in MB [TL708]"}));
@@ -142,8 +142,8 @@ TEST(OmnitraceSettings, ChooseAWindow) {
         settings);
   EXPECT_EQ(settings.text(kSettings.from), "500ms");
   EXPECT_EQ(settings.text(kSettings.until), "2500ms");
-  EXPECT_TRUE(unmet_wishes(read({"OMNITRACE_TRACE_PERIODS=0.5:2"})).empty());
-  EXPECT_EQ(unmet_wishes(read({"OMNITRACE_TRACE_PERIODS=0:1:3:realtime"})),
+  EXPECT_TRUE(unmet_requests(read({"OMNITRACE_TRACE_PERIODS=0.5:2"})).empty());
+  EXPECT_EQ(unmet_requests(read({"OMNITRACE_TRACE_PERIODS=0:1:3:realtime"})),
             (std::vector<std::string>{
                 "OMNITRACE_TRACE_PERIODS=0:1:3:realtime: only the first window is recorded [TL708]",
                 "OMNITRACE_TRACE_PERIODS=0:1:3:realtime: time is measured with CLOCK_MONOTONIC "
@@ -160,10 +160,10 @@ TEST(OmnitraceSettings, ChooseCategories) {
   EXPECT_EQ(categories_left_out(read({"OMNITRACE_ENABLE_CATEGORIES=user, mpi"})), Words{"python"});
   EXPECT_EQ(categories_left_out(read({"ROCPROFSYS_DISABLE_CATEGORIES=User;python"})),
             (Words{"python", "user"}));
-  EXPECT_EQ(unmet_wishes(read({"OMNITRACE_DISABLE_CATEGORIES=user,host"})),
+  EXPECT_EQ(unmet_requests(read({"OMNITRACE_DISABLE_CATEGORIES=user,host"})),
             Words{"OMNITRACE_DISABLE_CATEGORIES: there is no category host here; there are python, "
                   "user and mpi [TL708]"});
-  EXPECT_THROW(unmet_wishes(read(
+  EXPECT_THROW(unmet_requests(read(
                    {"OMNITRACE_ENABLE_CATEGORIES=user", "OMNITRACE_DISABLE_CATEGORIES=python"})),
                Error);
 }
@@ -314,7 +314,7 @@ TEST(OmnitraceConfig, RefusesUnknownKeysUnlessToldOtherwise) {
                 "over it [TL713]");
   const OmnitraceSettings lax =
       read({"OMNITRACE_CONFIG_FILE=" + cfg, "OMNITRACE_STRICT_CONFIG=OFF"});
-  EXPECT_EQ(lax.remarks(),
+  EXPECT_EQ(lax.notes(),
             std::vector<std::string>{cfg + ":1: no variable is called 'OMNITRACE_TRACES' [TL713]"});
   EXPECT_EQ(why({"OMNITRACE_CONFIG_FILE=/no/where.cfg"}),
             "cannot read the configuration file /no/where.cfg [TL712]");

@@ -46,11 +46,11 @@ TEST(ScorepSettings, BooleansAreNeverWrong) {
 TEST(ScorepSettings, BooleansThatAreNeitherHaveALine) {
   const std::string line = ": neither true nor false; it counts as false [TL706]";
   EXPECT_EQ(
-      unmet_wishes(read({"SCOREP_ENABLE_TRACING=maybe", "SCOREP_ENABLE_PROFILING=2x"}), false),
+      unmet_requests(read({"SCOREP_ENABLE_TRACING=maybe", "SCOREP_ENABLE_PROFILING=2x"}), false),
       (std::vector<std::string>{"SCOREP_ENABLE_TRACING=maybe" + line,
                                 "SCOREP_ENABLE_PROFILING=2x" + line}));
   for (const std::string plain : {"true", "on", "-3", "false", "No", "off", "", "0", "00", " 0 "}) {
-    EXPECT_EQ(unmet_wishes(read({"SCOREP_ENABLE_TRACING=" + plain}), false),
+    EXPECT_EQ(unmet_requests(read({"SCOREP_ENABLE_TRACING=" + plain}), false),
               std::vector<std::string>{})
         << plain;
   }
@@ -59,7 +59,7 @@ TEST(ScorepSettings, BooleansThatAreNeitherHaveALine) {
 TEST(ScorepSettings, WishesThatAreNotMetHaveALineEach) {
   const std::string unknown = ": no variable of this name has an effect here";
   EXPECT_EQ(
-      unmet_wishes(
+      unmet_requests(
           read({"SCOREP_ENABLE_TRACIN=true", "SCOREP_BOGUS=1", "SCOREP_ROOT=/opt",
                 "SCOREP_METRIC_HDEEM=x", "SCOREP_METRIC_RUSAG=all", "SCOREP_WRAPPER=off",
                 "SCOREP_HIP_ENABLE=api", "SCOREP_CUDA_ENABLE=no", "SCOREP_OPENACC_ENABLE=yes",

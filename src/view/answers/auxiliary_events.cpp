@@ -1,0 +1,203 @@
+#include "view/answers/auxiliary_events.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <tuple>
+#include <unordered_map>
+
+#include "core/parallel.hpp"
+#include "core/wakeups.hpp"
+#include "view/answers/viewed_messages.hpp"
+#include "view/index/cursor.hpp"
+
+namespace timeloom::view {
+
+namespace {
+
+constexpr std::size_t kFewStretches = 256;  // values of so few are read from the blocks
+
+double value_of(const Event& event, const Definitions& definitions) {
+  switch (definitions.metrics[event.ref].type) {
+    case MetricValueType::kInt64: return static_cast<double>(event.as_int());
+    case MetricValueType::kUint64: return static_cast<double>(event.value);
+    case MetricValueType::kDouble: break;
+  }
+  return event.as_double();
+}
+
+bool is_value(const Event& event, const Definitions& definitions) {
+  return event.kind == EventKind::kMetric && event.ref < definitions.metrics.size();
+}
+
+}  // namespace
+
+struct AuxiliaryEvents::Found {
+  std::map<Key, Series> series;
+  std::vector<Happening> creates, begins, ends, waits, wakes, woken;
+
+  // Null: the event is not one of these kinds.
+  std::vector<Happening>* list_of(const Event& event, const Definitions& definitions) {
+    switch (event.kind) {
+      case EventKind::kThreadCreate: return &creates;
+      case EventKind::kThreadBegin: return &begins;
+      case EventKind::kThreadEnd: return &ends;
+      case EventKind::kThreadWait: return &waits;
+      default: break;
+    }
+    switch (wakeup_end_of(event, definitions)) {
+      case WakeupEnd::kWakes: return &wakes;
+      case WakeupEnd::kWoken: return &woken;
+      case WakeupEnd::kNone: break;
+    }
+    return nullptr;
+  }
+};
+
+AuxiliaryEvents::AuxiliaryEvents(const Index& index, const Definitions& definitions)
+    : message_ends_(std::min(index.tracks().size(), definitions.locations.size())) {
+  for_each_in_parallel(index.tracks().size(), std::max(1u, std::thread::hardware_concurrency()),
+                       [&](std::size_t i) {
+                         const auto number = static_cast<std::uint32_t>(i);
+                         if (index.tracks()[i].block_count == 0) return;
+                         read(*index.track(number), number, definitions);
+                       });
+  connect(Link::Kind::kCreates, creates_, begins_);
+  connect(Link::Kind::kAwaited, ends_, waits_);
+  connect(Link::Kind::kWakes, wakes_, woken_);
+  std::ranges::sort(links_, [](const Link& a, const Link& b) {
+    return std::tie(a.to, a.to_track, a.from, a.from_track) <
+           std::tie(b.to, b.to_track, b.from, b.from_track);
+  });
+  for (auto* list : {&creates_, &begins_, &ends_, &waits_, &wakes_, &woken_}) *list = {};
+}
+
+void AuxiliaryEvents::connect(Link::Kind kind, const std::vector<Happening>& from,
+                              const std::vector<Happening>& to) {
+  // A number may be awaited more than once, but starts and ends once.
+  const bool many_to = kind == Link::Kind::kAwaited;
+  std::unordered_map<std::uint64_t, Happening> known;
+  for (const Happening& one : many_to ? from : to) known.try_emplace(one.number, one);
+  for (const Happening& one : many_to ? to : from) {
+    const auto found = known.find(one.number);
+    if (found == known.end()) continue;
+    if (links_.size() == kMostLinks) return void(complete_ = false);
+    const Happening& begin = many_to ? found->second : one;
+    const Happening& end = many_to ? one : found->second;
+    links_.push_back({kind, begin.track, end.track, begin.time, end.time});
+  }
+}
+
+void AuxiliaryEvents::read(const Track& track, std::uint32_t number,
+                           const Definitions& definitions) {
+  Found found;
+  std::size_t happened = 0;
+  for (Cursor cursor(track, 0); cursor.next_of_track();) {
+    if (cursor.token() != Token::kOther) continue;
+    const Event& event = cursor.other();
+    if (is_end_of_message(event.kind)) {
+      if (number < message_ends_.size()) ++message_ends_[number];
+      continue;
+    }
+    if (is_value(event, definitions)) {
+      found.series[{number, event.ref}].add(cursor.time(), value_of(event, definitions));
+      continue;
+    }
+    std::vector<Happening>* list = found.list_of(event, definitions);
+    if (list != nullptr && ++happened <= kMostLinks) {
+      list->push_back({event.value, cursor.time(), number});
+    }
+  }
+  join(found);
+}
+
+void AuxiliaryEvents::join(const Found& found) {
+  const std::lock_guard lock(mutex_);
+  series_.insert(found.series.begin(), found.series.end());
+  while (series_.size() > kMostSeries) {
+    series_.erase(std::prev(series_.end()));
+    complete_ = false;
+  }
+  const auto add = [&](std::vector<Happening>& to, const std::vector<Happening>& from) {
+    const std::size_t room = kMostLinks - std::min(to.size(), kMostLinks);
+    if (from.size() > room) complete_ = false;
+    to.insert(to.end(), from.begin(),
+              from.begin() + static_cast<std::ptrdiff_t>(std::min(from.size(), room)));
+  };
+  add(creates_, found.creates);
+  add(begins_, found.begins);
+  add(ends_, found.ends);
+  add(waits_, found.waits);
+  add(wakes_, found.wakes);
+  add(woken_, found.woken);
+}
+
+namespace {
+
+// A stretch of a track whose values are read one by one.
+struct Near {
+  std::size_t question = 0;
+  AuxiliaryEvents::Key key;
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  Series values;
+};
+
+// Reads the values of overlapping stretches of one track.
+void read_near(const Index& index, const Definitions& definitions, std::span<Near> stretches) {
+  const auto track = index.track(stretches.front().key.first);
+  const std::uint64_t end = std::ranges::max(stretches, {}, &Near::end).end;
+  Cursor cursor(*track, track->block_before(stretches.front().begin));
+  while (cursor.next_of_track() && cursor.time() <= end) {
+    if (cursor.token() != Token::kOther || !is_value(cursor.other(), definitions)) continue;
+    for (Near& one : stretches) {
+      const bool inside = cursor.time() >= one.begin && cursor.time() <= one.end;
+      if (cursor.other().ref != one.key.second || !inside) continue;
+      one.values.add(cursor.time(), value_of(cursor.other(), definitions));
+    }
+  }
+}
+
+// Groups overlapping stretches of a track; in each group, the first one starts first.
+std::vector<std::span<Near>> overlapping(std::vector<Near>& stretches) {
+  std::ranges::sort(stretches, [](const Near& a, const Near& b) {
+    return std::tie(a.key.first, a.begin) < std::tie(b.key.first, b.begin);
+  });
+  std::vector<std::span<Near>> groups;
+  std::uint64_t end = 0;
+  for (Near& one : stretches) {
+    const bool alone =
+        groups.empty() || groups.back().data()->key.first != one.key.first || one.begin > end;
+    if (alone) groups.emplace_back(&one, 0);
+    groups.back() = std::span(groups.back().data(), groups.back().size() + 1);
+    end = alone ? one.end : std::max(end, one.end);
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::vector<std::vector<Stretch>> values_in(const Index& index, const AuxiliaryEvents& events,
+                                            const Definitions& definitions,
+                                            std::span<const ValuesQuestion> questions) {
+  std::vector<std::vector<Stretch>> found(questions.size());
+  std::vector<Near> near;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const ValuesQuestion& one = questions[i];
+    const auto series = events.series().find(one.key);
+    if (series == events.series().end()) continue;
+    found[i] = series->second.in(one.from, one.to);
+    if (series->second.has_each() || found[i].empty() || found[i].size() > kFewStretches) continue;
+    near.push_back({i, one.key, found[i].front().begin, found[i].back().end, {}});
+  }
+  const std::vector<std::span<Near>> groups = overlapping(near);
+  const unsigned threads = std::min(4u, std::max(1u, std::thread::hardware_concurrency()));
+  for_each_in_parallel(groups.size(), threads,
+                       [&](std::size_t i) { read_near(index, definitions, groups[i]); });
+  for (const Near& one : near) {
+    const ValuesQuestion& question = questions[one.question];
+    found[one.question] = one.values.in(question.from, question.to);
+  }
+  return found;
+}
+
+}  // namespace timeloom::view

@@ -1,0 +1,83 @@
+// The contents of a run's events other than calls: values of metrics; the calls that created and
+// awaited each thread or task; and the number of messages (viewed_messages.hpp has the messages).
+// All tracks are read once, at first use; the amount of data kept is bounded.
+//
+// Any thread may use a const object. Times are ticks since the start of the run. Throws Error where
+// the index is damaged.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/definitions.hpp"
+#include "view/answers/series.hpp"
+#include "view/index/index.hpp"
+
+namespace timeloom::view {
+
+// A link between two places: from a creation to the start of the thread or task, from its end to a
+// call that waited for it, or from a wakeup to the place where the task continues.
+struct Link {
+  enum class Kind : std::uint8_t { kCreates, kAwaited, kWakes };
+  Kind kind = Kind::kCreates;
+  std::uint32_t from_track = 0;
+  std::uint32_t to_track = 0;
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+};
+
+class AuxiliaryEvents {
+ public:
+  using Key = std::pair<std::uint32_t, std::uint32_t>;  // track, metric
+  static constexpr std::size_t kMostSeries = 512;       // beyond this, the smallest keys are kept
+  static constexpr std::size_t kMostLinks = 1 << 20;
+
+  AuxiliaryEvents(const Index& index, const Definitions& definitions);
+
+  const std::map<Key, Series>& series() const noexcept { return series_; }
+  // In order of their ends `to`.
+  const std::vector<Link>& links() const noexcept { return links_; }
+  bool is_complete() const noexcept { return complete_; }
+  // By track: the number of events that are ends of messages.
+  const std::vector<std::uint64_t>& message_ends() const noexcept { return message_ends_; }
+
+ private:
+  struct Happening {
+    std::uint64_t number;
+    std::uint64_t time;
+    std::uint32_t track;
+  };
+  struct Found;
+
+  // Links events with the same number.
+  void connect(Link::Kind kind, const std::vector<Happening>& from,
+               const std::vector<Happening>& to);
+  void read(const Track& track, std::uint32_t number, const Definitions& definitions);
+  void join(const Found& found);
+
+  std::mutex mutex_;
+  std::map<Key, Series> series_;
+  std::vector<Happening> creates_, begins_, ends_, waits_, wakes_, woken_;
+  std::vector<Link> links_;
+  std::vector<std::uint64_t> message_ends_;
+  bool complete_ = true;
+};
+
+struct ValuesQuestion {
+  AuxiliaryEvents::Key key;
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+};
+
+// The values of metrics in ranges, with one more before and after each. They come from the series
+// or, where a series has few values in a range, from the blocks of the track; many values are
+// joined again. Blocks that several ranges need are read once.
+std::vector<std::vector<Stretch>> values_in(const Index& index, const AuxiliaryEvents& events,
+                                            const Definitions& definitions,
+                                            std::span<const ValuesQuestion> questions);
+
+}  // namespace timeloom::view
