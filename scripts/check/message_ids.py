@@ -20,8 +20,10 @@ PAGE = "docs/warnings.md"
 ID = re.compile(r"\[(TL(?!000)[0-9]{3})\]")  # TL000 stands for any
 ROW = re.compile(r"^\| <a id=\"(tl[0-9]{3})\"></a>(TL[0-9]{3}) \|", re.MULTILINE)
 # What throws an error of ours, or writes a line for the user.
-C_SITES = {"Error", "Obstacle", "WrongUsage", "fprintf", "say", "say_not_recorded", "say_nothing_measured"}
-PYTHON_SITES = {"Error", "Refused", "UsageError", "_say", "write", "_failed", "PytestWarning", "SystemExit", "exit"}
+C_SITES = {"Error", "EnvironmentError", "WrongUsage", "fprintf", "print_line", "print_not_recorded",
+           "print_nothing_measured"}  # fmt: skip
+PYTHON_SITES = {"Error", "Refused", "UsageError", "_print_line", "write", "_failed", "PytestWarning",
+                "SystemExit", "exit"}  # fmt: skip
 TOKEN = re.compile(
     r"""//[^\n]*|/\*(?s:.*?)\*/|R"(\w*)\((?s:.*?)\)\1"|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\w+|\s+|."""
 )

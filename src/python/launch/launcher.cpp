@@ -146,7 +146,7 @@ Outcome run_before(PyObject* function) {
 
 // ---- Its measurement
 
-void say_nothing_measured(std::string_view reason) {
+void print_nothing_measured(std::string_view reason) {
   print_line("nothing is measured: " + std::string(without_id(reason)) + " [TL019]");
 }
 
@@ -156,7 +156,7 @@ std::shared_ptr<PlannedRun> plan_run(const Settings& settings, const Program& pr
   try {
     return plan_and_check_run(settings, program, door);
   } catch (const EnvironmentError& error) {
-    say_nothing_measured(error.what());
+    print_nothing_measured(error.what());
     return nullptr;
   }
 }
@@ -183,12 +183,12 @@ void start_measuring(const Settings& settings, const Program& program, const Fil
         .rank_of_mpi = rank && rank->of_mpi,
         .launched_cpu_ns = launched_cpu_ns};
     if (registered && start_measurement(settings, context)) return;
-    say_nothing_measured(take_exception_text());
+    print_nothing_measured(take_exception_text());
     planned->forget();
   } catch (const run::DirectoryTaken&) {
     throw;  // another process was faster; alone, this one would not have come so far
   } catch (const std::exception& error) {
-    say_nothing_measured(error.what());
+    print_nothing_measured(error.what());
   }
 }
 

@@ -352,7 +352,7 @@ NativeRun join_spawned(const Spawn& spawn) {
   return {directory, run.id(), true, rank, spawn.number};
 }
 
-void say_nothing_measured(const char* reason) {
+void print_nothing_measured(const char* reason) {
   print_line("nothing is measured: " + std::string(without_id(reason)) + " [TL019]");
 }
 
@@ -362,10 +362,10 @@ NativeRun make_run(const CommandLine& line, const Settings& settings) try {
   const auto rank = launched_rank_of_this_process(environ);
   return rank ? make_run_of_rank(line, settings, *rank) : make_directory(line, settings);
 } catch (const EnvironmentError& error) {
-  say_nothing_measured(error.what());
+  print_nothing_measured(error.what());
   return {};
 } catch (const std::system_error& error) {
-  say_nothing_measured(error.what());
+  print_nothing_measured(error.what());
   return {};
 }
 
@@ -383,7 +383,7 @@ int run_native(const CommandLine& line) {
                            : settings_of(line);
   } catch (const Error& error) {
     if (!own_spawn()) throw;
-    say_nothing_measured(error.what());
+    print_nothing_measured(error.what());
     return run_program(line, program, {});
   }
   if (settings.text(kSettings.results) == "none") return run_program(line, program, {});
