@@ -157,7 +157,7 @@ def test_fortran(build, record, tmp_path):
 
 
 def test_without_the_option_only_linked_code_is_recorded(build, record):
-    said = "timeloom: nothing was recorded: the program has not loaded libtimeloom [TL242]\n"
+    said = "timeloom: nothing was recorded: the program has not loaded libtimeloom [TL021]\n"
     record(build("compiled.c"), "calls", said=said)
 
 
