@@ -92,7 +92,7 @@ def test_everything_that_shows_visits_says_so(tmp_path, timeloom, profile):
     assert 0 < info["observed_share"] < 1
     share = round(100 * info["observed_share"])
     words = f"functions seen for {share if share else 'less than 1'} % of the CPU time"
-    assert f"timeloom: {words}\n" in done.stderr
+    assert f"timeloom: {words} [TL009]\n" in done.stderr
     assert words in timeloom("info", "run", cwd=tmp_path).stdout
     assert f"\n>=: {words} (--overhead)\n" in timeloom("report", "run", cwd=tmp_path, LANG="C").stdout
     report = json.loads(timeloom("report", "--json", "run", cwd=tmp_path).stdout)
