@@ -22,7 +22,8 @@ using profile::Node;
 // What wrapper libraries record is known by its name.
 bool is_wrapped(Paradigm paradigm) {
   return paradigm == Paradigm::kMpi || paradigm == Paradigm::kIo ||
-         paradigm == Paradigm::kPthread || paradigm == Paradigm::kOpenMp;
+         paradigm == Paradigm::kPthread || paradigm == Paradigm::kOpenMp ||
+         paradigm == Paradigm::kKokkos;
 }
 
 }  // namespace
