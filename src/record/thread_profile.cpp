@@ -207,6 +207,50 @@ void ThreadProfile::move_visit(std::uint32_t to, std::uint64_t now) noexcept {
   current_ = to;
 }
 
+// Visits beyond the limits are where their limit was reached.
+CallPath ThreadProfile::call_path() {
+  CallPath path;
+  for (std::uint32_t node = current_; node != 0; node = file_->node(node).parent) {
+    const ProfileNode& one = file_->node(node);
+    if (one.region == spool::kBeyondLimit) continue;
+    std::uint32_t place = one.parameter;
+    for (; place != 0; place = file_->node(file_->parameter(place).node).parameter) {
+      path.push_back({file_->parameter(place).parameter, true, file_->parameter(place).value});
+    }
+    path.push_back({one.region});
+  }
+  std::ranges::reverse(path);
+  return path;
+}
+
+void ThreadProfile::begin_below(const CallPath& path) noexcept {
+  end_below();
+  if (current_ != 0 || beyond() != 0) return;
+  try {
+    const KeepOff of_allocation;
+    std::uint32_t node = 0;
+    for (const CallPathStep& step : path) {
+      if (!step.is_parameter && file_->depth(node) >= max_depth_) break;
+      node = twin_of(node, step);
+      if (node == 0) return;
+    }
+    current_ = below_ = node;
+  } catch (const std::bad_alloc&) {
+    return;  // the regions are roots
+  }
+}
+
+// 0: there is no space.
+std::uint32_t ThreadProfile::twin_of(std::uint32_t node, const CallPathStep& step) {
+  if (step.is_parameter) return with_value(node, step.id, step.value);
+  const std::uint32_t known = twins_.find(node, step.id);
+  if (known != ChildTable::kNone) return known;
+  if (file_->places() >= kMaxPlaces) return 0;
+  const std::uint32_t twin = file_->add(node, step.id);
+  if (twin != 0) twins_.insert(node, step.id, twin);
+  return twin;
+}
+
 std::uint32_t ThreadProfile::metric_place(std::uint32_t node, std::uint32_t metric) noexcept {
   const std::uint32_t known = metrics_.find(node, metric);
   if (known != ChildTable::kNone) return known;

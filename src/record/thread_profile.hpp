@@ -25,6 +25,15 @@
 
 namespace timeloom::record {
 
+// A call path from which another thread goes on: the threads of a team run below the function that
+// made the team. Outermost first.
+struct CallPathStep {
+  std::uint32_t id = 0;  // of a region, or of a parameter of the region before it
+  bool is_parameter = false;
+  std::uint64_t value = 0;  // of the parameter
+};
+using CallPath = std::vector<CallPathStep>;
+
 class ThreadProfile {
  public:
   static constexpr std::uint32_t kMaxPlaces = 500'000;
@@ -74,6 +83,16 @@ class ThreadProfile {
   // there, outermost first. Its visits have been counted.
   void begin_continued() noexcept { file_->header().continues = 1; }
   void resume(std::uint32_t region, std::uint64_t now) noexcept;
+
+  // The call path that is being visited. Throws std::bad_alloc.
+  CallPath call_path();
+  // Regions that are entered next lie below this call path of another thread, unless a region is
+  // open. Time above them is their time alone.
+  void begin_below(const CallPath& path) noexcept;
+  // Ends that; does nothing while a region is open.
+  void end_below() noexcept {
+    if (current_ == below_) current_ = below_ = 0;
+  }
 
   // Samples at every enter and leave from here on; what is counted belongs to the call path
   // that is innermost until then. `sampler` outlives the profile. Metrics of the process
@@ -139,6 +158,7 @@ class ThreadProfile {
   std::uint32_t with_parameter(std::uint32_t parameter, std::uint64_t value);
   std::uint32_t with_value(std::uint32_t node, std::uint32_t parameter, std::uint64_t value);
   void move_visit(std::uint32_t to, std::uint64_t now) noexcept;
+  std::uint32_t twin_of(std::uint32_t node, const CallPathStep& step);
   std::uint32_t metric_place(std::uint32_t node, std::uint32_t metric) noexcept;
 
   std::unique_ptr<spool::ProfileWriter> file_;
@@ -153,6 +173,9 @@ class ThreadProfile {
   spool::Writer& writer_;
   // From a call path, a parameter and its value to the call path of visits that have it.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> variants_;
+  // Call paths of other threads, which nothing on this thread visits. 0: not below one.
+  ChildTable twins_;
+  std::uint32_t below_ = 0;
   ChildTable metrics_;
   ChildTable waits_;                    // from a node to the place of its waiting
   std::unique_ptr<Sampling> sampling_;  // nullptr: no metrics

@@ -382,6 +382,7 @@ void ThreadRecorder::aggregate_extended(ExtendedKind kind, std::span<const std::
     case ExtendedKind::kMpiCollectiveComplete:
       aggregate_bytes(BytesOf::kSent, words[2]);
       return aggregate_bytes(BytesOf::kReceived, words[3]);
+    case ExtendedKind::kTeamEnd: return profile_->end_below();
     default: return;
   }
 }

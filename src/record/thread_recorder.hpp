@@ -139,6 +139,13 @@ class ThreadRecorder : public EventPath {
   void begin_native_call() noexcept { in_native_call_.store(true, std::memory_order_relaxed); }
   void end_native_call() noexcept { in_native_call_.store(false, std::memory_order_release); }
   bool in_native_call() const noexcept { return in_native_call_.load(); }
+  // The call path in the profile. Empty: there is no profile. Throws std::bad_alloc.
+  CallPath call_path() const { return profile_ == nullptr ? CallPath() : profile_->call_path(); }
+  // In a profile, regions that are entered next lie below this call path of another thread, until
+  // the thread leaves its team.
+  void begin_below(const CallPath& path) noexcept {
+    if (profile_ != nullptr && !path.empty()) profile_->begin_below(path);
+  }
   // The same, of the calling thread's own recorder.
   bool is_recording() const noexcept { return in_native_call_.load(std::memory_order_relaxed); }
   std::uint32_t location() const noexcept { return location_; }

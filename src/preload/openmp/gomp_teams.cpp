@@ -53,7 +53,10 @@ Member begin_member(Team& team, unsigned index) noexcept {
     if (member.recorded) {
       scope.settle();
       scope.put(ExtendedKind::kTeamBegin, {team.number, index});
-      if (index != 0) scope.enter(team.parallel);
+      if (index != 0) {
+        scope.begin_below(team.path);
+        scope.enter(team.parallel);
+      }
       if (team.inner != 0) scope.enter(team.inner);
     }
   }
@@ -104,6 +107,7 @@ std::shared_ptr<Team> begin_team(Runtime& runtime, const Fork& fork) noexcept tr
   team->code = code_of(fork.function);
   team->number = record::next_creation_number();
   team->measurement = record::measurement_number();
+  team->path = scope.call_path();
   if (!define_regions(*team)) return nullptr;
   scope.enter(team->parallel);
   scope.put(ExtendedKind::kTeamFork, {team->number, fork.threads});

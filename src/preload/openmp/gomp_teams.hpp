@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "preload/openmp/constructs.hpp"
+#include "record/thread_profile.hpp"
 
 namespace timeloom::openmp {
 
@@ -45,6 +46,7 @@ struct Team : std::enable_shared_from_this<Team> {
   EventWord parallel = 0, inner = 0, barrier = 0;
   std::uint64_t number = 0;
   std::uint32_t measurement = 0;
+  record::CallPath path;               // at which the team is forked, in a profile
   std::atomic<std::uint64_t> end = 0;  // of the last barrier; 0: not yet
   // Of GOMP_parallel_start: held until GOMP_parallel_end; its first thread.
   std::shared_ptr<Team> held;

@@ -30,6 +30,7 @@ struct Team {
   WrappedFunction* region;
   const void* code;
   std::shared_ptr<std::atomic<std::uint64_t>> end;  // of the last barrier; 0: not yet
+  record::CallPath path;                            // at which it is forked, in a profile
 };
 struct Task {
   std::uint64_t number;
@@ -91,9 +92,13 @@ void on_thread_begin(Thread type, Data*) noexcept {
 void on_thread_end(Data*) noexcept { ThreadState::forget_this_thread(); }
 
 // nullptr: there is no memory.
-Team* make_team(WrappedFunction* region, const void* code) noexcept try {
-  return new Team{record::next_creation_number(), record::measurement_number(), region, code,
-                  std::make_shared<std::atomic<std::uint64_t>>(0)};
+Team* make_team(WrappedFunction* region, const void* code, const WrapperScope& scope) noexcept try {
+  return new Team{record::next_creation_number(),
+                  record::measurement_number(),
+                  region,
+                  code,
+                  std::make_shared<std::atomic<std::uint64_t>>(0),
+                  scope.call_path()};
 } catch (const std::bad_alloc&) {
   return nullptr;
 }
@@ -107,7 +112,7 @@ void on_parallel_begin(Data*, const Frame*, Data* parallel, unsigned threads, in
   WrappedFunction* const region = region_at(Construct::kParallel, place);
   if (region == nullptr) return;
   WrapperScope scope(nullptr);
-  Team* const team = scope.wanted() ? make_team(region, place) : nullptr;
+  Team* const team = scope.wanted() ? make_team(region, place, scope) : nullptr;
   if (team == nullptr) return;
   scope.enter(*region);
   scope.put(ExtendedKind::kTeamFork, {team->number, threads});
@@ -140,7 +145,10 @@ void begin_member(ThreadState& state, const Team& team, unsigned index) noexcept
   WrapperScope scope(nullptr);
   if (scope.wanted() && team.measurement == record::measurement_number()) {
     scope.put(ExtendedKind::kTeamBegin, {team.number, index});
-    if (!made_it) scope.enter(*team.region);
+    if (!made_it) {
+      scope.begin_below(team.path);
+      scope.enter(*team.region);
+    }
     entry.region = made_it ? nullptr : team.region;
     entry.measurement = team.measurement;
   }

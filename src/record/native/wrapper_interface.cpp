@@ -25,7 +25,8 @@ struct CodeRange {
   std::atomic<std::uintptr_t> begin = 0;
   std::atomic<std::uintptr_t> end = 0;
 };
-constinit std::array<CodeRange, 8> g_own_code;
+constinit std::array<CodeRange, 16>
+    g_own_code;  // at most: the recorder, its wrappers, Kokkos and GPU
 
 struct Found {
   std::uintptr_t inside;
@@ -202,6 +203,10 @@ void WrapperScope::leave(EventWord word) noexcept {
 void WrapperScope::end_late(LateEnd end) noexcept { recorder_->end_late(std::move(end)); }
 
 void WrapperScope::settle() noexcept { recorder_->settle(); }
+
+CallPath WrapperScope::call_path() const { return recorder_->call_path(); }
+
+void WrapperScope::begin_below(const CallPath& path) noexcept { recorder_->begin_below(path); }
 
 void WrapperScope::go_on() noexcept { now_ = std::max(now_, os::now()); }
 

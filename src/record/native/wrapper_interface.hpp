@@ -133,6 +133,11 @@ class WrapperScope {
   // Later events have the time that it is now.
   void go_on() noexcept;
 
+  // In a profile: the call path, and the call path of another thread below which the next regions
+  // lie until kTeamEnd is put. Empty: there is no profile. call_path() throws std::bad_alloc.
+  CallPath call_path() const;
+  void begin_below(const CallPath& path) noexcept;
+
   // Whether the calls are aggregated into a profile: then events have no place but metrics.
   bool aggregates() const noexcept;
 
