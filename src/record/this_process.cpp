@@ -1,12 +1,16 @@
 #include "record/this_process.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <thread>
 #include <utility>
 
 #include "core/spool_name.hpp"
+#include "core/teams/openmp_properties.hpp"
 #include "os/memory.hpp"
 #include "os/process.hpp"
 #include "os/signal_name.hpp"
@@ -29,6 +33,15 @@ const std::vector<Words>& lines_of_ancestors() {
   static const auto* const kLines =  // live as long as the process
       new std::vector<Words>(os::command_lines_of_ancestors());
   return *kLines;
+}
+
+unsigned usable_cores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (sched_getaffinity(0, sizeof cores, &cores) == 0) {
+    return static_cast<unsigned>(CPU_COUNT(&cores));
+  }
+  return std::thread::hardware_concurrency();  // more than the set has room for
 }
 
 }  // namespace
@@ -58,6 +71,15 @@ LocationGroup this_process(RecordArguments which) {
   if (!process.arguments.empty()) process.arguments.erase(process.arguments.begin());
   process.arguments = recorded_arguments(std::move(process.arguments), which, 0);
   return process;
+}
+
+std::map<std::string, std::string> openmp_properties(std::string_view thread) {
+  std::map<std::string, std::string> properties;
+  if (thread.find("omp") == std::string_view::npos) return properties;
+  properties[kUsableCores] = std::to_string(usable_cores());
+  const char* const asked = std::getenv("OMP_NUM_THREADS");
+  if (asked != nullptr) properties[kOmpNumThreads] = asked;
+  return properties;
 }
 
 std::string signal_name(int signal) { return os::signal_name(signal); }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/definitions.hpp"
@@ -24,6 +26,10 @@ std::string parent_spool(const std::string& spools);
 
 // Named and described by what the system knows of it, with those arguments.
 LocationGroup this_process(RecordArguments which);
+
+// The properties of the run about OpenMP (core/teams/openmp_properties.hpp); `thread`: the setting
+// of this name. Empty: OpenMP is not recorded.
+std::map<std::string, std::string> openmp_properties(std::string_view thread);
 
 // What its command line, or one of the processes that it comes from, has of secrets that are not to
 // be recorded, wherever the program repeats them.

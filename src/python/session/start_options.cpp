@@ -1,6 +1,5 @@
 #include "python/session/start_options.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,14 +10,12 @@
 #include <optional>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <vector>
 
 #include "core/error.hpp"
 #include "core/known_directory.hpp"
 #include "core/mpi/mpi_rank.hpp"
 #include "core/run_properties.hpp"
-#include "core/teams/openmp_properties.hpp"
 #include "core/text/recorded_arguments.hpp"
 #include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/code_regions.hpp"
@@ -118,15 +115,6 @@ std::string working_directory() {
   return error ? std::string() : path.string();
 }
 
-unsigned usable_cores() {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  if (sched_getaffinity(0, sizeof cores, &cores) == 0) {
-    return static_cast<unsigned>(CPU_COUNT(&cores));
-  }
-  return std::thread::hardware_concurrency();  // more than the set has room for
-}
-
 std::uint32_t profile_depth_of(const Settings& settings) {
   const std::uint64_t levels = settings.number(kSettings.profile_depth);
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(levels, UINT32_MAX));
@@ -157,10 +145,7 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
   const std::string directory = working_directory(), libraries = library_directories();
   add(kProgramDirectory, directory, !directory.empty());
   add(kLibraryDirectories, libraries, !libraries.empty());
-  const bool openmp = settings.text(kSettings.thread).find("omp") != std::string::npos;
-  const char* const asked = std::getenv("OMP_NUM_THREADS");
-  add(kUsableCores, std::to_string(usable_cores()), openmp);
-  add(kOmpNumThreads, asked == nullptr ? "" : asked, openmp && asked != nullptr);
+  properties.merge(record::openmp_properties(settings.text(kSettings.thread)));
   return properties;
 }
 

@@ -335,10 +335,10 @@ int run_report(ReportOptions options) {
     return kWrongUsage;
   }
   if (of_a_part(options) &&
-      (options.slowest || options.io || options.gpu || options.omp || !options.metric.empty())) {
+      (options.slowest || options.io || options.gpu || !options.metric.empty())) {
     print_line(
-        "--from and --to do not go with --slowest, --io, --gpu, --omp and --metric; see 'timeloom "
-        "report --help' [TL401]");
+        "--from and --to do not go with --slowest, --io, --gpu and --metric; see 'timeloom report "
+        "--help' [TL401]");
     return kWrongUsage;
   }
   if (!options.csv && (!options.output.empty() || options.force)) {
@@ -350,8 +350,8 @@ int run_report(ReportOptions options) {
   if (options.mpi) return print_mpi(options, run);
   if (options.io) return print_io(options, run);
   if (options.gpu) return print_gpu(options, call_tree_of(run), run);
-  if (options.omp) return print_omp(options, call_tree_of(run), run);
   const profile::CallTree tree = chosen_tree(options, run);
+  if (options.omp) return print_omp(options, tree, run);
   const std::set<LocationId> ids = selected(options, tree.definitions);
   if (options.by) return print_by(options, tree, ids);
   if (!options.function.empty()) return print_function(options, tree, ids);

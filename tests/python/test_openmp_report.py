@@ -1,0 +1,132 @@
+"""`timeloom report --omp` of real loops: an even one and an uneven one, called from Python and in a program."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from native_programs import NATIVE, record
+from streams import environment
+
+__all__ = ["record"]  # a fixture
+
+pytestmark = [pytest.mark.any_python, pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")]
+
+PROGRAM = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+for loop in library.balanced, library.unbalanced:
+    loop.argtypes = ctypes.c_int, ctypes.c_double
+
+def even():
+    library.balanced(2, 0.02)
+
+def uneven():
+    library.unbalanced(2, 0.02)
+
+for _ in range(3):
+    even()
+    uneven()
+"""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("balance")
+    for name, flags in ("libbalance.so", ("-shared", "-fPIC")), ("balance", ()):
+        words = ["gcc", "-O2", "-g", "-fopenmp", *flags, NATIVE / "balance.c", "-o", directory / name]
+        subprocess.run(words, check=True)
+    return directory
+
+
+@pytest.fixture
+def measured(built, tmp_path, timeloom_program):
+    """The run of the Python program."""
+
+    def measured(*options, **variables):
+        (tmp_path / "loops.py").write_text(PROGRAM)
+        command = [timeloom_program, "run", "--quiet", "--thread", "omp", "-o", "run", *options]
+        command += ["loops.py", built / "libbalance.so"]
+        variables = environment({"TIMELOOM_PYTHON": sys.executable, **variables})
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, env=variables)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        return tmp_path / "run"
+
+    return measured
+
+
+def function_of(name):
+    """Of "!$omp parallel @…/balance.c:20", or without lines "!$omp parallel balanced"."""
+    lines = NATIVE.joinpath("balance.c").read_text().splitlines()
+    number = name.rpartition(":")[2]
+    if not number.isdigit():
+        return name.rpartition(" ")[2]
+    headers = [line for line in lines[: int(number)] if "void " in line and "balanced(" in line]
+    return headers[-1].partition("void ")[2].partition("(")[0]
+
+
+def loops_of(timeloom, run, *options):
+    facts = json.loads(timeloom("report", "--omp", "--json", *options, run).stdout)
+    loops = {function_of(row["name"]): row for row in facts["regions"]}
+    assert sorted(loops) == ["balanced", "unbalanced"]
+    return facts, loops
+
+
+def assert_told_apart(loops, calls=3):
+    even, uneven = loops["balanced"], loops["unbalanced"]
+    assert [(loop["calls"], loop["threads"]) for loop in (even, uneven)] == [(calls, 2)] * 2
+    # One of two threads works for both: the largest over the mean is 2. A busy machine stretches the even one, too.
+    assert 1 <= even["imbalance"] < uneven["imbalance"] <= 2
+
+
+@pytest.mark.parametrize("mode", ["trace", "profile"])
+def test_an_uneven_loop_below_python_is_told_from_an_even_one(measured, timeloom, mode):
+    run = measured(*(["--profile"] if mode == "profile" else []), OMP_NUM_THREADS="2")
+    facts, loops = loops_of(timeloom, run)
+    assert_told_apart(loops)
+    assert facts["omp_num_threads"] == "2" and facts["cores"] >= 1 and facts["threads"] == 2
+
+
+def test_threads_of_a_team_lie_below_the_function_that_called_also_in_a_profile(measured, timeloom):
+    run = measured("--profile")
+    rows = json.loads(timeloom("report", "--json", "--tree", run).stdout)["tree"]["rows"]
+    path, visits = [], {}
+    for row in rows:
+        path[row["depth"] :] = [row["name"]]
+        if row["name"].startswith("!$omp parallel"):
+            visits[function_of(row["name"]), path[-2].rpartition(".")[2]] = row["visits"]
+    assert visits == {("balanced", "even"): 6, ("unbalanced", "uneven"): 6}
+    assert not [row for row in rows if row["depth"] == 0 and row["name"].startswith("!$omp")]
+
+
+def test_a_program_without_python_has_its_surroundings_in_words(record, built, tmp_path, timeloom):
+    assert record(built / "balance", options=("--quiet", "--thread", "omp"), OMP_NUM_THREADS="7") == "done\n"
+    facts, loops = loops_of(timeloom, tmp_path / "run")
+    assert_told_apart(loops)
+    assert facts["omp_num_threads"] == "7" and facts["cores"] >= 1
+    text = timeloom("report", "--omp", tmp_path / "run").stdout
+    assert "OMP_NUM_THREADS is 7; the program may use " in text
+
+
+def test_a_part_of_the_run_has_the_loops_of_that_part(measured, timeloom):
+    run = measured()
+    whole, _ = loops_of(timeloom, run)
+    facts, loops = loops_of(timeloom, run, "--from", "0s")
+    assert_told_apart(loops)
+    assert facts["parallel_s"] == pytest.approx(whole["parallel_s"])
+    visits = json.loads(timeloom("report", "--slowest", "--json", run).stdout)["visits"]
+    begins = sorted(visit["begin_s"] for visit in visits if visit["name"] == "__main__.uneven")
+    assert len(begins) == 3
+    _, part = loops_of(timeloom, run, "--from", f"{begins[1]}s")
+    assert [part[loop]["calls"] for loop in ("balanced", "unbalanced")] == [1, 2]
+
+
+@pytest.mark.skipif(shutil.which("otf2-print") is None, reason="otf2-print is not installed")
+def test_the_archive_has_the_events_of_teams(record, built, tmp_path):
+    record(built / "balance", options=("--quiet", "--thread", "omp"))
+    done = subprocess.run(["otf2-print", tmp_path / "run" / "traces.otf2"], capture_output=True, text=True, check=True)
+    kinds = Counter(line.split()[0] for line in done.stdout.splitlines() if line.startswith("THREAD_"))
+    # Three calls of two loops, in teams of two threads.
+    assert kinds == {"THREAD_FORK": 6, "THREAD_JOIN": 6, "THREAD_TEAM_BEGIN": 12, "THREAD_TEAM_END": 12}
