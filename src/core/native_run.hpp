@@ -17,4 +17,7 @@ inline constexpr char kNativeLauncherVariable[] = "TIMELOOM_NATIVE_LAUNCHER";
 // If the program was itself spawned by MPI: the path of its parent's spool.
 inline constexpr char kNativeParentVariable[] = "TIMELOOM_NATIVE_PARENT";
 
+// The filter of compiled code (core/filter/filter_text.hpp); absent: all is recorded.
+inline constexpr char kNativeFilterVariable[] = "TIMELOOM_NATIVE_FILTER";
+
 }  // namespace timeloom

@@ -269,8 +269,8 @@ def test_results_none_records_nothing(built, record, tmp_path):
 
 
 def test_wrong_usage_is_refused_in_a_line(record, tmp_path):
-    said = "timeloom: --exclude is for Python programs; leave it out with --program [TL427]\n"
-    record("true", options=("--exclude", "x"), status=2, said=said)
+    said = "timeloom: --imports is for Python programs; leave it out with --program [TL427]\n"
+    record("true", options=("--imports",), status=2, said=said)
     said = "timeloom: there is no program no-such-program to run [TL428]\n"
     record("no-such-program", status=2, said=said)
     assert not (tmp_path / "run").exists()

@@ -11,7 +11,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "settings": ("core", "os"),
     "run": ("core", "os"),
     "spool": ("core", "os"),
-    "record": ("spool", "core", "os"),
+    "record": ("spool", "symbols", "core", "os"),
     "profile": ("core",),
     "exchange": ("profile", "core", "os"),
     "formats/otf2": ("core",),

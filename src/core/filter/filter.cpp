@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 namespace timeloom {
@@ -45,6 +46,11 @@ bool matches_file(const std::string& pattern, const std::string& file) {
   if (fnmatch(pattern.c_str(), file.c_str(), 0) == 0) return true;
   const bool anchored = pattern.front() == '/' || pattern.front() == '*';
   return !anchored && fnmatch(("*/" + pattern).c_str(), file.c_str(), 0) == 0;
+}
+
+bool is_for_names(const FilterRule& rule) {
+  return rule.pattern.find('/') == std::string::npos && rule.pattern != "stdlib" &&
+         rule.pattern != "site-packages";
 }
 
 // The path without ./ and a/../, for comparison with filter files.
@@ -98,11 +104,15 @@ bool Filter::excluded_by_rules(const Region& region) const {
   for (auto rule = rules.rbegin(); rule != rules.rend(); ++rule) {
     if (matches(*rule, region)) return !rule->include;
   }
+  return excluded_unless_matched(region);
+}
+
+bool Filter::excluded_unless_matched(const Region& region) const {
   if (choices_.only_my_code) {
     return region.file.empty() || is_installed(region.file) ||
            is_of_library(region, choices_.library_directory);
   }
-  if (!rules.empty() && rules.front().include) return true;
+  if (!choices_.rules.empty() && choices_.rules.front().include) return true;
   return !choices_.imports && is_importing(region);
 }
 
@@ -121,6 +131,24 @@ bool Filter::excluded_by_file(const Region& region) const {
 
 bool Filter::excluded(const Region& region) const {
   return excluded_by_rules(region) || excluded_by_file(region);
+}
+
+bool Filter::excluded(const Region& object, const std::function<Region()>& function) const {
+  std::optional<Region> known;
+  const auto found = [&]() -> const Region& {
+    if (!known) known = function();
+    return *known;
+  };
+  const auto matching =
+      std::find_if(choices_.rules.rbegin(), choices_.rules.rend(), [&](const FilterRule& rule) {
+        return matches(rule, object) || (is_for_names(rule) && matches(rule, found()));
+      });
+  const bool decided = matching != choices_.rules.rend();
+  if (decided ? !matching->include : excluded_unless_matched(object)) return true;
+  if (choices_.file.empty()) return false;
+  std::vector<std::string> names = names_in_filters(found());
+  add(names, object.name);
+  return choices_.file.excluded(plain_file(object.file), names, names);
 }
 
 }  // namespace timeloom

@@ -4,6 +4,7 @@
 // once for each code object, never for an event.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,9 @@ class Filter {
   explicit Filter(std::vector<FilterRule> rules);
 
   bool excluded(const Region& region) const;
+  // The same for a function of compiled code and the object that contains it: a rule matches if it
+  // matches one of both. `function` is called only if `object` alone does not decide.
+  bool excluded(const Region& object, const std::function<Region()>& function) const;
   // Whether the region is excluded as a part of the import system; the C functions that it
   // calls are excluded with it.
   bool hidden_import(const Region& region) const;
@@ -57,6 +61,7 @@ class Filter {
  private:
   bool matches(const FilterRule& rule, const Region& region) const;
   bool excluded_by_rules(const Region& region) const;
+  bool excluded_unless_matched(const Region& region) const;
 
   FilterChoices choices_;
 };

@@ -1,28 +1,76 @@
 #include "record/native/code_filter.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/code_object.hpp"
+#include "os/thread.hpp"
 #include "record/native/compiled_code.hpp"
 #include "record/native/mapped_object.hpp"
+#include "symbols/debug_files.hpp"
+#include "symbols/function_name.hpp"
 
 namespace timeloom::record {
 namespace {
 
+using symbols::ElfFile;
+using symbols::FunctionSymbols;
+
 // Filters are kept, since threads may be asking one. A process has few different ones.
 constinit std::atomic<const Filter*> g_filter = nullptr;
+
+// The functions of objects whose symbols were read; lives as long as the process.
+constinit std::mutex g_symbols_mutex;
+std::map<std::string, FunctionSymbols>* g_symbols = nullptr;
+
+// Before other handlers: in the child, a measurement begins in one.
+[[gnu::constructor(199)]] void handle_forks_of_symbols() {
+  constexpr auto kUnlock = [] { g_symbols_mutex.unlock(); };
+  os::at_fork([] { g_symbols_mutex.lock(); }, kUnlock, kUnlock);
+}
+
+FunctionSymbols read_symbols(const CodeObject& object) {
+  const std::vector<ElfFile> files = symbols::files_of(object, {});
+  auto file = std::ranges::find_if(files, &ElfFile::has_all_symbols);
+  if (file == files.end()) file = files.begin();
+  return file == files.end() ? FunctionSymbols() : file->functions();
+}
+
+std::string symbol_at(const MappedObject& mapped) {
+  const CodeObject& object = mapped.object;
+  const std::lock_guard lock(g_symbols_mutex);
+  if (g_symbols == nullptr) g_symbols = new std::map<std::string, FunctionSymbols>;
+  const std::string key = object.path + '\0' + object.build_id + '\0' +
+                          std::to_string(object.size) + '\0' + std::to_string(object.changed_ns);
+  auto known = g_symbols->find(key);
+  if (known == g_symbols->end()) known = g_symbols->emplace(key, read_symbols(object)).first;
+  const auto found = known->second.find(mapped.address);
+  return found ? std::string(found->name) : std::string();
+}
+
+Region function_region(const MappedObject& mapped, const Region& object) {
+  Region region = object;
+  const symbols::FunctionName name = symbols::function_name(symbol_at(mapped));
+  region.name = name.name;
+  region.canonical_name = name.whole;
+  return region;
+}
 
 // Without memory the function is recorded.
 bool leaves_out(const void* function) noexcept try {
   const std::optional<MappedObject> mapped = mapped_object(function);
-  Region region;
-  if (mapped) {
-    region.file = mapped->object.path;
-    region.name = region.group = file_name(mapped->object);
-  }
-  return g_filter.load()->excluded(region);
+  const Filter& filter = *g_filter.load();
+  if (!mapped) return filter.excluded(Region{});
+  Region object;
+  object.file = mapped->object.path;
+  object.name = object.group = file_name(mapped->object);
+  return filter.excluded(object, [&] { return function_region(*mapped, object); });
 } catch (const std::exception&) {
   return false;
 }

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/filter/filter_text.hpp"
 #include "core/known_directory.hpp"
 #include "core/mpi/mpi_rank.hpp"
 #include "core/mpi/spawned.hpp"
@@ -30,6 +31,7 @@
 #include "os/read_file.hpp"
 #include "os/thread.hpp"
 #include "record/measurement.hpp"
+#include "record/native/code_filter.hpp"
 #include "record/native/wrapper_interface.hpp"
 #include "record/this_process.hpp"
 #include "record/writer_options.hpp"
@@ -208,6 +210,8 @@ void begin(const std::string& settings_file) {
   const std::string spools = spools_of(settings_file);
   auto session = std::make_unique<Session>(Session{spools, start_options(settings_file, spools)});
   if (!takes_events(spools)) return;
+  const char* const filter = ::secure_getenv(kNativeFilterVariable);
+  if (filter != nullptr) filter_code(Filter(filter_choices_in(filter)));
   session->options.above = id_of(spools, fs::path(settings_file).parent_path());
   set_thread_namer(name_this_thread);
   start(session->options);

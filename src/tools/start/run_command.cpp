@@ -81,6 +81,7 @@ constexpr char kUnmeasuredVariable[] = "TIMELOOM_UNMEASURED";
   std::vector<std::string> words = python_words(line, python);
   unsetenv(kNativeSettingsVariable);  // of a run around this one
   unsetenv(kNativeSpoolsVariable);
+  unsetenv(kNativeFilterVariable);
   become(words);
 }
 

@@ -17,6 +17,7 @@
 
 #include "core/error.hpp"
 #include "core/executable.hpp"
+#include "core/filter/filter_text.hpp"
 #include "core/known_directory.hpp"
 #include "core/life.hpp"
 #include "core/mpi/mpi_rank.hpp"
@@ -62,6 +63,10 @@ constexpr std::string_view kNativeSettings[] = {"output",
                                                 "thread-locks",
                                                 "mpi",
                                                 "compiler",
+                                                "include",
+                                                "exclude",
+                                                "only-my-code",
+                                                "filter-file",
                                                 "kokkos",
                                                 "profile",
                                                 "profile-depth",
@@ -146,14 +151,30 @@ struct LoadedLibraries {
   std::string kokkos = {};
 };
 
+// The filter of compiled code. Throws Error if the file of the filter is wrong.
+std::string native_filter_of(const Settings& settings) {
+  FilterChoices choices;
+  choices.rules = settings.rules();
+  choices.only_my_code = settings.flag(kSettings.only_my_code);
+  const bool refused = settings.given(kSettings.compiler) && !settings.flag(kSettings.compiler);
+  if (refused) choices.rules = {{false, "*"}};
+  const std::string& file = settings.text(kSettings.filter_file);
+  if (file.empty()) return filter_text(choices, {});
+  (void)FilterFile::load(file);
+  std::error_code ignored;
+  return filter_text(choices, fs::absolute(file, ignored).lexically_normal().string());
+}
+
 int run_program(const CommandLine& line, const std::string& program, const NativeRun& run,
-                const LoadedLibraries& libraries = {}) {
+                const LoadedLibraries& libraries = {}, const std::string& filter = {}) {
   const fs::path& directory = run.directory;
   const fs::path settings =
       directory.empty() ? directory : directory / run::entry(run::Item::kSettings).name;
   ::setenv(kNativeSettingsVariable, settings.c_str(), 1);
   ::setenv(kRunIdVariable, text_of(run.id).c_str(), 1);
   ::setenv(kNativeLauncherVariable, own_executable().c_str(), 1);
+  ::unsetenv(kNativeFilterVariable);
+  if (!filter.empty()) ::setenv(kNativeFilterVariable, filter.c_str(), 1);
   if (run.spawn != 0) ::setenv(kNativeParentVariable, native_variable(kParentVariable).c_str(), 1);
   ::unsetenv(kParentVariable);
   if (!libraries.wrappers.empty()) ::setenv(kPreloadVariable, libraries.wrappers.c_str(), 1);
@@ -387,6 +408,7 @@ int run_native(const CommandLine& line) {
     return run_program(line, program, {});
   }
   if (settings.text(kSettings.results) == "none") return run_program(line, program, {});
+  const std::string filter = native_filter_of(settings);
   const NativeRun run = make_run(line, settings);
   if (run.directory.empty()) return run_program(line, program, run);
   const auto begin = std::chrono::steady_clock::now();
@@ -395,7 +417,7 @@ int run_native(const CommandLine& line) {
   int status = 0;
   try {
     const std::string kokkos = kokkos_value(settings, native_variable(kKokkosVariable));
-    status = run_program(line, program, run, {native_preload_value(settings), kokkos});
+    status = run_program(line, program, run, {native_preload_value(settings), kokkos}, filter);
   } catch (const Error&) {
     if (end_of(run) == run::Others::kEnded && run::count_spools(run.directory) == 0) {
       run::forget_directory(run.known(), run.existed);

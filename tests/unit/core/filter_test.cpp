@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "core/error.hpp"
+#include "core/filter/filter_text.hpp"
+
 namespace timeloom {
 namespace {
 
@@ -137,6 +140,58 @@ TEST(Filter, FileSpeaksAfterTheRulesAndOfUserRegions) {
   region.name = "phase";
   EXPECT_TRUE(filter.excluded_by_file(region));
   EXPECT_FALSE(Filter({exclude("*")}).excluded_by_file(region));
+}
+
+// Compiled code: whether the function is left out, and how often its name was needed.
+std::pair<bool, int> of_code(const Filter& filter, const std::string& function) {
+  Region object;
+  object.name = object.group = "libsolver.so.1";
+  object.file = "/opt/lib/libsolver.so.1";
+  int asked = 0;
+  const bool excluded = filter.excluded(object, [&] {
+    ++asked;
+    Region region = object;
+    region.name = region.canonical_name = function;
+    return region;
+  });
+  return {excluded, asked};
+}
+
+using Asked = std::pair<bool, int>;
+
+TEST(Filter, CompiledCodeMatchesByObjectOrFunction) {
+  EXPECT_EQ(of_code(Filter({exclude("libsolver.so*")}), "step"), Asked(true, 0));
+  EXPECT_EQ(of_code(Filter({exclude("*/lib/*")}), "step"), Asked(true, 0));
+  EXPECT_EQ(of_code(Filter({exclude("/usr/*"), exclude("stdlib")}), "step"), Asked(false, 0));
+  EXPECT_EQ(of_code(Filter({exclude("step")}), "step"), Asked(true, 1));
+  EXPECT_EQ(of_code(Filter({exclude("ste"), exclude("x*")}), "step"), Asked(false, 1));
+  EXPECT_EQ(of_code(Filter({include("step")}), "other"), Asked(true, 1));
+  EXPECT_EQ(of_code(Filter({exclude("libsolver"), include("step")}), "step"), Asked(false, 1));
+  EXPECT_EQ(of_code(Filter({exclude("step"), include("*/lib/*")}), "step"), Asked(false, 0));
+}
+
+TEST(Filter, AFilterFileSeesBothNamesOfCompiledCode) {
+  const auto filter = [](const std::string& rules) {
+    FilterChoices choices;
+    choices.file = FilterFile::parse(
+        "SCOREP_REGION_NAMES_BEGIN " + rules + " SCOREP_REGION_NAMES_END", "a.filter");
+    return Filter(choices);
+  };
+  EXPECT_TRUE(of_code(filter("EXCLUDE step"), "step").first);
+  EXPECT_TRUE(of_code(filter("EXCLUDE libsolver.so.1"), "step").first);
+  EXPECT_FALSE(of_code(filter("EXCLUDE * INCLUDE step"), "step").first);
+}
+
+TEST(Filter, ChoicesGoThroughText) {
+  FilterChoices choices;
+  choices.rules = {include("a b"), exclude("*"), include("x\ny")};
+  choices.only_my_code = true;
+  const FilterChoices read = filter_choices_in(filter_text(choices, ""));
+  EXPECT_EQ(read.rules, (std::vector<FilterRule>{include("a b"), exclude("*"), include("x?y")}));
+  EXPECT_TRUE(read.only_my_code && read.file.empty());
+  EXPECT_TRUE(filter_choices_in("").rules.empty());
+  EXPECT_TRUE(filter_choices_in("include \nexclude\nother x").rules.empty());
+  EXPECT_THROW(filter_choices_in("filter-file /does/not/exist"), Error);
 }
 
 }  // namespace
