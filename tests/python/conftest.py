@@ -15,6 +15,8 @@ from archives import MAIN, WORKER, make_archive
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+os.environ.update(streams.NO_COLLECTIONS)  # tests of collections switch them on
+
 # The scripts of the repository are tested like everything else.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -52,7 +54,7 @@ def timeloom_program() -> str:
 def no_settings(monkeypatch):
     """Removes the tester's settings from the environment; a test sets its own."""
     for name in [name for name in os.environ if name.startswith(("TIMELOOM_", "SCOREP_"))]:
-        if name != "TIMELOOM_PROGRAM":
+        if name != "TIMELOOM_PROGRAM" and name not in streams.NO_COLLECTIONS:
             monkeypatch.delenv(name)
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from spool_reader import spools_of, stream
 
+# The interpreter collects garbage by the number of objects, Timeloom's included; streams are compared whole.
+NO_COLLECTIONS = {"TIMELOOM_GC": "off"}
 PROGRAMS = Path(__file__).parent / "programs"
 INSTRUMENTERS = ["frame", "profile", "trace"]
 C_INSTRUMENTERS = ["profile"]
@@ -23,7 +25,7 @@ def of_program(name):
 
 def environment(extra=None):
     kept = {k: v for k, v in os.environ.items() if not k.startswith("TIMELOOM_")}
-    return {**kept, "PYTHONHASHSEED": "0", **(extra or {})}
+    return {**kept, "PYTHONHASHSEED": "0", **NO_COLLECTIONS, **(extra or {})}
 
 
 def run_python(arguments, directory, **options):

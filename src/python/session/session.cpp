@@ -17,6 +17,7 @@
 #include "python/observe/cost/callback_times.hpp"
 #include "python/observe/cost/instrumenter_pause.hpp"
 #include "python/observe/hooks/closed_generators.hpp"
+#include "python/observe/hooks/collections.hpp"
 #include "python/observe/hooks/event_code.hpp"
 #include "python/observe/hooks/instrumenter.hpp"
 #include "python/observe/hooks/open_calls.hpp"
@@ -71,6 +72,11 @@ void set_watching(bool on) noexcept {
   g_watching_session = on;
   g_instrumenting = on && g_session.plan.instrumenter != &kDummy;
   watch_closing(g_instrumenting);
+  if (on && g_session.settings.flag(kSettings.gc)) {
+    watch_collections();
+  } else {
+    unwatch_collections();
+  }
 }
 
 // REQUIRES: the control lock, as for all functions that change the session.

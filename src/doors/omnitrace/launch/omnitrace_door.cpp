@@ -10,6 +10,8 @@ constexpr DoorSetting kOmnitraceOverrides[] = {{kSettings.layout, "omnitrace"},
                                                {kSettings.imports, "on"},
                                                {kSettings.waiting, "off"},
                                                {kSettings.quiet, "on"}};
+// Collections of garbage are in no table of Omnitrace.
+constexpr DoorSetting kOmnitraceDefaults[] = {{kSettings.gc, "off"}};
 constexpr std::string_view kOmnitraceModules[] = {"omnitrace", "rocprofsys"};
 constexpr std::string_view kOmnitraceCommands[] = {"omnitrace-python", "rocprof-sys-python"};
 
@@ -20,6 +22,7 @@ const Door kOmnitraceDoor{.name = "omnitrace",
                           .modules = kOmnitraceModules,
                           .commands = kOmnitraceCommands,
                           .wrong_usage = 2,
-                          .settings = kOmnitraceOverrides};
+                          .settings = kOmnitraceOverrides,
+                          .defaults = kOmnitraceDefaults};
 
 }  // namespace timeloom::python

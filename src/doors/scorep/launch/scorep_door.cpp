@@ -14,8 +14,9 @@ constexpr DoorSetting kScorepOverrides[] = {
     {kSettings.location_names, "scorep"}, {kSettings.imports, "on"},
     {kSettings.waiting, "off"},           {kSettings.quiet, "on"}};
 
-// A launcher asks for nothing: only --mpp=mpi does.
-constexpr DoorSetting kDefaults[] = {{kSettings.mpi, "off"}};
+// A launcher asks for nothing: only --mpp=mpi does. Collections of garbage are in no table of
+// Score-P.
+constexpr DoorSetting kDefaults[] = {{kSettings.mpi, "off"}, {kSettings.gc, "off"}};
 
 constexpr std::string_view kScorepModules[] = {"scorep"};
 constexpr std::string_view kScorepCommands[] = {"scorep-python"};
