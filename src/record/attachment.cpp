@@ -53,7 +53,7 @@ void end_of_thread(void* recorder) {
   const std::lock_guard lock(s.mutex);
   std::erase_if(s.attached, [&](const Attached& a) {
     const bool ends = a.recorder == own.get();
-    if (ends) s.cpu.add_ended(a.cpu);
+    if (ends) s.cpu.add_ended(a.cpu), s.native.ends(a.id);
     return ends;
   });
   if (!own->attached()) return;
@@ -132,8 +132,10 @@ void sample_metrics(State& s, ThreadRecorder& recorder) {
 }
 
 // Puts the recorder of a thread on the list, with a location of its own.
-void put_on_list(State& s, ThreadRecorder& recorder, std::uintptr_t thread) {
-  s.attached.push_back({&recorder, thread, ThreadCpu(static_cast<pthread_t>(thread))});
+void put_on_list(State& s, ThreadRecorder& recorder, std::uintptr_t thread, std::uint64_t id) {
+  const ThreadCpu cpu(static_cast<pthread_t>(thread));
+  s.attached.push_back({&recorder, thread, id, cpu});
+  s.native.begins_to_record(id, cpu.before());
   recorder.attach(s.writer.get(), s.next_location++);
   if (s.max_depth != 0) recorder.limit_recorded_depth(s.max_depth);
   recorder.limit_profile_levels(s.profile_depth);
@@ -151,7 +153,7 @@ ThreadRecorder* join_measurement(State& s) {
   }
   ThreadRecorder* recorder = own_recorder();
   if (recorder->attached()) return recorder;
-  put_on_list(s, *recorder, static_cast<std::uintptr_t>(pthread_self()));
+  put_on_list(s, *recorder, static_cast<std::uintptr_t>(pthread_self()), os::thread_id());
   if (s.metrics.any()) sample_metrics(s, *recorder);
   if (!g_recording) recorder->extended(ExtendedKind::kRecordingOff, {});
   return recorder;
@@ -257,7 +259,7 @@ ThreadRecorder* bring_in(const OtherThread& other) noexcept try {
   ThreadRecorder& recorder = *made;
   s.brought.emplace(other.thread, Brought{std::move(made), other.id});
   g_brought = s.brought.size();
-  put_on_list(s, recorder, other.thread);
+  put_on_list(s, recorder, other.thread, other.id);
   s.writer->define_location(recorder.location(), other.id,
                             other.name.empty() ? default_name(recorder.location()) : other.name);
   return &recorder;

@@ -23,6 +23,8 @@ class ThreadCpu {
     known_ = pthread_getcpuclockid(thread, &clock_) == 0;
     before_ = now();
   }
+  // What it had taken before that moment, in nanoseconds.
+  std::uint64_t before() const noexcept { return before_; }
   // Nanoseconds; 0 where the thread has ended.
   std::uint64_t passed() const noexcept {
     const std::uint64_t all = now();

@@ -104,11 +104,33 @@ std::uint64_t profile_bytes(const State& s) {
   return bytes;
 }
 
+// REQUIRES: the mutex.
+void look_at_native_threads(State& s, std::uint64_t other_ns) noexcept try {
+  const KeepOff of_wrappers;
+  std::vector<std::uint64_t> recorded;
+  for (const Attached& a : s.attached) recorded.push_back(a.id);
+  s.native.look(other_ns, recorded);
+} catch (const std::bad_alloc&) {
+  return;
+}
+
+// The CPU times now. Looks at threads that record nothing, unless the process has forbidden itself
+// system calls. REQUIRES: the mutex.
+CpuTimes take_cpu_times(State& s) noexcept {
+  const CpuTimes times = s.cpu.times(s.attached, s.writer->drain_cpu_ns());
+  if (s.native.wants_look(times.other) && !s.filters.added()) {
+    look_at_native_threads(s, times.other);
+  }
+  return times;
+}
+
 // Called by the drain. Who holds the mutex may wait for the drain to end.
 void note_cpu_times() noexcept {
   State& s = state();
   const std::unique_lock lock(s.mutex, std::try_to_lock);
-  if (lock && g_active) s.writer->note(s.cpu.times(s.attached, s.writer->drain_cpu_ns()));
+  if (!lock || !g_active) return;
+  s.writer->note(take_cpu_times(s));
+  s.native.tell(*s.writer, false);
 }
 
 Totals totals_locked(const State& s) {
@@ -176,6 +198,7 @@ void start(const StartOptions& options) {
     s.finished_bytes = 0;
     s.unmatched_leaves = 0;
     s.cpu.begin();
+    s.native.begin();
     detail::g_number.fetch_add(1);
     g_active = true;
     g_recording.store(true, std::memory_order_release);
@@ -235,7 +258,12 @@ void note_ending(Ending ending) noexcept {
 void tell_endings_to(void (*listener)(Ending)) noexcept { g_hears_ending = listener; }
 
 bool is_restricted() noexcept {
-  const bool restricted = g_active && state().filters.added();
+  State& s = state();
+  const auto added = [&s] {
+    const std::lock_guard lock(s.mutex);  // the drain may ask meanwhile
+    return s.filters.added();
+  };
+  const bool restricted = g_active && added();
   if (restricted) note_own_ending({EndingKind::kRestricted, 0});
   return restricted;
 }
@@ -265,7 +293,8 @@ Totals stop(Ending ending) noexcept {
   if (!g_active) return {};
   g_recording = false;
   g_active = false;
-  s.writer->define_property(kCpuTimes, to_text(s.cpu.times(s.attached, s.writer->drain_cpu_ns())));
+  s.writer->define_property(kCpuTimes, to_text(take_cpu_times(s)));
+  s.native.tell(*s.writer, true);
   for (const Attached& a : s.attached) a.recorder->close_all();
   Totals result = totals_locked(s);
   const std::uint64_t aggregated = profile_bytes(s);

@@ -16,12 +16,14 @@
 #include "record/cpu_account.hpp"
 #include "record/definition_table.hpp"
 #include "record/measurement.hpp"
+#include "record/native/native_watch.hpp"
 
 namespace timeloom::record {
 
 struct Attached {
   ThreadRecorder* recorder;
   std::uintptr_t thread;  // pthread id
+  std::uint64_t id;       // of the kernel
   ThreadCpu cpu;
 };
 
@@ -53,6 +55,7 @@ struct State {
   std::uint64_t finished_bytes = 0;  // of their profiles
   std::uint64_t unmatched_leaves = 0;
   CpuAccount cpu;
+  NativeWatch native;
   std::atomic<ThreadNamer> namer = nullptr;  // called without the mutex
   LocationGroup process;
   std::string parent;

@@ -260,6 +260,15 @@ bool parse_clock_offset(Cursor in, ProcessDefinitions& out) {
   return in.ok();
 }
 
+bool parse_native_threads(Cursor in, ProcessDefinitions& out) {
+  std::string name = in.text();
+  NativeThreads threads;
+  threads.threads = in.number<std::uint64_t>();
+  threads.cpu_ns = in.number<std::uint64_t>();
+  if (in.ok()) out.native_threads[std::move(name)] = threads;
+  return in.ok();
+}
+
 bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
   switch (kind) {
     case DefinitionKind::kProcess: return parse_process(in, out);
@@ -281,6 +290,7 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
     case DefinitionKind::kProperty: return parse_property(in, out);
     case DefinitionKind::kEnd: return parse_end(in, out);
     case DefinitionKind::kLimit: return parse_limit(in, out);
+    case DefinitionKind::kNativeThreads: return parse_native_threads(in, out);
     case DefinitionKind::kCommunicator: return parse_communicator(in, out);
     case DefinitionKind::kClockOffset: return parse_clock_offset(in, out);
     case DefinitionKind::kCut: return parse_cut(in, out);

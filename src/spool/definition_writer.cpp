@@ -249,6 +249,14 @@ void Writer::define_marker(std::uint32_t location, std::uint64_t ticks,
          Payload{}.number(location).number(ticks).label(text, options_.secrets).bytes());
 }
 
+void Writer::define_native_threads(const std::string& name, const NativeThreads& threads) noexcept {
+  append(DefinitionKind::kNativeThreads, Payload{}
+                                             .label(name, options_.secrets)
+                                             .number(threads.threads)
+                                             .number(threads.cpu_ns)
+                                             .bytes());
+}
+
 void Writer::define_io_handle(IoHandleId id, const IoHandle& handle) noexcept {
   append(DefinitionKind::kIoHandle, Payload{}
                                         .number(id.value())

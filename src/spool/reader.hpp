@@ -70,8 +70,9 @@ struct ProcessDefinitions {
   std::uint64_t lost_events = 0;
   std::uint64_t dropped_events = 0;  // dropped by this process, from its own and others' files
   CpuTimes cpu;                      // of a process that has not ended the measurement
-  std::uint64_t log_size = 0;        // bytes of the last file of the log when it ended
-  std::uint32_t last_log = 0;        // the number of that file
+  NativeThreadsByName native_threads;
+  std::uint64_t log_size = 0;  // bytes of the last file of the log when it ended
+  std::uint32_t last_log = 0;  // the number of that file
 };
 
 // The last readings of the clocks of a thread that may have recorded nothing for a while; see

@@ -128,6 +128,8 @@ class Writer {
   void define_marker(std::uint32_t location, std::uint64_t ticks, const std::string& text) noexcept;
   void define_property(const std::string& key, const std::string& value) noexcept;
   void define_clock_sync(const os::ClockSync& sync) noexcept;
+  // Replaces the sum that was defined for the name before.
+  void define_native_threads(const std::string& name, const NativeThreads& threads) noexcept;
   // There was no space for events of the location from `ticks` on.
   void define_cut(std::uint32_t location, std::uint64_t ticks) noexcept;
 

@@ -41,6 +41,17 @@ TEST_F(DefinitionsTest, ALaterNameOfTheProcessCounts) {
   EXPECT_EQ(found.parent, "12-0");
 }
 
+TEST_F(DefinitionsTest, ALaterSumOfNativeThreadsCounts) {
+  create().define_native_threads("OpenBLAS", {4, 1000});
+  writer_->define_native_threads("pool", {1, 50});
+  writer_->define_native_threads("OpenBLAS", {8, 3000});
+  const ProcessDefinitions found = close_and_read_definitions();
+  ASSERT_EQ(found.native_threads.size(), 2u);
+  EXPECT_EQ(found.native_threads.at("OpenBLAS").threads, 8u);
+  EXPECT_EQ(found.native_threads.at("OpenBLAS").cpu_ns, 3000u);
+  EXPECT_EQ(found.native_threads.at("pool").cpu_ns, 50u);
+}
+
 TEST_F(DefinitionsTest, APropertyMayFollowTheEnd) {
   create().define_property("a", "1");
   writer_->close();
