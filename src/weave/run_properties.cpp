@@ -207,6 +207,9 @@ void SpoolSource::add_properties() {
     definitions_.properties[kObservedShare] = std::move(share);
   }
   if (cpu_.known()) definitions_.properties[kCpuTimes] = to_text(cpu_);
+  if (!native_threads_.empty()) {
+    definitions_.properties[kNativeThreads] = to_text(native_threads_);
+  }
   if (const std::string text = ending(); !text.empty()) {
     definitions_.properties["timeloom::ending"] = text;
   }

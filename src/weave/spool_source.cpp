@@ -133,6 +133,9 @@ void SpoolSource::add_process(Process& process, Unifier& unifier, CodeRegions& c
   definitions_.groups.push_back(std::move(group));
   if (!from.properties.contains(kProcessCost)) cost_.add_unknown();
   if (!from.ended) add_cpu(from.cpu);
+  for (const auto& [name, threads] : from.native_threads) {
+    if (threads.threads > 0) add(native_threads_[name], threads);
+  }
   for (const auto& [key, value] : from.properties) take_property(process, key, value);
 }
 

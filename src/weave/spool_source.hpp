@@ -184,6 +184,7 @@ class SpoolSource : public RunSource {
   std::set<std::uint32_t> truncated_;      // the same for single visits
   std::vector<ObservedCpu> observed_cpu_;  // of processes with a limit whose instrumenter paused
   CpuTimes cpu_;                           // of all processes, as far as they are known
+  NativeThreadsByName native_threads_;     // the same
   CostSum cost_;                           // of measuring, over all processes
   std::optional<std::uint64_t> windows_;   // windows that were recorded; empty: unknown
   std::uint64_t aggregated_events_ = 0;    // of threads that have other events, too

@@ -60,6 +60,26 @@ def recorded(directory, library, text, *options, status=0):
 ENDS, KILLED, FORKS = ENDINGS
 
 
+def known(report):
+    return sum(one["cpu_s"] for one in report["native_threads"])
+
+
+def share(report, seconds):
+    return f"of CPU time ({100 * seconds / report['cpu_s']:.1f}% of all)"
+
+
+def assert_shown(report, run, timeloom):
+    """Each part that matters is a line of every report."""
+    threads = sum(one["threads"] for one in report["native_threads"])
+    for words in (["report"], ["report", "--full"], ["info"]):
+        lines = timeloom(*words, run).stdout.splitlines()
+        native, unseen = ([line for line in lines if text in line] for text in ("native threads: ", " in threads that ended unseen"))
+        for shown, seconds in ((native, known(report)), (unseen, report["unseen_cpu_s"])):
+            assert len(shown) == (seconds >= 0.02 and seconds >= 0.01 * report["cpu_s"]), lines
+            assert all(share(report, seconds) in line for line in shown)
+        assert all(f"native threads: {threads}, " in line for line in native)
+
+
 @pytest.mark.parametrize(("ending", "mode"), [(ENDS, []), (ENDS, ["--profile"]), (KILLED, []), (FORKS, [])], ids=["ends", "profile", "killed", "forks"])
 def test_time_of_threads_that_run_no_python(tmp_path, library, timeloom, mode, ending):
     run = recorded(tmp_path, library, BURN + ending, *mode, status=ENDINGS[ending])
@@ -69,11 +89,29 @@ def test_time_of_threads_that_run_no_python(tmp_path, library, timeloom, mode, e
     # The recorder and the end of the program take little; the kernel's clocks agree.
     assert burnt - 0.005 <= report["other_cpu_s"] <= burnt + 0.1
     assert report["cpu_s"] >= told["process"] - 0.01 and report["cpu_s"] - report["other_cpu_s"] >= told["main"] - 0.01
-    share = 100 * report["other_cpu_s"] / report["cpu_s"]
-    shown = f"ms of CPU time ({share:.1f}% of all) in threads that recorded nothing"
-    for words in (["report"], ["report", "--full"], ["info"]):
-        (line,) = [line for line in timeloom(*words, run).stdout.splitlines() if "threads that recorded nothing" in line]
-        assert line.endswith(shown) and f"{1000 * report['other_cpu_s']:.0f}" in line
+    # The threads have ended; some may have been seen before.
+    assert known(report) + report["unseen_cpu_s"] == pytest.approx(report["other_cpu_s"])
+    assert_shown(report, run, timeloom)
+
+
+POOL = BURN.replace("other = burn(0.1)", "burn_in_pool = ctypes.CDLL(os.environ['OTHER_CPU']).burn_in_pool\nburn_in_pool.argtypes = [ctypes.c_double]\nburn_in_pool(0.15)")
+POOL_ENDINGS = {"": 0, "time.sleep(1.5); os.kill(os.getpid(), 9)": -signal.SIGKILL}
+
+
+@pytest.mark.parametrize("ending", POOL_ENDINGS, ids=["ends", "killed"])
+def test_threads_that_stay_are_known_by_their_names(tmp_path, library, timeloom, ending):
+    run = recorded(tmp_path, library, POOL + ending, status=POOL_ENDINGS[ending])
+    report = json.loads(timeloom("report", "--json", run).stdout)
+    # Python's main thread has recorded; no row has what Timeloom's own threads take.
+    found = {one["name"]: one for one in report["native_threads"]}
+    assert set(found) == {"even burner", "odd burner"}
+    assert [one["threads"] for one in found.values()] == [2, 2]
+    # A killed process has written what it had seen up to a sixteenth of it.
+    assert all(0.28 <= one["cpu_s"] <= 0.4 for one in found.values())
+    assert known(report) + report["unseen_cpu_s"] == pytest.approx(report["other_cpu_s"])
+    assert_shown(report, run, timeloom)
+    (line,) = [line for line in timeloom("report", run).stdout.splitlines() if line.startswith("+ native threads: 4, ")]
+    assert "even burner " in line and "odd burner " in line
 
 
 THREADS = """
@@ -92,7 +130,8 @@ def test_recorded_threads_are_no_others(tmp_path, library, timeloom):
     run = recorded(tmp_path, library, THREADS)
     report = json.loads(timeloom("report", "--json", run).stdout)
     assert report["cpu_s"] >= 0.4 and report["other_cpu_s"] < 0.02
-    assert "recorded nothing" not in timeloom("report", run).stdout
+    assert report["native_threads"] == []
+    assert not [line for line in timeloom("report", run).stdout.splitlines() if line.startswith("+")]
 
 
 def test_a_recording_of_a_part_has_the_time_of_that_part(tmp_path, library, timeloom):

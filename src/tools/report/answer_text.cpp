@@ -266,7 +266,7 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
   const std::string shown = shorten_right(program, left, terminal);
   output.write(terminal.paint(shown, Ink::kBold) +
                shorten_right(rest, room - std::min(room, columns(shown)), terminal) + "\n");
-  write_other_cpu(facts.cpu, terminal, output);
+  write_other_cpu(facts, terminal, output);
   write_losses(facts.losses, terminal, output);
 }
 
@@ -277,9 +277,11 @@ void write_answer(const Answer& answer, const RunFacts& facts, const std::string
     output.write("\nNo region was entered: there is nothing to show.\n");
     return;
   }
-  std::size_t taken = other_cpu_text(facts.cpu, terminal).empty() ? 1 : 2;
-  for (const std::string& loss : facts.losses) {
-    taken += (columns("! " + printable(loss)) + terminal.width - 1) / terminal.width;
+  std::size_t taken = 1;
+  for (const auto& lines : {other_cpu_lines(facts, terminal), facts.losses}) {
+    for (const std::string& line : lines) {
+      taken += (columns("! " + printable(line)) + terminal.width - 1) / terminal.width;
+    }
   }
   AnswerWriter(answer, terminal, output).write(taken);
 }

@@ -171,13 +171,14 @@ void write_headline(const RunFacts& facts, const std::string& run, const Termina
     }
   }
   output.write(line + "\n");
-  write_other_cpu(facts.cpu, terminal, output);
+  write_other_cpu(facts, terminal, output);
   write_losses(facts.losses, terminal, output);
 }
 
-void write_other_cpu(const CpuTimes& cpu, const Terminal& terminal, Output& output) {
-  const std::string text = other_cpu_text(cpu, terminal);
-  if (!text.empty()) output.write(terminal.paint("+ " + text, Ink::kWarning) + "\n");
+void write_other_cpu(const RunFacts& facts, const Terminal& terminal, Output& output) {
+  for (const std::string& text : other_cpu_lines(facts, terminal)) {
+    output.write(terminal.paint("+ " + text, Ink::kWarning) + "\n");
+  }
 }
 
 void write_losses(const std::vector<std::string>& losses, const Terminal& terminal,

@@ -24,7 +24,7 @@ void write_headline(const RunFacts& facts, const std::string& run, const Termina
 void write_losses(const std::vector<std::string>& losses, const Terminal& terminal, Output& output);
 
 // A line behind "+" where much of the CPU time of the run is in none of its tables.
-void write_other_cpu(const CpuTimes& cpu, const Terminal& terminal, Output& output);
+void write_other_cpu(const RunFacts& facts, const Terminal& terminal, Output& output);
 
 // `scope` names the threads that are counted: "5 threads".
 void write_tree(const ReportData& data, const RowOptions& options, const std::string& scope,

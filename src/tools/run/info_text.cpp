@@ -83,15 +83,15 @@ class InfoWriter {
     line("regions", count(all_.regions.size()));
     line("clock", formatted("{} ticks a second", count(all_.clock.ticks_per_second)));
     line("written by", all_.creator);
-    cpu(facts.cpu);
+    cpu(facts);
     overhead();
     write_losses(facts.losses, terminal_, output_);
   }
 
-  void cpu(const CpuTimes& times) {
-    if (!times.known()) return;
-    line("CPU time", duration(static_cast<double>(times.process) * 1e-9, terminal_, " "));
-    line("", other_cpu_text(times, terminal_));
+  void cpu(const RunFacts& facts) {
+    if (!facts.cpu.known()) return;
+    line("CPU time", duration(static_cast<double>(facts.cpu.process) * 1e-9, terminal_, " "));
+    for (const std::string& text : other_cpu_lines(facts, terminal_)) line("", text);
   }
 
   void overhead() {

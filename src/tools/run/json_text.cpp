@@ -29,6 +29,13 @@ void add_facts(ordered_json& object, const RunFacts& facts, const std::string& r
   if (facts.cpu.known()) {
     object["cpu_s"] = static_cast<double>(facts.cpu.process) * 1e-9;
     object["other_cpu_s"] = static_cast<double>(facts.cpu.other) * 1e-9;
+    auto& native = object["native_threads"] = ordered_json::array();
+    for (const auto& [name, sum] : facts.native_threads) {
+      native.push_back({{"name", name},
+                        {"threads", sum.threads},
+                        {"cpu_s", static_cast<double>(sum.cpu_ns) * 1e-9}});
+    }
+    object["unseen_cpu_s"] = static_cast<double>(unseen_cpu(facts)) * 1e-9;
   }
   object["losses"] = facts.losses;
 }

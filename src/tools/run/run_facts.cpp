@@ -1,6 +1,7 @@
 #include "tools/run/run_facts.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "core/run_properties.hpp"
@@ -27,14 +28,55 @@ std::string program_of(const LocationGroup& group) {
 
 }  // namespace
 
-std::string other_cpu_text(const CpuTimes& cpu, const Terminal& terminal) {
+std::uint64_t unseen_cpu(const RunFacts& facts) noexcept {
+  std::uint64_t rest = facts.cpu.other;
+  for (const auto& [name, sum] : facts.native_threads) rest -= std::min(rest, sum.cpu_ns);
+  return rest;
+}
+
+namespace {
+
+// "1.90 s of CPU time (31.2% of all)"; empty: too little to matter.
+std::string share_of_cpu(std::uint64_t cpu_ns, const RunFacts& facts, const Terminal& terminal) {
   // Below it is what the clocks of threads and processes differ by, and the end of the program.
   constexpr double kLeastSeconds = 0.02, kLeastShare = 0.01;
-  const double other = static_cast<double>(cpu.other) * 1e-9;
-  const double share = cpu.known() ? other / (static_cast<double>(cpu.process) * 1e-9) : 0;
-  if (other < kLeastSeconds || share < kLeastShare) return {};
-  return formatted("{} of CPU time ({} of all) in threads that recorded nothing",
-                   duration(other, terminal, " "), percent(share));
+  const double time = static_cast<double>(cpu_ns) * 1e-9;
+  const double share =
+      facts.cpu.known() ? time / (static_cast<double>(facts.cpu.process) * 1e-9) : 0;
+  if (time < kLeastSeconds || share < kLeastShare) return {};
+  return formatted("{} of CPU time ({} of all)", duration(time, terminal, " "), percent(share));
+}
+
+// "python3 1.70 s, OpenBLAS 200 ms", the largest first; no more than a few.
+std::string largest_names(const NativeThreadsByName& threads, const Terminal& terminal) {
+  constexpr std::size_t kMostNames = 3;
+  std::vector<std::pair<std::uint64_t, std::string_view>> names;
+  for (const auto& [name, sum] : threads) names.emplace_back(sum.cpu_ns, name);
+  std::ranges::stable_sort(names, std::greater(), &decltype(names)::value_type::first);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
+    const auto& [cpu_ns, name] = names[i];
+    text += formatted("{}{} {}", i == 0 ? "" : ", ", printable(name),
+                      duration(static_cast<double>(cpu_ns) * 1e-9, terminal, " "));
+  }
+  return names.size() > kMostNames ? text + ", ..." : text;
+}
+
+}  // namespace
+
+std::vector<std::string> other_cpu_lines(const RunFacts& facts, const Terminal& terminal) {
+  std::vector<std::string> lines;
+  const std::uint64_t unseen = unseen_cpu(facts);
+  if (std::string text = share_of_cpu(facts.cpu.other - unseen, facts, terminal); !text.empty()) {
+    std::uint64_t threads = 0;
+    for (const auto& [name, sum] : facts.native_threads) threads += sum.threads;
+    lines.push_back(formatted("native threads: {}, {}: {}", count(threads), text,
+                              largest_names(facts.native_threads, terminal)));
+  }
+  if (std::string text = share_of_cpu(unseen, facts, terminal); !text.empty()) {
+    lines.push_back(text + " in threads that ended unseen");
+  }
+  return lines;
 }
 
 double seconds(std::uint64_t ticks, const Definitions& definitions) {
@@ -73,6 +115,10 @@ RunFacts facts_of(const Definitions& definitions) {
   if (const auto cpu = definitions.properties.find(kCpuTimes);
       cpu != definitions.properties.end()) {
     facts.cpu = cpu_times_of(cpu->second);
+  }
+  if (const auto native = definitions.properties.find(kNativeThreads);
+      native != definitions.properties.end()) {
+    facts.native_threads = native_threads_of(native->second);
   }
   facts.gpu_busy = gpu_busy(definitions);
   const ThrottledFunctions throttled(definitions.properties);

@@ -30,14 +30,19 @@ struct RunFacts {
   std::optional<double> gpu_busy;        // share of the wall time; none: no GPU was recorded
   std::optional<double> observed_share;  // of the CPU time; none: all of it, or not known
   CpuTimes cpu;                          // of all processes; zeros: not known
+  NativeThreadsByName native_threads;    // they take a part of cpu.other
   std::vector<std::string> losses;       // lost and cut-off parts, one sentence each
 };
 
 RunFacts facts_of(const Definitions& definitions);
 
-// "1.52 s of CPU time (31.2%) in threads that recorded nothing"; empty: none that matters, or not
-// known.
-std::string other_cpu_text(const CpuTimes& cpu, const Terminal& terminal);
+// The part of cpu.other that no known thread has: threads that ended before anybody looked at them.
+std::uint64_t unseen_cpu(const RunFacts& facts) noexcept;
+
+// The CPU time outside of the recorded threads: "native threads: 12, 1.90 s of CPU time (31.2% of
+// all): OpenBLAS 1.80 s", "0.10 s of CPU time (1.6% of all) in threads that ended unseen"; none:
+// not known, or too little.
+std::vector<std::string> other_cpu_lines(const RunFacts& facts, const Terminal& terminal);
 
 double seconds(std::uint64_t ticks, const Definitions& definitions);
 
