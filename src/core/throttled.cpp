@@ -12,16 +12,6 @@ namespace {
 constexpr std::string_view kSeparator = " | ";
 constexpr char kUnknown[] = "unknown";
 
-std::string entry_of(const Region& region) {
-  std::string text =
-      region.name + " (" + region.file + ":" + std::to_string(region.first_line) + ")";
-  for (std::size_t at = 0; (at = text.find(kSeparator, at)) != std::string::npos;) text[at] = '_';
-  for (char& byte : text) {
-    if (static_cast<unsigned char>(byte) < ' ') byte = '_';
-  }
-  return text;
-}
-
 std::set<std::string> entries_in(const std::map<std::string, std::string>& properties,
                                  const char* key) {
   std::set<std::string> entries;
@@ -36,6 +26,16 @@ std::set<std::string> entries_in(const std::map<std::string, std::string>& prope
 }
 
 }  // namespace
+
+std::string region_entry(const Region& region) {
+  std::string text =
+      region.name + " (" + region.file + ":" + std::to_string(region.first_line) + ")";
+  for (std::size_t at = 0; (at = text.find(kSeparator, at)) != std::string::npos;) text[at] = '_';
+  for (char& byte : text) {
+    if (static_cast<unsigned char>(byte) < ' ') byte = '_';
+  }
+  return text;
+}
 
 std::string ids_text(const std::vector<std::uint32_t>& ids) {
   return joined(ids, " ", [](std::uint32_t id) { return std::to_string(id); });
@@ -93,7 +93,7 @@ std::string seen_text(std::optional<double> observed_share) {
 
 std::string throttled_text(const std::vector<const Region*>& regions) {
   std::set<std::string> entries;
-  for (const Region* region : regions) entries.insert(entry_of(*region));
+  for (const Region* region : regions) entries.insert(region_entry(*region));
   std::string text;
   for (const std::string& entry : entries) {
     text += (text.empty() ? "" : std::string(kSeparator)) + entry;
@@ -113,11 +113,11 @@ ThrottledFunctions::ThrottledFunctions(const std::map<std::string, std::string>&
 }
 
 bool ThrottledFunctions::names(const Region& region) const {
-  return !entries_.empty() && entries_.contains(entry_of(region));
+  return !entries_.empty() && entries_.contains(region_entry(region));
 }
 
 bool ThrottledFunctions::truncates(const Region& region) const {
-  return !truncated_.empty() && truncated_.contains(entry_of(region));
+  return !truncated_.empty() && truncated_.contains(region_entry(region));
 }
 
 bool ThrottledFunctions::holds(const Region& region) const {

@@ -39,6 +39,10 @@ std::vector<std::uint32_t> ids_of(std::string_view text);
 // For people: "functions seen for 31 % of the CPU time".
 std::string seen_text(std::optional<double> observed_share);
 
+// A region in a property, since each reader numbers regions anew: "pkg.f (file.py:12)", without
+// control characters and " | ".
+std::string region_entry(const Region& region);
+
 // The value of kThrottled or kTruncated for these regions.
 std::string throttled_text(const std::vector<const Region*>& regions);
 

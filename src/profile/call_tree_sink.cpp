@@ -6,6 +6,8 @@
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
+#include "profile/growing_calls.hpp"
+#include "profile/growth.hpp"
 #include "profile/tree_merge.hpp"
 
 namespace timeloom::profile {
@@ -97,6 +99,7 @@ void CallTreeSink::finish() {
     widen(tree_.definitions.clock, ticks(marker.time), ticks(marker.time));
   }
   TreeMerge merge(*definitions_);
+  Growth growth(*definitions_);
   std::uint32_t deepest = 0;
   for (std::size_t i = 0; i < aggregated_.size(); ++i) {
     Location& location = tree_.definitions.locations[i];
@@ -107,6 +110,7 @@ void CallTreeSink::finish() {
       if (aggregated.last != Timestamp{}) {
         widen(tree_.definitions.clock, ticks(aggregated.first), ticks(aggregated.last));
       }
+      growth.add(aggregated);
       merge.add(i, std::move(aggregated));
     };
     add(std::move(aggregated_[i]));
@@ -117,6 +121,9 @@ void CallTreeSink::finish() {
     if (location.event_count == 0) location.event_count = events;
   }
   merge.finish(tree_);
+  if (const std::string growing = growing_calls_text(growth.functions()); !growing.empty()) {
+    tree_.definitions.properties[kGrowingCalls] = growing;
+  }
   if (deepest > options_.max_depth) {
     tree_.definitions.properties[kReachedDepth] = std::to_string(deepest);
   }

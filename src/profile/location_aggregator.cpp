@@ -75,6 +75,7 @@ const Event* LocationAggregator::pass_calls(const Event* event, const Event* end
       AggregatedNode& node = nodes[top->node];
       // Beyond the limit a node is its own child and has no region.
       if (node.region != event->ref || time < top->entered || time >= limits_.cut) break;
+      if (AggregatedLocation::is_milestone(node.statistics.visits + 1)) break;
       node.statistics.add_visit(time - top->entered);
       --top;
     }
@@ -103,7 +104,25 @@ void LocationAggregator::leave(std::uint32_t region, std::uint64_t time) {
   if (!beyond_.empty()) return leave_beyond(time);
   if (time >= limits_.cut) return leave_in_part(time);
   --depth_;
-  aggregated_.nodes[frame.node].statistics.add_visit(time - frame.entered);
+  Statistics& statistics = aggregated_.nodes[frame.node].statistics;
+  statistics.add_visit(time - frame.entered);
+  if (AggregatedLocation::is_milestone(statistics.visits)) add_milestone(frame.node);
+}
+
+void LocationAggregator::add_milestone(std::uint32_t node) {
+  const Statistics& statistics = aggregated_.nodes[node].statistics;
+  const std::uint64_t waited = node < waited_inside_.size() ? waited_inside_[node] : 0;
+  aggregated_.milestones.push_back(
+      {node, statistics.visits, statistics.inclusive - std::min(waited, statistics.inclusive)});
+}
+
+void LocationAggregator::add_last_milestones() {
+  std::vector<bool> has_one(aggregated_.nodes.size());
+  for (const auto& one : aggregated_.milestones) has_one[one.node] = true;
+  for (std::uint32_t node = 0; node < has_one.size(); ++node) {
+    const std::uint64_t visits = aggregated_.nodes[node].statistics.visits;
+    if (has_one[node] && !AggregatedLocation::is_milestone(visits)) add_milestone(node);
+  }
 }
 
 // A visit of a function that has a node counts there with its exclusive time. The node without a
@@ -328,6 +347,12 @@ void LocationAggregator::waited(std::uint64_t time) {
   if (metric == definitions_->metrics.end()) return;
   const auto id = static_cast<std::uint32_t>(metric - definitions_->metrics.begin());
   add_sample(MetricId{id}, time, *metric);
+  const double tick = 1e9 / static_cast<double>(definitions_->clock.ticks_per_second);
+  waited_inside_.resize(aggregated_.nodes.size());
+  for (std::uint32_t level = 1; level <= depth_; ++level) {
+    waited_inside_[stack_[level].node] +=
+        static_cast<std::uint64_t>(static_cast<double>(time) / tick);
+  }
 }
 
 void LocationAggregator::add_sample(MetricId id, std::uint64_t value, const Metric& metric) {
@@ -363,6 +388,7 @@ AggregatedLocation LocationAggregator::finish() {
   if (depth_ > 0)
     fail("ends inside region " + std::to_string(aggregated_.nodes[innermost().node].region));
   aggregated_.events -= together_;
+  add_last_milestones();
   add_up_twins();
   for (AggregatedNode& node : aggregated_.nodes) {
     if (node.region < definitions_->regions.size() &&

@@ -58,12 +58,24 @@ struct AggregatedLocation {
     std::uint64_t duration = 0;
   };
 
+  // The number of visits of a node and their time without waiting, when they were 16, 32, 64, ...
+  // and at the end: see growth.hpp.
+  struct Milestone {
+    std::uint32_t node = 0;
+    std::uint64_t visits = 0;
+    std::uint64_t working = 0;
+  };
+  static constexpr bool is_milestone(std::uint64_t visits) noexcept {
+    return (visits & (visits - 1)) == 0 && visits >= 16;
+  }
+
   std::vector<AggregatedNode> nodes;
   std::vector<Parameter> parameters;  // in order of nodes
   std::vector<MetricValues> metrics;
   std::vector<Sample> samples;  // a node and a metric once
-  std::vector<Part> parts;      // not in min and max of their nodes
-  std::uint32_t deepest = 0;    // the level that was reached beyond the depth limit; else 0
+  std::vector<Milestone> milestones;
+  std::vector<Part> parts;    // not in min and max of their nodes
+  std::uint32_t deepest = 0;  // the level that was reached beyond the depth limit; else 0
   std::uint64_t events = 0;
   Timestamp first{};
   Timestamp last{};
@@ -132,6 +144,8 @@ class LocationAggregator {
   void transferred(std::uint64_t bytes, const char* name);
   void sample(const Event& event, const Metric& metric);
   void waited(std::uint64_t time);
+  void add_milestone(std::uint32_t node);
+  void add_last_milestones();
   void add_sample(MetricId id, std::uint64_t value, const Metric& metric);
   std::uint32_t with_parameter(ParameterId parameter, std::uint64_t value);
   std::uint32_t with_value(std::uint32_t node, ParameterId parameter, std::uint64_t value);
@@ -169,8 +183,9 @@ class LocationAggregator {
   ChildTable metrics_;  // from a node and a metric to a place in aggregated_.metrics
   ChildTable samples_;  // ... and in aggregated_.samples
   std::vector<std::optional<std::uint64_t>> sampled_;  // by metric: the last value
-  std::uint64_t together_ = 0;        // values that came with others of their set, as one event
-  Operands operands_;                 // of the next MPI event
+  std::uint64_t together_ = 0;  // values that came with others of their set, as one event
+  Operands operands_;           // of the next MPI event
+  std::vector<std::uint64_t> waited_inside_;  // by node: ticks, with the calls inside
   bool begun_ = false;                // no region was left since the innermost visit started
   std::uint64_t moved_ = UINT64_MAX;  // number of the event that moved a visit last
   // A team that another thread forked. Its frame has the node of the call path of the fork, and

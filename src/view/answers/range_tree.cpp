@@ -4,6 +4,7 @@
 
 #include "core/forked_region.hpp"
 #include "core/run_properties.hpp"
+#include "profile/growing_calls.hpp"
 #include "view/answers/range_table.hpp"
 #include "view/index/waited.hpp"
 
@@ -18,6 +19,7 @@ Definitions definitions_of_tree(const Index& index, const Definitions& definitio
   all.parameters.clear();
   std::erase_if(all.metrics, [](const Metric& metric) { return !metric.is_waiting(); });
   all.markers.clear();
+  all.properties.erase(profile::kGrowingCalls);  // of the whole run
   all.properties.erase(kReachedDepth);  // applies to the run's profile; an index has every level
   return all;
 }

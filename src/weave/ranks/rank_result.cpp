@@ -24,7 +24,8 @@ constexpr std::uint64_t kLayout = [] {
        {sizeof(RankResult), sizeof(RankResult::OfLocation), sizeof(RankResult::Counts),
         sizeof(profile::AggregatedLocation), sizeof(profile::AggregatedNode),
         sizeof(profile::AggregatedLocation::Parameter),
-        sizeof(profile::AggregatedLocation::MetricValues), sizeof(otf2::EventReferences),
+        sizeof(profile::AggregatedLocation::MetricValues),
+        sizeof(profile::AggregatedLocation::Milestone), sizeof(otf2::EventReferences),
         sizeof(otf2::EventReferences::MetricClass)}) {
     hash = mix(hash, size);
   }
@@ -142,6 +143,7 @@ void pass_aggregated(Stream& stream, Aggregated& aggregated) {
   stream.values(aggregated.parameters);
   stream.values(aggregated.metrics);
   stream.values(aggregated.samples);
+  stream.values(aggregated.milestones);
   stream.values(aggregated.parts);
   stream.value(aggregated.deepest);
   stream.value(aggregated.events);

@@ -134,6 +134,8 @@ bool is_sound(const profile::AggregatedLocation& aggregated, const RankResult::I
   };
   return std::ranges::all_of(aggregated.metrics, is_metric) &&
          std::ranges::all_of(aggregated.samples, is_metric) &&
+         std::ranges::all_of(aggregated.milestones,
+                             [&](const auto& one) { return one.node < nodes; }) &&
          std::ranges::all_of(aggregated.parts, [&](const auto& one) { return one.node < nodes; }) &&
          std::ranges::all_of(aggregated.parameters, [&](const auto& one) {
            return one.node < nodes && one.base < nodes &&
