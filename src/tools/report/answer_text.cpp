@@ -5,6 +5,7 @@
 
 #include "core/run_properties.hpp"
 #include "core/throttled.hpp"
+#include "tools/report/findings/findings_text.hpp"
 #include "tools/report/report_compensation.hpp"
 #include "tools/report/report_text.hpp"
 #include "tools/text/formatted.hpp"
@@ -16,10 +17,11 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr std::size_t kFunctions = 12;  // at least
-constexpr std::size_t kTreeRows = 3;    // at least
-constexpr std::size_t kTitles = 2;      // but that of the waiting
-constexpr std::size_t kFewWaiting = 2;  // rows where there is little room
+constexpr std::size_t kFunctions = 12;    // at least
+constexpr std::size_t kFewFunctions = 6;  // at least, where there are findings
+constexpr std::size_t kTreeRows = 3;      // at least
+constexpr std::size_t kTitles = 2;        // but that of the waiting
+constexpr std::size_t kFewWaiting = 2;    // rows where there is little room
 constexpr std::size_t kManyWaiting = 8;
 constexpr std::size_t kLeastTitle = 8;  // columns for a part of what a title adds
 constexpr std::size_t kSpacious = 34;   // lines from which on there are empty ones
@@ -40,11 +42,14 @@ class AnswerWriter {
         terminal_(terminal),
         output_(output) {}
 
-  // `taken`: lines of the head. One line is left to the prompt of the shell.
-  void write(std::size_t taken) {
-    const std::size_t fixed = 1 + taken + kTitles + hints().size() + 1 + gaps();
+  // `taken`: lines of the head. One line is left to the prompt of the shell. `found`: lines of
+  // findings, for which there are fewer functions.
+  void write(std::size_t taken, std::size_t found) {
+    const std::size_t fixed = 1 + taken + found + kTitles + hints().size() + 1 + gaps();
     std::size_t room = terminal_.height > fixed ? terminal_.height - fixed : 0;
-    const std::size_t least = std::min(answer_.functions().size(), kFunctions + importing());
+    const std::size_t least =
+        std::min(answer_.functions().size(),
+                 std::max(kFunctions + importing() - std::min(found, kFunctions), kFewFunctions));
     const std::size_t waits = rows_for_waiting(room - std::min(room, least + kTreeRows));
     room -= std::min(room, waits > 0 ? waits + 1 : 0);
     const std::size_t functions =
@@ -270,8 +275,9 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
   write_losses(facts.losses, terminal, output);
 }
 
-void write_answer(const Answer& answer, const RunFacts& facts, const std::string& run,
-                  const std::string& scope, const Terminal& terminal, Output& output) {
+void write_answer(const Answer& answer, const Findings& findings, const RunFacts& facts,
+                  const std::string& run, const std::string& scope, const Terminal& terminal,
+                  Output& output) {
   write_head(facts, run, scope, terminal, output);
   if (answer.functions().empty() && answer.waiting().empty()) {
     output.write("\nNo region was entered: there is nothing to show.\n");
@@ -283,7 +289,9 @@ void write_answer(const Answer& answer, const RunFacts& facts, const std::string
       taken += (columns("! " + printable(line)) + terminal.width - 1) / terminal.width;
     }
   }
-  AnswerWriter(answer, terminal, output).write(taken);
+  const std::vector<std::string> found = finding_lines(findings, terminal);
+  for (const std::string& line : found) output.write(line + "\n");
+  AnswerWriter(answer, terminal, output).write(taken, found.size());
 }
 
 }  // namespace timeloom::tools

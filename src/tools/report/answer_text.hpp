@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/report/answer.hpp"
+#include "tools/report/findings/finding.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"
@@ -14,8 +15,9 @@
 namespace timeloom::tools {
 
 // `scope` names the threads that are counted: "5 threads"; `run` the run, as it was found.
-void write_answer(const Answer& answer, const RunFacts& facts, const std::string& run,
-                  const std::string& scope, const Terminal& terminal, Output& output);
+void write_answer(const Answer& answer, const Findings& findings, const RunFacts& facts,
+                  const std::string& run, const std::string& scope, const Terminal& terminal,
+                  Output& output);
 
 // The head line of a report, then a line for each loss.
 void write_head(const RunFacts& facts, const std::string& run, const std::string& scope,

@@ -113,14 +113,29 @@ bool wants_answer(const ReportOptions& options) {
          !options.sort && !options.depth && !options.min_percent && options.metric.empty();
 }
 
+bool of_a_part(const ReportOptions& options) {
+  return !options.from.empty() || !options.to.empty();
+}
+
+// Of the whole run: a part of its time or threads is like the whole by chance only.
+Findings findings_of(const ReportOptions& options, const profile::CallTree& tree,
+                     const Answer& answer, const std::set<LocationId>& ids,
+                     const Terminal& terminal) {
+  if (of_a_part(options) || !options.threads.empty() || !options.groups.empty()) return {};
+  return find(
+      tree, answer, [&](const Location& location) { return ids.contains(location.id); },
+      facts_of(tree.definitions).wall_seconds, terminal);
+}
+
 int print_answer(const ReportOptions& options, const profile::CallTree& tree,
                  const std::set<LocationId>& ids, const std::string& run) {
   const Answer answer(
       tree, [&](const Location& location) { return ids.contains(location.id); },
       taken_away(options, tree));
+  const Terminal terminal = Terminal::detect(options.colour);
   Output output;
-  write_answer(answer, facts_of(tree.definitions), run, scope_of(ids, tree.definitions),
-               Terminal::detect(options.colour), output);
+  write_answer(answer, findings_of(options, tree, answer, ids, terminal),
+               facts_of(tree.definitions), run, scope_of(ids, tree.definitions), terminal, output);
   output.flush();
   return kDone;
 }
@@ -296,10 +311,6 @@ int print_function(const ReportOptions& options, const profile::CallTree& tree,
   return kDone;
 }
 
-bool of_a_part(const ReportOptions& options) {
-  return !options.from.empty() || !options.to.empty();
-}
-
 // Ticks since the begin of the run.
 std::uint64_t time_of(const std::string& text, const char* option, const Definitions& definitions,
                       std::uint64_t otherwise) {
@@ -374,7 +385,8 @@ int run_report(ReportOptions options) {
   Output output;
   const DataOptions selection{rows, options.tree, options.flat};
   if (options.json)
-    write_json(data, facts_of(tree.definitions), run.string(), selection, output);
+    write_json(data, findings_of(options, tree, Answer(tree, wanted), ids, Terminal()),
+               facts_of(tree.definitions), run.string(), selection, output);
   else
     write_report_text(options, rows, data, scope_of(ids, tree.definitions), run.string(), output);
   output.flush();

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/report/findings/findings_text.hpp"
 #include "tools/run/json_text.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
@@ -67,12 +68,13 @@ void write_rows(const char* key, const Rows& rows, bool tree, const ReportData& 
 
 }  // namespace
 
-void write_json(const ReportData& data, const RunFacts& facts, const std::string& run,
-                const DataOptions& options, Output& output) {
+void write_json(const ReportData& data, const Findings& findings, const RunFacts& facts,
+                const std::string& run, const DataOptions& options, Output& output) {
   ordered_json head;
   head["format"] = "timeloom-report";
   head["version"] = 1;
   add_facts(head, facts, run);
+  head["findings"] = findings_json(findings);
   head["total_s"] = data.total_seconds();
   if (const MetricColumns* metric = data.metric()) {
     head["metric"] = {{"name", metric->name()},

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "tools/report/findings/finding.hpp"
 #include "tools/report/report_rows.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/output.hpp"
@@ -17,7 +18,7 @@ struct DataOptions {
   bool flat = true;
 };
 
-void write_json(const ReportData& data, const RunFacts& facts, const std::string& run,
-                const DataOptions& options, Output& output);
+void write_json(const ReportData& data, const Findings& findings, const RunFacts& facts,
+                const std::string& run, const DataOptions& options, Output& output);
 
 }  // namespace timeloom::tools

@@ -1,0 +1,31 @@
+#include <algorithm>
+#include <array>
+
+#include "tools/report/findings/finding.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr std::size_t kMostFindings = 3;
+
+constexpr std::array kRules = {find_imbalance,     find_serial_end, find_repeated_imports,
+                               find_convoys,       find_turns,      find_too_many_threads,
+                               find_growing_calls, find_tiny_calls};
+
+}  // namespace
+
+Findings find(const profile::CallTree& tree, const Answer& answer,
+              const profile::LocationFilter& filter, double wall, const Terminal& terminal) {
+  const std::vector<WorkerTimes> locations = worker_times(tree, answer.owner(), filter);
+  const std::vector<std::vector<Worker>> teams = teams_of(tree, locations);
+  const FoundIn run{tree, answer, locations, teams, wall, terminal};
+  Findings findings;
+  for (const auto rule : kRules) rule(run, findings);
+  std::ranges::stable_sort(
+      findings, [](const Finding& a, const Finding& b) { return a.seconds > b.seconds; });
+  if (findings.size() > kMostFindings) findings.resize(kMostFindings);
+  return findings;
+}
+
+}  // namespace timeloom::tools

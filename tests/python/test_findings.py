@@ -1,0 +1,122 @@
+"""The findings of timeloom report: three programs with a planted fault, and programs without one."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.any_python
+
+QUADRATIC = """\
+def remember(items, item):
+    if item not in items:
+        items.append(item)
+
+def orders(seen):
+    for number in range(3000):
+        remember(seen, ("order", number))
+
+def bills(seen):
+    for number in range(3000):
+        remember(seen, ("bill", number))
+
+orders([])
+bills([])
+"""
+
+SLOW_WORKER = """\
+import multiprocessing
+
+def simulate(steps):
+    total = 0
+    for step in range(steps):
+        total += step * step
+    return total
+
+def worker(number):
+    for _ in range(10):
+        simulate(800_000 if number == 2 else 200_000)
+
+if __name__ == "__main__":
+    workers = [multiprocessing.Process(target=worker, args=(n,), name=f"sim-{n}") for n in range(4)]
+    for one in workers:
+        one.start()
+    for one in workers:
+        one.join()
+"""
+
+CONVOY = """\
+import threading
+
+LOCK = threading.Lock()
+
+def post():
+    with LOCK:
+        audit()
+
+def audit():
+    total = 0
+    for n in range(100_000):
+        total += n * n
+
+def clerk():
+    for _ in range(20):
+        post()
+
+clerks = [threading.Thread(target=clerk) for _ in range(6)]
+for one in clerks:
+    one.start()
+for one in clerks:
+    one.join()
+"""
+
+ORDINARY = {
+    "recursion": "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n\nfor n in range(22):\n    fib(n)\n",
+    "sleepers": (
+        "import threading, time\n\ndef fetch():\n    time.sleep(0.1)\n\n"
+        "threads = [threading.Thread(target=fetch) for _ in range(6)]\n"
+        "for one in threads:\n    one.start()\nfor one in threads:\n    one.join()\n"
+    ),
+    "sqlite": (
+        "import sqlite3\n\ndb = sqlite3.connect(':memory:')\ndb.execute('create table t (a integer primary key, b)')\n\n"
+        "def insert(n):\n    db.execute('insert into t (b) values (?)', (str(n),))\n\n"
+        "for n in range(5000):\n    insert(n)\n"
+    ),
+}
+
+
+def findings(timeloom, tmp_path: Path, source: str) -> list[dict]:
+    """Record a program and return the findings of its report."""
+    (tmp_path / "program.py").write_text(source)
+    timeloom("run", "--quiet", "-o", "run", "program.py", cwd=tmp_path)
+    return json.loads(timeloom("report", "--json", "run", cwd=tmp_path).stdout)["findings"]
+
+
+def test_a_quadratic_helper_is_the_first_finding(timeloom, tmp_path):
+    first = findings(timeloom, tmp_path, QUADRATIC)[0]
+    assert first["rule"] == "growing-calls" and "__main__.remember from 2 functions" in first["text"]
+    assert first["command"] == "timeloom report --function __main__.remember"
+    assert first["evidence"]["visits"] == 6000 and first["evidence"]["late_s"] > 4 * first["evidence"]["early_s"]
+    answer = timeloom("report", "run", cwd=tmp_path, COLUMNS="80").stdout.splitlines()
+    assert answer[1].startswith("> calls of __main__.remember from 2 functions grow from ")
+    assert max(len(line) for line in answer[1:4]) <= 80
+    part = timeloom("report", "--json", "--thread", "MainThread", "run", cwd=tmp_path).stdout
+    assert json.loads(part)["findings"] == []
+
+
+def test_a_slow_worker_is_the_first_finding(timeloom, tmp_path):
+    first = findings(timeloom, tmp_path, SLOW_WORKER)[0]
+    assert first["rule"] == "imbalance" and first["text"].startswith("sim-2 has ")
+    assert "the other 3, in __main__.simulate" in first["text"]
+    assert first["command"] == "timeloom report --group sim-2"
+
+
+def test_a_lock_convoy_is_the_first_finding(timeloom, tmp_path):
+    first = findings(timeloom, tmp_path, CONVOY)[0]
+    assert first["rule"] == "lock-convoy" and "6 threads wait" in first["text"]
+    assert "for a lock in __main__.post (program.py:6), while __main__.audit works" in first["text"]
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+def test_ordinary_programs_have_none(timeloom, tmp_path, name):
+    assert findings(timeloom, tmp_path, ORDINARY[name]) == []
