@@ -78,7 +78,7 @@ def test_tables_show_both_times_and_say_what_was_taken(timeloom, recorded):
     for title in ("incl* ", "excl* "):
         assert full.count(title) == 2
     answer = timeloom("report", "--compensate", "run", cwd=recorded).stdout
-    assert " share   own*  visits measured  where the time went" in answer
+    assert " share working*  visits measured  where the time went" in answer
     for text in (full, answer):
         assert text.count("*: less ") == 1
     assert "*: less " not in timeloom("report", "--full", "run", cwd=recorded).stdout

@@ -29,7 +29,8 @@ constexpr double kLeastWaiting = 0.01;  // of all time, for a row
 constexpr double kMuchElsewhere = 0.1;  // of all waiting, in functions that have no row
 constexpr double kMuchStretch = 0.3;    // of the working time
 
-constexpr std::size_t kVisits = 7;   // columns
+constexpr std::size_t kTimeColumns = 7;  // columns
+constexpr std::size_t kVisits = 7;
 constexpr std::size_t kAtLeast = 3;  // more, where functions were not timed to the end
 
 double part(double time, double all) { return all == 0 ? 0 : time / std::abs(all); }
@@ -84,8 +85,13 @@ class AnswerWriter {
     const auto& regions = answer_.definitions().regions;
     const bool at_least = region.defined() && throttled_.holds(regions[region.value()]);
     return formatted("{} {} {}", pad_left(percent(share), 6),
-                     pad_left(duration(time, terminal_), 6),
+                     pad_left(duration(time, terminal_), time_width()),
                      pad_left(visits_text(visits, at_least, terminal_), visits_width()));
+  }
+  std::size_t time_width() const { return kTimeColumns + (answer_.cost() ? 1 : 0); }
+  // The headings of the share and of a time.
+  std::string head(const std::string& time) const {
+    return " share " + pad_left(time, time_width());
   }
   std::size_t visits_width() const { return kVisits + (throttled_.any() ? kAtLeast : 0); }
 
@@ -104,7 +110,7 @@ class AnswerWriter {
 
   void functions(std::size_t rows) {
     const WorkTimes& times = answer_.times();
-    title(answer_.cost() ? " share   own*" : " share    own", "where the time went",
+    title(head(answer_.cost() ? "working*" : "working"), "where the time went",
           formatted("  100% = {} of work", duration(times.all_working, terminal_, " ")),
           answer_.cost() ? " measured" : "");
     for (std::size_t i = 0; i < rows; ++i) {
@@ -130,7 +136,7 @@ class AnswerWriter {
     const bool much = elsewhere >= kMuchElsewhere * times.all_waiting;
     const std::string how =
         times.measured ? " in which threads did not run" : " in functions that are known to wait";
-    title(" share waited", "waiting",
+    title(head("waiting"), "waiting",
           "  " + duration(times.all_waiting, terminal_, " ") +
               (much ? ", " + duration(elsewhere, terminal_, " ") + " of it in others" : how));
     for (std::size_t i = 0; i < rows; ++i) {
@@ -143,7 +149,7 @@ class AnswerWriter {
 
   void tree(std::size_t rows) {
     const double all = answer_.times().all_working;
-    title(" share  total", "call tree", "  of the work, with what is called inside");
+    title(head("total"), "call tree", "  of the work, with what is called inside");
     TreeGlyphs glyphs(terminal_.unicode);
     for (const ShortRow& row : answer_.tree(rows)) {
       line(row.region, numbers(row.region, part(row.total, all), row.total, row.visits),
@@ -192,7 +198,7 @@ class AnswerWriter {
       lines.push_back(at_least_sign() +
                       "throttled for --overhead; its later calls are its callers'");
     }
-    if (answer_.cost()) lines.push_back("own" + compensation_text(*answer_.cost()));
+    if (answer_.cost()) lines.push_back("working" + compensation_text(*answer_.cost()));
     return lines;
   }
 

@@ -145,8 +145,8 @@ void write_by(const std::vector<GroupRow>& rows, GroupKey key,
       std::ranges::any_of(rows, [](const auto& row) { return row.unmeasured > 0; });
   const std::size_t width = std::ranges::any_of(rows, &GroupRow::at_least) ? 10 : 7;
   output.write(terminal.paint(
-      formatted(" share    own  total waited{} {} functions  {}\n", unmeasured ? " unmeasured" : "",
-                pad_left("visits", width), by_word(key)),
+      formatted(" share working   total waiting{} {} functions  {}\n",
+                unmeasured ? " unmeasured" : "", pad_left("visits", width), by_word(key)),
       Ink::kDim));
   for (const GroupRow& row : rows) {
     if (output.closed()) return;
@@ -155,9 +155,9 @@ void write_by(const std::vector<GroupRow>& rows, GroupKey key,
     const std::string gap =
         unmeasured ? " " + pad_left(duration(row.unmeasured, terminal), 10) : std::string();
     line.numbers = formatted("{} {} {} {}{} {} {}", pad_left(percent(share), 6),
-                             pad_left(duration(row.working, terminal), 6),
-                             pad_left(duration(row.total, terminal), 6),
-                             pad_left(duration(row.waiting, terminal), 6), gap,
+                             pad_left(duration(row.working, terminal), 7),
+                             pad_left(duration(row.total, terminal), 7),
+                             pad_left(duration(row.waiting, terminal), 7), gap,
                              pad_left(visits_text(row.visits, row.at_least, terminal), width),
                              pad_left(count(row.functions), 9));
     line.name = printable(row.name);

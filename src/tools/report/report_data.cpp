@@ -36,6 +36,10 @@ ordered_json row_json(const Row& row, bool tree, const ReportData& data) {
   one["given_up"] = figures.at_least;
   one["inclusive_s"] = figures.inclusive;
   one["exclusive_s"] = figures.exclusive;
+  one["own_s"] = figures.working + figures.waiting + figures.unmeasured;
+  one["working_s"] = figures.working;
+  one["waiting_s"] = figures.waiting;
+  one["unmeasured_s"] = figures.unmeasured;
   if (data.cost()) {
     one["compensated_inclusive_s"] = figures.compensated_inclusive;
     one["compensated_exclusive_s"] = figures.compensated_exclusive;

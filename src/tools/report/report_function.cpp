@@ -234,6 +234,7 @@ class FactsOfFunction {
     const double exclusive = time(totals.exclusive) + times_.unmeasured[i];
     facts_.exclusive += exclusive;
     if (places_[i].function) facts_.exclusive_outside += exclusive;
+    facts_.working += times_.working[i];
     facts_.waiting += times_.waiting[i];
     facts_.unmeasured += times_.unmeasured[i];
     least_ = std::min(least_, totals.min);
@@ -266,6 +267,17 @@ std::string title_of(const FunctionFacts& facts) {
   const std::size_t more = facts.names.size() - shown.size();
   return plural(facts.names.size(), "function") + ": " + joined_names(shown) +
          (more > 0 ? " and " + plural(more, "other") : "");
+}
+
+// " = 2.06 s working + 1.60 s waiting"; empty: all of it is work.
+std::string parts_of_own(const FunctionFacts& facts, const Terminal& terminal) {
+  if (facts.waiting <= 0 && facts.unmeasured <= 0) return {};
+  std::string text = " = " + duration(facts.working, terminal, " ") + " working";
+  if (facts.waiting > 0) text += " + " + duration(facts.waiting, terminal, " ") + " waiting";
+  if (facts.unmeasured > 0) {
+    text += " + " + duration(facts.unmeasured, terminal, " ") + " unmeasured";
+  }
+  return text;
 }
 
 }  // namespace
@@ -315,10 +327,7 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
                          (facts.at_least ? std::string(terminal.at_least()) : "") +
                              plural(static_cast<std::uint64_t>(facts.visits), "visit"),
                          terminal.dot(), duration(facts.exclusive, terminal, " ")));
-  if (facts.waiting > 0)
-    output.write(formatted(", {} of it waiting", duration(facts.waiting, terminal, " ")));
-  if (facts.unmeasured > 0)
-    output.write(formatted(", {} of it unmeasured", duration(facts.unmeasured, terminal, " ")));
+  output.write(parts_of_own(facts, terminal));
   output.write(formatted("{}total {}", terminal.dot(), duration(facts.total, terminal, " ")));
   if (facts.visits > 0 && facts.shortest == facts.shortest) {
     output.write(formatted("{}a visit {} to {}", terminal.dot(),
@@ -384,6 +393,7 @@ void write_function_json(const FunctionFacts& facts, const profile::CallTree& tr
       {"visits", facts.visits},
       {"given_up", facts.at_least},
       {"own_s", facts.exclusive},
+      {"working_s", facts.working},
       {"waiting_s", facts.waiting},
       {"unmeasured_s", facts.unmeasured},
       {"total_s", facts.total},

@@ -29,12 +29,19 @@ double row_value(const Figures& figures, SortKey key) {
   return 0;
 }
 
+void add_own_time(const WorkTimes& times, std::size_t node, Figures& figures) {
+  figures.working += times.working[node];
+  figures.waiting += times.waiting[node];
+  figures.unmeasured += times.unmeasured[node];
+}
+
 }  // namespace
 
 ReportData::ReportData(const CallTree& tree, const profile::LocationFilter& filter)
     : tree_(&tree),
       throttled_(tree.definitions.properties),
       totals_(profile::sum_locations(tree, filter)),
+      times_(work_times(tree, filter)),
       total_(profile::total_time(tree, totals_)) {}
 
 void ReportData::compensate(const CallCost& cost) {
@@ -110,6 +117,7 @@ Row ReportData::tree_row(std::uint32_t node) const {
   row.depth = tree_->nodes[node].depth;
   const Totals& less = cost_ ? compensated_[node] : totals_[node];
   row.figures = figures_of(row.region, totals_[node], less, totals_[node].inclusive);
+  add_own_time(times_, node, row.figures);
   if (metric_) row.metric = metric_->of_node(row.node);
   return row;
 }
@@ -150,6 +158,16 @@ Rows ReportData::tree_rows(const RowOptions& options) const {
   return result;
 }
 
+// By region; the last is for call paths beyond the limit.
+std::vector<Figures> ReportData::own_times_of_regions() const {
+  std::vector<Figures> sums(tree_->definitions.regions.size() + 1);
+  for (std::size_t i = 0; i < tree_->nodes.size(); ++i) {
+    const RegionId region = tree_->nodes[i].region;
+    add_own_time(times_, i, region.defined() ? sums[region.value()] : sums.back());
+  }
+  return sums;
+}
+
 Rows ReportData::flat_rows(const RowOptions& options) const {
   Rows result;
   const SortKey key = options.sort.value_or(SortKey::kExclusive);
@@ -157,12 +175,17 @@ Rows ReportData::flat_rows(const RowOptions& options) const {
   const std::vector<FlatRow> compensated =
       cost_ ? profile::flat_profile(*tree_, compensated_) : std::vector<FlatRow>();
   auto less = compensated.begin();
+  const std::vector<Figures> own = own_times_of_regions();
   for (const FlatRow& region : profile::flat_profile(*tree_, totals_)) {
     Row row;
     row.region = region.region;
     const bool left = less != compensated.end() && less->region == region.region;
     const Totals without = left ? less++->totals : cost_ ? Totals() : region.totals;
     row.figures = figures_of(region.region, region.totals, without, region.visit_time);
+    const Figures& parts = region.region.defined() ? own[region.region.value()] : own.back();
+    row.figures.working = parts.working;
+    row.figures.waiting = parts.waiting;
+    row.figures.unmeasured = parts.unmeasured;
     if (metric_) row.metric = metric_->of_region(region.region);
     const double measure =
         key == SortKey::kInclusive ? row.figures.inclusive_share : row.figures.exclusive_share;

@@ -15,6 +15,7 @@
 #include "profile/call_tree.hpp"
 #include "profile/flat_profile.hpp"
 #include "tools/report/report_metric.hpp"
+#include "tools/report/work_times.hpp"
 
 namespace timeloom::tools {
 
@@ -33,6 +34,10 @@ struct Figures {
   bool truncated = false;  // some visits have only a part of their time (core/throttled.hpp)
   double inclusive = 0;
   double exclusive = 0;
+  // Own time: the exclusive time with its unmeasured part, which tables have as a region below.
+  double working = 0;
+  double waiting = 0;
+  double unmeasured = 0;
   // Less what measuring cost; without ReportData::compensate() as above.
   double compensated_inclusive = 0;
   double compensated_exclusive = 0;
@@ -105,11 +110,13 @@ class ReportData {
                      const profile::Totals& compensated, std::uint64_t visit_time) const;
   void sort(std::vector<Row>& rows, SortKey key) const;
   Row tree_row(std::uint32_t node) const;
+  std::vector<Figures> own_times_of_regions() const;
 
   const profile::CallTree* tree_;
   ThrottledFunctions throttled_;
   std::vector<profile::Totals> totals_;       // by node, of the locations that were taken
   std::vector<profile::Totals> compensated_;  // with cost_: the same less it
+  WorkTimes times_;                           // of the same locations
   std::optional<CallCost> cost_;
   std::uint64_t total_;
   std::optional<MetricColumns> metric_;
