@@ -119,12 +119,9 @@ bool of_a_part(const ReportOptions& options) {
 
 // Of the whole run: a part of its time or threads is like the whole by chance only.
 Findings findings_of(const ReportOptions& options, const profile::CallTree& tree,
-                     const Answer& answer, const std::set<LocationId>& ids,
-                     const Terminal& terminal) {
+                     const Answer& answer, const Terminal& terminal) {
   if (of_a_part(options) || !options.threads.empty() || !options.groups.empty()) return {};
-  return find(
-      tree, answer, [&](const Location& location) { return ids.contains(location.id); },
-      facts_of(tree.definitions).wall_seconds, terminal);
+  return find(tree, answer, {}, facts_of(tree.definitions).wall_seconds, terminal);
 }
 
 int print_answer(const ReportOptions& options, const profile::CallTree& tree,
@@ -134,8 +131,8 @@ int print_answer(const ReportOptions& options, const profile::CallTree& tree,
       taken_away(options, tree));
   const Terminal terminal = Terminal::detect(options.colour);
   Output output;
-  write_answer(answer, findings_of(options, tree, answer, ids, terminal),
-               facts_of(tree.definitions), run, scope_of(ids, tree.definitions), terminal, output);
+  write_answer(answer, findings_of(options, tree, answer, terminal), facts_of(tree.definitions),
+               run, scope_of(ids, tree.definitions), terminal, output);
   output.flush();
   return kDone;
 }
@@ -385,7 +382,7 @@ int run_report(ReportOptions options) {
   Output output;
   const DataOptions selection{rows, options.tree, options.flat};
   if (options.json)
-    write_json(data, findings_of(options, tree, Answer(tree, wanted), ids, Terminal()),
+    write_json(data, findings_of(options, tree, Answer(tree, wanted), Terminal()),
                facts_of(tree.definitions), run.string(), selection, output);
   else
     write_report_text(options, rows, data, scope_of(ids, tree.definitions), run.string(), output);

@@ -269,17 +269,6 @@ std::string title_of(const FunctionFacts& facts) {
          (more > 0 ? " and " + plural(more, "other") : "");
 }
 
-// " = 2.06 s working + 1.60 s waiting"; empty: all of it is work.
-std::string parts_of_own(const FunctionFacts& facts, const Terminal& terminal) {
-  if (facts.waiting <= 0 && facts.unmeasured <= 0) return {};
-  std::string text = " = " + duration(facts.working, terminal, " ") + " working";
-  if (facts.waiting > 0) text += " + " + duration(facts.waiting, terminal, " ") + " waiting";
-  if (facts.unmeasured > 0) {
-    text += " + " + duration(facts.unmeasured, terminal, " ") + " unmeasured";
-  }
-  return text;
-}
-
 }  // namespace
 
 std::vector<RegionId> find_function(const Definitions& definitions, const std::string& name) {
@@ -327,7 +316,11 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
                          (facts.at_least ? std::string(terminal.at_least()) : "") +
                              plural(static_cast<std::uint64_t>(facts.visits), "visit"),
                          terminal.dot(), duration(facts.exclusive, terminal, " ")));
-  output.write(parts_of_own(facts, terminal));
+  if (facts.waiting > 0 || facts.unmeasured > 0)
+    output.write(formatted(" = {} working + {} waiting", duration(facts.working, terminal, " "),
+                           duration(facts.waiting, terminal, " ")));
+  if (facts.unmeasured > 0)
+    output.write(formatted(" + {} unmeasured", duration(facts.unmeasured, terminal, " ")));
   output.write(formatted("{}total {}", terminal.dot(), duration(facts.total, terminal, " ")));
   if (facts.visits > 0 && facts.shortest == facts.shortest) {
     output.write(formatted("{}a visit {} to {}", terminal.dot(),
