@@ -23,19 +23,25 @@ TEST(RunFacts, SayEveryLoss) {
 
 TEST(RunFacts, SayHowMuchCpuTimeIsInNoTable) {
   Definitions definitions;
-  const auto text = [&](const char* times) {
+  const auto lines = [&](const char* times) {
     definitions.properties[kCpuTimes] = times;
-    return other_cpu_text(facts_of(definitions).cpu, Terminal{});
+    return other_cpu_lines(facts_of(definitions), Terminal{});
   };
-  EXPECT_EQ(text("4000000000 1000000000"),
-            "1.00 s of CPU time (25.0% of all) in threads that recorded nothing");
-  EXPECT_EQ(text("4000000000 30000000"), "");  // below a hundredth
-  EXPECT_EQ(text("100000000 19000000"), "");   // and below the difference of clocks
-  EXPECT_EQ(text("0 0"), "");
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(lines("4000000000 1000000000"),
+            (Lines{"1.00 s of CPU time (25.0% of all) in threads that ended unseen"}));
+  EXPECT_EQ(lines("4000000000 30000000"), Lines{});  // below a hundredth
+  EXPECT_EQ(lines("100000000 19000000"), Lines{});   // and below the difference of clocks
+  EXPECT_EQ(lines("0 0"), Lines{});
   for (const char* wrong : {"", "5", "5 6", "5 x", "x 5", "5 5 5", "-5 5"}) {
-    EXPECT_EQ(text(wrong), "") << wrong;
+    EXPECT_EQ(lines(wrong), Lines{}) << wrong;
     EXPECT_FALSE(facts_of(definitions).cpu.known()) << wrong;
   }
+  definitions.properties[kNativeThreads] = "2 600000000 blas\n1 200000000 arrow\n";
+  EXPECT_EQ(
+      lines("4000000000 1000000000"),
+      (Lines{"native threads: 3, 800 ms of CPU time (20.0% of all): blas 600 ms, arrow 200 ms",
+             "200 ms of CPU time (5.0% of all) in threads that ended unseen"}));
 }
 
 TEST(RunFacts, NameAParameterOfSeveralTypesOnce) {
