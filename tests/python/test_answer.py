@@ -170,7 +170,7 @@ def test_loading_the_modules_of_an_installed_program_is_importing(timeloom, with
 
 
 def test_of_which_package_hidden_functions_are(timeloom, with_library):
-    (row,) = [line for line in lines_of(timeloom, with_library / "script", COLUMNS="150") if "library.solve" in line and "hidden" in line]
+    (row,) = [line for line in lines_of(timeloom, with_library / "script", COLUMNS="150", LINES="200") if "library.solve" in line and "hidden" in line]
     assert "(3 functions hidden, 2 of library)" in row
 
 

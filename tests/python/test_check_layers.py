@@ -162,7 +162,7 @@ RULES = {
     "a test of record that needs weave": (
         {"tests/unit/record/a_test.cpp": '#include "weave/run.hpp"\n'},
         "tests/unit/record/a_test.cpp:1: tests of src/record may not include src/weave "
-        "(allowed: record, spool, core, os)",
+        "(allowed: record, spool, symbols, core, os)",
     ),
     "USES upwards": (
         {
@@ -176,7 +176,7 @@ RULES = {
             "src/record/CMakeLists.txt": "timeloom_library(record SOURCES a.cpp USES otf2)",
             "src/formats/otf2/CMakeLists.txt": "timeloom_library(otf2 SOURCES a.cpp)",
         },
-        "src/record/CMakeLists.txt:1: src/record may not use src/formats/otf2 (allowed: spool, core, os)",
+        "src/record/CMakeLists.txt:1: src/record may not use src/formats/otf2 (allowed: spool, symbols, core, os)",
     ),
     "record that links the OTF2 library": (
         {"src/record/CMakeLists.txt": "timeloom_library(record SOURCES a.cpp\n LINKS ${OTF2_LIBRARY})"},

@@ -86,7 +86,7 @@ def test_functions_of_a_stripped_program_match_no_name(build, record, tmp_path):
 
 @pytest.mark.parametrize(
     "rule, expected",
-    [("step", "caller run callback run . . ."), ("run", "caller step. callback step. step. . step. .")],
+    [("step", "caller run callback run . . . ."), ("run", "caller step. callback step. step. . step. .")],
 )
 def test_functions_below_python(module, tmp_path, rule, expected):
     (tmp_path / "app.py").write_text(MODULE)

@@ -228,6 +228,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "FOLLOW": "workers",
         "IO": "none",
         "MPI": "off",
+        "GC": "off",
         "COMPILER": "off",
         "KOKKOS": "off",
         "GPU": "off",

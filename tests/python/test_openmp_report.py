@@ -116,8 +116,8 @@ def test_a_part_of_the_run_has_the_loops_of_that_part(measured, timeloom):
     facts, loops = loops_of(timeloom, run, "--from", "0s")
     assert_told_apart(loops)
     assert facts["parallel_s"] == pytest.approx(whole["parallel_s"])
-    visits = json.loads(timeloom("report", "--slowest", "--json", run).stdout)["visits"]
-    begins = sorted(visit["begin_s"] for visit in visits if visit["name"] == "__main__.uneven")
+    visits = json.loads(timeloom("report", "--slowest", "--function", "__main__.uneven", "--json", run).stdout)["visits"]
+    begins = sorted(visit["begin_s"] for visit in visits)
     assert len(begins) == 3
     _, part = loops_of(timeloom, run, "--from", f"{begins[1]}s")
     assert [part[loop]["calls"] for loop in ("balanced", "unbalanced")] == [1, 2]

@@ -90,7 +90,7 @@ def test_time_of_threads_that_run_no_python(tmp_path, library, timeloom, mode, e
     assert burnt - 0.005 <= report["other_cpu_s"] <= burnt + 0.1
     assert report["cpu_s"] >= told["process"] - 0.01 and report["cpu_s"] - report["other_cpu_s"] >= told["main"] - 0.01
     # The threads have ended; some may have been seen before.
-    assert known(report) + report["unseen_cpu_s"] == pytest.approx(report["other_cpu_s"])
+    assert known(report) + report["unseen_cpu_s"] == pytest.approx(report["other_cpu_s"], abs=0.005)
     assert_shown(report, run, timeloom)
 
 
@@ -108,7 +108,8 @@ def test_threads_that_stay_are_known_by_their_names(tmp_path, library, timeloom,
     assert [one["threads"] for one in found.values()] == [2, 2]
     # A killed process has written what it had seen up to a sixteenth of it.
     assert all(0.28 <= one["cpu_s"] <= 0.4 for one in found.values())
-    assert known(report) + report["unseen_cpu_s"] == pytest.approx(report["other_cpu_s"])
+    # The clocks of the threads are read a little later than the clock of the process.
+    assert known(report) + report["unseen_cpu_s"] == pytest.approx(report["other_cpu_s"], abs=0.005)
     assert_shown(report, run, timeloom)
     (line,) = [line for line in timeloom("report", run).stdout.splitlines() if line.startswith("+ native threads: 4, ")]
     assert "even burner " in line and "odd burner " in line

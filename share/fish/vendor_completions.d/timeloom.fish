@@ -33,6 +33,8 @@ complete -c timeloom -n '__fish_seen_subcommand_from run' -l max-depth -r -d 're
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l overhead -r -d 'the share of CPU time that measuring may take (5%): functions that are called often and briefly are found while the program runs, and timed no longer (docs/overhead.md)'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l no-waiting -d 'do not measure how long threads wait: where one records nothing for 100 us, the time in which it did not run'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l waiting -d 'do not measure how long threads wait: where one records nothing for 100 us, the time in which it did not run'
+complete -c timeloom -n '__fish_seen_subcommand_from run' -l no-gc -d 'do not record collections of Python\'s garbage collector: the region gc.collect, by generation, with the number of objects collected'
+complete -c timeloom -n '__fish_seen_subcommand_from run' -l gc -d 'do not record collections of Python\'s garbage collector: the region gc.collect, by generation, with the number of objects collected'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l metric-rusage -r -d 'sample these counters of getrusage at every enter and leave of a thread: ru_utime and others with commas between, or all (docs/metrics.md)'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l metric-rusage-per-process -r -d 'the same of the whole process, at those of its first thread'
 complete -c timeloom -n '__fish_seen_subcommand_from run' -l metric-rusage-sep -r -d 'the separator between names of getrusage (default: ,)'

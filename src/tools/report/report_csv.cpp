@@ -68,8 +68,9 @@ class CsvReport {
     add(ColumnType::kInteger, {"line"});
     add_texts({"group"});
     add(ColumnType::kInteger, {"visits"});
-    add(ColumnType::kReal, {"inclusive_s", "exclusive_s", "mean_s", "min_s", "max_s",
-                            "inclusive_share", "exclusive_share"});
+    add(ColumnType::kReal,
+        {"inclusive_s", "exclusive_s", "own_s", "working_s", "waiting_s", "unmeasured_s", "mean_s",
+         "min_s", "max_s", "inclusive_share", "exclusive_share"});
     add(ColumnType::kInteger, {"given_up"});
     if (options_.compensate) {
       add(ColumnType::kReal, {"compensated_inclusive_s", "compensated_exclusive_s"});
@@ -117,8 +118,11 @@ class CsvReport {
   void figures(RowWriter& row, const Row& one) const {
     const Figures& figures = one.figures;
     row.integer(figures.visits);
-    for (const double number : {figures.inclusive, figures.exclusive, figures.mean, figures.min,
-                                figures.max, figures.inclusive_share, figures.exclusive_share}) {
+    for (const double number :
+         {figures.inclusive, figures.exclusive,
+          figures.working + figures.waiting + figures.unmeasured, figures.working, figures.waiting,
+          figures.unmeasured, figures.mean, figures.min, figures.max, figures.inclusive_share,
+          figures.exclusive_share}) {
       row.real(number);
     }
     row.integer(figures.at_least ? 1 : 0);
