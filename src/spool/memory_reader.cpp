@@ -1,0 +1,108 @@
+#include "spool/memory_reader.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "core/checksum.hpp"
+#include "os/file.hpp"
+
+namespace timeloom::spool {
+namespace {
+
+// The values of a part of the file; fewer where it ends before.
+template <typename Value>
+std::vector<Value> values_at(const os::File& file, std::uint64_t offset, std::uint64_t count) {
+  int error = 0;
+  const std::uint64_t size = file.size(&error);
+  if (error != 0 || size < offset) return {};
+  std::vector<Value> values(std::min<std::uint64_t>(count, (size - offset) / sizeof(Value)));
+  const auto bytes = std::as_writable_bytes(std::span(values));
+  values.resize(file.read_at(offset, bytes, &error) / sizeof(Value));
+  return values;
+}
+
+std::uint64_t word(std::span<const std::uint64_t> words, std::size_t offset) {
+  return words[offset / sizeof(std::uint64_t)];
+}
+
+bool take_header(const os::File& file, MemoryData& data, std::uint64_t& paths,
+                 std::uint64_t& blocks) {
+  constexpr std::size_t kWords = sizeof(MemoryHeader) / sizeof(std::uint64_t);
+  const std::vector<std::uint64_t> words = values_at<std::uint64_t>(file, 0, kWords);
+  if (words.size() != kWords || words[0] != kMemoryMagic) return false;
+  const auto* const bytes = reinterpret_cast<const std::byte*>(words.data());
+  const auto version = static_cast<std::uint16_t>(words[1]);
+  const auto check = static_cast<std::uint32_t>(words[1] >> 32);
+  if (version != kMemoryVersion || check != checksum(bytes, offsetof(MemoryHeader, check))) {
+    return false;
+  }
+  data.interval = word(words, offsetof(MemoryHeader, interval));
+  data.start = word(words, offsetof(MemoryHeader, start));
+  data.live_at_start = word(words, offsetof(MemoryHeader, live_at_start));
+  paths = word(words, offsetof(MemoryHeader, paths));
+  blocks = word(words, offsetof(MemoryHeader, blocks));
+  data.live = word(words, offsetof(MemoryHeader, live));
+  data.peak = word(words, offsetof(MemoryHeader, peak));
+  data.peak_ticks = word(words, offsetof(MemoryHeader, peak_ticks));
+  data.peak_blocks = word(words, offsetof(MemoryHeader, peak_blocks));
+  data.end = word(words, offsetof(MemoryHeader, end));
+  data.lost = word(words, offsetof(MemoryHeader, lost_paths)) +
+              word(words, offsetof(MemoryHeader, lost_blocks));
+  data.foreign = word(words, offsetof(MemoryHeader, foreign)) != 0;
+  return data.interval != 0 && paths <= kMemoryPaths && blocks <= kMemoryBlocks;
+}
+
+// False: a path comes before its parent.
+bool take_paths(const std::vector<std::uint64_t>& words, std::vector<MemoryAmounts>& paths) {
+  constexpr std::size_t kWords = sizeof(MemoryPath) / sizeof(std::uint64_t);
+  for (std::size_t i = 0; (i + 1) * kWords <= words.size(); ++i) {
+    const auto of = std::span(words).subspan(i * kWords, kWords);
+    MemoryAmounts path;
+    path.parent = static_cast<std::uint32_t>(of[0]);
+    path.region = static_cast<std::uint32_t>(of[0] >> 32);
+    path.location = static_cast<std::uint32_t>(of[1]);
+    path.allocations = word(of, offsetof(MemoryPath, allocations));
+    path.allocated = word(of, offsetof(MemoryPath, allocated));
+    path.frees = word(of, offsetof(MemoryPath, frees));
+    path.freed = word(of, offsetof(MemoryPath, freed));
+    path.largest = word(of, offsetof(MemoryPath, largest));
+    if (i >= kFirstMemoryPath && path.parent >= i) return false;
+    paths.push_back(path);
+  }
+  return paths.size() >= kFirstMemoryPath;
+}
+
+bool is_possible(const MemoryBlock& block, std::size_t index, const MemoryData& data) {
+  if (!block.is_death()) return block.number() < data.paths.size();
+  return block.number() < index && !data.blocks[block.number()].is_death();
+}
+
+}  // namespace
+
+MemoryData read_memory(const SpoolDirectory& directory) {
+  MemoryData data;
+  int error = 0;
+  const os::File file = directory.open(kMemoryName, &error);
+  if (error != 0) return data;
+  data.exists = true;
+  std::uint64_t paths = 0, blocks = 0;
+  constexpr std::uint64_t kWords = sizeof(MemoryPath) / sizeof(std::uint64_t);
+  if (!take_header(file, data, paths, blocks) ||
+      !take_paths(values_at<std::uint64_t>(file, kMemoryPathsAt, paths * kWords), data.paths)) {
+    data.damaged = true;
+    data.paths.clear();
+    return data;
+  }
+  data.blocks = values_at<MemoryBlock>(file, kMemoryBlocksAt, blocks);
+  data.damaged = data.paths.size() != paths || data.blocks.size() != blocks;
+  for (std::size_t i = 0; i < data.blocks.size(); ++i) {
+    if (is_possible(data.blocks[i], i, data)) continue;
+    data.damaged = true;
+    data.blocks.resize(i);
+  }
+  data.peak_blocks = std::min<std::uint64_t>(data.peak_blocks, data.blocks.size());
+  return data;
+}
+
+}  // namespace timeloom::spool

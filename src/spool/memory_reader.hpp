@@ -1,0 +1,45 @@
+// Reads the file `memory` of a spool, even if the process was killed or still runs.
+//
+// A function without state, for any thread; the result is a plain value.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "spool/memory_format.hpp"
+#include "spool/spool_directory.hpp"
+
+namespace timeloom::spool {
+
+// Of one call path.
+struct MemoryAmounts {
+  std::uint32_t parent = 0;
+  std::uint32_t region = 0;
+  std::uint32_t location = 0;
+  std::uint64_t allocations = 0;
+  std::uint64_t allocated = 0;
+  std::uint64_t frees = 0;
+  std::uint64_t freed = 0;
+  std::uint64_t largest = 0;
+};
+
+struct MemoryData {
+  bool exists = false;
+  bool damaged = false;
+  std::uint64_t interval = 0;
+  std::uint64_t start = 0;  // ticks
+  std::uint64_t live_at_start = 0;
+  std::uint64_t live = 0;
+  std::uint64_t peak = 0;
+  std::uint64_t peak_ticks = 0;
+  std::uint64_t peak_blocks = 0;  // at most the number of blocks
+  std::uint64_t end = 0;          // ticks; 0: it has none
+  std::uint64_t lost = 0;
+  bool foreign = false;
+  std::vector<MemoryAmounts> paths;  // each after its parent
+  std::vector<MemoryBlock> blocks;   // births of known paths, deaths of births before
+};
+
+MemoryData read_memory(const SpoolDirectory& directory);
+
+}  // namespace timeloom::spool
