@@ -17,6 +17,7 @@
 #include "record/measurement_state.hpp"
 #include "record/native/compiled_code.hpp"
 #include "record/native/native_call.hpp"
+#include "record/native/wrapper_interface.hpp"
 
 namespace timeloom::record {
 
@@ -217,6 +218,7 @@ void start_in_child(const StartOptions& options) {
   start(options);
   t_recorder->enter_again(inherited);
   if (!s.inherited_recording) set_recording(false);
+  if (wrapping()) set_wrapping(true);
 }
 
 void rename_process(const std::string& name) noexcept {

@@ -98,7 +98,21 @@ void add_own_code(const void* inside) noexcept {
 
 void set_own_descriptor(int descriptor) noexcept { detail::g_own_descriptor = descriptor; }
 
-void set_wrapping(bool on) noexcept { detail::g_wrapping = on; }
+namespace {
+constinit std::atomic<void (*)(bool on) noexcept> g_on_switch_of_wrapping = nullptr;
+}  // namespace
+
+void set_wrapping(bool on) noexcept {
+  auto* const function = g_on_switch_of_wrapping.load();
+  if (function != nullptr && !on) function(false);
+  detail::g_wrapping = on;
+  if (function != nullptr && on) function(true);
+}
+
+void on_switch_of_wrapping(void (*function)(bool on) noexcept) noexcept {
+  g_on_switch_of_wrapping = function;
+  if (wrapping()) function(true);
+}
 
 namespace {
 constinit std::atomic<bool> g_mpi_on_threads = false;
