@@ -21,7 +21,8 @@ OURS = ("timeloom", "timeloom_follow", "scorep", "omnitrace", "rocprofsys", "sit
         "usercustomize", "_core", "pytest", "conftest")  # fmt: skip
 LIBRARIES = ("libtimeloom.so", "libtimeloom.so.0", "libtimeloom-cuda.so", "libtimeloom_wrap_io.so", "libcuda.so.1",
              "libtimeloom_wrap_thread.so", "libtimeloom_wrap_mpi.so", "libtimeloom_wrap_compiler.so",
-             "libtimeloom_wrap_openmp.so", "libtimeloom-kokkos.so", "libcupti.so", "libotf2.so.10")  # fmt: skip
+             "libtimeloom_wrap_memory.so", "libtimeloom_wrap_openmp.so", "libtimeloom-kokkos.so", "libcupti.so",
+             "libotf2.so.10")  # fmt: skip
 FORMS = ("{}.py", "{}/__init__.py")  # paths of modules by their names
 PROGRAMS = ("python", "python3", "timeloom", "sh", "gzip", "xdg-open", "dirname", "readlink", "ldconfig")
 

@@ -19,6 +19,7 @@ constexpr std::array kWrappers = {
     Wrapper{kSettings.mpi, "libtimeloom_wrap_mpi.so", "--mpi", "MPI is"},
     Wrapper{kSettings.thread, kOpenMpWrapper, "--thread omp", "OpenMP is"},
     Wrapper{kSettings.compiler, "libtimeloom_wrap_compiler.so", "--compiler", "compiled code is"},
+    Wrapper{kSettings.memory, "libtimeloom_wrap_memory.so", "--memory", "memory is"},
 };
 
 bool asked_for(const Settings& settings, const Wrapper& wrapper) {
@@ -26,12 +27,15 @@ bool asked_for(const Settings& settings, const Wrapper& wrapper) {
   if (wrapper.library == kOpenMpWrapper) return records_openmp(settings);
   if (wrapper.setting == kSettings.thread) return records_threads(settings);
   if (wrapper.setting == kSettings.compiler) return settings.flag(kSettings.compiler);
+  if (wrapper.setting == kSettings.memory) return settings.flag(kSettings.memory);
   return settings.flag(kSettings.mpi);
 }
 
-// Compiled code may be recorded without its wrapper library, so that one keeps no other awake.
+// Compiled code may be recorded without its wrapper library, so that one keeps no other awake, nor
+// does memory, which is asked for by its setting alone.
 bool refused(const Settings& settings, const Wrapper& wrapper) {
-  const bool decided = settings.given(wrapper.setting) || wrapper.setting == kSettings.compiler;
+  const bool decided = settings.given(wrapper.setting) || wrapper.setting == kSettings.compiler ||
+                       wrapper.setting == kSettings.memory;
   return decided && !asked_for(settings, wrapper);
 }
 

@@ -25,6 +25,7 @@ struct PreloadOptions {
   std::string thread = "none";
   bool mpi = false;
   bool compiler = false;
+  bool memory = false;
 };
 
 int run_preload(const PreloadOptions& options) {
@@ -35,6 +36,7 @@ int run_preload(const PreloadOptions& options) {
   });
   if (options.mpi) settings.set(kSettings.mpi, "on", "--mpi");
   if (options.compiler) settings.set(kSettings.compiler, "on", "--compiler");
+  if (options.memory) settings.set(kSettings.memory, "on", "--memory");
   const std::string value = preload_value(settings);
   return print((options.print ? "" : std::string(kPreloadVariable) + "=") + value + "\n");
 }
@@ -50,6 +52,7 @@ Command register_preload(CLI::App& program) {
   known.text("--thread", "WHAT", options->thread, "pthread: threads of native code; omp: OpenMP");
   known.flag("--mpi", options->mpi, "calls of MPI");
   known.flag("--compiler", options->compiler, "compiled code, built with -finstrument-functions");
+  known.flag("--memory", options->memory, "allocations of memory");
   return {known.app(), [options] { return run_preload(*options); }};
 }
 

@@ -1,0 +1,392 @@
+#include "preload/memory/account.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "os/clock.hpp"
+#include "os/process.hpp"
+#include "os/thread.hpp"
+#include "preload/memory/fixed_table.hpp"
+#include "preload/memory/mappings.hpp"
+#include "preload/memory/thread_paths.hpp"
+#include "record/measurement.hpp"
+#include "record/native/memory_file.hpp"
+#include "record/native/native_call.hpp"
+#include "record/native/wrapper_interface.hpp"
+
+namespace timeloom::preload {
+namespace {
+
+using record::MemoryFile;
+
+constexpr std::uint64_t kInterval = std::uint64_t{512} << 10;  // bytes between two sampled ones
+
+// Taken for a few instructions only, by threads that are inside the account.
+class SpinLock {
+ public:
+  void lock() noexcept {
+    while (locked_.exchange(true, std::memory_order_acquire)) ::sched_yield();
+  }
+  void unlock() noexcept { locked_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> locked_ = false;
+};
+
+// A quick answer whether an address may be one of a sampled block: a count for each hash of
+// addresses. A count that has reached its largest value stays.
+class Filter {
+ public:
+  bool may_have(std::uint64_t address) const noexcept {
+    return counts_[hash(address)].load(std::memory_order_relaxed) != 0;
+  }
+  void add(std::uint64_t address) noexcept { change(address, 1); }
+  void remove(std::uint64_t address) noexcept { change(address, -1); }
+  void clear() noexcept {
+    for (auto& count : counts_) count.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  static std::size_t hash(std::uint64_t address) noexcept {
+    return (address * 0x9e3779b97f4a7c15u) >> 48;
+  }
+  void change(std::uint64_t address, int by) noexcept {
+    auto& count = counts_[hash(address)];
+    const int now = count.load(std::memory_order_relaxed);
+    if (now != UINT8_MAX) count.store(static_cast<std::uint8_t>(now + by));
+  }
+  std::atomic<std::uint8_t> counts_[65536] = {};
+};
+
+constinit SpinLock g_lock;            // guards the tables, and additions to the file
+constinit FixedTable<18> g_children;  // from a path and a region to the path inside
+constinit FixedTable<20> g_births;    // from the address of a sampled block to its birth
+constinit Filter g_sampled;
+constinit Mappings g_mappings;
+
+constinit std::atomic<std::uint64_t> g_live = 0;
+constinit std::atomic<MemoryFile*> g_file = nullptr;  // nullptr: nothing is measured
+constinit std::atomic<std::uint32_t> g_files = 0;     // so far
+constinit std::uint64_t g_process = 0;                // that has opened it
+constinit bool g_foreign = false;
+// A thread may still use the file of the measurement before.
+constinit MemoryFile* g_ended = nullptr;
+
+struct Thread {
+  bool inside = false;       // the account is at work on this thread
+  std::uint32_t file = 0;    // for which the rest was made
+  std::int64_t left = 0;     // bytes until the next sampled one
+  std::uint64_t random = 0;  // 0: it has drawn none
+  ThreadPaths* paths = nullptr;
+};
+constinit thread_local Thread t_thread [[gnu::tls_model("initial-exec")]];
+
+// The thread is inside the account, and errno is kept.
+class Inside {
+ public:
+  explicit Inside(Thread& thread) noexcept : thread_(thread) { thread_.inside = true; }
+  ~Inside() {
+    thread_.inside = false;
+    errno = error_;
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  Thread& thread_;
+  int error_ = errno;
+};
+
+// A number from the exponential distribution, by which the bytes between sampled ones are spread.
+std::int64_t draw(Thread& thread) noexcept {
+  if (thread.random == 0) {
+    thread.random = (os::now() ^ reinterpret_cast<std::uintptr_t>(&thread)) | 1;
+  }
+  std::uint64_t& x = thread.random;  // xorshift64*
+  x ^= x >> 12, x ^= x << 25, x ^= x >> 27;
+  const double uniform = (static_cast<double>((x * 0x2545f4914f6cdd1du) >> 11) + 0.5) * 0x1p-53;
+  return static_cast<std::int64_t>(-std::log(uniform) * static_cast<double>(kInterval));
+}
+
+// Of the library's own memory, which is given back when no thread has it any more: never, as
+// threads that come later take it over.
+class PathsOfThreads {
+ public:
+  ThreadPaths* take() noexcept {
+    {
+      const std::lock_guard lock(g_lock);
+      if (free_count_ > 0) return free_[--free_count_];
+    }
+    void* const memory = ::mmap(nullptr, sizeof(ThreadPaths), PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory == MAP_FAILED ? nullptr : new (memory) ThreadPaths;
+  }
+  void give_back(ThreadPaths* paths) noexcept {
+    const std::lock_guard lock(g_lock);
+    if (free_count_ < kMost) free_[free_count_++] = paths;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 4096;
+  ThreadPaths* free_[kMost] = {};
+  std::size_t free_count_ = 0;
+};
+constinit PathsOfThreads g_paths;
+
+// Called when the thread ends, with its object.
+constinit pthread_key_t g_key{};
+constinit bool g_has_key = false;
+void end_thread(void* paths) noexcept {
+  t_thread.paths = nullptr;
+  t_thread.file = 0;
+  g_paths.give_back(static_cast<ThreadPaths*>(paths));
+}
+
+// The paths of the calling thread in this file. nullptr: there is no memory.
+ThreadPaths* paths_in(MemoryFile& file, Thread& thread, std::uint32_t location) noexcept {
+  const std::uint32_t number = g_files.load(std::memory_order_relaxed);
+  if (thread.file == number) [[likely]]
+    return thread.paths;
+  if (thread.paths == nullptr) {
+    thread.paths = g_paths.take();
+    if (thread.paths == nullptr) return nullptr;
+    if (g_has_key) (void)::pthread_setspecific(g_key, thread.paths);
+  }
+  thread.file = number;
+  const std::lock_guard lock(g_lock);
+  thread.paths->begin(file.add_thread(location));
+  return thread.paths;
+}
+
+std::uint32_t child_of(MemoryFile& file, std::uint32_t path, std::uint32_t region) noexcept {
+  if (path == MemoryFile::kElsewhere) return path;
+  const std::uint64_t key = std::uint64_t{path} << 32 | region;
+  const std::lock_guard lock(g_lock);
+  if (const std::uint64_t* const known = g_children.find(key)) {
+    return static_cast<std::uint32_t>(*known);
+  }
+  const std::uint32_t added = file.add_path(path, region);
+  if (added == MemoryFile::kElsewhere) {
+    file.count_lost_path();
+  } else {
+    (void)g_children.insert(key, added);
+  }
+  return added;
+}
+
+// Of the calling thread. The open regions are read as in a native call, since others may close
+// them; a thread whose recorder is at work does not.
+std::uint32_t current_path(MemoryFile& file, Thread& thread, const void* caller) noexcept {
+  record::ThreadRecorder& recorder = *record::t_recorder;
+  if (!record::wrapping() || recorder.is_recording() || record::is_own_code(caller)) {
+    return MemoryFile::kOwn;
+  }
+  if (!recorder.attached()) return MemoryFile::kElsewhere;
+  std::uint32_t path = MemoryFile::kElsewhere;
+  if (record::begin_native_call(recorder)) {
+    if (ThreadPaths* const paths = paths_in(file, thread, recorder.location())) {
+      path = paths->find(recorder.open_regions(), [&](std::uint32_t outer, std::uint32_t region) {
+        return child_of(file, outer, region);
+      });
+    }
+  }
+  recorder.end_native_call();
+  return path;
+}
+
+bool is_sampled(Thread& thread, std::uint64_t bytes) noexcept {
+  if (thread.random == 0) [[unlikely]]
+    thread.left = draw(thread);
+  thread.left -= static_cast<std::int64_t>(bytes);
+  if (thread.left >= 0) [[likely]]
+    return false;
+  thread.left = draw(thread);
+  return true;
+}
+
+std::uint64_t number_of(const void* block) noexcept {
+  return reinterpret_cast<std::uintptr_t>(block);
+}
+
+[[gnu::noinline]] void add_sampled(std::uint32_t path, const void* block, std::uint64_t bytes,
+                                   std::uint64_t live) noexcept {
+  const std::lock_guard lock(g_lock);
+  MemoryFile* const file = g_file.load(std::memory_order_relaxed);
+  if (file == nullptr) return;
+  const std::uint64_t birth = file->add_birth(path, bytes, live, false);
+  if (birth == MemoryFile::kNone) return;
+  if (g_births.insert(number_of(block), birth)) {
+    g_sampled.add(number_of(block));
+  } else {
+    file->count_lost_block();
+    file->add_death(birth, bytes, live);
+  }
+}
+
+[[gnu::noinline]] void remove_sampled(const void* block, std::uint64_t bytes,
+                                      std::uint64_t live) noexcept {
+  const std::lock_guard lock(g_lock);
+  const std::uint64_t* const birth = g_births.find(number_of(block));
+  MemoryFile* const file = g_file.load(std::memory_order_relaxed);
+  if (birth == nullptr || file == nullptr) return;
+  file->add_death(*birth, bytes, live);
+  g_births.erase(number_of(block));
+  g_sampled.remove(number_of(block));
+}
+
+void forget_blocks() noexcept {
+  g_children.clear();
+  g_births.clear();
+  g_sampled.clear();
+  g_mappings.forget_births(MemoryFile::kNone, MemoryFile::kElsewhere);
+}
+
+// A measurement has begun in this process, perhaps in the child of a fork.
+void begin() noexcept {
+  if (g_process == os::process_id() && g_file != nullptr) return;
+  if (g_process != os::process_id()) new (&g_lock) SpinLock;  // a thread of the parent may have it
+  delete std::exchange(g_ended, nullptr);
+  delete g_file.exchange(nullptr);
+  g_process = os::process_id();
+  std::unique_ptr<MemoryFile> file = MemoryFile::open(kInterval);
+  if (file == nullptr) return;
+  if (g_foreign) file->note_foreign_allocator();
+  const std::lock_guard lock(g_lock);
+  forget_blocks();
+  g_files.fetch_add(1);
+  file->start(g_live);
+  g_file = file.release();
+}
+
+void end() noexcept {
+  if (g_process != os::process_id()) return;
+  const std::lock_guard lock(g_lock);
+  g_ended = g_file.exchange(nullptr);
+  if (g_ended != nullptr) g_ended->end(g_live);
+}
+
+void switch_account(bool on) noexcept {
+  Thread& thread = t_thread;
+  const bool inside = thread.inside;
+  {
+    const Inside here(thread);
+    on ? begin() : end();
+  }
+  thread.inside = inside;
+}
+
+// The child must not write to the file of its parent. It has its own by then, where its measurement
+// has begun already.
+void forget_in_child() {
+  if (g_process != os::process_id()) {
+    new (&g_lock) SpinLock;
+    g_file = nullptr;  // its mapping is left as it is
+  }
+  t_thread.inside = false;
+}
+
+[[gnu::constructor]] void begin_account() noexcept {
+  g_has_key = ::pthread_key_create(&g_key, end_thread) == 0;
+  os::at_fork([] { t_thread.inside = true; }, [] { t_thread.inside = false; }, forget_in_child);
+  record::on_switch_of_wrapping(switch_account);
+}
+
+}  // namespace
+
+void note_foreign_allocator() noexcept { g_foreign = true; }
+
+void note_allocation(const void* block, std::size_t bytes, const void* caller) noexcept {
+  const std::uint64_t live = g_live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  MemoryFile* const file = g_file.load(std::memory_order_acquire);
+  if (file == nullptr) return;
+  Thread& thread = t_thread;
+  if (thread.inside) return file->count_allocation(MemoryFile::kOwn, bytes);
+  const Inside inside(thread);
+  const std::uint32_t path = current_path(*file, thread, caller);
+  file->count_allocation(path, bytes);
+  if (is_sampled(thread, bytes)) [[unlikely]]
+    add_sampled(path, block, bytes, live);
+  file->count_live(live);
+}
+
+void note_free(const void* block, std::size_t bytes, const void* caller) noexcept {
+  const std::uint64_t live = g_live.fetch_sub(bytes, std::memory_order_relaxed) - bytes;
+  MemoryFile* const file = g_file.load(std::memory_order_acquire);
+  if (file == nullptr) return;
+  Thread& thread = t_thread;
+  if (thread.inside) return file->count_free(MemoryFile::kOwn, bytes);
+  const Inside inside(thread);
+  file->count_free(current_path(*file, thread, caller), bytes);
+  if (g_sampled.may_have(number_of(block))) [[unlikely]]
+    remove_sampled(block, bytes, live);
+}
+
+void note_mapped(const void* begin, std::size_t bytes, const void* caller) noexcept {
+  Thread& thread = t_thread;
+  if (thread.inside) return;
+  const Inside inside(thread);
+  MemoryFile* file = g_file.load(std::memory_order_acquire);
+  const std::uint32_t path =
+      file == nullptr ? MemoryFile::kElsewhere : current_path(*file, thread, caller);
+  const std::lock_guard lock(g_lock);
+  file = g_file.load(std::memory_order_relaxed);
+  if (g_mappings.is_full()) {
+    if (file != nullptr) file->count_lost_block();
+    return;
+  }
+  const std::uint64_t live = g_live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  const std::uint64_t birth =
+      file == nullptr ? MemoryFile::kNone : file->add_birth(path, bytes, live, true);
+  g_mappings.add({number_of(begin), number_of(begin) + bytes, birth, path});
+  if (file == nullptr) return;
+  file->count_allocation(path, bytes);
+  file->count_live(live);
+}
+
+namespace {
+
+// A part of a range that stays.
+void keep(MemoryFile* file, MappedRange range, std::uint64_t live) noexcept {
+  if (range.begin >= range.end) return;
+  if (file != nullptr && range.birth != MemoryFile::kNone) {
+    range.birth = file->add_birth(range.path, range.end - range.begin, live, true);
+  }
+  if (!g_mappings.is_full()) g_mappings.add(range);
+}
+
+}  // namespace
+
+bool note_unmapped(const void* begin, std::size_t bytes, const void* caller) noexcept {
+  Thread& thread = t_thread;
+  if (thread.inside) return false;
+  const Inside inside(thread);
+  const std::uintptr_t first = number_of(begin), last = first + bytes;
+  std::uint64_t gone = 0;
+  MemoryFile* file = nullptr;
+  {
+    const std::lock_guard lock(g_lock);
+    file = g_file.load(std::memory_order_acquire);
+    for (MappedRange range{}; g_mappings.take(first, last, range);) {
+      const std::uint64_t part = std::min(range.end, last) - std::max(range.begin, first);
+      const std::uint64_t live = g_live.fetch_sub(part, std::memory_order_relaxed) - part;
+      gone += part;
+      if (file != nullptr) file->add_death(range.birth, range.end - range.begin, live);
+      keep(file, {range.begin, first, range.birth, range.path}, live);
+      keep(file, {last, range.end, range.birth, range.path}, live);
+    }
+  }
+  if (gone != 0 && file != nullptr) file->count_free(current_path(*file, thread, caller), gone);
+  return gone != 0;
+}
+
+}  // namespace timeloom::preload

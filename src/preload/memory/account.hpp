@@ -1,0 +1,27 @@
+// The account of the process's memory: what it holds, which call path has allocated how much, and
+// the life of sampled blocks.
+//
+// Wrappers of the allocator call it on any thread, also before any constructor has run and in a
+// handler of a signal. It allocates nothing, throws nothing and keeps errno. What a thread
+// allocates while it is inside the account counts for the measurement itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace timeloom::preload {
+
+// A block of `bytes`, as the allocator has rounded them, is there now. `caller`: the return address
+// of the wrapper.
+void note_allocation(const void* block, std::size_t bytes, const void* caller) noexcept;
+// It is about to be freed.
+void note_free(const void* block, std::size_t bytes, const void* caller) noexcept;
+// The address space [begin, begin + bytes) has been mapped for memory, or has been given back. Only
+// the parts of the latter count that were mapped so; false: there are none.
+void note_mapped(const void* begin, std::size_t bytes, const void* caller) noexcept;
+bool note_unmapped(const void* begin, std::size_t bytes, const void* caller) noexcept;
+
+// Tells the account that functions of the allocator in the program do not call the wrappers.
+void note_foreign_allocator() noexcept;
+
+}  // namespace timeloom::preload

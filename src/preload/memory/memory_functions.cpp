@@ -1,0 +1,273 @@
+// The functions of the C library that allocate memory, C++'s operator new, and mappings of memory.
+//
+// The dynamic linker calls them before any constructor has run. Looking up the function behind a
+// wrapper may allocate, too: such blocks come from a small buffer.
+#include <dlfcn.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include "preload/common/next_function.hpp"
+#include "preload/memory/account.hpp"
+
+#define CALLER __builtin_return_address(0)
+
+namespace timeloom::preload {
+namespace {
+
+// The functions without which no other can be looked up.
+struct Allocator {
+  void* (*malloc)(std::size_t);
+  void* (*calloc)(std::size_t, std::size_t);
+  void* (*realloc)(void*, std::size_t);
+  void (*free)(void*);
+  std::size_t (*size)(void*);
+};
+constinit Allocator g_next{};
+constinit std::atomic<bool> g_found = false;
+constinit thread_local bool t_finding [[gnu::tls_model("initial-exec")]] = false;
+// The caller of operator new, which allocates by malloc().
+constinit thread_local const void* t_caller_of_new [[gnu::tls_model("initial-exec")]] = nullptr;
+
+// Blocks of a look-up: never freed, each behind its size.
+class EarlyBlocks {
+ public:
+  void* allocate(std::size_t bytes) noexcept {
+    constexpr std::size_t kHead = alignof(std::max_align_t);
+    if (bytes > sizeof memory_) return nullptr;
+    const std::size_t all = kHead + (bytes + kHead - 1) / kHead * kHead;
+    const std::size_t at = used_.fetch_add(all);
+    if (at + all > sizeof memory_) return nullptr;
+    std::memcpy(memory_ + at, &bytes, sizeof bytes);
+    return memory_ + at + kHead;
+  }
+  bool has(const void* block) const noexcept {
+    const auto* const at = static_cast<const std::byte*>(block);
+    return at >= memory_ && at < memory_ + sizeof memory_;
+  }
+  static std::size_t size(const void* block) noexcept {
+    std::size_t bytes = 0;
+    std::memcpy(&bytes, static_cast<const std::byte*>(block) - alignof(std::max_align_t),
+                sizeof bytes);
+    return bytes;
+  }
+
+ private:
+  alignas(std::max_align_t) std::byte memory_[65536] = {};
+  std::atomic<std::size_t> used_ = 0;
+};
+constinit EarlyBlocks g_early;
+
+template <typename Function>
+void find(Function*& function, const char* name) noexcept {
+  function = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+// Any number of threads may do so at once: they find the same.
+[[gnu::noinline, gnu::cold]] void find_allocator() noexcept {
+  t_finding = true;
+  Allocator found{};
+  find(found.malloc, "malloc");
+  find(found.calloc, "calloc");
+  find(found.realloc, "realloc");
+  find(found.free, "free");
+  find(found.size, "malloc_usable_size");
+  g_next = found;
+  g_found.store(true, std::memory_order_release);
+  t_finding = false;
+}
+
+// False: the calling thread is looking them up.
+inline bool has_allocator() noexcept {
+  if (g_found.load(std::memory_order_acquire)) [[likely]]
+    return true;
+  if (t_finding) return false;
+  find_allocator();
+  return true;
+}
+
+void* noted(void* block, const void* caller) noexcept {
+  if (block != nullptr) note_allocation(block, g_next.size(block), caller);
+  return block;
+}
+
+const void* caller_of(const void* caller) noexcept {
+  return t_caller_of_new == nullptr ? caller : t_caller_of_new;
+}
+
+void* allocate_again(void* block, std::size_t bytes, const void* caller) noexcept {
+  if (g_early.has(block)) {
+    void* const larger = noted(g_next.malloc(bytes), caller);
+    if (larger != nullptr) std::memcpy(larger, block, std::min(bytes, EarlyBlocks::size(block)));
+    return larger;
+  }
+  if (block == nullptr) return noted(g_next.realloc(nullptr, bytes), caller);
+  // Before the call, as another thread may have the block right after it.
+  const std::size_t before = g_next.size(block);
+  note_free(block, before, caller);
+  void* const result = g_next.realloc(block, bytes);
+  if (result != nullptr) {
+    note_allocation(result, g_next.size(result), caller);
+  } else if (bytes != 0) {  // it is as it was
+    note_allocation(block, before, caller);
+  }
+  return result;
+}
+
+class CallerOfNew {
+ public:
+  explicit CallerOfNew(const void* caller) noexcept : before_(t_caller_of_new) {
+    if (before_ == nullptr) t_caller_of_new = caller;  // one of them may call another
+  }
+  ~CallerOfNew() { t_caller_of_new = before_; }
+  CallerOfNew(const CallerOfNew&) = delete;
+  CallerOfNew& operator=(const CallerOfNew&) = delete;
+
+ private:
+  const void* before_;
+};
+
+constinit Next<int(void**, std::size_t, std::size_t)> next_posix_memalign{"posix_memalign"};
+constinit Next<void*(std::size_t, std::size_t)> next_aligned_alloc{"aligned_alloc"},
+    next_memalign{"memalign"};
+constinit Next<void*(std::size_t)> next_valloc{"valloc"}, next_pvalloc{"pvalloc"};
+constinit Next<void*(void*, std::size_t, int, int, int, off_t)> next_mmap{"mmap"},
+    next_mmap64{"mmap64"};
+constinit Next<int(void*, std::size_t)> next_munmap{"munmap"};
+constinit Next<void*(void*, std::size_t, std::size_t, int, void*)> next_mremap{"mremap"};
+
+constexpr std::size_t kLeastMapping = 1 << 20;
+
+std::size_t whole_pages(std::size_t bytes) noexcept {
+  constexpr std::size_t kPage = 4096;
+  return (bytes + kPage - 1) / kPage * kPage;
+}
+
+// Memory that is taken from the system: not address space that is only reserved, and no file.
+bool is_memory(std::size_t bytes, int protection, int flags) noexcept {
+  return bytes >= kLeastMapping && (protection & PROT_WRITE) != 0 && (flags & MAP_ANONYMOUS) != 0 &&
+         (flags & MAP_NORESERVE) == 0;
+}
+
+void* noted_mapping(void* begin, std::size_t bytes, int protection, int flags,
+                    const void* caller) noexcept {
+  if (begin == MAP_FAILED) return begin;
+  if ((flags & MAP_FIXED) != 0) (void)note_unmapped(begin, whole_pages(bytes), caller);
+  if (is_memory(bytes, protection, flags)) note_mapped(begin, whole_pages(bytes), caller);
+  return begin;
+}
+
+// An allocator in the program itself comes before this library.
+[[gnu::constructor]] void find_foreign_allocator() noexcept {
+  Dl_info own{}, first{};
+  void* const function = ::dlsym(RTLD_DEFAULT, "malloc");
+  if (function == nullptr || ::dladdr(function, &first) == 0) return;
+  if (::dladdr(reinterpret_cast<void*>(&find_foreign_allocator), &own) == 0) return;
+  if (first.dli_fbase != own.dli_fbase) note_foreign_allocator();
+}
+
+}  // namespace
+}  // namespace timeloom::preload
+
+using namespace timeloom::preload;
+
+TIMELOOM_WRAPPER(void*, malloc, std::size_t bytes) {
+  if (!has_allocator()) return g_early.allocate(bytes);
+  return noted(g_next.malloc(bytes), caller_of(CALLER));
+}
+TIMELOOM_WRAPPER(void*, calloc, std::size_t count, std::size_t bytes) {
+  std::size_t all = 0;
+  if (has_allocator()) return noted(g_next.calloc(count, bytes), CALLER);
+  return __builtin_mul_overflow(count, bytes, &all) ? nullptr : g_early.allocate(all);
+}
+TIMELOOM_WRAPPER(void*, realloc, void* block, std::size_t bytes) {
+  if (has_allocator()) return allocate_again(block, bytes, CALLER);
+  void* const larger = g_early.allocate(bytes);
+  if (larger != nullptr && g_early.has(block)) {
+    std::memcpy(larger, block, std::min(bytes, EarlyBlocks::size(block)));
+  }
+  return larger;
+}
+TIMELOOM_WRAPPER(void*, reallocarray, void* block, std::size_t count, std::size_t bytes) {
+  std::size_t all = 0;
+  if (__builtin_mul_overflow(count, bytes, &all) || !has_allocator()) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return allocate_again(block, all, CALLER);
+}
+TIMELOOM_WRAPPER(void, free, void* block) {
+  if (block == nullptr || g_early.has(block) || !has_allocator()) return;
+  note_free(block, g_next.size(block), CALLER);
+  g_next.free(block);
+}
+
+TIMELOOM_WRAPPER(int, posix_memalign, void** to, std::size_t alignment, std::size_t bytes) {
+  const int error = next_posix_memalign(to, alignment, bytes);
+  if (error == 0 && has_allocator()) noted(*to, caller_of(CALLER));
+  return error;
+}
+TIMELOOM_WRAPPER(void*, aligned_alloc, std::size_t alignment, std::size_t bytes) {
+  void* const block = next_aligned_alloc(alignment, bytes);
+  return has_allocator() ? noted(block, caller_of(CALLER)) : block;
+}
+TIMELOOM_WRAPPER(void*, memalign, std::size_t alignment, std::size_t bytes) {
+  void* const block = next_memalign(alignment, bytes);
+  return has_allocator() ? noted(block, CALLER) : block;
+}
+TIMELOOM_WRAPPER(void*, valloc, std::size_t bytes) {
+  void* const block = next_valloc(bytes);
+  return has_allocator() ? noted(block, CALLER) : block;
+}
+TIMELOOM_WRAPPER(void*, pvalloc, std::size_t bytes) {
+  void* const block = next_pvalloc(bytes);
+  return has_allocator() ? noted(block, CALLER) : block;
+}
+
+// C++: its operators new call malloc() or aligned_alloc() for their own callers.
+#define OPERATOR_NEW(name, parameters, arguments)                                           \
+  namespace timeloom::preload {                                                             \
+  namespace {                                                                               \
+  constinit Next<void * parameters> next_##name{#name};                                     \
+  }                                                                                         \
+  }                                                                                         \
+  extern "C" [[gnu::visibility("default")]] void* wrapped_##name parameters __asm__(#name); \
+  extern "C" void* wrapped_##name parameters {                                              \
+    const CallerOfNew caller(CALLER);                                                       \
+    return next_##name arguments;                                                           \
+  }
+OPERATOR_NEW(_Znwm, (std::size_t bytes), (bytes))
+OPERATOR_NEW(_Znam, (std::size_t bytes), (bytes))
+OPERATOR_NEW(_ZnwmRKSt9nothrow_t, (std::size_t bytes, const void* tag), (bytes, tag))
+OPERATOR_NEW(_ZnamRKSt9nothrow_t, (std::size_t bytes, const void* tag), (bytes, tag))
+OPERATOR_NEW(_ZnwmSt11align_val_t, (std::size_t bytes, std::size_t to), (bytes, to))
+OPERATOR_NEW(_ZnamSt11align_val_t, (std::size_t bytes, std::size_t to), (bytes, to))
+
+TIMELOOM_WRAPPER(void*, mmap, void* at, std::size_t bytes, int protection, int flags, int file,
+                 off_t offset) {
+  return noted_mapping(next_mmap(at, bytes, protection, flags, file, offset), bytes, protection,
+                       flags, CALLER);
+}
+TIMELOOM_WRAPPER(void*, mmap64, void* at, std::size_t bytes, int protection, int flags, int file,
+                 off_t offset) {
+  return noted_mapping(next_mmap64(at, bytes, protection, flags, file, offset), bytes, protection,
+                       flags, CALLER);
+}
+TIMELOOM_WRAPPER(int, munmap, void* begin, std::size_t bytes) {
+  // Before the call, as another thread may have the addresses right after it.
+  (void)note_unmapped(begin, whole_pages(bytes), CALLER);
+  return next_munmap(begin, bytes);
+}
+TIMELOOM_WRAPPER(void*, mremap, void* begin, std::size_t before, std::size_t after, int flags,
+                 void* to) {
+  void* const result = next_mremap(begin, before, after, flags, to);
+  if (result == MAP_FAILED) return result;
+  if (note_unmapped(begin, whole_pages(before), CALLER)) {
+    note_mapped(result, whole_pages(after), CALLER);
+  }
+  return result;
+}

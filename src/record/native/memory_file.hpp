@@ -1,0 +1,88 @@
+// The file `memory` of the running measurement's spool (spool/memory_format.hpp), as the wrapper of
+// memory writes it.
+//
+// Functions may be called inside an allocation: they allocate nothing and throw nothing, but for
+// open() and the destructor. Any thread may count; other functions need the caller's lock. errno
+// may change.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "os/file.hpp"
+#include "spool/memory_format.hpp"
+
+namespace timeloom::record {
+
+class MemoryFile {
+ public:
+  using PathId = std::uint32_t;
+  static constexpr PathId kOwn = spool::kMemoryOwn;
+  static constexpr PathId kElsewhere = spool::kMemoryElsewhere;
+  static constexpr std::uint64_t kNone = spool::kMemoryBlocks;
+
+  // nullptr: no measurement runs, or there is no space for the file.
+  static std::unique_ptr<MemoryFile> open(std::uint64_t interval) noexcept;
+  // Before the first count: the process holds as many bytes now, with the object itself.
+  void start(std::uint64_t live) noexcept;
+
+  // With the caller's lock: new call paths; kElsewhere where there is no space.
+  PathId add_thread(std::uint32_t location) noexcept;
+  PathId add_path(PathId parent, std::uint32_t region) noexcept;
+
+  // A path of a thread is counted by this thread alone.
+  void count_allocation(PathId path, std::uint64_t bytes) noexcept {
+    spool::MemoryPath& to = paths_[path];
+    add(path, to.allocations, 1);
+    add(path, to.allocated, bytes);
+    if (bytes > to.largest.load(std::memory_order_relaxed)) [[unlikely]]
+      to.largest.store(bytes, std::memory_order_relaxed);
+  }
+  void count_free(PathId path, std::uint64_t bytes) noexcept {
+    spool::MemoryPath& to = paths_[path];
+    add(path, to.frees, 1);
+    add(path, to.freed, bytes);
+  }
+  // The process holds as many bytes now.
+  void count_live(std::uint64_t live) noexcept {
+    if (live > header_->peak.load(std::memory_order_relaxed)) [[unlikely]]
+      note_peak(live);
+  }
+
+  // With the caller's lock: the number of a block in the log; kNone where there is no space.
+  // `whole`: it stands for itself alone.
+  std::uint64_t add_birth(PathId path, std::uint64_t bytes, std::uint64_t live,
+                          bool whole) noexcept;
+  void add_death(std::uint64_t birth, std::uint64_t bytes, std::uint64_t live) noexcept;
+
+  void count_lost_path() noexcept { header_->lost_paths.fetch_add(1); }
+  void count_lost_block() noexcept { header_->lost_blocks.fetch_add(1); }
+  void note_foreign_allocator() noexcept { header_->foreign.store(1); }
+  // With the caller's lock: nothing is added any more. Counts may still come.
+  void end(std::uint64_t live) noexcept;
+
+ private:
+  MemoryFile(os::File file, os::Mapping mapping) noexcept;
+  static void add(PathId path, spool::MemoryCount& count, std::uint64_t value) noexcept {
+    if (path < spool::kFirstMemoryPath) {
+      count.fetch_add(value, std::memory_order_relaxed);
+    } else {
+      count.store(count.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+    }
+  }
+  PathId add(PathId parent, std::uint32_t region, std::uint32_t location) noexcept;
+  std::uint64_t append(const spool::MemoryBlock& block) noexcept;
+  void note_peak(std::uint64_t live) noexcept;
+  // Allocates space in the file up to `end`, of which `allocated` exists. False: there is none.
+  bool make_space(std::uint64_t& allocated, std::uint64_t end, std::uint64_t step) noexcept;
+
+  os::File file_;
+  os::Mapping mapping_;
+  spool::MemoryHeader* header_;
+  spool::MemoryPath* paths_;
+  spool::MemoryBlock* blocks_;
+  std::uint64_t paths_end_;  // allocated so far, as offsets in the file
+  std::uint64_t blocks_end_;
+};
+
+}  // namespace timeloom::record
