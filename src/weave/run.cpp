@@ -234,6 +234,7 @@ Written write_results(SpoolSource& source, const fs::path& directory, const Weav
   }
   if (!with_profile) return {source.definitions(), throttled_of(source.definitions())};
   profile::CallTree aggregated = tree.take();
+  if (!source.memory().empty()) add_memory(aggregated, source.memory());
   write_profile(aggregated, source, with_trace, directory);
   std::vector<ThrottledFunction> throttled = throttled_of(aggregated);
   return {std::move(aggregated.definitions), std::move(throttled)};

@@ -60,6 +60,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   add_gpus();
   add_locations();
   if (has_aliases_) add_aliases();
+  add_memory();
   add_profiles();
   if (rank_results != RankResults::kIgnored) {
     add_rank_results(rank_results == RankResults::kCompared);
@@ -82,6 +83,7 @@ void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   process.profiles = spool::read_profiles(directory);
   process.reader->catch_up();  // with the regions that the profiles refer to
   process.gpu_data = spool::read_gpu(directory);
+  process.memory = spool::read_memory(directory);
   processes_.push_back(std::move(process));
 }
 

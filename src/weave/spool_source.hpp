@@ -19,9 +19,11 @@
 #include "formats/otf2/read/event_files.hpp"
 #include "profile/location_aggregator.hpp"
 #include "spool/gpu_reader.hpp"
+#include "spool/memory_reader.hpp"
 #include "spool/profile_file.hpp"
 #include "spool/reader.hpp"
 #include "weave/code_naming.hpp"
+#include "weave/memory/memory_amounts.hpp"
 #include "weave/message_balance.hpp"
 #include "weave/process_clock.hpp"
 #include "weave/ranks/rank_result.hpp"
@@ -47,6 +49,9 @@ class SpoolSource : public RunSource {
   // The profiles that threads aggregated while they ran, from their start or from the end of their
   // events. REQUIRES: called once.
   std::map<LocationId, profile::AggregatedLocation> take_profiles() { return std::move(profiles_); }
+
+  // The memory of call paths; empty: it was not recorded.
+  const std::vector<MemoryOfPath>& memory() const { return memory_; }
 
   // True if the run shall have events (not where threads aggregated from their start), and a
   // profile.
@@ -112,6 +117,7 @@ class SpoolSource : public RunSource {
     std::uint64_t last_ticks = 0;
     spool::Profiles profiles;
     spool::GpuData gpu_data{};
+    spool::MemoryData memory{};
     // The result of a process that has converted its own events.
     std::vector<otf2::EventFiles::File> files{};
     RankResult::Moment converted_begin{}, converted_end{};
@@ -144,6 +150,10 @@ class SpoolSource : public RunSource {
   void add_gpus();
   void add_gpu_locations(Process& process);
   void add_gpu_properties();
+  void add_memory();
+  void add_memory_of(const Process& process);
+  // In nanoseconds, of the run.
+  std::uint64_t since_begin(const Process& process, std::uint64_t ticks) const;
   void replay_gpu(const Process& process, std::span<RunSink* const> sinks);
   // The ending of a child, recorded by the process that waited for it.
   static std::optional<int> reaped_status(const Process& parent, std::uint64_t child);
@@ -178,6 +188,7 @@ class SpoolSource : public RunSource {
   MessageBalance::Ends messages_;         // first of the conversions, then of all processes
   std::uint64_t conversions_cpu_ns_ = 0;  // that other processes used for converting
   std::vector<std::uint64_t> metric_totals_;
+  std::vector<MemoryOfPath> memory_;
   bool profile_mode_ = false;
   bool members_unknown_ = false;           // members of some communicator are unknown
   std::set<std::uint32_t> throttled_;      // regions that some process did not time to its end

@@ -1,0 +1,53 @@
+// What a run knows about the memory of its processes. The amounts of call paths are values of
+// metrics in its profile; the amounts of a process as a whole are a property of the run.
+//
+// Plain values and pure functions, for any thread. A property may come from anybody: a malformed
+// number counts as 0. Throws std::bad_alloc.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace timeloom {
+
+// Metrics of call paths, in bytes. Of the first two the count is of allocations and frees, of the
+// others of sampled blocks.
+inline constexpr char kBytesAllocated[] = "allocation_size";  // the names of Score-P
+inline constexpr char kBytesFreed[] = "deallocation_size";
+inline constexpr char kBytesHeld[] = "bytes_leaked";  // at the end
+inline constexpr char kBytesAtPeak[] = "bytes_at_peak";
+
+struct ProcessMemory {
+  std::uint64_t interval = 0;  // mean bytes between two sampled ones
+  std::uint64_t at_start = 0;  // held, in bytes
+  std::uint64_t at_end = 0;
+  std::uint64_t peak = 0;
+  std::uint64_t peak_time = 0;  // nanoseconds since the start of the run
+  // Of no call path. The held bytes are estimates from as many sampled blocks.
+  struct Apart {
+    std::uint64_t allocations = 0, allocated = 0;
+    std::uint64_t frees = 0, freed = 0;
+    std::uint64_t at_peak = 0, blocks_at_peak = 0;
+    std::uint64_t at_end = 0, blocks_at_end = 0;
+  };
+  Apart own;                  // by the measurement itself, and beside the program
+  Apart other;                // outside all regions, and by threads that record nothing
+  std::uint64_t lost = 0;     // call paths and blocks without a place
+  std::uint64_t foreign = 0;  // 1: the program has an allocator of its own that is not seen
+  std::uint64_t ended = 0;    // 1: in order
+};
+
+// The name of the property, by the number of the process.
+std::string memory_property(std::size_t group);
+// The most that all processes held together, and when, in the same form; of one process its own.
+inline constexpr char kRunMemory[] = "timeloom::memory";
+
+std::string to_text(const ProcessMemory& memory);
+ProcessMemory process_memory(std::string_view text);
+
+// The error of an amount that is estimated from sampled blocks, one standard deviation: an upper
+// bound. `least`: the estimate for the smallest of these blocks.
+double sampling_error(double blocks, double least, double interval) noexcept;
+
+}  // namespace timeloom

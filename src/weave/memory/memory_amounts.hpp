@@ -1,0 +1,51 @@
+// The memory of one process, from its records to the run: what each call path has allocated and
+// freed, what it held at the peak and at the end.
+//
+// Plain values; used by one thread. Throws std::bad_alloc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/ids.hpp"
+#include "core/memory/memory_facts.hpp"
+#include "profile/call_tree.hpp"
+#include "spool/memory_reader.hpp"
+
+namespace timeloom::weave {
+
+// A call path with the run's ids.
+struct MemoryOfPath {
+  LocationId location;
+  std::size_t parent = 0;  // its number among all paths, before this one
+  RegionId region;         // undefined: outside all regions
+  profile::MetricStatistics allocated, freed, at_peak, at_end;
+};
+
+// What the sampled blocks of each path come to, of those that live after the first `length`
+// records. A block counts for as many bytes as it stands for.
+std::vector<profile::MetricStatistics> held_after(const spool::MemoryData& data,
+                                                  std::uint64_t length);
+
+// Adds the values of their metrics to the tree. A path that is not in the tree counts for the
+// longest part of it that is.
+void add_memory(profile::CallTree& tree, const std::vector<MemoryOfPath>& paths);
+
+// The most that processes held together, and when, in nanoseconds since the start of the run.
+class CommonPeak {
+ public:
+  // From `time` on the process holds `live` bytes.
+  void add(std::uint64_t time, std::size_t process, std::uint64_t live);
+  ProcessMemory find();
+
+ private:
+  struct Step {
+    std::uint64_t time;
+    std::size_t process;
+    std::uint64_t live;
+  };
+  std::vector<Step> steps_;
+};
+
+}  // namespace timeloom::weave

@@ -1,0 +1,96 @@
+// The part of SpoolSource for memory.
+#include <algorithm>
+
+#include "weave/memory/memory_amounts.hpp"
+#include "weave/spool_source.hpp"
+
+namespace timeloom::weave {
+namespace {
+
+profile::MetricStatistics counted(std::uint64_t count, std::uint64_t bytes, std::uint64_t largest) {
+  profile::MetricStatistics statistics;
+  statistics.count = count;
+  statistics.sum = static_cast<double>(bytes);
+  statistics.max = static_cast<double>(largest);
+  return statistics;
+}
+
+// Records may be damaged.
+std::uint64_t whole(double bytes) { return bytes < 0x1p63 ? static_cast<std::uint64_t>(bytes) : 0; }
+
+void add_apart(ProcessMemory::Apart& apart, const spool::MemoryAmounts& from,
+               const MemoryOfPath& path) {
+  apart.allocations += from.allocations;
+  apart.allocated += from.allocated;
+  apart.frees += from.frees;
+  apart.freed += from.freed;
+  apart.at_peak += whole(path.at_peak.sum);
+  apart.blocks_at_peak += path.at_peak.count;
+  apart.at_end += whole(path.at_end.sum);
+  apart.blocks_at_end += path.at_end.count;
+}
+
+}  // namespace
+
+std::uint64_t SpoolSource::since_begin(const Process& process, std::uint64_t ticks) const {
+  const std::uint64_t time = timeloom::ticks(process.clock.to_time(ticks));
+  return time - std::min(time, definitions_.clock.begin);
+}
+
+void SpoolSource::add_memory_of(const Process& process) {
+  const spool::MemoryData& data = process.memory;
+  const auto at_peak = held_after(data, data.peak_blocks);
+  const auto at_end = held_after(data, data.blocks.size());
+  ProcessMemory facts;
+  std::vector<MemoryOfPath> paths(data.paths.size());
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const spool::MemoryAmounts& from = data.paths[i];
+    MemoryOfPath& path = paths[i];
+    if (i >= spool::kFirstMemoryPath && from.region != spool::kMemoryThread) {
+      path.parent = memory_.size() + from.parent;
+      path.region = RegionId{process.ids.regions[from.region]};
+    }
+    path.location = location_id(process, from.location);
+    path.allocated = counted(from.allocations, from.allocated, from.largest);
+    path.freed = counted(from.frees, from.freed, 0);
+    path.at_peak = at_peak[i];
+    path.at_end = at_end[i];
+    if (path.region.defined()) continue;
+    add_apart(i == spool::kMemoryOwn ? facts.own : facts.other, from, path);
+  }
+  facts.interval = data.interval;
+  facts.at_start = data.live_at_start;
+  facts.at_end = data.live;
+  facts.peak = data.peak;
+  facts.peak_time = since_begin(process, data.peak_ticks);
+  facts.lost = data.lost;
+  facts.foreign = data.foreign ? 1 : 0;
+  facts.ended = data.end != 0 ? 1 : 0;
+  definitions_.properties[memory_property(process.group.value())] = to_text(facts);
+  std::ranges::move(paths, std::back_inserter(memory_));
+}
+
+void SpoolSource::add_memory() {
+  CommonPeak common;
+  std::size_t count = 0;
+  for (Process& process : processes_) {
+    const spool::MemoryData& data = process.memory;
+    if (data.damaged) ++damaged_segments_;
+    if (data.paths.empty()) continue;
+    add_memory_of(process);
+    const std::size_t number = process.group.value();
+    common.add(since_begin(process, data.start), number, data.live_at_start);
+    for (const spool::MemoryBlock& block : data.blocks) {
+      common.add(since_begin(process, block.ticks), number, block.live);
+    }
+    common.add(since_begin(process, data.peak_ticks), number, data.peak);
+    const std::uint64_t last = data.end != 0 ? since_begin(process, data.end)
+                                             : ticks(process.end) - definitions_.clock.begin;
+    common.add(last, number, 0);
+    ++count;
+    process.memory = {};
+  }
+  if (count != 0) definitions_.properties[kRunMemory] = to_text(common.find());
+}
+
+}  // namespace timeloom::weave
