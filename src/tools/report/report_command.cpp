@@ -13,6 +13,7 @@
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/report/answer_text.hpp"
+#include "tools/report/memory/report_memory.hpp"
 #include "tools/report/mpi/report_mpi.hpp"
 #include "tools/report/openmp/report_openmp.hpp"
 #include "tools/report/report_by.hpp"
@@ -257,6 +258,23 @@ int print_omp(const ReportOptions& options, const profile::CallTree& tree,
   return kDone;
 }
 
+int print_memory(const ReportOptions& options, const profile::CallTree& tree,
+                 const std::filesystem::path& run) {
+  const MemoryFacts facts = memory_facts(tree);
+  if (!facts.any()) {
+    throw Error(run.string() + " has nothing of memory; timeloom run --memory records it [TL467]");
+  }
+  Output output;
+  write_losses_of(tree.definitions, options, output);
+  if (options.json) {
+    write_memory_json(facts, tree, output);
+  } else {
+    write_memory(facts, tree, Terminal::detect(options.colour), output);
+  }
+  output.flush();
+  return kDone;
+}
+
 void limit(RowOptions& rows, const ReportOptions& options) {
   rows.sort = options.sort;
   if (options.min_percent) rows.min_percent = *options.min_percent;
@@ -342,11 +360,11 @@ int run_report(ReportOptions options) {
     print_line(wrong + "; see 'timeloom report --help' [TL401]");
     return kWrongUsage;
   }
-  if (of_a_part(options) &&
-      (options.slowest || options.io || options.gpu || !options.metric.empty())) {
+  if (of_a_part(options) && (options.slowest || options.io || options.gpu || options.memory ||
+                             !options.metric.empty())) {
     print_line(
-        "--from and --to do not go with --slowest, --io, --gpu and --metric; see 'timeloom report "
-        "--help' [TL401]");
+        "--from and --to do not go with --slowest, --io, --gpu, --memory and --metric; see "
+        "'timeloom report --help' [TL401]");
     return kWrongUsage;
   }
   if (!options.csv && (!options.output.empty() || options.force)) {
@@ -358,6 +376,7 @@ int run_report(ReportOptions options) {
   if (options.mpi) return print_mpi(options, run);
   if (options.io) return print_io(options, run);
   if (options.gpu) return print_gpu(options, call_tree_of(run), run);
+  if (options.memory) return print_memory(options, call_tree_of(run), run);
   const profile::CallTree tree = chosen_tree(options, run);
   if (options.omp) return print_omp(options, tree, run);
   const std::set<LocationId> ids = selected(options, tree.definitions);

@@ -52,6 +52,8 @@ void add_options(CommandOptions& known, ReportOptions& options) {
       "--omp", options.omp,
       "Parallel regions of OpenMP: imbalance, waiting, what runs on one thread (run --thread "
       "omp)");
+  known.flag("--memory", options.memory,
+             "Peak of memory and who held it, who allocates most, what remained (run --memory)");
   known.flag("--compensate", options.compensate,
              "Take from the times what measuring cost, as far as it is known");
   known.exclude("--compensate", "--function");
@@ -74,7 +76,8 @@ std::string without_effect(const ReportOptions& options) {
       {options.mpi, "--mpi"},
       {options.io, "--io"},
       {options.gpu, "--gpu"},
-      {options.omp, "--omp"}};
+      {options.omp, "--omp"},
+      {options.memory, "--memory"}};
   const std::pair<bool, const char*> others[] = {{options.full, "--full"},
                                                  {options.tree, "--tree"},
                                                  {options.flat, "--flat"},

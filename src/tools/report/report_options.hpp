@@ -33,6 +33,7 @@ struct ReportOptions {
   bool io = false;
   bool gpu = false;
   bool omp = false;
+  bool memory = false;
   bool compensate = false;
   std::string from;
   std::string to;

@@ -8,6 +8,7 @@
 #include "core/text/shell_word.hpp"
 #include "core/throttled.hpp"
 #include "profile/call_tree.hpp"
+#include "tools/report/memory/report_memory.hpp"
 #include "tools/report/report_gpu.hpp"
 #include "tools/run/run_losses.hpp"
 #include "tools/text/formatted.hpp"
@@ -121,6 +122,7 @@ RunFacts facts_of(const Definitions& definitions) {
     facts.native_threads = native_threads_of(native->second);
   }
   facts.gpu_busy = gpu_busy(definitions);
+  if (const auto memory = memory_peak(definitions)) facts.memory_peak = memory->peak;
   const ThrottledFunctions throttled(definitions.properties);
   facts.throttled.assign(throttled.entries().begin(), throttled.entries().end());
   facts.truncated.assign(throttled.truncated().begin(), throttled.truncated().end());

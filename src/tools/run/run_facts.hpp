@@ -24,14 +24,15 @@ struct RunFacts {
   std::uint64_t tasks = 0;
   std::uint64_t task_lanes = 0;  // locations of the tasks; 0: each has its own
   std::uint64_t events = 0;
-  std::vector<std::string> throttled;    // functions not timed to the end, with their places
-  std::vector<std::string> truncated;    // regions that ended with a visit of one, the same
-  bool was_paused = false;               // functions were not seen all the time
-  std::optional<double> gpu_busy;        // share of the wall time; none: no GPU was recorded
-  std::optional<double> observed_share;  // of the CPU time; none: all of it, or not known
-  CpuTimes cpu;                          // of all processes; zeros: not known
-  NativeThreadsByName native_threads;    // they take a part of cpu.other
-  std::vector<std::string> losses;       // lost and cut-off parts, one sentence each
+  std::vector<std::string> throttled;        // functions not timed to the end, with their places
+  std::vector<std::string> truncated;        // regions that ended with a visit of one, the same
+  bool was_paused = false;                   // functions were not seen all the time
+  std::optional<double> gpu_busy;            // share of the wall time; none: no GPU was recorded
+  std::optional<std::uint64_t> memory_peak;  // bytes; none: memory was not recorded
+  std::optional<double> observed_share;      // of the CPU time; none: all of it, or not known
+  CpuTimes cpu;                              // of all processes; zeros: not known
+  NativeThreadsByName native_threads;        // they take a part of cpu.other
+  std::vector<std::string> losses;           // lost and cut-off parts, one sentence each
 };
 
 RunFacts facts_of(const Definitions& definitions);

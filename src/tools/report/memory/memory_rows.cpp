@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <map>
+
+#include "tools/report/memory/report_memory.hpp"
+
+namespace timeloom::tools {
+namespace {
+
+using profile::MetricStatistics;
+
+// The member of a row for a metric; nullptr: the metric is another one.
+MetricStatistics MemoryRow::*member_for(const std::string& metric) {
+  if (metric == kBytesAllocated) return &MemoryRow::allocated;
+  if (metric == kBytesFreed) return &MemoryRow::freed;
+  if (metric == kBytesAtPeak) return &MemoryRow::at_peak;
+  return metric == kBytesHeld ? &MemoryRow::at_end : nullptr;
+}
+
+MetricStatistics amount_of(std::uint64_t count, std::uint64_t bytes) {
+  MetricStatistics amount;
+  amount.count = count;
+  amount.sum = static_cast<double>(bytes);
+  return amount;
+}
+
+void add_apart(MemoryRow& row, const ProcessMemory::Apart& apart) {
+  row.allocated.add(amount_of(apart.allocations, apart.allocated));
+  row.freed.add(amount_of(apart.frees, apart.freed));
+  row.at_peak.add(amount_of(apart.blocks_at_peak, apart.at_peak));
+  row.at_end.add(amount_of(apart.blocks_at_end, apart.at_end));
+}
+
+}  // namespace
+
+double MemoryFacts::interval() const {
+  std::uint64_t largest = 0;
+  for (const Process& process : processes) largest = std::max(largest, process.memory.interval);
+  return static_cast<double>(largest);
+}
+
+std::optional<ProcessMemory> memory_peak(const Definitions& definitions) {
+  const auto found = definitions.properties.find(kRunMemory);
+  if (found == definitions.properties.end()) return std::nullopt;
+  return process_memory(found->second);
+}
+
+MemoryFacts memory_facts(const profile::CallTree& tree) {
+  MemoryFacts facts;
+  const Definitions& definitions = tree.definitions;
+  facts.run = memory_peak(definitions).value_or(ProcessMemory{});
+  for (std::size_t i = 0; i < definitions.groups.size(); ++i) {
+    const auto found = definitions.properties.find(memory_property(i));
+    if (found == definitions.properties.end()) continue;
+    facts.processes.push_back({definitions.groups[i].name, process_memory(found->second)});
+  }
+  if (!facts.any()) return facts;
+  std::map<std::uint32_t, MemoryRow> rows;
+  for (const profile::LocationProfile& location : tree.locations) {
+    for (const profile::MetricCell& cell : location.metrics) {
+      const auto member = member_for(definitions.metrics[cell.metric.value()].name);
+      if (member == nullptr || !cell.node.defined()) continue;
+      MemoryRow& row = rows[cell.node.value()];
+      row.node = cell.node;
+      (row.*member).add(cell.statistics);
+    }
+  }
+  for (auto& [node, row] : rows) facts.rows.push_back(row);
+  MemoryRow own, other;
+  own.apart = "(Timeloom)";
+  other.apart = "(outside all regions)";
+  for (const MemoryFacts::Process& process : facts.processes) {
+    add_apart(own, process.memory.own);
+    add_apart(other, process.memory.other);
+  }
+  facts.rows.push_back(own);
+  facts.rows.push_back(other);
+  return facts;
+}
+
+}  // namespace timeloom::tools

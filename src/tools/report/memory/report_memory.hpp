@@ -1,0 +1,48 @@
+// `timeloom report --memory`: the peak and who held it, who allocates most, and what remained at
+// the end.
+//
+// Plain values made from a CallTree, which must outlive them; used by one thread. write_*() throw
+// Error as Output does.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/memory/memory_facts.hpp"
+#include "profile/call_tree.hpp"
+#include "tools/text/output.hpp"
+#include "tools/text/terminal.hpp"
+
+namespace timeloom::tools {
+
+// A call path, over all threads and processes; without what it calls.
+struct MemoryRow {
+  profile::NodeId node;         // undefined: of no call path
+  const char* apart = nullptr;  // the name in place of the call path
+  profile::MetricStatistics allocated, freed, at_peak, at_end;
+};
+
+struct MemoryFacts {
+  struct Process {
+    std::string name;
+    ProcessMemory memory;
+  };
+  ProcessMemory run;  // the peak of all processes together
+  std::vector<Process> processes;
+  std::vector<MemoryRow> rows;  // in the order of the call tree
+  bool any() const { return !processes.empty(); }
+  double interval() const;
+};
+
+// The peak of a run's memory; none: it was not recorded.
+std::optional<ProcessMemory> memory_peak(const Definitions& definitions);
+
+MemoryFacts memory_facts(const profile::CallTree& tree);
+
+void write_memory(const MemoryFacts& facts, const profile::CallTree& tree, const Terminal& terminal,
+                  Output& output);
+void write_memory_json(const MemoryFacts& facts, const profile::CallTree& tree, Output& output);
+
+}  // namespace timeloom::tools

@@ -1,0 +1,232 @@
+#include <algorithm>
+
+#include "exchange/names.hpp"
+#include "tools/report/memory/report_memory.hpp"
+#include "tools/run/json_text.hpp"
+#include "tools/run/run_facts.hpp"
+#include "tools/text/formatted.hpp"
+#include "tools/text/human_text.hpp"
+#include "tools/text/text_table.hpp"
+
+namespace timeloom::tools {
+namespace {
+
+using nlohmann::ordered_json;
+using profile::CallTree;
+using profile::MetricStatistics;
+using profile::NodeId;
+
+constexpr double kNanoseconds = 1e-9;
+
+std::uint64_t whole(double value) {
+  return value > 0 && value < 0x1p63 ? static_cast<std::uint64_t>(value + 0.5) : 0;
+}
+
+std::string path_name(const CallTree& tree, NodeId node) {
+  const RegionId region = tree.nodes[node.value()].region;
+  return region.defined() ? exchange::region_name(tree.definitions, region) : "(deeper calls)";
+}
+
+// The region, and the one that has called it: functions that allocate are often small.
+std::string short_path(const CallTree& tree, const MemoryRow& row) {
+  if (row.apart != nullptr) return row.apart;
+  const NodeId node = row.node;
+  const NodeId parent = tree.nodes[node.value()].parent;
+  std::string name = path_name(tree, node);
+  return parent.defined() ? name + "  < " + path_name(tree, parent) : name;
+}
+
+class MemoryWriter {
+ public:
+  MemoryWriter(const MemoryFacts& facts, const CallTree& tree, const Terminal& terminal,
+               Output& output)
+      : facts_(facts), tree_(tree), terminal_(terminal), output_(output) {}
+
+  void write() {
+    head();
+    losses();
+    const std::size_t rows = rows_of_each();
+    held("held at the peak", &MemoryRow::at_peak, rows);
+    allocated(rows);
+    held("still held at the end", &MemoryRow::at_end, rows);
+    output_.write(
+        formatted("bytes: of a function itself, without what it calls. ~ is estimated from blocks\n"
+                  "that were sampled every {} on average; all other numbers are exact.\n",
+                  bytes(whole(facts_.interval()))));
+  }
+
+ private:
+  using Member = MetricStatistics MemoryRow::*;
+
+  // Three tables with a title, the head, the explanation and the prompt of the shell.
+  std::size_t rows_of_each() const {
+    constexpr std::size_t kFixed = 11, kTables = 3, kLeast = 3;
+    const std::size_t room = terminal_.height > kFixed ? terminal_.height - kFixed : 0;
+    return std::max(kLeast, room / kTables);
+  }
+
+  void head() {
+    const ProcessMemory& run = facts_.run;
+    std::uint64_t at_end = 0, at_start = 0;
+    for (const auto& process : facts_.processes) {
+      at_end += process.memory.at_end;
+      at_start += process.memory.at_start;
+    }
+    const std::size_t count = facts_.processes.size();
+    output_.write(
+        formatted("peak {} at {}{}", bytes(run.peak),
+                  duration(static_cast<double>(run.peak_time) * kNanoseconds, terminal_, " "),
+                  count > 1 ? formatted(", {} processes together", count) : ""));
+    output_.write(formatted("{}{} before the program{}{} at its end\n", terminal_.dot(),
+                            bytes(at_start), terminal_.dot(), bytes(at_end)));
+    if (count < 2) return;
+    const auto most = std::ranges::max_element(
+        facts_.processes, {}, [](const auto& process) { return process.memory.peak; });
+    output_.write(formatted("the largest process: {}, peak {}; below, each at its own peak\n",
+                            printable(most->name), bytes(most->memory.peak)));
+  }
+
+  void losses() {
+    std::uint64_t lost = 0;
+    bool foreign = false;
+    for (const auto& process : facts_.processes) {
+      lost += process.memory.lost;
+      foreign = foreign || process.memory.foreign != 0;
+    }
+    if (lost != 0) {
+      output_.write(
+          formatted("{} allocations are without call path or life: the tables were full "
+                    "[TL465]\n",
+                    count(lost)));
+    }
+    if (foreign) {
+      output_.write("the program has an allocator of its own, which is not seen [TL466]\n");
+    }
+  }
+
+  // The largest rows of one kind.
+  std::vector<const MemoryRow*> largest(Member member, std::size_t rows) const {
+    std::vector<const MemoryRow*> found;
+    for (const MemoryRow& row : facts_.rows) {
+      if ((row.*member).sum > 0) found.push_back(&row);
+    }
+    std::ranges::stable_sort(found, std::ranges::greater(),
+                             [&](const MemoryRow* row) { return (row->*member).sum; });
+    if (found.size() > rows) found.resize(rows);
+    return found;
+  }
+
+  double sum(Member member) const {
+    double all = 0;
+    for (const MemoryRow& row : facts_.rows) all += (row.*member).sum;
+    return all;
+  }
+
+  void held(const char* title, Member member, std::size_t rows) {
+    Table table(terminal_, 2, title);
+    for (const char* heading : {"share", "bytes", "+-"}) table.add_column(heading);
+    const double all = sum(member);
+    for (const MemoryRow* row : largest(member, rows)) {
+      const MetricStatistics& amount = row->*member;
+      const double error =
+          sampling_error(static_cast<double>(amount.count), amount.min, facts_.interval());
+      TableRow shown;
+      shown.cells = {percent(all == 0 ? 0 : amount.sum / all),
+                     (error > 0 ? "~" : "") + bytes(whole(amount.sum)),
+                     error > 0 ? bytes(whole(error)) : ""};
+      shown.name = printable(short_path(tree_, *row));
+      table.add_row(std::move(shown));
+    }
+    table.write(output_);
+  }
+
+  void allocated(std::size_t rows) {
+    Table table(terminal_, 2, "allocates most");
+    for (const char* heading : {"share", "bytes", "times"}) table.add_column(heading);
+    const double all = sum(&MemoryRow::allocated);
+    for (const MemoryRow* row : largest(&MemoryRow::allocated, rows)) {
+      TableRow shown;
+      shown.cells = {percent(all == 0 ? 0 : row->allocated.sum / all),
+                     bytes(whole(row->allocated.sum)),
+                     short_count(static_cast<std::int64_t>(row->allocated.count))};
+      shown.name = printable(short_path(tree_, *row));
+      table.add_row(std::move(shown));
+    }
+    table.write(output_);
+  }
+
+  const MemoryFacts& facts_;
+  const CallTree& tree_;
+  const Terminal& terminal_;
+  Output& output_;
+};
+
+ordered_json apart_json(const ProcessMemory::Apart& apart) {
+  return {{"allocations", apart.allocations},
+          {"allocated_bytes", apart.allocated},
+          {"frees", apart.frees},
+          {"freed_bytes", apart.freed},
+          {"bytes_at_peak", apart.at_peak},
+          {"bytes_at_end", apart.at_end}};
+}
+
+ordered_json process_json(const MemoryFacts::Process& process) {
+  const ProcessMemory& memory = process.memory;
+  return {{"name", process.name},
+          {"peak_bytes", memory.peak},
+          {"peak_s", static_cast<double>(memory.peak_time) * kNanoseconds},
+          {"start_bytes", memory.at_start},
+          {"end_bytes", memory.at_end},
+          {"measurement", apart_json(memory.own)},
+          {"elsewhere", apart_json(memory.other)},
+          {"sampled_every_bytes", memory.interval},
+          {"lost", memory.lost},
+          {"foreign_allocator", memory.foreign != 0},
+          {"complete", memory.ended != 0}};
+}
+
+ordered_json held_json(const MetricStatistics& amount, double interval) {
+  return {{"bytes", whole(amount.sum)},
+          {"blocks", amount.count},
+          {"error_bytes",
+           whole(sampling_error(static_cast<double>(amount.count), amount.min, interval))}};
+}
+
+ordered_json path_json(const CallTree& tree, NodeId node) {
+  std::vector<std::string> names;
+  for (; node.defined(); node = tree.nodes[node.value()].parent) {
+    names.push_back(path_name(tree, node));
+  }
+  std::ranges::reverse(names);
+  return names;
+}
+
+}  // namespace
+
+void write_memory(const MemoryFacts& facts, const CallTree& tree, const Terminal& terminal,
+                  Output& output) {
+  MemoryWriter(facts, tree, terminal, output).write();
+}
+
+void write_memory_json(const MemoryFacts& facts, const CallTree& tree, Output& output) {
+  ordered_json all = {{"format", "timeloom-report-memory"}, {"version", 1}};
+  all["peak_bytes"] = facts.run.peak;
+  all["peak_s"] = static_cast<double>(facts.run.peak_time) * kNanoseconds;
+  all["processes"] = all["paths"] = ordered_json::array();
+  for (const auto& process : facts.processes) all["processes"].push_back(process_json(process));
+  for (const MemoryRow& row : facts.rows) {
+    if (row.apart != nullptr) continue;  // of each process above
+    all["paths"].push_back({{"path", path_json(tree, row.node)},
+                            {"allocations", row.allocated.count},
+                            {"allocated_bytes", whole(row.allocated.sum)},
+                            {"largest_bytes", whole(row.allocated.max)},
+                            {"frees", row.freed.count},
+                            {"freed_bytes", whole(row.freed.sum)},
+                            {"at_peak", held_json(row.at_peak, facts.interval())},
+                            {"at_end", held_json(row.at_end, facts.interval())}});
+  }
+  all["losses"] = facts_of(tree.definitions).losses;
+  output.write(json_text(all, 2) + "\n");
+}
+
+}  // namespace timeloom::tools
