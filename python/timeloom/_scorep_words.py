@@ -60,7 +60,7 @@ CONFIG_OPTIONS = {
     "--noopenmp": None,
     "--opari": None,
     "--noopari": None,
-    "--memory": "allocation of memory",
+    "--memory": None,
     "--nomemory": None,
     "--cuda": "CUDA",
     "--nocuda": None,
@@ -215,6 +215,8 @@ def _take_config_option(line: CommandLine, word: str) -> None:
         line.openmp = word in OPENMP
     if word in ("--compiler", "--nocompiler"):
         line.wrappers["compiler"] = word == "--compiler"
+    if word in ("--memory", "--nomemory"):
+        line.wrappers["memory"] = word == "--memory"
     if word.startswith("--mutex="):
         line.locks = word.partition("=")[2].partition(":")[0] == "pthread"  # pthread:spinlock as well
     if word == "--kokkos":

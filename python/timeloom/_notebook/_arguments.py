@@ -94,7 +94,8 @@ def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
     }
     notes = []
     settings |= _wrappers.inactive()
-    options = (("--mpp=mpi", "mpi"), ("--io", "io"), ("--thread=pthread", "thread"), ("--compiler", "compiler"))
+    options = (("--mpp=mpi", "mpi"), ("--io", "io"), ("--thread=pthread", "thread"), ("--compiler", "compiler"),
+               ("--memory", "memory"))  # fmt: skip
     for option, name in options:
         value = line.wrappers.get(name)
         if value in (None, False, "none"):

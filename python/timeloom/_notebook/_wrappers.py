@@ -21,6 +21,7 @@ class Option(NamedTuple):
 OPTIONS = {
     "compiler": Option("--compiler", "compiled code", True),
     "io": Option("--io posix", "input and output of the system", "posix"),
+    "memory": Option("--memory", "memory", True),
     "mpi": Option("--mpi", "MPI", True),
     "thread": Option("--thread pthread", "threads of native code", "pthread"),
 }

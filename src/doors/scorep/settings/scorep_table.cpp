@@ -29,6 +29,7 @@ constexpr Words kNoTopology = "no topology is written";
 constexpr Words kNoMpiLimit = "tables of MPI grow with what is in them";
 constexpr Words kAllOfMpi = "functions of MPI of all groups are recorded";
 constexpr Words kNoMemory = "allocations are not recorded yet";
+constexpr Words kMemoryByPath = "--memory records allocations, by call path and not as events";
 constexpr Words kNoDevices = "devices are not recorded";
 constexpr bool kNotInCfg = false;
 
@@ -134,8 +135,13 @@ constexpr std::array kTable = {
                    kNoUnwinding,
                    {},
                    kNotInCfg},
-    ScorepVariable{
-        "SCOREP_MEMORY_RECORDING", kBool, "false", "record allocations", kNoMemory, {}, kNotInCfg},
+    ScorepVariable{"SCOREP_MEMORY_RECORDING",
+                   kBool,
+                   "false",
+                   "record allocations",
+                   kMemoryByPath,
+                   {},
+                   kNotInCfg},
     ScorepVariable{"SCOREP_IO_POSIX", kBool, "false", "record POSIX I/O", {}, {}, kNotInCfg},
     ScorepVariable{"SCOREP_LIBWRAP_ENABLE",
                    kString,

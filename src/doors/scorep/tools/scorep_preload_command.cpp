@@ -58,6 +58,7 @@ Taken take(std::string_view word, Settings& settings) {
     return set(true, kSettings.thread, with_openmp(settings));
   if (name == "--mpp") return set(has("mpi"), kSettings.mpi, "on");
   if (name == "--compiler") return set(true, kSettings.compiler, "on");
+  if (name == "--memory") return set(true, kSettings.memory, "on");
   return name == "--mpi" ? set(true, kSettings.mpi, "on") : Taken::kNot;
 }
 
