@@ -1,0 +1,137 @@
+"""Memory: allocations by call path, the peak and the rest at the end, compared with blocks of known sizes."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).parent / "programs" / "memory_blocks.py"
+MB = 1 << 20
+modes = pytest.mark.parametrize("mode", [[], ["--profile"]], ids=["trace", "profile"])
+pytestmark = pytest.mark.any_python
+
+
+@pytest.fixture(autouse=True)
+def in_directory(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def measured(timeloom):
+    """The report on a run of the program, and what the program printed: a line a process."""
+
+    def measure(*options, words=()):
+        done = timeloom("run", "--quiet", "--memory", *options, "-o", "run", PROGRAM, *words)
+        report = json.loads(timeloom("report", "--memory", "--json", "run").stdout)
+        sizes = [json.loads(line) for line in done.stdout.splitlines()]
+        return report, {name: size for line in sizes for name, size in line.items()}
+
+    return measure
+
+
+def path_of(report, function):
+    """The only call path that ends with the function."""
+    (path,) = [path for path in report["paths"] if path["path"][-1].endswith(f".{function}")]
+    return path
+
+
+def exact(amount):
+    return amount["bytes"], amount["error_bytes"]
+
+
+@modes
+def test_bytes_and_counts_of_a_call_path_are_exact(measured, mode):
+    report, sizes = measured(*mode)
+    for function in ("leak", "hold_for_a_while", "allocate_in_thread"):
+        path = path_of(report, function)
+        assert (path["allocations"], path["allocated_bytes"]) == (1, sizes[function])
+        assert (path["frees"], path["freed_bytes"]) == (0, 0)
+        assert path["largest_bytes"] == sizes[function]
+    small = path_of(report, "allocate_small_blocks")
+    assert (small["allocations"], small["allocated_bytes"]) == (1000, 1000 * sizes["small"])
+    assert (small["frees"], small["freed_bytes"]) == (1000, 1000 * sizes["small"])
+    released = path_of(report, "release")
+    assert (released["frees"], released["freed_bytes"]) == (1, sizes["hold_for_a_while"])
+
+
+@modes
+def test_peak_and_end_name_the_call_paths_that_held(measured, mode):
+    report, sizes = measured(*mode)
+    leak, held = path_of(report, "leak"), path_of(report, "hold_for_a_while")
+    assert exact(leak["at_peak"]) == exact(leak["at_end"]) == (sizes["leak"], 0)
+    assert exact(held["at_peak"]) == (sizes["hold_for_a_while"], 0)
+    assert exact(held["at_end"]) == (0, 0)
+    (process,) = report["processes"]
+    known = sizes["leak"] + sizes["hold_for_a_while"]
+    assert known + process["start_bytes"] <= process["peak_bytes"] == report["peak_bytes"]
+    assert process["peak_bytes"] < known + process["start_bytes"] + 8 * MB
+    assert 0 < process["peak_s"] == report["peak_s"]
+    assert process["complete"] and process["lost"] == 0 and not process["foreign_allocator"]
+
+
+def test_mappings_of_memory_count(measured):
+    report, _ = measured()
+    mapped = path_of(report, "map_pages")
+    assert (mapped["allocated_bytes"], mapped["largest_bytes"]) == (16 * MB, 16 * MB)
+    assert path_of(report, "unmap_pages")["freed_bytes"] == 16 * MB
+    assert mapped["at_end"]["bytes"] == 0
+
+
+@modes
+def test_allocations_less_frees_are_what_the_process_holds_more(measured, mode):
+    report, _ = measured(*mode)
+    (process,) = report["processes"]
+    amounts = [*report["paths"], process["measurement"], process["elsewhere"]]
+    growth = sum(one["allocated_bytes"] - one["freed_bytes"] for one in amounts)
+    assert growth == process["end_bytes"] - process["start_bytes"]
+
+
+@modes
+def test_forked_child_has_an_account_of_its_own(measured, mode):
+    report, sizes = measured(*mode, words=["fork"])
+    assert len(report["processes"]) == 2
+    child = path_of(report, "allocate_in_child")
+    assert (child["allocations"], child["allocated_bytes"]) == (1, sizes["allocate_in_child"])
+    assert exact(child["at_end"]) == (sizes["allocate_in_child"], 0)
+    assert path_of(report, "leak")["allocations"] == 1
+    together = sizes["leak"] + sum(one["start_bytes"] for one in report["processes"])
+    assert report["peak_bytes"] >= together
+
+
+def test_arrays_of_numpy(timeloom):
+    numpy = pytest.importorskip("numpy")
+    Path("arrays.py").write_text(
+        "import numpy as np\n\n\ndef make():\n    return np.empty(10_000_000)\n\n\nmake()\nkept = make()\n"
+    )
+    timeloom("run", "--quiet", "--memory", "-o", "run", "arrays.py")
+    path = path_of(json.loads(timeloom("report", "--memory", "--json", "run").stdout), "make")
+    size = numpy.empty(10_000_000).nbytes
+    assert size <= path["largest_bytes"] < size + 8192
+    assert 2 * size <= path["allocated_bytes"] < 2 * size + 65536
+    assert size <= path["at_end"]["bytes"] < size + 8192
+
+
+def test_report_fits_the_terminal(measured, timeloom):
+    measured()
+    lines = timeloom("report", "--memory", "run", COLUMNS="80", LINES="25").stdout.splitlines()
+    assert len(lines) < 25 and max(map(len, lines)) <= 80
+    leak = next(line for line in lines if "__main__.leak" in line)
+    assert "33.6 MB" in leak and "~" not in leak
+    assert " peak 1" in timeloom("report", "run").stdout.splitlines()[0]
+
+
+def test_killed_process_keeps_its_peak(program, timeloom):
+    Path("killed.py").write_text(PROGRAM.read_text().replace("\nmain()\n", "\nleak()\nos.kill(os.getpid(), 9)\n"))
+    subprocess.run([program, "run", "--quiet", "--memory", "-o", "run", "killed.py"], check=False)
+    report = json.loads(timeloom("report", "--memory", "--json", "run").stdout)
+    (process,) = report["processes"]
+    assert not process["complete"] and process["peak_bytes"] > 32 * MB
+    assert path_of(report, "leak")["at_peak"]["bytes"] >= 32 * MB
+
+
+def test_run_without_memory_names_the_option(timeloom, program):
+    Path("plain.py").write_text("print(1)\n")
+    timeloom("run", "--quiet", "-o", "run", "plain.py")
+    done = subprocess.run([program, "report", "--memory", "run"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and done.stderr.rstrip().endswith("[TL467]")
