@@ -40,11 +40,11 @@ namespace {
 // "1.90 s of CPU time (31.2% of all)"; empty: too little to matter.
 std::string share_of_cpu(std::uint64_t cpu_ns, const RunFacts& facts, const Terminal& terminal) {
   // Below it is what the clocks of threads and processes differ by, and the end of the program.
-  constexpr double kLeastSeconds = 0.02, kLeastShare = 0.01;
+  constexpr double kLeastTime = 0.02, kLeastShare = 0.01;
   const double time = static_cast<double>(cpu_ns) * 1e-9;
   const double share =
       facts.cpu.known() ? time / (static_cast<double>(facts.cpu.process) * 1e-9) : 0;
-  if (time < kLeastSeconds || share < kLeastShare) return {};
+  if (time < kLeastTime || share < kLeastShare) return {};
   return formatted("{} of CPU time ({} of all)", duration(time, terminal, " "), percent(share));
 }
 
