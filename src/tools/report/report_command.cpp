@@ -360,8 +360,8 @@ int run_report(ReportOptions options) {
     print_line(wrong + "; see 'timeloom report --help' [TL401]");
     return kWrongUsage;
   }
-  if (of_a_part(options) && (options.slowest || options.io || options.gpu || options.memory ||
-                             !options.metric.empty())) {
+  if (of_a_part(options) &&
+      (options.slowest || options.io || options.gpu || options.memory || !options.metric.empty())) {
     print_line(
         "--from and --to do not go with --slowest, --io, --gpu, --memory and --metric; see "
         "'timeloom report --help' [TL401]");
