@@ -63,7 +63,11 @@ TEST(LockLine, IsReadFromAFileThatIsOlderThanTheRunOnly) {
   EXPECT_EQ(lock_place(region, UINT64_MAX), "");
   region.file = "/dev/zero";
   EXPECT_EQ(lock_place(region, UINT64_MAX), "");
-  fs::remove(path);
+  // The same text under a name that no source of Python has.
+  region.file = path + ".txt";
+  fs::rename(path, region.file);
+  EXPECT_EQ(lock_place(region, UINT64_MAX), "");
+  fs::remove(region.file);
 }
 
 }  // namespace

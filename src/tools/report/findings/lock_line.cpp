@@ -72,7 +72,9 @@ std::string lock_place(const Region& region, std::uint64_t start) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path path = region.file;
-  if (region.first_line == 0 || !path.is_absolute() || !fs::is_regular_file(path, error)) return {};
+  // The run names the file: one that is not a source of Python is not opened.
+  if (region.first_line == 0 || !path.is_absolute() || path.extension() != ".py") return {};
+  if (!fs::is_regular_file(path, error)) return {};
   const auto changed = std::chrono::file_clock::to_sys(fs::last_write_time(path, error));
   const std::chrono::nanoseconds since_1970 = changed.time_since_epoch();
   if (error || since_1970.count() < 0) return {};
