@@ -39,6 +39,15 @@ class CodeNames::Symbols {
     if (lines != files.end()) lines_ = LineReader::open(lines->file());
   }
 
+  // Read when it is needed first.
+  std::optional<std::uint64_t> start_of(const CodeObject& object, std::uint64_t address,
+                                        const std::vector<std::string>& directories) {
+    if (!has_starts_) read_starts(object, directories);
+    const auto behind = std::ranges::upper_bound(starts_, address);
+    if (behind == starts_.begin()) return std::nullopt;
+    return behind[-1];
+  }
+
   std::optional<CodeName> find(std::uint64_t address, Line which) {
     const std::optional<FunctionSymbol> symbol = functions_.find(address);
     CodeName found;
@@ -47,6 +56,10 @@ class CodeNames::Symbols {
       found.name = std::move(name.name);
       found.whole_name = std::move(name.whole);
       if (which == Line::kOfFunction) address = symbol->address;
+    }
+    if (which == Line::kNone) {
+      if (found.name.empty()) return std::nullopt;
+      return found;
     }
     if (auto line = line_of(address, symbol && which == Line::kOfFunction)) {
       found.file = std::move(line->file);
@@ -58,6 +71,14 @@ class CodeNames::Symbols {
   }
 
  private:
+  void read_starts(const CodeObject& object, const std::vector<std::string>& directories) {
+    has_starts_ = true;
+    for (const ElfFile& file : files_of(object, directories)) {
+      starts_ = file.function_starts();
+      if (!starts_.empty()) return;
+    }
+  }
+
   std::optional<SourceLine> line_of(std::uint64_t address, bool is_start) {
     if (lines_ == nullptr) return std::nullopt;
     return is_start ? lines_->line_of_start(address) : lines_->line_of(address);
@@ -65,6 +86,8 @@ class CodeNames::Symbols {
 
   FunctionSymbols functions_;
   std::unique_ptr<LineReader> lines_;
+  bool has_starts_ = false;
+  std::vector<std::uint64_t> starts_;
 };
 
 CodeNames::CodeNames(std::vector<std::string> directories) : directories_(std::move(directories)) {}
@@ -82,6 +105,11 @@ CodeNames::Symbols& CodeNames::symbols_of(const CodeObject& object) {
 std::optional<CodeName> CodeNames::find(const CodeObject& object, std::uint64_t address,
                                         Line line) {
   return symbols_of(object).find(address, line);
+}
+
+std::optional<std::uint64_t> CodeNames::start_of_function(const CodeObject& object,
+                                                          std::uint64_t address) {
+  return symbols_of(object).start_of(object, address, directories_);
 }
 
 }  // namespace timeloom::symbols

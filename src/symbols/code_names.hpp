@@ -30,10 +30,13 @@ class CodeNames {
   CodeNames(const CodeNames&) = delete;
   CodeNames& operator=(const CodeNames&) = delete;
 
-  enum class Line : std::uint8_t { kOfFunction, kOfAddress };
-  // The function that contains the address, and the line of its start or of the address. None: no
-  // symbols and no lines of the object were found, or none for the address.
+  enum class Line : std::uint8_t { kOfFunction, kOfAddress, kNone };
+  // The function that contains the address, and the line of its start, of the address, or no line.
+  // None: no symbols and no lines of the object were found, or none for the address.
   std::optional<CodeName> find(const CodeObject& object, std::uint64_t address, Line line);
+  // The start of the function that contains the address, also where it has no name. None: no table
+  // of the object has it.
+  std::optional<std::uint64_t> start_of_function(const CodeObject& object, std::uint64_t address);
 
  private:
   class Symbols;

@@ -169,6 +169,28 @@ FunctionSymbols ElfFile::functions() const {
   return {std::move(entries), contents<char>(sections_[table->sh_link])};
 }
 
+// The section .eh_frame_hdr: a version, the forms of three fields, the distance of .eh_frame, the
+// number of entries, and entries of two numbers, which count from the start of the section.
+std::vector<std::uint64_t> ElfFile::function_starts() const {
+  constexpr std::size_t kHeadWords = 3;
+  constexpr std::array<unsigned char, 4> kForms = {1, 0x1b, 0x03, 0x3b};
+  const Elf64_Shdr* const section = find(".eh_frame_hdr");
+  if (section == nullptr) return {};
+  const std::vector<std::int32_t> words = contents<std::int32_t>(*section);
+  if (words.size() < kHeadWords || std::memcmp(words.data(), kForms.data(), kForms.size()) != 0) {
+    return {};
+  }
+  const std::size_t entries =
+      std::min<std::size_t>(static_cast<std::uint32_t>(words[2]), (words.size() - kHeadWords) / 2);
+  std::vector<std::uint64_t> starts(entries);
+  for (std::size_t i = 0; i < entries; ++i) {
+    const auto distance = static_cast<std::int64_t>(words[kHeadWords + 2 * i]);
+    starts[i] = section->sh_addr + static_cast<std::uint64_t>(distance);
+  }
+  std::ranges::sort(starts);
+  return starts;
+}
+
 std::optional<std::uint32_t> ElfFile::check() const {
   static constexpr std::array<std::uint32_t, 256> kTable = crc_table();
   std::vector<std::byte> piece(1 << 16);

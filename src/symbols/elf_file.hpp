@@ -39,6 +39,9 @@ class ElfFile {
 
   // Of .symtab, or of .dynsym if there is none.
   FunctionSymbols functions() const;
+  // The addresses at which functions start, in order, from the table that unwinding searches; a
+  // stripped object has it, too. Empty: none, or of a form that linkers do not write.
+  std::vector<std::uint64_t> function_starts() const;
   // The checksum by which .gnu_debuglink knows the file. None: it cannot be read.
   std::optional<std::uint32_t> check() const;
 

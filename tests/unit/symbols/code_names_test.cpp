@@ -88,6 +88,13 @@ TEST_F(CodeNamesTest, AStrippedLibraryHasTheNamesOfTheDynamicLinker) {
   strip(library_);
   EXPECT_EQ(name(object_, addresses_.at("plain")), "plain");
   EXPECT_EQ(hidden(), "none");
+  CodeNames names;
+  for (const char* const symbol : {"hidden", "plain", "_ZNK6solver4Grid4stepEi"}) {
+    const std::uint64_t start = addresses_.at(symbol);
+    EXPECT_EQ(names.start_of_function(object_, start), start);
+    EXPECT_EQ(names.start_of_function(object_, start + 3), start);
+  }
+  EXPECT_EQ(names.start_of_function(object_, 1), std::nullopt);
 }
 
 TEST_F(CodeNamesTest, ADebugFileIsFoundByTheLink) {
