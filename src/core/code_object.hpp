@@ -19,6 +19,15 @@ struct CodeObject {
   std::int64_t changed_ns = 0;  // since 1970
 };
 
+// A part of an object that a process had in its memory.
+struct ObjectMapping {
+  std::uint32_t object = 0;  // id in its process
+  std::uint64_t begin = 0;   // address of the first byte
+  std::uint64_t size = 0;
+  std::uint64_t bias = 0;   // an address less this is as the symbol table of the object counts
+  std::uint64_t ticks = 0;  // when it was seen; objects are unloaded, and others mapped there
+};
+
 // The address of a region.
 struct CodeAddress {
   std::uint32_t object = 0;   // id in its process

@@ -13,6 +13,7 @@
 #include "core/error.hpp"
 #include "os/signals.hpp"
 #include "os/thread.hpp"
+#include "record/auxiliary_file.hpp"
 #include "record/created_threads.hpp"
 #include "record/measurement_state.hpp"
 #include "record/native/native_call.hpp"
@@ -48,6 +49,8 @@ void note_end(State& s, const ThreadRecorder& recorder) noexcept {
 // Detaches the recorder of a thread that ends.
 void end_of_thread(void* recorder) {
   const std::unique_ptr<ThreadRecorder> own(static_cast<ThreadRecorder*>(recorder));
+  const ThreadHooks* const hooks = detail::g_thread_hooks.load(std::memory_order_acquire);
+  if (hooks != nullptr) hooks->ends();
   t_recorder = &g_kept_off;
   State& s = state();
   const std::lock_guard lock(s.mutex);
@@ -198,7 +201,10 @@ void note_begin(std::uint32_t location, std::uint64_t number, bool interpreted) 
 // The calling thread records with it from here on.
 ThreadRecorder* record_with(ThreadRecorder* recorder) noexcept {
   recorder->use_signal_stack(os::give_signal_stack());
-  return t_recorder = recorder;
+  t_recorder = recorder;
+  const ThreadHooks* const hooks = detail::g_thread_hooks.load(std::memory_order_acquire);
+  if (hooks != nullptr) hooks->begins(*recorder);
+  return recorder;
 }
 
 // `given`: the name of the thread; nullptr: it has one of its own.

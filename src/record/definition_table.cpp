@@ -89,6 +89,10 @@ std::uint32_t DefinitionTable::object(const CodeObject& object) {
   return id;
 }
 
+void DefinitionTable::write_object(std::uint32_t id, spool::Writer& writer) noexcept {
+  if (take(objects_[id], &writer)) writer.define_object(id, objects_[id].definition);
+}
+
 RegionId DefinitionTable::forked(RegionId id) {
   const Region region = forked_region(regions_[id.value()]);
   const auto code = code_addresses_.find(id.value());
@@ -99,8 +103,7 @@ RegionId DefinitionTable::forked(RegionId id) {
 void DefinitionTable::write_region(RegionId id, spool::Writer& writer) noexcept {
   const auto code = code_addresses_.find(id.value());
   if (code == code_addresses_.end()) return writer.define_region(id, regions_[id.value()]);
-  const std::uint32_t object = code->second.object;
-  if (take(objects_[object], &writer)) writer.define_object(object, objects_[object].definition);
+  write_object(code->second.object, writer);
   writer.define_region(id, regions_[id.value()]);
   writer.define_address(id, code->second);
 }

@@ -31,6 +31,8 @@ class DefinitionTable {
   RegionId region(const Region& region, CodeAddress address);
   // The id of an equal object, or a new one. Writes nothing.
   std::uint32_t object(const CodeObject& object);
+  // Unless this measurement has done so before. REQUIRES: object() has returned `id`.
+  void write_object(std::uint32_t id, spool::Writer& writer) noexcept;
   // The region that a forked child has in place of one that was open. REQUIRES: as below.
   RegionId forked(RegionId id);
   // With its address and, the first time in this measurement, its object. REQUIRES: region() has

@@ -26,6 +26,7 @@ constinit std::atomic<bool> detail::g_active = false;
 constinit std::atomic<bool> detail::g_recording = false;
 constinit std::atomic<std::uint32_t> detail::g_number = 0;
 constinit DefinedRegions detail::g_defined_regions;
+constinit std::atomic<const ThreadHooks*> detail::g_thread_hooks = nullptr;
 
 // Never destroyed: threads may outlive the static objects of the program.
 State& state() {
@@ -128,10 +129,14 @@ CpuTimes take_cpu_times(State& s) noexcept {
 // Called by the drain. Who holds the mutex may wait for the drain to end.
 void note_cpu_times() noexcept {
   State& s = state();
-  const std::unique_lock lock(s.mutex, std::try_to_lock);
-  if (!lock || !g_active) return;
-  s.writer->note(take_cpu_times(s));
-  s.native.tell(*s.writer, false);
+  std::unique_lock lock(s.mutex, std::try_to_lock);
+  if (lock && g_active) {
+    s.writer->note(take_cpu_times(s));
+    s.native.tell(*s.writer, false);
+  }
+  if (lock) lock.unlock();
+  const ThreadHooks* const hooks = detail::g_thread_hooks.load(std::memory_order_acquire);
+  if (hooks != nullptr) hooks->looks();
 }
 
 Totals totals_locked(const State& s) {
@@ -351,6 +356,8 @@ void switch_recording(bool on) noexcept {
 }
 
 void on_switch_of_recording(void (*function)(bool on) noexcept) noexcept { g_on_switch = function; }
+
+void set_thread_hooks(const ThreadHooks& hooks) noexcept { detail::g_thread_hooks = &hooks; }
 
 void on_new_space(void (*function)() noexcept) noexcept { g_on_new_space = function; }
 void note_new_space() noexcept {

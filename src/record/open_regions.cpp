@@ -27,14 +27,18 @@ bool ThreadRecorder::push(OpenRegion region) noexcept {
   if (depth + 1 >= stack_->size) {
     const std::size_t size = stack_->size == 0 ? kFirstStackSize : stack_->size * 2;
     const KeepOff of_allocation;  // the program's own may be compiled code that is recorded
-    void* old = stack_->base == &stack_->bottom ? nullptr : stack_->base;
-    auto* base = static_cast<OpenRegion*>(std::realloc(old, size * sizeof(OpenRegion)));
+    OpenRegion* const old = stack_->base == &stack_->bottom ? nullptr : stack_->base;
+    auto* base = static_cast<OpenRegion*>(std::malloc(size * sizeof(OpenRegion)));
     if (base == nullptr) return false;
     if (old == nullptr) base[0] = {};
+    if (old != nullptr) std::copy(old, old + depth + 1, base);
     stack_->base = base;
     stack_->size = size;
     stack_->top = base + depth;
     use(*stack_);
+    // Not before: a handler that samples the thread may read the stack in between.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    std::free(old);
   }
   *++top_ = region;
   return true;

@@ -90,6 +90,17 @@ bool parse_object(Cursor& in, std::map<std::uint32_t, CodeObject>& objects) {
   return in.ok();
 }
 
+bool parse_mapping(Cursor& in, std::vector<ObjectMapping>& mappings) {
+  ObjectMapping mapping;
+  mapping.object = in.number<std::uint32_t>();
+  mapping.begin = in.number<std::uint64_t>();
+  mapping.size = in.number<std::uint64_t>();
+  mapping.bias = in.number<std::uint64_t>();
+  mapping.ticks = in.number<std::uint64_t>();
+  if (in.ok()) mappings.push_back(mapping);
+  return in.ok();
+}
+
 bool parse_address(Cursor& in, std::map<std::uint32_t, CodeAddress>& addresses) {
   const auto region = in.number<std::uint32_t>();
   CodeAddress address;
@@ -276,6 +287,7 @@ bool parse_record(DefinitionKind kind, Cursor in, ProcessDefinitions& out) {
     case DefinitionKind::kString: return parse_string(in, out);
     case DefinitionKind::kRegion: return parse_region(in, out.regions);
     case DefinitionKind::kObject: return parse_object(in, out.objects);
+    case DefinitionKind::kMapping: return parse_mapping(in, out.mappings);
     case DefinitionKind::kAddress: return parse_address(in, out.addresses);
     case DefinitionKind::kLocation: return parse_location(in, out.threads);
     case DefinitionKind::kTrack:

@@ -167,6 +167,16 @@ void Writer::define_object(std::uint32_t id, const CodeObject& object) noexcept 
                                       .bytes());
 }
 
+void Writer::define_mapping(const ObjectMapping& mapping) noexcept {
+  append(DefinitionKind::kMapping, Payload{}
+                                       .number(mapping.object)
+                                       .number(mapping.begin)
+                                       .number(mapping.size)
+                                       .number(mapping.bias)
+                                       .number(mapping.ticks)
+                                       .bytes());
+}
+
 void Writer::define_address(RegionId id, const CodeAddress& address) noexcept {
   append(DefinitionKind::kAddress, Payload{}
                                        .number(id.value())

@@ -36,6 +36,7 @@ struct ProcessDefinitions {
   std::map<std::uint32_t, Region> regions;
   std::map<std::uint32_t, CodeObject> objects;
   std::map<std::uint32_t, CodeAddress> addresses;  // by id of the region
+  std::vector<ObjectMapping> mappings;             // in order of time
   std::map<std::uint32_t, std::string> strings;
   std::map<std::uint32_t, Parameter> parameters;
   std::map<std::uint32_t, Metric> metrics;

@@ -69,6 +69,9 @@ enum class DefinitionKind : std::uint16_t {
                          // size of the file in bytes, i64 ns since 1970 of its last change
   kNativeThreads = 22,  // str name, u64 threads that record nothing and have it, u64 ns of CPU time
                         // of these; a later one replaces
+  kMapping = 26,        // u32 object id, u64 address of its first byte, u64 bytes, u64 bias: addresses
+                        // less this are as the symbol table of the object counts, u64 ticks at
+                        // which it was seen
   kCommunicator = 32,   // u32 id, u64 identity, u64 identity of the parent (0: none), u8 whether
                         // it has one process only, u32 size, u32 own rank, str name; a later one
                         // renames

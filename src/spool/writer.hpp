@@ -109,6 +109,8 @@ class Writer {
   // The object comes before the address of its first region, which comes after the region.
   void define_object(std::uint32_t id, const CodeObject& object) noexcept;
   void define_address(RegionId id, const CodeAddress& address) noexcept;
+  // A part of the object, which comes before, was mapped.
+  void define_mapping(const ObjectMapping& mapping) noexcept;
   void define_location(std::uint32_t index, std::uint64_t thread_id,
                        const std::string& name) noexcept;
   // The location is a track: its events are in the stream of the thread `owner`.

@@ -12,6 +12,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "run": ("core", "os"),
     "spool": ("core", "os"),
     "record": ("spool", "symbols", "core", "os"),
+    "sample": ("record", "spool", "core", "os"),
     "profile": ("core",),
     "exchange": ("profile", "core", "os"),
     "formats/otf2": ("core",),
@@ -21,7 +22,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "doors/*/format": ("exchange", "profile", "core"),
     "symbols": ("core", "os"),
     "weave": ("run", "spool", "profile", "formats", "symbols", "core", "os"),
-    "python": ("record", "settings", "run", "core", "os"),
+    "python": ("sample", "record", "settings", "run", "core", "os"),
     "preload": ("record", "core", "os"),
     "gpu": ("record", "spool", "core", "os"),
     "view": ("exchange", "formats", "profile", "core", "os"),
@@ -34,7 +35,7 @@ BESIDE = {"launch": ("settings",), "tools": ("settings", "format")}
 
 # These folders are built and tested without the layers above them, so their tests include no more than they do. Other
 # tests may set up anything.
-TESTED_ALONE = ("os", "core", "spool", "record")
+TESTED_ALONE = ("os", "core", "spool", "record", "sample")
 
 # Packages of python/ that each package may import.
 ALLOWED_IMPORTS: dict[str, tuple[str, ...]] = {

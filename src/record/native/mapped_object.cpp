@@ -101,15 +101,56 @@ void take_file_times(CodeObject& object) noexcept {
   object.changed_ns = status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec;
 }
 
+// The part of an object at an index, counted over all objects; see FoundObject.
+struct FoundPart {
+  std::size_t wanted;
+  std::size_t parts = 0;  // that were passed
+  std::uint64_t size = 0;
+  FoundObject object{0};
+};
+
+// A callback of dl_iterate_phdr(); 1 ends the search.
+int find_part(dl_phdr_info* info, std::size_t, void* data) noexcept {
+  auto& found = *static_cast<FoundPart*>(data);
+  ++found.object.seen;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& header = info->dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+    if (found.parts++ != found.wanted) continue;
+    found.object.address = info->dlpi_addr + header.p_vaddr;
+    found.size = header.p_memsz;
+    describe(*info, found.object);
+    return 1;
+  }
+  return 0;
+}
+
+CodeObject code_object(const FoundObject& found) {
+  CodeObject object;
+  object.path = path_of(found);
+  object.build_id = hexadecimal(std::span(found.build_id).first(found.build_id_size));
+  if (object.build_id.empty()) take_file_times(object);
+  return object;
+}
+
 }  // namespace
+
+// One at a time, since memory cannot be allocated while the dynamic linker's lock is held.
+std::vector<MappedPart> mapped_parts() {
+  std::vector<MappedPart> parts;
+  while (true) {
+    FoundPart found{parts.size()};
+    if (::dl_iterate_phdr(find_part, &found) == 0) return parts;
+    parts.push_back(
+        {code_object(found.object), found.object.address, found.size, found.object.bias});
+  }
+}
 
 std::optional<MappedObject> mapped_object(const void* address) {
   FoundObject found{reinterpret_cast<std::uintptr_t>(address)};
   if (::dl_iterate_phdr(find_object, &found) == 0) return std::nullopt;
   MappedObject result;
-  result.object.path = path_of(found);
-  result.object.build_id = hexadecimal(std::span(found.build_id).first(found.build_id_size));
-  if (result.object.build_id.empty()) take_file_times(result.object);
+  result.object = code_object(found);
   result.address = found.address - found.bias;
   return result;
 }

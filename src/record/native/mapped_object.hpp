@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "core/code_object.hpp"
 
@@ -17,5 +18,16 @@ struct MappedObject {
 // Asks the dynamic linker each time, since objects are unloaded and others are mapped in their
 // place. None: the address lies in no object, e.g. in code that the program has generated.
 std::optional<MappedObject> mapped_object(const void* address);
+
+// The part of an object that can be executed.
+struct MappedPart {
+  CodeObject object;
+  std::uint64_t begin = 0;  // address in this process
+  std::uint64_t size = 0;
+  std::uint64_t bias = 0;  // an address less this is as the symbol table counts
+};
+
+// Of all mapped objects, each of which may have several.
+std::vector<MappedPart> mapped_parts();
 
 }  // namespace timeloom::record

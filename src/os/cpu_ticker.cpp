@@ -1,0 +1,182 @@
+#include "os/cpu_ticker.hpp"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include "os/thread.hpp"
+
+namespace timeloom::os {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+constinit std::atomic<std::uint64_t> g_events = 0;  // descriptors in use
+constinit std::atomic<TickHandler> g_tick_handler = nullptr;
+
+std::uint64_t most_descriptors() noexcept {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
+// Takes one of the descriptors that are for events; false: they are in use.
+bool take_descriptor() noexcept {
+  if (g_events.fetch_add(1) < most_descriptors() / 4) return true;
+  g_events.fetch_sub(1);
+  return false;
+}
+
+// Above the numbers that a program expects for its next file.
+int move_up(int descriptor) noexcept {
+  constexpr std::uint64_t kHighest = 1024;
+  const auto least = static_cast<int>(std::min(most_descriptors(), kHighest) / 4 * 3);
+  const int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, least);
+  if (moved < 0) return descriptor;
+  ::close(descriptor);
+  return moved;
+}
+
+int open_event(std::uint64_t period_ns) noexcept {
+  perf_event_attr event{};
+  event.size = sizeof event;
+  event.type = PERF_TYPE_SOFTWARE;
+  event.config = PERF_COUNT_SW_TASK_CLOCK;
+  event.sample_period = period_ns;
+  event.disabled = 1;
+  event.exclude_kernel = 1;  // also what users without rights may have
+  event.exclude_hv = 1;
+  event.wakeup_events = 1;
+  const long made = ::syscall(SYS_perf_event_open, &event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+  return made < 0 ? -1 : move_up(static_cast<int>(made));
+}
+
+int send_signal_for(int descriptor, int signal) noexcept {
+  f_owner_ex owner{F_OWNER_TID, static_cast<pid_t>(thread_id())};
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  if (flags < 0 || ::fcntl(descriptor, F_SETSIG, signal) != 0 ||
+      ::fcntl(descriptor, F_SETOWN_EX, &owner) != 0 ||
+      ::fcntl(descriptor, F_SETFL, flags | O_ASYNC) != 0) {
+    return errno;
+  }
+  return 0;
+}
+
+std::uintptr_t interrupted_address(const void* context) noexcept {
+  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(machine.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return static_cast<std::uintptr_t>(machine.pc);
+#else
+  (void)machine;
+  return 0;
+#endif
+}
+
+void on_tick_signal(int, siginfo_t* info, void* context) {
+  const int before = errno;
+  const bool sent_by_ticker =
+      info->si_code == SI_TIMER || info->si_code == POLL_HUP || info->si_code == POLL_IN;
+  TickHandler const handler = g_tick_handler.load(std::memory_order_relaxed);
+  if (sent_by_ticker && handler != nullptr) handler(interrupted_address(context));
+  errno = before;
+}
+
+bool has_default_action(int signal) noexcept {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL;
+}
+
+}  // namespace
+
+int CpuTicker::start_event(int signal, std::uint64_t period_ns) noexcept {
+  if (!take_descriptor()) return EMFILE;
+  descriptor_ = open_event(period_ns);
+  int error = descriptor_ < 0 ? errno : send_signal_for(descriptor_, signal);
+  if (error == 0 && ::ioctl(descriptor_, PERF_EVENT_IOC_ID, &event_) != 0) error = errno;
+  if (error == 0 && ::ioctl(descriptor_, PERF_EVENT_IOC_ENABLE, 0) != 0) error = errno;
+  if (error == 0) return 0;
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+  g_events.fetch_sub(1);
+  return error;
+}
+
+int CpuTicker::start_timer(int signal, std::uint64_t period_ns) noexcept {
+  sigevent event{};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = signal;
+  event._sigev_un._tid = static_cast<pid_t>(thread_id());
+  if (::timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer_) != 0) return errno;
+  itimerspec times{};
+  times.it_value.tv_sec = static_cast<time_t>(period_ns / kSecond);
+  times.it_value.tv_nsec = static_cast<long>(period_ns % kSecond);
+  times.it_interval = times.it_value;
+  if (::timer_settime(timer_, 0, &times, nullptr) == 0) return 0;
+  const int error = errno;
+  ::timer_delete(timer_);
+  return error;
+}
+
+int CpuTicker::start(int signal, std::uint64_t period_ns) noexcept {
+  stop();
+  if (start_event(signal, period_ns) == 0) {
+    source_ = Source::kEvent;
+    return 0;
+  }
+  const int error = start_timer(signal, period_ns);
+  if (error == 0) source_ = Source::kTimer;
+  return error;
+}
+
+bool CpuTicker::owns_descriptor() const noexcept {
+  std::uint64_t event = 0;
+  return ::ioctl(descriptor_, PERF_EVENT_IOC_ID, &event) == 0 && event == event_;
+}
+
+void CpuTicker::stop() noexcept {
+  switch (source_.exchange(Source::kNone)) {
+    case Source::kNone: return;
+    case Source::kTimer: ::timer_delete(timer_); return;
+    case Source::kEvent: break;
+  }
+  if (owns_descriptor()) ::close(descriptor_);
+  g_events.fetch_sub(1);
+}
+
+void CpuTicker::forget() noexcept {
+  if (source() == Source::kEvent) return stop();
+  source_ = Source::kNone;
+}
+
+bool take_tick_signal(int signal, TickHandler handler) noexcept {
+  if (!has_default_action(signal) && !has_tick_handler(signal)) return false;
+  struct sigaction action {};
+  action.sa_sigaction = on_tick_signal;
+  action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  g_tick_handler = handler;
+  return ::sigaction(signal, &action, nullptr) == 0;
+}
+
+bool has_tick_handler(int signal) noexcept {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && (action.sa_flags & SA_SIGINFO) != 0 &&
+         action.sa_sigaction == on_tick_signal;
+}
+
+void give_back_tick_signal(int signal) noexcept {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  if (has_tick_handler(signal)) (void)::sigaction(signal, &action, nullptr);
+}
+
+}  // namespace timeloom::os

@@ -1,0 +1,61 @@
+// A signal to a thread after each period of its own CPU time: a software event of the kernel (perf)
+// where that is allowed, else a timer on the clock of the thread. Neither counts while the thread
+// waits. The event counts in user space only, to the period; the timer is checked when the kernel
+// ticks, 100 to 1,000 times a second.
+//
+// An object belongs to the thread that it was started on, which alone calls start(); stop() may be
+// called by another thread. Nothing throws; errors are errno values (0: success).
+#pragma once
+
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace timeloom::os {
+
+class CpuTicker {
+ public:
+  enum class Source : std::uint8_t { kNone, kEvent, kTimer };
+
+  CpuTicker() noexcept = default;
+  ~CpuTicker() { stop(); }
+  CpuTicker(const CpuTicker&) = delete;
+  CpuTicker& operator=(const CpuTicker&) = delete;
+
+  // Starts to send `signal` to the calling thread. At most a quarter of the descriptors that the
+  // process may have are used for events; the threads beyond have timers.
+  int start(int signal, std::uint64_t period_ns) noexcept;
+  void stop() noexcept;
+  // In a forked child, which has the descriptor of its parent's event, and not its timer.
+  void forget() noexcept;
+  // Makes no call of the system; the signals go on. For a process that may have forbidden itself
+  // the calls that stop() makes.
+  void abandon() noexcept { source_ = Source::kNone; }
+  Source source() const noexcept { return source_.load(std::memory_order_relaxed); }
+
+ private:
+  int start_event(int signal, std::uint64_t period_ns) noexcept;
+  int start_timer(int signal, std::uint64_t period_ns) noexcept;
+  bool owns_descriptor() const noexcept;
+
+  std::atomic<Source> source_ = Source::kNone;
+  int descriptor_ = -1;
+  std::uint64_t event_ = 0;  // the kernel's id of it: the program may close the descriptor
+  timer_t timer_{};
+};
+
+// The handler of the signal: gets the address of the interrupted instruction.
+using TickHandler = void (*)(std::uintptr_t address) noexcept;
+
+// Whether `signal` has its default action now, and is handled by `handler` from here on: on the
+// alternative stack if there is one, with errno kept and system calls restarted. Signals that no
+// ticker has sent are ignored. It should be a signal that is ignored by default (SIGURG, SIGWINCH):
+// a tick after the program has reset it, or after an exec, ends nothing.
+bool take_tick_signal(int signal, TickHandler handler) noexcept;
+// Whether the signal still has that handler.
+bool has_tick_handler(int signal) noexcept;
+// Restores the default action, unless the program has set another one.
+void give_back_tick_signal(int signal) noexcept;
+
+}  // namespace timeloom::os

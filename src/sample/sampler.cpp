@@ -1,0 +1,251 @@
+#include "sample/sampler.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "core/known_directory.hpp"
+#include "os/call_filters.hpp"
+#include "os/clock.hpp"
+#include "os/cpu_ticker.hpp"
+#include "os/owned_mutex.hpp"
+#include "os/process.hpp"
+#include "os/thread.hpp"
+#include "record/auxiliary_file.hpp"
+#include "record/measurement.hpp"
+#include "record/native/object_mappings.hpp"
+#include "spool/sample_writer.hpp"
+
+namespace timeloom::sample {
+namespace {
+
+constexpr int kMostLevels = 64;  // of regions that are not recorded, around a sample
+
+// Owned by its thread, which alone uses it but for the ticker.
+struct SampledThread {
+  os::CpuTicker ticker;
+  const record::ThreadRecorder* recorder = nullptr;
+  spool::SampleWriter::Place place;
+  std::uint64_t cpu_ns = 0;  // at its last sample
+};
+
+struct Sampler {
+  std::mutex objects;    // held while mapped objects are defined; no other is taken inside
+  os::OwnedMutex mutex;  // guards what follows; taken after the mutex of the measurement
+  std::vector<SampledThread*> threads;
+  std::unique_ptr<spool::SampleWriter> writer;
+  SampleOptions options;
+  os::CallFilters filters;
+  int failure = 0;  // errno of a thread that could not be sampled, until it is told
+  bool has_told = false;
+};
+
+// Read by handlers of signals.
+constinit std::atomic<spool::SampleWriter*> g_writer = nullptr;  // nullptr: nothing is sampled
+constinit std::atomic<std::uint32_t> g_in_handler = 0;
+constinit thread_local SampledThread* t_sampled = nullptr;
+
+// Never destroyed: threads may outlive the static objects of the program.
+Sampler& sampler() {
+  static auto* const kInstance = new Sampler;
+  return *kInstance;
+}
+
+// In the handler of a signal.
+void put_sample(SampledThread& thread, spool::SampleWriter& writer, std::uintptr_t address) {
+  const std::uint64_t cpu = os::thread_cpu_ns();
+  if (!record::recording()) {
+    thread.cpu_ns = cpu;
+    return;
+  }
+  const spool::Sample sample{os::now(), address, cpu - thread.cpu_ns,
+                             thread.recorder->innermost_region(kMostLevels)};
+  // The weight of a sample that is lost is added to the next one.
+  if (writer.put(thread.place, thread.recorder->location(), sample)) thread.cpu_ns = cpu;
+}
+
+void on_tick(std::uintptr_t address) noexcept {
+  g_in_handler.fetch_add(1);
+  spool::SampleWriter* const writer = g_writer.load();
+  SampledThread* const thread = t_sampled;
+  if (writer != nullptr && thread != nullptr) put_sample(*thread, *writer, address);
+  g_in_handler.fetch_sub(1);
+}
+
+// Handlers may still use the writer, and the recorders of their threads.
+void wait_for_handlers() noexcept {
+  while (g_in_handler.load() != 0) ::sched_yield();
+}
+
+// REQUIRES: the mutex.
+void start_thread(Sampler& s, SampledThread& thread, const record::ThreadRecorder& recorder) {
+  thread.ticker.stop();
+  thread.recorder = &recorder;
+  thread.place = {};
+  thread.cpu_ns = os::thread_cpu_ns();
+  if (const int error = thread.ticker.start(s.options.signal, s.options.period_ns); error != 0) {
+    s.failure = error;
+    return;
+  }
+  s.writer->count_thread(thread.ticker.source() == os::CpuTicker::Source::kTimer);
+}
+
+void on_begin_of_thread(record::ThreadRecorder& recorder) noexcept try {
+  if (g_writer.load() == nullptr) return;
+  Sampler& s = sampler();
+  const std::lock_guard lock(s.mutex);
+  if (s.writer == nullptr || g_writer.load() == nullptr) return;
+  if (t_sampled == nullptr) {
+    auto made = std::make_unique<SampledThread>();
+    s.threads.push_back(made.get());
+    made->recorder = &recorder;
+    t_sampled = made.release();
+  }
+  start_thread(s, *t_sampled, recorder);
+} catch (const std::bad_alloc&) {
+  // The thread goes on without samples.
+}
+
+void on_end_of_thread() noexcept {
+  if (t_sampled == nullptr) return;
+  Sampler& s = sampler();
+  const std::lock_guard lock(s.mutex);
+  t_sampled->ticker.stop();
+  std::erase(s.threads, t_sampled);
+  delete std::exchange(t_sampled, nullptr);
+}
+
+// REQUIRES: the mutex.
+void stop_all(Sampler& s) noexcept {
+  g_writer = nullptr;
+  for (SampledThread* const thread : s.threads) thread->ticker.stop();
+}
+
+// REQUIRES: the mutex.
+void tell_failure(Sampler& s) noexcept {
+  const int error = std::exchange(s.failure, 0);
+  if (error == 0 || std::exchange(s.has_told, true) || s.options.on_failure == nullptr) return;
+  s.options.on_failure(std::strerror(error));
+}
+
+// `wait`: until another thread is done with it.
+void define_objects(Sampler& s, bool wait) noexcept {
+  std::unique_lock lock(s.objects, std::defer_lock);
+  if (wait) lock.lock();
+  if (wait || lock.try_lock()) record::define_mapped_objects(wait);
+}
+
+void tell_end(Sampler& s, const char* reason) noexcept {
+  if (s.options.on_end != nullptr) s.options.on_end(reason);
+}
+
+// REQUIRES: the mutex.
+void end_if_signal_is_taken(Sampler& s) noexcept {
+  if (os::has_tick_handler(s.options.signal)) return;
+  stop_all(s);
+  tell_end(s, "the program uses its signal itself");
+}
+
+// A filter may end the process at a call that a sample, or the end of its ticks, makes: the ticks
+// go on, and their handler does nothing. REQUIRES: the mutex.
+bool end_if_restricted(Sampler& s) noexcept {
+  if (!s.filters.added()) return false;
+  g_writer = nullptr;
+  for (SampledThread* const thread : s.threads) thread->ticker.abandon();
+  tell_end(s, "the program has forbidden itself calls of the system (seccomp)");
+  return true;
+}
+
+void look() noexcept {
+  if (g_writer.load() == nullptr) return;
+  Sampler& s = sampler();
+  define_objects(s, false);
+  const std::unique_lock lock(s.mutex, std::try_to_lock);
+  if (!lock || s.writer == nullptr || g_writer.load() == nullptr) return;
+  if (end_if_restricted(s)) return;
+  s.writer->grow();
+  tell_failure(s);
+  end_if_signal_is_taken(s);
+}
+
+void lock_sampler_for_fork() { sampler().mutex.lock(); }
+void unlock_sampler_after_fork() { sampler().mutex.unlock(); }
+
+// In the only thread of a forked child: the mapped file belongs to the parent.
+void forget_sampler_after_fork() {
+  Sampler& s = sampler();
+  g_writer = nullptr;
+  g_in_handler = 0;
+  for (SampledThread* const thread : s.threads) thread->ticker.forget();
+  std::erase_if(s.threads, [](const SampledThread* thread) { return thread != t_sampled; });
+  s.writer.reset();
+  new (&s.mutex) os::OwnedMutex;
+  new (&s.objects) std::mutex;
+}
+
+// Before the handlers of the measurement are registered: the locks of the later ones are taken
+// first.
+[[gnu::constructor(149)]] void handle_forks_of_sampler() {
+  os::at_fork(lock_sampler_for_fork, unlock_sampler_after_fork, forget_sampler_after_fork);
+}
+
+}  // namespace
+
+std::string start_sampling(const SampleOptions& options) {
+  if (options.period_ns == 0) return {};
+  stop_sampling();
+  static constexpr record::ThreadHooks kHooks{on_begin_of_thread, on_end_of_thread, look};
+  if (!os::take_tick_signal(options.signal, on_tick)) {
+    return "the program uses their signal itself; --sample-signal names another one";
+  }
+  int error = 0;
+  auto writer = spool::SampleWriter::create(record::running_spool(), options.period_ns, &error);
+  if (writer == nullptr) return "cannot make its file: " + reason_of(error);
+  Sampler& s = sampler();
+  {
+    const std::lock_guard lock(s.mutex);
+    s.writer = std::move(writer);
+    s.options = options;
+    s.failure = 0;
+    s.has_told = false;
+    s.filters.watch();
+    g_writer = s.writer.get();
+  }
+  record::set_thread_hooks(kHooks);
+  define_objects(s, true);
+  if (record::t_recorder->attached()) on_begin_of_thread(*record::t_recorder);
+  return {};
+}
+
+void stop_sampling() noexcept {
+  Sampler& s = sampler();
+  {
+    const std::lock_guard lock(s.mutex);
+    if (s.writer == nullptr) return;
+    if (g_writer.load() != nullptr && !end_if_restricted(s)) {
+      tell_failure(s);
+      stop_all(s);
+      os::give_back_tick_signal(s.options.signal);
+    }
+    wait_for_handlers();
+    s.writer.reset();
+    s.filters = {};
+  }
+  define_objects(s, true);
+}
+
+void note_signal_change(int signal) noexcept {
+  if (g_writer.load() == nullptr) return;
+  Sampler& s = sampler();
+  const std::lock_guard lock(s.mutex);
+  if (g_writer.load() != nullptr && signal == s.options.signal) end_if_signal_is_taken(s);
+}
+
+}  // namespace timeloom::sample

@@ -1,0 +1,33 @@
+// Samples where the recorded threads of this process use their CPU time: the address of the
+// instruction that a signal interrupts, with the innermost region that is recorded there and the
+// CPU time since the sample before. They go into a file of their own in the spool of the
+// measurement (spool/sample_format.hpp).
+//
+// start(), stop() and the rest belong to whoever starts and stops the measurement: one thread at a
+// time. Only start_sampling() throws, and nothing but std::bad_alloc.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace timeloom::sample {
+
+struct SampleOptions {
+  std::uint64_t period_ns = 0;  // of CPU time of a thread; 0: nothing is sampled
+  int signal = 0;               // SIGURG or SIGWINCH
+  // Told of an end of sampling that nobody has asked for, once, by any thread.
+  void (*on_end)(const char* reason) noexcept = nullptr;
+  // Told of the first thread that cannot be sampled, by any thread.
+  void (*on_failure)(const char* reason) noexcept = nullptr;
+};
+
+// Samples the running measurement: the calling thread from here on, others once they record.
+// Returns the reason why nothing is sampled; empty: it is.
+std::string start_sampling(const SampleOptions& options);
+// Ends it, before the measurement is stopped. Does nothing where nothing is sampled.
+void stop_sampling() noexcept;
+// To be called when the program has changed its action for `signal`: it gets the signal from now
+// on, if that is the one of the samples. Any thread.
+void note_signal_change(int signal) noexcept;
+
+}  // namespace timeloom::sample

@@ -1,0 +1,66 @@
+// The file `samples` of a spool: where the threads of the process used their CPU time.
+// docs/formats/spool.md describes its bytes for other readers. The file is mapped and written by
+// handlers of signals: it is a head and any number of chunks, each of which belongs to one thread.
+//
+// Plain values and pure functions, for any thread.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/checksum.hpp"
+
+namespace timeloom::spool {
+
+inline constexpr char kSampleFile[] = "samples";
+inline constexpr std::uint64_t kSampleMagic = 0x3153504d53474c01;  // "\x01LGSMPS1"
+inline constexpr std::uint16_t kSampleVersion = 1;
+
+// The first page of the file; what follows it is at kSampleHeadSize.
+struct SampleHeader {
+  std::uint64_t magic;
+  std::uint16_t version;
+  std::uint16_t reserved;
+  std::uint32_t check;                 // sample_header_check()
+  std::uint64_t period_ns;             // of CPU time
+  std::atomic<std::uint64_t> lost;     // samples for which there was no space
+  std::atomic<std::uint64_t> threads;  // that were sampled
+  std::atomic<std::uint64_t> timers;   // of these: by a timer, not by an event
+};
+static_assert(sizeof(SampleHeader) == 48);
+// The largest page of the machines we run on, so that what follows can be mapped.
+inline constexpr std::size_t kSampleHeadSize = 64 << 10;
+
+inline std::uint32_t sample_header_check(std::uint16_t version, std::uint64_t period_ns) noexcept {
+  const std::uint64_t words[] = {kSampleMagic, version, period_ns};
+  return checksum(reinterpret_cast<const std::byte*>(words), sizeof words);
+}
+
+// `ticks` is stored last: 0 is a record that is not complete, and the end of its chunk.
+struct SampleRecord {
+  std::atomic<std::uint64_t> ticks;
+  std::uint64_t address;    // of the interrupted instruction
+  std::uint64_t weight_ns;  // CPU time of the thread since its record before
+  std::uint32_t region;     // the innermost open one, as the process counts; kNoSampledRegion: none
+  std::uint32_t reserved;
+};
+static_assert(sizeof(SampleRecord) == 32);
+inline constexpr std::uint32_t kNoSampledRegion = UINT32_MAX;
+
+struct SampleChunk {
+  std::uint64_t check;  // sample_chunk_check(); 0: the chunk is not used yet
+  std::uint32_t location;
+  std::uint32_t reserved;
+  std::uint64_t unused[2];
+};
+static_assert(sizeof(SampleChunk) == 32);
+
+constexpr std::uint64_t sample_chunk_check(std::uint32_t location) noexcept {
+  return mix(kSampleMagic, location);
+}
+
+inline constexpr std::size_t kSampleChunkSize = 4096;
+inline constexpr std::size_t kSamplesInChunk = kSampleChunkSize / sizeof(SampleRecord) - 1;
+
+}  // namespace timeloom::spool

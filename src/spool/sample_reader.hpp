@@ -1,0 +1,30 @@
+// Reads the file `samples` of a spool, even if the process was killed or still runs: each chunk up
+// to its first record that is not complete.
+//
+// A function without state, for any thread; the result is a plain value.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "spool/sample_writer.hpp"
+#include "spool/spool_directory.hpp"
+
+namespace timeloom::spool {
+
+struct ThreadSample : Sample {
+  std::uint32_t location = 0;
+};
+
+struct SampleData {
+  std::vector<ThreadSample> samples;  // of each thread in order of time
+  std::uint64_t period_ns = 0;        // 0: the process was not sampled
+  std::uint64_t lost = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t timers = 0;  // of these threads: sampled by a timer
+  bool damaged = false;
+};
+
+SampleData read_samples(const SpoolDirectory& directory);
+
+}  // namespace timeloom::spool

@@ -1,0 +1,91 @@
+#include "spool/sample_writer.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+#include <utility>
+
+namespace timeloom::spool {
+
+std::unique_ptr<SampleWriter> SampleWriter::create(const KnownDirectory& spool,
+                                                   std::uint64_t period_ns, int* error) noexcept
+    try {
+  os::File file = spool.create_file(kSampleFile, error);
+  if (*error != 0) return nullptr;
+  std::unique_ptr<SampleWriter> writer(new SampleWriter(std::move(file)));
+  *error = writer->write_head(period_ns);
+  if (*error == 0) *error = writer->add_piece();
+  return *error == 0 ? std::move(writer) : nullptr;
+} catch (const std::bad_alloc&) {
+  *error = ENOMEM;
+  return nullptr;
+}
+
+int SampleWriter::write_head(std::uint64_t period_ns) noexcept {
+  int error = file_.allocate(0, kSampleHeadSize);
+  if (error == 0) head_ = os::Mapping::map(file_, 0, kSampleHeadSize, &error);
+  if (error != 0) return error;
+  auto* const head = new (head_.data()) SampleHeader{};
+  head->magic = kSampleMagic;
+  head->version = kSampleVersion;
+  head->period_ns = period_ns;
+  head->check = sample_header_check(head->version, period_ns);
+  return 0;
+}
+
+int SampleWriter::add_piece() noexcept {
+  const std::size_t piece = chunks_ / kChunksInPiece;
+  if (piece == kMostPieces) return ENOSPC;
+  const std::uint64_t offset = kSampleHeadSize + piece * kPieceSize;
+  int error = file_.allocate(offset, kPieceSize);
+  if (error == 0) pieces_[piece] = os::Mapping::map(file_, offset, kPieceSize, &error);
+  if (error == 0) chunks_.fetch_add(kChunksInPiece, std::memory_order_release);
+  return error;
+}
+
+void SampleWriter::grow() noexcept {
+  // A chunk number that was taken while there was no space is given back here.
+  std::size_t next = next_chunk_.load();
+  while (next > chunks_ && !next_chunk_.compare_exchange_weak(next, chunks_.load())) {
+  }
+  next = std::min(next, chunks_.load());
+  const std::size_t wanted = std::max(2 * (next - std::min(next, seen_)), kChunksInPiece / 2);
+  seen_ = next;
+  while (chunks_ - next < wanted && add_piece() == 0) {
+  }
+}
+
+bool SampleWriter::take_chunk(Place& place, std::uint32_t location) noexcept {
+  if (next_chunk_.load(std::memory_order_relaxed) >= chunks_.load(std::memory_order_acquire))
+    return false;
+  const std::size_t number = next_chunk_.fetch_add(1);
+  if (number >= chunks_.load(std::memory_order_acquire)) return false;
+  std::byte* const at =
+      pieces_[number / kChunksInPiece].data() + number % kChunksInPiece * kSampleChunkSize;
+  auto* const chunk = reinterpret_cast<SampleChunk*>(at);
+  chunk->location = location;
+  __atomic_store_n(&chunk->check, sample_chunk_check(location), __ATOMIC_RELEASE);
+  place.next = reinterpret_cast<SampleRecord*>(at) + 1;
+  place.end = place.next + kSamplesInChunk;
+  return true;
+}
+
+bool SampleWriter::put(Place& place, std::uint32_t location, const Sample& sample) noexcept {
+  if (place.next == place.end && !take_chunk(place, location)) {
+    header().lost.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  SampleRecord& record = *place.next++;
+  record.address = sample.address;
+  record.weight_ns = sample.weight_ns;
+  record.region = sample.region;
+  record.ticks.store(std::max<std::uint64_t>(sample.ticks, 1), std::memory_order_release);
+  return true;
+}
+
+void SampleWriter::count_thread(bool timer) noexcept {
+  header().threads.fetch_add(1, std::memory_order_relaxed);
+  if (timer) header().timers.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace timeloom::spool

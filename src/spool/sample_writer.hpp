@@ -1,0 +1,68 @@
+// The file `samples` of a spool, mapped for the handlers of signals that fill it.
+//
+// put() may be called by any thread, in a handler of a signal: it takes no lock, allocates nothing
+// and makes no system call. Space is added ahead by grow(), which one thread at a time calls. The
+// file never exceeds kMostSampleBytes. Functions throw nothing; errors are errno values.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "core/known_directory.hpp"
+#include "os/file.hpp"
+#include "spool/sample_format.hpp"
+
+namespace timeloom::spool {
+
+inline constexpr std::uint64_t kMostSampleBytes = std::uint64_t{256} << 20;
+
+struct Sample {
+  std::uint64_t ticks = 0;
+  std::uint64_t address = 0;
+  std::uint64_t weight_ns = 0;
+  std::uint32_t region = kNoSampledRegion;
+};
+
+class SampleWriter {
+ public:
+  // The place of a thread in the file, from its first sample on.
+  struct Place {
+    SampleRecord* next = nullptr;
+    SampleRecord* end = nullptr;
+  };
+
+  // Creates the file in the spool, with its first space; nullptr on failure, with an errno value.
+  static std::unique_ptr<SampleWriter> create(const KnownDirectory& spool, std::uint64_t period_ns,
+                                              int* error) noexcept;
+
+  // Adds a sample of the thread whose location this is; false: there is no space, and it is counted
+  // as lost.
+  bool put(Place& place, std::uint32_t location, const Sample& sample) noexcept;
+  // Adds space, more than was used since the call before.
+  void grow() noexcept;
+
+  void count_thread(bool timer) noexcept;
+  std::uint64_t lost() const noexcept { return header().lost; }
+
+ private:
+  static constexpr std::size_t kPieceSize = 1 << 20;
+  static constexpr std::size_t kChunksInPiece = kPieceSize / kSampleChunkSize;
+  static constexpr std::size_t kMostPieces = kMostSampleBytes / kPieceSize;
+
+  explicit SampleWriter(os::File file) : file_(std::move(file)) {}
+  int write_head(std::uint64_t period_ns) noexcept;
+  int add_piece() noexcept;
+  bool take_chunk(Place& place, std::uint32_t location) noexcept;
+  SampleHeader& header() const noexcept { return *reinterpret_cast<SampleHeader*>(head_.data()); }
+
+  os::File file_;
+  os::Mapping head_;
+  std::array<os::Mapping, kMostPieces> pieces_;
+  std::atomic<std::size_t> chunks_ = 0;      // that have space
+  std::atomic<std::size_t> next_chunk_ = 0;  // may be beyond them
+  std::size_t seen_ = 0;                     // next_chunk_ at the last growth
+};
+
+}  // namespace timeloom::spool

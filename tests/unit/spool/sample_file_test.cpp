@@ -1,0 +1,129 @@
+// The file `samples`: its samples are read again, up to damage.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../support/temp_directory.hpp"
+#include "spool/sample_reader.hpp"
+#include "spool/sample_writer.hpp"
+
+namespace timeloom::spool {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SampleFile : public ::testing::Test {
+ protected:
+  SampleFile() {
+    int error = 0;
+    writer_ = SampleWriter::create(KnownDirectory(directory_.path()), 1'000'000, &error);
+    EXPECT_EQ(error, 0);
+  }
+
+  fs::path path() const { return directory_.path() / kSampleFile; }
+  SampleData read() const { return read_samples(SpoolDirectory(directory_.path())); }
+
+  test::TempDirectory directory_;
+  std::unique_ptr<SampleWriter> writer_;
+};
+
+TEST_F(SampleFile, HoldsSamplesOfThreadsInTheirOrder) {
+  std::array<SampleWriter::Place, 2> places;
+  constexpr std::uint64_t kSamples = 3 * kSamplesInChunk + 1;
+  for (std::uint64_t i = 1; i <= kSamples; ++i) {
+    for (std::uint32_t thread = 0; thread < 2; ++thread) {
+      ASSERT_TRUE(writer_->put(places[thread], thread, {10 * i, i, 1000 + thread, 7}));
+    }
+  }
+  writer_->count_thread(false);
+  writer_->count_thread(true);
+  const SampleData data = read();  // while it is written
+  EXPECT_FALSE(data.damaged);
+  EXPECT_EQ(data.period_ns, 1'000'000u);
+  EXPECT_EQ(data.threads, 2u);
+  EXPECT_EQ(data.timers, 1u);
+  ASSERT_EQ(data.samples.size(), 2 * kSamples);
+  std::array<std::uint64_t, 2> seen{};
+  for (const ThreadSample& sample : data.samples) {
+    ASSERT_LT(sample.location, 2u);
+    EXPECT_EQ(sample.address, ++seen[sample.location]);
+    EXPECT_EQ(sample.ticks, 10 * sample.address);
+    EXPECT_EQ(sample.weight_ns, 1000 + sample.location);
+    EXPECT_EQ(sample.region, 7u);
+  }
+}
+
+TEST_F(SampleFile, CountsSamplesWithoutSpaceAndGrows) {
+  SampleWriter::Place place;
+  std::uint64_t kept = 0;
+  while (writer_->put(place, 0, {1, 2, 3, 4})) ++kept;
+  EXPECT_EQ(kept, (std::uint64_t{1} << 20) / kSampleChunkSize * kSamplesInChunk);
+  EXPECT_FALSE(writer_->put(place, 0, {1, 2, 3, 4}));
+  EXPECT_EQ(writer_->lost(), 2u);
+  writer_->grow();
+  EXPECT_TRUE(writer_->put(place, 0, {1, 2, 3, 4}));
+  const SampleData data = read();
+  EXPECT_EQ(data.samples.size(), kept + 1);
+  EXPECT_EQ(data.lost, 2u);
+  EXPECT_FALSE(data.damaged);
+}
+
+TEST_F(SampleFile, IsFilledByManyThreadsAtOnce) {
+  constexpr std::uint32_t kThreads = 8, kEach = 2000;
+  std::vector<std::thread> threads;
+  for (std::uint32_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      SampleWriter::Place place;
+      for (std::uint64_t n = 1; n <= kEach; ++n) writer_->put(place, i, {n, n, 1, i});
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const SampleData data = read();
+  std::array<std::uint64_t, kThreads> last{};
+  for (const ThreadSample& sample : data.samples) {
+    ASSERT_EQ(sample.region, sample.location);
+    EXPECT_EQ(sample.ticks, ++last[sample.location]);
+  }
+  EXPECT_EQ(data.samples.size() + data.lost, kThreads * kEach);
+}
+
+TEST_F(SampleFile, IsReadUpToDamage) {
+  SampleWriter::Place place;
+  for (std::uint64_t i = 1; i <= 200; ++i) writer_->put(place, 3, {i, i, 1, 1});
+  writer_.reset();
+  std::ifstream in(path(), std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  const auto damage = [&](std::size_t at) {
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x40);
+    std::ofstream(path(), std::ios::binary) << bytes;
+    return read();
+  };
+  for (std::size_t at = 0; at < 24; ++at) {  // the head
+    if (at == 10 || at == 11) continue;      // not used
+    EXPECT_TRUE(damage(at).damaged) << at;
+    EXPECT_TRUE(damage(at).samples.empty()) << at;
+  }
+  const std::size_t second = kSampleHeadSize + kSampleChunkSize;
+  for (std::size_t at = second; at < second + 12; ++at) {  // the head of the second chunk
+    const SampleData data = damage(at);
+    EXPECT_TRUE(data.damaged) << at;
+    EXPECT_EQ(data.samples.size(), kSamplesInChunk);
+  }
+  for (const std::size_t size : {std::size_t{0}, sizeof(SampleHeader) - 1, second - 1}) {
+    std::ofstream(path(), std::ios::binary) << whole.substr(0, size);
+    EXPECT_TRUE(read().samples.empty()) << size;
+  }
+  fs::remove(path());
+  EXPECT_EQ(read().period_ns, 0u);
+  EXPECT_FALSE(read().damaged);
+}
+
+}  // namespace
+}  // namespace timeloom::spool
