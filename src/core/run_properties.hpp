@@ -21,6 +21,14 @@ inline constexpr char kWindows[] = "timeloom::windows";
 // The number of visits of functions without a name, since their definition is lost.
 inline constexpr char kUnnamedVisits[] = "timeloom::unnamed_visits";
 
+// Of samples of CPU time: their number, the period in nanoseconds, the sampled threads, the threads
+// among them with a timer in place of an event of the kernel, samples without space.
+inline constexpr char kSampleCount[] = "timeloom::samples";
+inline constexpr char kSamplePeriod[] = "timeloom::sample_period";
+inline constexpr char kSampleThreads[] = "timeloom::sample_threads";
+inline constexpr char kSampleTimers[] = "timeloom::sample_timers";
+inline constexpr char kSamplesLost[] = "timeloom::samples_lost";
+
 // The number of regions of compiled code whose functions have no name, since no symbols were found,
 // and the objects in which they lie, with their build ids.
 inline constexpr char kUnnamedCode[] = "timeloom::unnamed_code";

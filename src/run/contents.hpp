@@ -18,6 +18,7 @@ enum class Item : std::uint8_t {
   kTraceMarkers,
   kTraceEvents,
   kProfile,
+  kSamples,
   kCallpaths,
   kManifest,
   kSettings,
@@ -79,6 +80,11 @@ inline constexpr std::array kContents = {
           "CUBE4 profile: call paths with visits and times; open it with `timeloom report`, "
           "`timeloom score` or Cube",
           "CUBE4 result file of the summary measurement.", true},
+    Entry{Item::kSamples, "samples.csv", Kind::kFile, Role::kResult, "samples of CPU time",
+          "timeloom report --native, any spreadsheet",
+          "CPU time of samples by function and by function of the libraries below it; "
+          "`timeloom report --native` shows it",
+          "Samples of CPU time by function."},
     // Written by older versions; a weave removes it.
     Entry{Item::kCallpaths, "callpaths.json", Kind::kFile, Role::kResult,
           "call-path profile of an older version", "", "", ""},
@@ -115,7 +121,7 @@ inline constexpr std::array kContents = {
 // left by an interrupted weave. A run without a trace is complete when it has its profile.
 inline constexpr std::array kResults = {
     Item::kTraceEvents, Item::kTraceDefinitions, Item::kTraceMarkers, Item::kCallpaths,
-    Item::kManifest,    Item::kProfile,          Item::kAnchor};
+    Item::kSamples,     Item::kManifest,         Item::kProfile,      Item::kAnchor};
 
 constexpr const Entry& entry(Item item) noexcept {
   return kContents[static_cast<std::size_t>(item)];

@@ -338,6 +338,10 @@ struct Attempt {
           SpoolSource::RankResults rank_results, symbols::CodeNames& names)
       : source(spools, rank_results, &names), working(run) {
     note_unmeasured(source, run::unmeasured_in(run.path()));
+    source.add_samples(names);
+    if (source.samples().empty()) return;
+    working.get().write(Item::kSamples,
+                        run::sample_text(source.samples().rows(source.definitions())));
   }
 
   SpoolSource source;

@@ -27,6 +27,7 @@
 #include "weave/message_balance.hpp"
 #include "weave/process_clock.hpp"
 #include "weave/ranks/rank_result.hpp"
+#include "weave/samples/sample_table.hpp"
 #include "weave/thread_replay.hpp"
 #include "weave/unify.hpp"
 
@@ -94,6 +95,10 @@ class SpoolSource : public RunSource {
   void set_property(const std::string& key, const std::string& value) {
     definitions_.properties[key] = value;
   }
+  // Reads the samples of CPU time, and adds their properties. `names`: of compiled code. REQUIRES:
+  // called once, before replay().
+  void add_samples(symbols::CodeNames& names);
+  const SampleTable& samples() const noexcept { return samples_; }
   // The share of the records that has been fed, 0 to 1; any thread may call this.
   double progress() const noexcept;
 
@@ -180,6 +185,7 @@ class SpoolSource : public RunSource {
   void replay_thread(const Task& task, std::span<RunSink* const> sinks);
 
   Definitions definitions_;
+  SampleTable samples_;
   std::vector<Process> processes_;
   bool has_ranks_ = false;
   std::vector<Task> tasks_;
