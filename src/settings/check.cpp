@@ -4,6 +4,7 @@
 
 #include "core/error.hpp"
 #include "settings/overhead_setting.hpp"
+#include "settings/sample_setting.hpp"
 #include "settings/window_settings.hpp"
 #include "settings/wrappers.hpp"
 
@@ -80,6 +81,7 @@ void check(const Settings& settings, Measured measured) {
   check_tasks(settings);
   check_overhead(settings);
   check_locks(settings);
+  static_cast<void>(sample_period_of(settings));
   static_cast<void>(window_of(settings));
   check_results(settings, measured);
   if (measured == Measured::kRunning) check_running(settings);

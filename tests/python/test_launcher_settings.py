@@ -224,6 +224,8 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "METRIC_PAPI_SEP": ",",
         "RECORD_ARGUMENTS": "masked",
         "OVERHEAD": "",
+        "SAMPLE": "",
+        "SAMPLE_SIGNAL": "urg",
         "WAITING": "on",
         "FOLLOW": "workers",
         "IO": "none",

@@ -34,7 +34,11 @@ std::optional<double> seconds_in(std::string_view text) {
   double number = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string_view unit(stop, text.data() + text.size());
-  const double size = unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "min" ? 60 : 0;
+  const double size = unit == "s"     ? 1
+                      : unit == "ms"  ? 1e-3
+                      : unit == "us"  ? 1e-6
+                      : unit == "min" ? 60
+                                      : 0;
   if (error != std::errc() || size == 0 || !(number >= 0)) return {};
   return number * size;
 }

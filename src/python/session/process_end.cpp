@@ -16,6 +16,7 @@
 #include "python/session/last_fork_handler.hpp"
 #include "python/session/session.hpp"
 #include "record/measurement.hpp"
+#include "sample/sampler.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -176,6 +177,7 @@ PyObject* set_handler(PyObject* module, PyObject* const* arguments, Py_ssize_t c
   const long signal = PyLong_AsLong(arguments[0]);
   if (signal == -1 && PyErr_Occurred() != nullptr) PyErr_Clear();
   record::watch_signal_again(static_cast<int>(signal));
+  sample::note_signal_change(static_cast<int>(signal));
   return before;
 }
 

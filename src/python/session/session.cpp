@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
@@ -39,6 +40,8 @@
 #include "record/native/wrapper_interface.hpp"
 #include "record/this_process.hpp"
 #include "record/writer_options.hpp"
+#include "sample/sampler.hpp"
+#include "settings/sample_setting.hpp"
 #include "settings/wrappers.hpp"
 
 namespace timeloom::python {
@@ -156,10 +159,31 @@ bool raised() try { throw; } catch (const Error& error) {
   return false;
 }
 
+// Called without the GIL, on any thread.
+void print_end_of_samples(const char* reason) noexcept {
+  std::fprintf(stderr, "%sno samples are taken from here on: %s [TL085]\n", line_start().c_str(),
+               reason);
+}
+
+// As above.
+void print_thread_without_samples(const char* reason) noexcept {
+  std::fprintf(stderr, "%sa thread of the program cannot be sampled: %s [TL088]\n",
+               line_start().c_str(), reason);
+}
+
+// The program is recorded also where it cannot be sampled.
+void sample_session(const Settings& settings) {
+  const std::string reason =
+      sample::start_sampling({sample_period_of(settings), sample_signal_of(settings),
+                              print_end_of_samples, print_thread_without_samples});
+  if (!reason.empty()) print_line("no samples are taken: " + reason + " [TL086]");
+}
+
 // Creates the spool and starts recording into it; throws Error.
 void start_recording(Session& session) {
   const record::StartOptions start = start_options(session.settings, session.context, session.plan);
   record::start(start);
+  sample_session(session.settings);
   begin_definitions(false);
   session.spool = start.spool_directory;
   session.start_ns = record::monotonic_ns();
@@ -206,6 +230,7 @@ void undo_hooks() {
 void give_up_start() {
   end_windows();
   unhook_greenlets();
+  sample::stop_sampling();
   with_world_stopped([] { record::stop(); });
   undo_hooks();
   end_budget();
@@ -288,6 +313,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   unhook_greenlets();
   update_thread_names();
   note_stretches();
+  sample::stop_sampling();
   record::Totals totals;
   with_world_stopped([&] {
     end_threads();
@@ -404,6 +430,7 @@ void start_after_fork() {
   forget_tasks();
   forget_greenlets();
   record::start_in_child(start);
+  sample_session(s.settings);
   begin_definitions(true);
   continue_budget();
   count_windows_of_child();

@@ -34,6 +34,7 @@ TEST(CountText, TimesHaveAUnit) {
   EXPECT_EQ(seconds_in("500ms"), 0.5);
   EXPECT_EQ(seconds_in("2.5s"), 2.5);
   EXPECT_EQ(seconds_in("3min"), 180);
+  EXPECT_EQ(seconds_in("250us"), 250e-6);
   for (const char* wrong : {"", "s", "5", "5 s", "5h", "-1s", "nans", "1e999s"}) {
     EXPECT_FALSE(seconds_in(wrong)) << wrong;
   }

@@ -1,0 +1,18 @@
+// The period of samples and their signal, from the settings sample and sample-signal.
+//
+// Pure functions, for any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "settings/settings.hpp"
+
+namespace timeloom {
+
+// Nanoseconds of CPU time; 0: nothing is sampled. Throws Error for a text that is not a time, and
+// for one below 100 us.
+std::uint64_t sample_period_of(const Settings& settings);
+// The number of the signal.
+int sample_signal_of(const Settings& settings);
+
+}  // namespace timeloom
