@@ -6,6 +6,7 @@
 #include "core/run_properties.hpp"
 #include "core/throttled.hpp"
 #include "tools/report/findings/findings_text.hpp"
+#include "tools/report/native/report_native.hpp"
 #include "tools/report/report_compensation.hpp"
 #include "tools/report/report_text.hpp"
 #include "tools/text/formatted.hpp"
@@ -37,8 +38,10 @@ double part(double time, double all) { return all == 0 ? 0 : time / std::abs(all
 
 class AnswerWriter {
  public:
-  AnswerWriter(const Answer& answer, const Terminal& terminal, Output& output)
+  AnswerWriter(const Answer& answer, const NativeTimes& native, const Terminal& terminal,
+               Output& output)
       : answer_(answer),
+        native_(native),
         throttled_(answer.definitions().properties),
         terminal_(terminal),
         output_(output) {}
@@ -48,14 +51,15 @@ class AnswerWriter {
   void write(std::size_t taken, std::size_t found) {
     const std::size_t fixed = 1 + taken + found + kTitles + hints().size() + 1 + gaps();
     std::size_t room = terminal_.height > fixed ? terminal_.height - fixed : 0;
-    const std::size_t least =
-        std::min(answer_.functions().size(),
-                 std::max(kFunctions + importing() - std::min(found, kFunctions), kFewFunctions));
-    const std::size_t waits = rows_for_waiting(room - std::min(room, least + kTreeRows));
+    const std::size_t lines = native_.empty() ? 1 : 2;  // of a function
+    const std::size_t most = kFunctions / lines + importing();
+    const std::size_t least = std::min(
+        answer_.functions().size(), std::max(most - std::min(found, most), kFewFunctions / lines));
+    const std::size_t waits = rows_for_waiting(room - std::min(room, lines * least + kTreeRows));
     room -= std::min(room, waits > 0 ? waits + 1 : 0);
     const std::size_t functions =
-        std::min(answer_.functions().size(), std::max(least, (room + 1) / 2));
-    const std::size_t tree = std::max(kTreeRows, room - std::min(room, functions));
+        std::min(answer_.functions().size(), std::max(least, (room + 1) / (2 * lines)));
+    const std::size_t tree = std::max(kTreeRows, room - std::min(room, lines * functions));
     this->functions(functions);
     if (waits > 0) waiting(waits);
     this->tree(tree);
@@ -119,7 +123,16 @@ class AnswerWriter {
           numbers(row.region, part(row.working, times.all_working), row.working, row.visits);
       if (answer_.cost()) shown += " " + pad_left(duration(row.measured, terminal_), 8);
       line(row.region, shown, {}, {});
+      if (row.region.defined()) native_line_of(row.region, columns(shown));
     }
+  }
+
+  // `indent`: columns of numbers above it.
+  void native_line_of(RegionId region, std::size_t indent) {
+    const std::size_t room = terminal_.width - std::min(terminal_.width, indent + 2);
+    const std::string text = native_line(native_.shares({region}), room, terminal_);
+    if (text.empty()) return;
+    output_.write(std::string(indent + 2, ' ') + terminal_.paint(text, Ink::kDim) + "\n");
   }
 
   std::size_t waiting_rows() const {
@@ -223,6 +236,7 @@ class AnswerWriter {
   }
 
   const Answer& answer_;
+  const NativeTimes& native_;
   const ThrottledFunctions throttled_;
   const Terminal& terminal_;
   Output& output_;
@@ -283,6 +297,7 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
 }
 
 void write_answer(const Answer& answer, const Findings& findings, const RunFacts& facts,
+                  const NativeTimes& native,
                   const std::string& run, const std::string& scope, const Terminal& terminal,
                   Output& output) {
   write_head(facts, run, scope, terminal, output);
@@ -298,7 +313,7 @@ void write_answer(const Answer& answer, const Findings& findings, const RunFacts
   }
   const std::vector<std::string> found = finding_lines(findings, terminal);
   for (const std::string& line : found) output.write(line + "\n");
-  AnswerWriter(answer, terminal, output).write(taken, found.size());
+  AnswerWriter(answer, native, terminal, output).write(taken, found.size());
 }
 
 }  // namespace timeloom::tools

@@ -8,14 +8,17 @@
 
 #include "tools/report/answer.hpp"
 #include "tools/report/findings/finding.hpp"
+#include "tools/report/native/native_times.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"
 
 namespace timeloom::tools {
 
-// `scope` names the threads that are counted: "5 threads"; `run` the run, as it was found.
+// `scope` names the threads that are counted: "5 threads"; `run` the run, as it was found. With
+// samples, a line below each function tells where in compiled code its own time went.
 void write_answer(const Answer& answer, const Findings& findings, const RunFacts& facts,
+                  const NativeTimes& native,
                   const std::string& run, const std::string& scope, const Terminal& terminal,
                   Output& output);
 

@@ -15,6 +15,8 @@
 #include "tools/report/answer_text.hpp"
 #include "tools/report/memory/report_memory.hpp"
 #include "tools/report/mpi/report_mpi.hpp"
+#include "tools/report/native/native_view.hpp"
+#include "tools/report/native/report_native.hpp"
 #include "tools/report/openmp/report_openmp.hpp"
 #include "tools/report/report_by.hpp"
 #include "tools/report/report_compensation.hpp"
@@ -133,7 +135,8 @@ int print_answer(const ReportOptions& options, const profile::CallTree& tree,
   const Terminal terminal = Terminal::detect(options.colour);
   Output output;
   write_answer(answer, findings_of(options, tree, answer, terminal), facts_of(tree.definitions),
-               run, scope_of(ids, tree.definitions), terminal, output);
+               native_times(options, tree, run), run, scope_of(ids, tree.definitions), terminal,
+               output);
   output.flush();
   return kDone;
 }
@@ -312,15 +315,18 @@ int print_by(const ReportOptions& options, const profile::CallTree& tree,
 }
 
 int print_function(const ReportOptions& options, const profile::CallTree& tree,
-                   const std::set<LocationId>& ids) {
+                   const std::set<LocationId>& ids, const std::filesystem::path& run) {
+  const std::vector<RegionId> regions = find_function(tree.definitions, options.function);
   const FunctionFacts facts = function_facts(
-      tree, [&](const Location& location) { return ids.contains(location.id); },
-      find_function(tree.definitions, options.function));
+      tree, [&](const Location& location) { return ids.contains(location.id); }, regions);
+  const NativeShares shares = native_times(options, tree, run).shares(regions);
   Output output;
   if (options.json) {
-    write_function_json(facts, tree, output);
+    write_function_json(facts, shares, tree, output);
   } else {
-    write_function(facts, tree, Terminal::detect(options.colour), output);
+    const Terminal terminal = Terminal::detect(options.colour);
+    write_function(facts, tree, terminal, output);
+    write_native_of_function(shares, terminal, output);
   }
   output.flush();
   return kDone;
@@ -377,11 +383,12 @@ int run_report(ReportOptions options) {
   if (options.io) return print_io(options, run);
   if (options.gpu) return print_gpu(options, call_tree_of(run), run);
   if (options.memory) return print_memory(options, call_tree_of(run), run);
+  if (options.native) return print_native(options, run);
   const profile::CallTree tree = chosen_tree(options, run);
   if (options.omp) return print_omp(options, tree, run);
   const std::set<LocationId> ids = selected(options, tree.definitions);
   if (options.by) return print_by(options, tree, ids);
-  if (!options.function.empty()) return print_function(options, tree, ids);
+  if (!options.function.empty()) return print_function(options, tree, ids, run);
   if (options.csv) return print_csv(options, tree, ids);
   if (wants_answer(options)) return print_answer(options, tree, ids, run.string());
   if (!options.tree && !options.flat) options.tree = options.flat = true;

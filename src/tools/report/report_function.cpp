@@ -358,9 +358,16 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
   for (const Neighbour& one : facts.callees) line(one, neighbour_name(tree.definitions, one));
 }
 
-void write_function_json(const FunctionFacts& facts, const profile::CallTree& tree,
-                         Output& output) {
+void write_function_json(const FunctionFacts& facts, const NativeShares& shares,
+                         const profile::CallTree& tree, Output& output) {
   using nlohmann::ordered_json;
+  ordered_json native = ordered_json::array();
+  for (const NativePart& part : shares.parts) {
+    native.push_back({{"library", part.library},
+                      {"function", part.whole ? ordered_json() : ordered_json(part.function)},
+                      {"samples", part.samples},
+                      {"seconds", static_cast<double>(part.ns) * 1e-9}});
+  }
   const auto list = [&](const std::vector<Neighbour>& some) {
     ordered_json rows = ordered_json::array();
     for (const Neighbour& one : some) {
@@ -394,7 +401,8 @@ void write_function_json(const FunctionFacts& facts, const profile::CallTree& tr
       {"max_s", facts.longest},
       {"losses", facts_of(tree.definitions).losses},
       {"callers", list(facts.callers)},
-      {"callees", list(facts.callees)}};
+      {"callees", list(facts.callees)},
+      {"native", std::move(native)}};
   output.write(json_text(all, 2) + "\n");
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "profile/call_tree.hpp"
+#include "tools/report/native/native_times.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"
 
@@ -52,6 +53,8 @@ FunctionFacts function_facts(const profile::CallTree& tree, const profile::Locat
 
 void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
                     const Terminal& terminal, Output& output);
-void write_function_json(const FunctionFacts& facts, const profile::CallTree& tree, Output& output);
+// `shares`: of its own time in compiled code.
+void write_function_json(const FunctionFacts& facts, const NativeShares& shares,
+                         const profile::CallTree& tree, Output& output);
 
 }  // namespace timeloom::tools

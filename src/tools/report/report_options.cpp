@@ -54,6 +54,8 @@ void add_options(CommandOptions& known, ReportOptions& options) {
       "omp)");
   known.flag("--memory", options.memory,
              "Peak of memory and who held it, who allocates most, what remained (run --memory)");
+  known.flag("--native", options.native,
+             "CPU time by library and function of compiled code, from samples (run --sample 1ms)");
   known.flag("--compensate", options.compensate,
              "Take from the times what measuring cost, as far as it is known");
   known.exclude("--compensate", "--function");
@@ -77,7 +79,7 @@ std::string without_effect(const ReportOptions& options) {
       {options.io, "--io"},
       {options.gpu, "--gpu"},
       {options.omp, "--omp"},
-      {options.memory, "--memory"}};
+      {options.memory, "--memory"}, {options.native, "--native"}};
   const std::pair<bool, const char*> others[] = {{options.full, "--full"},
                                                  {options.tree, "--tree"},
                                                  {options.flat, "--flat"},

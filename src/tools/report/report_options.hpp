@@ -34,6 +34,7 @@ struct ReportOptions {
   bool gpu = false;
   bool omp = false;
   bool memory = false;
+  bool native = false;
   bool compensate = false;
   std::string from;
   std::string to;

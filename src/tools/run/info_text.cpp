@@ -1,9 +1,11 @@
 #include "tools/run/info_text.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "core/measuring_cost.hpp"
 #include "core/metric_unit.hpp"
+#include "core/run_properties.hpp"
 #include "core/throttled.hpp"
 #include "tools/report/report_text.hpp"
 #include "tools/text/formatted.hpp"
@@ -85,6 +87,7 @@ class InfoWriter {
     line("written by", all_.creator);
     cpu(facts);
     overhead();
+    samples();
     write_losses(facts.losses, terminal_, output_);
   }
 
@@ -92,6 +95,22 @@ class InfoWriter {
     if (!facts.cpu.known()) return;
     line("CPU time", duration(static_cast<double>(facts.cpu.process) * 1e-9, terminal_, " "));
     for (const std::string& text : other_cpu_lines(facts, terminal_)) line("", text);
+  }
+
+  std::uint64_t property(const char* key) const {
+    const auto found = all_.properties.find(key);
+    return found == all_.properties.end() ? 0 : std::strtoull(found->second.c_str(), nullptr, 10);
+  }
+
+  void samples() {
+    const std::uint64_t threads = property(kSampleThreads), timers = property(kSampleTimers);
+    if (threads == 0) return;
+    const std::string by = timers == 0         ? "by events of the kernel"
+                           : timers == threads ? "by timers, which fire when the kernel ticks"
+                                               : "by timers on " + plural(timers, "thread");
+    const double period = static_cast<double>(property(kSamplePeriod)) * 1e-9;
+    line("samples", formatted("{}, every {} of CPU time on {}, {}", count(property(kSampleCount)),
+                              duration(period, terminal_, " "), plural(threads, "thread"), by));
   }
 
   void overhead() {

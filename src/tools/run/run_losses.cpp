@@ -94,6 +94,9 @@ class Losses {
               " of functions whose names are lost, shown as (definition lost) [TL255]",
           kMore);
     }
+    if (const auto lost = number(kSamplesLost)) {
+      add(plural(lost, "sample") + " of CPU time lost [TL087]", kNone);
+    }
     if (const auto unnamed = number(kUnnamedCode)) {
       const auto objects = definitions_.properties.find(kUnnamedObjects);
       add("no names for " + plural(unnamed, "region") +
