@@ -69,16 +69,16 @@ enum class DefinitionKind : std::uint16_t {
                          // size of the file in bytes, i64 ns since 1970 of its last change
   kNativeThreads = 22,  // str name, u64 threads that record nothing and have it, u64 ns of CPU time
                         // of these; a later one replaces
-  kMapping = 26,        // u32 object id, u64 address of its first byte, u64 bytes, u64 bias: addresses
-                        // less this are as the symbol table of the object counts, u64 ticks at
-                        // which it was seen
-  kCommunicator = 32,   // u32 id, u64 identity, u64 identity of the parent (0: none), u8 whether
-                        // it has one process only, u32 size, u32 own rank, str name; a later one
-                        // renames
-  kClockOffset = 33,    // u64 ns of CLOCK_MONOTONIC, i64 ns to be added to get rank 0's clock
-  kIoHandle = 20,       // u32 id, str name, str file, u8 interface, u32 parent (all ones: none),
-                        // u8 whether it was open before, u8 access, u32 status flags
-  kCut = 16,            // u32 location index, u64 ticks: nothing was recorded from then on
+  kMapping = 26,  // u32 object id, u64 address of its first byte, u64 bytes, u64 bias: addresses
+                  // less this are as the symbol table of the object counts, u64 ticks at
+                  // which it was seen
+  kCommunicator = 32,  // u32 id, u64 identity, u64 identity of the parent (0: none), u8 whether
+                       // it has one process only, u32 size, u32 own rank, str name; a later one
+                       // renames
+  kClockOffset = 33,   // u64 ns of CLOCK_MONOTONIC, i64 ns to be added to get rank 0's clock
+  kIoHandle = 20,      // u32 id, str name, str file, u8 interface, u32 parent (all ones: none),
+                       // u8 whether it was open before, u8 access, u32 status flags
+  kCut = 16,           // u32 location index, u64 ticks: nothing was recorded from then on
 };
 
 // Head of one record of `defs`; the payload follows. str is u32 length, bytes.

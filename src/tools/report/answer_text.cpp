@@ -297,9 +297,8 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
 }
 
 void write_answer(const Answer& answer, const Findings& findings, const RunFacts& facts,
-                  const NativeTimes& native,
-                  const std::string& run, const std::string& scope, const Terminal& terminal,
-                  Output& output) {
+                  const NativeTimes& native, const std::string& run, const std::string& scope,
+                  const Terminal& terminal, Output& output) {
   write_head(facts, run, scope, terminal, output);
   if (answer.functions().empty() && answer.waiting().empty()) {
     output.write("\nNo region was entered: there is nothing to show.\n");

@@ -18,9 +18,8 @@ namespace timeloom::tools {
 // `scope` names the threads that are counted: "5 threads"; `run` the run, as it was found. With
 // samples, a line below each function tells where in compiled code its own time went.
 void write_answer(const Answer& answer, const Findings& findings, const RunFacts& facts,
-                  const NativeTimes& native,
-                  const std::string& run, const std::string& scope, const Terminal& terminal,
-                  Output& output);
+                  const NativeTimes& native, const std::string& run, const std::string& scope,
+                  const Terminal& terminal, Output& output);
 
 // The head line of a report, then a line for each loss.
 void write_head(const RunFacts& facts, const std::string& run, const std::string& scope,

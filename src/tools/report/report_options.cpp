@@ -79,7 +79,8 @@ std::string without_effect(const ReportOptions& options) {
       {options.io, "--io"},
       {options.gpu, "--gpu"},
       {options.omp, "--omp"},
-      {options.memory, "--memory"}, {options.native, "--native"}};
+      {options.memory, "--memory"},
+      {options.native, "--native"}};
   const std::pair<bool, const char*> others[] = {{options.full, "--full"},
                                                  {options.tree, "--tree"},
                                                  {options.flat, "--flat"},
