@@ -130,6 +130,7 @@ struct Parameter {
 };
 
 inline constexpr char kWaitingMetric[] = "waiting";
+inline constexpr char kCausePrefix[] = "waiting_";  // of the names of the parts by cause
 
 enum class MetricValueType : std::uint8_t { kInt64, kUint64, kDouble };
 
@@ -158,6 +159,12 @@ struct Metric {  // one counter
   bool of_process() const noexcept { return set.starts_with("process:"); }
   // Whether it is the metric of the time in which threads did not run.
   bool is_waiting() const noexcept { return sampled() && name == kWaitingMetric; }
+  // Whether it is a part of it, by cause; see core/waiting_cause.hpp.
+  bool is_waiting_cause() const noexcept {
+    return set == "thread:waiting" && name.starts_with(kCausePrefix);
+  }
+  // Either: an attribute of enters and leaves in a trace.
+  bool of_waiting() const noexcept { return is_waiting() || is_waiting_cause(); }
   // True for counters, which are summed; the other metrics are summarised by their maximum.
   bool counts() const noexcept { return mode == MetricMode::kAccumulatedStart; }
   // Joins the values of two parts of a run.

@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/forked_region.hpp"
 #include "core/io.hpp"
+#include "core/waiting_cause.hpp"
 #include "core/wakeups.hpp"
 
 namespace timeloom::profile {
@@ -218,7 +219,7 @@ void LocationAggregator::other(const Event& event, std::span<const Event> before
       transferred(event.value, kBytesSent);
       return transferred(operands_.received(), kBytesReceived);
     case EventKind::kIoOffset: ++together_; return;
-    case EventKind::kWaiting: ++together_; return waited(event.value);
+    case EventKind::kWaiting: ++together_; return waited(event.value, event.ref);
     case EventKind::kOperand:
       ++together_;
       (void)operands_.take(event);
@@ -342,11 +343,23 @@ void LocationAggregator::sample(const Event& event, const Metric& metric) {
   add_sample(event.metric(), value, metric);
 }
 
-void LocationAggregator::waited(std::uint64_t time) {
-  const auto metric = std::ranges::find_if(definitions_->metrics, &Metric::is_waiting);
-  if (metric == definitions_->metrics.end()) return;
-  const auto id = static_cast<std::uint32_t>(metric - definitions_->metrics.begin());
-  add_sample(MetricId{id}, time, *metric);
+void LocationAggregator::waited(std::uint64_t time, std::uint32_t cause) {
+  const auto& metrics = definitions_->metrics;
+  const auto add = [&](auto metric) {
+    if (metric == metrics.end()) return;
+    add_sample(MetricId{static_cast<std::uint32_t>(metric - metrics.begin())}, time, *metric);
+  };
+  const auto waiting = std::ranges::find_if(metrics, &Metric::is_waiting);
+  if (waiting == metrics.end()) return;
+  add(waiting);
+  add_waited_inside(time);
+  if (cause == 0 || cause >= kWaitingCauses) return;
+  add(std::ranges::find_if(metrics, [&](const Metric& one) {
+    return one.is_waiting_cause() && one.name.ends_with(kCauseWords[cause]);
+  }));
+}
+
+void LocationAggregator::add_waited_inside(std::uint64_t time) {
   const double tick = 1e9 / static_cast<double>(definitions_->clock.ticks_per_second);
   waited_inside_.resize(aggregated_.nodes.size());
   for (std::uint32_t level = 1; level <= depth_; ++level) {

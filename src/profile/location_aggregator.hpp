@@ -143,7 +143,8 @@ class LocationAggregator {
   void add_value(MetricId metric, double value);
   void transferred(std::uint64_t bytes, const char* name);
   void sample(const Event& event, const Metric& metric);
-  void waited(std::uint64_t time);
+  void waited(std::uint64_t time, std::uint32_t cause);
+  void add_waited_inside(std::uint64_t time);
   void add_milestone(std::uint32_t node);
   void add_last_milestones();
   void add_sample(MetricId id, std::uint64_t value, const Metric& metric);

@@ -21,6 +21,7 @@ bool read(clockid_t clock, std::uint64_t& nanoseconds) noexcept {
 }  // namespace
 
 ThreadClocks* ClockWatch::add(std::uint32_t location, clockid_t clock) noexcept try {
+  waits_.add(location, clock);
   const std::lock_guard lock(mutex_);
   watched_.reserve(watched_.size() + 1);
   free_.reserve(used_ + 1);  // so that remove() needs no memory
@@ -42,6 +43,7 @@ ThreadClocks* ClockWatch::add(std::uint32_t location, clockid_t clock) noexcept 
 
 void ClockWatch::remove(ThreadClocks* place) noexcept {
   if (place == nullptr) return;
+  waits_.remove(place->thread.load(std::memory_order_relaxed) - 1);
   const std::lock_guard lock(mutex_);
   std::erase_if(watched_, [&](const Watched& one) { return one.place == place; });
   place->thread.store(0, std::memory_order_release);

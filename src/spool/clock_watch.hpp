@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "spool/spool_format.hpp"
+#include "spool/wait_watch.hpp"
 
 namespace timeloom::spool {
 
@@ -40,12 +41,16 @@ class ClockWatch {
   // then on, since its id may soon be another thread's.
   void look() noexcept;
 
+  // What the same threads wait for; they are added and removed here.
+  WaitWatch& waits() noexcept { return waits_; }
+
  private:
   struct Watched {
     ThreadClocks* place;
     clockid_t clock;
   };
   std::byte* ring_ = nullptr;
+  WaitWatch waits_;
   std::mutex mutex_;  // guards what follows
   std::vector<Watched> watched_;
   std::vector<ThreadClocks*> free_;

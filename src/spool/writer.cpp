@@ -54,6 +54,7 @@ std::unique_ptr<Writer> Writer::create(const std::filesystem::path& path,
   try {
     writer->open_files();
     writer->write_heads();
+    writer->clock_watch_.waits().begin(writer->directory_, options.waits);
     error = options.drain_at_once ? writer->start_drain() : 0;
     if (error != 0) cannot("start a thread for", path, error);
   } catch (...) {
@@ -111,7 +112,8 @@ void Writer::write_heads() {
 // After a failed start: nothing was recorded, and the directory must not be taken for a spool.
 void Writer::remove_files() noexcept {
   closed_ = true;
-  for (const char* name : {kDefsName, kLogName, kRingName, kLifeName}) directory_.remove_file(name);
+  for (const char* name : {kDefsName, kLogName, kRingName, kLifeName, kWaitFile})
+    directory_.remove_file(name);
   int error = 0;
   const os::Directory spools = spools_.open(&error);
   if (error == 0) spools.remove_directory(name_of_spool());
@@ -260,11 +262,15 @@ void Writer::drain_loop() noexcept {
   auto last_heartbeat = Clock::now(), last_sync = last_heartbeat;
   bool expects = false;
   std::uint64_t told = 0;
+  WaitWatch& waits = clock_watch_.waits();
+  std::chrono::microseconds until_look = waits.on() ? std::chrono::microseconds(0) : pause;
+  auto next_look = Clock::now();
   std::unique_lock lock(mutex_);
   while (true) {
     const std::uint64_t cpu = os::thread_cpu_ns();
     drain_cpu_ns_.fetch_add(cpu - std::exchange(told, cpu), std::memory_order_relaxed);
-    work_.wait_for(lock, expects ? kShortPause : pause, [&] {
+    const std::chrono::microseconds longest = expects ? kShortPause : pause;
+    work_.wait_for(lock, waits.on() ? std::min(until_look, longest) : longest, [&] {
       return stopping_ || expects_last_thread_ != expects || (!full_.empty() && !stuck());
     });
     expects = expects_last_thread_;
@@ -282,6 +288,13 @@ void Writer::drain_loop() noexcept {
       define_clock_sync(os::sync_clocks());
       if (auto* const function = on_comparison_.load()) function();
       clock_watch_.look();  // after it, so that no thread has a time that nobody has seen
+      waits.flush();
+      lock.lock();
+    }
+    if (waits.on() && now >= next_look) {
+      lock.unlock();
+      until_look = waits.look();
+      next_look = Clock::now() + until_look;
       lock.lock();
     }
     if (expects) {
@@ -326,6 +339,7 @@ void Writer::close(Ending ending) noexcept {
   if (closed_) return;
   closed_ = true;
   stop_drain();
+  clock_watch_.waits().flush();
   closing_ = true;
   while (drain_one() != nullptr) {  // segments retired while there was no drain
   }
@@ -341,6 +355,7 @@ void Writer::close(Ending ending) noexcept {
 void Writer::abandon() noexcept {
   closed_ = true;
   drain_thread_.abandon();
+  clock_watch_.waits().abandon();
   for (os::File* file : {&life_, &defs_, &log_, &ring_})
     file->close();  // or we would keep it in use
 }

@@ -85,6 +85,7 @@ struct WriterOptions {
   std::uint64_t ring_limit = std::uint64_t{4} << 30;  // bytes that the ring may grow to
   bool drain_at_once = true;  // start the drain now, not with the second segment of a thread
   SizeLimit size_limit;
+  WaitOptions waits;
   std::vector<std::string> secrets;  // masked in names and texts of the program
 };
 

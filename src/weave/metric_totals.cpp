@@ -41,7 +41,7 @@ class MetricTotals::LocationTotals : public LocationSink {
 
 bool MetricTotals::wanted(const Definitions& definitions) {
   return std::ranges::any_of(definitions.metrics, [](const Metric& metric) {
-    return metric.sampled() && !metric.is_waiting();
+    return metric.sampled() && !metric.of_waiting();
   });
 }
 
@@ -66,7 +66,7 @@ void MetricTotals::add_to(std::map<std::string, std::string>& properties) const 
   std::map<std::string, std::string> units;
   for (std::size_t i = 0; i < totals_.size(); ++i) {
     const Metric& metric = definitions_->metrics[i];
-    if (!metric.sampled() || metric.is_waiting()) continue;
+    if (!metric.sampled() || metric.of_waiting()) continue;
     const std::string name = metric.name + (metric.of_process() ? "_per_process" : "");
     totals[name] = metric.join(totals[name], totals_[i]);
     if (metric.exponent != 0) {

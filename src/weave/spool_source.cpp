@@ -53,6 +53,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   for (Process& process : processes_) add_process(process, unifier, code);
   note_unnamed_code(code);
   add_bytes_metrics();
+  add_causes();
   add_creators();
   add_reaped();
   take_names();
@@ -84,6 +85,7 @@ void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   process.reader->catch_up();  // with the regions that the profiles refer to
   process.gpu_data = spool::read_gpu(directory);
   process.memory = spool::read_memory(directory);
+  process.waits = spool::read_waits(directory);
   processes_.push_back(std::move(process));
 }
 

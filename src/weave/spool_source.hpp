@@ -162,6 +162,7 @@ class SpoolSource : public RunSource {
   void replay_gpu(const Process& process, std::span<RunSink* const> sinks);
   // The ending of a child, recorded by the process that waited for it.
   static std::optional<int> reaped_status(const Process& parent, std::uint64_t child);
+  void add_causes();
   void add_bytes_metrics();
   void add_bytes_metric(const char* name);
   void take_names();

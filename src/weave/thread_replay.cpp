@@ -42,6 +42,7 @@ void ThreadReplay::read_once(const std::function<void(std::uint64_t)>& done) {
   current_ = thread_;
   last_ticks_ = 0;
   if (process_.gpu) gpu_calls_ = {process_.gpu->calls_of(thread_), process_.gpu->call_ids()};
+  causes_ = {process_.waits, thread_};
   spool::LocationReader reader = process_.reader->read(thread_);
   std::vector<Event> batch;
   while (reader.next(batch)) {
@@ -57,6 +58,7 @@ void ThreadReplay::read_once(const std::function<void(std::uint64_t)>& done) {
 }
 
 void ThreadReplay::replay(std::vector<Event>& batch) {
+  causes_.divide(batch);
   if (!batch.empty()) last_ticks_ = std::max(last_ticks_, ticks(batch.back().time));
   auto next = std::find_if(batch.begin(), batch.end(), is_switch);
   if (next == batch.end()) return replay_part(current_, batch);  // nearly always
@@ -130,6 +132,7 @@ void ThreadReplay::close(std::uint32_t index, Timestamp end, bool ended) {
   const Timestamp open_until = std::min(end, life_end);
   const auto gap = ended ? std::nullopt : gap_before(index, open_until);
   output.translator.close(open_until, gap, rest);
+  if (gap) causes_.divide_last(rest, ticks_seen());
   output.gpu.merge(gpu_calls_, rest);
   output.gpu.close(gpu_calls_, calls_until, rest);
   const Timestamp last =
@@ -175,6 +178,11 @@ Timestamp ThreadReplay::end_of(Timestamp last) const {
 std::optional<LastGap> ThreadReplay::gap_before(std::uint32_t index, Timestamp end) const {
   if (index != current_) return {};
   return last_gap(process_.reader->last_clocks(thread_), last_ticks_, process_.clock, end);
+}
+
+// Ticks up to which the gap behind the last event was measured.
+std::uint64_t ThreadReplay::ticks_seen() const {
+  return process_.reader->last_clocks(thread_).seen.ticks;
 }
 
 // Of the tracks whose events wait, the one with the most events is fed from now on. It waits for

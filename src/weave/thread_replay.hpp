@@ -23,6 +23,7 @@
 #include "weave/gpu/gpu_timeline.hpp"
 #include "weave/process_clock.hpp"
 #include "weave/unify.hpp"
+#include "weave/wait_causes.hpp"
 
 namespace timeloom::weave {
 
@@ -37,6 +38,7 @@ struct WovenProcess {
   std::vector<std::uint32_t> locations{};    // the indices of its threads and tracks, ascending
   LocationId first_location{};               // of a dense range of ids in the run
   std::unique_ptr<const GpuTimeline> gpu{};  // null: the process used none
+  spool::WaitData waits{};                   // what was seen of waiting threads
   // Indices behind the threads and tracks: the queues of `gpu`, then its native threads.
   std::uint32_t first_gpu_location = UINT32_MAX;
 };
@@ -83,6 +85,7 @@ class ThreadReplay {
   void close_all();
   Timestamp end_of(Timestamp last) const;
   std::optional<LastGap> gap_before(std::uint32_t index, Timestamp end) const;
+  std::uint64_t ticks_seen() const;
   void pass_to_sinks(Output& output, std::span<const Event> events);
   void open_sinks(Output& output);
   void make_room();
@@ -101,6 +104,7 @@ class ThreadReplay {
   std::set<std::uint32_t> postponed_;  // left for the next reading
   std::uint32_t current_ = 0;
   PendingGpuCalls gpu_calls_{};   // in this reading
+  WaitCauses causes_{};           // in this reading
   std::uint64_t last_ticks_ = 0;  // of the last event of the stream
   bool first_ = true;             // the stream is read for the first time
   std::vector<Event> part_;

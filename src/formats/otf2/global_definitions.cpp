@@ -74,6 +74,12 @@ class GlobalDefinitions {
     if (!has_waiting(definitions_)) return;
     ok(OTF2_GlobalDefWriter_WriteAttribute(writer_, kWaitingAttribute, ref(kWaitingName),
                                            ref(kWaitingText), OTF2_TYPE_UINT64));
+    if (!has_causes(definitions_)) return;
+    for (std::size_t i = 1; i < kWaitingCauses; ++i) {
+      ok(OTF2_GlobalDefWriter_WriteAttribute(
+          writer_, kFirstCauseAttribute + static_cast<OTF2_AttributeRef>(i - 1),
+          ref(cause_attribute_name(i)), ref(kCauseTexts[i]), OTF2_TYPE_UINT64));
+    }
   }
 
   void write_node(OTF2_SystemTreeNodeRef self, const std::string& name, const char* class_name,
@@ -179,7 +185,7 @@ class GlobalDefinitions {
     std::vector<std::size_t> written;
     for (std::size_t i = 0; i < definitions_.metrics.size(); ++i) {
       const Metric& metric = definitions_.metrics[i];
-      if (metric.is_waiting()) continue;
+      if (metric.of_waiting()) continue;
       const OTF2_Base base = metric.binary ? OTF2_BASE_BINARY : OTF2_BASE_DECIMAL;
       ok(OTF2_GlobalDefWriter_WriteMetricMember(
           writer_, static_cast<OTF2_MetricMemberRef>(written.size()), ref(metric.name),
@@ -247,7 +253,13 @@ void intern_names(Shared& shared) {
     ref(kWaitingName);
     ref(kWaitingText);
   }
-  shared.offset_attribute = kThreadIdAttribute + (waiting ? 2 : 1);
+  const bool causes = waiting && has_causes(definitions);
+  for (std::size_t i = 1; causes && i < kWaitingCauses; ++i) {
+    ref(cause_attribute_name(i));
+    ref(kCauseTexts[i]);
+  }
+  shared.offset_attribute = kThreadIdAttribute + (waiting ? 2 : 1) +
+                            static_cast<OTF2_AttributeRef>(causes ? kCauseAttributes : 0);
   ref(machine_name(definitions));
   for (const LocationGroup& group : definitions.groups) {
     ref(group.name);

@@ -166,7 +166,7 @@ EventReferences references_of(const Shared& shared) {
   const std::vector<Metric>& metrics = shared.definitions->metrics;
   for (std::uint32_t i = 0; i < metrics.size(); ++i) {
     const MetricMember& place = shared.metrics[i];
-    if (metrics[i].is_waiting() || place.member != 0) continue;
+    if (metrics[i].of_waiting() || place.member != 0) continue;
     result.metrics.push_back({place.metric_class, i, {}});
     for (const auto& [where, instance] : shared.metric_instances) {
       if (where.second == place.metric_class) result.metrics.push_back({instance, i, where.first});

@@ -113,12 +113,28 @@ class LocationWriter : public LocationSink {
     if (waited_ == 0) [[likely]]
       return nullptr;
     OTF2_AttributeList_AddUint64(attributes_, kWaitingAttribute, std::exchange(waited_, 0));
+    if (std::exchange(caused_, false)) add_causes();
     return attributes_;
+  }
+
+  void add_causes() {
+    for (std::size_t i = 1; i < kWaitingCauses; ++i) {
+      if (by_cause_[i] == 0) continue;
+      const auto attribute = kFirstCauseAttribute + static_cast<OTF2_AttributeRef>(i - 1);
+      OTF2_AttributeList_AddUint64(attributes_, attribute, std::exchange(by_cause_[i], 0));
+    }
+  }
+
+  void add_waiting(const Event& event) {
+    waited_ += event.value;
+    if (event.ref == 0 || event.ref >= kWaitingCauses) return;
+    by_cause_[event.ref] += event.value;
+    caused_ = true;
   }
 
   OTF2_ErrorCode write_other(const Event& event, OTF2_TimeStamp time) {
     switch (event.kind) {
-      case EventKind::kWaiting: waited_ += event.value; return OTF2_SUCCESS;
+      case EventKind::kWaiting: add_waiting(event); return OTF2_SUCCESS;
       case EventKind::kParameterInt:
         return OTF2_EvtWriter_ParameterInt(writer_, nullptr, time, event.ref, event.as_int());
       case EventKind::kParameterUint:
@@ -229,6 +245,8 @@ class LocationWriter : public LocationSink {
   TeamWriter teams_;
   std::optional<Event> offset_;  // of the next I/O event
   std::uint64_t waited_ = 0;     // nanoseconds, before the next enter or leave
+  std::array<std::uint64_t, kWaitingCauses> by_cause_{};  // parts of it
+  bool caused_ = false;                                   // there are some
 };
 
 }  // namespace
@@ -241,7 +259,7 @@ void number_metrics(Shared& shared) {
   shared.metrics.resize(all.metrics.size());
   for (std::size_t i = 0; i < all.metrics.size(); ++i) {
     const Metric& metric = all.metrics[i];
-    if (metric.is_waiting()) continue;  // an attribute of enters and leaves
+    if (metric.of_waiting()) continue;  // an attribute of enters and leaves
     MetricMember& place = shared.metrics[i];
     std::vector<std::size_t>& members = sets[metric.set];
     const bool full = members.size() == UINT8_MAX;  // not of ours

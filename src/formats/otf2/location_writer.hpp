@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/event.hpp"
+#include "core/waiting_cause.hpp"
 #include "formats/otf2/otf2_library.hpp"
 #include "formats/otf2/read/event_files.hpp"
 #include "formats/otf2/string_table.hpp"
@@ -13,6 +14,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace timeloom::otf2 {
@@ -60,9 +62,15 @@ inline constexpr OTF2_AttributeRef kProcessIdAttribute = 0;
 inline constexpr OTF2_AttributeRef kThreadIdAttribute = 1;
 // Attribute of an enter or leave: nanoseconds that the innermost region had waited before it.
 inline constexpr OTF2_AttributeRef kWaitingAttribute = 2;
+// The same by WaitingCause, for those that are known: parts of it. Their references follow.
+inline constexpr OTF2_AttributeRef kFirstCauseAttribute = kWaitingAttribute + 1;
+inline constexpr std::size_t kCauseAttributes = kWaitingCauses - 1;
 // Attribute of the start of a transfer: the position in the file. See Shared::offset_attribute.
 inline constexpr char kOffsetName[] = "Offset";
 inline constexpr char kWaitingName[] = "timeloom::waiting";
+inline std::string cause_attribute_name(std::size_t cause) {
+  return std::string(kWaitingName) + "_" + kCauseWords[cause];
+}
 
 // Counts of the events written so far; any thread may add to them.
 class Written {

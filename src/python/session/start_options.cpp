@@ -17,6 +17,7 @@
 #include "core/mpi/mpi_rank.hpp"
 #include "core/run_properties.hpp"
 #include "core/text/recorded_arguments.hpp"
+#include "python/interpreter/gil_words.hpp"
 #include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/session/worker_name.hpp"
@@ -149,6 +150,15 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
   return properties;
 }
 
+// A profile has no gaps whose causes could be looked up.
+spool::WaitOptions wait_options(const Settings& settings) {
+  spool::WaitOptions result;
+  result.on = settings.flag(kSettings.waiting) && settings.flag(kSettings.causes) &&
+              !settings.flag(kSettings.profile);
+  if (result.on) (void)timeloom_gil_words(&result.gil_from, &result.gil_to);
+  return result;
+}
+
 }  // namespace
 
 record::StartOptions start_options(const Settings& settings, const SessionContext& context,
@@ -170,6 +180,7 @@ record::StartOptions start_options(const Settings& settings, const SessionContex
   result.system_clock = description.system_clock;
   result.metrics = plan.metrics;
   result.waiting = settings.flag(kSettings.waiting);
+  result.writer.waits = wait_options(settings);
   result.max_depth = settings.number(kSettings.max_depth);
   result.profile = settings.flag(kSettings.profile);
   result.profile_depth = profile_depth_of(settings);

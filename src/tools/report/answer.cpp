@@ -121,6 +121,7 @@ void Answer::add_functions() {
     row.working += times_.working[i];
     row.measured += times_.measured_working[i];
     row.waiting += times_.waiting[i];
+    row.causes += times_.causes[i];
     // The visits of "importing modules" are imports; functions that an import calls do not count.
     const bool called =
         place < regions && owner_.is_import(row.region) && !owner_.is_import(node.region);

@@ -22,7 +22,8 @@ struct FunctionRow {
   double working = 0;   // without the functions called inside
   double measured = 0;  // the same before what measuring cost was taken away
   double waiting = 0;
-  double total = 0;  // working, with the functions called inside
+  CauseTimes causes;  // of the waiting
+  double total = 0;   // working, with the functions called inside
   std::int64_t visits = 0;
   std::int64_t calls = 0;  // that it makes, of recorded functions
   RegionId user;  // of waiting: the project's function that called for most of it; or undefined

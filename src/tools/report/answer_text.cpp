@@ -149,13 +149,22 @@ class AnswerWriter {
     const bool much = elsewhere >= kMuchElsewhere * times.all_waiting;
     const std::string how =
         times.measured ? " in which threads did not run" : " in functions that are known to wait";
-    title(head("waiting"), "waiting",
-          "  " + duration(times.all_waiting, terminal_, " ") +
-              (much ? ", " + duration(elsewhere, terminal_, " ") + " of it in others" : how));
+    const std::string others =
+        much ? ", " + duration(elsewhere, terminal_, " ") + " of it in others" : "";
+    const std::string all_waiting = "  " + duration(times.all_waiting, terminal_, " ");
+    if (times.has_causes) {
+      title(head("waited"), "waiting",
+            all_waiting + ": " + cause_shares(times.all_causes) + others,
+            " " + pad_right("cause", kCauseColumns));
+    } else {
+      title(head("waiting"), "waiting", all_waiting + (much ? others : how));
+    }
     for (std::size_t i = 0; i < rows; ++i) {
       const FunctionRow& row = answer_.waiting()[i];
       const double all = times.all_working + times.all_waiting;
-      line(row.region, numbers(row.region, part(row.waiting, all), row.waiting, row.visits), {},
+      std::string shown = numbers(row.region, part(row.waiting, all), row.waiting, row.visits);
+      if (times.has_causes) shown += " " + pad_right(main_cause(row.causes), kCauseColumns);
+      line(row.region, shown, {},
            row.user.defined() ? " for " + answer_.region_name(row.user) : "");
     }
   }
@@ -205,6 +214,10 @@ class AnswerWriter {
       lines.push_back(time +
                       " unmeasured: after the last event of threads that were killed or run still");
     }
+    const std::string busy = busy_machine(answer_.times().all_causes,
+                                          answer_.times().all_working + answer_.times().all_waiting,
+                                          answer_.definitions());
+    if (!busy.empty()) lines.push_back(busy);
     if (throttled_.was_paused()) {
       lines.push_back(at_least_sign() + seen_text(throttled_.observed_share()) + " (--overhead)");
     } else if (throttled_.any()) {

@@ -91,7 +91,8 @@ std::string scope_of(const std::set<LocationId>& ids, const Definitions& definit
 }
 
 void write_report_text(const ReportOptions& options, const RowOptions& rows, const ReportData& data,
-                       const std::string& scope, const std::string& run, Output& output) {
+                       const CauseTimes& causes, const std::string& scope, const std::string& run,
+                       Output& output) {
   const Terminal terminal = Terminal::detect(options.colour);
   write_headline(facts_of(data.definitions()), run, terminal, output);
   if (data.total_seconds() == 0 && data.tree_rows({}).rows.empty()) {
@@ -101,6 +102,7 @@ void write_report_text(const ReportOptions& options, const RowOptions& rows, con
   if (options.tree) write_tree(data, rows, scope, terminal, output);
   if (options.flat) write_flat(data, rows, scope, terminal, output);
   if (data.metric() != nullptr) write_metric(data, terminal, output);
+  if (options.full && has_causes(data.definitions())) write_causes(causes, terminal, output);
   write_legend(options.tree, data.cost(), terminal, output);
 }
 
@@ -407,11 +409,13 @@ int run_report(ReportOptions options) {
 
   Output output;
   const DataOptions selection{rows, options.tree, options.flat};
+  const CauseTimes causes = work_times(tree, wanted).all_causes;
   if (options.json)
-    write_json(data, findings_of(options, tree, Answer(tree, wanted), Terminal()),
+    write_json(data, causes, findings_of(options, tree, Answer(tree, wanted), Terminal()),
                facts_of(tree.definitions), run.string(), selection, output);
   else
-    write_report_text(options, rows, data, scope_of(ids, tree.definitions), run.string(), output);
+    write_report_text(options, rows, data, causes, scope_of(ids, tree.definitions), run.string(),
+                      output);
   output.flush();
   return kDone;
 }

@@ -72,7 +72,8 @@ void write_rows(const char* key, const Rows& rows, bool tree, const ReportData& 
 
 }  // namespace
 
-void write_json(const ReportData& data, const Findings& findings, const RunFacts& facts,
+void write_json(const ReportData& data, const CauseTimes& causes, const Findings& findings,
+                const RunFacts& facts,
                 const std::string& run, const DataOptions& options, Output& output) {
   ordered_json head;
   head["format"] = "timeloom-report";
@@ -80,6 +81,7 @@ void write_json(const ReportData& data, const Findings& findings, const RunFacts
   add_facts(head, facts, run);
   head["findings"] = findings_json(findings);
   head["total_s"] = data.total_seconds();
+  head["waiting_causes_s"] = causes_json(causes);
   if (const MetricColumns* metric = data.metric()) {
     head["metric"] = {{"name", metric->name()},
                       {"unit", metric->unit()},

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tools/report/findings/finding.hpp"
+#include "tools/report/report_causes.hpp"
 #include "tools/report/report_rows.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/output.hpp"
@@ -18,7 +19,9 @@ struct DataOptions {
   bool flat = true;
 };
 
-void write_json(const ReportData& data, const Findings& findings, const RunFacts& facts,
+// `causes`: of all waiting.
+void write_json(const ReportData& data, const CauseTimes& causes, const Findings& findings,
+                const RunFacts& facts,
                 const std::string& run, const DataOptions& options, Output& output);
 
 }  // namespace timeloom::tools

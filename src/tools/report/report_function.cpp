@@ -236,6 +236,7 @@ class FactsOfFunction {
     if (places_[i].function) facts_.exclusive_outside += exclusive;
     facts_.working += times_.working[i];
     facts_.waiting += times_.waiting[i];
+    facts_.causes += times_.causes[i];
     facts_.unmeasured += times_.unmeasured[i];
     least_ = std::min(least_, totals.min);
     most_ = std::max(most_, totals.max);
@@ -319,6 +320,8 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
   if (facts.waiting > 0 || facts.unmeasured > 0)
     output.write(formatted(" = {} working + {} waiting", duration(facts.working, terminal, " "),
                            duration(facts.waiting, terminal, " ")));
+  if (facts.waiting > 0 && has_causes(tree.definitions))
+    output.write(formatted(" ({})", cause_shares(facts.causes)));
   if (facts.unmeasured > 0)
     output.write(formatted(" + {} unmeasured", duration(facts.unmeasured, terminal, " ")));
   output.write(formatted("{}total {}", terminal.dot(), duration(facts.total, terminal, " ")));
@@ -395,6 +398,7 @@ void write_function_json(const FunctionFacts& facts, const NativeShares& shares,
       {"own_s", facts.exclusive},
       {"working_s", facts.working},
       {"waiting_s", facts.waiting},
+      {"waiting_causes_s", causes_json(facts.causes)},
       {"unmeasured_s", facts.unmeasured},
       {"total_s", facts.total},
       {"min_s", facts.shortest},

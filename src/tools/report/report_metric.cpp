@@ -16,7 +16,7 @@ std::string full_name(const Metric& metric) {
 [[noreturn]] void refuse_metric(const std::string& name, const profile::CallTree& tree) {
   std::string known;
   for (const Metric& metric : tree.definitions.metrics) {
-    if (metric.sampled() && !metric.is_waiting())
+    if (metric.sampled() && !metric.of_waiting())
       known += (known.empty() ? "" : ", ") + full_name(metric);
   }
   throw Error("no metric '" + name + "' was sampled in this run; " +

@@ -132,6 +132,9 @@ WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilte
     times.all_working += times.working.back();
     times.all_waiting += waiting;
   }
+  times.has_causes = has_causes(tree.definitions);
+  times.causes = causes_of_nodes(tree, filter, times.waiting);
+  for (const CauseTimes& causes : times.causes) times.all_causes += causes;
   drop_noise(times);
   return times;
 }

@@ -16,6 +16,7 @@
 
 #include "core/measuring_cost.hpp"
 #include "profile/call_tree.hpp"
+#include "tools/report/report_causes.hpp"
 
 namespace timeloom::tools {
 
@@ -24,11 +25,14 @@ struct WorkTimes {
   // By node, in seconds, without the regions entered inside.
   std::vector<double> working;
   std::vector<double> waiting;
+  std::vector<CauseTimes> causes;  // of the waiting
   std::vector<double> unmeasured;
   std::vector<double> measured_working;  // before what measuring cost was taken from `working`
   std::vector<std::int64_t> visits;      // by node
   double all_working = 0;
   double all_waiting = 0;
+  CauseTimes all_causes;    // of it
+  bool has_causes = false;  // they were looked for while the program ran
   double all_unmeasured = 0;
 };
 

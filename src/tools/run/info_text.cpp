@@ -206,7 +206,7 @@ class InfoWriter {
 
   void names() {
     // Waiting is measured without being asked for; the report has it.
-    const auto wanted = [](const Metric& metric) { return !metric.is_waiting(); };
+    const auto wanted = [](const Metric& metric) { return !metric.of_waiting(); };
     if (std::ranges::any_of(all_.metrics, wanted)) title("Metrics");
     for (const Metric& metric : all_.metrics) {
       if (!wanted(metric)) continue;

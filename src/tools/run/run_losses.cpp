@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "core/run_properties.hpp"
+#include "core/waiting_cause.hpp"
 #include "tools/text/human_text.hpp"
 #include "weave/gpu/gpu_names.hpp"
 
@@ -71,6 +72,11 @@ class Losses {
     }
     if (definitions_.properties.contains(kGpuLeft)) {
       add("the GPU was recorded until another tool began to trace it [TL028]", kMore);
+    }
+    if (definitions_.properties.contains(kCausesHidden)) {
+      add("why threads waited is told by names alone: the system hides /proc/self/task/N/syscall "
+          "[TL080]",
+          kNone);
     }
     if (const auto aggregated = number(kAggregatedEvents)) {
       add(plural(aggregated, "event") +

@@ -5,9 +5,11 @@
 #pragma once
 
 #include "core/definitions.hpp"
+#include "core/waiting_cause.hpp"
 #include "formats/otf2/otf2_library.hpp"
 #include "formats/otf2/read/otf2_anchor.hpp"
 
+#include <array>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -32,6 +34,12 @@ class ReferenceTable {
   std::unordered_map<std::uint32_t, std::uint32_t> sparse_;
 };
 
+inline constexpr std::array<OTF2_AttributeRef, kWaitingCauses> no_causes() {
+  std::array<OTF2_AttributeRef, kWaitingCauses> none{};
+  none.fill(OTF2_UNDEFINED_ATTRIBUTE);
+  return none;
+}
+
 struct References {
   ReferenceTable strings;
   ReferenceTable regions;
@@ -46,6 +54,8 @@ struct References {
   OTF2_AttributeRef offset = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef process_id = OTF2_UNDEFINED_ATTRIBUTE;
   OTF2_AttributeRef waiting = OTF2_UNDEFINED_ATTRIBUTE;
+  std::array<OTF2_AttributeRef, kWaitingCauses> causes = no_causes();  // by WaitingCause
+  bool has_causes = false;
 };
 
 struct CloseReader {

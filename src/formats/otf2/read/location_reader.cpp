@@ -7,6 +7,7 @@
 #include <new>
 
 #include "core/io.hpp"
+#include "core/waiting_cause.hpp"
 #include "formats/otf2/read/chunk_check.hpp"
 #include "formats/otf2/read/message_reader.hpp"
 #include "formats/otf2/read/team_reader.hpp"
@@ -97,7 +98,26 @@ class Translator {
         OTF2_AttributeList_GetUint64(attributes, waiting, &value) != OTF2_SUCCESS) {
       return;
     }
-    (void)add(time, EventKind::kWaiting, 0, value);
+    if (source_.references.has_causes) value -= add_causes(time, attributes, value);
+    if (value != 0) (void)add(time, EventKind::kWaiting, 0, value);
+  }
+
+  // Returns the part of `whole` whose causes are known.
+  std::uint64_t add_causes(OTF2_TimeStamp time, OTF2_AttributeList* attributes,
+                           std::uint64_t whole) noexcept {
+    std::uint64_t known = 0;
+    for (std::uint32_t i = 1; i < kWaitingCauses; ++i) {
+      std::uint64_t value = 0;
+      const OTF2_AttributeRef cause = source_.references.causes[i];
+      if (!OTF2_AttributeList_TestAttributeByID(attributes, cause) ||
+          OTF2_AttributeList_GetUint64(attributes, cause, &value) != OTF2_SUCCESS) {
+        continue;
+      }
+      value = std::min(value, whole - known);
+      (void)add(time, EventKind::kWaiting, i, value);
+      known += value;
+    }
+    return known;
   }
 
   static OTF2_CallbackCode on_enter(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,

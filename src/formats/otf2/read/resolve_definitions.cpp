@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/mpi/communicator_groups.hpp"
-#include "core/waiting_metric.hpp"
+#include "core/waiting_cause.hpp"
 #include "formats/otf2/enumerations.hpp"
 #include "formats/otf2/location_writer.hpp"
 #include "formats/otf2/read/raw_definitions.hpp"
@@ -39,15 +39,27 @@ class Resolver {
       if (text(attribute.name) == "ProcessId") references_.process_id = attribute.self;
       if (text(attribute.name) == kOffsetName) references_.offset = attribute.self;
       if (text(attribute.name) == kWaitingName) references_.waiting = attribute.self;
+      add_cause(attribute);
     }
     if (references_.waiting != OTF2_UNDEFINED_ATTRIBUTE) {
       definitions_.metrics.push_back(waiting_metric());
+      for (std::uint32_t i = 1; references_.has_causes && i < kWaitingCauses; ++i) {
+        definitions_.metrics.push_back(cause_metric(WaitingCause{i}));
+      }
     }
   }
 
  private:
   [[noreturn]] void damaged(const std::string& how) const {
     throw Error(what_ + ": " + how + "; the trace is damaged, copy it again [TL318]");
+  }
+
+  void add_cause(const RawDefinitions::Attribute& attribute) {
+    for (std::size_t i = 1; i < kWaitingCauses; ++i) {
+      if (text(attribute.name) != cause_attribute_name(i)) continue;
+      references_.causes[i] = attribute.self;
+      references_.has_causes = true;
+    }
   }
 
   std::string text(OTF2_StringRef reference) const {

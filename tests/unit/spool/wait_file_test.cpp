@@ -1,0 +1,122 @@
+// The file `waits` of a spool: written by looks at threads, read, cut and damaged.
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
+#include "../support/temp_directory.hpp"
+#include "os/clock.hpp"
+#include "spool/wait_reader.hpp"
+#include "spool/wait_watch.hpp"
+
+namespace timeloom::spool {
+namespace {
+
+std::string written(const std::filesystem::path& directory) {
+  auto writer = WaitWriter::create(directory.string());
+  EXPECT_TRUE(writer.has_value());
+  writer->put_gil(16, 32);
+  writer->add({10, 20, 1, WaitSpan::what_of(WaitSpanKind::kTime, 3), 0});
+  writer->add({5, 5, 0, WaitSpan::what_of(WaitSpanKind::kFutex, 1), 24});
+  writer->flush();
+  writer->add({9, 8, 0, WaitSpan::what_of(WaitSpanKind::kTime, 1), 0});  // ends before its start
+  writer->put_load({40, 7, 2});
+  writer->flush();
+  std::ifstream file(directory / kWaitFile, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+WaitData read_bytes(const std::filesystem::path& directory, const std::string& bytes) {
+  std::ofstream(directory / kWaitFile, std::ios::binary) << bytes;
+  return read_waits(SpoolDirectory(directory));
+}
+
+TEST(WaitFile, HasWhatWasWritten) {
+  const test::TempDirectory directory;
+  (void)written(directory.path());
+  const WaitData data = read_waits(SpoolDirectory(directory.path()));
+  EXPECT_TRUE(data.present);
+  EXPECT_FALSE(data.damaged);
+  EXPECT_FALSE(data.hidden);
+  EXPECT_EQ(data.gil_from, 16u);
+  EXPECT_EQ(data.gil_to, 32u);
+  ASSERT_EQ(data.spans.size(), 2u);
+  EXPECT_EQ(data.spans[0].location, 0u);
+  EXPECT_EQ(data.spans[0].word, 24u);
+  EXPECT_EQ(data.spans[1].kind(), WaitSpanKind::kTime);
+  EXPECT_EQ(data.spans[1].looks(), 3u);
+  ASSERT_EQ(data.loads.size(), 1u);
+  EXPECT_EQ(data.loads[0].runnable, 7u);
+}
+
+TEST(WaitFile, IsReadUpToWhereItIsCut) {
+  const test::TempDirectory directory;
+  const std::string all = written(directory.path());
+  std::size_t most = 0;
+  for (std::size_t size = 0; size < all.size(); ++size) {
+    const WaitData data = read_bytes(directory.path(), all.substr(0, size));
+    EXPECT_LE(data.spans.size(), 2u);
+    EXPECT_GE(data.spans.size(), most) << size;
+    most = std::max(most, data.spans.size());
+  }
+  EXPECT_EQ(most, 2u);
+}
+
+TEST(WaitFile, DamageAnywhereIsNoticed) {
+  const test::TempDirectory directory;
+  const std::string all = written(directory.path());
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    std::string bytes = all;
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x40);
+    const WaitData data = read_bytes(directory.path(), bytes);
+    EXPECT_TRUE(data.damaged || data.spans.size() < 2 || data.loads.empty()) << at;
+  }
+}
+
+TEST(WaitFile, IsNotThereWithoutLooks) {
+  const test::TempDirectory directory;
+  EXPECT_FALSE(read_waits(SpoolDirectory(directory.path())).present);
+}
+
+// Looks until the file has a span of this kind: a read of an empty pipe, by a thread that ends
+// then.
+TEST(WaitWatch, SeesAThreadThatReadsAPipe) {
+  const test::TempDirectory directory;
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  std::thread reader([&] {
+    char byte = 0;
+    EXPECT_EQ(::read(ends[0], &byte, 1), 1);
+  });
+  WaitWatch watch;
+  watch.begin(directory.path().string(), {.on = true});
+  clockid_t clock{};
+  ASSERT_EQ(pthread_getcpuclockid(reader.native_handle(), &clock), 0);
+  watch.add(5, clock);
+  const auto seen = [&] {
+    for (const WaitSpan& span : read_waits(SpoolDirectory(directory.path())).spans) {
+      if (span.kind() == WaitSpanKind::kProcess && span.location == 5) return true;
+    }
+    return false;
+  };
+  for (int i = 0; i < 10'000 && !seen(); ++i) {
+    ::usleep(1000);
+    (void)watch.look();
+    watch.flush();
+  }
+  EXPECT_TRUE(seen());
+  EXPECT_EQ(::write(ends[1], "x", 1), 1);
+  reader.join();
+  (void)watch.look();  // the thread has ended
+  watch.remove(5);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+}  // namespace
+}  // namespace timeloom::spool
