@@ -88,7 +88,7 @@ def recorded(directory, text, *options):
     """The run, and what its functions measured."""
     path = directory / "program.py"
     path.write_text(text)
-    process = run_python("-m", "timeloom", "--quiet", "-o", directory / "run", *options, path)
+    process = run_python("-m", "timeloom", "--quiet", "--causes", "-o", directory / "run", *options, path)
     assert process.returncode == 0, process.stderr
     assert process.stderr == ""
     return directory / "run", json.loads(process.stdout)

@@ -94,7 +94,9 @@ TEST(WaitWatch, SeesAThreadThatReadsAPipe) {
     EXPECT_EQ(::read(ends[0], &byte, 1), 1);
   });
   WaitWatch watch;
-  watch.begin(directory.path().string(), {.on = true});
+  WaitOptions options;
+  options.on = true;
+  watch.begin(directory.path().string(), options);
   clockid_t clock{};
   ASSERT_EQ(pthread_getcpuclockid(reader.native_handle(), &clock), 0);
   watch.add(5, clock);

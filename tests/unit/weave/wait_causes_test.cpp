@@ -34,7 +34,10 @@ std::string text_of(const Events& events) {
 
 // The waiting among the events, each of which is a batch of its own.
 std::string divided(const std::vector<WaitSpan>& spans, const Events& events) {
-  spool::WaitData data{.present = true, .spans = spans, .gil_from = 1000, .gil_to = 1100};
+  spool::WaitData data;
+  data.spans = spans;
+  data.gil_from = 1000;
+  data.gil_to = 1100;
   WaitCauses causes(data, 3);
   Events all;
   for (const Event& event : events) {
@@ -91,14 +94,15 @@ TEST(WaitCauses, TheTimeWithoutAProcessorComesFirst) {
   // Each nanosecond once, and of a gap only the part in which it was read.
   EXPECT_EQ(divided({span(100, 300, WaitSpanKind::kProcessor, 1, 100)},
                     {enter(100), waiting(200, 80), enter(200), waiting(400, 80), enter(400)}),
-            "200:processor=80 400:processor=20 400:unknown=60 ");
+            "200:processor=80 400:unknown=60 400:processor=20 ");
   EXPECT_EQ(divided({span(100, 220, WaitSpanKind::kProcessor, 1, 90)},
                     {enter(190), waiting(290, 80), enter(290)}),
-            "290:processor=24 290:unknown=56 ");
+            "290:unknown=56 290:processor=24 ");
 }
 
 TEST(WaitCauses, TheLastGapHasThemToo) {
-  spool::WaitData data{.present = true, .spans = {span(150, 150, WaitSpanKind::kTime, 1)}};
+  spool::WaitData data;
+  data.spans = {span(150, 150, WaitSpanKind::kTime, 1)};
   WaitCauses causes(data, 3);
   Events batch{enter(100)};
   causes.divide(batch);
