@@ -159,7 +159,7 @@ struct Metric {  // one counter
   bool of_process() const noexcept { return set.starts_with("process:"); }
   // Whether it is the metric of the time in which threads did not run.
   bool is_waiting() const noexcept { return sampled() && name == kWaitingMetric; }
-  // Whether it is a part of it, by cause; see core/waiting_cause.hpp.
+  // Whether it is a part of it, by cause; see core/waiting_metric.hpp.
   bool is_waiting_cause() const noexcept {
     return set == "thread:waiting" && name.starts_with(kCausePrefix);
   }

@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "core/forked_region.hpp"
 #include "core/io.hpp"
-#include "core/waiting_cause.hpp"
+#include "core/waiting_metric.hpp"
 #include "core/wakeups.hpp"
 
 namespace timeloom::profile {

@@ -38,7 +38,7 @@ class WaitWatch {
   void remove(std::uint32_t location) noexcept;
   // Returns the pause until the next look.
   std::chrono::microseconds look() noexcept;
-  // Writes what was seen so far: once in a second, and at the end.
+  // Writes the looks so far: once in a second, and at the end.
   void flush() noexcept;
   // In a forked child: the file is the parent's.
   void abandon() noexcept;

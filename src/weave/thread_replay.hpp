@@ -38,7 +38,7 @@ struct WovenProcess {
   std::vector<std::uint32_t> locations{};    // the indices of its threads and tracks, ascending
   LocationId first_location{};               // of a dense range of ids in the run
   std::unique_ptr<const GpuTimeline> gpu{};  // null: the process used none
-  spool::WaitData waits{};                   // what was seen of waiting threads
+  spool::WaitData waits{};                   // looks at waiting threads
   // Indices behind the threads and tracks: the queues of `gpu`, then its native threads.
   std::uint32_t first_gpu_location = UINT32_MAX;
 };

@@ -48,8 +48,8 @@ WaitingCause WaitCauses::cause_of(const WaitSpan& span) const noexcept {
   return WaitingCause::kUnknown;
 }
 
-// A thread without a processor waits, so what was read for a stretch of time lies in its gaps: each
-// gap takes as much as it has room for, of the part of it that lies in the stretch.
+// A thread without a processor waits, so the time that was read for a stretch lies in its gaps:
+// each gap takes as much as it has room for, of the part of it that lies in the stretch.
 std::uint64_t WaitCauses::delay_in(std::uint64_t from, std::uint64_t to, std::uint64_t most) {
   if (from >= to) return 0;
   while (next_delay_ < delays_.size() && delays_[next_delay_].last <= from) ++next_delay_;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/event.hpp"
-#include "core/waiting_cause.hpp"
+#include "core/waiting_metric.hpp"
 #include "spool/wait_reader.hpp"
 
 namespace timeloom::weave {

@@ -1,7 +1,7 @@
 // The part of SpoolSource about the causes of waiting.
 #include <algorithm>
 
-#include "core/waiting_cause.hpp"
+#include "core/waiting_metric.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {

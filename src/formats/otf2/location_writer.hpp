@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/event.hpp"
-#include "core/waiting_cause.hpp"
+#include "core/waiting_metric.hpp"
 #include "formats/otf2/otf2_library.hpp"
 #include "formats/otf2/read/event_files.hpp"
 #include "formats/otf2/string_table.hpp"

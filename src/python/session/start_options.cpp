@@ -151,12 +151,11 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
 }
 
 // A profile has no gaps whose causes could be looked up.
-spool::WaitOptions wait_options(const Settings& settings) {
-  spool::WaitOptions result;
-  result.on = settings.flag(kSettings.waiting) && settings.flag(kSettings.causes) &&
-              !settings.flag(kSettings.profile);
-  if (result.on) (void)timeloom_gil_words(&result.gil_from, &result.gil_to);
-  return result;
+void look_at_waits(const Settings& settings, record::StartOptions& options) {
+  auto& waits = options.writer.waits;
+  waits.on = settings.flag(kSettings.waiting) && settings.flag(kSettings.causes) &&
+             !settings.flag(kSettings.profile);
+  if (waits.on) (void)timeloom_gil_words(&waits.gil_from, &waits.gil_to);
 }
 
 }  // namespace
@@ -180,7 +179,7 @@ record::StartOptions start_options(const Settings& settings, const SessionContex
   result.system_clock = description.system_clock;
   result.metrics = plan.metrics;
   result.waiting = settings.flag(kSettings.waiting);
-  result.writer.waits = wait_options(settings);
+  look_at_waits(settings, result);
   result.max_depth = settings.number(kSettings.max_depth);
   result.profile = settings.flag(kSettings.profile);
   result.profile_depth = profile_depth_of(settings);

@@ -62,7 +62,7 @@ WaitingCause cause_of_region(const Region& region, WaitingCause seen, bool named
   return seen == WaitingCause::kUnknown ? by_name : seen;
 }
 
-// What was seen, by node.
+// The causes that were seen, by node.
 std::vector<CauseTimes> seen_causes(const profile::CallTree& tree,
                                     const profile::LocationFilter& filter) {
   std::vector<CauseTimes> seen(tree.nodes.size());

@@ -12,7 +12,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "core/waiting_cause.hpp"
+#include "core/waiting_metric.hpp"
 #include "profile/call_tree.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "core/run_properties.hpp"
-#include "core/waiting_cause.hpp"
+#include "core/waiting_metric.hpp"
 #include "tools/text/human_text.hpp"
 #include "weave/gpu/gpu_names.hpp"
 

@@ -1,4 +1,4 @@
-// The waiting of gaps, divided by what was seen of the thread meanwhile.
+// The waiting of gaps, divided by the looks at the thread meanwhile.
 #include "weave/wait_causes.hpp"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/definitions.hpp"
-#include "core/waiting_cause.hpp"
+#include "core/waiting_metric.hpp"
 #include "formats/otf2/otf2_library.hpp"
 #include "formats/otf2/read/otf2_anchor.hpp"
 

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "core/io.hpp"
-#include "core/waiting_cause.hpp"
+#include "core/waiting_metric.hpp"
 #include "formats/otf2/read/chunk_check.hpp"
 #include "formats/otf2/read/message_reader.hpp"
 #include "formats/otf2/read/team_reader.hpp"

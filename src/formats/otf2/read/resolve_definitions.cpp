@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/mpi/communicator_groups.hpp"
-#include "core/waiting_cause.hpp"
+#include "core/waiting_metric.hpp"
 #include "formats/otf2/enumerations.hpp"
 #include "formats/otf2/location_writer.hpp"
 #include "formats/otf2/read/raw_definitions.hpp"
