@@ -153,8 +153,7 @@ class AnswerWriter {
         much ? ", " + duration(elsewhere, terminal_, " ") + " of it in others" : "";
     const std::string all_waiting = "  " + duration(times.all_waiting, terminal_, " ");
     if (times.has_causes) {
-      title(head("waited"), "waiting",
-            all_waiting + ": " + cause_shares(times.all_causes) + others,
+      title(head("waited"), "waiting", all_waiting + ": " + cause_shares(times.all_causes) + others,
             " " + pad_right("cause", kCauseColumns));
     } else {
       title(head("waiting"), "waiting", all_waiting + (much ? others : how));

@@ -73,8 +73,8 @@ void write_rows(const char* key, const Rows& rows, bool tree, const ReportData& 
 }  // namespace
 
 void write_json(const ReportData& data, const CauseTimes& causes, const Findings& findings,
-                const RunFacts& facts,
-                const std::string& run, const DataOptions& options, Output& output) {
+                const RunFacts& facts, const std::string& run, const DataOptions& options,
+                Output& output) {
   ordered_json head;
   head["format"] = "timeloom-report";
   head["version"] = 1;

@@ -21,7 +21,7 @@ struct DataOptions {
 
 // `causes`: of all waiting.
 void write_json(const ReportData& data, const CauseTimes& causes, const Findings& findings,
-                const RunFacts& facts,
-                const std::string& run, const DataOptions& options, Output& output);
+                const RunFacts& facts, const std::string& run, const DataOptions& options,
+                Output& output);
 
 }  // namespace timeloom::tools

@@ -35,11 +35,11 @@ struct Neighbour {
 struct FunctionFacts {
   RegionId region;                 // the first
   std::vector<std::string> names;  // of all, in order
-  double exclusive = 0;          // own: working, waiting and unmeasured
-  double exclusive_outside = 0;  // without that of visits inside what it calls
+  double exclusive = 0;            // own: working, waiting and unmeasured
+  double exclusive_outside = 0;    // without that of visits inside what it calls
   double working = 0;
   double waiting = 0;
-  CauseTimes causes;             // of the waiting
+  CauseTimes causes;  // of the waiting
   double unmeasured = 0;
   double total = 0;
   double shortest = 0, longest = 0;
