@@ -62,7 +62,7 @@ CONFIG_OPTIONS = {
     "--noopari": None,
     "--memory": None,
     "--nomemory": None,
-    "--cuda": "CUDA",
+    "--cuda": None,
     "--nocuda": None,
     "--opencl": "OpenCL",
     "--noopencl": None,
@@ -91,6 +91,9 @@ OPENMP = {
     "--pomp": "regions of POMP are not recorded; OpenMP is, as its runtimes show it",
 }
 
+# Options whose recorders Kokkos and CUDA load themselves, and their settings.
+LOADED = {"--kokkos": "kokkos", "--cuda": "gpu"}
+
 # Instrumenter types of the bindings, and their names in Timeloom.
 TYPES = {
     "cProfile": "auto",
@@ -113,9 +116,9 @@ class CommandLine:
         self.verbose = False
         self.instrumenter = "auto"
         self.off = False  # starts without instrumentation
-        self.kokkos = False
         self.locks = False  # mutex calls are recorded together with native threads
         self.openmp = False  # is recorded, beside the threads that were mentioned
+        self.loaded: dict[str, bool] = {}  # the settings of libraries that Kokkos and CUDA load, where mentioned
         self.wrappers: dict[str, str | bool] = {}  # the settings of wrappers that were mentioned
         self.file: str | None = None  # to run before the program
         self.notes: list[str] = []  # lines for stderr
@@ -219,8 +222,8 @@ def _take_config_option(line: CommandLine, word: str) -> None:
         line.wrappers["memory"] = word == "--memory"
     if word.startswith("--mutex="):
         line.locks = word.partition("=")[2].partition(":")[0] == "pthread"  # pthread:spinlock as well
-    if word == "--kokkos":
-        line.kokkos = True
+    if (recorded := word.replace("--no", "--", 1)) in LOADED:
+        line.loaded[LOADED[recorded]] = word == recorded
     if word.startswith("--io="):
         line.wrappers["io"] = "none" if word == "--io=none" else "posix"
     notes = _notes_on(word)

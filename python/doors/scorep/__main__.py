@@ -47,7 +47,7 @@ def _settings(line: _scorep_words.CommandLine) -> "dict[str, Any]":
     """Return the settings of the options, by the names of timeloom run; the door adds its own."""
     locks = {"thread_locks": 0} if _wants_locks(line) else {}  # of any duration, as in Score-P
     return {"instrumenter": line.instrumenter, "paused": line.off, "keep_spool": line.keep_files,
-            "kokkos": line.kokkos, **line.wrappers, **locks}
+            **line.loaded, **line.wrappers, **locks}
 
 
 def _wants_locks(line: _scorep_words.CommandLine) -> bool:

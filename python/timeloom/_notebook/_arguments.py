@@ -105,8 +105,10 @@ def of_scorep(arguments: list[str]) -> tuple[dict[str, Any], list[str]]:
             notes.append(f"{option}: {why}")
         else:
             settings[name] = value
-    if line.kokkos and "KOKKOS_TOOLS_LIBS" not in os.environ:
+    if line.loaded.get("kokkos") and "KOKKOS_TOOLS_LIBS" not in os.environ:
         notes.append("--kokkos: start the kernel with KOKKOS_TOOLS_LIBS=$(timeloom-config --kokkos)")
+    if line.loaded.get("gpu"):
+        notes.append("--cuda: CUDA is not recorded in a notebook; use python -m scorep --cuda")
     return settings, line.notes + notes
 
 

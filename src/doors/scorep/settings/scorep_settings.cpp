@@ -178,6 +178,13 @@ constexpr std::pair<SettingId, std::string_view> kSameValue[] = {
     {kSettings.metric_rusage_sep, "SCOREP_METRIC_RUSAGE_SEP"},
 };
 
+// Settings that are on if a variable names anything to record. Its words (`regions`, `kernel` …) do
+// not choose among the records.
+constexpr std::pair<SettingId, std::string_view> kLoaded[] = {
+    {kSettings.gpu, "SCOREP_CUDA_ENABLE"},
+    {kSettings.kokkos, "SCOREP_KOKKOS_ENABLE"},
+};
+
 // Variables without an effect that ask for results which there will not be.
 constexpr std::string_view kAskForMore[] = {
     "SCOREP_PROFILING_CLUSTERED_REGION",
@@ -191,11 +198,9 @@ constexpr std::string_view kAskForMore[] = {
     "SCOREP_MEMORY_RECORDING",
     "SCOREP_LIBWRAP_ENABLE",
     "SCOREP_MPI_MEMORY_RECORDING",
-    "SCOREP_CUDA_ENABLE",
     "SCOREP_OPENCL_ENABLE",
     "SCOREP_OPENACC_ENABLE",
     "SCOREP_HIP_ENABLE",
-    "SCOREP_KOKKOS_ENABLE",
 };
 
 constexpr char kDepth[] = "SCOREP_PROFILING_MAX_CALLPATH_DEPTH";
@@ -354,6 +359,10 @@ void apply(const ScorepSettings& scorep, Settings& settings) {
   const std::string_view results = profiling ? "all" : tracing ? "trace" : "none";
   set(kSettings.results, std::string(results), "SCOREP_ENABLE_TRACING");
   if (scorep.flag("SCOREP_IO_POSIX")) set(kSettings.io, "posix", "SCOREP_IO_POSIX");
+  for (const auto& [setting, variable] : kLoaded) {
+    const std::string value = scorep.text(variable);
+    if (!trimmed(value).empty() && !is_no(value)) set(setting, "on", variable);
+  }
   for (const auto& [setting, variable] : kSameValue) set(setting, scorep.text(variable), variable);
 }
 
@@ -374,7 +383,12 @@ std::string scorep_summary_text() {
          "  Profile:              CUBE4\n"
          "  Trace:                OTF2\n"
          "  Unwinding, sampling:  no\n"
-         "  MPI, OpenMP, CUDA:    no\n";
+         "  MPI:                  yes, with --mpp=mpi\n"
+         "  OpenMP:               yes, with --thread=omp\n"
+         "  Compiled code:        yes, with --compiler\n"
+         "  Memory:               by call path, with --memory\n"
+         "  Kokkos, CUDA:         yes, with --kokkos and --cuda\n"
+         "  OpenCL, OpenACC, HIP: no\n";
 }
 
 std::string scorep_variables_text(bool full) {

@@ -28,9 +28,9 @@ constexpr Words kNoPlugins = "plug-ins of Score-P are not loaded";
 constexpr Words kNoTopology = "no topology is written";
 constexpr Words kNoMpiLimit = "tables of MPI grow with what is in them";
 constexpr Words kAllOfMpi = "functions of MPI of all groups are recorded";
-constexpr Words kNoMemory = "allocations are not recorded yet";
+constexpr Words kNoMemory = "allocations of MPI are not recorded";
 constexpr Words kMemoryByPath = "--memory records allocations, by call path and not as events";
-constexpr Words kNoDevices = "devices are not recorded";
+constexpr Words kNoDevices = "devices of this kind are not recorded";
 constexpr bool kNotInCfg = false;
 
 constexpr std::array kTable = {
@@ -174,11 +174,16 @@ constexpr std::array kTable = {
                    kNotInCfg},
     ScorepVariable{
         "SCOREP_TOPOLOGY_MPI", kBool, "true", "topologies of MPI", kNoTopology, {}, kNotInCfg},
+    ScorepVariable{"SCOREP_CUDA_ENABLE",
+                   kString,
+                   "",
+                   "record kernels and calls of CUDA, with any word but no",
+                   {},
+                   {},
+                   kNotInCfg},
+    ScorepVariable{"SCOREP_CUDA_BUFFER", kSize, "1M", "buffer of CUDA", kNoLimit, {}, kNotInCfg},
     ScorepVariable{
-        "SCOREP_CUDA_ENABLE", kString, "", "what of CUDA to record", kNoDevices, {}, kNotInCfg},
-    ScorepVariable{"SCOREP_CUDA_BUFFER", kSize, "1M", "buffer of CUDA", kNoDevices, {}, kNotInCfg},
-    ScorepVariable{
-        "SCOREP_CUDA_BUFFER_CHUNK", kSize, "8k", "chunk of that buffer", kNoDevices, {}, kNotInCfg},
+        "SCOREP_CUDA_BUFFER_CHUNK", kSize, "8k", "chunk of that buffer", kNoLimit, {}, kNotInCfg},
     ScorepVariable{
         "SCOREP_OPENCL_ENABLE", kString, "", "what of OpenCL to record", kNoDevices, {}, kNotInCfg},
     ScorepVariable{"SCOREP_OPENACC_ENABLE",
@@ -190,8 +195,13 @@ constexpr std::array kTable = {
                    kNotInCfg},
     ScorepVariable{
         "SCOREP_HIP_ENABLE", kString, "", "what of HIP to record", kNoDevices, {}, kNotInCfg},
-    ScorepVariable{
-        "SCOREP_KOKKOS_ENABLE", kString, "", "what of Kokkos to record", kNoDevices, {}, kNotInCfg},
+    ScorepVariable{"SCOREP_KOKKOS_ENABLE",
+                   kString,
+                   "",
+                   "record kernels, copies and allocations of Kokkos, with any word but no",
+                   {},
+                   {},
+                   kNotInCfg},
 };
 
 }  // namespace

@@ -70,9 +70,8 @@ TEST(ScorepSettings, WishesThatAreNotMetHaveALineEach) {
           "SCOREP_BOGUS" + unknown + " [TL707]",
           "SCOREP_METRIC_RUSAG" + unknown + "; did you mean SCOREP_METRIC_RUSAGE? [TL707]",
           "SCOREP_PROFILING_MAX_CALLPATH_DEPTH=0: call paths of every depth are kept apart [TL708]",
-          "SCOREP_OPENACC_ENABLE='yes': devices are not recorded [TL708]",
-          "SCOREP_HIP_ENABLE='api': devices are not recorded [TL708]",
-          "SCOREP_KOKKOS_ENABLE='yes': devices are not recorded [TL708]"}));
+          "SCOREP_OPENACC_ENABLE='yes': devices of this kind are not recorded [TL708]",
+          "SCOREP_HIP_ENABLE='api': devices of this kind are not recorded [TL708]"}));
 }
 
 TEST(ScorepSettings, SizesHaveUnits) {
@@ -130,6 +129,19 @@ TEST(ScorepSettings, CfgLinesAreForAShell) {
                                              "SCOREP_EXPERIMENT_DIRECTORY",
                                              "SCOREP_PROFILING_FORMAT"};
   EXPECT_EQ(settings.explicitly_set(), set);
+}
+
+TEST(ScorepSettings, RecordKokkosAndCudaWhereTheirVariableNamesAnything) {
+  const auto recorded = [](const std::vector<std::string>& entries) {
+    Settings settings;
+    apply(read(entries), settings);
+    return std::string(settings.flag(kSettings.kokkos) ? "kokkos " : "") +
+           (settings.flag(kSettings.gpu) ? "cuda" : "");
+  };
+  EXPECT_EQ(recorded({"SCOREP_KOKKOS_ENABLE=regions,user", "SCOREP_CUDA_ENABLE=yes"}),
+            "kokkos cuda");
+  EXPECT_EQ(recorded({"SCOREP_KOKKOS_ENABLE=no", "SCOREP_CUDA_ENABLE=none"}), "");
+  EXPECT_EQ(recorded({"SCOREP_KOKKOS_ENABLE=", "SCOREP_CUDA_ENABLE=0"}), "");
 }
 
 TEST(ScorepSettings, DecideWhatIsMeasured) {
