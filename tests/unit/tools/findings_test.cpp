@@ -166,6 +166,23 @@ TEST(Findings, ThreadsThatWorkOneAtATimeInTheFunctionsInWhichTheyWaitTakeTurns) 
   EXPECT_EQ(rules_in(tree), "");
 }
 
+TEST(Findings, ThreadsOfAPoolTakeTurnsInFunctionsOfLibraries) {
+  profile::Story story =
+      clerks("threading._bootstrap lib.spin +1200 ) threading.Condition.wait +300 ) )");
+  for (Region& region : story.definitions().regions) {
+    if (region.name != "lib.spin") region.file = "<frozen os>";
+  }
+  CallTree tree = tree_of(story);
+  for (std::size_t i = 0; i < 4; ++i) {
+    wait_in(tree, i, "lib.spin", 900);
+    wait_in(tree, i, "threading.Condition.wait", 300);
+  }
+  const Findings found = findings_in(tree);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].text,
+            "4 threads work one at a time, in lib.spin: 1.20 s of work in 1.50 s (the GIL)");
+}
+
 TEST(Findings, TeamsWithMoreThreadsThanCoresAreFound) {
   for (const char* cores : {"1", "2"}) {
     profile::Story story;

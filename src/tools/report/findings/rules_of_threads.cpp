@@ -9,6 +9,7 @@
 #include "tools/report/findings/finding.hpp"
 #include "tools/report/findings/lock_line.hpp"
 #include "tools/report/openmp/report_openmp.hpp"
+#include "tools/report/work_times.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
 
@@ -145,6 +146,10 @@ Turns turns_of(const FoundIn& run, const std::vector<Worker>& team) {
   const double others = static_cast<double>(team.size() - 1);
   for (const auto& [region, times] : functions) {
     turns.working += times.first;
+    // A thread that has nothing to do waits in these, whoever holds the GIL.
+    if (region.defined() && waits_by_name(run.tree.definitions.regions[region.value()].name)) {
+      continue;
+    }
     turns.waiting += times.second;
     turns.explained += std::min(times.second, kTurns * others * times.first);
   }

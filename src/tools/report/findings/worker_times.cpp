@@ -1,7 +1,9 @@
 #include "tools/report/findings/worker_times.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 
 #include "core/waiting_metric.hpp"
 #include "tools/run/run_facts.hpp"
@@ -67,7 +69,17 @@ bool is_module_body(const Region& region) {
   return region.name.find("<module>") != std::string::npos;
 }
 
-// The outermost function of the project above `node`, and it; module bodies only as a last resort.
+// Functions that start threads and give them work: a thread in which they are outermost does what
+// they call.
+bool starts_work(const Region& region) {
+  constexpr std::array<std::string_view, 4> kModules = {"threading.", "concurrent.futures.",
+                                                        "multiprocessing.", "queue."};
+  return std::ranges::any_of(
+      kModules, [&](std::string_view module) { return region.name.starts_with(module); });
+}
+
+// The outermost function of the project above `node`, and it; module bodies only as a last resort,
+// and functions of libraries where a thread runs nothing of the project.
 class Outermost {
  public:
   Outermost(const profile::CallTree& tree, const CodeOwner& owner) {
@@ -77,6 +89,9 @@ class Outermost {
         const bool body = is_module_body(tree.definitions.regions[node.region.value()]);
         if (body && !found.body.defined()) found.body = node.region;
         if (!body && !found.function.defined()) found.function = node.region;
+      } else if (node.region.defined() && !found.library.defined() &&
+                 !starts_work(tree.definitions.regions[node.region.value()])) {
+        found.library = node.region;
       }
       found_.push_back(found);
     }
@@ -84,8 +99,8 @@ class Outermost {
 
   // Undefined: no function has most of the project's part.
   RegionId role(const WorkerTimes& times) const {
-    std::map<RegionId, double> functions, bodies;
-    double in_functions = 0, in_bodies = 0;
+    std::map<RegionId, double> functions, bodies, libraries;
+    double in_functions = 0, in_bodies = 0, in_libraries = 0;
     for (const PathTime& path : times.paths) {
       const Found& found = found_[path.node.value()];
       const double time = path.working + path.waiting;
@@ -95,14 +110,18 @@ class Outermost {
       } else if (found.body.defined()) {
         bodies[found.body] += time;
         in_bodies += time;
+      } else if (found.library.defined()) {
+        libraries[found.library] += time;
+        in_libraries += time;
       }
     }
+    if (functions.empty() && bodies.empty()) return most(libraries, in_libraries);
     return in_functions >= in_bodies ? most(functions, in_functions) : most(bodies, in_bodies);
   }
 
  private:
   struct Found {
-    RegionId function, body;
+    RegionId function, body, library;
   };
 
   static RegionId most(const std::map<RegionId, double>& sums, double all) {

@@ -27,8 +27,10 @@ struct WorkerTimes {
   double first = 0;  // of its events, in seconds since the start of the run
   double last = 0;
   std::vector<PathTime> paths;  // in order of nodes
-  // What the location does: the outermost function of the project, or the body of a module where
-  // most time is in none, that has kMostOfIt of the work and waiting of the project.
+  // The function that the location runs: the outermost one of the project, or the body of a module
+  // where most time is in none, that has kMostOfIt of the work and waiting of the project. Where
+  // nothing of the project runs (a pool to which functions of libraries are given), the outermost
+  // function of a library.
   RegionId role;
   static constexpr double kMostOfIt = 0.5;
   double span() const { return last - first; }
