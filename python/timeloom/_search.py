@@ -39,7 +39,7 @@ def compile_expression(text: str) -> "re.Pattern[str]":
             raise re.error(error.msg, text, where) from None
     except re.error as error:
         at = "" if error.pos is None else f" at position {error.pos}"
-        raise ValueError(f"{text!r} is no regular expression: {error.msg}{at}") from None
+        raise ValueError(f"{text!r} is not a regular expression: {error.msg}{at}") from None
 
 
 def _translate(text: str) -> tuple[str, list[int]]:

@@ -79,7 +79,7 @@ class TableReader:
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
         if stream.read(8) != _MAGIC:
-            raise EOFError("this is no table")
+            raise EOFError("this is not a table")
         message = self._next_message()
         if message is None:
             raise EOFError("a table without columns")

@@ -109,7 +109,7 @@ def test_interface_with_other_instrumenters(tmp_path, case, instrumenter, timelo
         ("omnitrace.config.exclude_functions = 'x'", "TypeError: exclude_functions is a list of regular expressions, not a str"),
         ("omnitrace.config.exclude_functions += [1]", "TypeError: exclude_functions is a list of regular expressions, not of int"),
         ("omnitrace.config.exclude_functions += ['a(b']\nomnitrace.profile().start()",
-         "timeloom.Error: function_exclude: 'a(b' is no regular expression: missing ), unterminated subpattern at position 1 [TL122]"),
+         "timeloom.Error: function_exclude: 'a(b' is not a regular expression: missing ), unterminated subpattern at position 1 [TL122]"),
         ("omnitrace.user.push_region(1)", "TypeError: region_begin() takes a str, not int"),
     ],
 )  # fmt: skip

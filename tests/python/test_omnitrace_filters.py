@@ -169,4 +169,4 @@ def test_the_dialect(expression, text, found):
 def test_what_is_no_expression_is_said_with_its_position(expression, message):
     with pytest.raises(ValueError) as caught:
         compile_expression(expression)
-    assert str(caught.value) == f"{expression!r} is no regular expression: {message}"
+    assert str(caught.value) == f"{expression!r} is not a regular expression: {message}"

@@ -48,7 +48,7 @@ def test_help_wins_over_everything(score):
     (["-f", "none.filter", PROFILE], "Failed to open 'none.filter'"),
     (["-f", "bad.filter", PROFILE], "bad.filter, line 2: Unexpected token 'fib' [TL119]"),
     (["bad.filter"], "Cannot open Cube report 'bad.filter': bad.filter cannot be read as a CUBE4 "
-                     "profile: it is no tar archive, which every CUBE4 file is [TL313]"),
+                     "profile: it is not a tar archive, which every CUBE4 file is [TL313]"),
 ])
 def test_what_is_wrong_is_one_line(score, tmp_path, words, what):
     (tmp_path / "bad.filter").write_text("SCOREP_REGION_NAMES_BEGIN\nfib\n")

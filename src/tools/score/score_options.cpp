@@ -51,7 +51,7 @@ double to_double(const std::string& text, const std::string& key) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = error == std::errc() && end == text.data() + text.size() && !text.empty();
   if (!whole || !std::isfinite(number)) {
-    throw ScoreUsage("The value of '" + key + "' is no number: '" + text + "'");
+    throw ScoreUsage("The value of '" + key + "' is not a number: '" + text + "'");
   }
   if (number < 0) {
     throw ScoreUsage("The value of '" + key + "' cannot be less than zero: '" + text + "'");
@@ -62,7 +62,7 @@ double to_double(const std::string& text, const std::string& key) {
 std::uint64_t to_count(const std::string& text, const std::string& key) {
   const double number = to_double(text, key);
   if (number != std::floor(number) || number > 1e18) {
-    throw ScoreUsage("The value of '" + key + "' is no whole number: '" + text + "'");
+    throw ScoreUsage("The value of '" + key + "' is not a whole number: '" + text + "'");
   }
   return static_cast<std::uint64_t>(number);
 }
@@ -132,7 +132,7 @@ std::uint64_t parse_counters(const std::string& word) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error != std::errc() || end != word.data() + word.size() || number > 1'000'000) {
-    throw ScoreUsage("The number of hardware counters is no number: '" + word + "'");
+    throw ScoreUsage("The number of hardware counters is not a number: '" + word + "'");
   }
   if (number < 0) {
     throw ScoreUsage("The number of hardware counters cannot be less than zero: '" + word + "'");

@@ -246,7 +246,7 @@ std::string keep(const Content& content, std::string_view marks) {
   json["kept"] = nullptr;
   if (content.marks() != nullptr) {
     const std::optional<std::string> place = content.marks()->keep(marks);
-    if (!place) throw BadQuestion{"these are no marks"};
+    if (!place) throw BadQuestion{"these are not marks"};
     if (!place->empty()) json["kept"] = *place;
   }
   return json_text(json);

@@ -35,7 +35,7 @@ class QuestionReader {
   // A time or duration; larger values become the last possible time.
   std::uint64_t time() {
     const double value = take<double>();
-    if (std::isnan(value)) throw BadQuestion{"a time is no number"};
+    if (std::isnan(value)) throw BadQuestion{"a time is not a number"};
     if (value <= 0) return 0;
     const auto last = static_cast<double>(kLastTime);
     return value >= last ? kLastTime : static_cast<std::uint64_t>(std::ceil(value));

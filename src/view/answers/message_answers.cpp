@@ -69,7 +69,7 @@ MessageQuestion message_question(QuestionReader& in, std::uint32_t most) {
   MessageQuestion question;
   question.limit = in.u32(1, most);
   question.columns = in.u32(1, kMostColumns);
-  if (!std::has_single_bit(question.columns)) throw BadQuestion{"columns are no power of two"};
+  if (!std::has_single_bit(question.columns)) throw BadQuestion{"columns are not a power of two"};
   question.from = in.time();
   question.to = std::max(question.from, in.time());
   return question;

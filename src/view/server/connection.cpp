@@ -74,7 +74,7 @@ void Connection::parse(const std::string& headers) {
     if (error) {
       const bool large = error == http::error::body_limit || error == http::error::header_limit;
       return refuse({large ? 413u : 400u, "text/plain; charset=utf-8",
-                     large ? "the request is too large\n" : "this is no request\n"},
+                     large ? "the request is too large\n" : "this is not a request\n"},
                     headers);
     }
     if (taken == 0) break;

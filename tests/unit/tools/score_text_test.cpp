@@ -182,7 +182,7 @@ TEST(ScoreOptions, SayWhatIsWrong) {
   EXPECT_EQ(complaint({"q", "p"}), "Unknown argument: 'q'");
   EXPECT_EQ(complaint({"-c", "-1", "p"}),
             "The number of hardware counters cannot be less than zero: '-1'");
-  EXPECT_EQ(complaint({"-c", "x", "p"}), "The number of hardware counters is no number: 'x'");
+  EXPECT_EQ(complaint({"-c", "x", "p"}), "The number of hardware counters is not a number: 'x'");
   EXPECT_EQ(complaint({"-g", "x=1", "p"}), "Invalid filter generation option:\"x=1\"");
   EXPECT_EQ(complaint({"-g", "visits", "p"}), "Invalid filter generation option:\"visits\"");
   for (const char* list : {"visits=x", "visits=-1", "visits=1.5", "visits=", "bufferpercent=101",

@@ -31,7 +31,7 @@ struct ReportStyle {
   Unit memory{"MB", 1e6};
   NumberStyle of_times{6};
   NumberStyle of_memory{3};
-  NumberStyle of_others{-1};  // -1: 1 for what is no whole number
+  NumberStyle of_others{-1};  // -1: 1 for what is not a whole number
   bool flat_json = true;      // the list of rows
   bool tree_json = true;      // the tree
 };

@@ -201,19 +201,19 @@ bool OmnitraceSettings::given(std::string_view name) const {
 
 bool OmnitraceSettings::flag(std::string_view name) const {
   const OmnitraceVariable& variable = known(name);
-  if (variable.type != kBool) throw std::logic_error(std::string(name) + " is no switch");
+  if (variable.type != kBool) throw std::logic_error(std::string(name) + " is not a switch");
   return value_of(variable) == "ON";
 }
 
 std::int64_t OmnitraceSettings::number(std::string_view name) const {
   const OmnitraceVariable& variable = known(name);
-  if (variable.type != kNumber) throw std::logic_error(std::string(name) + " is no number");
+  if (variable.type != kNumber) throw std::logic_error(std::string(name) + " is not a number");
   return number_of<std::int64_t>(value_of(variable), std::string(name), "a whole number");
 }
 
 double OmnitraceSettings::real(std::string_view name) const {
   const OmnitraceVariable& variable = known(name);
-  if (variable.type != kReal) throw std::logic_error(std::string(name) + " is no real number");
+  if (variable.type != kReal) throw std::logic_error(std::string(name) + " is not a real number");
   return number_of<double>(value_of(variable), std::string(name), "a number");
 }
 

@@ -111,7 +111,7 @@ constexpr std::array kTable = {
     OmnitraceVariable{"OMNITRACE_MEMORY_SCIENTIFIC", kBool, "OFF", "memory as 1.5e+03"},
     OmnitraceVariable{"OMNITRACE_WIDTH", kNumber, "-1", "width of all numbers"},
     OmnitraceVariable{"OMNITRACE_PRECISION", kNumber, "-1",
-                      "digits of all that are no whole number"},
+                      "digits of all that are not whole numbers"},
     OmnitraceVariable{"OMNITRACE_SCIENTIFIC", kBool, "OFF", "all of them as 1.5e+03"},
     OmnitraceVariable{"OMNITRACE_SEPARATOR_FREQ", kNumber, "0",
                       "a rule after so many rows of text"},

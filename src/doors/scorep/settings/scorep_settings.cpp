@@ -295,14 +295,14 @@ std::string ScorepSettings::value_of(const ScorepVariable& variable) const {
 
 bool ScorepSettings::flag(std::string_view name) const {
   const ScorepVariable& variable = known(name);
-  if (variable.type != kBool) throw std::logic_error(std::string(name) + " is no switch");
+  if (variable.type != kBool) throw std::logic_error(std::string(name) + " is not a switch");
   return value_of(variable) == "true";
 }
 
 std::uint64_t ScorepSettings::number(std::string_view name) const {
   const ScorepVariable& variable = known(name);
   if (variable.type != kNumber && variable.type != kSize) {
-    throw std::logic_error(std::string(name) + " is no number");
+    throw std::logic_error(std::string(name) + " is not a number");
   }
   return number_of(variable, value_of(variable));
 }

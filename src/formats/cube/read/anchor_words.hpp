@@ -43,7 +43,7 @@ Number to_number(std::string_view text, const std::string& what) {
   text = trimmed(text);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
-    throw Damage{what + " '" + std::string(text) + "' is no number in its range"};
+    throw Damage{what + " '" + std::string(text) + "' is not a number in its range"};
   }
   return number;
 }

@@ -144,8 +144,8 @@ void ArchiveReader::read_members() {
   for (std::uint64_t at = 0;;) {
     Header header;
     if (!read_header(at, header)) {
-      if (at == 0) throw Damage{"it is no tar archive, which every CUBE4 file is"};
-      throw Damage{at + kReadBlock > size_ ? "it is cut off" : "what follows a member is no other"};
+      if (at == 0) throw Damage{"it is not a tar archive, which every CUBE4 file is"};
+      throw Damage{at + kReadBlock > size_ ? "it is cut off" : "another member does not follow one"};
     }
     if (header.end) return;
     const std::string_view long_size = pax_value(extended, "size");
@@ -167,7 +167,7 @@ void ArchiveReader::read_members() {
     } else if (header.type == '0' || header.type == '\0' || header.type == '7') {
       add(name, member);
     } else if (header.type != 'g' && header.type != '5') {
-      throw Damage{"its member '" + name + "' is no plain file"};
+      throw Damage{"its member '" + name + "' is not a plain file"};
     }
     at = after(member);
   }
