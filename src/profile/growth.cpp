@@ -16,6 +16,7 @@ using Milestone = AggregatedLocation::Milestone;
 struct Means {
   double early = 0;
   double late = 0;
+  bool steady = true;  // each doubling took longer than the one before, by kFactor
 };
 
 double mean_between(const Milestone& from, const Milestone& to) {
@@ -31,7 +32,8 @@ bool is_sound(std::span<const Milestone> milestones) {
   return std::ranges::adjacent_find(milestones, is_wrong) == milestones.end();
 }
 
-// `milestones`: of one call path, in order.
+// `milestones`: of one call path, in order. Nothing: it does not grow, or not by as much as steady
+// growth would have made it.
 std::optional<Means> growing(std::span<const Milestone> milestones) {
   // The visits after the last doubling tell whether it goes on, if they are many.
   const bool rest = !AggregatedLocation::is_milestone(milestones.back().visits);
@@ -39,17 +41,21 @@ std::optional<Means> growing(std::span<const Milestone> milestones) {
   constexpr std::size_t kNeeded = Growth::kDoublings + 2;
   if (doublings.size() < kNeeded || !is_sound(milestones)) return {};
   const auto last = doublings.last(kNeeded);
-  double mean = mean_between(last[0], last[1]);
+  const double initial = mean_between(last[0], last[1]);
+  double mean = initial;
+  bool steady = true;
   for (std::size_t i = 1; i + 1 < kNeeded; ++i) {
     const double next = mean_between(last[i], last[i + 1]);
-    if (mean <= 0 || next < Growth::kFactor * mean) return {};
+    steady &= next >= Growth::kFactor * mean;
     mean = next;
   }
   const bool many = milestones.back().visits - last.back().visits > last.back().visits / 8;
   const double late = rest && many ? mean_between(last.back(), milestones.back()) : mean;
-  if (late < mean) return {};
+  steady &= late >= mean;
+  if (initial <= 0 || late < std::pow(Growth::kFactor, Growth::kDoublings) * initial) return {};
   const Milestone& first = milestones.front();
-  return Means{static_cast<double>(first.working) / static_cast<double>(first.visits), late};
+  return Means{static_cast<double>(first.working) / static_cast<double>(first.visits), late,
+               steady};
 }
 
 // The duration of a call of a recursive function depends on its argument, and so on the caller.
@@ -75,9 +81,14 @@ void Growth::add(const AggregatedLocation& location) {
   }
   const std::set<std::uint64_t> recursive =
       paths.empty() ? std::set<std::uint64_t>() : recursive_regions(location);
+  std::set<std::uint64_t> steady;  // regions of which some path grows with each doubling
+  for (const auto& [node, means] : paths) {
+    if (means.steady) steady.insert(location.nodes[node].region);
+  }
   std::map<std::uint32_t, std::uint64_t> inside;  // time in growing paths that a path calls
   for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
     const AggregatedNode& node = location.nodes[path->first];
+    if (!steady.contains(node.region)) continue;
     inside[node.parent] += node.statistics.inclusive;
     if (inside[path->first] >= node.statistics.inclusive / 2) continue;
     if (node.region >= definitions_.regions.size() || recursive.contains(node.region)) continue;

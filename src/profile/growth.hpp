@@ -2,9 +2,11 @@
 // string that is made anew each time, costs.
 //
 // A call path grows when its visits between two milestones took longer, on average, than between
-// the two before them, kFactor times, for the last kDoublings doublings of their number. Where a
-// growing path spends half of its time or more in a growing path that it calls, the latter counts.
-// Functions that call themselves are left out.
+// the two before them, kFactor times, for the last kDoublings doublings of their number. Other
+// paths of the same function then count if they took as much longer from the first of these to the
+// last, since a busy machine makes single steps uneven. Where a growing path spends half of its
+// time or more in a growing path that it calls, the latter counts. Functions that call themselves
+// are left out.
 //
 // Use: add the locations before they are merged, then take the result. Used by one thread.
 #pragma once

@@ -42,6 +42,18 @@ TEST(Growth, CallsThatTakeLongerTheMoreThereWereAreFoundWithTheirCallers) {
   }
 }
 
+TEST(Growth, ACallerWithAnUnevenStepCountsBesideASteadyOne) {
+  constexpr auto kUneven = [](int i) { return 10 * i + (i > 128 && i <= 256 ? 1000 : 0); };
+  const std::string steady = "a +1 " + calls_of("f", 1000, kLinear) + ") ";
+  const std::string uneven = "b +1 " + calls_of("f", 600, kUneven) + ") ";
+  Story both, alone;
+  both.thread("main", steady + uneven);
+  ASSERT_EQ(growing_in(both).size(), 1u);
+  EXPECT_EQ(growing_in(both)[0].callers, 2u);
+  alone.thread("main", uneven);
+  EXPECT_TRUE(growing_in(alone).empty());
+}
+
 TEST(Growth, EqualFewAndSettledCallsDoNotGrow) {
   const std::string equal = calls_of("f", 2000, [](int) { return 10; });
   const std::string few = calls_of("g", 200, kLinear);

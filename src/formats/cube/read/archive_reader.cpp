@@ -145,7 +145,8 @@ void ArchiveReader::read_members() {
     Header header;
     if (!read_header(at, header)) {
       if (at == 0) throw Damage{"it is not a tar archive, which every CUBE4 file is"};
-      throw Damage{at + kReadBlock > size_ ? "it is cut off" : "another member does not follow one"};
+      throw Damage{at + kReadBlock > size_ ? "it is cut off"
+                                           : "another member does not follow one"};
     }
     if (header.end) return;
     const std::string_view long_size = pax_value(extended, "size");
