@@ -87,7 +87,7 @@ RULES = {
     ),
     "python that reads spools": (
         {"src/python/a.cpp": '#include "spool/reader.hpp"\n'},
-        "src/python/a.cpp:1: src/python may not include src/spool (allowed: record, settings, run, core, os)",
+        "src/python/a.cpp:1: src/python may not include src/spool (allowed: sample, record, settings, run, core, os)",
     ),
     "a name that came by another header": (
         {"src/profile/a.cpp": "// os::now()\nauto text = \"os::now\";\nauto now = os::now();\n"},
@@ -96,7 +96,7 @@ RULES = {
     "settings of another door": (
         {"src/doors/scorep/launch/a.cpp": '#include "doors/omnitrace/settings/a.hpp"\n'},
         "src/doors/scorep/launch/a.cpp:1: src/doors/scorep/launch may not include src/doors/omnitrace/settings "
-        "(allowed: python, record, settings, run, core, os, doors/scorep/settings)",
+        "(allowed: python, sample, record, settings, run, core, os, doors/scorep/settings)",
     ),
     "a layer of a door that nobody knows": (
         {"src/doors/scorep/other/a.cpp": ""},
@@ -187,7 +187,7 @@ RULES = {
             "src/python/CMakeLists.txt": "target_link_libraries(x PRIVATE\n timeloom_weave)",
             "src/weave/CMakeLists.txt": "timeloom_library(weave SOURCES a.cpp)",
         },
-        "src/python/CMakeLists.txt:2: src/python may not use src/weave (allowed: record, settings, run, core, os)",
+        "src/python/CMakeLists.txt:2: src/python may not use src/weave (allowed: sample, record, settings, run, core, os)",
     ),
     "USES of a target that is none": (
         {"src/tools/CMakeLists.txt": "timeloom_library(tools SOURCES a.cpp USES formats_otf2)"},

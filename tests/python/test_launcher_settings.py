@@ -231,6 +231,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "IO": "none",
         "MPI": "off",
         "GC": "off",
+        "CAUSES": "off",
         "COMPILER": "off",
         "KOKKOS": "off",
         "MEMORY": "off",

@@ -50,7 +50,7 @@ def test_head_of_the_json(timeloom, run):
     report = report_json(timeloom, run)
     assert list(report) == ["format", "version", "run", "program", "host", "start", "wall_s",
                             "processes", "threads", "tasks", "task_lanes", "events", "given_up", "cut_short", "losses",
-                            "findings", "total_s", "tree", "flat"]
+                            "findings", "total_s", "waiting_causes_s", "tree", "flat"]
     assert (report["format"], report["version"]) == ("timeloom-report", 1)
     assert (report["processes"], report["threads"], report["events"]) == (1, 2, 18)
     assert report["wall_s"] == pytest.approx(0.1)

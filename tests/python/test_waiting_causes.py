@@ -88,7 +88,8 @@ def recorded(directory, text, *options):
     """The run, and what its functions measured."""
     path = directory / "program.py"
     path.write_text(text)
-    process = run_python("-m", "timeloom", "--quiet", "--causes", "-o", directory / "run", *options, path)
+    arguments = ["-m", "timeloom", "--quiet", "--causes", "-o", directory / "run", *options, path]
+    process = run_python(arguments, directory)
     assert process.returncode == 0, process.stderr
     assert process.stderr == ""
     return directory / "run", json.loads(process.stdout)
@@ -202,7 +203,7 @@ def waits():
     os.waitpid(child, 0)
 measured(waits)
 """
-    run, seconds = recorded(tmp_path, "\n".join([PREFIX, text, SUFFIX]), "-f")
+    run, seconds = recorded(tmp_path, "\n".join([PREFIX, text, SUFFIX]))
     causes = causes_of(timeloom, run, "rests")
     assert causes["time"] + causes["processor"] >= 0.18, causes
     of_parent = causes_of(timeloom, run, "waits")
