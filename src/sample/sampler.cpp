@@ -21,7 +21,7 @@
 #include "record/auxiliary_file.hpp"
 #include "record/measurement.hpp"
 #include "record/native/object_mappings.hpp"
-#include "spool/sample_writer.hpp"
+#include "spool/samples/sample_writer.hpp"
 
 namespace timeloom::sample {
 namespace {

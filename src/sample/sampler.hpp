@@ -1,7 +1,7 @@
 // Samples where the recorded threads of this process use their CPU time: the address of the
 // instruction that a signal interrupts, with the innermost region that is recorded there and the
 // CPU time since the sample before. They go into a file of their own in the spool of the
-// measurement (spool/sample_format.hpp).
+// measurement (spool/samples/sample_format.hpp).
 //
 // start(), stop() and the rest belong to whoever starts and stops the measurement: one thread at a
 // time. Only start_sampling() throws, and nothing but std::bad_alloc.

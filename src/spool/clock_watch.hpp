@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "spool/spool_format.hpp"
-#include "spool/wait_watch.hpp"
+#include "spool/waits/wait_watch.hpp"
 
 namespace timeloom::spool {
 

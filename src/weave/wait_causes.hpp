@@ -12,7 +12,7 @@
 
 #include "core/event.hpp"
 #include "core/waiting_metric.hpp"
-#include "spool/wait_reader.hpp"
+#include "spool/waits/wait_reader.hpp"
 
 namespace timeloom::weave {
 

@@ -13,7 +13,7 @@
 #include "core/definitions.hpp"
 #include "run/sample_rows.hpp"
 #include "spool/reader.hpp"
-#include "spool/sample_reader.hpp"
+#include "spool/samples/sample_reader.hpp"
 #include "symbols/code_names.hpp"
 #include "weave/unify.hpp"
 

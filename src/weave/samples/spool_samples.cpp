@@ -1,5 +1,5 @@
 // The part of SpoolSource for samples of CPU time.
-#include "spool/sample_reader.hpp"
+#include "spool/samples/sample_reader.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {

@@ -13,7 +13,7 @@
 #include "../record/record_fixture.hpp"
 #include "os/cpu_ticker.hpp"
 #include "os/process.hpp"
-#include "spool/sample_reader.hpp"
+#include "spool/samples/sample_reader.hpp"
 
 namespace timeloom::sample {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "../support/temp_directory.hpp"
-#include "spool/sample_reader.hpp"
-#include "spool/sample_writer.hpp"
+#include "spool/samples/sample_reader.hpp"
+#include "spool/samples/sample_writer.hpp"
 
 namespace timeloom::spool {
 namespace {

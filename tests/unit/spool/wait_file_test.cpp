@@ -11,8 +11,8 @@
 
 #include "../support/temp_directory.hpp"
 #include "os/clock.hpp"
-#include "spool/wait_reader.hpp"
-#include "spool/wait_watch.hpp"
+#include "spool/waits/wait_reader.hpp"
+#include "spool/waits/wait_watch.hpp"
 
 namespace timeloom::spool {
 namespace {

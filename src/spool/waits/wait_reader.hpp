@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "spool/spool_directory.hpp"
-#include "spool/wait_format.hpp"
+#include "spool/waits/wait_format.hpp"
 
 namespace timeloom::spool {
 

@@ -1,4 +1,4 @@
-#include "spool/sample_writer.hpp"
+#include "spool/samples/sample_writer.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -19,7 +19,7 @@
 
 #include "core/known_directory.hpp"
 #include "os/thread_wait.hpp"
-#include "spool/wait_writer.hpp"
+#include "spool/waits/wait_writer.hpp"
 
 namespace timeloom::spool {
 

@@ -12,7 +12,7 @@
 
 #include "core/known_directory.hpp"
 #include "os/file.hpp"
-#include "spool/sample_format.hpp"
+#include "spool/samples/sample_format.hpp"
 
 namespace timeloom::spool {
 

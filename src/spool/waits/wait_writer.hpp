@@ -10,7 +10,7 @@
 
 #include "core/known_directory.hpp"
 #include "os/file.hpp"
-#include "spool/wait_format.hpp"
+#include "spool/waits/wait_format.hpp"
 
 namespace timeloom::spool {
 

@@ -1,4 +1,4 @@
-#include "spool/sample_reader.hpp"
+#include "spool/samples/sample_reader.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "spool/wait_writer.hpp"
+#include "spool/waits/wait_writer.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "spool/sample_writer.hpp"
+#include "spool/samples/sample_writer.hpp"
 #include "spool/spool_directory.hpp"
 
 namespace timeloom::spool {

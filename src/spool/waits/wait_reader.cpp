@@ -1,4 +1,4 @@
-#include "spool/wait_reader.hpp"
+#include "spool/waits/wait_reader.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "spool/wait_watch.hpp"
+#include "spool/waits/wait_watch.hpp"
 
 #include <algorithm>
 #include <new>
