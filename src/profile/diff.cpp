@@ -7,22 +7,35 @@
 
 #include "core/child_table.hpp"
 #include "core/throttled.hpp"
+#include "profile/diff_runs.hpp"
 #include "profile/on_path.hpp"
 
 namespace timeloom::profile {
 
 namespace {
 
+// The work of each call path with the paths inside.
+std::vector<double> inclusive_of(const CallTree& tree, const std::vector<double>& exclusive) {
+  std::vector<double> sums = exclusive;
+  for (std::size_t i = sums.size(); i-- > 0;) {
+    const NodeId parent = tree.nodes[i].parent;
+    if (parent.defined()) sums[parent.value()] += sums[i];
+  }
+  return sums;
+}
+
 class Comparer {
  public:
-  // Adds a run; the members select which of the two it is.
-  void add(const CallTree& tree, DiffSide DiffRegion::*of_region, DiffSide DiffNode::*of_node,
-           double& total) {
+  // Adds a run; runs have the same numbers of regions and nodes, so that a later one may have more.
+  RunSides add(const DiffRun& run) {
+    const CallTree& tree = *run.tree;
+    RunSides sides;
     const std::vector<std::uint32_t> regions = add_regions(tree.definitions);
     const std::vector<Totals> totals = sum_locations(tree);
     const std::vector<bool> throttled = throttled_regions(tree.definitions);
     const double tick = 1 / static_cast<double>(tree.definitions.clock.ticks_per_second);
-    total = static_cast<double>(signed_value(total_time(tree, totals))) * tick;
+    sides.total = static_cast<double>(signed_value(total_time(tree, totals))) * tick;
+    const std::vector<double> inclusive_working = inclusive_of(tree, run.working);
     std::vector<std::uint32_t> nodes;
     RegionsOnPath on_path;
     for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
@@ -33,14 +46,47 @@ class Comparer {
       const std::uint32_t region = number_of(node.region, regions);
       nodes.push_back(child_of(above, region, parameters));
       const bool at_least = node.region.defined() && throttled[node.region.value()];
-      add_to(diff_.nodes[nodes.back()].*of_node, totals[i], tick, at_least);
-      Totals outermost = totals[i];
-      if (!on_path.enter(region, node.depth)) outermost.inclusive = 0;
-      add_to(diff_.regions[region].*of_region, outermost, tick, at_least);
+      DiffSide side = side_of(totals[i], tick);
+      side.at_least = side.there && at_least;
+      if (side.there && !run.working.empty()) {
+        side.working = run.working[i];
+        side.waiting = run.waiting[i];
+        side.inclusive_working = inclusive_working[i];
+        sides.working += side.working;
+      }
+      sides.nodes.resize(diff_.nodes.size());
+      sides.nodes[nodes.back()] += side;
+      if (!on_path.enter(region, node.depth)) side.inclusive = side.inclusive_working = 0;
+      sides.regions.resize(diff_.regions.size());
+      sides.regions[region] += side;
     }
+    return sides;
   }
 
-  Diff take() {
+  Diff take(std::vector<RunSides> before, std::vector<RunSides> after) {
+    std::vector<RunSides*> all;
+    for (RunSides& one : before) all.push_back(&one);
+    for (RunSides& one : after) all.push_back(&one);
+    for (RunSides* one : all) {
+      one->nodes.resize(diff_.nodes.size());
+      one->regions.resize(diff_.regions.size());
+    }
+    const std::vector<double> factors = divide_by_factors(all);
+    diff_.before = totals_of(before);
+    diff_.after = totals_of(after);
+    if (!factors.empty()) {
+      const auto middle = factors.begin() + static_cast<std::ptrdiff_t>(before.size());
+      diff_.before.factors = {factors.begin(), middle};
+      diff_.after.factors = {middle, factors.end()};
+    }
+    for (std::size_t i = 0; i < diff_.regions.size(); ++i) {
+      diff_.regions[i].before = median_of(before, &RunSides::regions, i);
+      diff_.regions[i].after = median_of(after, &RunSides::regions, i);
+    }
+    for (std::size_t i = 0; i < diff_.nodes.size(); ++i) {
+      diff_.nodes[i].before = median_of(before, &RunSides::nodes, i);
+      diff_.nodes[i].after = median_of(after, &RunSides::nodes, i);
+    }
     diff_.shared = std::ranges::any_of(diff_.regions, [](const DiffRegion& one) {
       return one.before.there && one.after.there && !one.name.empty();
     });
@@ -50,13 +96,13 @@ class Comparer {
  private:
   static constexpr std::uint32_t kTop = UINT32_MAX - 1;  // above the roots
 
-  static void add_to(DiffSide& side, const Totals& totals, double tick, bool at_least) {
-    if (totals.visits == 0 && totals.inclusive == 0 && totals.exclusive == 0) return;
-    side.there = true;
-    side.at_least |= at_least;
-    side.visits += signed_value(totals.visits);
-    side.inclusive += static_cast<double>(signed_value(totals.inclusive)) * tick;
-    side.exclusive += static_cast<double>(signed_value(totals.exclusive)) * tick;
+  static DiffSide side_of(const Totals& totals, double tick) {
+    DiffSide side;
+    side.there = totals.visits != 0 || totals.inclusive != 0 || totals.exclusive != 0;
+    side.visits = signed_value(totals.visits);
+    side.inclusive = static_cast<double>(signed_value(totals.inclusive)) * tick;
+    side.exclusive = static_cast<double>(signed_value(totals.exclusive)) * tick;
+    return side;
   }
 
   // The numbers in the result, by the run's numbers.
@@ -114,16 +160,20 @@ class Comparer {
 
 }  // namespace
 
-Diff compare(const CallTree& before, const CallTree& after) {
+Diff compare(std::span<const DiffRun> before, std::span<const DiffRun> after) {
   Comparer comparer;
-  double total_before = 0;
-  double total_after = 0;
-  comparer.add(before, &DiffRegion::before, &DiffNode::before, total_before);
-  comparer.add(after, &DiffRegion::after, &DiffNode::after, total_after);
-  Diff diff = comparer.take();
-  diff.before = total_before;
-  diff.after = total_after;
+  std::vector<RunSides> sides_before, sides_after;
+  for (const DiffRun& one : before) sides_before.push_back(comparer.add(one));
+  for (const DiffRun& one : after) sides_after.push_back(comparer.add(one));
+  Diff diff = comparer.take(std::move(sides_before), std::move(sides_after));
+  const auto has_work = [](const DiffRun& one) { return !one.working.empty(); };
+  diff.measured = std::ranges::all_of(before, has_work) && std::ranges::all_of(after, has_work);
   return diff;
+}
+
+Diff compare(const CallTree& before, const CallTree& after) {
+  const DiffRun first{&before}, second{&after};
+  return compare({&first, 1}, {&second, 1});
 }
 
 }  // namespace timeloom::profile

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <vector>
 
 #include "core/error.hpp"
@@ -61,6 +62,17 @@ int no_such_command(const CLI::App& program, std::vector<std::string> words) {
   return kWrongUsage;
 }
 
+// The words of the command line. `timeloom diff A... -- B...` has its later runs behind `--`.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const bool diff = !words.empty() && words.front() == "diff";
+  const auto end = diff ? std::find(words.begin(), words.end(), "--") : words.end();
+  if (end == words.end()) return words;
+  for (auto word = end + 1; word != words.end(); ++word) *word = "--after=" + *word;
+  words.erase(end);
+  return words;
+}
+
 int run_chosen(CLI::App& program, const std::vector<Command>& commands, int argc, char** argv) {
   for (const Command& command : commands) {
     if (argc > 1 && command.run_words && command.app->get_name() == argv[1]) {
@@ -71,7 +83,9 @@ int run_chosen(CLI::App& program, const std::vector<Command>& commands, int argc
     return no_such_command(program, {argv + 1, argv + argc});
   }
   try {
-    program.parse(argc, argv);
+    std::vector<std::string> words = words_of(argc, argv);
+    std::reverse(words.begin(), words.end());  // as parse() takes them
+    program.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     return print(program.help());
   } catch (const CLI::CallForAllHelp&) {

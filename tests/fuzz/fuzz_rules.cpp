@@ -18,9 +18,11 @@ namespace {
 
 void check_one(const std::string& text) {
   const Rule rule = parse_rule(text);
-  if (rule.text != text || rule.region.empty() == is_of_regions(rule.quantity)) std::abort();
+  if (rule.text != text ||
+      !(rule.is_of_regions() ? may_be_of_regions : may_be_of_run)(rule.quantity))
+    std::abort();
   if (!std::isfinite(rule.limit) || rule.limit < 0) std::abort();
-  if (rule.any && !is_of_regions(rule.quantity)) std::abort();
+  if (rule.any && !rule.is_of_regions()) std::abort();
   if (rule.forbids() && rule.quantity != Quantity::kVisits) std::abort();
   // A value is either less than the limit or at least the limit.
   const double measured = rule.limit / 2;

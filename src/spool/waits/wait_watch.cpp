@@ -10,7 +10,8 @@ namespace timeloom::spool {
 namespace {
 
 constexpr std::uint64_t kShortestLookPause = 4'000;  // microseconds
-constexpr std::uint64_t kQuietLookPause = 8'000;     // while no thread runs
+constexpr std::uint64_t kQuietLookPause = 8'000;     // while no thread runs, at first
+constexpr std::uint64_t kIdleLookPause = 32'000;     // after a while
 constexpr std::uint64_t kLongestLookPause = 50'000;
 constexpr std::uint64_t kCostShare = 200;      // a look takes at most this part of the time
 constexpr std::size_t kMostThreads = 64;       // whose clocks a look reads
@@ -136,8 +137,8 @@ std::chrono::microseconds WaitWatch::look() noexcept try {
   }
   if (writer_->pending() > kMostPending) writer_->flush();
   const std::uint64_t cost = (os::thread_cpu_ns() - before) / 1000;
-  pause_ = std::clamp(cost * kCostShare, quiet_ ? kQuietLookPause : kShortestLookPause,
-                      kLongestLookPause);
+  const std::uint64_t quiet = std::clamp(pause_ * 3 / 2, kQuietLookPause, kIdleLookPause);
+  pause_ = std::clamp(cost * kCostShare, quiet_ ? quiet : kShortestLookPause, kLongestLookPause);
   return std::chrono::microseconds(pause_);
 } catch (const std::bad_alloc&) {
   return std::chrono::microseconds(kLongestLookPause);

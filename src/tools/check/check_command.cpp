@@ -20,6 +20,7 @@ struct CheckOptions {
   std::string run;
   std::vector<std::string> rules;  // rules and files of rules
   bool json = false;
+  CiFormat format = CiFormat::kText;
   ColourMode colour = ColourMode::kAuto;
 };
 
@@ -77,8 +78,10 @@ int run_check(const CheckOptions& options) {
   const std::vector<Verdict> verdicts = judge(rules, tree);
   const std::vector<std::string> losses = facts_of(tree.definitions).losses;
   Output output;
-  if (options.json)
+  if (options.json || options.format == CiFormat::kJson)
     write_check_json(verdicts, losses, run.string(), output);
+  else if (options.format != CiFormat::kText)
+    write_ci_report(ci_report_of(verdicts, losses, run.string()), options.format, output);
   else
     write_check(verdicts, losses, Terminal::detect(options.colour), output);
   output.flush();
@@ -95,6 +98,8 @@ Command register_check(CLI::App& program) {
                    "Rules such as 'total(solve) < 2s', 'visits(*.load) <= 3', 'overhead < 5%', and "
                    ".toml files of them");
   known.flag("--json", options->json, "Print JSON");
+  known.choice("--format", options->format, ci_formats(),
+               "How to print: text, json, JUnit XML, annotations of GitHub Actions, Markdown");
   known.colour(options->colour);
   known.footer(
       "Exit status: 0 all rules hold, 1 some do not or the run could not be read, 2 wrong usage or "

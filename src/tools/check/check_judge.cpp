@@ -11,6 +11,7 @@
 #include "core/measuring_cost.hpp"
 #include "core/throttled.hpp"
 #include "settings/settings.hpp"
+#include "tools/check/check_work.hpp"
 #include "tools/report/mpi/mpi_efficiency.hpp"
 #include "tools/report/report_rows.hpp"
 #include "tools/run/run_facts.hpp"
@@ -37,6 +38,8 @@ double figure(const Figures& figures, const Rule& rule) {
     case Quantity::kVisits: return static_cast<double>(figures.visits);
     case Quantity::kMin: return figures.min;
     case Quantity::kMax: return figures.max;
+    case Quantity::kWork: return figures.working;
+    case Quantity::kWaiting: return figures.waiting;
     default: return figures.mean;
   }
 }
@@ -69,7 +72,9 @@ bool holds_beyond(const Rule& rule, double measured) {
 // change the answer.
 bool is_certain_verdict(const Rule& rule, double measured) {
   const bool grows = rule.quantity == Quantity::kVisits || rule.quantity == Quantity::kTotal ||
-                     rule.quantity == Quantity::kSelf || rule.quantity == Quantity::kMax;
+                     rule.quantity == Quantity::kSelf || rule.quantity == Quantity::kMax ||
+                     rule.quantity == Quantity::kWork || rule.quantity == Quantity::kWaiting ||
+                     rule.quantity == Quantity::kCollections;
   return grows && !rule.is_share() && holds_beyond(rule, measured);
 }
 
@@ -97,6 +102,7 @@ class Judge {
       : tree_(tree),
         definitions_(tree.definitions),
         effect_(effect_of(losses_of(tree.definitions))),
+        work_(tree),
         data_(tree, {}),
         rows_(data_.flat_rows({})) {
     std::erase_if(rows_.rows, [](const Row& row) { return !row.region.defined(); });
@@ -105,7 +111,7 @@ class Judge {
   Verdict judge(const Rule& rule) const {
     Verdict verdict;
     verdict.rule = rule;
-    if (is_of_regions(rule.quantity))
+    if (rule.is_of_regions())
       judge_regions(verdict);
     else if (rule.quantity == Quantity::kOverhead)
       judge_overhead(verdict);
@@ -118,7 +124,12 @@ class Judge {
   void judge_run(Verdict& verdict) const {
     const RunFacts facts = facts_of(definitions_);
     std::optional<double> measured;
+    verdict.problem = work_.problem(verdict.rule);
+    if (!verdict.problem.empty()) return;
     switch (verdict.rule.quantity) {
+      case Quantity::kWork:
+      case Quantity::kWaiting:
+      case Quantity::kCollections: measured = work_.of_run(verdict.rule); break;
       case Quantity::kThreads: measured = static_cast<double>(facts.threads); break;
       case Quantity::kProcesses: measured = static_cast<double>(facts.processes); break;
       case Quantity::kEfficiency:
@@ -167,9 +178,12 @@ class Judge {
 
   void judge_regions(Verdict& verdict) const {
     const Rule& rule = verdict.rule;
+    verdict.problem = work_.problem(rule);
+    if (!verdict.problem.empty()) return;
     for (const Row& row : matching(rule.region)) {
       const Region& region = data_.region(row.region);
-      const double measured = figure(row.figures, rule);
+      const double measured =
+          rule.cause ? work_.of_region(row.region, *rule.cause) : figure(row.figures, rule);
       const bool has_rest =
           row.figures.at_least || (row.figures.truncated && rule.quantity != Quantity::kVisits);
       const bool unknown_rest = has_rest && !is_certain_verdict(rule, measured);
@@ -269,6 +283,7 @@ class Judge {
   const profile::CallTree& tree_;
   const Definitions& definitions_;
   const LossEffect effect_;
+  const WorkFigures work_;
   ReportData data_;
   Rows rows_;
 };

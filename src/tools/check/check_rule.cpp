@@ -14,14 +14,17 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Quantity>, 13> kQuantities = {{
+constexpr std::array<std::pair<std::string_view, Quantity>, 16> kQuantities = {{
     {"total", Quantity::kTotal},
     {"self", Quantity::kSelf},
     {"visits", Quantity::kVisits},
     {"min", Quantity::kMin},
     {"max", Quantity::kMax},
     {"mean", Quantity::kMean},
+    {"work", Quantity::kWork},
+    {"waiting", Quantity::kWaiting},
     {"wall", Quantity::kWall},
+    {"gc", Quantity::kCollections},
     {"overhead", Quantity::kOverhead},
     {"efficiency", Quantity::kEfficiency},
     {"balance", Quantity::kBalance},
@@ -29,6 +32,8 @@ constexpr std::array<std::pair<std::string_view, Quantity>, 13> kQuantities = {{
     {"threads", Quantity::kThreads},
     {"processes", Quantity::kProcesses},
 }};
+
+constexpr char kWaitingBefore[] = "waiting_";  // the word of a cause
 
 // The longer ones first.
 constexpr std::array<std::pair<std::string_view, Comparison>, 5> kComparisons = {{
@@ -81,7 +86,7 @@ class Parser {
       first = word();
     }
     what(first, rule);
-    if (chosen && !is_of_regions(rule.quantity)) fail("'any' and 'all' go with regions only");
+    if (chosen && !rule.is_of_regions()) fail("'any' and 'all' go with regions only");
     rule.comparison = comparison();
     value(rule);
     skip_blanks();
@@ -102,7 +107,8 @@ class Parser {
   std::string word() {
     skip_blanks();
     std::size_t end = 0;
-    while (end < rest_.size() && rest_[end] >= 'a' && rest_[end] <= 'z') ++end;
+    const auto belongs = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+    while (end < rest_.size() && belongs(rest_[end])) ++end;
     std::string result(rest_.substr(0, end));
     rest_.remove_prefix(end);
     return result;
@@ -112,9 +118,9 @@ class Parser {
   void what(const std::string& first, Rule& rule) {
     if (first == "region") {
       rule.region = name(" \t");
-      rule.quantity = quantity(word());
+      quantity(word(), rule);
     } else {
-      rule.quantity = quantity(first);
+      quantity(first, rule);
       skip_blanks();
       if (rest_.starts_with('(')) {
         rest_.remove_prefix(1);
@@ -124,20 +130,28 @@ class Parser {
         rest_.remove_prefix(1);
       }
     }
-    if (is_of_regions(rule.quantity) && rule.region.empty()) {
+    if (!may_be_of_run(rule.quantity) && rule.region.empty()) {
       fail(formatted("of which region? Write {}(NAME)", quantity_name(rule.quantity)));
     }
-    if (!is_of_regions(rule.quantity) && !rule.region.empty()) {
+    if (!may_be_of_regions(rule.quantity) && !rule.region.empty()) {
       fail(formatted("{} is a value of the run, not of a region", quantity_name(rule.quantity)));
     }
   }
 
-  Quantity quantity(const std::string& word) const {
+  void quantity(const std::string& word, Rule& rule) const {
     for (const auto& [name, quantity] : kQuantities) {
-      if (name == word) return quantity;
+      if (name == word) return void(rule.quantity = quantity);
+    }
+    for (std::size_t i = 0; i < kWaitingCauses; ++i) {
+      if (word != kWaitingBefore + std::string(kCauseWords[i])) continue;
+      rule.quantity = Quantity::kWaiting;
+      rule.cause = static_cast<WaitingCause>(i);
+      return;
     }
     fail((word.empty() ? "a quantity is missing" : "'" + word + "' is not a quantity") +
-         "; there are " + joined(kQuantities, ", ", [](const auto& one) { return one.first; }));
+         "; there are " + joined(kQuantities, ", ", [](const auto& one) { return one.first; }) +
+         ", and waiting_ with " +
+         joined(kCauseWords, ", ", [](const char* one) { return std::string_view(one); }));
   }
 
   // Up to one of `ends`, or in quotes, where \ takes the next character as it is.
@@ -239,6 +253,11 @@ bool holds(double measured, Comparison comparison, double limit) {
     case Comparison::kEqual: return measured == limit;
   }
   return false;
+}
+
+std::string Rule::quantity_text() const {
+  if (!cause) return std::string(quantity_name(quantity));
+  return kWaitingBefore + std::string(kCauseWords[static_cast<std::size_t>(*cause)]);
 }
 
 bool Rule::forbids() const { return quantity == Quantity::kVisits && holds(0) && !holds(1); }

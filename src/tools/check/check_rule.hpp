@@ -1,27 +1,33 @@
 // The rules of `timeloom check`, limits on a run. docs/check.md describes the language.
 //
 //   total(solve) < 2s      region "solve" total < 2s      any visits(*.load) >= 1
-//   overhead < 5%
+//   overhead < 5%          work < 20s      waiting_lock(*.post) < 1s
 //
 // Plain values; parsing throws Error with one line.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/waiting_metric.hpp"
+
 namespace timeloom::tools {
 
 enum class Quantity : std::uint8_t {
-  kTotal,  // of regions, up to kMean
+  kTotal,  // of regions, up to kWaiting
   kSelf,
   kVisits,
   kMin,
   kMax,
   kMean,
-  kWall,  // of the run
+  kWork,  // of regions or of the run, as kWaiting
+  kWaiting,
+  kWall,         // of the run
+  kCollections,  // of garbage
   kOverhead,
   kEfficiency,  // of processes of MPI, as `timeloom report --mpi`
   kBalance,
@@ -30,7 +36,8 @@ enum class Quantity : std::uint8_t {
   kProcesses,
 };
 
-constexpr bool is_of_regions(Quantity quantity) { return quantity <= Quantity::kMean; }
+constexpr bool may_be_of_regions(Quantity quantity) { return quantity <= Quantity::kWaiting; }
+constexpr bool may_be_of_run(Quantity quantity) { return quantity >= Quantity::kWork; }
 
 std::string_view quantity_name(Quantity quantity);
 
@@ -51,12 +58,15 @@ struct Unit {
 struct Rule {
   std::string text;  // as written
   Quantity quantity = Quantity::kTotal;
-  std::string region;  // a name or pattern; empty: the rule is about the run
-  bool any = false;    // one region that matches is enough; else each has to
+  std::optional<WaitingCause> cause;  // of kWaiting: this part of it
+  std::string region;                 // a name or pattern; empty: the rule is about the run
+  bool any = false;                   // one region that matches is enough; else each has to
   Comparison comparison = Comparison::kLess;
   double limit = 0;  // seconds, a share, or a number
   Unit unit;         // of the limit
 
+  bool is_of_regions() const { return !region.empty(); }
+  std::string quantity_text() const;  // "waiting_lock"
   bool is_share() const { return unit.name == "%"; }
   bool holds(double measured) const { return tools::holds(measured, comparison, limit); }
   // It asks that a region is not visited at all.

@@ -71,7 +71,7 @@ std::string deciding_text(const Verdict& verdict) {
 
 std::string result_text(const Verdict& verdict) {
   if (verdict.outcome == Outcome::kUnknown) return verdict.problem;
-  const bool none = is_of_regions(verdict.rule.quantity) && verdict.regions.empty();
+  const bool none = verdict.rule.is_of_regions() && verdict.regions.empty();
   const std::string text = none ? "not in the run"
                                 : measured_text(verdict, verdict.measured) +
                                       error_range_text(verdict) + deciding_text(verdict);
@@ -86,6 +86,16 @@ ordered_json region_json(const CheckedRegion& region) {
           {"holds", region.holds}};
 }
 
+CiOutcome ci_outcome(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kHolds: return CiOutcome::kPass;
+    case Outcome::kBroken: return CiOutcome::kFail;
+    case Outcome::kUnknown: return CiOutcome::kError;
+    case Outcome::kUndecided: return CiOutcome::kUndecided;
+  }
+  return CiOutcome::kError;
+}
+
 std::string base_of(const Rule& rule) {
   if (rule.is_share()) return "share";
   return rule.unit.name.empty() ? "count" : "s";
@@ -98,7 +108,7 @@ ordered_json verdict_json(const Verdict& verdict) {
   std::string outcome(verdict_name(verdict.outcome));
   std::ranges::transform(outcome, outcome.begin(), [](char c) { return c | 0x20; });
   one["outcome"] = outcome;
-  one["quantity"] = quantity_name(rule.quantity);
+  one["quantity"] = rule.quantity_text();
   one["unit"] = base_of(rule);
   one["limit"] = rule.limit;
   one["measured"] =
@@ -114,6 +124,20 @@ ordered_json verdict_json(const Verdict& verdict) {
 }
 
 }  // namespace
+
+CiReport ci_report_of(const std::vector<Verdict>& verdicts, const std::vector<std::string>& losses,
+                      const std::string& run) {
+  CiReport report{"timeloom check", run, {}, losses};
+  for (const Verdict& verdict : verdicts) {
+    CiResult one{verdict.rule.text, ci_outcome(verdict.outcome), result_text(verdict)};
+    if (!verdict.regions.empty()) {
+      one.file = verdict.regions.front().file;
+      one.line = verdict.regions.front().line;
+    }
+    report.results.push_back(std::move(one));
+  }
+  return report;
+}
 
 std::string line_of(const Verdict& verdict) {
   return std::string(verdict_name(verdict.outcome)) + " " + result_text(verdict);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/check/check_judge.hpp"
+#include "tools/ci/ci_report.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"
 
@@ -18,6 +19,8 @@ std::string line_of(const Verdict& verdict);
 // `losses`: sentences about the run, as in RunFacts.
 void write_check(const std::vector<Verdict>& verdicts, const std::vector<std::string>& losses,
                  const Terminal& terminal, Output& output);
+CiReport ci_report_of(const std::vector<Verdict>& verdicts, const std::vector<std::string>& losses,
+                      const std::string& run);
 void write_check_json(const std::vector<Verdict>& verdicts, const std::vector<std::string>& losses,
                       const std::string& run, Output& output);
 

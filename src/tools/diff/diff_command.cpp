@@ -1,23 +1,31 @@
-// `timeloom diff BEFORE AFTER`: what became slower, faster, new or gone.
+// `timeloom diff BEFORE AFTER`, `timeloom diff BEFORE... -- AFTER...`: what became slower, faster,
+// new or gone.
 
 #include <future>
+#include <map>
 #include <memory>
 
 #include "core/error.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/diff/diff_text.hpp"
+#include "tools/report/work_times.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/run/run_losses.hpp"
+#include "tools/text/wrong_usage.hpp"
 
 namespace timeloom::tools {
 
 namespace {
 
+enum class DiffBy : std::uint8_t { kAuto, kWork, kTime };
+
 struct DiffOptions {
-  std::string before;
-  std::string after;
+  std::vector<std::string> runs;  // before, and the last one after if `after` is empty
+  std::vector<std::string> after;
+  DiffBy by = DiffBy::kAuto;
+  CiFormat format = CiFormat::kText;
   bool tree = false;
   bool flat = false;
   std::optional<double> min_percent;
@@ -33,43 +41,121 @@ bool is_certain(bool fast, LossEffect before, LossEffect after) {
               : before == LossEffect::kNone && after <= safe;
 }
 
-int run_diff(const DiffOptions& options) {
-  const std::filesystem::path before = open_run(options.before);
-  const std::filesystem::path after = open_run(options.after);
-  // Both are read at the same time, where there is another thread to be had.
-  std::future<profile::CallTree> tree_after = std::async(call_tree_of, after);
-  const profile::CallTree tree_before = call_tree_of(before);
-  const profile::CallTree tree_later = tree_after.get();
-  const profile::Diff diff = profile::compare(tree_before, tree_later);
-  if (!diff.shared) {
-    throw Error(before.string() + " and " + after.string() +
-                " have no region in common; name two runs of the same program [TL412]");
+// The runs of one side.
+struct SideOfRuns {
+  std::vector<std::string> names;
+  std::vector<profile::CallTree> trees;
+
+  std::vector<profile::DiffRun> with_work() const {
+    std::vector<profile::DiffRun> runs;
+    for (const profile::CallTree& tree : trees) {
+      profile::DiffRun& run = runs.emplace_back(profile::DiffRun{&tree});
+      WorkTimes times = work_times(tree, {});
+      if (!times.measured) continue;
+      run.working = std::move(times.working);
+      run.waiting = std::move(times.waiting);
+    }
+    return runs;
   }
+  LossEffect effect() const {
+    LossEffect most = LossEffect::kNone;
+    for (const auto& tree : trees) most = std::max(most, effect_of(losses_of(tree.definitions)));
+    return most;
+  }
+  // Sentences; of several runs, the run's name before each.
+  std::vector<std::string> losses() const {
+    std::vector<std::string> sentences;
+    for (std::size_t i = 0; i < trees.size(); ++i) {
+      for (const std::string& loss : facts_of(trees[i].definitions).losses) {
+        sentences.push_back((trees.size() > 1 ? names[i] + ": " : "") + loss);
+      }
+    }
+    return sentences;
+  }
+};
+
+SideOfRuns read_side(const std::vector<std::string>& words) {
+  SideOfRuns side;
+  for (const std::string& word : words) {
+    const std::filesystem::path run = open_run(word);
+    side.names.push_back(run.string());
+    side.trees.push_back(call_tree_of(run));
+  }
+  return side;
+}
+
+std::pair<SideOfRuns, SideOfRuns> read_sides(const DiffOptions& options) {
+  std::vector<std::string> before = options.runs, after = options.after;
+  if (after.empty()) {
+    if (before.size() != 2) {
+      throw WrongUsage(
+          "name two runs, or several of each side with -- between them; see 'timeloom diff "
+          "--help' [TL401]");
+    }
+    after.push_back(before.back());
+    before.pop_back();
+  }
+  // Both are read at the same time, where there is another thread to be had.
+  std::future<SideOfRuns> later = std::async(read_side, after);
+  SideOfRuns first = read_side(before);
+  return {std::move(first), later.get()};
+}
+
+bool compares_work(DiffBy by, const profile::Diff& diff) {
+  if (by == DiffBy::kWork && !diff.measured) {
+    throw Error(
+        "--by work: one of the runs has not measured for how long it waited; use --by time "
+        "[TL440]");
+  }
+  return by != DiffBy::kTime && diff.measured;
+}
+
+void write(const profile::Diff& diff, const DiffOptions& options, const DiffRuns& runs,
+           const DiffRowOptions& rows, bool certain) {
   DiffTables tables;
   if (options.tree || options.flat) tables = {options.tree, options.flat};
-  // Data for programs is complete unless they ask for less.
-  DiffRowOptions rows;
-  if (!options.json) rows.min_percent = 1;
-  if (options.min_percent) rows.min_percent = *options.min_percent;
-  const DiffRuns runs{before.string(), after.string(),
-                      differing_parts(tree_before.definitions, tree_later.definitions),
-                      facts_of(tree_before.definitions).losses,
-                      facts_of(tree_later.definitions).losses};
   Output output;
-  if (options.json)
+  if (options.json || options.format == CiFormat::kJson)
     write_diff_json(diff, runs, tables, rows, output);
+  else if (options.format != CiFormat::kText)
+    write_ci_report(ci_report_of(diff, runs, *options.fail_above, rows.by_work, certain),
+                    options.format, output);
   else
     write_diff(diff, runs, tables, rows, Terminal::detect(options.colour), output);
   output.flush();
+}
+
+int run_diff(const DiffOptions& options) {
+  const bool for_service = options.format > CiFormat::kJson;
+  if (for_service && !options.fail_above) {
+    throw WrongUsage("--format junit, github and markdown go with --fail-above [TL401]");
+  }
+  const auto [before, after] = read_sides(options);
+  const profile::Diff diff = profile::compare(before.with_work(), after.with_work());
+  if (!diff.shared) {
+    throw Error(before.names.front() + " and " + after.names.front() +
+                " have no region in common; name two runs of the same program [TL412]");
+  }
+  // Data for programs is complete unless they ask for less.
+  DiffRowOptions rows;
+  rows.by_work = compares_work(options.by, diff);
+  if (!options.json && options.format != CiFormat::kJson) rows.min_percent = 1;
+  if (options.min_percent) rows.min_percent = *options.min_percent;
+  const DiffRuns runs{
+      before.names, after.names,
+      differing_parts(before.trees.front().definitions, after.trees.front().definitions),
+      before.losses(), after.losses()};
+  const std::vector<SlowDown> slow = options.fail_above
+                                         ? too_slow(diff, *options.fail_above, rows.by_work)
+                                         : std::vector<SlowDown>();
+  const bool certain = is_certain(slow.empty(), before.effect(), after.effect());
+  write(diff, options, runs, rows, certain);
   if (!options.fail_above) return kDone;
-  const std::vector<std::string> slow = too_slow(diff, *options.fail_above);
-  for (const std::string& one : slow) print_line(one);
+  for (const SlowDown& one : slow) print_line(one.text());
   if (const std::string left_out = not_timed(diff); !left_out.empty()) {
     print_line("left out of --fail-above, not timed to the end (--overhead): " + left_out +
                " [TL413]");
   }
-  const bool certain = is_certain(slow.empty(), effect_of(losses_of(tree_before.definitions)),
-                                  effect_of(losses_of(tree_later.definitions)));
   if (!certain) {
     print_line(
         "undecided: the lost parts of the runs could change what --fail-above finds; record them "
@@ -84,8 +170,16 @@ int run_diff(const DiffOptions& options) {
 Command register_diff(CLI::App& program) {
   const auto options = std::make_shared<DiffOptions>();
   CommandOptions known(program, "diff", "Compare two runs: what is slower, faster, new or gone");
-  known.positional("BEFORE", options->before, "A run, archive or profile");
-  known.positional("AFTER", options->after, "The one to compare with it");
+  known.positional(
+      "RUNS", options->runs,
+      "BEFORE AFTER: two runs, archives or profiles; or several of each side, BEFORE... "
+      "-- AFTER..., whose medians are compared");
+  known.texts("--after", "RUN", options->after,
+              "A run of the later side, as behind --; can be repeated");
+  static const std::map<std::string, DiffBy> by = {{"work", DiffBy::kWork},
+                                                   {"time", DiffBy::kTime}};
+  known.choice("--by", options->by, by,
+               "Compare work, with waiting apart, or time (default: work, where it was measured)");
   known.flag("--tree", options->tree, "Only the call paths");
   known.flag("--flat", options->flat, "Only the regions");
   known.number("--min-percent", "P", options->min_percent, {0, 100, "a percentage from 0 to 100"},
@@ -95,6 +189,9 @@ Command register_diff(CLI::App& program) {
       "Exit status 1 if the whole, or a region with 1% of it, takes P% longer, 4 if a run lost "
       "too much to tell");
   known.flag("--json", options->json, "Print JSON, complete unless limited");
+  known.choice("--format", options->format, ci_formats(),
+               "How to print: text, json, and with --fail-above JUnit XML, annotations of GitHub "
+               "Actions, Markdown");
   known.colour(options->colour);
   return {known.app(), [options] { return run_diff(*options); }};
 }

@@ -30,15 +30,28 @@ std::string diff_region_name(const DiffRegion& region) {
   return region.name.empty() ? "(more call paths)" : region.name;
 }
 
-DiffRow row_of(const DiffRegion& region, const DiffSide& before, const DiffSide& after) {
-  return {diff_region_name(region), NodeId{}, region.file, region.line, before, after};
+DiffRow row_of(const DiffRegion& region, const DiffSide& before, const DiffSide& after,
+               bool by_work) {
+  const auto own = [&](const DiffSide& side) { return by_work ? side.working : side.exclusive; };
+  return {diff_region_name(region),
+          NodeId{},
+          region.file,
+          region.line,
+          before,
+          after,
+          own(before),
+          own(after)};
 }
 
 void finish_rows(DiffRows& rows, const Diff& diff, const DiffRowOptions& options) {
-  const double least = longer(diff) * options.min_percent / 100;
-  const std::size_t all = rows.rows.size();
-  std::erase_if(rows.rows, [&](const DiffRow& row) { return std::abs(row.difference()) < least; });
-  rows.hidden = all - rows.rows.size();
+  const double least = longer(diff, options.by_work) * options.min_percent / 100;
+  rows.hidden += std::erase_if(
+      rows.rows, [&](const DiffRow& row) { return std::abs(row.difference()) < least; });
+  if (options.by_work) {
+    rows.within_spread = std::erase_if(rows.rows, [&](const DiffRow& row) {
+      return !beyond_spread(diff, row.before.working_range, row.after.working_range);
+    });
+  }
   std::ranges::stable_sort(rows.rows, [](const DiffRow& a, const DiffRow& b) {
     return std::abs(a.difference()) > std::abs(b.difference());
   });
@@ -86,7 +99,7 @@ DiffRows region_rows(const Diff& diff, const DiffRowOptions& options) {
   DiffRows rows;
   for (const DiffRegion& region : diff.regions) {
     if (!region.before.there && !region.after.there) continue;
-    rows.rows.push_back(row_of(region, region.before, region.after));
+    rows.rows.push_back(row_of(region, region.before, region.after, options.by_work));
   }
   finish_rows(rows, diff, options);
   return rows;
@@ -95,11 +108,11 @@ DiffRows region_rows(const Diff& diff, const DiffRowOptions& options) {
 DiffRows call_path_rows(const Diff& diff, const DiffRowOptions& options) {
   DiffRows rows;
   std::vector<std::size_t> nodes;
-  const double least = longer(diff) * options.min_percent / 100;
+  const double least = longer(diff, options.by_work) * options.min_percent / 100;
   for (std::size_t i = 0; i < diff.nodes.size(); ++i) {
     const DiffNode& node = diff.nodes[i];
     if (!node.before.there && !node.after.there) continue;
-    DiffRow row = row_of(diff.regions[node.region], node.before, node.after);
+    DiffRow row = row_of(diff.regions[node.region], node.before, node.after, options.by_work);
     if (std::abs(row.difference()) < least) {
       ++rows.hidden;
       continue;
@@ -107,9 +120,7 @@ DiffRows call_path_rows(const Diff& diff, const DiffRowOptions& options) {
     row.node = NodeId{static_cast<std::uint32_t>(i)};
     rows.rows.push_back(std::move(row));
   }
-  const std::uint64_t hidden = rows.hidden;
   finish_rows(rows, diff, options);
-  rows.hidden += hidden;
   return rows;
 }
 
@@ -128,20 +139,46 @@ std::vector<std::string> path_of(const Diff& diff, NodeId node, std::size_t most
   return path;
 }
 
-double longer(const Diff& diff) { return std::max(std::abs(diff.before), std::abs(diff.after)); }
-
-std::vector<std::string> too_slow(const Diff& diff, double percent) {
-  std::vector<std::string> result;
-  const auto check = [&](const std::string& what, double before, double after) {
-    if (after - before <= std::abs(before) * percent / 100) return;
-    result.push_back(formatted("{} takes {:.3g} s instead of {:.3g} s", what, after, before));
+double longer(const Diff& diff, bool by_work) {
+  const auto whole = [&](const profile::DiffTotals& side) {
+    return std::abs(by_work ? side.working : side.all);
   };
-  check("the whole", diff.before, diff.after);
+  return std::max(whole(diff.before), whole(diff.after));
+}
+
+bool beyond_spread(const Diff& diff, const profile::DiffRange& before,
+                   const profile::DiffRange& after) {
+  if (diff.before.runs < 2 || diff.after.runs < 2) return true;
+  return after.least > before.most || before.least > after.most;
+}
+
+std::string SlowDown::text() const {
+  return formatted("{} {} {:.3g} s instead of {:.3g} s", name.empty() ? "the whole" : name,
+                   of_work ? "works" : "takes", after, before);
+}
+
+std::vector<SlowDown> too_slow(const Diff& diff, double percent, bool by_work) {
+  std::vector<SlowDown> result;
+  const auto check = [&](SlowDown one) {
+    if (one.after - one.before <= std::abs(one.before) * percent / 100) return;
+    one.of_work = by_work;
+    result.push_back(std::move(one));
+  };
+  const double whole = by_work ? diff.after.working : diff.after.all;
+  if (!by_work || beyond_spread(diff, diff.before.working_range, diff.after.working_range)) {
+    check({"", "", 0, by_work ? diff.before.working : diff.before.all, whole});
+  }
   for (const DiffRegion& region : diff.regions) {
-    const bool counts = region.after.inclusive >= kLeastDiffShare * std::abs(diff.after);
-    if (region.before.there && region.after.there && counts && !is_not_timed(region)) {
-      check(diff_region_name(region), region.before.inclusive, region.after.inclusive);
+    const DiffSide &before = region.before, &after = region.after;
+    if (!before.there || !after.there || is_not_timed(region)) continue;
+    if (by_work &&
+        !beyond_spread(diff, before.inclusive_working_range, after.inclusive_working_range)) {
+      continue;
     }
+    const SlowDown one{diff_region_name(region), region.file, region.line,
+                       by_work ? before.inclusive_working : before.inclusive,
+                       by_work ? after.inclusive_working : after.inclusive};
+    if (one.after >= kLeastDiffShare * std::abs(whole)) check(one);
   }
   return result;
 }

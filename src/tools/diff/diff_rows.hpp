@@ -36,20 +36,29 @@ struct DiffRow {
   std::uint32_t line = 0;
   profile::DiffSide before;
   profile::DiffSide after;
+  // Work or exclusive times; a difference of inclusive times would appear in every caller, too.
+  double own_before = 0;
+  double own_after = 0;
 
   Change change() const;
-  // Of exclusive times; a difference of inclusive times would appear in every caller, too.
-  double difference() const { return after.exclusive - before.exclusive; }
+  double difference() const { return own_after - own_before; }
 };
 
 struct DiffRowOptions {
   double min_percent = 0;  // of the longer run: hide rows that changed by less
+  bool by_work = false;    // compare work; else exclusive times
 };
 
 struct DiffRows {
   std::vector<DiffRow> rows;  // the largest change first
   std::uint64_t hidden = 0;
+  std::uint64_t within_spread = 0;  // hidden as well: runs of one side differ as much
 };
+
+// Whether a change of work is not within the spread of the runs: the highest of one side is below
+// the lowest of the other. True where a side has one run only.
+bool beyond_spread(const profile::Diff& diff, const profile::DiffRange& before,
+                   const profile::DiffRange& after);
 
 DiffRows region_rows(const profile::Diff& diff, const DiffRowOptions& options);
 DiffRows call_path_rows(const profile::Diff& diff, const DiffRowOptions& options);
@@ -60,12 +69,23 @@ std::string name_of_node(const profile::Diff& diff, profile::NodeId node);
 std::vector<std::string> path_of(const profile::Diff& diff, profile::NodeId node, std::size_t most);
 
 // The whole of the longer run, by which changes are large or small.
-double longer(const profile::Diff& diff);
+double longer(const profile::Diff& diff, bool by_work);
 
-// Names the whole run and the regions with at least a hundredth of it whose inclusive time
-// grew by more than `percent`. Empty: none. Functions that --overhead has not timed to the end in
-// one of the runs are left out.
-std::vector<std::string> too_slow(const profile::Diff& diff, double percent);
+// A region that grew by more than --fail-above allows, or the whole.
+struct SlowDown {
+  std::string name;  // empty: the whole
+  std::string file;
+  std::uint32_t line = 0;
+  double before = 0;  // seconds, with the regions inside
+  double after = 0;
+  bool of_work = false;
+  std::string text() const;  // "the whole takes 2 s instead of 1 s"
+};
+
+// The whole run and the regions with at least a hundredth of it whose inclusive time, or work with
+// the regions inside, grew by more than `percent`, beyond the spread of the runs. Functions that
+// --overhead has not timed to the end in one of the runs are left out.
+std::vector<SlowDown> too_slow(const profile::Diff& diff, double percent, bool by_work);
 // Names these functions, those that took longest first; empty: none.
 std::string not_timed(const profile::Diff& diff);
 

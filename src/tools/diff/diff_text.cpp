@@ -36,11 +36,17 @@ std::string relative(double before, double after) {
 std::string change_of(const DiffRow& row) {
   const Change change = row.change();
   if (change == Change::kNew || change == Change::kGone) return std::string(change_name(change));
-  return relative(row.before.exclusive, row.after.exclusive);
+  return relative(row.own_before, row.own_after);
 }
 
-std::string seconds_of(const DiffSide& side, const Terminal& terminal) {
-  return side.there ? duration(side.exclusive, terminal) : "-";
+std::string seconds_of(const DiffSide& side, double own, const Terminal& terminal) {
+  return side.there ? duration(own, terminal) : "-";
+}
+
+// Half of the distance between the lowest and the highest run of the side that differs more.
+double spread_of(const DiffRow& row) {
+  const auto half = [](const profile::DiffRange& one) { return (one.most - one.least) / 2; };
+  return std::max(half(row.before.working_range), half(row.after.working_range));
 }
 
 std::string visits_of(const DiffRow& row, const Terminal& terminal) {
@@ -70,8 +76,22 @@ std::string diff_place(const DiffRow& row) {
 
 using Cells = std::vector<std::string>;
 
-Cells headings(const std::optional<DiffParts>& parts) {
-  if (!parts) return {"change", "%", "before", "after", "visits"};
+// The columns of a table.
+struct DiffColumns {
+  std::optional<DiffParts> parts;
+  bool by_work = false;
+  bool spread = false;  // a side has several runs
+};
+
+Cells headings(const DiffColumns& columns) {
+  const std::optional<DiffParts>& parts = columns.parts;
+  if (!parts) {
+    Cells cells = {"change", "%", "before", "after"};
+    if (columns.spread) cells.emplace_back("spread");
+    if (columns.by_work) cells.emplace_back("waiting");
+    cells.emplace_back("visits");
+    return cells;
+  }
   return {"change",
           "before",
           "after",
@@ -80,19 +100,25 @@ Cells headings(const std::optional<DiffParts>& parts) {
           formatted("%/{}", parts->noun)};
 }
 
-double diff_mean(const DiffSide& side, std::uint64_t parts) {
-  return side.exclusive / static_cast<double>(parts);
-}
+double diff_mean(double own, std::uint64_t parts) { return own / static_cast<double>(parts); }
 
 // Sums, and means where the runs have different numbers of parts.
-Cells diff_cells(const DiffRow& row, const std::optional<DiffParts>& parts,
-                 const Terminal& terminal) {
+Cells diff_cells(const DiffRow& row, const DiffColumns& columns, const Terminal& terminal) {
+  const std::optional<DiffParts>& parts = columns.parts;
   const std::string change = signed_duration(row.difference(), terminal);
-  const std::string before = seconds_of(row.before, terminal);
-  const std::string after = seconds_of(row.after, terminal);
-  if (!parts) return {change, change_of(row), before, after, visits_of(row, terminal)};
-  const double mean_before = diff_mean(row.before, parts->before);
-  const double mean_after = diff_mean(row.after, parts->after);
+  const std::string before = seconds_of(row.before, row.own_before, terminal);
+  const std::string after = seconds_of(row.after, row.own_after, terminal);
+  if (!parts) {
+    Cells cells = {change, change_of(row), before, after};
+    if (columns.spread) cells.push_back(duration(spread_of(row), terminal));
+    if (columns.by_work) {
+      cells.push_back(signed_duration(row.after.waiting - row.before.waiting, terminal));
+    }
+    cells.push_back(visits_of(row, terminal));
+    return cells;
+  }
+  const double mean_before = diff_mean(row.own_before, parts->before);
+  const double mean_after = diff_mean(row.own_after, parts->after);
   const bool both = row.before.there && row.after.there;
   return {change,
           before,
@@ -105,15 +131,20 @@ Cells diff_cells(const DiffRow& row, const std::optional<DiffParts>& parts,
 void write_table(const char* title, const DiffRows& rows, const Diff& diff, const DiffRuns& runs,
                  const DiffRowOptions& options, const Terminal& terminal, Output& output) {
   output.write("\n" + terminal.paint(title, Ink::kAccent) +
-               terminal.paint("  by the change of their own time (excl)", Ink::kDim) + "\n\n");
+               terminal.paint(options.by_work ? "  by the change of their own work"
+                                              : "  by the change of their own time (excl)",
+                              Ink::kDim) +
+               "\n\n");
+  const DiffColumns columns{runs.parts, options.by_work,
+                            options.by_work && runs.before.size() + runs.after.size() > 2};
   Table table(terminal, 1);
-  for (std::string& heading : headings(runs.parts)) table.add_column(std::move(heading));
+  for (std::string& heading : headings(columns)) table.add_column(std::move(heading));
   for (const DiffRow& row : rows.rows) {
     TableRow line;
-    line.cells = diff_cells(row, runs.parts, terminal);
+    line.cells = diff_cells(row, columns, terminal);
     line.name = printable(row.node.defined() ? joined_path(diff, row.node) : row.name);
     line.place = diff_place(row);
-    const double much = kMuch * longer(diff);
+    const double much = kMuch * longer(diff, options.by_work);
     line.ink = std::abs(row.difference()) >= much ? Ink::kBold : Ink::kPlain;
     table.add_row(std::move(line));
   }
@@ -124,15 +155,50 @@ void write_table(const char* title, const DiffRows& rows, const Diff& diff, cons
                                           count(rows.hidden), options.min_percent),
                                 Ink::kDim));
   }
+  if (rows.within_spread > 0) {
+    output.write(terminal.paint(formatted("Not shown: {} by as much as runs of one side differ\n",
+                                          count(rows.within_spread)),
+                                Ink::kDim));
+  }
 }
 
-ordered_json side_json(const DiffSide& side, std::uint64_t parts) {
+void write_side(const char* name, const profile::DiffTotals& side,
+                const std::vector<std::string>& runs, bool by_work, const Terminal& terminal,
+                Output& output) {
+  std::string line =
+      formatted("{}  {}", name, duration(by_work ? side.working : side.all, terminal, " "));
+  if (by_work) line += formatted(" of work in {}", duration(side.all, terminal, " "));
+  line += "  " + printable(runs.front());
+  if (runs.size() > 1) line += formatted(" and {}, median", plural(runs.size() - 1, "other"));
+  output.write(line + "\n");
+}
+
+// The factors by which the machine was slower in some runs than in others.
+void write_factors(const Diff& diff, const Terminal& terminal, Output& output) {
+  std::vector<double> factors = diff.before.factors;
+  factors.insert(factors.end(), diff.after.factors.begin(), diff.after.factors.end());
+  if (factors.empty()) return;
+  const auto [least, most] = std::ranges::minmax(factors);
+  output.write(terminal.paint(
+      formatted("work below is divided by what all regions of a run share: {:.2f} to {:.2f}\n",
+                least, most),
+      Ink::kDim));
+}
+
+ordered_json side_json(const DiffSide& side, const DiffColumns& columns, std::uint64_t parts) {
   if (!side.there) return {};
   ordered_json one = {{"visits", side.visits},
                       {"given_up", side.at_least},
                       {"inclusive_s", side.inclusive},
                       {"exclusive_s", side.exclusive}};
-  if (parts > 0) one["mean_exclusive_s"] = diff_mean(side, parts);
+  if (parts > 0) one["mean_exclusive_s"] = diff_mean(side.exclusive, parts);
+  if (!columns.by_work) return one;
+  one["working_s"] = side.working;
+  one["waiting_s"] = side.waiting;
+  one["inclusive_working_s"] = side.inclusive_working;
+  if (columns.spread) {
+    one["working_range_s"] = {side.working_range.least, side.working_range.most};
+  }
   return one;
 }
 
@@ -176,52 +242,83 @@ class PathTable {
 };
 
 // `path`: its number; -1: it is a region.
-ordered_json diff_row_json(const DiffRow& row, std::int64_t path, const DiffParts& parts) {
+ordered_json diff_row_json(const DiffRow& row, std::int64_t path, const DiffColumns& columns) {
+  const DiffParts parts = columns.parts.value_or(DiffParts{});
   ordered_json one;
   one["name"] = row.name;
   if (path >= 0) one["path"] = path;
   one["file"] = row.file;
   one["line"] = row.line;
   one["change"] = change_name(row.change());
-  one["before"] = side_json(row.before, parts.before);
-  one["after"] = side_json(row.after, parts.after);
-  one["exclusive_change_s"] = row.difference();
-  one["exclusive_change_share"] = row.before.exclusive > 0
-                                      ? ordered_json(row.difference() / row.before.exclusive)
-                                      : ordered_json();
+  one["before"] = side_json(row.before, columns, parts.before);
+  one["after"] = side_json(row.after, columns, parts.after);
+  const double change = row.after.exclusive - row.before.exclusive;
+  one["exclusive_change_s"] = change;
+  one["exclusive_change_share"] =
+      row.before.exclusive > 0 ? ordered_json(change / row.before.exclusive) : ordered_json();
+  if (columns.by_work) one["working_change_s"] = row.difference();
   one["inclusive_change_s"] = row.after.inclusive - row.before.inclusive;
   return one;
 }
 
 void write_json_rows(const char* key, const DiffRows& rows, const PathTable& paths,
-                     const DiffRuns& runs, Output& output) {
+                     const DiffColumns& columns, Output& output) {
   output.write(formatted(",\n\"{}\": {{\n  \"hidden\": {},\n  \"rows\": [", key, rows.hidden));
   const char* separator = "\n    ";
   for (const DiffRow& row : rows.rows) {
     if (output.closed()) return;
-    const DiffParts parts = runs.parts.value_or(DiffParts{});
-    output.write(separator + json_text(diff_row_json(row, paths.of(row.node), parts)));
+    output.write(separator + json_text(diff_row_json(row, paths.of(row.node), columns)));
     separator = ",\n    ";
   }
   output.write("\n  ]\n}");
 }
 
+ordered_json totals_json(const profile::DiffTotals& side, const std::vector<std::string>& runs,
+                         const std::vector<std::string>& losses, bool by_work) {
+  ordered_json one = {{"run", runs.front()}, {"total_s", side.all}, {"losses", losses}};
+  if (runs.size() > 1) one["runs"] = runs;
+  if (by_work) one["working_s"] = side.working;
+  if (!side.factors.empty()) one["factors"] = side.factors;
+  return one;
+}
+
 }  // namespace
+
+CiReport ci_report_of(const Diff& diff, const DiffRuns& runs, double percent, bool by_work,
+                      bool certain) {
+  CiReport report{"timeloom diff", runs.before.front() + " > " + runs.after.front(), {}, {}};
+  for (const std::string& loss : runs.losses_before) report.losses.push_back("before: " + loss);
+  for (const std::string& loss : runs.losses_after) report.losses.push_back("after: " + loss);
+  for (const SlowDown& one : too_slow(diff, percent, by_work)) {
+    report.results.push_back({one.name.empty() ? "the whole" : one.name,
+                              certain ? CiOutcome::kFail : CiOutcome::kUndecided, one.text(),
+                              one.file, one.line});
+  }
+  if (report.results.empty()) {
+    report.results.push_back({formatted("nothing takes {:g}% longer", percent),
+                              certain ? CiOutcome::kPass : CiOutcome::kUndecided,
+                              certain ? "" : "the lost parts of the runs could change that"});
+  }
+  return report;
+}
 
 void write_diff(const Diff& diff, const DiffRuns& runs, const DiffTables& tables,
                 const DiffRowOptions& options, const Terminal& terminal, Output& output) {
-  output.write(formatted("before  {}  {}\nafter   {}  {}\n", duration(diff.before, terminal, " "),
-                         printable(runs.before), duration(diff.after, terminal, " "),
-                         printable(runs.after)));
-  output.write(terminal.paint(
-      formatted("change  {}  {}\n", signed_duration(diff.after - diff.before, terminal),
-                relative(diff.before, diff.after)),
-      Ink::kBold));
+  const bool by_work = options.by_work;
+  write_side("before", diff.before, runs.before, by_work, terminal, output);
+  write_side("after ", diff.after, runs.after, by_work, terminal, output);
+  const double before = by_work ? diff.before.working : diff.before.all;
+  const double after = by_work ? diff.after.working : diff.after.all;
+  output.write(
+      terminal.paint(formatted("change  {}  {}{}\n", signed_duration(after - before, terminal),
+                               relative(before, after), by_work ? " of work" : ""),
+                     Ink::kBold));
+  if (by_work) write_factors(diff, terminal, output);
   if (runs.parts) {
-    const auto& [noun, before, after] = *runs.parts;
+    const auto& [noun, parts_before, parts_after] = *runs.parts;
     output.write(terminal.paint(
         formatted("! {} before, {} after: times are sums of all, those with /{} the mean of one\n",
-                  plural(before, noun), count(after), noun),
+                  plural(parts_before, noun), count(parts_after), noun),
         Ink::kWarning));
   }
   if (const std::string names = not_timed(diff); !names.empty()) {
@@ -249,25 +346,28 @@ void write_diff_json(const Diff& diff, const DiffRuns& runs, const DiffTables& t
   ordered_json head;
   head["format"] = "timeloom-diff";
   head["version"] = 2;
-  head["before"] = {{"run", runs.before}, {"total_s", diff.before}, {"losses", runs.losses_before}};
-  head["after"] = {{"run", runs.after}, {"total_s", diff.after}, {"losses", runs.losses_after}};
+  head["before"] = totals_json(diff.before, runs.before, runs.losses_before, options.by_work);
+  head["after"] = totals_json(diff.after, runs.after, runs.losses_after, options.by_work);
   if (runs.parts) {
     head["parts"] = runs.parts->noun;
     head["before"]["parts"] = runs.parts->before;
     head["after"]["parts"] = runs.parts->after;
   }
-  head["change_s"] = diff.after - diff.before;
+  head["by"] = options.by_work ? "work" : "time";
+  head["change_s"] = diff.after.all - diff.before.all;
   head["change_share"] =
-      diff.before > 0 ? ordered_json(diff.after / diff.before - 1) : ordered_json();
+      diff.before.all > 0 ? ordered_json(diff.after.all / diff.before.all - 1) : ordered_json();
+  const DiffColumns columns{runs.parts, options.by_work,
+                            runs.before.size() + runs.after.size() > 2};
   std::string text = json_text(head, 0);
   text.erase(text.rfind("\n}"));
   output.write(text);
   const DiffRows paths = tables.tree ? call_path_rows(diff, options) : DiffRows{};
   const PathTable table(diff, paths);
-  if (tables.flat) write_json_rows("regions", region_rows(diff, options), table, runs, output);
+  if (tables.flat) write_json_rows("regions", region_rows(diff, options), table, columns, output);
   if (tables.tree) {
     table.write(output);
-    write_json_rows("call_paths", paths, table, runs, output);
+    write_json_rows("call_paths", paths, table, columns, output);
   }
   output.write("\n}\n");
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/ci/ci_report.hpp"
 #include "tools/diff/diff_rows.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"
@@ -14,8 +15,8 @@
 namespace timeloom::tools {
 
 struct DiffRuns {
-  std::string before;  // their names
-  std::string after;
+  std::vector<std::string> before;  // their names
+  std::vector<std::string> after;
   std::optional<DiffParts> parts;            // whose numbers differ
   std::vector<std::string> losses_before{};  // sentences, as in RunFacts
   std::vector<std::string> losses_after{};
@@ -28,6 +29,9 @@ struct DiffTables {
 
 void write_diff(const profile::Diff& diff, const DiffRuns& runs, const DiffTables& tables,
                 const DiffRowOptions& options, const Terminal& terminal, Output& output);
+// `percent`: --fail-above; `certain`: what the runs lost cannot change the answer.
+CiReport ci_report_of(const profile::Diff& diff, const DiffRuns& runs, double percent, bool by_work,
+                      bool certain);
 void write_diff_json(const profile::Diff& diff, const DiffRuns& runs, const DiffTables& tables,
                      const DiffRowOptions& options, Output& output);
 

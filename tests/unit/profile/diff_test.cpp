@@ -46,8 +46,8 @@ TEST(Diff, PutsRegionsAndCallPathsSideBySide) {
   EXPECT_EQ(nodes(diff),
             "main 1/3/1 1/4.607/0.5; main>f 1/2/2 2/4/4; main>g - 1/0.107/0.1; "
             "g>f - 1/0.007/0.007; ");
-  EXPECT_DOUBLE_EQ(diff.before, 3);
-  EXPECT_DOUBLE_EQ(diff.after, 4.607);
+  EXPECT_DOUBLE_EQ(diff.before.all, 3);
+  EXPECT_DOUBLE_EQ(diff.after.all, 4.607);
   EXPECT_TRUE(diff.shared);
 }
 
@@ -93,7 +93,51 @@ TEST(Diff, TakesDifferencesOfProfiles) {
   const Diff diff = compare(run("main +1 f +2 ) )"), tree);
   EXPECT_EQ(regions(diff),
             "main 1/0.003/0.001 -1/-0.005/-0.003; f 1/0.002/0.002 -1/-0.002/-0.002; ");
-  EXPECT_DOUBLE_EQ(diff.after, -0.005);
+  EXPECT_DOUBLE_EQ(diff.after.all, -0.005);
+}
+
+// A run whose functions a to f worked for so many milliseconds, in the whole `factor` times as
+// long.
+DiffRun worked(const CallTree& tree, const std::vector<double>& ms, double factor) {
+  DiffRun run{&tree};
+  for (const double one : ms) {
+    run.working.push_back(one * factor / 1000);
+    run.waiting.push_back(0.001);
+  }
+  return run;
+}
+
+TEST(Diff, OfSeveralRunsHasMediansWithoutTheFactorOfTheMachine) {
+  const CallTree tree = run("a +1 ) b +1 ) c +1 ) d +1 ) e +1 ) f +1 )");
+  const std::vector<DiffRun> before = {worked(tree, {100, 50, 40, 30, 20, 10}, 1),
+                                       worked(tree, {104, 50, 40, 30, 20, 10}, 1.5),
+                                       worked(tree, {96, 50, 40, 30, 20, 10}, 1)};
+  const std::vector<DiffRun> after = {worked(tree, {100, 50, 40, 30, 60, 10}, 2),
+                                      worked(tree, {100, 50, 40, 30, 64, 10}, 1)};
+  const Diff diff = compare(before, after);
+  EXPECT_TRUE(diff.measured);
+  EXPECT_EQ(diff.before.runs, 3u);
+  EXPECT_EQ(diff.before.factors, (std::vector<double>{1, 1.5, 1}));
+  EXPECT_EQ(diff.after.factors, (std::vector<double>{2, 1}));
+  EXPECT_DOUBLE_EQ(diff.before.working, 0.25);
+  const DiffRegion& a = diff.regions[0];
+  const DiffRegion& e = diff.regions[4];
+  EXPECT_DOUBLE_EQ(a.before.working, 0.1);
+  EXPECT_DOUBLE_EQ(a.before.working_range.least, 0.096);
+  EXPECT_DOUBLE_EQ(a.before.working_range.most, 0.104);
+  EXPECT_DOUBLE_EQ(e.before.working, 0.02);
+  EXPECT_DOUBLE_EQ(e.after.working, 0.062);
+  EXPECT_DOUBLE_EQ(e.after.waiting, 0.001);
+}
+
+TEST(Diff, OneRunOfEachSideHasItsWorkAsMeasured) {
+  const CallTree tree = run("a +1 ) b +1 ) c +1 ) d +1 ) e +1 ) f +1 )");
+  const std::vector<DiffRun> before = {worked(tree, {100, 50, 40, 30, 20, 10}, 1)};
+  const std::vector<DiffRun> after = {worked(tree, {100, 50, 40, 30, 20, 10}, 2)};
+  const Diff diff = compare(before, after);
+  EXPECT_TRUE(diff.after.factors.empty());
+  EXPECT_DOUBLE_EQ(diff.regions[0].after.working, 0.2);
+  EXPECT_FALSE(compare(tree, tree).measured);
 }
 
 TEST(Diff, KnowsWhatWasNotTimedToTheEnd) {

@@ -8,6 +8,7 @@
 
 #include "core/measuring_cost.hpp"
 #include "core/throttled.hpp"
+#include "core/waiting_metric.hpp"
 #include "profile/story.hpp"
 #include "tools/check/check_text.hpp"
 
@@ -51,6 +52,33 @@ TEST(CheckJudge, MeasuresEveryQuantity) {
   EXPECT_EQ(line("wall < 0.25s"), "FAIL 0.25 s");
   EXPECT_EQ(line("threads == 2"), "PASS 2");
   EXPECT_EQ(line("processes == 1"), "PASS 1");
+}
+
+TEST(CheckJudge, TellsWorkFromWaiting) {
+  profile::CallTree tree = sample();
+  EXPECT_EQ(line("work < 1s", tree), "ERROR the run has not measured for how long it waited");
+  EXPECT_EQ(line("waiting(db.load) < 1s", tree),
+            "ERROR the run has not measured for how long it waited");
+  tree.definitions.metrics = {waiting_metric()};
+  for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
+    const Region& region = tree.definitions.regions[tree.nodes[i].region.value()];
+    if (region.name == "app.load")
+      tree.locations[0].samples.push_back({MetricId{0}, profile::NodeId{i}, 70'000'000});
+  }
+  EXPECT_EQ(line("work < 1s", tree), "PASS 0.108 s");
+  EXPECT_EQ(line("waiting == 70ms", tree), "PASS 70 ms");
+  EXPECT_EQ(line("work(app.load) < 9ms", tree), "FAIL 10 ms");
+  EXPECT_EQ(line("waiting(app.load) < 1s", tree), "PASS 0.07 s");
+  EXPECT_EQ(line("waiting_lock(app.load) < 1s", tree),
+            "ERROR the run has no causes of waiting; record it with timeloom run --causes");
+  EXPECT_EQ(line("gc == 0s", tree), "PASS 0 s");
+}
+
+TEST(CheckJudge, MeasuresCollections) {
+  profile::Story story;
+  story.thread("main", "main +10 gc.collect +5 callback +3 ) ) gc.collect +2 ) )");
+  story.definitions().clock.ticks_per_second = 1000;
+  EXPECT_EQ(line("gc <= 9ms", story.fold()), "FAIL 10 ms");
 }
 
 TEST(CheckJudge, CountsTheTimeOfRecursionOnceAndItsVisitsAll) {

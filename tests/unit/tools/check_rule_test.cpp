@@ -57,8 +57,9 @@ std::string refused(const std::string& text) {
 
 TEST(CheckRule, RefusesWhatMakesNoSense) {
   const std::string kinds =
-      "; there are total, self, visits, min, max, mean, wall, overhead, efficiency, balance, "
-      "communication, threads, processes";
+      "; there are total, self, visits, min, max, mean, work, waiting, wall, gc, overhead, "
+      "efficiency, balance, communication, threads, processes, and waiting_ with unknown, "
+      "processor, gil, lock, thread, message, io, time";
   EXPECT_EQ(refused(""), "a quantity is missing" + kinds);
   EXPECT_EQ(refused("< 5"), "a quantity is missing" + kinds);
   EXPECT_EQ(refused("count(f) < 5"), "'count' is not a quantity" + kinds);

@@ -1,0 +1,71 @@
+#include "tools/ci/ci_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace timeloom::tools {
+namespace {
+
+std::string written(const CiReport& report, CiFormat format) {
+  testing::internal::CaptureStdout();
+  Output output;
+  write_ci_report(report, format, output);
+  output.flush();
+  return testing::internal::GetCapturedStdout();
+}
+
+// The hostile names are a run's: whoever writes one must not write XML or a workflow command.
+CiReport sample() {
+  const std::string here = std::filesystem::current_path().string();
+  return {"timeloom check",
+          "run <1>",
+          {{"total(f) < 2s", CiOutcome::kPass, "1 s"},
+           {"visits(\"a\n::error::x\") < 1", CiOutcome::kFail, "5%, a|b", here + "/src/a,b.py", 7},
+           {"work < 1s", CiOutcome::kError, "not measured", "/elsewhere/c.py", 3},
+           {"self(g) < 1s", CiOutcome::kUndecided, "lost"}},
+          {"9 events could not be recorded"}};
+}
+
+TEST(CiReport, JunitHasAnElementForEachResult) {
+  EXPECT_EQ(written(sample(), CiFormat::kJunit),
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuites tests=\"4\" failures=\"1\" errors=\"2\">\n"
+            "<testsuite name=\"run &lt;1&gt;\" tests=\"4\" failures=\"1\" errors=\"2\">\n"
+            "  <testcase classname=\"timeloom check\" name=\"total(f) &lt; 2s\"/>\n"
+            "  <testcase classname=\"timeloom check\" "
+            "name=\"visits(&quot;a?::error::x&quot;) &lt; 1\" file=\"src/a,b.py\" line=\"7\">\n"
+            "    <failure type=\"fail\" message=\"5%, a|b\"/>\n"
+            "  </testcase>\n"
+            "  <testcase classname=\"timeloom check\" name=\"work &lt; 1s\">\n"
+            "    <error type=\"error\" message=\"not measured\"/>\n"
+            "  </testcase>\n"
+            "  <testcase classname=\"timeloom check\" name=\"self(g) &lt; 1s\">\n"
+            "    <error type=\"undecided\" message=\"lost\"/>\n"
+            "  </testcase>\n"
+            "  <system-err>9 events could not be recorded</system-err>\n"
+            "</testsuite>\n</testsuites>\n");
+}
+
+TEST(CiReport, GithubHasAnAnnotationForEachProblem) {
+  EXPECT_EQ(written(sample(), CiFormat::kGithub),
+            "::warning title=timeloom check::run <1>: 9 events could not be recorded\n"
+            "::error file=src/a%2Cb.py,line=7,title=timeloom check::"
+            "visits(\"a?::error::x\") < 1: 5%25, a|b\n"
+            "::error title=timeloom check::work < 1s: not measured\n"
+            "::warning title=timeloom check::self(g) < 1s: lost\n");
+}
+
+TEST(CiReport, MarkdownIsATable) {
+  EXPECT_EQ(written(sample(), CiFormat::kMarkdown),
+            "### timeloom check: 1 of 4 passed\n\nrun &lt;1&gt;\n\n"
+            "> ! 9 events could not be recorded\n\n"
+            "| result | rule | measured | file |\n|---|---|---|---|\n"
+            "| pass | total(f) &lt; 2s | 1 s |  |\n"
+            "| fail | visits(\"a?::error::x\") &lt; 1 | 5%, a\\|b | src/a,b.py:7 |\n"
+            "| error | work &lt; 1s | not measured |  |\n"
+            "| undecided | self(g) &lt; 1s | lost |  |\n");
+}
+
+}  // namespace
+}  // namespace timeloom::tools
