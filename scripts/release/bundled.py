@@ -46,6 +46,13 @@ LIBRARIES = (
         "60dd315c07f616887caa029408308a018ace66e3d142726a97db164b3b8f69fb",
         "Zlib", "LICENSE", ("zlib.h", "zconf.h"), "libz.a",
     ),
+    Library(
+        "zstd", "libzstd-dev", "1.5.4", "pool/main/libz/libzstd/libzstd_1.5.4+dfsg2.orig.tar.xz",
+        "8cf4bbb65e77ec348d052c8d6230eba66d435bddf64c8b5be2fcb16880c19953",
+        "BSD-3-Clause", "LICENSE", ("lib/zstd.h", "lib/zstd_errors.h"), "libzstd.a",
+        ("-DZSTD_BUILD_SHARED=OFF", "-DZSTD_BUILD_PROGRAMS=OFF", "-DZSTD_BUILD_TESTS=OFF",
+         "-DZSTD_MULTITHREAD_SUPPORT=OFF", "-DZSTD_LEGACY_SUPPORT=OFF"),
+    ),
 )  # fmt: skip
 
 
@@ -122,7 +129,8 @@ def build_one(
     elif library.name == "zlib":
         built = build_zlib(source, env)
     else:
-        built = build_by_cmake(library, architecture, source / library.name, env)
+        place = {"expat": "expat", "zstd": "build/cmake"}[library.name]
+        built = build_by_cmake(library, architecture, source / place, env)
     for name in library.headers:
         target = prefix / "include" / pathlib.PurePath(name).name
         # OTF2's configure script generates some headers.

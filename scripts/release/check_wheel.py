@@ -32,6 +32,7 @@ PARTS = {
     "our licence": r"timeloom-[\d.]+\.dist-info/licenses/LICENSE",
     "the licence of OTF2": r"timeloom-[\d.]+\.dist-info/licenses/bundled/otf2\.txt",
     "the licence of expat": r"timeloom-[\d.]+\.dist-info/licenses/bundled/expat\.txt",
+    "the licence of zstd": r"timeloom-[\d.]+\.dist-info/licenses/bundled/zstd\.txt",
     "manual pages": r"timeloom-[\d.]+\.data/data/share/man/man1/timeloom\.1",
     "completion": r"timeloom-[\d.]+\.data/data/share/bash-completion/completions/timeloom",
 }

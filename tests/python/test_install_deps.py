@@ -19,7 +19,7 @@ STAND_INS = {
 }
 BUILD = (
     "build-essential ccache cmake ninja-build ca-certificates libopen-trace-format2-dev libexpat1-dev zlib1g-dev"
-    " libcli11-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev libboost-dev python3 python3-dev python3-venv"
+    " libzstd-dev libcli11-dev libfmt-dev nlohmann-json3-dev libtomlplusplus-dev libboost-dev python3 python3-dev python3-venv"
 )
 
 

@@ -29,6 +29,7 @@ FILES = [
     "timeloom-0.1.0.dist-info/licenses/LICENSE",
     "timeloom-0.1.0.dist-info/licenses/bundled/otf2.txt",
     "timeloom-0.1.0.dist-info/licenses/bundled/expat.txt",
+    "timeloom-0.1.0.dist-info/licenses/bundled/zstd.txt",
     "timeloom-0.1.0.data/data/share/man/man1/timeloom.1",
     "timeloom-0.1.0.data/data/share/bash-completion/completions/timeloom",
 ]

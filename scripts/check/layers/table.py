@@ -17,6 +17,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "exchange": ("profile", "core", "os"),
     "formats/otf2": ("core",),
     "formats/cube": ("profile", "core"),
+    "formats/packed": ("core", "os"),
     "formats/*": ("exchange", "profile", "core"),
     "doors/*/settings": ("settings", "core", "os"),
     "doors/*/format": ("exchange", "profile", "core"),
@@ -79,6 +80,12 @@ FOREIGN_HEADERS = (
         "src/formats/otf2",
     ),
     ForeignHeaders(
+        "zstd's header",
+        re.compile(r"zstd\w*\.h"),
+        re.compile(r"formats/packed/"),
+        "src/formats/packed",
+    ),
+    ForeignHeaders(
         "MPI's header",
         re.compile(r"mpi\.h"),
         re.compile(r"preload/|weave/mpi[^/]*$"),
@@ -116,7 +123,7 @@ CONDITIONS = (
 
 # The namespace of the code in a folder, if it differs from the folder's name. A name with this namespace counts as a
 # use of the folder, whichever header declares it.
-NAMESPACES = {"otf2": "formats/otf2", "cube": "formats/cube"} | {
+NAMESPACES = {"otf2": "formats/otf2", "packed": "formats/packed", "cube": "formats/cube"} | {
     name: name
     for name in (
         "os", "run", "spool", "record", "profile", "exchange", "symbols", "weave", "view", "tools", "python",

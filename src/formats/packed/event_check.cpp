@@ -1,0 +1,51 @@
+#include "formats/packed/event_check.hpp"
+
+#include "core/io.hpp"
+
+namespace timeloom::packed {
+
+bool is_sound(const Event& event, const Definitions& definitions) noexcept {
+  const bool is_handle = event.ref < definitions.io_handles.size();
+  const bool is_communicator = event.ref < definitions.communicators.size();
+  switch (event.kind) {
+    case EventKind::kEnter:
+    case EventKind::kLeave:
+    case EventKind::kTrack:
+    case EventKind::kTrackEnd:
+    case EventKind::kRewindBegin:
+    case EventKind::kRewindEnd: return false;
+    case EventKind::kParameterInt:
+    case EventKind::kParameterUint:
+    case EventKind::kParameterFloat: return event.ref < definitions.parameters.size();
+    case EventKind::kParameterString:
+      return event.ref < definitions.parameters.size() && event.value < definitions.strings.size();
+    case EventKind::kMetric: return event.ref < definitions.metrics.size();
+    case EventKind::kProgramBegin: return event.ref < definitions.groups.size();
+    case EventKind::kIoDuplicate:
+      return is_handle && io_handle_of(event.value) < definitions.io_handles.size();
+    case EventKind::kIoDelete:
+      return event.value < definitions.strings.size() &&
+             event.ref <= static_cast<std::uint32_t>(IoParadigm::kOther);
+    case EventKind::kIoCreate:
+    case EventKind::kIoDestroy:
+    case EventKind::kIoSeek:
+    case EventKind::kIoStatusFlags:
+    case EventKind::kIoRead:
+    case EventKind::kIoWrite:
+    case EventKind::kIoFlush:
+    case EventKind::kIoReadDone:
+    case EventKind::kIoWriteDone:
+    case EventKind::kIoFlushDone: return is_handle;
+    case EventKind::kMpiSend:
+    case EventKind::kMpiRecv:
+    case EventKind::kMpiIsend:
+    case EventKind::kMpiIrecv:
+    case EventKind::kMpiCollectiveEnd:
+    case EventKind::kMpiCollectiveComplete:
+    case EventKind::kCommCreate:
+    case EventKind::kCommDestroy: return is_communicator;
+    default: return event.kind <= EventKind::kTaskComplete;
+  }
+}
+
+}  // namespace timeloom::packed

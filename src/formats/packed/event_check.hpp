@@ -1,0 +1,13 @@
+// Whether an event is one that a source may pass to sinks: of a known kind, with references that
+// are defined. A pure function, for any thread; nothing throws.
+#pragma once
+
+#include "core/definitions.hpp"
+#include "core/event.hpp"
+
+namespace timeloom::packed {
+
+// Of enters and leaves, false: the packer and the unpacker check their regions.
+bool is_sound(const Event& event, const Definitions& definitions) noexcept;
+
+}  // namespace timeloom::packed

@@ -1,0 +1,33 @@
+// The definitions of a run as bytes. Plain functions, for any thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/definitions.hpp"
+#include "formats/packed/varint.hpp"
+
+namespace timeloom::packed {
+
+// All but the properties and the teams, which sources find in the events.
+Bytes bytes_of(const Definitions& definitions);
+// False: the bytes are damaged, or refer to what they do not define.
+bool read_definitions(ByteSpan bytes, Definitions& definitions);
+
+// The facts that are known at the end of a run.
+struct RunEnd {
+  ClockProperties clock;
+  std::map<std::string, std::string> properties;
+  struct OfLocation {
+    std::uint64_t events = 0;  // as a trace counts them
+    std::uint64_t packed = 0;  // as they are in blocks
+    std::uint64_t blocks = 0;
+  };
+  std::vector<OfLocation> locations;  // in the order of the definitions
+};
+Bytes bytes_of(const RunEnd& end);
+bool read_end(ByteSpan bytes, RunEnd& end);
+
+}  // namespace timeloom::packed

@@ -1,0 +1,165 @@
+#include "formats/packed/packed_file.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "core/checksum.hpp"
+#include "core/error.hpp"
+
+namespace timeloom::packed {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
+
+constexpr std::uint64_t kAlignment = 8;
+constexpr std::size_t kSearched = 1 << 16;  // bytes that are searched for a head at a time
+
+constexpr std::uint64_t aligned(std::uint64_t size) {
+  return (size + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+std::uint64_t check_of_words(const void* words, std::size_t bytes) {
+  return words_check({static_cast<const std::uint64_t*>(words), bytes / sizeof(std::uint64_t)});
+}
+
+std::uint64_t check_of(const SectionHead& head) {
+  std::uint64_t words[sizeof(SectionHead) / sizeof(std::uint64_t) - 1];
+  std::memcpy(words, &head, sizeof words);
+  return words_check(words);
+}
+
+// REQUIRES: whole words, at an address that is aligned for them.
+std::uint64_t check_of_body(ByteSpan bytes) { return check_of_words(bytes.data(), bytes.size()); }
+
+bool has_check(const SectionHead& head) {
+  return head.magic == kMagic && head.head_check == check_of(head);
+}
+
+}  // namespace
+
+FileWriter::FileWriter(std::filesystem::path path, std::uint64_t run)
+    : path_(std::move(path)), run_(run) {
+  int error = 0;
+  file_ = os::File::create_exclusive(path_.string(), &error);
+  if (error != 0) fail(error);
+}
+
+void FileWriter::fail(int error) const {
+  throw Error("cannot write " + path_.string() + ": " + std::generic_category().message(error) +
+              " [TL161]");
+}
+
+void FileWriter::append(SectionHead head, ByteSpan body) {
+  Bytes bytes(sizeof head + aligned(body.size()));
+  if (!body.empty()) std::memcpy(bytes.data() + sizeof head, body.data(), body.size());
+  head.run = run_;
+  head.size = body.size();
+  head.body_check = check_of_body(ByteSpan(bytes).subspan(sizeof head));
+  head.head_check = check_of(head);
+  std::memcpy(bytes.data(), &head, sizeof head);
+  const std::lock_guard lock(mutex_);
+  if (const int error = file_.write_at(size_, std::as_bytes(std::span(bytes))); error != 0) {
+    fail(error);
+  }
+  size_ += bytes.size();
+  checks_.push_back(head.head_check);
+}
+
+void FileWriter::check() const {
+  const FileReader written(path_);
+  Bytes body;
+  const bool same =
+      written.damaged_parts() == 0 &&
+      std::ranges::equal(written.sections(), checks_, {},
+                         [](const Section& section) { return section.head.head_check; }) &&
+      std::ranges::all_of(written.sections(),
+                          [&](const Section& section) { return written.read(section, body); });
+  if (same) return;
+  throw Error(path_.string() +
+              " does not hold the written events; make room or choose another disk, and weave "
+              "again [TL162]");
+}
+
+FileReader::FileReader(const std::filesystem::path& path) : path_(path) {
+  int error = 0;
+  file_ = os::File::open_read(path.string(), &error);
+  if (error == 0) size_ = file_.size(&error);
+  if (error != 0) {
+    throw Error("cannot read " + path.string() + ": " + std::generic_category().message(error) +
+                " [TL163]");
+  }
+  find_sections();
+}
+
+bool FileReader::read_head(std::uint64_t at, SectionHead& head) const {
+  int error = 0;
+  const std::span<std::byte> bytes = std::as_writable_bytes(std::span(&head, 1));
+  return file_.read_at(at, bytes, &error) == sizeof head && has_check(head);
+}
+
+// The place of the next head from there on, or the end of the file.
+std::uint64_t FileReader::next_head(std::uint64_t at) const {
+  std::vector<std::uint64_t> words(kSearched / sizeof(std::uint64_t));
+  while (at < size_) {
+    int error = 0;
+    const std::size_t read = file_.read_at(at, std::as_writable_bytes(std::span(words)), &error);
+    if (read < sizeof(std::uint64_t)) return size_;
+    const std::size_t count = read / sizeof(std::uint64_t);
+    for (std::size_t i = 0; i < count; ++i) {
+      SectionHead head;
+      if (static_cast<std::uint32_t>(words[i]) != kMagic) continue;
+      if (read_head(at + i * sizeof(std::uint64_t), head)) return at + i * sizeof(std::uint64_t);
+    }
+    at += count * sizeof(std::uint64_t);
+  }
+  return size_;
+}
+
+void FileReader::find_sections() {
+  const std::string name = path_.string();
+  SectionHead head;
+  if (!read_head(0, head) || head.kind != SectionKind::kDefinitions) {
+    throw Error(name + " is not a packed run, or its start is damaged [TL164]");
+  }
+  if (head.version > kVersion) {
+    throw Error(name + " was packed by a newer version of Timeloom, which can read it [TL165]");
+  }
+  const std::uint64_t run = head.run;
+  for (std::uint64_t at = 0; at < size_;) {
+    if (!read_head(at, head)) {
+      ++damaged_parts_;
+      at = next_head(at + kAlignment);
+      continue;
+    }
+    at += sizeof head;
+    if (head.size > size_ - at) {  // cut off, or a claim
+      ++damaged_parts_;
+      continue;
+    }
+    if (head.run == run && head.version <= kVersion) {
+      sections_.push_back({head, at});
+    } else {
+      ++damaged_parts_;
+    }
+    at += std::min(aligned(head.size), size_ - at);
+  }
+  if (sections_.empty() || sections_.front().head.kind != SectionKind::kDefinitions) {
+    throw Error(name + " is cut off or damaged at its start, where its definitions are [TL164]");
+  }
+}
+
+bool FileReader::read(const Section& section, Bytes& body) const {
+  body.resize(aligned(section.head.size));
+  int error = 0;
+  const std::size_t read =
+      file_.read_at(section.at, std::as_writable_bytes(std::span(body)), &error);
+  if (read != body.size()) return false;
+  if (check_of_body(body) != section.head.body_check) return false;
+  body.resize(section.head.size);
+  return true;
+}
+
+}  // namespace timeloom::packed
