@@ -64,6 +64,9 @@ inline constexpr char kScorepLayoutName[] = "scorep";
 // Present if other tools are to see locations and processes under numbered names ("Master thread",
 // "Process 1") instead of their own. Not written to results.
 inline constexpr char kLocationNames[] = "timeloom::location_names";
+// The form of the trace, if it is not an OTF2 archive: kPackedTrace. Not written to results.
+inline constexpr char kTraceFormat[] = "timeloom::trace_format";
+inline constexpr char kPackedTrace[] = "packed";
 // The names of the machine and of the profile's file (without extension), if the user has
 // chosen them. Not written to results.
 inline constexpr char kMachineName[] = "timeloom::machine_name";

@@ -17,6 +17,7 @@ enum class Item : std::uint8_t {
   kTraceDefinitions,
   kTraceMarkers,
   kTraceEvents,
+  kPacked,
   kProfile,
   kSamples,
   kCallpaths,
@@ -75,6 +76,10 @@ inline constexpr std::array kContents = {
           "", "events of the trace, one file for each thread",
           "Sub-directory containing per location trace\n"
           "                                data."},
+    Entry{Item::kPacked, "traces.packed", Kind::kFile, Role::kResult, "packed trace", "timeloom",
+          "events and definitions of the trace, packed; open it with `timeloom report`, or make an "
+          "OTF2 trace of it: `timeloom convert --to otf2`",
+          "Packed trace of Timeloom.", true},
     Entry{Item::kProfile, "profile.cubex", Kind::kFile, Role::kResult, "CUBE profile",
           "timeloom, Cube",
           "CUBE4 profile: call paths with visits and times; open it with `timeloom report`, "
@@ -120,8 +125,9 @@ inline constexpr std::array kContents = {
 // the opposite order. The anchor comes last: a directory of events without an anchor was
 // left by an interrupted weave. A run without a trace is complete when it has its profile.
 inline constexpr std::array kResults = {
-    Item::kTraceEvents, Item::kTraceDefinitions, Item::kTraceMarkers, Item::kCallpaths,
-    Item::kSamples,     Item::kManifest,         Item::kProfile,      Item::kAnchor};
+    Item::kTraceEvents, Item::kTraceDefinitions, Item::kTraceMarkers,
+    Item::kCallpaths,   Item::kSamples,          Item::kManifest,
+    Item::kProfile,     Item::kPacked,           Item::kAnchor};
 
 constexpr const Entry& entry(Item item) noexcept {
   return kContents[static_cast<std::size_t>(item)];

@@ -29,6 +29,7 @@ constexpr std::array<std::string_view, 2> kSampleSignals = {"urg", "winch"};
 constexpr std::array<std::string_view, 2> kTaskLayouts = {"lanes", "locations"};
 constexpr std::array<std::string_view, 2> kLocationNameChoices = {"python", "scorep"};
 constexpr std::array<std::string_view, 4> kResults = {"all", "trace", "profile", "none"};
+constexpr std::array<std::string_view, 2> kTraceFormats = {"otf2", "packed"};
 
 constexpr std::array kTable = {
 #define TIMELOOM_SETTING(member, type, name, ...) Setting{name, type, __VA_ARGS__},

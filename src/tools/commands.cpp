@@ -8,8 +8,9 @@ std::vector<Command> register_commands(CLI::App& program) {
   std::vector<Command> commands = {
       register_run(program),     register_attach(program),  register_report(program),
       register_view(program),    register_info(program),    register_weave(program),
-      register_score(program),   register_diff(program),    register_check(program),
-      register_convert(program), register_preload(program), register_explain(program),
+      register_pack(program),    register_score(program),   register_diff(program),
+      register_check(program),   register_convert(program), register_preload(program),
+      register_explain(program),
   };
   for (const DoorTools* door : door_tools()) {
     if (door->commands == nullptr) continue;

@@ -36,6 +36,7 @@ Command register_attach(CLI::App& program);
 Command register_report(CLI::App& program);
 Command register_info(CLI::App& program);
 Command register_weave(CLI::App& program);
+Command register_pack(CLI::App& program);
 Command register_score(CLI::App& program);
 Command register_diff(CLI::App& program);
 Command register_convert(CLI::App& program);

@@ -25,6 +25,7 @@
 #include "core/unmeasured.hpp"
 #include "formats/cube/cube_profile.hpp"
 #include "formats/otf2/otf2.hpp"
+#include "formats/packed/packed.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "profile/flat_profile.hpp"
 #include "run/job.hpp"
@@ -34,6 +35,8 @@
 #include "spool/reader.hpp"
 #include "weave/run_contents.hpp"
 #include "weave/spool_source.hpp"
+#include "weave/trace/trace_files.hpp"
+#include "weave/trace/working_directory.hpp"
 
 namespace timeloom::weave {
 namespace fs = std::filesystem;
@@ -110,31 +113,6 @@ void replace_results(const run::Directory& from, const run::Directory& to,
   }
 }
 
-// A directory for the files that are being written. The destructor removes it, even if it is
-// damaged.
-class WorkingDirectory {
- public:
-  explicit WorkingDirectory(const run::Directory& run) : run_(run), directory_(make(run)) {}
-  ~WorkingDirectory() {
-    try {
-      run_.remove(Item::kWorking);
-    } catch (const std::exception&) {  // the next weave removes it
-    }
-  }
-  WorkingDirectory(const WorkingDirectory&) = delete;
-  WorkingDirectory& operator=(const WorkingDirectory&) = delete;
-  const run::Directory& get() const noexcept { return directory_; }
-
- private:
-  static run::Directory make(const run::Directory& run) {
-    run.remove(Item::kWorking);  // of a weave that was interrupted
-    return run.make_private_directory(Item::kWorking);
-  }
-
-  const run::Directory& run_;
-  const run::Directory directory_;
-};
-
 // Before the results are in place: a run with results and without this mark is finished.
 void mark_as_running(const run::Directory& run) {
   const std::optional<run::Directory> spool = run.open_directory(Item::kSpool);
@@ -178,7 +156,8 @@ void write_profile(const profile::CallTree& aggregated, const SpoolSource& sourc
                    const fs::path& directory) {
   cube::ProfileFacts facts;
   facts.parameters = static_cast<std::uint32_t>(source.definitions().parameters.size());
-  if (with_trace) facts.trace_id = otf2::trace_id(directory / run::name_of(Item::kAnchor));
+  const Item trace = source.wants_packed() ? Item::kPacked : Item::kAnchor;
+  if (with_trace) facts.trace_id = trace_id(directory / run::name_of(trace));
   const fs::path file = directory / run::name_of(Item::kProfile);
   // Opening the profile compares its checksums; the trace was compared when it was written.
   if (cube::save(aggregated, file, facts)) const cube::Reader written(file);
@@ -207,6 +186,13 @@ std::vector<ThrottledFunction> throttled_of(const Definitions& definitions) {
   return functions;
 }
 
+std::unique_ptr<RunSink> create_trace(const SpoolSource& source, const fs::path& directory) {
+  if (source.wants_packed()) return packed::create(directory / run::name_of(Item::kPacked));
+  auto trace = otf2::create(directory, fs::path(run::name_of(Item::kAnchor)).stem());
+  for (otf2::EventFiles& files : source.event_files()) trace->take(std::move(files));
+  return trace;
+}
+
 // Properties of the run from the profile, or from the trace where there is no profile.
 struct Written {
   Definitions definitions;
@@ -216,13 +202,12 @@ struct Written {
 Written write_results(SpoolSource& source, const fs::path& directory, const WeaveOptions& options) {
   profile::CallTreeSink tree;
   std::vector<RunSink*> sinks;
-  std::unique_ptr<otf2::Archive> trace;
+  std::unique_ptr<RunSink> trace;
   const bool with_trace = source.wants_trace();
   const bool with_profile = source.wants_profile();
   if (with_profile) sinks.push_back(&tree);
   if (with_trace) {
-    trace = otf2::create(directory, fs::path(run::name_of(Item::kAnchor)).stem());
-    for (otf2::EventFiles& files : source.event_files()) trace->take(std::move(files));
+    trace = create_trace(source, directory);
     sinks.push_back(trace.get());
   }
   for (auto& [location, aggregated] : source.take_profiles())
@@ -335,8 +320,10 @@ void refuse_without_spools(const fs::path& run) {
 // The results of a run, not yet in their places.
 struct Attempt {
   Attempt(const run::Directory& run, const std::vector<spool::SpoolDirectory>& spools,
-          SpoolSource::RankResults rank_results, symbols::CodeNames& names)
+          SpoolSource::RankResults rank_results, symbols::CodeNames& names,
+          std::optional<bool> packed)
       : source(spools, rank_results, &names), working(run) {
+    if (packed) source.pack(*packed);
     note_unmeasured(source, run::unmeasured_in(run.path()));
     source.add_samples(names);
     if (source.samples().empty()) return;
@@ -355,8 +342,10 @@ std::unique_ptr<Attempt> make_results(const run::Directory& run,
                                       const WeaveOptions& options) {
   using enum SpoolSource::RankResults;
   symbols::CodeNames names(options.symbols);
-  auto attempt =
-      std::make_unique<Attempt>(run, spools, options.just_ended ? kJustMade : kCompared, names);
+  const SpoolSource::RankResults ranks = options.packed       ? kIgnored
+                                         : options.just_ended ? kJustMade
+                                                              : kCompared;
+  auto attempt = std::make_unique<Attempt>(run, spools, ranks, names, options.packed);
   try {
     attempt->written = write_results(attempt->source, attempt->working.get(), options);
     return attempt;
@@ -364,7 +353,7 @@ std::unique_ptr<Attempt> make_results(const run::Directory& run,
     if (!attempt->source.has_conversions()) throw;
   }
   attempt.reset();  // and its directory
-  attempt = std::make_unique<Attempt>(run, spools, kIgnored, names);
+  attempt = std::make_unique<Attempt>(run, spools, kIgnored, names, options.packed);
   attempt->written = write_results(attempt->source, attempt->working.get(), options);
   return attempt;
 }

@@ -64,12 +64,14 @@ struct WeaveOptions {
   bool more_ranks = false;  // of the job may join the run: it is not finished
   os::DirectoryId run{};    // the directory that the run must be; empty: any
   bool just_ended = false;  // the ranks have just converted their events
+  // Whether the trace is packed, whatever the run asks for; empty: as it asks for.
+  std::optional<bool> packed{};
 };
 
 // At the end of a program: long enough for a weave of some gigabytes.
 inline constexpr std::chrono::milliseconds kTimeoutAtEnd = std::chrono::minutes(2);
 
-// Weaves the spools of the run into traces.otf2 and profile.cubex inside `run`. Refused while
+// Weaves the spools of the run into a trace and profile.cubex inside `run`. Refused while
 // another weave is at work. May be repeated until it succeeds: all files are written under other
 // names and renamed at the end, and the spools are removed last. The spools stay if a part of them
 // could not be read or a process is still running; such a run is unfinished() and is woven again.
@@ -102,7 +104,8 @@ std::filesystem::path find_run(const std::optional<std::filesystem::path>& path)
 // time.
 std::string other_owner(const std::filesystem::path& run);
 
-// The OTF2 anchor file of a woven run or of a foreign archive. Throws Error.
+// The file by which the trace of a woven run is opened (trace_files.hpp): of OTF2 the anchor, also
+// of a foreign archive. Throws Error.
 std::filesystem::path trace_of(const std::filesystem::path& run);
 
 // False for a run that has a profile only.

@@ -13,12 +13,13 @@
 
 #include "core/error.hpp"
 #include "formats/cube/cube_profile.hpp"
-#include "formats/otf2/otf2.hpp"
+#include "formats/packed/packed.hpp"
 #include "run/contents.hpp"
 #include "run/spools.hpp"
 #include "spool/reader.hpp"
 #include "spool/spool_format.hpp"
 #include "weave/run.hpp"
+#include "weave/trace/trace_files.hpp"
 
 namespace timeloom::weave {
 namespace fs = std::filesystem;
@@ -88,8 +89,9 @@ fs::path find_profile(const fs::path& run) {
 
 // A folder called spool is not sufficient: source trees have one as well.
 bool is_run(const fs::path& directory) {
-  return holds(directory, Item::kAnchor) || has_spools(directory) ||
-         !only_file(directory, ".otf2").empty() || !find_profile(directory).empty();
+  return holds(directory, Item::kAnchor) || holds(directory, Item::kPacked) ||
+         has_spools(directory) || !only_file(directory, ".otf2").empty() ||
+         !find_profile(directory).empty();
 }
 
 void refuse_several_profiles(const fs::path& directory) {
@@ -142,7 +144,7 @@ std::uint64_t begin_of(const run::Directory& run) try {
   } else if (has_profile(path)) {
     begin = cube::definitions_of(cube::Reader(profile_of(path))).clock.realtime;
   }
-  if (!begin && has_trace(path)) begin = otf2::open(trace_of(path))->definitions().clock.realtime;
+  if (!begin && has_trace(path)) begin = open_trace(trace_of(path))->definitions().clock.realtime;
   return begin.value_or(0);
 } catch (const Error&) {
   return 0;
@@ -245,7 +247,7 @@ std::size_t remove_woven_spools(const run::Directory& run, std::size_t woven) {
 
 void refuse_unreadable(const fs::path& run) {
   std::error_code error;
-  for (const Item item : {Item::kAnchor, Item::kProfile, Item::kSpool}) {
+  for (const Item item : {Item::kAnchor, Item::kPacked, Item::kProfile, Item::kSpool}) {
     const fs::path path = path_of(run, item);
     if (!fs::is_symlink(fs::symlink_status(path, error))) continue;
     throw Error(
@@ -265,7 +267,7 @@ void refuse_unreadable(const fs::path& run) {
 }
 
 bool is_woven(const fs::path& run) {
-  if (holds(run, Item::kAnchor)) return true;
+  if (holds(run, Item::kAnchor) || holds(run, Item::kPacked)) return true;
   return !find_profile(run).empty() && !holds(run, Item::kTraceEvents);
 }
 
@@ -350,9 +352,10 @@ fs::path find_run(const std::optional<fs::path>& path) {
     throw Error("the name of the run is empty; " + std::string(kWhatToName) + " [TL203]");
   std::error_code error;
   if (path->extension() == ".cubex" && fs::is_regular_file(*path, error)) return *path;
-  if (path->extension() == ".otf2" && fs::is_regular_file(*path, error)) {
-    if (path->filename() != run::entry(Item::kAnchor).name)
-      return *path;  // an archive of another tool
+  const bool packed = path->extension() == packed::kExtension;
+  if ((packed || path->extension() == ".otf2") && fs::is_regular_file(*path, error)) {
+    if (path->filename() != run::entry(packed ? Item::kPacked : Item::kAnchor).name)
+      return *path;  // an archive of another tool, or a copy
     const fs::path directory = path->parent_path();
     return directory.empty() ? fs::path(".") : directory;
   }
@@ -375,7 +378,10 @@ fs::path find_run(const std::optional<fs::path>& path) {
 fs::path trace_of(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error)) return run;
-  if (holds(run, Item::kAnchor)) return path_of(run, Item::kAnchor);
+  // Both are there where packing a run was interrupted when it was done.
+  for (const Item item : {Item::kPacked, Item::kAnchor}) {
+    if (holds(run, item)) return path_of(run, item);
+  }
   fs::path anchor = only_file(run, ".otf2");
   if (!anchor.empty()) return anchor;
   throw Error(run.string() + " holds no trace (traces.otf2); " + std::string(kWhatToName) +
@@ -385,7 +391,7 @@ fs::path trace_of(const fs::path& run) {
 bool has_trace(const fs::path& run) {
   std::error_code error;
   if (fs::is_regular_file(run, error)) return run.extension() != ".cubex";
-  return holds(run, Item::kAnchor) || !only_file(run, ".otf2").empty();
+  return holds(run, Item::kAnchor) || holds(run, Item::kPacked) || !only_file(run, ".otf2").empty();
 }
 
 bool has_profile(const fs::path& run) { return !find_profile(run).empty(); }

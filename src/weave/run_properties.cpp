@@ -157,6 +157,7 @@ void SpoolSource::take_names() {
   definitions_.machine_name = take(kMachineName);
   profile_name_ = take(kProfileBaseName);
   has_aliases_ = !take(kLocationNames).empty();
+  packed_ = take(kTraceFormat) == kPackedTrace;
 }
 
 void SpoolSource::note_unnamed_code(const CodeRegions& code) {

@@ -63,7 +63,8 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   if (has_aliases_) add_aliases();
   add_memory();
   add_profiles();
-  if (rank_results != RankResults::kIgnored) {
+  // Conversions of ranks are files of OTF2.
+  if (rank_results != RankResults::kIgnored && !packed_) {
     add_rank_results(rank_results == RankResults::kCompared);
   }
   add_tasks();

@@ -58,6 +58,10 @@ class SpoolSource : public RunSource {
   // profile.
   bool wants_trace() const { return !profile_mode_ && !wants_only("profile"); }
   bool wants_profile() const { return !wants_trace() || !wants_only("trace"); }
+  // True if the trace shall be packed instead of an OTF2 archive.
+  bool wants_packed() const noexcept { return packed_; }
+  // REQUIRES: conversions of ranks are ignored, since these are files of OTF2.
+  void pack(bool packed) noexcept { packed_ = packed; }
 
   // The events of the processes that have converted their own; replay() leaves these processes out.
   // The results refer to this object.
@@ -211,6 +215,7 @@ class SpoolSource : public RunSource {
   bool ended_ = true;
   std::string profile_name_;
   bool has_aliases_ = false;
+  bool packed_ = false;
   std::uint64_t running_ = 0;
   std::uint64_t maybe_running_ = 0;
   std::atomic<std::uint64_t> done_bytes_ = 0;

@@ -248,6 +248,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "FORCE": "off",
         "LAYOUT": "timeloom",
         "RESULTS": "all",
+        "TRACE_FORMAT": "otf2",
         "WEAVE": "off",
         "KEEP_SPOOL": "off",
         "QUIET": "off",

@@ -130,6 +130,7 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
   };
   const std::string depth = std::to_string(profile_depth_of(settings));
   const std::string results = settings.text(kSettings.results);
+  const std::string format = settings.text(kSettings.trace_format);
   const std::string& filter = context.program.filter.path;
   const std::string missing = missing_calls(*plan.instrumenter);
   add("timeloom::instrumenter", plan.instrumenter->name, true);
@@ -139,6 +140,7 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
   add("timeloom::filter_file", filter, !filter.empty());
   add(kWindow, describe(plan.window), plan.window.any());
   add("timeloom::results", results, results != "all");
+  add(kTraceFormat, format, format != "otf2");
   add(kMissingCalls, missing, !missing.empty());
   add(kCFunctions, "1", settings.flag(kSettings.c_functions));
   add(kRank, std::to_string(context.rank.value_or(0)), context.rank.has_value());

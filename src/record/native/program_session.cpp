@@ -148,6 +148,8 @@ StartOptions start_options(const std::string& settings_file, const std::string& 
   options.properties.merge(openmp_properties(settings.text("THREAD")));
   const std::string results = settings.text("RESULTS");
   if (results != "all") options.properties["timeloom::results"] = results;
+  const std::string format = settings.text("TRACE_FORMAT");
+  if (!format.empty() && format != "otf2") options.properties[kTraceFormat] = format;
   return options;
 }
 

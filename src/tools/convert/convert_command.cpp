@@ -11,6 +11,7 @@
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/convert/convert_formats.hpp"
+#include "tools/convert/convert_otf2.hpp"
 #include "tools/convert/convert_run.hpp"
 #include "tools/door_tools.hpp"
 #include "tools/run/open_run.hpp"
@@ -60,7 +61,10 @@ std::string default_name(const std::filesystem::path& run, const exchange::Forma
   std::filesystem::path name =
       full.has_filename() ? full.filename() : full.parent_path().filename();
   // The name of a bare archive or profile says more without what it ends with.
-  if (name.extension() == ".otf2" || name.extension() == ".cubex") name = name.stem();
+  if (name.extension() == ".otf2" || name.extension() == ".packed" ||
+      name.extension() == ".cubex") {
+    name = name.stem();
+  }
   return name.string() + "." + std::string(format.suffix);
 }
 
@@ -97,12 +101,27 @@ void tell(const ConvertJob& job, const std::string& name, const exchange::Destin
   print_line(line);
 }
 
+// In the current directory, by the name of the run.
+int make_archive(const ConvertOptions& options, const ConvertJob& job) {
+  const std::filesystem::path named = default_name(job.run, *job.format);
+  const std::string name =
+      options.output.empty() ? named.stem().string() + "-otf2" : options.output;
+  for (const std::string& loss : write_otf2(job, name)) {
+    print_line(job.run.string() + ": " + loss);
+  }
+  const std::string line =
+      "wrote " + name + "/traces.otf2, opened by " + std::string(job.format->opened_by);
+  print_line(line);
+  return kDone;
+}
+
 // Several files in a directory.
 int fill_directory(const ConvertOptions& options, const ConvertJob& made) {
   if (options.events || options.paths || options.flat || !options.before.empty()) {
     throw WrongUsage(std::string(made.format->name) +
                      " holds both; leave out --events, --paths, --flat and --before [TL409]");
   }
+  if (made.format == &kOtf2Format) return make_archive(options, made);
   door_of_format(*made.format)
       ->fill_directory(made, options.output.empty() ? std::nullopt : std::optional(options.output));
   return kDone;

@@ -13,6 +13,7 @@
 #include "formats/pprof/pprof.hpp"
 #include "formats/pstats/pstats.hpp"
 #include "formats/speedscope/speedscope.hpp"
+#include "tools/convert/convert_otf2.hpp"
 #include "tools/door_tools.hpp"
 
 namespace timeloom::tools {
@@ -23,7 +24,7 @@ namespace {
 const std::array kFormats = {
     &perfetto::kFormat, &chrome::kFormat,    &speedscope::kFormat, &collapsed::kFormat,
     &pprof::kFormat,    &pstats::kFormat,    &csv::kFormat,        &json::kFormat,
-    &arrow::kFormat,    &callgrind::kFormat, &firefox::kFormat,
+    &arrow::kFormat,    &callgrind::kFormat, &firefox::kFormat,    &kOtf2Format,
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include "core/error.hpp"
 #include "exchange/limited_depth.hpp"
-#include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "tools/convert/convert_formats.hpp"
 #include "tools/run/open_run.hpp"
@@ -13,6 +12,7 @@
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/wrong_usage.hpp"
+#include "weave/trace/trace_files.hpp"
 
 namespace timeloom::tools {
 
@@ -80,7 +80,7 @@ profile::CallTree chosen_paths(const std::filesystem::path& run,
     profile::CallTree tree = call_tree_of(run);
     return selection.everything() ? std::move(tree) : exchange::select(std::move(tree), selection);
   }
-  const std::unique_ptr<RunSource> trace = otf2::open(weave::trace_of(run));
+  const std::unique_ptr<RunSource> trace = weave::open_trace(weave::trace_of(run));
   const std::unique_ptr<RunSource> chosen = exchange::select(*trace, selection, threads);
   return folded_paths(*chosen, threads);
 }
@@ -96,7 +96,7 @@ std::vector<std::string> convert_run(const ConvertJob& job, exchange::Destinatio
     job.format->of_paths(tree, job.options, out);
     return notes;
   }
-  const std::unique_ptr<RunSource> trace = otf2::open(weave::trace_of(job.run));
+  const std::unique_ptr<RunSource> trace = weave::open_trace(weave::trace_of(job.run));
   if (job.selection.everything()) {
     job.format->of_events(*trace, job.options, out);
   } else {

@@ -9,7 +9,6 @@
 
 #include "core/error.hpp"
 #include "exchange/names.hpp"
-#include "formats/otf2/otf2.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/report/answer_text.hpp"
@@ -33,6 +32,7 @@
 #include "tools/text/wrong_usage.hpp"
 #include "tools/view/viewed_run.hpp"
 #include "view/answers/range_tree.hpp"
+#include "weave/trace/trace_files.hpp"
 
 namespace timeloom::tools {
 
@@ -159,7 +159,7 @@ int print_slowest(const ReportOptions& options, const std::filesystem::path& run
                 " has a profile and no trace, so its single visits are not known; timeloom run "
                 "without --profile makes a trace [TL411]");
   }
-  const std::unique_ptr<RunSource> source = otf2::open(weave::trace_of(run));
+  const std::unique_ptr<RunSource> source = weave::open_trace(weave::trace_of(run));
   std::vector<RegionId> regions;
   if (!options.function.empty()) regions = find_function(source->definitions(), options.function);
   const Terminal terminal = Terminal::detect(options.colour);
@@ -178,7 +178,7 @@ int print_mpi(const ReportOptions& options, const std::filesystem::path& run) {
   const std::array<RunSink*, 1> sinks = {&messages};
   std::unique_ptr<RunSource> source;
   if (weave::has_trace(run)) {
-    source = otf2::open(weave::trace_of(run));
+    source = weave::open_trace(weave::trace_of(run));
     source->replay(sinks, std::max(1u, std::thread::hardware_concurrency()));
   }
   profile::MessageSummary summary = messages.summary();
@@ -219,7 +219,7 @@ int print_io(const ReportOptions& options, const std::filesystem::path& run) {
     write_io(options, report, tree.definitions);
     return kDone;
   }
-  const std::unique_ptr<RunSource> source = otf2::open(weave::trace_of(run));
+  const std::unique_ptr<RunSource> source = weave::open_trace(weave::trace_of(run));
   IoReport report(selected(options, source->definitions()));
   const std::array<RunSink*, 1> sinks = {&report};
   source->replay(sinks, std::max(1u, std::thread::hardware_concurrency()));

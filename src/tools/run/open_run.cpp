@@ -13,11 +13,11 @@
 #include "core/text/message_id.hpp"
 #include "core/throttled.hpp"
 #include "formats/cube/cube_profile.hpp"
-#include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "tools/door_tools.hpp"
 #include "tools/run/run_losses.hpp"
 #include "tools/text/human_text.hpp"
+#include "weave/trace/trace_files.hpp"
 
 namespace timeloom::tools {
 
@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 namespace {
 
 profile::CallTree aggregate(const fs::path& trace) {
-  const std::unique_ptr<RunSource> source = otf2::open(trace);
+  const std::unique_ptr<RunSource> source = weave::open_trace(trace);
   profile::CallTreeSink sink;
   const std::array<RunSink*, 1> sinks = {&sink};
   source->replay(sinks, std::max(1u, std::thread::hardware_concurrency()));
@@ -34,7 +34,7 @@ profile::CallTree aggregate(const fs::path& trace) {
 }
 
 void note_unsound_files(const fs::path& trace, Definitions& definitions) {
-  const std::size_t files = otf2::unsound_files(trace, definitions.locations);
+  const std::size_t files = weave::unsound_parts(trace, definitions.locations);
   if (files > 0) definitions.properties[kUnsoundTraceFiles] = std::to_string(files);
 }
 
@@ -42,7 +42,7 @@ void note_unsound_files(const fs::path& trace, Definitions& definitions) {
 // Profiles of Score-P, which may hold less than the trace beside them, do not.
 std::optional<profile::CallTree> profile_woven_with(const fs::path& trace) {
   const fs::path directory = trace.parent_path();
-  const std::uint64_t id = otf2::trace_id(trace);
+  const std::uint64_t id = weave::trace_id(trace);
   if (id == 0 || !weave::has_profile(directory)) return {};
   try {
     const cube::Reader profile(weave::profile_of(directory));
@@ -163,7 +163,7 @@ Definitions definitions_of(const fs::path& run) {
     if (definitions.clock.length == 0) definitions.clock = cube::load(profile).definitions.clock;
     return definitions;
   }
-  return otf2::open(weave::trace_of(run))->definitions();
+  return weave::open_trace(weave::trace_of(run))->definitions();
 }
 
 Definitions definitions_beside(const cube::Reader& profile, const fs::path& directory) {
@@ -172,7 +172,7 @@ Definitions definitions_beside(const cube::Reader& profile, const fs::path& dire
   try {
     if (id == 0 || !weave::has_trace(directory)) return definitions;
     const fs::path trace = weave::trace_of(directory);
-    if (otf2::trace_id(trace) == id) note_unsound_files(trace, definitions);
+    if (weave::trace_id(trace) == id) note_unsound_files(trace, definitions);
   } catch (const Error&) {
     // The trace is not needed here.
   }

@@ -5,6 +5,7 @@
 
 #include "core/run_properties.hpp"
 #include "core/waiting_metric.hpp"
+#include "formats/packed/packed.hpp"
 #include "tools/text/human_text.hpp"
 #include "weave/gpu/gpu_names.hpp"
 
@@ -142,6 +143,17 @@ class Losses {
 
   // The repairs that the reader of the trace made.
   void add_trace() {
+    if (const auto blocks = number(packed::kLostBlocks)) {
+      const auto events = number(packed::kLostEvents);
+      add(plural(blocks, "damaged or missing part") + " of the packed trace left out" +
+              (events > 0 ? ", with " + plural(events, "event") : "") + " [TL167]",
+          kAny);
+    }
+    if (number(packed::kEndIsLost) != 0) {
+      add("the packed trace is cut off or damaged at its end, where the facts about the run were "
+          "[TL168]",
+          kAny);
+    }
     if (const auto files = number(kUnsoundTraceFiles)) {
       add(plural(files, "file") +
               " of the trace missing, cut off or damaged; its profile is read [TL259]",

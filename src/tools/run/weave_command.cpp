@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <map>
 #include <memory>
 
 #include "core/error.hpp"
@@ -138,6 +139,9 @@ Command register_weave(CLI::App& program) {
              "Do not remove the recorded data afterwards");
   known.texts("--symbols", "DIR", options->weave.symbols,
               "Look for compiled code and its debug files in DIR, too (repeatable)");
+  static const std::map<std::string, bool> kFormats = {{"otf2", false}, {"packed", true}};
+  known.choice("--trace-format", options->weave.packed, kFormats,
+               "otf2 or packed (default: as the program was run)");
   known.hidden_flag("--numbers", options->numbers);
   known.hidden_count("--convert", options->convert);
   known.hidden_text("--run-id", options->run_id);

@@ -52,6 +52,7 @@ namespace {
 constexpr std::string_view kNativeSettings[] = {"output",
                                                 "force",
                                                 "results",
+                                                "trace-format",
                                                 "weave",
                                                 "keep-spool",
                                                 "quiet",

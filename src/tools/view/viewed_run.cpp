@@ -4,18 +4,18 @@
 #include <thread>
 
 #include "core/error.hpp"
-#include "formats/otf2/otf2.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/view/view_describe.hpp"
 #include "view/index/stored_index.hpp"
 #include "weave/run.hpp"
+#include "weave/trace/trace_files.hpp"
 
 namespace timeloom::tools {
 
 ViewedRun::ViewedRun(const std::filesystem::path& run)
     : title_(run.string()),
       anchor_(weave::trace_of(run)),
-      source_(otf2::open(anchor_)),
+      source_(weave::open_trace(anchor_)),
       definitions_(source_->definitions()),
       identity_(view::source_identity(anchor_)),
       content_(definitions_, [this](const view::Index* index) {

@@ -54,7 +54,9 @@ void IndexWriter::put(std::size_t place, const TrackRecord& record) {
   tracks_[place] = record;
 }
 
-bool is_property_of_reading(const std::string& name) { return name.starts_with("timeloom::otf2_"); }
+bool is_property_of_reading(const std::string& name) {
+  return name.starts_with("timeloom::otf2_") || name.starts_with("timeloom::packed_");
+}
 
 void IndexWriter::finish() {
   Header header;

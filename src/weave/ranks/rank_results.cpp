@@ -192,7 +192,7 @@ bool SpoolSource::is_whole_rank(const Process& process) const {
 }
 
 bool SpoolSource::can_be_converted() const {
-  return !profile_mode_ && !members_unknown_ && !processes_.front().gpu &&
+  return !profile_mode_ && !packed_ && !members_unknown_ && !processes_.front().gpu &&
          !has_teams(definitions_) && is_whole_rank(processes_.front());
 }
 

@@ -18,12 +18,12 @@
 #include "doors/omnitrace/tools/omnitrace_sums.hpp"
 #include "exchange/destination_directory.hpp"
 #include "exchange/names.hpp"
-#include "formats/otf2/otf2.hpp"
 #include "formats/perfetto/perfetto.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/output.hpp"
+#include "weave/trace/trace_files.hpp"
 
 namespace timeloom::tools {
 
@@ -97,7 +97,7 @@ class FilesWriter {
         directory_(job.place.directory) {}
 
   std::vector<std::string> write() {
-    const std::unique_ptr<RunSource> trace = otf2::open(weave::trace_of(job_.run));
+    const std::unique_ptr<RunSource> trace = weave::open_trace(weave::trace_of(job_.run));
     std::unique_ptr<RunSource> chosen;
     const exchange::Selection selection = selection_of(job_);
     if (!selection.everything()) chosen = exchange::select(*trace, selection, job_.threads);

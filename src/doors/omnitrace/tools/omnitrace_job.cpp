@@ -8,10 +8,10 @@
 #include "core/run_properties.hpp"
 #include "core/text/message_id.hpp"
 #include "doors/omnitrace/tools/omnitrace_files.hpp"
-#include "formats/otf2/otf2.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/output.hpp"
+#include "weave/trace/trace_files.hpp"
 
 namespace timeloom::tools {
 
@@ -84,7 +84,7 @@ void refuse_profile(const fs::path& run) {
 
 OmnitraceJob omnitrace_job(const fs::path& run, const std::optional<std::string>& directory) {
   refuse_profile(run);
-  const Definitions definitions = otf2::open(weave::trace_of(run))->definitions();
+  const Definitions definitions = weave::open_trace(weave::trace_of(run))->definitions();
   OmnitraceJob job;
   job.run = run;
   const std::string recorded = property_of(definitions, kOmnitraceProperty);
@@ -108,7 +108,7 @@ OmnitraceJob omnitrace_job(const fs::path& run, const std::optional<std::string>
 void write_files_beside(const fs::path& run, bool own) {
   if (!weave::has_trace(run)) return;
   try {
-    const Definitions definitions = otf2::open(weave::trace_of(run))->definitions();
+    const Definitions definitions = weave::open_trace(weave::trace_of(run))->definitions();
     OmnitraceJob job;
     job.run = run;
     job.settings = OmnitraceSettings::from_text(property_of(definitions, kOmnitraceProperty));

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -189,10 +190,12 @@ ChildEnd wait_for(pid_t child) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? ChildEnd::kSucceeded : ChildEnd::kFailed;
 }
 
+constexpr const char* kResultFiles[] = {"/traces.otf2", "/traces.packed", "/profile.cubex"};
+
 // The run itself tells.
 bool has_results(const std::string& run) {
-  return ::access((run + "/traces.otf2").c_str(), F_OK) == 0 ||
-         ::access((run + "/profile.cubex").c_str(), F_OK) == 0;
+  return std::ranges::any_of(
+      kResultFiles, [&run](const char* name) { return ::access((run + name).c_str(), F_OK) == 0; });
 }
 
 // `timeloom weave` with these words.

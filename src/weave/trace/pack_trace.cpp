@@ -1,0 +1,178 @@
+#include "weave/trace/pack_trace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "core/checksum.hpp"
+#include "core/error.hpp"
+#include "formats/otf2/otf2.hpp"
+#include "formats/packed/packed.hpp"
+#include "run/contents.hpp"
+#include "run/manifest.hpp"
+#include "run/open_directory.hpp"
+#include "weave/run.hpp"
+#include "weave/trace/trace_files.hpp"
+#include "weave/trace/working_directory.hpp"
+
+namespace timeloom::weave {
+namespace fs = std::filesystem;
+namespace {
+
+using run::Item;
+
+constexpr std::array kTraceItems = {Item::kAnchor, Item::kTraceDefinitions, Item::kTraceMarkers,
+                                    Item::kTraceEvents};
+
+// Sums up all events of each location, so that two readings can be compared.
+class EventSums : public RunSink {
+ public:
+  struct Sum {
+    std::uint64_t events = 0;
+    std::uint64_t hash = 0;
+    bool operator==(const Sum&) const = default;
+  };
+
+  void begin(const Definitions&) override {}
+  std::unique_ptr<LocationSink> open_location(const Location& location) override {
+    return std::make_unique<OfLocation>(*this, location.id);
+  }
+  void finish() override {}
+  const std::map<LocationId, Sum>& sums() const noexcept { return sums_; }
+  std::uint64_t events() const {
+    std::uint64_t all = 0;
+    for (const auto& [id, sum] : sums_) all += sum.events;
+    return all;
+  }
+
+ private:
+  class OfLocation : public LocationSink {
+   public:
+    OfLocation(EventSums& sums, LocationId id) : sums_(sums), id_(id) {}
+    void consume(std::span<const Event> events) override {
+      sum_.events += events.size();
+      for (const Event& event : events) {
+        const auto kind = static_cast<std::uint64_t>(event.kind);
+        sum_.hash = mix(mix(sum_.hash, ticks(event.time)), kind << 32 | event.ref);
+        sum_.hash = mix(sum_.hash, event.value);
+      }
+    }
+    void finish() override {
+      const std::lock_guard lock(sums_.mutex_);
+      sums_.sums_[id_] = sum_;
+    }
+
+   private:
+    EventSums& sums_;
+    LocationId id_;
+    Sum sum_;
+  };
+
+  std::mutex mutex_;
+  std::map<LocationId, Sum> sums_;
+};
+
+std::uint64_t size_of(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) return fs::file_size(path, error);
+  std::uint64_t size = 0;
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    std::error_code gone;
+    const auto one = entry.file_size(gone);
+    if (!gone) size += one;
+  }
+  return size;
+}
+
+// `why` ends with the id of the message.
+[[noreturn]] void refuse(const fs::path& run, const std::string& why) {
+  const std::string text = run.string() + " cannot be packed: " + why;
+  throw Error(text);
+}
+
+void refuse_others(const fs::path& run) {
+  if (!has_trace(run)) refuse(run, "it has a profile and no trace [TL486]");
+  std::error_code error;
+  if (!fs::is_directory(run, error)) refuse(run, "name the directory of a run [TL486]");
+  if (is_packed(trace_of(run))) refuse(run, "its trace is packed already [TL486]");
+  if (trace_of(run).filename() != run::name_of(Item::kAnchor)) {
+    refuse(run, "its trace is not called traces.otf2, so another tool made it [TL487]");
+  }
+}
+
+void refuse_unknown(const fs::path& run, const Definitions& definitions) {
+  // The readers of other tools' traces leave out records that have no meaning here.
+  if (!definitions.creator.starts_with("Timeloom ")) {
+    refuse(run, "its trace was made by " +
+                    (definitions.creator.empty() ? "another tool" : definitions.creator) +
+                    ", and may have records that a packed one cannot have [TL487]");
+  }
+  for (const auto& [key, value] : definitions.properties) {
+    if (key.starts_with("timeloom::otf2_")) {
+      refuse(run, "its trace is damaged; timeloom info tells how [TL488]");
+    }
+  }
+}
+
+std::map<LocationId, EventSums::Sum> packed_sums(const fs::path& file, unsigned threads) {
+  const std::unique_ptr<RunSource> packed = packed::open(file);
+  EventSums sums;
+  const std::array<RunSink*, 1> sinks = {&sums};
+  packed->replay(sinks, threads);
+  return sums.sums();
+}
+
+// Of the run as it will be.
+void write_manifest(const run::Directory& run, const run::Directory& working) {
+  std::set<Item> items = {Item::kPacked};
+  for (const run::Entry& entry : run::kContents) {
+    const bool goes = std::ranges::find(kTraceItems, entry.item) != kTraceItems.end();
+    if (!goes && run.holds(entry.item)) items.insert(entry.item);
+  }
+  working.write(Item::kManifest, run::manifest_text(items, run::Stage::kWoven));
+}
+
+PackedSizes pack(const fs::path& path, const run::Directory& run, unsigned threads) {
+  const WorkingDirectory working(run);
+  const fs::path anchor = trace_of(path);
+  const std::unique_ptr<RunSource> trace = otf2::open(anchor);
+  refuse_unknown(path, trace->definitions());
+  const fs::path file = working.get().fixed_path() / run::name_of(Item::kPacked);
+  // The profile beside the trace goes on naming it by its number.
+  const std::unique_ptr<RunSink> packed = packed::create(file, otf2::trace_id(anchor));
+  EventSums sums;
+  const std::array<RunSink*, 2> sinks = {packed.get(), &sums};
+  trace->replay(sinks, threads);
+  refuse_unknown(path, trace->definitions());
+  if (packed_sums(file, threads) != sums.sums()) {
+    refuse(path, "the packed events differ from the trace [TL489]");
+  }
+  PackedSizes sizes{sums.events(), 0, size_of(file)};
+  for (const Item item : kTraceItems) sizes.before += size_of(path / run::name_of(item));
+  const bool manifest = run.holds(Item::kManifest) &&
+                        run::layout_of(trace->definitions().properties).weaves(Item::kManifest);
+  if (manifest) write_manifest(run, working.get());
+  working.get().move(Item::kPacked, run, Item::kPacked);
+  for (const Item item : kTraceItems) run.remove(item);
+  if (manifest) working.get().move(Item::kManifest, run, Item::kManifest);
+  return sizes;
+}
+
+}  // namespace
+
+PackedSizes pack_trace(const fs::path& path, unsigned threads) try {
+  refuse_others(path);
+  const run::Directory run(path);
+  if (!run.try_lock()) refuse(path, "another process works on it [TL490]");
+  return pack(path, run, threads);
+} catch (const std::system_error& error) {
+  throw Error("cannot write to " + path.string() + ": " + error.code().message() + " [TL491]");
+}
+
+}  // namespace timeloom::weave

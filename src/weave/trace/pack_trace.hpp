@@ -1,0 +1,22 @@
+// Packs the OTF2 trace of a woven run, in place.
+//
+// Used by one thread. Throws Error with one line; then the run is as it was.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace timeloom::weave {
+
+struct PackedSizes {
+  std::uint64_t events = 0;  // as they are packed: values of counters are events of their own
+  std::uint64_t before = 0;  // bytes of the trace
+  std::uint64_t after = 0;
+};
+
+// Writes traces.packed, reads it back, compares all its events with the trace, and removes the
+// files of the trace. A trace that may have other records than a packed one is refused: a damaged
+// one, or a trace of another tool.
+PackedSizes pack_trace(const std::filesystem::path& run, unsigned threads);
+
+}  // namespace timeloom::weave

@@ -1,0 +1,24 @@
+#include "weave/trace/trace_files.hpp"
+
+#include "formats/otf2/otf2.hpp"
+#include "formats/packed/packed.hpp"
+
+namespace timeloom::weave {
+
+bool is_packed(const std::filesystem::path& trace) {
+  return trace.extension() == packed::kExtension;
+}
+
+std::unique_ptr<RunSource> open_trace(const std::filesystem::path& trace) {
+  return is_packed(trace) ? packed::open(trace) : otf2::open(trace);
+}
+
+std::uint64_t trace_id(const std::filesystem::path& trace) {
+  return is_packed(trace) ? packed::run_number(trace) : otf2::trace_id(trace);
+}
+
+std::size_t unsound_parts(const std::filesystem::path& trace, std::span<const Location> locations) {
+  return is_packed(trace) ? packed::unsound_parts(trace) : otf2::unsound_files(trace, locations);
+}
+
+}  // namespace timeloom::weave
