@@ -1,0 +1,241 @@
+"""Packed traces: every command answers as with the OTF2 trace of the same records, and the archive comes back."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import textwrap
+from pathlib import Path
+
+import pytest
+from streams import environment
+
+pytestmark = pytest.mark.any_python
+
+CALLS = """
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+for _ in range(20):
+    fib(15)
+"""
+THREADS = """
+import threading
+
+def work(n):
+    return sum(deeper(i) for i in range(n))
+
+def deeper(i):
+    return i * 2
+
+threads = [threading.Thread(target=work, args=(500 * i,), name=f"worker {i}") for i in range(1, 5)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+TASKS = """
+import asyncio
+
+async def one(n):
+    for _ in range(n):
+        await asyncio.sleep(0)
+
+async def main():
+    await asyncio.gather(*(one(i) for i in range(1, 9)))
+
+asyncio.run(main())
+"""
+FILES = """
+import os
+import sys
+
+def write(path):
+    with open(path, "wb", buffering=0) as file:
+        file.write(b"x" * 100)
+        file.seek(10)
+    copy = os.dup(os.open(path, os.O_RDONLY))
+    os.read(copy, 50)
+    os.unlink(path)
+
+write(os.path.join(os.path.dirname(os.path.abspath(sys.argv[0])), "data"))
+"""
+VALUES = """
+import timeloom
+
+def step(i):
+    timeloom.parameter_int("step", -i)
+    timeloom.parameter_uint("large", 2**64 - 1 - i)
+    timeloom.parameter_string("label", "abc"[i % 3])
+    timeloom.counter("load", i / 7, "items")
+
+for i in range(50):
+    with timeloom.region(f"part {i % 4}"):
+        step(i)
+timeloom.marker("half")
+"""
+PROCESSES = """
+import multiprocessing
+
+def square(n):
+    return n * n
+
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map(square, range(20))[3] == 9
+"""
+PROGRAMS = {
+    "calls": (CALLS, ()),
+    "threads": (THREADS, ()),
+    "tasks": (TASKS, ("--async-tasks",)),
+    "tasks-locations": (TASKS, ("--async-tasks", "--task-layout", "locations")),
+    "files": (FILES, ("--io", "posix")),
+    "values": (VALUES, ()),
+    "counters": (CALLS, ("--metric-rusage", "all")),
+    "processes": (PROCESSES, ()),
+}
+# Outputs with a name of a file are written to it.
+QUESTIONS = (
+    "report", "report --full", "report --json", "report --slowest", "report --io --json", "report --from 0ms --to 5ms",
+    "report --by module", "info --all", "score", "convert --to csv --events -o -", "convert --to json --events -o -",
+    "convert --to chrome -o -", "convert --to speedscope -o -", "convert --to perfetto -o FILE", "convert --to firefox -o -",
+    "convert --to arrow -o FILE",
+)  # fmt: skip
+
+# Facts about the records of an OTF2 archive, and the time that each weaving has taken.
+OF_WEAVING = re.compile(rb'"OTF2::\w+":"false",|OTF2::\w+ = false\n| weave=[-.e\d]+')
+FILES_OF_TRACES = (b"traces", b"MANIFEST.md")
+
+
+def record(program, text, directory, *options):
+    script = directory / "program.py"
+    script.write_text(textwrap.dedent(text))
+    words = [program, "run", "--quiet", "--no-weave", "-o", "run", *options, script]
+    done = subprocess.run(words, cwd=directory, capture_output=True, text=True, timeout=100, env=environment())
+    assert (done.returncode, done.stderr) == (0, "")
+    return directory / "run"
+
+
+@pytest.fixture
+def both(tmp_path, program, timeloom):
+    """Records a program once, and weaves its records in both forms."""
+
+    def both(text, *options):
+        (tmp_path / "packed").mkdir()
+        (tmp_path / "otf2").mkdir()
+        packed = record(program, text, tmp_path / "packed", *options)
+        otf2 = Path(shutil.copytree(packed, tmp_path / "otf2" / "run"))
+        timeloom("weave", "--trace-format", "packed", packed)
+        timeloom("weave", "--trace-format", "otf2", otf2)
+        return otf2, packed
+
+    return both
+
+
+def answer(program, run, question, file):
+    words = [program, *question.replace("FILE", str(file)).split(), "run"]
+    done = subprocess.run(words, cwd=run.parent, capture_output=True, timeout=100)
+    written = file.read_bytes() if file.exists() else b""
+    file.unlink(missing_ok=True)
+    said = OF_WEAVING.sub(b"", done.stdout)
+    if question.startswith("info"):  # the files differ
+        said = b"\n".join(line for line in said.splitlines() if not any(name in line for name in FILES_OF_TRACES))
+    return done.returncode, said, done.stderr, written
+
+
+def evt_files(archive):
+    return {path.name: path.read_bytes() for path in (archive / "traces").glob("*.evt")}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_command_answers_the_same(name, both, program, timeloom, tmp_path):
+    text, options = PROGRAMS[name]
+    otf2, packed = both(text, *options)
+    assert not (packed / "traces").exists() and not (packed / "traces.otf2").exists()
+    for question in QUESTIONS:
+        if "FILE" in question:  # test_pack_and_unpack()
+            continue
+        expected = answer(program, otf2, question, tmp_path / "written")
+        assert answer(program, packed, question, tmp_path / "written") == expected, question
+    timeloom("convert", packed, "--to", "otf2", "-o", tmp_path / "archive")
+    assert evt_files(tmp_path / "archive") == evt_files(otf2)
+    definitions = (tmp_path / "archive" / "traces.def").read_bytes()
+    assert definitions == (otf2 / "traces.def").read_bytes()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_pack_and_unpack(name, both, program, timeloom, tmp_path):
+    text, options = PROGRAMS[name]
+    otf2, _ = both(text, *options)
+    events = evt_files(otf2)
+    expected = {question: answer(program, otf2, question, tmp_path / "written") for question in QUESTIONS}
+    said = timeloom("pack", otf2).stderr
+    assert "bytes an event" in said
+    assert not (otf2 / "traces").exists() and not (otf2 / "traces.otf2").exists()
+    assert "traces.packed" in (otf2 / "MANIFEST.md").read_text()
+    for question in QUESTIONS:
+        assert answer(program, otf2, question, tmp_path / "written") == expected[question], question
+    timeloom("convert", otf2, "--to", "otf2", "-o", tmp_path / "archive")
+    assert evt_files(tmp_path / "archive") == events
+
+
+def test_a_program_is_recorded_packed(tmp_path, program):
+    script = tmp_path / "program.py"
+    script.write_text(CALLS)
+    words = [program, "run", "--trace-format", "packed", "-o", "run", script]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=100, env=environment())
+    assert done.returncode == 0 and "timeloom report run" in done.stderr
+    assert {"profile.cubex", "traces.packed"} <= set(os.listdir(tmp_path / "run"))
+    properties = json.loads(subprocess.check_output([program, "info", "--json", tmp_path / "run"]))["properties"]
+    assert "timeloom::trace_format" not in properties
+
+
+def test_the_file_alone_is_a_run(both, timeloom, tmp_path):
+    _, packed = both(CALLS)
+    alone = tmp_path / "alone.packed"
+    shutil.copy(packed / "traces.packed", alone)
+    assert "fib" in timeloom("report", alone).stdout
+    assert timeloom("report", packed / "traces.packed").stdout.splitlines()[1:] == (
+        timeloom("report", packed).stdout.splitlines()[1:]
+    )
+
+
+def test_the_timeline_is_made_of_a_packed_trace(both, timeloom):
+    for run in both(THREADS):
+        timeloom("view", run, "--html", run.parent / "page.html")
+        assert (run / "view.timeloom").exists()
+
+
+def test_damage_is_counted_and_told(both, timeloom):
+    _, packed = both(CALLS)
+    file = packed / "traces.packed"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    said = timeloom("convert", packed, "--to", "csv", "--events", "-o", "-").stderr
+    assert "1 damaged or missing part of the packed trace left out" in said and "[TL167]" in said
+    file.write_bytes(content[: len(content) // 2])
+    assert "[TL168]" in timeloom("convert", packed, "--to", "csv", "--events", "-o", "-").stderr
+    file.write_bytes(content[:100])
+    assert timeloom("info", packed, status=1).stderr.rstrip().endswith("[TL164]")
+
+
+def test_other_traces_are_refused(run, both, timeloom, tmp_path):
+    before = {path: path.read_bytes() for path in sorted(run.rglob("*")) if path.is_file()}
+    assert timeloom("pack", run, status=1).stderr.rstrip().endswith("[TL487]")
+    assert {path: path.read_bytes() for path in sorted(run.rglob("*")) if path.is_file()} == before
+    _, packed = both(CALLS)
+    assert timeloom("pack", packed, status=1).stderr.rstrip().endswith("[TL486]")
+    (tmp_path / "archive").mkdir()
+    (tmp_path / "archive" / "mine").write_text("mine")
+    said = timeloom("convert", packed, "--to", "otf2", "-o", tmp_path / "archive", status=1).stderr
+    assert said.rstrip().endswith("[TL485]") and os.listdir(tmp_path / "archive") == ["mine"]
+
+
+def test_a_damaged_trace_is_not_packed(both, timeloom):
+    otf2, _ = both(CALLS)
+    file = otf2 / "traces" / "0.evt"
+    file.write_bytes(file.read_bytes()[:-40])
+    assert timeloom("pack", otf2, status=1).stderr.rstrip().endswith("[TL488]")
+    assert (otf2 / "traces.otf2").exists() and not (otf2 / "traces.packed").exists()
