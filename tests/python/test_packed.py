@@ -196,8 +196,9 @@ def test_the_file_alone_is_a_run(both, timeloom, tmp_path):
     alone = tmp_path / "alone.packed"
     shutil.copy(packed / "traces.packed", alone)
     assert "fib" in timeloom("report", alone).stdout
-    assert timeloom("report", packed / "traces.packed").stdout.splitlines()[1:] == (
-        timeloom("report", packed).stdout.splitlines()[1:]
+    assert (
+        timeloom("report", packed / "traces.packed").stdout.splitlines()[1:]
+        == (timeloom("report", packed).stdout.splitlines()[1:])
     )
 
 
