@@ -120,7 +120,7 @@ def test_the_terminal_shows_tracks_and_functions(timeloom, program, tmp_path):
     lines = shown.splitlines()
     for name in ("MainThread", "wörker;1", 'a "b", c'):
         (line,) = [line for line in lines if line.startswith(name)]
-        assert set(line[20:]) & set("░▒▓█") and len(line) <= 100
+        assert set(line[20:]) & set("─░▒▓█") and len(line) <= 100
     graph = [line for line in lines if line.startswith("│")]
     assert graph[0].startswith("│__main__.<module>")
     assert all(len(line) <= 101 for line in graph)

@@ -28,6 +28,14 @@ std::string coloured(const std::string& text, std::uint32_t region, const Termin
          "\033[0m";
 }
 
+// The colour of waiting, darker than the ones of regions.
+constexpr int kWaitingColour = 237;
+
+std::string waiting(const std::string& text, const Terminal& terminal) {
+  if (!terminal.colour) return text;
+  return "\033[48;5;" + std::to_string(kWaitingColour) + ";38;5;250m" + text + "\033[0m";
+}
+
 // From 0 to 255.
 std::string shade(std::uint32_t cover, const Terminal& terminal) {
   constexpr std::array<const char*, 5> kBlocks = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
@@ -36,27 +44,46 @@ std::string shade(std::uint32_t cover, const Terminal& terminal) {
   return terminal.unicode ? kBlocks[step] : kPlain[step];
 }
 
-// The cover of row 0 of a track over the whole run, in `width` columns.
+// Stretches of columns with the same mark of waiting get their colour together.
+std::string with_waiting(const std::vector<std::string>& cells, const std::vector<bool>& waits,
+                         const Terminal& terminal) {
+  std::string line;
+  for (std::size_t i = 0, begin = 0; i < cells.size(); begin = i) {
+    std::string text;
+    while (i < cells.size() && waits[i] == waits[begin]) text += cells[i++];
+    line += waits[begin] ? waiting(text, terminal) : text;
+  }
+  return line;
+}
+
+// The work of a track over the whole run, in `width` columns; a thin line where it waited for most
+// of its time in calls.
 std::string strip(const view::Track& track, std::uint64_t length, std::size_t width,
                   const Terminal& terminal) {
   view::TileKey place;
   while (place.level < view::kLastLevel && length >> (2 * (place.level + 1)) >= width)
     ++place.level;
   const std::uint64_t columns = length / place.width() + 1;
-  std::vector<std::uint8_t> cover;
+  std::vector<std::uint8_t> cover, waited;
   for (; place.index * view::kColumns < columns; ++place.index) {
     const view::Picture picture = view::picture_at(track, place, 0, 1);
     cover.insert(cover.end(), picture.cover.begin(), picture.cover.end());
+    waited.insert(waited.end(), picture.waiting.begin(), picture.waiting.end());
   }
-  std::string line;
+  std::vector<std::string> cells;
+  std::vector<bool> waits;
   for (std::size_t i = 0; i < width; ++i) {
     const std::size_t from = i * columns / width;
     const std::size_t to = std::max(from + 1, (i + 1) * columns / width);
-    std::uint32_t sum = 0;
+    std::uint32_t sum = 0, waiting_sum = 0;
     for (std::size_t at = from; at < to; ++at) sum += cover[at];
-    line += shade(static_cast<std::uint32_t>((sum + to - from - 1) / (to - from)), terminal);
+    for (std::size_t at = from; at < to; ++at) waiting_sum += waited[at];
+    const std::uint32_t working = sum - std::min(sum, waiting_sum);
+    waits.push_back(waiting_sum > working);
+    const auto mean = static_cast<std::uint32_t>((working + to - from - 1) / (to - from));
+    cells.push_back(waits.back() ? (terminal.unicode ? "\u2500" : "-") : shade(mean, terminal));
   }
-  return line;
+  return with_waiting(cells, waits, terminal);
 }
 
 std::string rule(std::uint64_t length, std::size_t width, const Definitions& definitions,
@@ -65,6 +92,18 @@ std::string rule(std::uint64_t length, std::size_t width, const Definitions& def
   const std::string begin = "0";
   const std::size_t used = columns(begin) + columns(end);
   return begin + std::string(width > used ? width - used : 1, ' ') + end;
+}
+
+// The name of a track; tracks of several processes with the same name have the name of their
+// process.
+std::string track_name(const exchange::Tracks& tracks, std::uint32_t id) {
+  const exchange::Track& track = tracks.tracks[id];
+  const auto same = [&](const exchange::Track& other) {
+    return other.name == track.name && other.process != track.process;
+  };
+  const bool several = std::ranges::any_of(tracks.tracks, same);
+  const bool known = track.process < tracks.processes.size();
+  return several && known ? tracks.processes[track.process].name : track.name;
 }
 
 void write_strips(const Definitions& definitions, const view::Index& index,
@@ -82,7 +121,7 @@ void write_strips(const Definitions& definitions, const view::Index& index,
                "\n");
   for (std::size_t i = 0; i < shown; ++i) {
     const std::string name =
-        shorten_left(printable(tracks.tracks[order[i]].name), kNameWidth, terminal);
+        shorten_left(printable(track_name(tracks, order[i])), kNameWidth, terminal);
     output.write(pad_right(name, kNameWidth) + " " +
                  strip(*index.track(order[i]), length, width, terminal) + "\n");
   }
@@ -109,6 +148,13 @@ class FlameGraph {
       if (parent != view::kNone) children_[parent].push_back(path);
     }
     children_.resize(index.paths().size());
+    // A parent precedes its children.
+    waiting_.resize(index.paths().size());
+    for (std::size_t path = waiting_.size(); path-- > 0;) {
+      waiting_[path] += table_.sums[path].waiting;
+      const std::uint32_t parent = index.paths()[path].parent;
+      if (parent != view::kNone) waiting_[parent] += waiting_[path];
+    }
   }
 
   void write(std::size_t width, Output& output) {
@@ -165,7 +211,9 @@ class FlameGraph {
       const std::string text = short_name(name, cell.width - 1, terminal_);
       const std::string shown = columns(text) < cell.width ? text : std::string();
       line += terminal_.unicode ? "\u2502" : "|";
-      line += coloured(pad_right(shown, cell.width - 1), region, terminal_);
+      const std::string padded = pad_right(shown, cell.width - 1);
+      const bool waits = waiting_[cell.path] > table_.sums[cell.path].inclusive / 2;
+      line += waits ? waiting(padded, terminal_) : coloured(padded, region, terminal_);
     }
     output.write(line + "\n");
   }
@@ -176,6 +224,7 @@ class FlameGraph {
   view::RangeTable table_;
   std::vector<std::uint32_t> roots_;
   std::vector<std::vector<std::uint32_t>> children_;
+  std::vector<std::uint64_t> waiting_;  // of a path and below it
   std::uint64_t total_ = 0;
 };
 
