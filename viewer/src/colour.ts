@@ -1,4 +1,4 @@
-// The colours of functions: each module has a hue, from palettes that people with any colour vision can distinguish.
+// Colours: themes, their palettes, which people with any colour vision can distinguish, and the colours of waiting.
 
 /** A colour as ImageData stores it on little-endian machines: 0xAABBGGRR. */
 export type Pixel = number;
@@ -12,7 +12,10 @@ export interface Theme {
   readonly faint: string;
   readonly accent: string;
   readonly palette: readonly string[];
-  readonly waiting: string;
+  /** Waiting by the word for its cause in docs/waiting.md. */
+  readonly waiting: Readonly<Record<string, string>>;
+  /** Functions of libraries. */
+  readonly library: string;
   readonly nothing: string;
   readonly lost: string;
 }
@@ -21,14 +24,18 @@ export interface Theme {
 const LIGHT = ["#6fb1de", "#e8a33d", "#4fb59a", "#d98bb5", "#e3d75b", "#e0814e", "#8fa2e0", "#a8cf6b", "#c7a27a", "#5fc3d6", "#b58fd6", "#e9a9a0"];
 const DARK = ["#4a93c7", "#cf8a24", "#2f9c80", "#c06c9b", "#b8ac33", "#c96836", "#7488d0", "#7fa843", "#a78357", "#3aa3b8", "#9a72bf", "#c98379"];
 
+// Pale, so that work stands out; the causes differ in hue.
+const LIGHT_WAITING = { unknown: "#cdd9ea", lock: "#ddd3a4", gil: "#e2c3e0", processor: "#ecc4ae", thread: "#c5d8bd", message: "#b4dbdc", io: "#b3c7ea", time: "#dde1e6" };
+const DARK_WAITING = { unknown: "#33435a", lock: "#4f4828", gil: "#4d364c", processor: "#573a2b", thread: "#34462d", message: "#264849", io: "#2d4068", time: "#3a4046" };
+
 export const LIGHT_THEME: Theme = {
   dark: false, background: "#ffffff", track: "#f5f6f8", line: "#d7dbe0", text: "#1b2228", faint: "#5b6670", accent: "#0b62b0",
-  palette: LIGHT, waiting: "#b9c0c8", nothing: "#e6e8eb", lost: "#c22f2f",
+  palette: LIGHT, waiting: LIGHT_WAITING, library: "#c2bfb9", nothing: "#e6e8eb", lost: "#c22f2f",
 };
 
 export const DARK_THEME: Theme = {
   dark: true, background: "#14181c", track: "#1a1f24", line: "#333b43", text: "#e4e8ec", faint: "#9aa6b1", accent: "#62b0f4",
-  palette: DARK, waiting: "#4c555e", nothing: "#2a3036", lost: "#f07470",
+  palette: DARK, waiting: DARK_WAITING, library: "#6d6a65", nothing: "#2a3036", lost: "#f07470",
 };
 
 export function parts(colour: string): [number, number, number] {
@@ -50,8 +57,8 @@ export function blend(under: Pixel, over: Pixel, share: number): Pixel {
   return ((255 << 24) | mix(16) | mix(8) | mix(0)) >>> 0;
 }
 
-/** FNV-1a: a module has the same colour in every run. */
-function hash(text: string): number {
+/** FNV-1a: a name has the same number in every run. */
+export function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193) >>> 0;
   return (value ^ (value >>> 15)) >>> 0;
@@ -73,8 +80,19 @@ export function textUpon(colour: string): string {
   return contrast(colour, dark) >= contrast(colour, light) ? dark : light;
 }
 
+/** The colour of a pixel. */
+export const hex = (pixel: Pixel): string => "#" + [pixel & 255, (pixel >>> 8) & 255, (pixel >>> 16) & 255].map((v) => v.toString(16).padStart(2, "0")).join("");
+
+/** The colour of words upon some pixels; where neither black nor white is legible on all of them, it needs a rim. */
+export function textOver(pixels: ReadonlySet<Pixel>): { readonly colour: string; readonly rim: string | null } {
+  const under = [...pixels].map(hex), least = (colour: string) => under.reduce((least, other) => Math.min(least, contrast(colour, other)), Infinity);
+  const [dark, light] = ["#000000", "#ffffff"], [onDark, onLight] = [least(dark), least(light)];
+  const colour = onDark >= onLight ? dark : light;
+  return { colour, rim: Math.max(onDark, onLight) < 4.5 ? (colour === dark ? light : dark) : null };
+}
+
 /** Mixes `share` of the second colour into the first. */
-function mix(colour: string, other: string, share: number): string {
+export function mix(colour: string, other: string, share: number): string {
   const target = parts(other);
   return "#" + parts(colour).map((v, i) => Math.round(v + (target[i] - v) * share).toString(16).padStart(2, "0")).join("");
 }
@@ -91,9 +109,8 @@ export function changeColour(theme: Theme, change: number): string {
 const LIGHT_SHADES = [0, 0.3, -0.14, 0.15, -0.26, 0.42];
 const DARK_SHADES = [0, 0.17, -0.18, 0.08, -0.3, 0.26];
 
-/** The colour of a function: the hue of its module; functions of one module differ a little in lightness. */
-export function functionColour(theme: Theme, name: string, module: string, waits: boolean): string {
-  if (waits) return theme.waiting;
-  const base = theme.palette[hash(module || name) % theme.palette.length];
-  return shade(base, (theme.dark ? DARK_SHADES : LIGHT_SHADES)[hash(name) % LIGHT_SHADES.length]);
-}
+/** A variant of a colour, the same for equal names. */
+export const variant = (theme: Theme, colour: string, name: string): string => shade(colour, (theme.dark ? DARK_SHADES : LIGHT_SHADES)[hash(name) % LIGHT_SHADES.length]);
+
+/** The colour of waiting; the only place where causes have colours. */
+export const waitingColour = (theme: Theme, cause = "unknown"): string => theme.waiting[cause] ?? theme.waiting["unknown"];

@@ -13,6 +13,8 @@ export interface Region {
   readonly waits: boolean;
   /** The region of a task while it is suspended. */
   readonly suspended: boolean;
+  /** The word for it in docs/formats/view-http.md: function, user, mpi … */
+  readonly kind: string;
   /** Entered by a call; other regions have times, but no visits. */
   readonly called: boolean;
 }

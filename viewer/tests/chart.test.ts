@@ -25,6 +25,12 @@ test("a value stays until the next, the last until the end, and steps are lines"
   assert.deepEqual([valueText(1234567), valueText(-5), valueText(0.123456789)], ["1,234,567", "−5", "0.123457"]);
 });
 
+test("before its first value a counter has neither a band nor extremes", () => {
+  const late = valuesOf([50, 3], [60, 4]), before = { begin: 0, end: 40 };
+  assert.equal(extremes(late, before), null);
+  assert.deepEqual(bandsOf(late, before, 3, 11, 75), [null, null, null]);
+});
+
 test("the mean of a column is that over time", () => {
   const bands = bandsOf(valuesOf([0, 0], [15, 10]), { begin: 0, end: 20 }, 1, 11, 20);
   assert.deepEqual(bands, [{ top: 0, bottom: 10, mean: 8 }]);

@@ -68,6 +68,16 @@ for (const name of ["sample", "score_p"]) {
   });
 }
 
+test("descriptions that are not JSON, or JSON of another form, are refused with advice", () => {
+  const file = new Uint8Array(readFileSync("tests/corpus/sample.bin")), size = new DataView(file.buffer).getUint32(4, true);
+  for (const text of ["{", "null", "{}", "[]", "7"]) {
+    const broken = file.slice();
+    broken.set(new TextEncoder().encode(text.padEnd(size)), 8);
+    assert.equal(new DataView(broken.buffer).getUint32(0, true), 1);
+    assert.throws(() => decode(broken.buffer), (error) => error instanceof SourceError && error.advice !== "", text);
+  }
+});
+
 test("text that does not unpack is refused with advice", async () => {
   const packed = gzipSync(seed("sample"));
   for (const text of ["", "?", packed.toString("base64").slice(0, -8), gzipSync("").toString("base64"), packed.subarray(9).toString("base64")]) {

@@ -1,16 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { contrast, DARK_THEME, functionColour, LIGHT_THEME, pixel, textUpon } from "../src/colour";
+import { contrast, DARK_THEME, LIGHT_THEME, pixel, textOver, textUpon, waitingColour } from "../src/colour";
+import { COLOURINGS, isLibrary, LIBRARIES, Painting, rankKey, WAITS } from "../src/palette";
 import { COLUMNS, NONE, type TileKey } from "../src/model";
 import { generated } from "../src/source/generated";
 import { emptyTile } from "../src/source/cells";
 import { isEmpty, parseQuery, regionsOf } from "../src/source/match";
 import { SourceError } from "../src/source/source";
 import { csv } from "../src/save";
-import { Viewing } from "../src/state/view";
 import { Cache } from "../src/timeline/cache";
-import { crowd } from "../src/timeline/crowd";
-import { FIRST_FOLDER, layOut, rowAt, siblingsOf, treeOf, visible } from "../src/timeline/layout";
+import { barsOf, crowd } from "../src/timeline/crowd";
 import { inLane, lanesOf, memberAt } from "../src/timeline/lanes";
 import { Line } from "../src/timeline/lines";
 import { slots } from "../src/timeline/renderer";
@@ -92,58 +91,10 @@ test("slots cover a range with columns of at most two pixels", () => {
   assert.deepEqual(keys.map((key) => key.index), keys.map((_, i) => keys[0].index + i));
 });
 
-test("rows are moved among those of the same parent, and stay where they were put", async () => {
-  const run = await generated().run(), trees = treeOf(run);
-  const viewing = new Viewing(run);
-  const siblings = (row: number) => siblingsOf(trees, row, viewing.view);
-  const move = (row: number, place: number) => viewing.move(row, siblings(row), place, false);
-  const threads = () => layOut(trees, viewing.view).rows.slice(1, 5).map((row) => row.id);
-  assert.deepEqual(siblings(2).slice(0, 4), [0, 1, 2, 3]);
-  move(3, 0);
-  move(2, 0);
-  assert.deepEqual(threads(), [2, 3, 0, 1]);
-  move(2, 3);
-  assert.deepEqual(threads(), [3, 0, 1, 2]);
-  move(0x80000003, 0);
-  assert.deepEqual(layOut(trees, viewing.view).rows.filter((row) => row.kind === "process").map((row) => row.id), [0x80000003, 0x80000000, 0x80000001, 0x80000002]);
-  assert.deepEqual(threads().length && siblings(2).slice(0, 4), [3, 0, 1, 2]);
-  viewing.pin(1);
-  viewing.pin(2);
-  viewing.move(2, viewing.view.pinned, 0, true);
-  assert.deepEqual(viewing.view.pinned, [2, 1]);
-  assert.deepEqual(siblings(12345), []);
-});
-
-test("rows are a tree of processes, threads and tasks", async () => {
-  const run = await generated().run();
-  const viewing = new Viewing(run);
-  const names = () => layOut(treeOf(run), viewing.view).rows.map((row) => "  ".repeat(row.indent) + row.name);
-  assert.deepEqual(names(), [
-    "plate.py", "  MainThread", "  Thread-1 (solve)", "  Thread-2 (solve)", "  Thread-3 (solve)", "  ForkPoolWorker-1", "    MainThread", "  ForkPoolWorker-2",
-    "    MainThread", "service.py", "  MainThread", "  Tasks",
-  ]);
-  viewing.store.set({ filter: "task-4" });
-  assert.deepEqual(names(), ["service.py", "  Tasks", "    Task-4", "    Task-40"]);
-  viewing.store.set({ filter: "", sort: "activity" });
-  assert.equal(names()[0], "plate.py");
-  viewing.toggle(FIRST_FOLDER + 3);
-  assert.equal(names().length, 12 + 40);
-  viewing.store.set({ sort: "order" });
-  const lanes = layOut(treeOf(run), viewing.view).rows.slice(12);
-  assert.deepEqual(lanes.flatMap((row) => row.locations).sort((a, b) => a - b), run.locations.flatMap((location, id) => (location.kind === "task" ? [id] : [])));
-  for (const lane of lanes) lane.locations.forEach((id, i) => assert.ok(i === 0 || run.locations[lane.locations[i - 1]].end <= run.locations[id].begin));
-  viewing.pin(2);
-  const layout = layOut(treeOf(run), viewing.view);
-  assert.deepEqual(layout.pinned.map((row) => row.id), [2]);
-  const seen = visible(layout, 300, 400);
-  assert.equal(seen.at(-1)!.y, 300);
-  assert.equal(rowAt(seen, 301)!.id, 2);
-  assert.ok(seen.slice(0, -1).every((row) => row.y < 700 && row.y + row.height > 300 + layout.pinnedHeight));
-});
-
 test("a crowd of locations is counted by column", () => {
   const location = (begin: number, end: number) => ({ name: "", process: 0, kind: "task" as const, events: 2, begin, end, depth: 1 });
   assert.deepEqual(Array.from(crowd([location(0, 50), location(40, 60), location(99, 99), location(200, 300)], [0, 1, 2, 3], range, 10)), [1, 1, 1, 1, 2, 1, 0, 0, 0, 1]);
+  assert.deepEqual([...barsOf(Float64Array.of(0, 1, 100, 50), 20)], [0, 2, 20, 10]);
 });
 
 test("locations share a lane when they are not there at the same time", () => {
@@ -155,14 +106,41 @@ test("locations share a lane when they are not there at the same time", () => {
   assert.deepEqual([memberAt(locations, lanes[0], 11, 1), memberAt(locations, lanes[0], 35, 2), memberAt(locations, lanes[0], 38, 3)], [2, -1, 4]);
 });
 
-test("texts upon all colours are legible", () => {
+test("texts upon all colours are legible", async () => {
+  const run = await generated().run();
   for (const theme of [LIGHT_THEME, DARK_THEME]) {
-    for (let i = 0; i < 400; i++) {
-      const colour = functionColour(theme, `f${i}`, `module${i % 40}`, i % 9 === 0);
-      assert.ok(contrast(colour, textUpon(colour)) >= 4.5, `${colour} ${contrast(colour, textUpon(colour))}`);
-    }
+    const painted = COLOURINGS.flatMap((by) => [0, 1, 2].flatMap((process) => new Painting(theme, run, by, "").of(process)));
+    for (const colour of [...painted, ...Object.values(theme.waiting)]) assert.ok(contrast(colour, textUpon(colour)) >= 4.5, `${colour} ${contrast(colour, textUpon(colour))}`);
     assert.ok(contrast(theme.text, theme.background) >= 7 && contrast(theme.faint, theme.background) >= 4.5 && contrast(theme.accent, theme.background) >= 3);
   }
+});
+
+test("a text upon light and dark pixels has a rim", () => {
+  assert.deepEqual(textOver(new Set([pixel("#ffffff"), pixel("#d0d0d0")])), { colour: "#000000", rim: null });
+  assert.deepEqual(textOver(new Set([pixel("#101010")])), { colour: "#ffffff", rim: null });
+  assert.notEqual(textOver(new Set([pixel("#2f9c80"), pixel("#1a1f24")])).rim, null);
+});
+
+test("hues are the user's functions, greys the libraries, and the legend fades what it has not selected", async () => {
+  const run = await generated().run();
+  const regions = run.regions.map((region) => (region.module.startsWith("json") || region.module === "threading" ? { ...region, file: "/usr/lib/python3.13/x.py" } : region));
+  const painting = new Painting(LIGHT_THEME, { ...run, regions }, "function", "");
+  const id = (name: string) => regions.findIndex((region) => region.name === name);
+  assert.deepEqual(["json.dumps", "threading.Condition.wait", "plate.Slab.relax"].map((name) => painting.keys[id(name)]), [LIBRARIES, WAITS, "plate.Slab.relax"]);
+  assert.equal(painting.styles[id("threading.Condition.wait")], waitingColour(LIGHT_THEME));
+  const own = regions.flatMap((region, i) => (isLibrary(region) || region.idle ? [] : [painting.styles[i]]));
+  assert.ok(own.length > 10 && new Set(own.slice(0, 12)).size === 12, "functions of one module differ");
+  const lit = new Painting(LIGHT_THEME, { ...run, regions }, "function", "plate.Slab.relax");
+  assert.equal(lit.styles[id("plate.Slab.relax")], painting.styles[id("plate.Slab.relax")]);
+  assert.ok(contrast(lit.styles[id("json.dumps")], LIGHT_THEME.track) < contrast(painting.styles[id("json.dumps")], LIGHT_THEME.track));
+  const ranks = new Painting(LIGHT_THEME, run, "rank", rankKey(1));
+  assert.notDeepEqual(ranks.of(0), ranks.of(1));
+  assert.equal(waitingColour(LIGHT_THEME, "a word of later versions"), waitingColour(LIGHT_THEME));
+});
+
+test("the runs of libraries alone have hues", async () => {
+  const run = await generated().run(), regions = run.regions.map((region) => ({ ...region, file: "" }));
+  assert.ok(!new Painting(LIGHT_THEME, { ...run, regions }, "function", "").keys.includes(LIBRARIES));
 });
 
 test("what a person searches for", async () => {
@@ -179,6 +157,8 @@ test("what a person searches for", async () => {
   assert.deepEqual(names("pool.py"), ["multiprocessing.pool.worker"]);
   assert.equal(regionsOf(parseQuery("> 1 s"), regions), null);
   assert.throws(() => regionsOf(parseQuery("/[/"), regions), SourceError);
+  for (const nonsense of ["> 50", "> 5 bananas", "< 5 ms", ">", "=", "n =", "= 5", "/relax", "relax >", "> 1.2.3 ms"]) assert.throws(() => parseQuery(nonsense), /is not understood/, nonsense);
+  for (const name of ["a.<module>", "f.<locals>.g", "<lambda>", "/home/u/plate.py"]) assert.equal(parseQuery(name).text, name);
 });
 
 test("tables are saved as spreadsheets read them", () => {

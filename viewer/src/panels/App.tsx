@@ -6,22 +6,25 @@ import type { Progress, Run } from "../model";
 import { SourceError, type Source } from "../source/source";
 import { type Comparing, Navigator } from "../state/commands";
 import { listenToKeys } from "../state/keys";
-import { follow, keepPlace, restore } from "../state/link";
+import { follow, followPasted, keepPlace, restore } from "../state/link";
 import { keepMarks } from "../state/marks";
 import { type Alignment, Pair } from "../source/pair";
 import { read } from "../state/url";
 import { Comparison } from "./Compare";
 import { Viewing } from "../state/view";
+import { type Activity, activityOf } from "../timeline/activity";
 import { Timeline } from "../timeline/timeline";
 import { Header, Losses } from "./Header";
 import { Help } from "./Help";
-import { OpenedContext, useStore } from "./hooks";
+import { OpenedContext, useStore, useView } from "./hooks";
+import { LegendBar } from "./Legend";
 import { Panel } from "./Panel";
 import { TimelineView } from "./Timeline";
 
 interface Ready {
   readonly run: Run;
   readonly source: Source;
+  readonly activity: Activity | null;
   readonly comparing: Comparing | null;
 }
 
@@ -33,7 +36,7 @@ async function compare(sources: readonly Source[], runs: readonly Run[], show: (
   const showAligned = async (alignment: Alignment, before: Run | null) => {
     const made = await pair.aligned(alignment);
     if (before) keepPlace(made.run.parts[0].begin - before.parts[0].begin, alignment);
-    show({ ...made, comparing: { alignment, align: (next) => showAligned(next, made.run) } });
+    show({ ...made, activity: await activityOf(made.source, made.run), comparing: { alignment, align: (next) => showAligned(next, made.run) } });
   };
   const wanted = read(location.hash).align;
   // A link made for other runs may name a call that these do not have.
@@ -53,13 +56,19 @@ export function App({ open }: { open: () => Promise<Source[]> }) {
     open().then(async (sources) => {
       const runs = await Promise.all(sources.map((source) => source.run(setProgress)));
       if (sources.length > 1) await compare(sources, runs, show);
-      else show({ run: runs[0], source: sources[0], comparing: null });
+      else show({ run: runs[0], source: sources[0], activity: await activityOf(sources[0], runs[0]), comparing: null });
     }).catch(setError);
   }, []);
   if (error) return <Problem error={error} />;
   if (!opened) return <Waiting progress={progress} />;
   if (!opened.run.locations.some((location) => location.events)) return <Message title={opened.run.title} words="This run has no calls." advice="Nothing was recorded: the program ended before its first call, or a filter left out all of its functions." />;
   return <RunView key={JSON.stringify(opened.comparing?.alignment)} {...opened} />;
+}
+
+/** The reason why a search has no answer, until the next search. */
+function FindProblem() {
+  const { findError } = useView();
+  return findError && <p class="problem" role="alert"><b>{findError.message}</b> {findError.advice}</p>;
 }
 
 function Message({ title, words, advice }: { title: string; words: string; advice?: string }) {
@@ -91,20 +100,20 @@ function useDark(): [boolean, (dark: boolean) => void] {
   return [dark, choose];
 }
 
-function RunView({ run, source, comparing }: Ready) {
+function RunView({ run, source, activity, comparing }: Ready) {
   const [dark, setDark] = useDark();
   const [error, setError] = useState<Error | null>(null);
   const theme = dark ? DARK_THEME : LIGHT_THEME;
   const opened = useMemo(() => {
     const viewing = new Viewing(run);
-    const timeline = new Timeline(viewing, source, theme, setError);
+    const timeline = new Timeline(viewing, source, theme, activity, setError);
     return { run, source, viewing, timeline, navigator: new Navigator(viewing, source, timeline, setError) };
   }, []);
   const { help, said } = useStore(opened.viewing.store);
   useEffect(() => opened.timeline.setTheme(theme), [dark]);
   useEffect(() => {
     restore(opened.viewing, opened.navigator);
-    const ends = [listenToKeys(opened.navigator), follow(opened.viewing, comparing?.alignment), keepMarks(opened.viewing, source)];
+    const ends = [listenToKeys(opened.navigator), follow(opened.viewing, comparing?.alignment), keepMarks(opened.viewing, source), followPasted(opened.viewing, opened.navigator, comparing)];
     return () => ends.forEach((end) => end());
   }, []);
   return (
@@ -112,8 +121,10 @@ function RunView({ run, source, comparing }: Ready) {
       <Header dark={dark} setDark={setDark} />
       <Losses />
       <Comparison />
+      <FindProblem />
       {error && <p class="problem" role="alert"><b>{error.message}</b> {error instanceof SourceError && error.advice} <button onClick={() => (setError(null), opened.timeline.schedule())}>Try again</button></p>}
       <main class="body">
+        <LegendBar />
         <TimelineView />
         <Panel />
       </main>

@@ -2,6 +2,7 @@
 import { count, duration, fileAndLine, instant, percent } from "../format";
 import { type CallRef, type Link, nameOfLocation } from "../model";
 import { NO_CALLS, WHERE_CALLS_ARE } from "../source/source";
+import { linksIn } from "../timeline/links";
 import { around } from "../timeline/scale";
 import { useAnswer, useOpened, useView } from "./hooks";
 
@@ -51,7 +52,7 @@ export function CallPanel() {
 
 const split = (time: number, waiting: number): string => `working ${duration(time - waiting)}, waiting ${duration(waiting)}`;
 
-const MOST_LINKS = 100, MOST_OPEN = 1000;
+const MOST_ASKED = 10_000, MOST_LINKS = 100, MOST_OPEN = 1000;
 
 /** The call that woke a suspended task. */
 function Woken({ call }: { call: CallRef }) {
@@ -76,12 +77,12 @@ function Woken({ call }: { call: CallRef }) {
   );
 }
 
-/** The calls that created the call's thread or task and waited for its end, the threads and tasks that it created and
-    awaited itself, and the wakeups during the call. */
+/** The threads and tasks that were created, awaited and woken during the call, and who created, awaited and woke its own. */
 function Linked({ call: { track, begin, end } }: { call: CallRef }) {
   const { run, source, viewing } = useOpened();
-  const { value } = useAnswer((signal) => source.links({ track, begin, end, limit: MOST_LINKS }, signal), [track, begin, end], 0);
-  if (!value?.links.length) return null;
+  const { value } = useAnswer((signal) => source.links({ track, begin, end, limit: MOST_ASKED }, signal), [track, begin, end], 0);
+  const links = value ? linksIn(value.links, track, begin, end) : [];
+  if (!value || !links.length) return null;
   const words = (link: Link) => {
     if (link.kind === "creates") return link.toTrack === track ? "created by" : "creates";
     if (link.kind === "wakes") return link.toTrack === track ? "woken by" : "wakes";
@@ -90,14 +91,14 @@ function Linked({ call: { track, begin, end } }: { call: CallRef }) {
   return (
     <table class="linked">
       <thead><tr><th scope="col">this row</th><th scope="col">other row</th><th scope="col" class="number">from</th><th scope="col" class="number">to</th></tr></thead>
-      <tbody>{value.links.map((link, i) => (
+      <tbody>{links.slice(0, MOST_LINKS).map((link, i) => (
         <tr key={i}>
           <th scope="row">{words(link)}</th>
           <td><button class="link" title="Show both" onClick={() => viewing.show(around(link.from, link.to, viewing.whole))}>{nameOfLocation(run, link.toTrack === track ? link.fromTrack : link.toTrack)}</button></td>
           <td class="number">{instant(link.from, 1000)}</td><td class="number">{instant(link.to, 1000)}</td>
         </tr>
       ))}</tbody>
-      {!value.complete && <tfoot><tr><td colSpan={4} class="faint">These are not all.</td></tr></tfoot>}
+      {(!value.complete || links.length > MOST_LINKS) && <tfoot><tr><td colSpan={4} class="faint">These are not all.</td></tr></tfoot>}
     </table>
   );
 }

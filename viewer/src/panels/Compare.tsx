@@ -28,9 +28,9 @@ export function Comparison() {
       {run.parts.map((part) => <p key={part.letter} title={part.facts.join(" · ")}><b>{part.letter}</b> {part.title} <span class="faint">{duration(part.length)}</span></p>)}
       <form onSubmit={submit}>
         <label>aligned at call <input name="n" type="number" min="1" max="10000" value={alignment.n} aria-label="Which call" /></label>
-        <label>of <input name="func" value={alignment.func} placeholder="the begin of the run" list="functions" aria-label="Function at whose call the runs are aligned; empty: at their begins" /></label>
+        <label>of <input name="func" value={alignment.func} placeholder="the start of the run" list="functions" aria-label="Function at whose call the runs are aligned; empty: at their starts" /></label>
         <button>Align</button>
-        {alignment.func && <button type="button" onClick={() => void align("", 1)}>at the begin</button>}
+        {alignment.func && <button type="button" onClick={() => void align("", 1)}>at the start</button>}
       </form>
       <datalist id="functions">{run.regions.slice(0, 2000).map((region) => <option key={region.id} value={region.name} />)}</datalist>
       {problem && <p class="wrong" role="alert">{problem}</p>}

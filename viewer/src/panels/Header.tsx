@@ -14,9 +14,9 @@ export function Header({ dark, setDark }: { dark: boolean; setDark: (dark: boole
         <h1 title={run.title}>{run.title}</h1>
         <p class="faint" title={run.facts.join(" · ")}>{run.facts.join(" · ")}</p>
       </div>
-      <form class="find" role="search" onSubmit={(event) => (event.preventDefault(), found ? navigator.nextHit(1) : navigator.find(find))}>
+      <form class="find" role="search" onSubmit={(event) => (event.preventDefault(), found?.calls.length ? navigator.nextHit(1) : navigator.find(find))}>
         <input id="find" type="search" placeholder="Find:  relax   /re.*x/   > 50 ms" aria-label="Find calls by function, by /regular expression/ or by duration, such as > 50 ms" value={find}
-          onInput={(event) => viewing.store.set({ find: event.currentTarget.value, found: null, hit: -1 })}
+          onInput={(event) => viewing.store.set({ find: event.currentTarget.value, found: null, density: null, findError: null, hit: -1 })}
           onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()} />
         {found && found.calls.length > 0 && <span class="hits faint">{hit + 1 || "–"} of {found.calls.length}{found.complete ? "" : "+"}</span>}
         <button type="button" aria-label="Previous hit" title="Previous hit (Shift N)" disabled={!found?.calls.length} onClick={() => navigator.nextHit(-1)}>‹</button>

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { count, duration, instant } from "../format";
 import { nameOfLocation } from "../model";
 import { byFunction, type Row } from "../profile";
-import { isEmpty, parseQuery, regionsOf } from "../source/match";
+import { parseQuery, regionsOf } from "../source/match";
 import { NO_CALLS, SourceError, WHERE_CALLS_ARE } from "../source/source";
 import { type Opened, type Profiled, useOpened, useProfile, useView } from "./hooks";
 
@@ -25,7 +25,7 @@ function FunctionsFound() {
   const opened = useOpened(), { run, viewing } = opened;
   const { find } = useView();
   const { value } = useProfile();
-  if (isEmpty(parseQuery(find))) return <p class="empty">{ADVICE}</p>;
+  if (!find.trim()) return <p class="empty">{ADVICE}</p>;
   if (!value) return <p class="empty">Adding up …</p>;
   let rows: Row[];
   try {
@@ -54,9 +54,9 @@ function FunctionsFound() {
 
 function CallsFound() {
   const { run, navigator } = useOpened();
-  const { found, hit, find } = useView();
+  const { found, hit, find, findError } = useView();
   const [all, setAll] = useState(false);
-  if (!found) return <p class="empty">{ADVICE}</p>;
+  if (!found) return <p class="empty">{findError ? `${findError.message} ${findError.advice}` : ADVICE}</p>;
   if (!found.calls.length) return <p class="empty">No call is like “{find}”.</p>;
   const shown = all ? found.calls : found.calls.slice(0, MANY);
   return (

@@ -58,12 +58,12 @@ export function Panel() {
 function Scope() {
   const { run, viewing } = useOpened();
   const { selection } = useView();
-  const { begin, end } = viewing.scope();
+  const { begin, end, tracks } = viewing.scope();
   const step = (end - begin) / 1000;
   const rows = run.locations.length;
   return (
     <p class="scope">
-      <span>{selection ? "selection" : "shown"}: {instant(begin, step)} + {duration(end - begin)}{selection?.tracks ? `, ${count(selection.tracks.length)} of ${count(rows)} rows` : rows > 1 ? `, all ${count(rows)} rows` : ""}{run.outline ? `, in steps of ${duration(run.outline.step)}` : ""}</span>
+      <span>{selection ? "selection" : "shown"}: {instant(begin, step)} + {duration(end - begin)}{tracks ? `, ${count(tracks.length)} of ${count(rows)} rows` : rows > 1 ? `, all ${count(rows)} rows` : ""}{run.outline ? `, in steps of ${duration(run.outline.step)}` : ""}</span>
       {selection && <button onClick={() => viewing.fit()} title="Zoom to the selection (F)">zoom</button>}
       {selection && <button onClick={() => viewing.select(null)} title="Esc">clear</button>}
     </p>

@@ -2,7 +2,8 @@
 import { useRef } from "preact/hooks";
 import { svgOf } from "../svg";
 import { callsCsv, download, picture, tableCsv } from "../save";
-import { pathsOf, useOpened } from "./hooks";
+import { pathsOf } from "../source/source";
+import { useOpened } from "./hooks";
 
 export function Save() {
   const { run, source, viewing, timeline } = useOpened();
@@ -30,7 +31,7 @@ export function Save() {
     return "The picture is saved.";
   };
   const drawing = async () => {
-    download("timeline.svg", new Blob([svgOf(timeline, run)], { type: "image/svg+xml" }));
+    download("timeline.svg", new Blob([await svgOf(timeline, run)], { type: "image/svg+xml" }));
     return "The drawing is saved.";
   };
   const calls = async () => {

@@ -1,11 +1,15 @@
 // The rows with their names, the time axis and the strip of the whole run.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { count, duration } from "../format";
 import { NO_CALLS, WHERE_CALLS_ARE } from "../source/source";
 import { SORTS, type Sort } from "../state/view";
 import type { Row } from "../timeline/layout";
 import { useOpened, useStore, useView } from "./hooks";
 import { Tooltip } from "./Tooltip";
+
+/** The characters at the end of a name that are not cut. */
+const TAIL = 6;
+const DEFAULT_SIDE = 232, LEAST_SIDE = 90;
 
 const SORT_WORDS: Record<Sort, string> = { order: "recorded", activity: "activity", name: "name" };
 
@@ -41,6 +45,7 @@ export function TimelineView() {
         {height === 0 && filter !== "" && <p class="empty">No row has a name like this.</p>}
       </div>
       {run.outline && <Beyond />}
+      <SideSplitter />
       <Tooltip />
     </section>
   );
@@ -60,11 +65,50 @@ function Controls() {
       <input id="filter" type="search" placeholder="Filter rows" aria-label="Filter rows by name" value={filter}
         onInput={(event) => viewing.store.set({ filter: event.currentTarget.value })}
         onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()} />
+      <FoldButtons />
       <select aria-label="Order of the rows" title="Order of the rows" value={sort} onChange={(event) => viewing.store.set({ sort: event.currentTarget.value as Sort, moved: new Map() })}>
         {SORTS.map((word) => <option key={word} value={word}>⇅ {SORT_WORDS[word]}</option>)}
       </select>
     </div>
   );
+}
+
+function FoldButtons() {
+  const { viewing, timeline } = useOpened();
+  return (
+    <span class="folding" role="group" aria-label="Fold rows">
+      <button aria-label="Fit the rows" title="Unfold the rows that fit (Z)" onClick={() => timeline.fitRows()}>⇕</button>
+      <button aria-label="Unfold all rows" title="Unfold all rows (U)" onClick={() => viewing.foldAll("all")}>▾</button>
+      <button aria-label="Fold all rows" title="Fold all rows (C)" onClick={() => viewing.foldAll("none")}>▸</button>
+    </span>
+  );
+}
+
+/** The border between names and calls, which can be moved. */
+function SideSplitter() {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  const set = (next: number) => {
+    const wide = Math.round(Math.max(LEAST_SIDE, Math.min(next, 0.6 * window.innerWidth)));
+    setWidth(wide);
+    document.documentElement.style.setProperty("--side", `${wide}px`);
+  };
+  const now = () => box.current!.offsetLeft + 3;
+  return (
+    <div ref={box} class="sidesplitter" role="separator" aria-orientation="vertical" aria-label="Width of the names" aria-valuenow={width || DEFAULT_SIDE} aria-valuemin={LEAST_SIDE} aria-valuemax={1000} tabIndex={0} data-keys="own"
+      title="Drag to make room for names" onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
+      onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && set(event.clientX)}
+      onKeyDown={(event) => {
+        const by = event.key === "ArrowRight" ? 16 : event.key === "ArrowLeft" ? -16 : 0;
+        if (by) event.preventDefault(), set(now() + by);
+      }} />
+  );
+}
+
+/** A name of which the middle is cut if there is no room: starts and ends tell names apart. */
+export function CutName({ name }: { name: string }) {
+  const end = name.length > TAIL + 3 ? name.length - TAIL : name.length;
+  return <span class="name"><span class="head">{name.slice(0, end)}</span><span class="tail">{name.slice(end)}</span></span>;
 }
 
 function Gutter() {
@@ -116,18 +160,18 @@ function useMoving(row: Row) {
 function GutterRow({ row, y }: { row: Row; y: number }) {
   const { run, viewing } = useOpened();
   const moving = useMoving(row);
-  const { pinned, tall } = viewing.view;
+  const { pinned } = viewing.view;
   const isPinned = pinned.includes(row.id);
   const location = row.kind === "location" ? run.locations[row.id] : null;
   const about = [row.name, row.detail, location && `${count(location.events)} events, ${count(location.depth)} levels`].filter(Boolean).join("\n");
-  const deep = row.lines > 0 && row.levels > row.few;
+  const deep = row.lines > 0 && (row.levels > row.lines || row.tall);
   return (
     <li {...moving} class={`row ${row.kind} ${row.pinned ? "pinned" : ""}`} style={{ top: `${y}px`, height: `${row.height}px`, paddingLeft: `${4 + row.indent * 14}px` }} title={about}>
       <div class="rowline" style={{ marginTop: `${Math.max(0, Math.min(-y, row.height - 21))}px` }}>
         {row.canOpen
-          ? <button class="fold" aria-expanded={row.open} aria-label={`${row.open ? "Fold" : "Unfold"} ${row.name}`} onClick={() => viewing.toggle(row.id)}>{row.open ? "▾" : "▸"}</button>
+          ? <button class="fold" aria-expanded={row.open} aria-label={`${row.open ? "Fold" : "Unfold"} ${row.name}`} onClick={() => viewing.fold(row.id, !row.open)}>{row.open ? "▾" : "▸"}</button>
           : <span class="fold" />}
-        <span class="name">{row.name}</span>
+        <CutName name={row.name} />
         {row.height < 40 && row.detail && <span class="faint detail">{row.detail}</span>}
         <button class={`pin ${isPinned ? "on" : ""}`} aria-pressed={isPinned} aria-label={`Pin ${row.name} to the top`} title="Pin to the top" onClick={() => viewing.pin(row.id)}>
           <svg viewBox="0 0 16 16" width="12" height="12" aria-hidden="true"><path fill="currentColor" d="M9.8 1 15 6.2l-1.4.4-2.9 2.9.1 3.1-1.2 1.2-3-3L2.4 15 1 13.6l4.2-4.2-3-3 1.2-1.2 3.1.1 2.9-2.9z" /></svg>
@@ -137,7 +181,7 @@ function GutterRow({ row, y }: { row: Row; y: number }) {
       {row.kind === "counter" && row.detail && <div class="faint under">{row.detail}</div>}
       {deep && row.height >= 60 && (
         <button class="link under" onClick={() => viewing.toggleTall(row.id)}>
-          {tall.has(row.id) ? `only ${row.few} levels` : `${row.lines} of ${row.levels} levels: show all`}
+          {row.tall ? `only ${row.few} levels` : `${row.lines} of ${row.levels} levels: show all`}
         </button>
       )}
     </li>

@@ -4,7 +4,7 @@ import { useContext, useEffect, useReducer, useRef, useState } from "preact/hook
 import type { Theme } from "../colour";
 import { EMPTY_PROFILE, scopesOf } from "../compare";
 import type { Paths, Profile, Run, Selection } from "../model";
-import type { Source } from "../source/source";
+import { pathsOf, type Source } from "../source/source";
 import type { Comparing, Navigator } from "../state/commands";
 import type { Store } from "../state/store";
 import type { View, Viewing } from "../state/view";
@@ -70,13 +70,13 @@ export interface Profiled {
 /** The profile of the selection or, without one, of the visible range. */
 export function useProfile(): Answer<Profiled> {
   const { source, viewing } = useOpened();
-  const { selection, range } = useView();
+  const { selection, range, filter } = useView();
   return useAnswer(async (signal) => {
     const scope = viewing.scope();
     const whole = { begin: Math.floor(scope.begin), end: Math.ceil(scope.end), tracks: scope.tracks };
     const [profile, paths] = await Promise.all([source.profile(whole, signal), pathsOf(source)]);
     return { profile, paths, scope: whole };
-  }, [selection, selection ? null : range]);
+  }, [selection, selection ? null : range, selection ? null : filter]);
 }
 
 export interface ProfiledPair {
@@ -87,19 +87,11 @@ export interface ProfiledPair {
 /** The profiles of both runs. REQUIRES: there are two. */
 export function useProfiles(): Answer<ProfiledPair> {
   const { source, viewing, run } = useOpened();
-  const { selection, range } = useView();
+  const { selection, range, filter } = useView();
   return useAnswer(async (signal) => {
     const { begin, end, tracks } = viewing.scope();
     const scopes = scopesOf(run, { begin: Math.floor(begin), end: Math.ceil(end), tracks });
     const [paths, ...profiles] = await Promise.all([pathsOf(source), ...scopes.map((scope) => (scope.tracks?.length ? source.profile(scope, signal) : EMPTY_PROFILE))]);
     return { profiles, paths };
-  }, [selection, selection ? null : range]);
-}
-
-const knownPaths = new WeakMap<Source, Promise<Paths>>();
-
-export function pathsOf(source: Source): Promise<Paths> {
-  let paths = knownPaths.get(source);
-  if (!paths) knownPaths.set(source, (paths = source.paths()));
-  return paths;
+  }, [selection, selection ? null : range, selection ? null : filter]);
 }

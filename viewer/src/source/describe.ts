@@ -16,7 +16,7 @@ interface Json {
   processes: Process[];
   tracks: Location[];
   waiting?: boolean;
-  regions: { name: string; file: string; line: number; group: string; waits?: boolean; suspended?: boolean; called?: boolean }[];
+  regions: { name: string; file: string; line: number; group: string; waits?: boolean; suspended?: boolean; called?: boolean; kind?: string }[];
   metrics?: Metric[];
   parameters?: string[];
   communicators?: string[];
@@ -48,7 +48,7 @@ export function runOf(json: unknown): Run {
     waiting: from.waiting ?? false,
     regions: from.regions.map((region, id) => ({
       id, name: region.name, module: region.group, file: region.file, line: region.line,
-      idle: Boolean(region.waits || region.suspended), suspended: Boolean(region.suspended), called: region.called ?? true,
+      idle: Boolean(region.waits || region.suspended), suspended: Boolean(region.suspended), called: region.called ?? true, kind: region.kind ?? "function",
       // Waiting of tasks is not part of the threads' measured waiting.
       waits: Boolean(region.suspended || (region.waits && !from.waiting)),
     })),

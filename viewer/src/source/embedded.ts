@@ -36,6 +36,23 @@ async function unpack(base64: string): Promise<ArrayBuffer> {
   }
 }
 
+function parsed(content: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(content)) as unknown;
+  } catch {
+    throw damaged();
+  }
+}
+
+/** The description may be JSON of another form. */
+function described(json: unknown): Run {
+  try {
+    return runOf(json);
+  } catch {
+    throw damaged();
+  }
+}
+
 /** The source of the sections, without packing. */
 export function decode(data: ArrayBuffer): Source {
   const reader = new Reader(data);
@@ -50,8 +67,8 @@ export function decode(data: ArrayBuffer): Source {
     if (tag === 0) break;
     const content = reader.bytes(size);
     reader.pad();
-    const json = () => JSON.parse(new TextDecoder().decode(content)) as unknown;
-    if (tag === 1) run = runOf(json());
+    const json = () => parsed(content);
+    if (tag === 1) run = described(json());
     if (tag === 2) paths = pathsAnswer(new Reader(content.slice().buffer));
     if (tag === 4) sources = json() as Record<number, SourceText>;
     if (tag === 5) strings = json() as Strings;

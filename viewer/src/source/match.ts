@@ -18,12 +18,18 @@ function textOf(text: string): Pick<Query, "text" | "regex"> {
   return { text: expression ? expression[1] : text, regex: expression !== null };
 }
 
-/** Words, /a regular expression/, "n = 1000", "> 50 ms", or these together in this order. */
+const FORMS = "Type a part of a name or of a file, a /regular expression/, a duration such as “> 50 ms”, a parameter such as “n = 1000”, or a name and one of these.";
+
+const misunderstood = (text: string) => new SourceError(`“${text.trim()}” is not understood.`, FORMS);
+
+/** Words, /a regular expression/, "n = 1000", "> 50 ms", or these together in this order. Throws SourceError
+    for other texts. */
 export function parseQuery(text: string): Query {
   let rest = text.trim(), longer = 0, parameter: Query["parameter"] = null;
   const condition = />\s*([0-9.]+\s*(?:ns|us|µs|ms|s|min|h))\s*$/.exec(rest);
   if (condition) {
-    longer = parseDuration(condition[1]) ?? 0;
+    longer = parseDuration(condition[1]) ?? NaN;
+    if (Number.isNaN(longer)) throw misunderstood(text);
     rest = rest.slice(0, condition.index).trim();
   }
   const given = /^(.*?)(\S+)\s*=\s*(.+)$/.exec(rest);
@@ -31,6 +37,8 @@ export function parseQuery(text: string): Query {
     parameter = { name: given[2], value: given[3].replace(/^"(.*)"$/, "$1") };
     rest = given[1].trim();
   }
+  // Names contain these signs, too: "<module>", but never alone or before a number.
+  if (/(^|\s)[<>=]+(\s|$|[\d.])|^=|[^=!<>]=$|^\/[^/]*$/.test(rest) && !/^\/.*\/$/.test(rest)) throw misunderstood(text);
   return { ...textOf(rest), longer, parameter };
 }
 

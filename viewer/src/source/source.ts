@@ -44,3 +44,11 @@ export function sourceInside(sources: Readonly<Record<number, SourceText>> | nul
   if (!sources) return { reason: "This file was written without source lines; “timeloom view --html FILE --with-source” puts them in." };
   return sources[region] ?? { reason: `The lines of this function were not found when this file was written: ${run.regions[region].file || "its file is not known"}.` };
 }
+
+const knownPaths = new WeakMap<Source, Promise<Paths>>();
+
+export function pathsOf(source: Source): Promise<Paths> {
+  let paths = knownPaths.get(source);
+  if (!paths) knownPaths.set(source, (paths = source.paths()));
+  return paths;
+}

@@ -3,10 +3,11 @@ import { duration } from "../format";
 import { type CallRef, nameOfLocation, partOf } from "../model";
 import { isEmpty, parameterOf, parseQuery, regionsOf } from "../source/match";
 import { type Alignment, MOST_NTH } from "../source/pair";
-import { type Source, SourceError } from "../source/source";
+import { pathsOf, type Source, SourceError } from "../source/source";
 import type { Timeline } from "../timeline/timeline";
 import type { Commands } from "./keys";
 import { addMark } from "./marks";
+import { densityOf } from "./density";
 import type { Viewing } from "./view";
 
 /** For two runs: their alignment, and the function that changes it or returns an error. */
@@ -131,8 +132,11 @@ export class Navigator implements Commands {
 
   /** Searches for the entered text, in the selection or in the whole run, and goes to the first hit. */
   find(text: string): void {
-    this.viewing.store.set({ find: text });
-    this.run(this.finding(text, this.begin()));
+    this.viewing.store.set({ find: text, findError: null, found: null, density: null });
+    this.finding(text, this.begin()).catch((error: Error) => {
+      if (error instanceof SourceError) this.viewing.store.set({ findError: { message: error.message, advice: error.advice }, hit: -1 });
+      else if (error.name !== "AbortError") this.failed(error);
+    });
   }
 
   private async finding(text: string, signal: AbortSignal): Promise<void> {
@@ -151,6 +155,7 @@ export class Navigator implements Commands {
     };
     const found = regions?.length === 0 ? { calls: [], complete: true } : await this.source.find(search, signal);
     this.viewing.store.set({ found, hit: -1, panel: "find", panelOpen: true, said: `${found.calls.length} hits` });
+    if (!found.complete) this.viewing.store.set({ density: await densityOf(this.source, await pathsOf(this.source), search, !query.longer && !parameter, signal) });
   }
 
   /** Finds the calls of a function, for any characters in its name. */
@@ -193,6 +198,10 @@ export class Navigator implements Commands {
 
   scroll(pixels: number): void {
     this.timeline.scrollBy(pixels);
+  }
+
+  fitRows(): void {
+    this.timeline.fitRows();
   }
 
   focusFind(): void {

@@ -11,6 +11,7 @@ export interface Commands {
   focusFind(): void;
   focusFilter(): void;
   selectCall(): void;
+  fitRows(): void;
   mark(): void;
 }
 
@@ -51,6 +52,9 @@ export const KEYS: readonly Key[] = [
   { keys: ["n"], shown: "N", words: "next hit", run: (commands) => commands.nextHit(1) },
   { keys: ["Shift+N"], shown: "Shift N", words: "previous hit", run: (commands) => commands.nextHit(-1) },
   { keys: ["t"], shown: "T", words: "filter the rows by name", run: (commands) => commands.focusFilter() },
+  { keys: ["z"], shown: "Z", words: "unfold the rows that fit into the window", run: (commands) => commands.fitRows() },
+  { keys: ["u"], shown: "U", words: "unfold all rows", run: ({ viewing }) => viewing.foldAll("all") },
+  { keys: ["c"], shown: "C", words: "fold all rows", run: ({ viewing }) => viewing.foldAll("none") },
   { keys: ["1"], shown: "1 – 5", words: "functions, modules, call tree, flame graph, source", run: ({ viewing }) => viewing.openPanel("functions") },
   { keys: ["2"], shown: "", words: "", run: ({ viewing }) => viewing.openPanel("modules") },
   { keys: ["3"], shown: "", words: "", run: ({ viewing }) => viewing.openPanel("tree") },
@@ -64,12 +68,12 @@ export const KEYS: readonly Key[] = [
 ];
 
 function escape({ viewing }: Commands): void {
-  const { help, call, message, selection, found, panelOpen } = viewing.view;
+  const { help, call, message, selection, found, findError, panelOpen } = viewing.view;
   if (help) viewing.store.set({ help: false });
   else if (message) viewing.store.set({ message: null });
   else if (call) viewing.choose(null);
   else if (selection) viewing.select(null);
-  else if (found) viewing.store.set({ found: null, find: "", hit: -1 });
+  else if (found || findError) viewing.store.set({ found: null, density: null, findError: null, find: "", hit: -1 });
   else if (panelOpen) viewing.store.set({ panelOpen: false });
 }
 

@@ -1,10 +1,10 @@
 // The state of the page in its address: read at the start, written as it changes.
-import { parseQuery } from "../source/match";
-import type { Navigator } from "./commands";
+import { COLOURINGS } from "../palette";
+import type { Comparing, Navigator } from "./commands";
 import type { Alignment } from "../source/pair";
 import { readMarks, writeMarks } from "./marks";
 import { type Link, read, write } from "./url";
-import { type Panel, PANELS, type Sort, SORTS, type View, type Viewing } from "./view";
+import { FOLDINGS, PANELS, SORTS, type View, type Viewing } from "./view";
 
 const QUIET = 300;
 
@@ -20,34 +20,59 @@ export function takeToken(): string {
   }
   const rest = words.filter((word) => !word.startsWith("t=")).join("&");
   history.replaceState(null, "", rest ? `#${rest}` : location.pathname + location.search);
-  return mine[0].slice(2);
+  return mine[0]?.slice(2) ?? "";
 }
 
-/** Shows the state in the address. */
+/** The state of a page without a link. */
+const bare = ({ marks }: View): Partial<View> => ({
+  selection: null, call: null, message: null, quiet: false, filter: "", sort: "order", only: "", pinned: [], moved: new Map(), folding: "fit", folds: new Map(), colouring: "function", lit: "",
+  find: "", found: null, density: null, findError: null, hit: -1, marks,
+});
+
+/** Shows the state in the address, and nothing that was shown before. */
 export function restore(viewing: Viewing, navigator: Navigator): void {
   const link = read(location.hash);
   const { run } = viewing;
-  const change: { -readonly [name in keyof View]?: View[name] } = {};
-  if (link.range && link.range.begin < run.length) viewing.show(link.range);
+  const change: { -readonly [name in keyof View]?: View[name] } = bare(viewing.view);
+  viewing.show(link.range && link.range.begin < run.length ? link.range : viewing.whole);
   if (link.selection && link.selection.begin < run.length) {
     const tracks = link.selection.tracks?.filter((track) => run.locations[track]) ?? null;
     change.selection = viewing.answerable({ ...link.selection, tracks });
     change.panelOpen = true;
   }
-  if (PANELS.includes(link.panel as Panel)) Object.assign(change, { panel: link.panel, panelOpen: true });
-  if (SORTS.includes(link.sort as Sort)) change.sort = link.sort as Sort;
+  const known = <T extends string>(words: readonly T[], word: string | undefined): T | undefined => words.find((one) => one === word);
+  const panel = known(PANELS, link.panel), sort = known(SORTS, link.sort), folding = known(FOLDINGS, link.rows), colouring = known(COLOURINGS, link.colours);
+  if (panel) Object.assign(change, { panel, panelOpen: true });
+  if (sort) change.sort = sort;
+  if (folding) change.folding = folding;
+  if (colouring) change.colouring = colouring;
+  if (link.lit) change.lit = link.lit;
   if (link.messages === "off") change.quiet = true;
   if (link.marks) change.marks = readMarks(link.marks);
   if (link.filter) change.filter = link.filter;
   if (link.only) change.only = link.only;
   if (link.pinned) change.pinned = link.pinned;
   if (link.moved) change.moved = new Map(link.moved.flatMap((row, i) => (i % 2 === 0 && link.moved![i + 1] >= 0 ? [[row, link.moved![i + 1]] as const] : [])));
-  if (link.toggled) change.toggled = new Set(link.toggled);
+  change.folds = new Map([...(link.open ?? []).map((row) => [row, true] as const), ...(link.folded ?? []).map((row) => [row, false] as const)]);
   const func = link.func === undefined ? -1 : run.regions.findIndex((region) => region.name === link.func);
   if (func >= 0) change.func = func;
   viewing.store.set(change);
   if (link.call && run.locations[link.call.track]) navigator.open(link.call);
-  if (link.find && parseQuery(link.find).text !== "") navigator.find(link.find);
+  if (link.find && link.find.trim() !== "") navigator.find(link.find);
+}
+
+/** Shows a link that is pasted into the address of the open page. */
+export function followPasted(viewing: Viewing, navigator: Navigator, comparing: Comparing | null): () => void {
+  const token = takeToken();
+  const pasted = () => {
+    const { align } = read(location.hash);
+    // Another server may have the address of the one that this page has asked.
+    if (/(^#|&)t=/.test(location.hash) && takeToken() !== token) return location.reload();
+    if (comparing && align && (align.func !== comparing.alignment.func || align.n !== comparing.alignment.n)) void comparing.align(align).catch(() => undefined);
+    restore(viewing, navigator);
+  };
+  window.addEventListener("hashchange", pasted);
+  return () => window.removeEventListener("hashchange", pasted);
 }
 
 /** Keeps the address up to date, without a new entry in the browser's history. */
@@ -63,7 +88,9 @@ export function follow(viewing: Viewing, align?: Alignment): () => void {
       ...(view.call ? { call: { track: view.call.track, time: view.call.begin, depth: view.call.depth } } : {}),
       ...(view.panelOpen ? { panel: view.panel } : {}),
       ...(view.panelOpen && ["function", "source"].includes(view.panel) && view.func >= 0 ? { func: viewing.run.regions[view.func].name } : {}),
-      marks: writeMarks(view.marks), messages: view.quiet ? "off" : "", filter: view.filter, sort: view.sort === "order" ? "" : view.sort, only: view.only, pinned: [...view.pinned], moved: [...view.moved].flat(), toggled: [...view.toggled], find: view.found ? view.find : "",
+      marks: writeMarks(view.marks), messages: view.quiet ? "off" : "", filter: view.filter, sort: view.sort === "order" ? "" : view.sort, only: view.only, pinned: [...view.pinned], moved: [...view.moved].flat(), find: view.found ? view.find : "",
+      open: [...view.folds].flatMap(([row, open]) => (open ? [row] : [])), folded: [...view.folds].flatMap(([row, open]) => (open ? [] : [row])),
+      rows: view.folding === "fit" ? "" : view.folding, colours: view.colouring === "function" ? "" : view.colouring, lit: view.lit,
     });
   };
   const end = viewing.store.subscribe(() => {

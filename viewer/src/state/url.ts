@@ -12,7 +12,14 @@ export interface Link {
   sort?: string;
   only?: string;
   pinned?: number[];
-  toggled?: number[];
+  /** Rows that are unfolded, or folded, in spite of `rows`. */
+  open?: number[];
+  folded?: number[];
+  /** "all": unfolded; "none". */
+  rows?: string;
+  /** The kind of colours, and the selected entry of the legend. */
+  colours?: string;
+  lit?: string;
   /** Rows and positions alternate. */
   moved?: number[];
   find?: string;
@@ -38,8 +45,8 @@ export function write(link: Link): string {
   if (link.range) add("view", pair(link.range));
   if (link.selection) add("select", pair(link.selection) + (link.selection.tracks ? "," + link.selection.tracks.join(",") : ""));
   if (link.call) add("call", [link.call.track, Math.round(link.call.time), link.call.depth].join(","));
-  for (const key of ["func", "panel", "filter", "sort", "only", "find", "messages", "marks"] as const) if (link[key]) add(key, link[key]);
-  for (const key of ["pinned", "toggled", "moved"] as const) if (link[key]?.length) add(key, link[key].join(","));
+  for (const key of ["func", "panel", "filter", "sort", "only", "find", "messages", "marks", "rows", "colours", "lit"] as const) if (link[key]) add(key, link[key]);
+  for (const key of ["pinned", "open", "folded", "moved"] as const) if (link[key]?.length) add(key, link[key].join(","));
   return words.join("&");
 }
 
@@ -60,11 +67,11 @@ export function read(fragment: string): Link {
   if (selection) link.selection = { ...selection, tracks: tracks.length ? numbers(tracks.join(","), ",") : null };
   const call = numbers(words.get("call") ?? "", ",");
   if (call?.length === 3) link.call = { track: call[0], time: call[1], depth: call[2] };
-  for (const key of ["func", "panel", "filter", "sort", "only", "find", "messages", "marks"] as const) {
+  for (const key of ["func", "panel", "filter", "sort", "only", "find", "messages", "marks", "rows", "colours", "lit"] as const) {
     const value = words.get(key);
     if (value) link[key] = value;
   }
-  for (const key of ["pinned", "toggled", "moved"] as const) {
+  for (const key of ["pinned", "open", "folded", "moved"] as const) {
     const list = numbers(words.get(key) ?? "", ",");
     if (list) link[key] = list;
   }

@@ -1,5 +1,6 @@
 // The state of the page: one value that all parts read, and the few functions that change it.
 import type { Bundle, CallRef, Found, Mark, Run, Selection } from "../model";
+import type { Colouring } from "../palette";
 import { around, clamp, move, type Range, zoom } from "../timeline/scale";
 import { History } from "./history";
 import { Store } from "./store";
@@ -8,11 +9,29 @@ export const PANELS = ["call", "function", "functions", "modules", "tree", "flam
 export type Panel = (typeof PANELS)[number];
 export const SORTS = ["order", "activity", "name"] as const;
 export type Sort = (typeof SORTS)[number];
+export const FOLDINGS = ["fit", "all", "none"] as const;
+export type Folding = (typeof FOLDINGS)[number];
+
+export interface Problem {
+  readonly message: string;
+  readonly advice: string;
+}
+
+/** The number of hits in equal parts of a range, and the functions that were looked for by name alone. */
+export interface Density extends Range {
+  readonly counts: readonly number[];
+  readonly regions: ReadonlySet<number> | null;
+}
 
 export interface View {
   readonly range: Range;
-  /** Rows that are folded or unfolded against the default. */
-  readonly toggled: ReadonlySet<number>;
+  /** The rows that are unfolded: what fits, all, or none. */
+  readonly folding: Folding;
+  /** Rows that are unfolded or folded in spite of that. */
+  readonly folds: ReadonlyMap<number, boolean>;
+  readonly colouring: Colouring;
+  /** The key of the legend that is not faded; empty: all. */
+  readonly lit: string;
   /** Locations that show all of their levels. */
   readonly tall: ReadonlySet<number>;
   readonly pinned: readonly number[];
@@ -34,6 +53,10 @@ export interface View {
   readonly panelOpen: boolean;
   readonly find: string;
   readonly found: Found | null;
+  /** Where there are hits, if `found` has not all of them. */
+  readonly density: Density | null;
+  /** The reason why a search has no answer. */
+  readonly findError: Problem | null;
   /** The index in `found`. */
   readonly hit: number;
   readonly marks: readonly Mark[];
@@ -50,12 +73,14 @@ export class Viewing {
   readonly store: Store<View>;
   readonly whole: Range;
   private readonly history = new History();
+  /** The locations that the filter of rows leaves; null: all. The timeline knows them. */
+  filtered: () => readonly number[] | null = () => null;
 
   constructor(readonly run: Run) {
     this.whole = { begin: 0, end: Math.max(run.length, 1) };
     this.store = new Store<View>({
-      range: this.whole, toggled: new Set(), tall: new Set(), pinned: [], filter: "", sort: "order", only: "", moved: new Map(), selection: null, call: null, message: null, quiet: false, func: -1,
-      panel: "functions", panelOpen: false, find: "", found: null, hit: -1, marks: run.marks, newMark: null, keptAt: null, help: false, said: "",
+      range: this.whole, folding: "fit", folds: new Map(), colouring: "function", lit: "", tall: new Set(), pinned: [], filter: "", sort: "order", only: "", moved: new Map(), selection: null, call: null, message: null, quiet: false, func: -1,
+      panel: "functions", panelOpen: false, find: "", found: null, density: null, findError: null, hit: -1, marks: run.marks, newMark: null, keptAt: null, help: false, said: "",
     });
   }
 
@@ -144,8 +169,14 @@ export class Viewing {
     this.store.set({ func, panel: "function", panelOpen: true });
   }
 
-  toggle(row: number): void {
-    this.store.set({ toggled: toggled(this.view.toggled, row) });
+  /** Folds or unfolds a row. */
+  fold(row: number, open: boolean): void {
+    this.store.set({ folds: new Map(this.view.folds).set(row, open) });
+  }
+
+  /** Unfolds all rows, none, or the ones that fit. */
+  foldAll(folding: Folding): void {
+    this.store.set({ folding, folds: new Map(), tall: new Set() });
   }
 
   toggleTall(row: number): void {
@@ -171,9 +202,9 @@ export class Viewing {
     this.store.set({ panel, panelOpen: true });
   }
 
-  /** The range of the tables: the selection or, without one, the visible range. */
+  /** The range of the tables: the selection or, without one, the visible range on the rows that the filter leaves. */
   scope(): Selection {
-    return this.view.selection ?? this.answerable({ ...this.view.range, tracks: null });
+    return this.view.selection ?? this.answerable({ ...this.view.range, tracks: this.filtered() });
   }
 }
 

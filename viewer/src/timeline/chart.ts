@@ -23,6 +23,7 @@ export class ValuesCache {
   private readonly wanted = new Map<number, CounterId & { range: Range }>();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private control = new AbortController();
+  private running = 0;
 
   constructor(private readonly source: Source, private readonly changed: () => void) {}
 
@@ -39,6 +40,11 @@ export class ValuesCache {
     return known?.values ?? null;
   }
 
+  /** True until all requested values are there. */
+  get busy(): boolean {
+    return this.wanted.size > 0 || this.running > 0;
+  }
+
   /** The fetched values of a row. */
   known(row: number): Values | undefined {
     return this.fetched.get(row)?.values;
@@ -49,12 +55,15 @@ export class ValuesCache {
     const { signal } = (this.control = new AbortController());
     const asked = [...this.wanted].slice(0, 64);
     this.wanted.clear();
+    this.running++;
     try {
       const answers = await this.source.values(asked.map(([, { track, metric, range }]) => ({ track, metric, ...range })), signal);
       asked.forEach(([row, { range }], i) => this.fetched.set(row, { range, values: answers[i] }));
       this.changed();
     } catch {
       // The view has moved on, or the timeline reports the problem.
+    } finally {
+      this.running--;
     }
   }
 }
@@ -73,8 +82,8 @@ export function measuredAt(values: Values | undefined, time: number): Measured |
   return time > values.end[place] ? { min: last, mean: last, max: last } : { min: values.min[place], mean: values.mean[place], max: values.max[place] };
 }
 
-/** The least and the largest of the visible values. */
-export function extremes(values: Values, range: Range): [number, number] {
+/** The least and the largest of the visible values; null: the first value comes later. */
+export function extremes(values: Values, range: Range): [number, number] | null {
   let least = Infinity, most = -Infinity;
   for (let i = 0; i < values.count; i++) {
     const next = i + 1 < values.count ? values.begin[i + 1] : Infinity;
@@ -82,7 +91,7 @@ export function extremes(values: Values, range: Range): [number, number] {
     least = Math.min(least, values.end[i] < range.begin ? values.last[i] : values.min[i]);
     most = Math.max(most, values.end[i] < range.begin ? values.last[i] : values.max[i]);
   }
-  return [least, most];
+  return least <= most ? [least, most] : null;
 }
 
 /** The range of values in each column, in pixels from the top: from the largest to the least, and the mean over
@@ -130,7 +139,9 @@ class Bands {
 
 /** The band of each of `width` columns; a value is valid until the next one, and the last up to `end`. */
 export function bandsOf(values: Values, range: Range, width: number, height: number, end: number): (Band | null)[] {
-  const [least, most] = extremes(values, range), reach = most - least || 1;
+  const seen = extremes(values, range);
+  if (!seen) return Array.from({ length: width }, () => null);
+  const [least, most] = seen, reach = most - least || 1;
   const bands = new Bands(range, width);
   for (let i = 0; i < values.count; i++) {
     const last = values.last[i], after = i + 1 < values.count;

@@ -1,5 +1,4 @@
 // Many locations in one line: the number of active ones over time, for folded folders of tasks.
-import { blend, type Pixel } from "../colour";
 import type { Location } from "../model";
 import { type Range, span } from "./scale";
 
@@ -20,8 +19,8 @@ export function crowd(locations: readonly Location[], members: readonly number[]
   return changes.subarray(0, width);
 }
 
-/** Draws the numbers: the larger, the stronger the colour. */
-export function drawCrowd(pixels: Uint32Array, counts: Float64Array, background: Pixel, colour: Pixel): void {
+/** The height of each column's bar in a histogram of this height: the largest number fills it. */
+export function barsOf(counts: Float64Array, height: number): Uint16Array {
   const most = counts.reduce((all, count) => Math.max(all, count), 1);
-  for (let x = 0; x < counts.length; x++) if (counts[x]) pixels[x] = blend(background, colour, 0.25 + (0.75 * counts[x]) / most);
+  return Uint16Array.from(counts, (count) => (count ? Math.max(2, Math.round((count * height) / most)) : 0));
 }

@@ -3,9 +3,9 @@ import { type CallRef, COLUMNS, NONE, type Run } from "../model";
 import type { Cache } from "./cache";
 import { type Measured, measuredAt, type ValuesCache } from "./chart";
 import { memberAt } from "./lanes";
-import { LINE, type Row, rowAt } from "./layout";
+import { depthOf, LINE, type Row, rowAt } from "./layout";
 import { atDepth, firstAfter } from "./lines";
-import { type Frame, slots } from "./renderer";
+import { type Frame, rowsOf, slots } from "./renderer";
 import { toTime } from "./scale";
 
 export interface Hit {
@@ -21,7 +21,7 @@ export interface Hit {
   readonly measured?: Measured;
 }
 
-export function hitAt(frame: Frame, cache: Cache, values: ValuesCache, run: Run, width: number, pixels: number, x: number, y: number): Hit | null {
+export function hitAt(frame: Frame, cache: Cache, values: ValuesCache, run: Run, imports: Uint8Array, width: number, pixels: number, x: number, y: number): Hit | null {
   const at = y + frame.top;
   const found = rowAt(frame.rows, at);
   if (!found) return null;
@@ -33,23 +33,31 @@ export function hitAt(frame: Frame, cache: Cache, values: ValuesCache, run: Run,
     const measured = measuredAt(values.known(row.id), time);
     return measured && { row, time, depth: -1, region: NONE, cover: 0, call: null, measured };
   }
-  const depth = row.lines ? Math.min(row.lines - 1, Math.max(0, Math.floor((at - row.y - 2) / LINE))) : -1;
+  const depth = row.lines ? depthOf(row, Math.min(row.lines - 1, Math.max(0, Math.floor((at - row.y - 2) / LINE)))) : -1;
   const nothing = { row, time, depth, region: NONE, cover: 0, call: null };
-  const slot = slots(row.id, row.lines ? row.lines + 1 : 1, frame.range, pixels).find((key) => time < (key.index + 1) * COLUMNS * 4 ** key.level);
+  const slot = slots(row.id, rowsOf(row), frame.range, pixels).find((key) => time < (key.index + 1) * COLUMNS * 4 ** key.level);
   const pieces = slot && row.kind !== "folder" ? cache.pieces(slot) : [];
   for (const { key, tile, calls } of pieces.reverse()) {
     if (calls && depth >= 0) {
       const call = nearest(calls, depth, time, reach);
-      if (call < 0) return nothing;
+      const inside = (one: number) => (one >= 0 ? imports[calls.region[one]] : 0);
+      if (call < 0 || (!row.tall && someDepth(depth, (above) => inside(nearest(calls, above, time, 0))))) return nothing;
       const ref = { track: row.id, depth, begin: calls.begin[call], end: calls.end[call], region: calls.region[call] };
       return { ...nothing, region: ref.region, cover: 1, call: ref };
     }
     const column = Math.floor(time / 4 ** key.level) - key.index * COLUMNS;
     if (column < 0 || column >= COLUMNS || depth + 1 >= tile.rows) continue;
     const cell = (depth + 1) * COLUMNS + column;
+    if (!row.tall && someDepth(depth, (above) => imports[tile.region[(above + 1) * COLUMNS + column]])) return nothing;
     return { ...nothing, region: tile.region[cell], cover: tile.cover[cell] / 255 };
   }
   return nothing;
+}
+
+/** True if one of the depths above `depth` is an import, whose inside is not drawn. */
+function someDepth(depth: number, isImport: (above: number) => number): boolean {
+  for (let above = 0; above < depth; above++) if (isImport(above)) return true;
+  return false;
 }
 
 /** The call at `time`, otherwise the nearest within `reach`. */

@@ -18,7 +18,7 @@ export class Line {
   readonly regions: Int32Array;
   private readonly sums: Float32Array;
 
-  constructor(readonly width: number, private readonly background: Pixel, private readonly colours: Uint32Array) {
+  constructor(readonly width: number, private readonly background: Pixel, public colours: Uint32Array) {
     this.pixels = new Uint32Array(width);
     this.regions = new Int32Array(width);
     this.sums = new Float32Array(width);

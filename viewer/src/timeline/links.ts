@@ -7,8 +7,13 @@ import type { Frame } from "./renderer";
 import { toX } from "./scale";
 import { type Anchors, drawArrow, middleOf } from "./talk";
 
+/** The links with their end on a row within a call of it: the rest are links of other calls. */
+export const linksIn = (links: readonly Link[], track: number, begin: number, end: number): Link[] =>
+  links.filter((link) => (link.fromTrack === track && link.from >= begin && link.from <= end) || (link.toTrack === track && link.to >= begin && link.to <= end));
+
 /** More arrows would hide the rows below; the tab Call lists more. */
 const MOST = 40;
+const MOST_ASKED = 10_000;
 
 /** The links of the call that was selected last. */
 export class LinkCache {
@@ -31,9 +36,9 @@ export class LinkCache {
   private async fetch({ track, begin, end }: CallRef): Promise<void> {
     const { signal } = (this.control = new AbortController());
     try {
-      const { links } = await this.source.links({ track, begin, end, limit: MOST }, signal);
+      const { links } = await this.source.links({ track, begin, end, limit: MOST_ASKED }, signal);
       if (signal.aborted) return;
-      this.known = links;
+      this.known = linksIn(links, track, begin, end).slice(0, MOST);
       this.changed();
     } catch {
       // Another call is selected, or the tab reports the problem.

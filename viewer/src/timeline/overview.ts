@@ -1,7 +1,7 @@
 // The strip of the whole run: the active share of all tracks, and the visible range.
-import type { Theme } from "../colour";
+import { type Theme, waitingColour } from "../colour";
 import { COLUMNS, FIRST_RUN, WHOLE_RUN } from "../model";
-import type { Viewing } from "../state/view";
+import type { Density, Viewing } from "../state/view";
 import type { Cache, Piece } from "./cache";
 import { slots } from "./renderer";
 import { type Range, span, toTime, toX } from "./scale";
@@ -29,9 +29,20 @@ export class Overview {
     }
     context.drawImage(this.bars, 0, 0, width, height);
     context.fillStyle = theme.accent;
-    for (const call of view.found?.calls ?? []) context.fillRect(Math.round(toX(whole, width, call.begin)), 0, 2, 5);
+    if (view.density) drawDensity(context, width, view.density, whole);
+    else for (const call of view.found?.calls ?? []) context.fillRect(Math.round(toX(whole, width, call.begin)), 0, 2, 5);
     drawWindow(context, width, height, view.range, whole, theme);
   }
+}
+
+/** Hits by part, the most as the highest bar. */
+function drawDensity(context: CanvasRenderingContext2D, width: number, { begin, end, counts }: Density, whole: Range): void {
+  const most = counts.reduce((all, count) => Math.max(all, count), 1), length = (end - begin) / counts.length;
+  counts.forEach((count, part) => {
+    if (!count) return;
+    const left = toX(whole, width, begin + part * length), right = toX(whole, width, begin + (part + 1) * length);
+    context.fillRect(left, 0, Math.max(1, right - left), 2 + (10 * count) / most);
+  });
 }
 
 function drawBars(canvas: HTMLCanvasElement, pieces: readonly Piece[], whole: Range, theme: Theme, styleOf: (region: number) => string, nth: number, strips: number): void {
@@ -48,8 +59,11 @@ function drawBars(canvas: HTMLCanvasElement, pieces: readonly Piece[], whole: Ra
       const begin = (key.index * COLUMNS + c) * column;
       const x = Math.round(toX(whole, width, begin)), right = Math.round(toX(whole, width, begin + column));
       const tall = Math.max(2, (tile.cover[c] / most) * (height - 4));
+      const waits = Math.min(1, tile.waiting[c] / tile.cover[c]) * tall, wide = Math.max(1, right - x);
       context.fillStyle = styleOf(tile.region[c]);
-      context.fillRect(x, above + height - tall, Math.max(1, right - x), tall);
+      context.fillRect(x, above + height - tall + waits, wide, tall - waits);
+      context.fillStyle = waitingColour(theme);
+      context.fillRect(x, above + height - tall, wide, waits);
     }
   }
 }

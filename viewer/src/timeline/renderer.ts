@@ -1,15 +1,17 @@
 // The picture of the rows: pixels of tiles and calls, then names on top.
-import { blend, functionColour, pixel, textUpon, type Theme } from "../colour";
+import { blend, pixel, type Pixel, type Theme, textOver, waitingColour } from "../colour";
 import { shortName, valueText } from "../format";
 import { COLUMNS, NONE, type Run, type TileKey } from "../model";
+import { importsOf } from "./activity";
 import type { Cache, Piece } from "./cache";
 import { bandColour, bandsOf, drawBands, extremes, type ValuesCache } from "./chart";
-import { crowd, drawCrowd } from "./crowd";
+import { barsOf, crowd } from "./crowd";
 import { inLane } from "./lanes";
-import { LINE, type Row } from "./layout";
+import { depthOf, LINE, type Row } from "./layout";
 import { Line } from "./lines";
+import { Painting } from "../palette";
 import { levelFor, type Range, span } from "./scale";
-import { Innermost, pale, paler, waitingOf } from "./waiting";
+import { pale, striped, waitingOf } from "./waiting";
 
 /** The visible part of the rows. */
 export interface Frame {
@@ -19,6 +21,8 @@ export interface Frame {
   readonly top: number;
   /** The end of the pinned rows. */
   readonly pinnedBottom: number;
+  /** Functions whose calls are marked, because they are too many hits to mark each. */
+  readonly marked?: ReadonlySet<number> | null;
 }
 
 /** The slots beside the visible ones, and the coarser ones that contain them: for the next move and the next zoom. */
@@ -27,7 +31,7 @@ export function around(frame: Frame, width: number, whole: Range): TileKey[] {
   const half = span(range) / 2;
   const wide = { begin: range.begin - half, end: range.end + half };
   const keys = frame.rows.filter((row) => row.kind === "location" || row.kind === "process").flatMap((row) => {
-    const rows = row.lines ? row.lines + 1 : 1;
+    const rows = rowsOf(row);
     return [...slots(row.id, rows, wide, 2 * width), ...slots(row.id, rows, wide, width)];
   });
   return keys.filter((key) => key.index * 4 ** key.level * COLUMNS < whole.end);
@@ -37,6 +41,9 @@ const SMALLEST_LABEL = 26;
 /** Narrower locations in a lane only show that they exist. */
 const SMALLEST_MEMBER = 12;
 const HATCH = 7;
+
+/** The rows of tiles that a row shows, and one more, which tells whether it has to be higher. */
+export const rowsOf = (row: Row): number => (row.lines ? depthOf(row, row.lines - 1) + 3 : 1);
 
 /** The slots of tiles that a range touches. */
 export function slots(track: number, rows: number, range: Range, width: number): TileKey[] {
@@ -64,24 +71,31 @@ export class Renderer {
   private image: ImageData | null = null;
   private buffer = new Uint32Array(0);
   private line: Line | null = null;
-  private colours = new Uint32Array(0);
-  private styles: string[] = [];
-  private texts: string[] = [];
   private theme: Theme | null = null;
+  private painting: Painting | null = null;
+  /** The colours of a painting's styles as pixels. */
+  private readonly pixels = new WeakMap<readonly string[], Uint32Array>();
   private recorder: Recorder | null = null;
 
-  constructor(private readonly canvas: HTMLCanvasElement, private readonly cache: Cache, private readonly run: Run, private readonly values: ValuesCache) {}
+  /** By region, and by pixel while a row is drawn. */
+  private readonly imports: Uint8Array;
+  private closed = new Uint8Array(0);
 
-  setTheme(theme: Theme): void {
+  constructor(private readonly canvas: HTMLCanvasElement, private readonly cache: Cache, private readonly run: Run, private readonly values: ValuesCache) {
+    this.imports = importsOf(run);
+  }
+
+  setColours(theme: Theme, painting: Painting): void {
     this.theme = theme;
-    this.styles = this.run.regions.map((region) => functionColour(theme, region.name, region.module, region.idle));
-    this.colours = Uint32Array.from(this.styles, pixel);
-    this.texts = this.styles.map(textUpon);
+    this.painting = painting;
     this.line = null;
   }
 
-  styleOf(region: number): string {
-    return this.styles[region] ?? this.theme!.nothing;
+  private coloursOf(row: Row): Uint32Array {
+    const styles = this.painting!.of(this.run.locations[row.locations[0]]?.process ?? 0);
+    let pixels = this.pixels.get(styles);
+    if (!pixels) this.pixels.set(styles, (pixels = Uint32Array.from(styles, pixel)));
+    return pixels;
   }
 
   paint(frame: Frame, ratio: number): void {
@@ -119,7 +133,8 @@ export class Renderer {
       this.image = new ImageData(width, height);
       this.buffer = new Uint32Array(this.image.data.buffer);
     }
-    if (this.line?.width !== width) this.line = new Line(width, pixel(this.theme!.track), this.colours);
+    if (this.closed.length !== width) this.closed = new Uint8Array(width);
+    if (this.line?.width !== width) this.line = new Line(width, pixel(this.theme!.track), new Uint32Array(0));
   }
 
   private paintRow(row: Row, frame: Frame, ratio: number, labels: (() => void)[], context: CanvasRenderingContext2D): void {
@@ -127,34 +142,43 @@ export class Renderer {
     this.fill(top, bottom, pixel(this.theme!.track));
     this.recorder?.run(0, top / ratio, this.canvas.width / ratio, (bottom - top) / ratio - 1, pixel(this.theme!.track));
     if (row.kind === "counter") return this.paintCounter(row, frame, top, bottom, ratio, labels, context);
-    const wanted = row.kind === "folder" || row.kind === "lane" || row.kind === "metrics" ? [] : slots(row.id, row.lines ? row.lines + 1 : 1, frame.range, this.canvas.width);
+    if (row.kind === "folder") return this.paintCrowd(row, frame.range, top, bottom, ratio);
+    const wanted = row.kind === "lane" || row.kind === "metrics" ? [] : slots(row.id, rowsOf(row), frame.range, this.canvas.width);
     const found = wanted.map((slot): [TileKey, Piece[]] => [slot, this.cache.pieces(slot)]);
     const first = row.lines ? 1 : 0;
     const place = (index: number) => {
       const y = row.lines > 1 ? row.y + (index - 1) * LINE + 2 : row.y + 3;
       return { y, from: Math.round((y - frame.top) * ratio), to: Math.round((y - frame.top + LINE - 1) * ratio) };
     };
-    const innermost = new Innermost(this.canvas.width);
+    const shares = waitingOf(found, frame.range, this.canvas.width);
+    this.line!.colours = this.coloursOf(row);
+    const closed = row.tall || row.lines < 2 ? null : this.closed.fill(0);
     for (let index = first; index <= row.lines; index++) {
       const { y, from, to } = place(index);
       if (to <= 0) continue;
       const line = this.line!;
       line.clear();
-      if (row.kind === "folder") {
-        const { range } = frame;
-        drawCrowd(line.pixels, crowd(this.run.locations, row.locations, range, line.width), pixel(this.theme!.track), pixel(this.theme!.faint));
-      }
       if (row.kind === "lane") this.drawLane(line, row, frame.range, ratio);
-      for (const [slot, pieces] of found) line.draw(pieces, slot, index, frame.range);
-      innermost.add(index, line.regions);
+      for (const [slot, pieces] of found) line.draw(pieces, slot, index && depthOf(row, index - 1) + 1, frame.range);
+      if (closed) this.close(line, closed);
       // The first invisible line shows that calls continue below.
       if (from >= this.canvas.height) break;
       this.copy(line.pixels, from, to);
       if (this.recorder) this.recordLine(line.pixels, from, to, ratio);
+      this.drawWaiting(shares, line, from, to, ratio);
+      if (frame.marked) this.underline(line, frame.marked, to, ratio);
       if (row.pinned || y >= frame.pinnedBottom) this.label(line, from, to, ratio, labels, context);
     }
-    this.drawWaiting(waitingOf(found, frame.range, this.canvas.width), innermost, place, ratio);
     for (const [slot, pieces] of found) for (const piece of pieces) this.hatch(piece, slot, frame.range, top, bottom);
+    this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(this.theme!.line));
+  }
+
+  /** A histogram of the locations in a folder: how many of them exist at a time. */
+  private paintCrowd(row: Row, range: Range, top: number, bottom: number, ratio: number): void {
+    const { width, height } = this.canvas, colour = blend(pixel(this.theme!.track), pixel(this.theme!.faint), 0.6);
+    const foot = bottom - Math.round(2 * ratio), bars = barsOf(crowd(this.run.locations, row.locations, range, width), foot - top - Math.round(2 * ratio));
+    for (let x = 0; x < width; x++) for (let y = Math.max(0, foot - bars[x]); y < Math.min(height, foot); y++) this.buffer[y * width + x] = colour;
+    if (this.recorder) bars.forEach((tall, x) => tall && this.recorder!.run(x / ratio, (foot - tall) / ratio, 1 / ratio, tall / ratio, colour));
     this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(this.theme!.line));
   }
 
@@ -162,7 +186,8 @@ export class Renderer {
   private paintCounter(row: Row, frame: Frame, top: number, bottom: number, ratio: number, labels: (() => void)[], context: CanvasRenderingContext2D): void {
     const theme = this.theme!, edge = Math.round(4 * ratio), height = bottom - top - 2 * edge;
     const values = this.values.of(row.id, { track: row.locations[0], metric: row.metric }, frame.range);
-    if (values?.count) {
+    const seen = values && extremes(values, frame.range);
+    if (values && seen) {
       const bands = bandsOf(values, frame.range, this.canvas.width, height, this.run.locations[row.locations[0]].end);
       drawBands(bands, this.buffer, top + edge, height, theme);
       bands.forEach((band, x) => {
@@ -170,7 +195,7 @@ export class Renderer {
         this.recorder.run(x / ratio, (top + edge + band.top) / ratio, 1 / ratio, (band.bottom - band.top + 2) / ratio, bandColour(theme));
         this.recorder.run(x / ratio, (top + edge + band.mean) / ratio, 1 / ratio, 2 / ratio, pixel(theme.accent));
       });
-      const [least, most] = extremes(values, frame.range);
+      const [least, most] = seen;
       const words: [number, number][] = least === most ? [[most, top + height / 2]] : [[most, top + edge + 5 * ratio], [least, bottom - edge - 5 * ratio]];
       for (const [value, y] of words) {
         labels.push(() => {
@@ -216,16 +241,35 @@ export class Renderer {
     for (let y = Math.max(0, from); y < Math.min(height, to); y++) this.buffer.set(pixels, y * width);
   }
 
-  /** Marks the upper part of the innermost calls; its height is the waiting share. */
-  private drawWaiting(shares: Float32Array, innermost: Innermost, place: (index: number) => { from: number; to: number }, ratio: number): void {
-    const { width, height } = this.canvas, background = pixel(this.theme!.track);
+  /** Draws the waiting part of a line's calls above the working part; its height is its share of the time. */
+  private drawWaiting(shares: Float32Array, { pixels, regions }: Line, from: number, to: number, ratio: number): void {
+    const { width, height } = this.canvas, waiting = pixel(waitingColour(this.theme!)), { recorder } = this;
+    const tall = (x: number) => (regions[x] === NONE ? 0 : Math.round((to - from) * shares[x]));
     for (let x = 0; x < width; x++) {
-      if (shares[x] === 0 || innermost.line[x] === NONE) continue;
-      const { from, to } = place(innermost.line[x]), bottom = from + Math.round((to - from) * shares[x]);
-      const top = Math.max(0, from), colour = this.buffer[top * width + x];
-      if (top >= Math.min(height, bottom) || colour === background) continue;
-      for (let y = top; y < Math.min(height, bottom); y++) this.buffer[y * width + x] = paler(colour, background, x, y);
-      this.recorder?.run(x / ratio, from / ratio, 1 / ratio, (bottom - from) / ratio, pale(colour, background));
+      const bottom = Math.min(height, from + tall(x));
+      for (let y = Math.max(0, from); y < bottom; y++) this.buffer[y * width + x] = striped(waiting, pixels[x], x, y);
+    }
+    if (!recorder) return;
+    for (let x = 0, begin = 0; x < width; begin = x) {
+      while (x < width && tall(x) === tall(begin) && pixels[x] === pixels[begin]) x++;
+      if (tall(begin)) recorder.run(begin / ratio, from / ratio, (x - begin) / ratio, tall(begin) / ratio, pale(waiting, pixels[begin]));
+    }
+  }
+
+  /** Leaves out the calls inside imports, and remembers the imports of this line. */
+  private close({ pixels, regions }: Line, closed: Uint8Array): void {
+    const nothing = pixel(this.theme!.track);
+    for (let x = 0; x < closed.length; x++) {
+      if (closed[x]) (pixels[x] = nothing), (regions[x] = NONE);
+      else if (this.imports[regions[x]] || (x > 0 && regions[x] === NONE && this.imports[regions[x - 1]])) closed[x] = 1;
+    }
+  }
+
+  private underline({ regions }: Line, marked: ReadonlySet<number>, to: number, ratio: number): void {
+    const { width, height } = this.canvas, colour = pixel(this.theme!.accent);
+    for (let x = 0; x < width; x++) {
+      if (!marked.has(regions[x])) continue;
+      for (let y = Math.max(0, to - Math.round(3 * ratio)); y < Math.min(height, to); y++) this.buffer[y * width + x] = colour;
     }
   }
 
@@ -257,15 +301,31 @@ export class Renderer {
       while (x < width && regions[x] === region) x++;
       if (region === NONE || x - begin < smallest) continue;
       const left = begin, room = x - begin - 8 * ratio;
-      const faint = line.pixels[(left + x) >> 1] !== this.colours[region];
       labels.push(() => {
         const text = this.cut(context, region, room);
         if (!text) return;
-        context.fillStyle = faint ? this.theme!.text : this.texts[region];
-        context.fillText(text, left + 4 * ratio, (from + to) / 2 + ratio / 2);
-        this.recorder?.label(left / ratio + 4, (from + to) / 2 / ratio, text, context.fillStyle);
+        const middle = Math.round((from + to) / 2), wide = context.measureText(text).width;
+        const { colour, rim } = textOver(this.under(left + 4 * ratio, left + 4 * ratio + wide, middle, Math.round(4 * ratio)));
+        if (rim) {
+          context.strokeStyle = rim;
+          context.lineWidth = 2.5 * ratio;
+          context.lineJoin = "round";
+          context.strokeText(text, left + 4 * ratio, middle + ratio / 2);
+        }
+        context.fillStyle = colour;
+        context.fillText(text, left + 4 * ratio, middle + ratio / 2);
+        this.recorder?.label(left / ratio + 4, middle / ratio, text, colour);
       });
     }
+  }
+
+  /** The different pixels below a word, from samples. */
+  private under(left: number, right: number, middle: number, reach: number): Set<Pixel> {
+    const { width, height } = this.canvas, found = new Set<Pixel>();
+    for (let x = Math.round(left); x < Math.min(right, width); x += 3) {
+      for (let y = Math.max(0, middle - reach); y <= Math.min(height - 1, middle + reach); y += 2) found.add(this.buffer[y * width + x]);
+    }
+    return found;
   }
 
   private readonly widths = new Map<string, number>();

@@ -20,9 +20,12 @@ const MOST = 400;
 const COLUMNS = 64;
 /** Limit of locations in a question. */
 const MOST_TRACKS = 200_000;
+/** More arrows than this are the fainter, the more there are, so that the calls and names below them can be read. */
+const MANY = 40, FAINTEST = 0.3;
 /** With more arrows than this, none can be pointed at, so that the calls below them can. */
 const MOST_POINTED = 250;
 const REACH = 4;
+/** Fits into the room that rows have below their calls: TALK of src/timeline/layout.ts. */
 const BAR = 5;
 
 interface Known extends TalkShown {
@@ -126,7 +129,7 @@ function barsOf(talk: TalkShown, anchors: Anchors, frame: Frame, width: number):
     const left = toX(frame.range, width, gathering.begin), right = Math.max(left + 2, toX(frame.range, width, gathering.end));
     if (!row || right < 0 || left > width) return [];
     const waited = Math.min(right, toX(frame.range, width, gathering.begin + gathering.waited));
-    return [{ gathering, left: Math.max(-9, left), right: Math.min(width + 9, right), waited: Math.max(-9, waited), y: row.y + row.height - BAR - 2 - frame.top }];
+    return [{ gathering, left: Math.max(-9, left), right: Math.min(width + 9, right), waited: Math.max(-9, waited), y: row.y + row.height - BAR - 1 - frame.top }];
   });
 }
 
@@ -145,13 +148,14 @@ export function drawTalk(context: CanvasRenderingContext2D, width: number, frame
       context.strokeRect(left - 1, y - 1, right - left + 2, BAR + 2);
     }
   }
-  for (const arrow of arrowsOf(talk, anchors, frame, width)) {
+  const arrows = arrowsOf(talk, anchors, frame, width), fade = Math.min(1, Math.max(FAINTEST, MANY / Math.max(1, arrows.length)));
+  for (const arrow of arrows) {
     const bold = (pointed && "message" in pointed && same(pointed.message, arrow.message)) || (chosen && same(chosen, arrow.message));
     const colour = bold ? theme.accent : arrow.message.received < arrow.message.sent ? theme.lost : theme.text;
     const thick = Math.min(4, 1 + Math.log2(arrow.message.count) / 3) + (bold ? 1.5 : 0);
     // A rim keeps arrows apart from the calls below them; bundles are fainter, since there are many.
-    drawArrow(context, arrow, theme.background, thick + 2, 0.6);
-    drawArrow(context, arrow, colour, thick, bold ? 1 : arrow.message.count > 1 ? 0.45 : 0.8);
+    drawArrow(context, arrow, theme.background, thick + 2, 0.6 * fade);
+    drawArrow(context, arrow, colour, thick, bold ? 1 : fade * (arrow.message.count > 1 ? 0.45 : 0.8));
   }
   context.globalAlpha = 1;
 }

@@ -1,45 +1,25 @@
 // The rows on the screen: keeps the pictures up to date with the view.
 import type { Theme } from "../colour";
-import type { CallDetails, CallRef, Run, Selection, Auxiliary } from "../model";
+import type { CallDetails, Run, Selection, Auxiliary } from "../model";
 import type { Source } from "../source/source";
 import { Store } from "../state/store";
 import type { Viewing } from "../state/view";
 import { Cache } from "./cache";
+import { context, type Elements, fit, type Hover, sameCall, type Shown } from "./screen";
 import { ValuesCache } from "./chart";
 import { type Hit, hitAt } from "./hit";
-import { layOut, type Layout, type Row, siblingsOf, treeOf, visible } from "./layout";
+import { Painting } from "../palette";
+import type { Activity } from "./activity";
+import { type Layout, type Row, visible } from "./layout";
 import { LinkCache } from "./links";
 import { drawAxis, drawOverlay, type Marks } from "./overlay";
 import { listenToOverview, Overview } from "./overview";
 import { around as slotsAround, type Frame, Renderer, type Recorder } from "./renderer";
+import { type Recorded, recordAll } from "./record";
+import { Rows } from "./rows";
 import { type Edge, Pointer, type Surface } from "./pointer";
 import { around, levelFor, span, toTime, toX } from "./scale";
 import { Anchors, type Spoken, spokenAt, TalkCache, type TalkShown } from "./talk";
-
-/** The item under the pointer. */
-export interface Hover {
-  readonly hit: Hit | null;
-  readonly details: CallDetails | null;
-  /** A message or a collective operation, which lie above the calls. */
-  readonly spoken: Spoken | null;
-  readonly x: number;
-  readonly y: number;
-}
-
-export interface Elements {
-  readonly scroller: HTMLElement;
-  readonly picture: HTMLCanvasElement;
-  readonly overlay: HTMLCanvasElement;
-  readonly axis: HTMLCanvasElement;
-  readonly overview: HTMLCanvasElement;
-}
-
-/** The rows of the gutter. */
-export interface Shown {
-  readonly rows: readonly Row[];
-  readonly top: number;
-  readonly height: number;
-}
 
 /** ms without a change before tiles are fetched that may be visible next. */
 const QUIET = 150;
@@ -52,7 +32,7 @@ export class Timeline implements Surface {
   /** The data other than calls, once they are known. */
   readonly known = new Store<{ side: Auxiliary | null }>({ side: null });
   readonly cache: Cache;
-  private trees: ReturnType<typeof treeOf>;
+  private readonly rows: Rows;
   private readonly run: Run;
   private readonly overview: Overview;
   private readonly values: ValuesCache;
@@ -61,8 +41,7 @@ export class Timeline implements Surface {
   private anchors = new Anchors([]);
   private elements: Elements | null = null;
   private renderer: Renderer | null = null;
-  private all: Layout = { pinned: [], rows: [], pinnedHeight: 0, height: 0 };
-  private laidOutFor: unknown[] = [];
+  private painting: Painting;
   private scheduled = 0;
   /** True if more than the marks above the picture has changed. */
   private changed = true;
@@ -72,31 +51,30 @@ export class Timeline implements Surface {
   private asking: ReturnType<typeof setTimeout> | undefined;
   private control = new AbortController();
 
-  constructor(readonly viewing: Viewing, readonly source: Source, private theme: Theme, failed: (error: Error) => void) {
+  constructor(readonly viewing: Viewing, readonly source: Source, private theme: Theme, activity: Activity | null, failed: (error: Error) => void) {
     this.run = viewing.run;
-    this.trees = treeOf(this.run);
+    this.painting = this.paintingOf();
     this.cache = new Cache(source, () => this.schedule(), failed);
+    this.rows = new Rows(viewing, this.cache, activity);
+    viewing.filtered = () => this.rows.filtered();
     this.overview = new Overview(viewing, this.cache);
     this.values = new ValuesCache(source, () => this.schedule());
     this.talk = new TalkCache(source, this.run.locations.length, () => this.scheduleMarks());
     this.links = new LinkCache(source, () => this.scheduleMarks());
     void source.auxiliary().then((side) => this.showAuxiliary(side), () => undefined);
-    viewing.store.subscribe(() => this.schedule());
+    viewing.store.subscribe(() => this.follow());
   }
 
   private showAuxiliary(side: Auxiliary): void {
     this.known.set({ side });
-    if (side.counters.length) {
-      this.trees = treeOf(this.run, side.counters);
-      this.laidOutFor = [];
-    }
+    this.rows.setAuxiliary(side);
     this.schedule();
   }
 
   mount(elements: Elements): () => void {
     this.elements = elements;
     this.renderer = new Renderer(elements.picture, this.cache, this.run, this.values);
-    this.renderer.setTheme(this.theme);
+    this.renderer.setColours(this.theme, this.painting);
     new Pointer(elements.overlay, this.viewing, this);
     listenToOverview(elements.overview, this.viewing);
     const observer = new ResizeObserver(() => {
@@ -113,12 +91,40 @@ export class Timeline implements Surface {
 
   setTheme(theme: Theme): void {
     this.theme = theme;
-    this.renderer?.setTheme(theme);
+    this.repaint();
     this.schedule();
   }
 
+  private paintingOf(): Painting {
+    const { colouring, lit } = this.viewing.view;
+    return new Painting(this.theme, this.run, colouring, lit);
+  }
+
+  private repaint(): void {
+    this.painting = this.paintingOf();
+    this.renderer?.setColours(this.theme, this.painting);
+  }
+
+  private follow(): void {
+    const { colouring, lit } = this.viewing.view;
+    if (colouring !== this.painting.by || lit !== this.painting.lit) this.repaint();
+    this.schedule();
+  }
+
+  get colouring(): Painting {
+    return this.painting;
+  }
+
   styleOf(region: number): string {
-    return this.renderer?.styleOf(region) ?? "";
+    return this.painting.styles[region] ?? this.theme.nothing;
+  }
+
+  /** Unfolds the rows that fit into the window as it is now. */
+  fitRows(): void {
+    this.rows.fit();
+    this.viewing.foldAll("fit");
+    this.elements?.scroller.scrollTo({ top: 0 });
+    this.schedule();
   }
 
   /** The time under the pointer; null: elsewhere. */
@@ -126,14 +132,21 @@ export class Timeline implements Surface {
     return this.pointerX === null ? null : toTime(this.viewing.view.range, this.width, this.pointerX);
   }
 
-  /** Reports what is drawn. REQUIRES: mounted. */
-  record(recorder: Recorder): void {
-    this.renderer!.record(this.frame(), recorder);
+  /** Reports the picture of all rows of the layout, also of the ones outside of the window. REQUIRES: mounted. */
+  record(recorder: Recorder): Promise<Recorded> {
+    const canvas = document.createElement("canvas"), renderer = new Renderer(canvas, this.cache, this.run, this.values);
+    renderer.setColours(this.theme, this.painting);
+    canvas.width = this.elements!.picture.width;
+    return recordAll(this.rows.layout, this.viewing.view.range, { canvas, renderer, cache: this.cache, values: this.values }, recorder);
   }
 
   /** The rows among which a row can be moved, in their order. */
   siblings(row: Row): readonly number[] {
-    return row.pinned ? this.viewing.view.pinned : siblingsOf(this.trees, row.id, this.viewing.view);
+    return row.pinned ? this.viewing.view.pinned : this.rows.siblings(row.id);
+  }
+
+  private get all(): Layout {
+    return this.rows.layout;
   }
 
   get width(): number {
@@ -187,25 +200,34 @@ export class Timeline implements Surface {
     const ratio = window.devicePixelRatio || 1;
     const { height } = fit(elements.picture, ratio);
     const top = Math.max(0, Math.min(elements.scroller.scrollTop, this.all.height - height));
-    const frame = { range: this.viewing.view.range, rows: visible(this.all, top, height), top, pinnedBottom: top + this.all.pinnedHeight };
+    const frame = { range: this.viewing.view.range, rows: visible(this.all, top, height), top, pinnedBottom: top + this.all.pinnedHeight, marked: this.viewing.view.density?.regions ?? null };
     renderer.paint(frame, ratio);
     this.drawMarks(frame);
     fit(elements.overview, ratio);
     const strip = elements.overview;
-    this.overview.draw(context(strip, ratio), strip.clientWidth, strip.clientHeight, this.theme, (region) => renderer.styleOf(region));
+    this.overview.draw(context(strip, ratio), strip.clientWidth, strip.clientHeight, this.theme, (region) => this.styleOf(region));
     this.tellShown(frame);
     this.cache.fetch();
     clearTimeout(this.ahead);
-    this.ahead = setTimeout(() => this.cache.prefetch(slotsAround(frame, elements.picture.width, this.viewing.whole)), QUIET);
+    this.ahead = setTimeout(() => {
+      this.settle(frame);
+      this.cache.prefetch(slotsAround(frame, elements.picture.width, this.viewing.whole));
+    }, QUIET);
   }
 
   private layOut(): void {
-    const { view } = this.viewing;
-    const inputs = [view.toggled, view.tall, view.pinned, view.filter, view.sort, view.moved];
-    if (inputs.every((input, i) => input === this.laidOutFor[i])) return;
-    this.laidOutFor = inputs;
-    this.all = layOut(this.trees, view);
-    this.anchors = new Anchors(this.all.rows);
+    if (this.rows.layOut(this.elements!.scroller.clientHeight)) this.anchors = new Anchors(this.all.rows);
+  }
+
+  /** Makes the visible rows as high as the visible range needs; the row at the top keeps its place. */
+  private settle(frame: Frame): void {
+    const { elements } = this;
+    if (!elements || this.cache.busy || !this.rows.settle(frame, elements.picture.width)) return;
+    const first = frame.rows.find((row) => !row.pinned && row.y + row.height > frame.pinnedBottom);
+    this.changed = true;
+    this.draw();
+    const now = first && this.all.rows.find((row) => row.id === first.id);
+    if (now && now.y !== first.y && elements.scroller.scrollTop > 0) elements.scroller.scrollBy(0, now.y - first.y);
   }
 
   private drawMarks(frame: Frame): void {
@@ -246,7 +268,7 @@ export class Timeline implements Surface {
   }
 
   private hitAt(x: number, y: number): Hit | null {
-    return hitAt(this.frame(), this.cache, this.values, this.run, this.width, this.elements?.picture.width ?? 1, x, y);
+    return hitAt(this.frame(), this.cache, this.values, this.run, this.rows.imports, this.width, this.elements?.picture.width ?? 1, x, y);
   }
 
   hover(x: number, y: number): void {
@@ -366,20 +388,3 @@ export class Timeline implements Surface {
 
 /** True if there are messages or links between processes. */
 export const talks = (side: Auxiliary | null): boolean => side !== null && side.messages.count + side.messages.collectives > 0;
-
-const sameCall = (a: CallRef, b: CallRef) => a.track === b.track && a.depth === b.depth && a.begin === b.begin;
-
-/** Gives a canvas the number of pixels of its place; returns its size in CSS pixels. */
-function fit(canvas: HTMLCanvasElement, ratio: number): { width: number; height: number } {
-  const width = canvas.clientWidth, height = canvas.clientHeight;
-  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
-  if (canvas.width !== w) canvas.width = w;
-  if (canvas.height !== h) canvas.height = h;
-  return { width, height };
-}
-
-function context(canvas: HTMLCanvasElement, ratio: number): CanvasRenderingContext2D {
-  const result = canvas.getContext("2d")!;
-  result.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return result;
-}

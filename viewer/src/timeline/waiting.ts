@@ -1,12 +1,12 @@
-// The waiting part of the time: the height of the striped, paler part of a call.
+// The waiting part of the time: the height of the striped part of a call, in the colour of waiting.
 import { blend, type Pixel } from "../colour";
-import { COLUMNS, NONE, type TileKey } from "../model";
+import { COLUMNS, type TileKey } from "../model";
 import type { Piece } from "./cache";
 import { type Range, span } from "./scale";
 
-const STRIPE = 6;
-/** Share of the background colour, in the stripes and between them. */
-const PALE = 0.74, PALER = 0.42;
+const STRIPE = 5;
+/** Share of the call's colour, in the stripes and between them. */
+const STRONG = 0.5, FAINT = 0.12;
 
 /** By pixel: the waiting share of the time covered by calls, from 0 to 1. */
 export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])[], range: Range, width: number): Float32Array {
@@ -29,22 +29,8 @@ export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])
   return shares;
 }
 
-/** By pixel: the line of a row with the innermost visible call. */
-export class Innermost {
-  readonly line: Int16Array;
-
-  constructor(width: number) {
-    this.line = new Int16Array(width).fill(NONE);
-  }
-
-  /** REQUIRES: lines come from the outermost inwards. The pixel after a call is its gap. */
-  add(line: number, regions: Int32Array): void {
-    for (let x = 0; x < regions.length; x++) if (regions[x] !== NONE || (x > 0 && regions[x - 1] !== NONE)) this.line[x] = line;
-  }
-}
-
-/** The colour of a pixel in waiting time. */
-export const paler = (colour: Pixel, background: Pixel, x: number, y: number): Pixel => blend(colour, background, (x + 2 * STRIPE - (y % STRIPE)) % STRIPE < 2 ? PALE : PALER);
+/** The colour of a pixel of waiting in a call: stripes of the call's colour. */
+export const striped = (waiting: Pixel, colour: Pixel, x: number, y: number): Pixel => blend(waiting, colour, (x + STRIPE - (y % STRIPE)) % STRIPE < 1 ? STRONG : FAINT);
 
 /** The same without stripes, for drawings. */
-export const pale = (colour: Pixel, background: Pixel): Pixel => blend(colour, background, PALER);
+export const pale = (waiting: Pixel, colour: Pixel): Pixel => blend(waiting, colour, FAINT);

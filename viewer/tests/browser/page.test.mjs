@@ -139,7 +139,7 @@ test("names with markup are text", async () => {
 });
 
 test("the picture is as high as what is seen, and scrolling shows the other rows", async () => {
-  const { page, close } = await open("", { viewport: { width: 1280, height: 500 } });
+  const { page, close } = await open("#rows=all", { viewport: { width: 1280, height: 500 } });
   const heights = () => page.evaluate(() => [".scroller", ".gutter", ".overlay"].map((part) => document.querySelector(part).clientHeight));
   const [seen, ...drawnHeights] = await heights();
   assert.deepEqual(drawnHeights, [seen, seen]);
@@ -198,7 +198,7 @@ test("a flame graph is zoomed by a click", async () => {
 
 test("one function: callers, durations, rows", async () => {
   const { page, close } = await open("#panel=functions&select=300000000-310000000,0");
-  await page.getByRole("button", { name: "plate.Slab.relax" }).click();
+  await page.locator(".tablebox").getByRole("button", { name: "plate.Slab.relax" }).click();
   await page.waitForSelector(".histogram tr");
   assert.equal(await page.locator(".function h2").innerText(), "plate.Slab.relax");
   assert.deepEqual((await texts(page, ".function th.name")).slice(0, 1), ["plate.Plate.step"]);
@@ -213,14 +213,14 @@ test("the lines of a function", async () => {
   assert.equal(await page.locator(".source td b").count(), 0);
   assert.match(await page.locator(".source").innerText(), /plate.py:39 *The file was changed after this run[^]*# <b>no markup<\/b>/);
   await page.keyboard.press("1");
-  await page.getByRole("button", { name: "work.factor" }).click();
+  await page.locator(".tablebox").getByRole("button", { name: "work.factor" }).click();
   await page.keyboard.press("5");
   await page.waitForSelector("text=The lines of this function were not found");
   await close();
 });
 
 test("tasks that are not there at the same time share a row, and a click chooses their outermost call", async () => {
-  const { page, close } = await open("#toggled=0,1,2,3");
+  const { page, close } = await open("#folded=0,1,2,3");
   await page.getByRole("button", { name: "Unfold Tasks" }).click();
   await page.waitForSelector(".row.lane");
   assert.deepEqual(await texts(page, ".row.lane .name"), ["40 tasks"]);
@@ -305,7 +305,7 @@ test("two runs: rows of both, differences, and another alignment", async () => {
   await page.fill(".comparison [name=func]", "service.handle");
   await page.fill(".comparison [name=n]", "3");
   await page.getByRole("button", { name: "Align", exact: true }).click();
-  await page.waitForSelector("text=at the begin");
+  await page.waitForSelector("text=at the start");
   assert.match(await fragment(page), /align=3,service.handle/);
   await page.fill(".comparison [name=func]", "no.such");
   await page.getByRole("button", { name: "Align", exact: true }).click();

@@ -45,7 +45,7 @@ const accented = (page, selector, height) => page.evaluate(([selector, height]) 
 }, [selector, height]);
 
 test("the links of a chosen task are arrows", async () => {
-  const { page, close } = await open("#toggled=0,1,2,3");
+  const { page, close } = await open("#folded=0,1,2,3");
   await page.getByRole("button", { name: "Unfold Tasks" }).click();
   await page.waitForSelector(".row.lane");
   const [lane, overlay] = [await page.locator(".row.lane").boundingBox(), await page.locator(".overlay").boundingBox()];

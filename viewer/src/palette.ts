@@ -1,0 +1,98 @@
+// Colours by function, module, package, kind or rank: hues for the user's functions, greys for libraries.
+import { hash, mix, type Theme, variant, waitingColour } from "./colour";
+import type { Region, Run } from "./model";
+
+export const COLOURINGS = ["function", "module", "package", "kind", "rank"] as const;
+export type Colouring = (typeof COLOURINGS)[number];
+
+/** Keys of regions that have no colour of their own. */
+export const LIBRARIES = "libraries", WAITS = "waiting";
+
+/** True for functions of the standard library, of installed packages and of compiled code. */
+export const isLibrary = ({ file }: Region): boolean => !/[/.]/.test(file) || file.startsWith("<") || /\/lib(64)?\/python\d|\/(site|dist)-packages\//.test(file);
+
+/** True for modules of libraries while they are imported, and for the import itself. */
+export const isImport = (region: Region): boolean => isLibrary(region) && (region.name.endsWith("<module>") || region.module.startsWith("importlib"));
+
+/** True for frames that a row need not show above the user's first: of libraries, and of the process that forked. */
+export const isAbove = (region: Region): boolean => isLibrary(region) || region.name.endsWith(" (forked)");
+
+const packageOf = ({ module, name }: Region): string => (module || name).split(".")[0];
+
+/** The part of a colour that stays of what the legend has not selected. */
+const FADED = 0.82;
+
+/** The colours of a run's regions. */
+export class Painting {
+  /** By region: what its colour stands for, and the colour. */
+  readonly keys: readonly string[];
+  readonly styles: readonly string[];
+  private readonly ranks = new Map<number, readonly string[]>();
+  private readonly bases = new Map<string, string>();
+
+  /** `lit`: the only key that is not faded; empty: all. */
+  constructor(private readonly theme: Theme, private readonly run: Run, readonly by: Colouring, readonly lit: string) {
+    const own = run.regions.some((region) => !isLibrary(region) && !region.idle);
+    this.keys = run.regions.map((region) => this.keyOf(region, own));
+    const wanted = [...new Set(this.keys)].filter((key) => key !== LIBRARIES && key !== WAITS);
+    wanted.forEach((key) => this.bases.set(key, this.free(key)));
+    // By rank, a region alone has the colour of its function.
+    this.styles = run.regions.map((region, id) => {
+      const style = this.styleOf(region, this.keys[id]);
+      return by === "rank" ? style : this.fade(style, this.keys[id]);
+    });
+  }
+
+  /** The colours for the locations of a process. */
+  of(process: number): readonly string[] {
+    if (this.by !== "rank") return this.styles;
+    let styles = this.ranks.get(process);
+    if (!styles) {
+      const base = this.theme.palette[process % this.theme.palette.length], key = rankKey(process);
+      styles = this.run.regions.map((region) => this.fade(region.idle ? waitingColour(this.theme) : variant(this.theme, base, region.name), key));
+      this.ranks.set(process, styles);
+    }
+    return styles;
+  }
+
+  /** The colour of a key. */
+  base(key: string): string {
+    if (key === WAITS) return waitingColour(this.theme);
+    if (this.by === "rank") return this.theme.palette[Number(key.slice(1)) % this.theme.palette.length];
+    return this.bases.get(key) ?? this.theme.library;
+  }
+
+  private keyOf(region: Region, own: boolean): string {
+    if (region.idle) return WAITS;
+    if (this.by === "kind") return region.kind;
+    if (this.by === "package") return packageOf(region);
+    // In a run of libraries alone, they have the hues.
+    if (own && isLibrary(region)) return LIBRARIES;
+    return this.by === "module" ? region.module || region.name : region.name;
+  }
+
+  /** The hue of a key's name, or the next one that no other key has. */
+  private free(key: string): string {
+    const { palette } = this.theme, taken = new Set(this.bases.values());
+    const first = hash(key) % palette.length;
+    for (let i = 0; i < palette.length; i++) {
+      const colour = palette[(first + i) % palette.length];
+      if (!taken.has(colour)) return colour;
+    }
+    return variant(this.theme, palette[first], key);
+  }
+
+  private styleOf(region: Region, key: string): string {
+    if (key === WAITS) return waitingColour(this.theme);
+    if (key === LIBRARIES) return variant(this.theme, this.theme.library, region.name);
+    const base = this.bases.get(key)!;
+    return this.by === "function" ? base : variant(this.theme, base, region.name);
+  }
+
+  private fade(colour: string, key: string): string {
+    return this.lit === "" || this.lit === key ? colour : mix(colour, this.theme.track, FADED);
+  }
+}
+
+/** The key of a process. */
+export const rankKey = (process: number): string => `#${process}`;

@@ -1,0 +1,73 @@
+// The legend: what the colours stand for, and the choice of it; a click on an entry fades all others.
+import { duration, percent } from "../format";
+import type { Profile, Run } from "../model";
+import { COLOURINGS, type Colouring, LIBRARIES, rankKey, WAITS } from "../palette";
+import { waitingOf } from "../profile";
+import { pathsOf } from "../source/source";
+import { useAnswer, useOpened, useView } from "./hooks";
+
+const MOST = 14;
+const TITLES: Record<Colouring, string> = { function: "function", module: "module", package: "package", kind: "kind", rank: "process" };
+
+/** The time of each region in the whole run, working and waiting. */
+interface Times {
+  readonly working: Float64Array;
+  readonly waiting: number;
+}
+
+function timesOf(profile: Profile, region: Int32Array, run: Run): Times {
+  const working = new Float64Array(run.regions.length);
+  let waiting = 0;
+  for (let i = 0; i < profile.count; i++) {
+    const id = region[profile.path[i]], waited = waitingOf(profile, i, run.regions[id]);
+    waiting += waited;
+    if (id >= 0) working[id] += profile.own[i] - waited;
+  }
+  return { working, waiting };
+}
+
+interface Entry {
+  readonly key: string;
+  readonly name: string;
+  readonly time: number;
+}
+
+/** Entries by time; libraries and waiting at the end. */
+function entriesOf({ working }: Times, keys: readonly string[]): Entry[] {
+  const sums = new Map<string, number>();
+  keys.forEach((key, region) => sums.set(key, (sums.get(key) ?? 0) + working[region]));
+  return [...sums].filter(([key, time]) => key !== WAITS && time > 0).map(([key, time]) => ({ key, name: key || "(none)", time }))
+    .sort((a, b) => Number(a.key === LIBRARIES) - Number(b.key === LIBRARIES) || b.time - a.time);
+}
+
+/** A name without the module of the program itself. */
+const shown = (name: string): string => (name.startsWith("__main__.") && !name.startsWith("__main__.<") ? name.slice(9) : name);
+
+const rankEntries = ({ processes }: Run): Entry[] => processes.map(({ name, pid }, id) => ({ key: rankKey(id), name: name || `process ${pid}`, time: 0 }));
+
+export function LegendBar() {
+  const { run, source, viewing, timeline } = useOpened();
+  const { colouring, lit } = useView();
+  const { value } = useAnswer(async (signal) => {
+    const [profile, paths] = await Promise.all([source.profile({ begin: 0, end: viewing.whole.end, tracks: null }, signal), pathsOf(source)]);
+    return timesOf(profile, paths.region, run);
+  }, [source], 0);
+  const painting = timeline.colouring;
+  const all = colouring === "rank" ? rankEntries(run) : value ? entriesOf(value, painting.keys) : [];
+  const whole = value ? value.working.reduce((sum, time) => sum + time, 0) : 0;
+  const own = all.filter(({ key }) => key !== LIBRARIES).slice(0, MOST), library = all.find(({ key }) => key === LIBRARIES);
+  const choices = COLOURINGS.filter((word) => word !== "rank" || run.processes.length > 1);
+  const button = ({ key, name, time }: Entry) => (
+    <button class="plain" aria-pressed={lit === key} title={`${name}${time > 0 ? `: ${duration(time)} of work, ${percent(time, whole)}` : ""}\nA click fades all others`} onClick={() => viewing.store.set({ lit: lit === key ? "" : key })}>
+      <span class="swatch" style={{ background: painting.base(key) }} />{shown(name)}
+    </button>
+  );
+  return (
+    <section class="legendbar" aria-label="Colours">
+      <label>Colours by <select value={colouring} onChange={(event) => viewing.store.set({ colouring: event.currentTarget.value as Colouring, lit: "" })}>{choices.map((word) => <option key={word} value={word}>{TITLES[word]}</option>)}</select></label>
+      <ul>{own.map((entry) => <li key={entry.key}>{button(entry)}</li>)}</ul>
+      {library && button(library)}
+      {value && value.waiting > 0 && <span class="waits"><span class="swatch waiting" style={{ background: painting.base(WAITS) }} />waiting</span>}
+    </section>
+  );
+}

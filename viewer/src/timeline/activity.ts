@@ -1,0 +1,86 @@
+// The work of each location, the levels at its top that are the same all the time, and the ones that it needs.
+import { COLUMNS, NONE, type Run, type Tile } from "../model";
+import { isAbove, isImport } from "../palette";
+import type { Source } from "../source/source";
+
+export interface Activity {
+  /** Ticks in which a location worked, about. */
+  readonly work: Float64Array;
+  /** The number of levels that are hidden below the first one: frames of the library above the user's first. */
+  readonly hidden: Uint8Array;
+  /** The number of levels without the insides of imports. */
+  readonly levels: Float64Array;
+}
+
+/** More locations are not asked one by one: their events count. */
+const MOST = 1024;
+/** Levels of a thread that are looked at: of few threads all that a row shows. */
+const LEVELS = 16, ALL_LEVELS = 64, FEW = 48;
+/** A level is the same all the time if one function has at least this part of it. */
+const NEARLY = 0.95;
+/** A location hardly works if it does for less than this part of the busiest one's time. */
+const HARDLY = 0.01;
+
+export const worksHardly = (work: number, most: number): boolean => work < HARDLY * most;
+
+/** Null: there are too many locations, or no answer. */
+export async function activityOf(source: Source, run: Run): Promise<Activity | null> {
+  const { locations } = run;
+  if (locations.length > MOST) return null;
+  let level = 0;
+  while (COLUMNS * 4 ** level < run.length) level++;
+  try {
+    const rows = 1 + (locations.length <= FEW ? ALL_LEVELS : LEVELS), imports = importsOf(run);
+    const tiles = await source.tiles(locations.map((_, track) => ({ track, level, index: 0, rows })), new AbortController().signal);
+    return {
+      work: Float64Array.from(tiles, (tile) => workIn(tile, run) * 4 ** level), hidden: Uint8Array.from(tiles, (tile, track) => hiddenIn(tile, run, locations[track].depth)),
+      levels: Float64Array.from(tiles, (tile, track) => (tile.rows < Math.min(rows, tile.allRows) ? locations[track].depth : levelsIn(tile, imports))),
+    };
+  } catch {
+    return null;  // the timeline reports the problem
+  }
+}
+
+/** In columns. */
+export function workIn(tile: Tile, run: Run): number {
+  let work = 0;
+  for (let column = 0; column < COLUMNS && tile.rows; column++) {
+    if (run.regions[tile.region[column]]?.idle) continue;
+    // Parts are rounded up, so the least part counts as nothing.
+    work += Math.max(0, tile.cover[column] - tile.waiting[column] - 1);
+  }
+  return work / 255;
+}
+
+/** Levels with one function each all the time, above the user's first; the first of them stays. */
+export function hiddenIn(tile: Tile, run: Run, depth: number): number {
+  let levels = 0;
+  for (let row = 1; row < tile.rows && levels < depth - 1; row++) {
+    const sums = new Map<number, number>();
+    let all = 0;
+    for (let cell = row * COLUMNS; cell < (row + 1) * COLUMNS; cell++) {
+      if (tile.region[cell] === NONE) continue;
+      sums.set(tile.region[cell], (sums.get(tile.region[cell]) ?? 0) + tile.cover[cell]);
+      all += tile.cover[cell];
+    }
+    const [best, most] = [...sums].reduce((one, other) => (other[1] > one[1] ? other : one), [NONE, 0]);
+    if (!run.regions[best] || !isAbove(run.regions[best]) || most < NEARLY * all) break;
+    levels++;
+  }
+  return Math.max(0, levels - 1);
+}
+
+/** For each region 1 if the calls inside it are the inside of an import. */
+export const importsOf = (run: Run): Uint8Array => Uint8Array.from(run.regions, (region) => Number(isImport(region)));
+
+/** The deepest level of a tile that is not inside an import; `from` to `to`: its columns. */
+export function levelsIn({ rows, region }: Tile, imports: Uint8Array, from = 0, to = COLUMNS): number {
+  let deepest = 0;
+  for (let column = from; column < to; column++) {
+    for (let row = 1; row < rows && region[row * COLUMNS + column] !== NONE; row++) {
+      deepest = Math.max(deepest, row);
+      if (imports[region[row * COLUMNS + column]]) break;
+    }
+  }
+  return deepest;
+}
