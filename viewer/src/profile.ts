@@ -90,6 +90,124 @@ export function callTree(profile: Profile, paths: Paths, regions: readonly Regio
   return root;
 }
 
+export type Weight = "time" | "work" | "waiting";
+
+const weightOf = ({ own, waiting }: Node, weight: Weight): number => (weight === "time" ? own : weight === "work" ? own - waiting : waiting);
+
+/** Nodes from callers to callees, for walks that are not as deep as the recursion of the program. */
+function inOrder(root: Node): Node[] {
+  const nodes = [root];
+  for (const node of nodes) nodes.push(...node.children);
+  return nodes;
+}
+
+type Open = { -readonly [name in keyof Node]: Node[name] };
+
+const byTotal = (nodes: readonly Node[]) => {
+  for (const { children } of nodes) children.sort((a, b) => b.total - a.total || a.region - b.region);
+};
+
+/** The tree with totals that are sums of work or of waiting; subtrees without any are left out. */
+export function weighted(root: Node, weight: Weight): Node {
+  const nodes = inOrder(root), made = new Map<Node, Open>();
+  for (const node of nodes.reverse()) {
+    const own = weightOf(node, weight), children = node.children.map((child) => made.get(child)!).filter((child) => child.total > 0);
+    const total = own + children.reduce((sum, child) => sum + child.total, 0);
+    made.set(node, { ...node, own, waiting: weight === "waiting" ? own : weight === "work" ? 0 : node.waiting, total, children });
+  }
+  byTotal([...made.values()]);
+  return made.get(root)!;
+}
+
+/** The tree without some functions: their exclusive time goes to their callers, which get their callees. */
+export function without(root: Node, hidden: (region: number) => boolean): Node {
+  const result: Open = { ...root, children: [] }, places = new Map<Node, Open>([[root, result]]);
+  const known = new Map<Open, Map<number, Open>>();
+  for (const node of inOrder(root)) {
+    const place = places.get(node)!;
+    for (const child of node.children) {
+      if (hidden(child.region)) {
+        place.own += child.own;
+        place.waiting += child.waiting;
+        places.set(child, place);
+        continue;
+      }
+      places.set(child, merge(known, place, child));
+    }
+  }
+  byTotal([...places.values()]);
+  return result;
+}
+
+/** Adds a node to the one of its function among the children of `parent`. */
+function merge(known: Map<Open, Map<number, Open>>, parent: Open, node: Node): Open {
+  let children = known.get(parent);
+  if (!children) known.set(parent, (children = new Map()));
+  const there = children.get(node.region);
+  if (!there) {
+    const made = { ...node, children: [] };
+    children.set(node.region, made);
+    parent.children.push(made);
+    return made;
+  }
+  there.visits += node.visits;
+  there.own += node.own;
+  there.waiting += node.waiting;
+  there.total += node.total;
+  return there;
+}
+
+/** The tree from callees to callers: below the root each function with its exclusive time, or just `only` with its
+    total, and their callers. A node's waiting is the waiting in its total. */
+export function inverted(root: Node, only?: number): Node {
+  const result: Open = { ...root, own: 0, waiting: 0, total: 0, visits: 0, children: [] }, known = new Map<Open, Map<number, Open>>();
+  const parents = new Map<Node, Node>(), below = waitingBelow(root), within = new Set<Node>();
+  for (const node of inOrder(root)) {
+    for (const child of node.children) parents.set(child, node);
+    if (node === root || (only !== undefined && node.region !== only)) {
+      if (within.has(parents.get(node)!)) within.add(node);
+      continue;
+    }
+    // A call within a call of the same function counts once.
+    const inner = only !== undefined && within.has(parents.get(node)!);
+    if (only !== undefined) within.add(node);
+    const time = inner ? 0 : only === undefined ? node.own : node.total, waiting = only === undefined ? node.waiting : below.get(node)!;
+    if (time === 0) continue;
+    result.total += time;
+    result.waiting += waiting;
+    let at = result;
+    for (let caller: Node | undefined = node; caller && caller !== root; caller = parents.get(caller)) {
+      at = merge(known, at, { ...caller, visits: caller === node ? node.visits : 0, own: caller === node ? node.own : 0, waiting, total: time, children: [] });
+    }
+  }
+  byTotal(inOrder(result));
+  return result;
+}
+
+/** All that a function calls, over all of its callers; a call within a call of it counts once. */
+export function merged(root: Node, region: number): Node {
+  const result: Open = { region, visits: 0, own: 0, waiting: 0, total: 0, children: [] }, known = new Map<Open, Map<number, Open>>();
+  const places = new Map<Node, Open>();
+  for (const node of inOrder(root)) {
+    const place = places.get(node);
+    if (node.region === region && !place) {
+      for (const key of ["visits", "own", "waiting", "total"] as const) result[key] += node[key];
+      places.set(node, result);
+    }
+    const here = places.get(node);
+    if (here) for (const child of node.children) places.set(child, merge(known, here, child));
+  }
+  byTotal(inOrder(result));
+  return result;
+}
+
+/** The waiting in a node and below it, for all nodes. */
+export function waitingBelow(root: Node): ReadonlyMap<Node, number> {
+  const sums = new Map<Node, number>();
+  for (const node of inOrder(root).reverse()) sums.set(node, node.waiting + node.children.reduce((sum, child) => sum + sums.get(child)!, 0));
+  return sums;
+}
+
 /** The part of a call tree that leads to kept nodes, and everything below them; `through`: nodes that only lead
     there. */
 export function pruned<N extends Node>(root: N, keep: (region: number) => boolean): { root: N; through: ReadonlySet<Node> } {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NONE } from "../src/model";
-import { byFunction, callees, callers, histogram, callTree, type Node, pruned } from "../src/profile";
+import { byFunction, callees, callers, histogram, callTree, inverted, merged, type Node, pruned, waitingBelow, weighted, without } from "../src/profile";
 import { nameFilter } from "../src/source/match";
 import { MemorySource } from "../src/source/memory";
 import { boxesOf } from "../src/timeline/flame";
@@ -83,4 +83,40 @@ test("boxes of a flame graph are as wide as their calls and inside their callers
     }
   }
   assert.ok(boxesOf(root, 0.2).every((box) => box.width >= 0.2));
+});
+
+/** A tree written as [region, own, waiting, children]. */
+type Short = [number, number, number, Short[]?];
+
+function treeFrom([region, own, waiting, inner = []]: Short): Node {
+  const children = inner.map(treeFrom);
+  return { region, visits: 1, own, waiting, total: own + children.reduce((sum, child) => sum + child.total, 0), children };
+}
+
+const shape = ({ region, total, children }: Node): unknown => [region, total, ...children.map(shape)];
+
+test("a tree by work or by waiting has their sums, and nothing without any", () => {
+  const tree = treeFrom([NONE, 0, 0, [[1, 5, 1, [[2, 10, 9], [3, 1, 0]]], [4, 2, 0]]]);
+  assert.deepEqual(shape(weighted(tree, "time")), [NONE, 18, [1, 16, [2, 10], [3, 1]], [4, 2]]);
+  assert.deepEqual(shape(weighted(tree, "work")), [NONE, 8, [1, 6, [2, 1], [3, 1]], [4, 2]]);
+  assert.deepEqual(shape(weighted(tree, "waiting")), [NONE, 10, [1, 10, [2, 9]]]);
+  assert.deepEqual(shape(tree), [NONE, 18, [1, 16, [2, 10], [3, 1]], [4, 2]], "the tree itself stays");
+  assert.equal(waitingBelow(tree).get(tree.children[0]), 10);
+});
+
+test("hidden functions give their time to their callers", () => {
+  const tree = treeFrom([NONE, 0, 0, [[1, 5, 0, [[9, 2, 1, [[2, 3, 0], [9, 1, 0]]], [2, 4, 0]]], [9, 7, 0]]]);
+  const left = without(tree, (region) => region === 9);
+  assert.deepEqual(shape(left), [NONE, 22, [1, 15, [2, 7]]]);
+  assert.deepEqual([left.own, left.children[0].own, left.children[0].waiting], [7, 8, 1]);
+});
+
+test("from callees to callers, and one function between both, recursion counted once", () => {
+  const tree = treeFrom([NONE, 0, 0, [[1, 1, 0, [[2, 4, 2, [[2, 3, 0, [[3, 1, 0]]]]]]], [5, 0, 0, [[2, 6, 0]]]]]);
+  const up = inverted(tree);
+  assert.equal(up.total, 15);
+  assert.deepEqual(shape(up.children[0]), [2, 13, [5, 6], [1, 4], [2, 3, [1, 3]]]);
+  assert.deepEqual(shape(inverted(tree, 2)), [NONE, 14, [2, 14, [1, 8], [5, 6]]]);
+  assert.equal(inverted(tree, 2).waiting, 2);
+  assert.deepEqual(shape(merged(tree, 2)), [2, 14, [2, 4, [3, 1]]]);
 });

@@ -1,50 +1,124 @@
 // The flame graph of the selection: all calls of a path merged, the longest on the left.
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { textUpon } from "../colour";
+import { pixel, textOver, waitingColour } from "../colour";
 import { count, duration, percent, shortName } from "../format";
 import { NONE } from "../model";
-import { callTree, type Node } from "../profile";
+import { isLibrary } from "../palette";
+import { callTree, inverted, merged, type Node, tellsWaiting, waitingBelow, type Weight, weighted, without } from "../profile";
 import { type Box, boxesOf } from "../timeline/flame";
 import { shortened } from "../timeline/renderer";
 import { type Opened, type Profiled, useOpened } from "./hooks";
+import { SoughtField, useSought } from "./Sought";
 
 const LINE = 19;
+
+const WEIGHTS: Record<Weight, string> = { time: "time", work: "work", waiting: "waiting" };
+
+interface Choice {
+  readonly weight: Weight;
+  readonly invert: boolean;
+  readonly own: boolean;
+  readonly leftHeavy: boolean;
+  /** The function between its callers and its callees; NONE: none. */
+  readonly between: number;
+}
 
 /** The flame graph of one profile, in the colours of the timeline. */
 export function ProfileFlame({ data }: { data: Profiled }) {
   const { run, timeline, theme } = useOpened();
-  const root = useMemo(() => callTree(data.profile, data.paths, run.regions), [data]);
-  return <Flame root={root} colourOf={(node) => (node.region === NONE ? theme.nothing : timeline.styleOf(node.region))}
-    words={(node) => `${duration(node.total)} (${percent(node.total, root.total)}) · own ${duration(node.own)}${node.waiting > 0 ? `, waiting ${duration(node.waiting)}` : ""}${node.visits > 0 ? ` · ${count(node.visits)} visits` : ""}`} />;
+  const [choice, choose] = useState<Choice>({ weight: "time", invert: false, own: false, leftHeavy: true, between: NONE });
+  const { weight, invert, own, leftHeavy, between } = choice;
+  const tree = useMemo(() => {
+    const all = callTree(data.profile, data.paths, run.regions);
+    return weighted(own ? without(all, (region) => !run.regions[region] || isLibrary(run.regions[region])) : all, weight);
+  }, [data, weight, own]);
+  const below = useMemo(() => waitingBelow(tree), [tree]);
+  const upside = useMemo(() => (invert ? inverted(tree) : null), [tree, invert]);
+  const order = useMemo(() => (leftHeavy ? undefined : (node: Node) => run.regions[node.region]?.name ?? ""), [leftHeavy]);
+  const words = (node: Node) => `${duration(node.total)} (${percent(node.total, tree.total)})${node.visits > 0 ? ` · ${count(node.visits)} visits` : ""}`;
+  const shared = {
+    colourOf: (node: Node) => (node.region === NONE ? theme.nothing : timeline.styleOf(node.region)),
+    order, sandwich: (node: Node) => choose({ ...choice, between: node.region }), controls: <Controls choice={choice} choose={choose} />,
+  };
+  if (between !== NONE) return <Sandwich tree={tree} between={between} words={words} {...shared} />;
+  if (upside) return <Flame root={upside} words={words} waits={(node) => node.waiting} {...shared} />;
+  const split = (node: Node) => `${words(node)} · own ${duration(node.own)}${node.waiting > 0 && weight === "time" ? `, waiting ${duration(node.waiting)}` : ""}`;
+  return <Flame root={tree} words={split} waits={(node) => below.get(node) ?? 0} {...shared} />;
+}
+
+function Controls({ choice, choose }: { choice: Choice; choose: (choice: Choice) => void }) {
+  const { run } = useOpened();
+  const box = (key: "invert" | "own" | "leftHeavy", words: string, title: string) =>
+    <label title={title}><input type="checkbox" checked={choice[key]} onChange={(event) => choose({ ...choice, [key]: event.currentTarget.checked })} />{words}</label>;
+  return (
+    <span class="choices">
+      {choice.between !== NONE && <button onClick={() => choose({ ...choice, between: NONE })}>all functions</button>}
+      {tellsWaiting(run) && <label>width <select value={choice.weight} onChange={(event) => choose({ ...choice, weight: event.currentTarget.value as Weight })}>{Object.entries(WEIGHTS).map(([key, words]) => <option key={key} value={key}>{words}</option>)}</select></label>}
+      {choice.between === NONE && box("invert", "invert", "Functions by their own time at the top, their callers below")}
+      {box("own", "hide libraries", "Time of libraries counts for the functions that called them")}
+      {box("leftHeavy", "left heavy", "The widest at the left; otherwise by name")}
+      <SoughtField />
+    </span>
+  );
+}
+
+type Graph = Pick<Props<Node>, "words" | "colourOf" | "order" | "sandwich" | "controls">;
+
+/** A function with its callers above and its callees below, to any depth. */
+function Sandwich({ tree, between, controls, ...graph }: Graph & { tree: Node; between: number }) {
+  const { callers, callees, below } = useMemo(() => {
+    const callees = merged(tree, between);
+    return { callers: inverted(tree, between).children[0] ?? callees, callees, below: waitingBelow(callees) };
+  }, [tree, between]);
+  return (
+    <div class="sandwich">
+      <Flame key={`up${between}`} root={callers} up waits={(node) => node.waiting} controls={controls} {...graph} />
+      <Flame key={`down${between}`} root={callees} waits={(node) => below.get(node) ?? 0} {...graph} />
+    </div>
+  );
 }
 
 interface Props<N extends Node> {
   root: N;
   colourOf: (node: N) => string;
   words: (node: N) => string;
+  /** The waiting part of a node's time. */
+  waits?: (node: N) => number;
+  /** The root is at the bottom. */
+  up?: boolean;
+  /** Siblings in order of this; absent: the longest first. */
+  order?: ((node: Node) => string) | undefined;
+  /** Shows a function between callers and callees. */
+  sandwich?: (node: Node) => void;
+  controls?: ComponentChildren;
   legend?: ComponentChildren;
 }
 
 /** REQUIRES: children of a node have its type. */
-export function Flame<N extends Node>({ root, colourOf, words, legend }: Props<N>) {
+export function Flame<N extends Node>({ root, colourOf, words, waits, up = false, order, sandwich, controls, legend }: Props<N>) {
   const opened = useOpened();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [path, setPath] = useState<readonly number[]>([]);
   const [pointed, setPointed] = useState<Box | null>(null);
   const [width, setWidth] = useState(0);
+  const sought = useSought();
   const top = descend(root, path);
-  const boxes = useMemo(() => boxesOf(top, width ? 1 / width : 1), [top, width]);
+  const boxes = useMemo(() => boxesOf(top, width ? 1 / width : 1, order), [top, width, order]);
   const lines = boxes.reduce((most, box) => Math.max(most, box.depth), 0) + 1;
+  const placed = (depth: number) => (up ? lines - 1 - depth : depth);
   useEffect(() => {
     const observer = new ResizeObserver(() => setWidth(canvas.current?.clientWidth ?? 0));
     observer.observe(canvas.current!);
     return () => observer.disconnect();
   }, []);
-  useEffect(() => draw(canvas.current!, boxes, pointed, opened, (node) => colourOf(node as N)), [boxes, pointed, width, opened.theme]);
+  const found = ({ region }: Node) => sought.all || sought.keeps(opened.run.regions[region]?.name ?? "", opened.run.regions[region]?.file ?? "");
+  useEffect(() => draw(canvas.current!, boxes, opened, (box) => ({
+    y: placed(box.depth) * LINE, colour: found(box.node) ? colourOf(box.node as N) : opened.theme.nothing, pointed: box === pointed, waits: waits && found(box.node) ? waits(box.node as N) / box.node.total : 0,
+  })), [boxes, pointed, width, opened.theme, sought, opened.timeline.colouring]);
   const at = (event: MouseEvent) => {
-    const x = event.offsetX / width, depth = Math.floor(event.offsetY / LINE);
-    return boxes.find((box) => box.depth === depth && x >= box.left && x < box.left + box.width) ?? null;
+    const x = event.offsetX / width, line = Math.floor(event.offsetY / LINE);
+    return boxes.find((box) => placed(box.depth) === line && x >= box.left && x < box.left + box.width) ?? null;
   };
   const zoomTo = (box: Box | null) => {
     if (!box) return;
@@ -52,13 +126,16 @@ export function Flame<N extends Node>({ root, colourOf, words, legend }: Props<N
     setPath(box.node === top ? path.slice(0, -1) : [...path, ...pathTo(top, box.node)]);
   };
   const shown = pointed?.node ?? top;
+  const sum = useMemo(() => (sought.all ? 0 : outermost(root, found)), [root, sought]);
   return (
     <div class="flame">
       <p class="line" aria-live="off">
         {path.length > 0 && <button onClick={() => setPath([])}>all</button>}
         {path.length > 0 && <button onClick={() => setPath(path.slice(0, -1))}>up</button>}
+        {sandwich && path.length > 0 && top.region !== NONE && <button title="Callers above, callees below" onClick={() => sandwich(top)}>sandwich</button>}
         <b>{nameOf(shown, opened)}</b>
-        <span class="faint">{words(shown as N)}</span>
+        <span class="faint words">{words(shown as N)}{sum > 0 && !pointed ? ` · in boxes with this name: ${duration(sum)} (${percent(sum, root.total)})` : ""}</span>
+        {controls}
         {legend}
       </p>
       <div class="tablebox" tabIndex={0} data-keys="own" role="region" aria-label="Flame graph. The same data are in the tab Call tree">
@@ -67,6 +144,17 @@ export function Flame<N extends Node>({ root, colourOf, words, legend }: Props<N
       </div>
     </div>
   );
+}
+
+/** The time of the outermost nodes that are found. */
+function outermost(root: Node, found: (node: Node) => boolean): number {
+  const nodes = [...root.children];
+  let sum = 0;
+  for (const node of nodes) {
+    if (found(node)) sum += node.total;
+    else nodes.push(...node.children);
+  }
+  return sum;
 }
 
 const nameOf = (node: Node, { run }: Opened): string => (node.region === NONE ? "all calls" : run.regions[node.region]?.name ?? "(calls beyond the limit of call paths)");
@@ -87,7 +175,15 @@ function pathTo(from: Node, to: Node): number[] {
   return [];
 }
 
-function draw(canvas: HTMLCanvasElement, boxes: readonly Box[], pointed: Box | null, opened: Opened, colourOf: (node: Node) => string): void {
+interface Look {
+  readonly y: number;
+  readonly colour: string;
+  readonly pointed: boolean;
+  /** The waiting part, drawn above the rest. */
+  readonly waits: number;
+}
+
+function draw(canvas: HTMLCanvasElement, boxes: readonly Box[], opened: Opened, look: (box: Box) => Look): void {
   const ratio = window.devicePixelRatio || 1;
   const width = canvas.clientWidth;
   canvas.width = Math.round(width * ratio);
@@ -96,14 +192,16 @@ function draw(canvas: HTMLCanvasElement, boxes: readonly Box[], pointed: Box | n
   context.scale(ratio, ratio);
   context.font = "11.5px system-ui, sans-serif";
   context.textBaseline = "middle";
-  for (const box of boxes) drawBox(context, box, width, box === pointed, opened, colourOf(box.node));
+  for (const box of boxes) drawBox(context, box, width, opened, look(box));
 }
 
-function drawBox(context: CanvasRenderingContext2D, box: Box, width: number, pointed: boolean, opened: Opened, colour: string): void {
+function drawBox(context: CanvasRenderingContext2D, box: Box, width: number, opened: Opened, { y, colour, pointed, waits }: Look): void {
   const { run, theme } = opened;
-  const x = box.left * width, wide = box.width * width, y = box.depth * LINE;
+  const x = box.left * width, wide = box.width * width, seen = Math.max(0.6, wide - (wide > 2 ? 1 : 0)), tall = Math.round((LINE - 1) * Math.min(1, waits));
   context.fillStyle = colour;
-  context.fillRect(x, y, Math.max(0.6, wide - (wide > 2 ? 1 : 0)), LINE - 1);
+  context.fillRect(x, y, seen, LINE - 1);
+  context.fillStyle = waitingColour(theme);
+  if (tall) context.fillRect(x, y, seen, tall);
   if (pointed) {
     context.strokeStyle = theme.text;
     context.strokeRect(x + 0.5, y + 0.5, wide - 1.5, LINE - 2);
@@ -111,7 +209,15 @@ function drawBox(context: CanvasRenderingContext2D, box: Box, width: number, poi
   if (wide < 30) return;
   const region = run.regions[box.node.region];
   const text = cut(context, region ? shortName(region.name, region.module) : nameOf(box.node, opened), wide - 9);
-  context.fillStyle = textUpon(colour);
+  const under = new Set([...(tall < LINE - 4 ? [pixel(colour)] : []), ...(tall > 3 ? [pixel(waitingColour(theme))] : [])]);
+  const { colour: ink, rim } = textOver(under);
+  if (rim) {
+    context.strokeStyle = rim;
+    context.lineWidth = 2.5;
+    context.strokeText(text, x + 4, y + LINE / 2);
+    context.lineWidth = 1;
+  }
+  context.fillStyle = ink;
   context.fillText(text, x + 4, y + LINE / 2);
 }
 

@@ -9,8 +9,8 @@ export interface Box {
   readonly width: number;
 }
 
-/** The boxes of a tree from `root` down that are at least `smallest` wide; longer calls lie further left. */
-export function boxesOf(root: Node, smallest: number): Box[] {
+/** The boxes of a tree from `root` down that are at least `smallest` wide, the longest first or in the order of a name. */
+export function boxesOf(root: Node, smallest: number, nameOf?: (node: Node) => string): Box[] {
   const boxes: Box[] = [];
   const whole = root.total || 1;
   let level: Box[] = [{ node: root, depth: 0, left: 0, width: 1 }];
@@ -19,7 +19,8 @@ export function boxesOf(root: Node, smallest: number): Box[] {
     const next: Box[] = [];
     for (const box of level) {
       let left = box.left;
-      for (const node of box.node.children) {
+      const { children } = box.node;
+      for (const node of nameOf ? [...children].sort((a, b) => nameOf(a).localeCompare(nameOf(b), "en")) : children) {
         const width = node.total / whole;
         if (width >= smallest) next.push({ node, depth: box.depth + 1, left, width });
         left += width;
