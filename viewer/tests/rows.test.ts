@@ -5,7 +5,7 @@ import { COLUMNS, type Location, type Run } from "../src/model";
 import { generated } from "../src/source/generated";
 import { emptyTile } from "../src/source/cells";
 import { Viewing } from "../src/state/view";
-import { activityOf, hiddenIn, levelsIn, workIn } from "../src/timeline/activity";
+import { activityOf, askedOf, hiddenIn, levelsIn, workIn } from "../src/timeline/activity";
 import { deepest } from "../src/timeline/rows";
 import { fitted, fittedRuns } from "../src/timeline/fitting";
 import { depthOf, layOut, lineOf, lineTop, type Room, rowAt, siblingsOf, visible } from "../src/timeline/layout";
@@ -150,6 +150,8 @@ test("rows are as high as the visible range needs", async () => {
 test("the work of a location is the time in calls in which it did not wait", async () => {
   const source = generated(), run = await source.run(), found = await activityOf(source, run);
   assert.ok(found && found.work.length === run.locations.length);
+  const alike = await runOf([thread("MainThread"), ...Array.from({ length: 200 }, (_, i) => thread(`thread-${i}`)), thread("io")]);
+  assert.deepEqual(askedOf(alike), [0, 201], "members of a group are not asked");
   const tile = emptyTile(1), idle = run.regions.findIndex((region) => region.idle);
   tile.region.fill(0, 0, 3);
   tile.cover.set([255, 255, 1]);

@@ -1,5 +1,5 @@
 // The work of each location, the levels at its top that are the same all the time, and the ones that it needs.
-import { COLUMNS, NONE, type Run, type Tile } from "../model";
+import { COLUMNS, type Location, NONE, type Run, type Tile } from "../model";
 import { isAbove, isImport } from "../palette";
 import type { Source } from "../source/source";
 
@@ -13,7 +13,7 @@ export interface Activity {
 }
 
 /** More locations are not asked one by one: their events count. */
-const MOST = 1024;
+const MOST = 256;
 /** Levels of a thread that are looked at: of few threads all that a row shows. */
 const LEVELS = 16, ALL_LEVELS = 64, FEW = 48;
 /** A level is the same all the time if one function has at least this part of it. */
@@ -23,19 +23,37 @@ const HARDLY = 0.01;
 
 export const worksHardly = (work: number, most: number): boolean => work < HARDLY * most;
 
-/** Null: there are too many locations, or no answer. */
+/** The locations whose work decides how rows are shown: not the ones of groups, and tasks only if they are few. */
+export function askedOf(run: Run): number[] {
+  const tasks = run.locations.filter(({ kind }) => kind === "task").length;
+  const alike = new Map<string, number>();
+  for (const location of run.locations) alike.set(patternOf(location), (alike.get(patternOf(location)) ?? 0) + 1);
+  return run.locations.flatMap((location, id) => (location.kind === "task" ? tasks <= FEW_ALIKE : alike.get(patternOf(location))! <= FEW_ALIKE) ? [id] : []);
+}
+
+/** More threads of a process with names alike, apart from numbers, are a group. */
+export const FEW_ALIKE = 48;
+
+/** Equal for threads of a process whose names are alike. */
+const patternOf = ({ process, name }: Location): string => `${process} ${name.replace(/\d+/g, "#")}`;
+
+/** Null: there are too many locations, or no answer. Locations that were not asked count as busy all the time. */
 export async function activityOf(source: Source, run: Run): Promise<Activity | null> {
-  const { locations } = run;
-  if (locations.length > MOST) return null;
+  const { locations } = run, asked = askedOf(run);
+  if (asked.length > MOST) return null;
   let level = 0;
   while (COLUMNS * 4 ** level < run.length) level++;
+  const result = { work: new Float64Array(locations.length).fill(run.length), hidden: new Uint8Array(locations.length), levels: Float64Array.from(locations, ({ depth }) => depth) };
   try {
-    const rows = 1 + (locations.length <= FEW ? ALL_LEVELS : LEVELS), imports = importsOf(run);
-    const tiles = await source.tiles(locations.map((_, track) => ({ track, level, index: 0, rows })), new AbortController().signal);
-    return {
-      work: Float64Array.from(tiles, (tile) => workIn(tile, run) * 4 ** level), hidden: Uint8Array.from(tiles, (tile, track) => hiddenIn(tile, run, locations[track].depth)),
-      levels: Float64Array.from(tiles, (tile, track) => (tile.rows < Math.min(rows, tile.allRows) ? locations[track].depth : levelsIn(tile, imports))),
-    };
+    const rows = 1 + (asked.length <= FEW ? ALL_LEVELS : LEVELS), imports = importsOf(run);
+    const tiles = await source.tiles(asked.map((track) => ({ track, level, index: 0, rows })), new AbortController().signal);
+    tiles.forEach((tile, i) => {
+      const track = asked[i], { depth } = locations[track];
+      result.work[track] = workIn(tile, run) * 4 ** level;
+      result.hidden[track] = hiddenIn(tile, run, depth);
+      if (tile.rows >= Math.min(rows, tile.allRows)) result.levels[track] = levelsIn(tile, imports);
+    });
+    return result;
   } catch {
     return null;  // the timeline reports the problem
   }

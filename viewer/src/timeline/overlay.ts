@@ -6,7 +6,7 @@ import type { CallRef, Link, Marker, Selection } from "../model";
 import type { View } from "../state/view";
 import { LINE, lineTop, type Row } from "./layout";
 import { drawLinks } from "./links";
-import type { Frame } from "./renderer";
+import type { Frame, Place } from "./renderer";
 import { ticks, toX } from "./scale";
 import { type Anchors, drawTalk, type Spoken, type TalkShown } from "./talk";
 
@@ -24,6 +24,8 @@ export interface Marks {
   readonly spoken: Spoken | null;
   /** The links of the selected call. */
   readonly links: readonly Link[];
+  /** The names in the picture, which arrows leave free. */
+  readonly places: readonly Place[];
 }
 
 const NOT_WIDER_THAN = 20_000;
@@ -36,8 +38,11 @@ export function drawOverlay(context: CanvasRenderingContext2D, width: number, he
   const selection = marks.rubber ?? view.selection;
   if (selection) drawSelection(context, width, height, selection, marks);
   for (const row of frame.rows) drawRowMarks(context, width, row, marks);
+  context.save();
+  leaveFree(context, width, height, marks.places);
   if (marks.talk) drawTalk(context, width, frame, marks.talk, marks.anchors, theme, marks.spoken, view.message);
   if (view.call) drawLinks(context, width, frame, marks.links, view.call, marks.anchors, theme);
+  context.restore();
   for (const call of [view.call, marks.pointed]) if (call) outline(context, width, call, marks, call === view.call);
   context.fillStyle = theme.lost;
   for (const { time } of view.marks) context.fillRect(Math.round(toX(frame.range, width, time)), 0, 1, height);
@@ -45,6 +50,14 @@ export function drawOverlay(context: CanvasRenderingContext2D, width: number, he
     context.fillStyle = theme.faint;
     context.fillRect(Math.round(marks.x), 0, 1, height);
   }
+}
+
+/** Cuts out places, which do not overlap, from what is drawn next. */
+function leaveFree(context: CanvasRenderingContext2D, width: number, height: number, places: readonly Place[]): void {
+  context.beginPath();
+  context.rect(0, 0, width, height);
+  for (const place of places) context.rect(place.x, place.y, place.width, place.height);
+  context.clip("evenodd");
 }
 
 function drawSelection(context: CanvasRenderingContext2D, width: number, height: number, selection: Selection, marks: Marks): void {

@@ -67,7 +67,17 @@ export interface Recorder {
   label(x: number, y: number, words: string, colour: string): void;
 }
 
+/** The place of a name, in CSS pixels. */
+export interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
 export class Renderer {
+  /** The names in the picture. */
+  places: Place[] = [];
   private image: ImageData | null = null;
   private buffer = new Uint32Array(0);
   private line: Line | null = null;
@@ -105,6 +115,7 @@ export class Renderer {
     const context = this.canvas.getContext("2d", { alpha: false })!;
     this.buffer.fill(pixel(this.theme.background));
     const labels: (() => void)[] = [];
+    this.places = [];
     for (const row of frame.rows) this.paintRow(row, frame, ratio, labels, context);
     context.putImageData(this.image!, 0, 0);
     context.font = `${Math.round(11.5 * ratio)}px system-ui, sans-serif`;
@@ -314,6 +325,7 @@ export class Renderer {
         }
         context.fillStyle = colour;
         context.fillText(text, left + 4 * ratio, middle + ratio / 2);
+        this.places.push({ x: left / ratio + 2, y: from / ratio, width: wide / ratio + 4, height: (to - from) / ratio });
         this.recorder?.label(left / ratio + 4, middle / ratio, text, colour);
       });
     }

@@ -238,7 +238,7 @@ export class Timeline implements Surface {
     const pointed = details ?? hit?.call ?? null;
     const marks: Marks = {
       view: this.viewing.view, frame, theme: this.theme, pointed, x: this.pointerX, rubber: this.rubberBand, markers: this.run.markers,
-      talk: this.talkOf(frame), anchors: this.anchors, spoken, links: this.links.of(this.viewing.view.call),
+      talk: this.talkOf(frame), anchors: this.anchors, spoken, links: this.links.of(this.viewing.view.call), places: this.renderer?.places ?? [],
     };
     const over = fit(elements.overlay, ratio), axis = fit(elements.axis, ratio);
     drawOverlay(context(elements.overlay, ratio), over.width, over.height, marks);

@@ -1,6 +1,6 @@
 // The tree of rows: processes, with their threads, tasks and counters inside.
 import { type Counter, FIRST_PROCESS, FIRST_RUN, type Location, type Part, partOf, type Run } from "../model";
-import { type Activity, worksHardly } from "./activity";
+import { type Activity, FEW_ALIKE, worksHardly } from "./activity";
 import { lanesOf } from "./lanes";
 import type { Row } from "./layout";
 
@@ -26,8 +26,7 @@ const FIRST_COUNTER = 2 ** 40;
 const FIRST_METRICS = 2 ** 41;
 /** If a location with calls has more counters, they are in a folder. */
 const FEW_COUNTERS = 3;
-/** More threads with names alike, apart from numbers, are a group; threads of OpenMP are always one. */
-const FEW_ALIKE = 48;
+/** Threads of OpenMP are always a group. */
 const TEAM = /^lib\w*omp\w* thread \d+$/;
 
 export interface Branch {
@@ -140,7 +139,8 @@ class Trees {
       for (const member of members) grouped.set(member, group);
     }
     const rows = [...new Set(threads.map((thread) => grouped.get(thread) ?? thread))];
-    const idle = rows.filter((row, i) => i > 0 && this.activity && worksHardly(row.busy, rows.reduce((most, other) => Math.max(most, other.busy), 0)));
+    const most = rows.reduce((most, { kind, busy }) => (kind === "location" ? Math.max(most, busy) : most), 0);
+    const idle = rows.filter((row, i) => i > 0 && this.activity && row.kind === "location" && worksHardly(row.busy, most));
     if (idle.length < 2) return rows;
     const folder = joined(FIRST_IDLE + process, "folder", "Idle threads", String(idle.length), idle);
     return [...rows.filter((row) => !idle.includes(row)), folder];
