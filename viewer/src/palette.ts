@@ -30,12 +30,15 @@ export class Painting {
   private readonly ranks = new Map<number, readonly string[]>();
   private readonly bases = new Map<string, string>();
 
-  /** `lit`: the only key that is not faded; empty: all. */
-  constructor(private readonly theme: Theme, private readonly run: Run, readonly by: Colouring, readonly lit: string) {
+  /** `lit`: the only key that is not faded; empty: all. `work`: the time of each region, if it is known: the keys with the
+      most get the hues that their names have in every run. */
+  constructor(private readonly theme: Theme, private readonly run: Run, readonly by: Colouring, readonly lit: string, work?: Float64Array) {
     const own = run.regions.some((region) => !isLibrary(region) && !region.idle);
     this.keys = run.regions.map((region) => this.keyOf(region, own));
-    const wanted = [...new Set(this.keys)].filter((key) => key !== LIBRARIES && key !== WAITS);
-    wanted.forEach((key) => this.bases.set(key, this.free(key)));
+    const times = new Map<string, number>();
+    this.keys.forEach((key, id) => times.set(key, (times.get(key) ?? 0) + (work?.[id] ?? 0)));
+    const wanted = [...times].filter(([key]) => key !== LIBRARIES && key !== WAITS).sort(([, a], [, b]) => b - a);
+    for (const [key] of wanted) this.bases.set(key, this.free(key));
     // By rank, a region alone has the colour of its function.
     this.styles = run.regions.map((region, id) => {
       const style = this.styleOf(region, this.keys[id]);

@@ -68,7 +68,7 @@ async function runOf(locations: Location[], processes = 1): Promise<Run> {
   return { ...run, locations, processes: Array.from({ length: processes }, (_, id) => ({ ...run.processes[0], name: `rank ${id}`, pid: id, parent: null })) };
 }
 
-const activity = (run: Run, work: number[], hidden: number[] = []) => ({ work: Float64Array.from(work), hidden: Uint8Array.from(run.locations, (_, id) => hidden[id] ?? 0), levels: Float64Array.from(run.locations, ({ depth }) => depth) });
+const activity = (run: Run, work: number[], hidden: number[] = []) => ({ work: Float64Array.from(work), hidden: Uint8Array.from(run.locations, (_, id) => hidden[id] ?? 0), levels: Float64Array.from(run.locations, ({ depth }) => depth), regions: new Float64Array(run.regions.length) });
 const named = (trees: readonly Branch[], view: Viewing, room: Room) => layOut(trees, view.view, room).rows.map((row) => `${"  ".repeat(row.indent)}${row.name}${row.lines ? ` ${row.lines}` : ""}`);
 
 test("a process with one thread is one row", async () => {
@@ -150,6 +150,8 @@ test("rows are as high as the visible range needs", async () => {
 test("the work of a location is the time in calls in which it did not wait", async () => {
   const source = generated(), run = await source.run(), found = await activityOf(source, run);
   assert.ok(found && found.work.length === run.locations.length);
+  const most = found.regions.indexOf(found.regions.reduce((most, time) => Math.max(most, time), 0));
+  assert.equal(run.regions[most].name, "plate.Slab.relax");
   const alike = await runOf([thread("MainThread"), ...Array.from({ length: 200 }, (_, i) => thread(`thread-${i}`)), thread("io")]);
   assert.deepEqual(askedOf(alike), [0, 201], "members of a group are not asked");
   const tile = emptyTile(1), idle = run.regions.findIndex((region) => region.idle);

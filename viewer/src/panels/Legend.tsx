@@ -1,30 +1,13 @@
 // The legend: what the colours stand for, and the choice of it; a click on an entry fades all others.
 import { duration, percent } from "../format";
-import type { Profile, Run } from "../model";
+import type { Run } from "../model";
 import { COLOURINGS, type Colouring, LIBRARIES, rankKey, WAITS } from "../palette";
-import { waitingOf } from "../profile";
+import { tellsWaiting, workByRegion } from "../profile";
 import { pathsOf } from "../source/source";
 import { useAnswer, useOpened, useView } from "./hooks";
 
 const MOST = 14;
 const TITLES: Record<Colouring, string> = { function: "function", module: "module", package: "package", kind: "kind", rank: "process" };
-
-/** The time of each region in the whole run, working and waiting. */
-interface Times {
-  readonly working: Float64Array;
-  readonly waiting: number;
-}
-
-function timesOf(profile: Profile, region: Int32Array, run: Run): Times {
-  const working = new Float64Array(run.regions.length);
-  let waiting = 0;
-  for (let i = 0; i < profile.count; i++) {
-    const id = region[profile.path[i]], waited = waitingOf(profile, i, run.regions[id]);
-    waiting += waited;
-    if (id >= 0) working[id] += profile.own[i] - waited;
-  }
-  return { working, waiting };
-}
 
 interface Entry {
   readonly key: string;
@@ -33,7 +16,7 @@ interface Entry {
 }
 
 /** Entries by time; libraries and waiting at the end. */
-function entriesOf({ working }: Times, keys: readonly string[]): Entry[] {
+function entriesOf(working: Float64Array, keys: readonly string[]): Entry[] {
   const sums = new Map<string, number>();
   keys.forEach((key, region) => sums.set(key, (sums.get(key) ?? 0) + working[region]));
   return [...sums].filter(([key, time]) => key !== WAITS && time > 0).map(([key, time]) => ({ key, name: key || "(none)", time }))
@@ -50,10 +33,10 @@ export function LegendBar() {
   const { colouring, lit } = useView();
   const { value } = useAnswer(async (signal) => {
     const [profile, paths] = await Promise.all([source.profile({ begin: 0, end: viewing.whole.end, tracks: null }, signal), pathsOf(source)]);
-    return timesOf(profile, paths.region, run);
+    return { working: workByRegion(profile, paths, run.regions), waiting: tellsWaiting(run) };
   }, [source], 0);
   const painting = timeline.colouring;
-  const all = colouring === "rank" ? rankEntries(run) : value ? entriesOf(value, painting.keys) : [];
+  const all = colouring === "rank" ? rankEntries(run) : value ? entriesOf(value.working, painting.keys) : [];
   const whole = value ? value.working.reduce((sum, time) => sum + time, 0) : 0;
   const own = all.filter(({ key }) => key !== LIBRARIES).slice(0, MOST), library = all.find(({ key }) => key === LIBRARIES);
   const choices = COLOURINGS.filter((word) => word !== "rank" || run.processes.length > 1);
@@ -67,7 +50,7 @@ export function LegendBar() {
       <label>Colours by <select value={colouring} onChange={(event) => viewing.store.set({ colouring: event.currentTarget.value as Colouring, lit: "" })}>{choices.map((word) => <option key={word} value={word}>{TITLES[word]}</option>)}</select></label>
       <ul>{own.map((entry) => <li key={entry.key}>{button(entry)}</li>)}</ul>
       {library && button(library)}
-      {value && value.waiting > 0 && <span class="waits"><span class="swatch waiting" style={{ background: painting.base(WAITS) }} />waiting</span>}
+      {value?.waiting && <span class="waits"><span class="swatch waiting" style={{ background: painting.base(WAITS) }} />waiting</span>}
     </section>
   );
 }

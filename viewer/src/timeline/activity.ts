@@ -1,7 +1,8 @@
 // The work of each location, the levels at its top that are the same all the time, and the ones that it needs.
 import { COLUMNS, type Location, NONE, type Run, type Tile } from "../model";
 import { isAbove, isImport } from "../palette";
-import type { Source } from "../source/source";
+import { workByRegion } from "../profile";
+import { pathsOf, type Source } from "../source/source";
 
 export interface Activity {
   /** Ticks in which a location worked, about. */
@@ -10,6 +11,8 @@ export interface Activity {
   readonly hidden: Uint8Array;
   /** The number of levels without the insides of imports. */
   readonly levels: Float64Array;
+  /** The time of each region in which it worked. */
+  readonly regions: Float64Array;
 }
 
 /** More locations are not asked one by one: their events count. */
@@ -43,10 +46,14 @@ export async function activityOf(source: Source, run: Run): Promise<Activity | n
   if (asked.length > MOST) return null;
   let level = 0;
   while (COLUMNS * 4 ** level < run.length) level++;
-  const result = { work: new Float64Array(locations.length).fill(run.length), hidden: new Uint8Array(locations.length), levels: Float64Array.from(locations, ({ depth }) => depth) };
+  const result: { -readonly [name in keyof Activity]: Activity[name] } = { work: new Float64Array(locations.length).fill(run.length), hidden: new Uint8Array(locations.length), levels: Float64Array.from(locations, ({ depth }) => depth), regions: new Float64Array(run.regions.length) };
   try {
     const rows = 1 + (asked.length <= FEW ? ALL_LEVELS : LEVELS), imports = importsOf(run);
-    const tiles = await source.tiles(asked.map((track) => ({ track, level, index: 0, rows })), new AbortController().signal);
+    const { signal } = new AbortController(), whole = { begin: 0, end: Math.max(run.length, 1), tracks: null };
+    const [tiles, paths, profile] = await Promise.all([
+      source.tiles(asked.map((track) => ({ track, level, index: 0, rows })), signal), pathsOf(source), locations.length <= MOST ? source.profile(whole, signal) : null,
+    ]);
+    if (profile) result.regions = workByRegion(profile, paths, run.regions);
     tiles.forEach((tile, i) => {
       const track = asked[i], { depth } = locations[track];
       result.work[track] = workIn(tile, run) * 4 ** level;

@@ -51,7 +51,7 @@ export class Timeline implements Surface {
   private asking: ReturnType<typeof setTimeout> | undefined;
   private control = new AbortController();
 
-  constructor(readonly viewing: Viewing, readonly source: Source, private theme: Theme, activity: Activity | null, failed: (error: Error) => void) {
+  constructor(readonly viewing: Viewing, readonly source: Source, private theme: Theme, private readonly activity: Activity | null, failed: (error: Error) => void) {
     this.run = viewing.run;
     this.painting = this.paintingOf();
     this.cache = new Cache(source, () => this.schedule(), failed);
@@ -97,7 +97,7 @@ export class Timeline implements Surface {
 
   private paintingOf(): Painting {
     const { colouring, lit } = this.viewing.view;
-    return new Painting(this.theme, this.run, colouring, lit);
+    return new Painting(this.theme, this.run, colouring, lit, this.activity?.regions);
   }
 
   private repaint(): void {
