@@ -1,13 +1,20 @@
 // The legend: what the colours stand for, and the choice of it; a click on an entry fades all others.
+import { useMemo } from "preact/hooks";
 import { duration, percent } from "../format";
 import type { Run } from "../model";
-import { COLOURINGS, type Colouring, LIBRARIES, rankKey, WAITS } from "../palette";
+import { COLOURINGS, type Colouring, LIBRARIES, type Painting, rankKey, WAITS } from "../palette";
 import { tellsWaiting, workByRegion } from "../profile";
 import { pathsOf } from "../source/source";
-import { useAnswer, useOpened, useView } from "./hooks";
+import { type Opened, useAnswer, useOpened, useView } from "./hooks";
 
 const MOST = 14;
 const TITLES: Record<Colouring, string> = { function: "function", module: "module", package: "package", kind: "kind", rank: "process" };
+
+/** The work of each region in the whole run, and whether waiting is known. */
+interface Times {
+  readonly working: Float64Array;
+  readonly waiting: boolean;
+}
 
 interface Entry {
   readonly key: string;
@@ -29,13 +36,18 @@ const shown = (name: string): string => (name.startsWith("__main__.") && !name.s
 const rankEntries = ({ processes }: Run): Entry[] => processes.map(({ name, pid }, id) => ({ key: rankKey(id), name: name || `process ${pid}`, time: 0 }));
 
 export function LegendBar() {
-  const { run, source, viewing, timeline } = useOpened();
+  const opened = useOpened(), { run, source, viewing, timeline } = opened;
   const { colouring, lit } = useView();
-  const { value } = useAnswer(async (signal) => {
+  const { value } = useAnswer<Times>(async (signal) => {
     const [profile, paths] = await Promise.all([source.profile({ begin: 0, end: viewing.whole.end, tracks: null }, signal), pathsOf(source)]);
     return { working: workByRegion(profile, paths, run.regions), waiting: tellsWaiting(run) };
   }, [source], 0);
   const painting = timeline.colouring;
+  // The bar is made anew only if it changes, not with each move of the view.
+  return useMemo(() => bar(opened, value, painting, colouring, lit), [value, painting, colouring, lit]);
+}
+
+function bar({ run, viewing }: Opened, value: Times | null, painting: Painting, colouring: Colouring, lit: string) {
   const all = colouring === "rank" ? rankEntries(run) : value ? entriesOf(value.working, painting.keys) : [];
   const whole = value ? value.working.reduce((sum, time) => sum + time, 0) : 0;
   const own = all.filter(({ key }) => key !== LIBRARIES).slice(0, MOST), library = all.find(({ key }) => key === LIBRARIES);

@@ -52,7 +52,7 @@ export function drawOverlay(context: CanvasRenderingContext2D, width: number, he
   }
 }
 
-/** Cuts out places, which do not overlap, from what is drawn next. */
+/** Leaves some places, which do not overlap, free of all later drawing. */
 function leaveFree(context: CanvasRenderingContext2D, width: number, height: number, places: readonly Place[]): void {
   context.beginPath();
   context.rect(0, 0, width, height);

@@ -11,7 +11,7 @@ import { depthOf, LINE, type Row } from "./layout";
 import { Line } from "./lines";
 import { Painting } from "../palette";
 import { levelFor, type Range, span } from "./scale";
-import { pale, striped, waitingOf } from "./waiting";
+import { inStripe, stripes, waitingOf } from "./waiting";
 
 /** The visible part of the rows. */
 export interface Frame {
@@ -256,14 +256,16 @@ export class Renderer {
   private drawWaiting(shares: Float32Array, { pixels, regions }: Line, from: number, to: number, ratio: number): void {
     const { width, height } = this.canvas, waiting = pixel(waitingColour(this.theme!)), { recorder } = this;
     const tall = (x: number) => (regions[x] === NONE ? 0 : Math.round((to - from) * shares[x]));
+    let [strong, faint] = stripes(waiting, pixels[0]);
     for (let x = 0; x < width; x++) {
+      if (x > 0 && pixels[x] !== pixels[x - 1]) [strong, faint] = stripes(waiting, pixels[x]);
       const bottom = Math.min(height, from + tall(x));
-      for (let y = Math.max(0, from); y < bottom; y++) this.buffer[y * width + x] = striped(waiting, pixels[x], x, y);
+      for (let y = Math.max(0, from); y < bottom; y++) this.buffer[y * width + x] = inStripe(x, y) ? strong : faint;
     }
     if (!recorder) return;
     for (let x = 0, begin = 0; x < width; begin = x) {
       while (x < width && tall(x) === tall(begin) && pixels[x] === pixels[begin]) x++;
-      if (tall(begin)) recorder.run(begin / ratio, from / ratio, (x - begin) / ratio, tall(begin) / ratio, pale(waiting, pixels[begin]));
+      if (tall(begin)) recorder.run(begin / ratio, from / ratio, (x - begin) / ratio, tall(begin) / ratio, stripes(waiting, pixels[begin])[1]);
     }
   }
 
@@ -334,8 +336,8 @@ export class Renderer {
   /** The different pixels below a word, from samples. */
   private under(left: number, right: number, middle: number, reach: number): Set<Pixel> {
     const { width, height } = this.canvas, found = new Set<Pixel>();
-    for (let x = Math.round(left); x < Math.min(right, width); x += 3) {
-      for (let y = Math.max(0, middle - reach); y <= Math.min(height - 1, middle + reach); y += 2) found.add(this.buffer[y * width + x]);
+    for (let x = Math.round(left); x < Math.min(right, width); x += 5) {
+      for (let y = Math.max(0, middle - reach); y <= Math.min(height - 1, middle + reach); y += 4) found.add(this.buffer[y * width + x]);
     }
     return found;
   }

@@ -19,6 +19,8 @@ export class Rows {
   /** Collective operations have room below the calls. */
   private talk = false;
   private madeFor: readonly unknown[] = [];
+  /** The last answer of filtered(). */
+  private left: { readonly filter: string; readonly trees: readonly Branch[]; readonly locations: readonly number[] | null } | null = null;
   /** By region: 1 for imports, whose insides are not drawn. */
   readonly imports: Uint8Array;
 
@@ -60,9 +62,12 @@ export class Rows {
   filtered(): readonly number[] | null {
     const { view, run } = this.viewing;
     if (!view.filter.trim()) return null;
+    if (this.left?.filter === view.filter && this.left.trees === this.trees) return this.left.locations;
     const { rows } = layOut(this.trees, { ...view, folding: "all", folds: new Map(), pinned: [] }, { fits: new Map(), needs: new Map(), talk: false });
-    const left = [...new Set(rows.filter((row) => row.kind === "location" || row.kind === "lane").flatMap((row) => row.locations))];
-    return left.length === run.locations.length ? null : left.sort((a, b) => a - b);
+    const left = [...new Set(rows.filter((row) => row.kind === "location" || row.kind === "lane").flatMap((row) => row.locations))].sort((a, b) => a - b);
+    const locations = left.length === run.locations.length ? null : left;
+    this.left = { filter: view.filter, trees: this.trees, locations };
+    return locations;
   }
 
   /** Learns the lines that visible rows need; true: the next layout differs. */

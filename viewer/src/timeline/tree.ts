@@ -129,7 +129,8 @@ class Trees {
     const alike = new Map<string, Branch[]>();
     for (const thread of threads) {
       const pattern = thread.name.replace(/\d+/g, "#");
-      alike.set(pattern, [...(alike.get(pattern) ?? []), thread]);
+      const list = alike.get(pattern);
+      if (list) list.push(thread); else alike.set(pattern, [thread]);
     }
     const grouped = new Map<Branch, Branch>();
     for (const [pattern, members] of alike) {

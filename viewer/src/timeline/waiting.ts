@@ -29,8 +29,7 @@ export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])
   return shares;
 }
 
-/** The colour of a pixel of waiting in a call: stripes of the call's colour. */
-export const striped = (waiting: Pixel, colour: Pixel, x: number, y: number): Pixel => blend(waiting, colour, (x + STRIPE - (y % STRIPE)) % STRIPE < 1 ? STRONG : FAINT);
+/** The colours of waiting in a call: in the stripes, which have more of the call's colour, and between them. */
+export const stripes = (waiting: Pixel, colour: Pixel): [Pixel, Pixel] => [blend(waiting, colour, STRONG), blend(waiting, colour, FAINT)];
 
-/** The same without stripes, for drawings. */
-export const pale = (waiting: Pixel, colour: Pixel): Pixel => blend(waiting, colour, FAINT);
+export const inStripe = (x: number, y: number): boolean => (x + STRIPE - (y % STRIPE)) % STRIPE < 1;
