@@ -1,5 +1,7 @@
 #include "exchange/names.hpp"
 
+#include "core/engines/engine_regions.hpp"
+
 namespace timeloom::exchange {
 
 std::string region_name(const Definitions& definitions, RegionId region) {
@@ -37,6 +39,7 @@ std::string_view name_of(Category category) {
 }
 
 std::string_view parameter_name(const Parameter& parameter) {
+  if (parameter.name == kKeyParameter) return "task key";
   return parameter.splits_call_paths() ? std::string_view(parameter.name) : "task";
 }
 

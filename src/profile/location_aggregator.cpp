@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/engines/engine_regions.hpp"
 #include "core/error.hpp"
 #include "core/forked_region.hpp"
 #include "core/io.hpp"
@@ -248,7 +249,8 @@ void LocationAggregator::parameter(const Event& event, std::span<const Event> be
   if (event.kind == EventKind::kParameterString && event.value >= definitions_->strings.size())
     fail("has a text that is undefined as value of a parameter");
   const Parameter& given = definitions_->parameters[event.ref];
-  if (!given.splits_call_paths() || wakeup_end_of(given) != WakeupEnd::kNone) return;
+  if (!given.splits_call_paths() || given.name == kKeyParameter) return;
+  if (wakeup_end_of(given) != WakeupEnd::kNone) return;
   Frame& frame = innermost();
   if (depth_ == 0 || in_team_frame() || beyond_limit(frame.node)) return;
   const std::uint32_t to = with_parameter(event.parameter(), event.value);

@@ -19,14 +19,17 @@
 #include <utility>
 #include <vector>
 
+#include "core/engines/engine_regions.hpp"
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
+#include "core/text/plain_text.hpp"
 #include "core/throttled.hpp"
 #include "core/unmeasured.hpp"
 #include "formats/cube/cube_profile.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "formats/packed/packed.hpp"
 #include "profile/call_tree_sink.hpp"
+#include "profile/engine_counts.hpp"
 #include "profile/flat_profile.hpp"
 #include "run/job.hpp"
 #include "run/manifest.hpp"
@@ -220,6 +223,8 @@ Written write_results(SpoolSource& source, const fs::path& directory, const Weav
   if (!with_profile) return {source.definitions(), throttled_of(source.definitions())};
   profile::CallTree aggregated = tree.take();
   if (!source.memory().empty()) add_memory(aggregated, source.memory());
+  if (std::string engine = profile::engine_text(aggregated); !engine.empty())
+    aggregated.definitions.properties[kEngine] = std::move(engine);
   write_profile(aggregated, source, with_trace, directory);
   std::vector<ThrottledFunction> throttled = throttled_of(aggregated);
   return {std::move(aggregated.definitions), std::move(throttled)};
@@ -281,6 +286,11 @@ WeaveSummary summary_of(const SpoolSource& source, const Definitions& definition
   const auto share = definitions.properties.find(kObservedShare);
   if (share != definitions.properties.end()) summary.observed_share = share->second;
   summary.layout = &layout_of(source);
+  const auto engine = definitions.properties.find(kEngine);
+  if (engine != definitions.properties.end()) summary.engine = engine->second;
+  const auto unknown = definitions.properties.find(kUnknownEngine);
+  if (unknown != definitions.properties.end())
+    summary.engine = unknown_engine_text(printable(unknown->second));
   summary.reached_depth = number_in(definitions, kReachedDepth);
   summary.profile_depth = number_in(definitions, kProfileDepth);
   return summary;

@@ -32,6 +32,7 @@ struct WeaveSummary {
   std::uint64_t bytes = 0;       // size of the records in the spools
   std::uint64_t processes = 0;
   std::uint64_t running = 0;            // processes still running: their records so far were woven
+  std::string engine;                   // "4 workers (Dask), 1,204 tasks"; empty: none
   std::uint64_t maybe_running = 0;      // may still run on other machines: the spool is kept
   std::uint64_t lost_events = 0;        // events that could not be recorded
   std::uint64_t older_events = 0;       // events dropped for newer ones at the size limit

@@ -107,6 +107,11 @@ bool Filter::excluded_by_rules(const Region& region) const {
   return excluded_unless_matched(region);
 }
 
+bool Filter::has_rule_for(const Region& region) const {
+  return std::ranges::any_of(choices_.rules,
+                             [&](const FilterRule& rule) { return matches(rule, region); });
+}
+
 bool Filter::excluded_unless_matched(const Region& region) const {
   if (choices_.only_my_code) {
     return region.file.empty() || is_installed(region.file) ||

@@ -50,6 +50,8 @@ class Filter {
   // The same for a function of compiled code and the object that contains it: a rule matches if it
   // matches one of both. `function` is called only if `object` alone does not decide.
   bool excluded(const Region& object, const std::function<Region()>& function) const;
+  // Whether one of the rules decides about the region.
+  bool has_rule_for(const Region& region) const;
   // Whether the region is excluded as a part of the import system; the C functions that it
   // calls are excluded with it.
   bool hidden_import(const Region& region) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/engines/engine_regions.hpp"
 #include "core/wakeups.hpp"
 
 namespace timeloom {
@@ -75,8 +76,9 @@ class TeamScan::OfLocation : public LocationSink {
   void parameter(const Event& event) {
     const auto& all = scan_.definitions_->parameters;
     if (open_.empty() || event.ref >= all.size()) return;
-    if (!all[event.ref].splits_call_paths() || wakeup_end_of(all[event.ref]) != WakeupEnd::kNone)
-      return;
+    const Parameter& given = all[event.ref];
+    if (!given.splits_call_paths() || given.name == kKeyParameter) return;
+    if (wakeup_end_of(given) != WakeupEnd::kNone) return;
     open_.back().path = 0;
     for (auto one = given_.rbegin(); one != given_.rend() && one->depth == open_.size(); ++one) {
       if (one->parameter == event.parameter()) return void(one->value = event.value);

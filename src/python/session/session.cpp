@@ -24,6 +24,7 @@
 #include "python/observe/hooks/open_calls.hpp"
 #include "python/observe/hooks/reconcile.hpp"
 #include "python/observe/regions/code_regions.hpp"
+#include "python/observe/tasks/engine_tasks.hpp"
 #include "python/observe/tasks/greenlets.hpp"
 #include "python/observe/tasks/tasks.hpp"
 #include "python/observe/threads/thread_events.hpp"
@@ -273,6 +274,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   record::end_program_session();
   install_thread_namer();
   watch_threads();
+  watch_engines();
   start_recording(session);
   if (limit) {
     begin_budget(*limit, calibrated, *session.plan.instrumenter, metrics_seconds);

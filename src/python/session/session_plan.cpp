@@ -63,7 +63,8 @@ SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
                     .style = &find_region_style(settings.text(kSettings.region_names)),
                     .label = label_parts(settings),
                     .search = SearchFilter(settings),
-                    .said = settings.number(kSettings.say_filtered)},
+                    .said = settings.number(kSettings.say_filtered),
+                    .engine_functions = settings.flag(kSettings.engine_functions)},
           .compiled_code = std::move(compiled_code)};
 }
 

@@ -2,7 +2,9 @@
 
 #include <cstdlib>
 #include <exception>
+#include <utility>
 
+#include "core/engines/engine_regions.hpp"
 #include "python/interpreter/compat.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/python_text.hpp"
@@ -54,6 +56,17 @@ std::string celery_worker() {
   return name == "MainProcess" ? std::string() : name;
 }
 
+// The functions that run tasks, see observe/tasks/engine_tasks.cpp.
+void note_unknown_version(PyObject* worker_module) {
+  static bool noted = false;
+  if (std::exchange(noted, true)) return;
+  for (const char* const known : {"_run_task", "apply_function"}) {
+    if (PyObject_HasAttrString(worker_module, known) != 0) return;
+  }
+  const Ref version = worker_attribute(imported_module("distributed"), "__version__");
+  record::note_property(kUnknownEngine, "distributed " + text(version));
+}
+
 // Empty until it has an address. Several workers in one process have no process of their own.
 std::string dask_worker() {
   const Ref type = worker_attribute(imported_module("distributed.worker"), "Worker");
@@ -62,6 +75,7 @@ std::string dask_worker() {
   const Ref worker = first_of(all.get());
   const std::string address = text(worker_attribute(worker.get(), "address"));
   if (address.empty()) return address;
+  note_unknown_version(imported_module("distributed.worker"));
   return "Dask worker " + text(worker_attribute(worker.get(), "name")) + " " + address;
 }
 

@@ -292,6 +292,7 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
   std::string rest = std::string(terminal.dot()) + duration(facts.wall_seconds, terminal, " ");
   rest += std::string(terminal.dot()) + scope;
   if (facts.processes > 1) rest += " in " + plural(facts.processes, "process");
+  if (!facts.engine.empty()) rest += std::string(terminal.dot()) + printable(facts.engine);
   if (facts.gpu_busy) rest += std::string(terminal.dot()) + "GPU busy " + percent(*facts.gpu_busy);
   if (facts.memory_peak) rest += std::string(terminal.dot()) + "peak " + bytes(*facts.memory_peak);
   const std::string program = printable(facts.program.empty() ? run : facts.program);

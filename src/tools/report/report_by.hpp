@@ -17,7 +17,8 @@
 
 namespace timeloom::tools {
 
-enum class GroupKey : std::uint8_t { kModule, kPackage, kFile, kThread, kProcess };
+// For the workers and tasks of an engine see engines/task_rows.hpp.
+enum class GroupKey : std::uint8_t { kModule, kPackage, kFile, kThread, kProcess, kWorker, kTask };
 
 // Times in seconds. Of threads and processes `total` is working, waiting and unmeasured
 // together, else the working time with all that was called, which in a recursion counts once.

@@ -12,6 +12,7 @@
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/report/answer_text.hpp"
+#include "tools/report/engines/task_rows.hpp"
 #include "tools/report/memory/report_memory.hpp"
 #include "tools/report/mpi/report_mpi.hpp"
 #include "tools/report/native/native_view.hpp"
@@ -302,8 +303,26 @@ int print_csv(const ReportOptions& options, const profile::CallTree& tree,
   return kDone;
 }
 
+int print_tasks(const ReportOptions& options, const profile::CallTree& tree,
+                const std::set<LocationId>& ids, const std::string& run) {
+  const std::vector<TaskRow> rows = task_rows(tree, *options.by, ids, taken_away(options, tree));
+  if (rows.empty()) {
+    throw Error(run + " has no tasks of an engine; docs/engines.md lists the engines [TL470]");
+  }
+  const std::vector<std::string> losses = facts_of(tree.definitions).losses;
+  Output output;
+  if (options.json) {
+    write_tasks_json(rows, *options.by, losses, output);
+  } else {
+    write_tasks(rows, *options.by, losses, Terminal::detect(options.colour), output);
+  }
+  output.flush();
+  return kDone;
+}
+
 int print_by(const ReportOptions& options, const profile::CallTree& tree,
-             const std::set<LocationId>& ids) {
+             const std::set<LocationId>& ids, const std::string& run) {
+  if (*options.by >= GroupKey::kWorker) return print_tasks(options, tree, ids, run);
   const std::vector<GroupRow> rows = group_rows(tree, *options.by, ids, taken_away(options, tree));
   const std::vector<std::string> losses = facts_of(tree.definitions).losses;
   Output output;
@@ -389,7 +408,7 @@ int run_report(ReportOptions options) {
   const profile::CallTree tree = chosen_tree(options, run);
   if (options.omp) return print_omp(options, tree, run);
   const std::set<LocationId> ids = selected(options, tree.definitions);
-  if (options.by) return print_by(options, tree, ids);
+  if (options.by) return print_by(options, tree, ids, run.string());
   if (!options.function.empty()) return print_function(options, tree, ids, run);
   if (options.csv) return print_csv(options, tree, ids);
   if (wants_answer(options)) return print_answer(options, tree, ids, run.string());

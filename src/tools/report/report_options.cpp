@@ -31,12 +31,13 @@ void add_options(CommandOptions& known, ReportOptions& options) {
   known.text("--to", "TIME", options.to, "Leave out what was after that time");
   known.text("--metric", "NAME", options.metric,
              "Also what this sampled metric came to, such as ru_utime");
-  static const std::map<std::string, GroupKey> kGroups = {{"module", GroupKey::kModule},
-                                                          {"package", GroupKey::kPackage},
-                                                          {"file", GroupKey::kFile},
-                                                          {"thread", GroupKey::kThread},
-                                                          {"process", GroupKey::kProcess}};
-  known.choice("--by", options.by, kGroups, "The time by module, package, file, thread or process");
+  static const std::map<std::string, GroupKey> kGroups = {
+      {"module", GroupKey::kModule}, {"package", GroupKey::kPackage}, {"file", GroupKey::kFile},
+      {"thread", GroupKey::kThread}, {"process", GroupKey::kProcess}, {"worker", GroupKey::kWorker},
+      {"task", GroupKey::kTask}};
+  known.choice("--by", options.by, kGroups,
+               "The time by module, package, file, thread, process; tasks of Dask by worker or "
+               "task");
   known.text("--function", "NAME", options.function,
              "One function, its callers and what it calls; the end of its name will do, and a "
              "pattern (shop.*) takes several together");

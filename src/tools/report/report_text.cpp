@@ -154,6 +154,7 @@ void write_headline(const RunFacts& facts, const std::string& run, const Termina
       duration(facts.wall_seconds, terminal, " ") + " wall time",
       threads_and_tasks(facts.threads, facts.tasks, facts.task_lanes)};
   if (facts.processes > 1) parts.back() += " in " + plural(facts.processes, "process");
+  if (!facts.engine.empty()) parts.push_back(printable(facts.engine));
   // A profile of another tool does not say of how many it was made.
   if (facts.events > 0) parts.push_back(plural(facts.events, "event"));
   if (facts.gpu_busy) parts.push_back("GPU busy " + percent(*facts.gpu_busy));

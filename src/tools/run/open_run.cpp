@@ -97,6 +97,7 @@ std::string describe(const weave::WeaveSummary& summary) {
   std::string line = plural(summary.events, "event") + " of " +
                      threads_and_tasks(summary.threads, summary.tasks, summary.task_lanes) +
                      " in " + plural(summary.processes, "process");
+  if (!summary.engine.empty()) line += ", " + summary.engine;
   if (summary.lost_events > 0) {
     line += ", " + plural(summary.lost_events, "event") + " could not be recorded";
   }

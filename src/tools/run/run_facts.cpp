@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "core/engines/engine_regions.hpp"
 #include "core/run_properties.hpp"
 #include "core/text/shell_word.hpp"
 #include "core/throttled.hpp"
@@ -108,6 +109,10 @@ RunFacts facts_of(const Definitions& definitions) {
     facts.events += location.event_count;
     const bool measures = location.type == LocationType::kMetric;
     if (!measures && location.type != LocationType::kAcceleratorStream) ++facts.threads;
+  }
+  if (const auto engine = definitions.properties.find(kEngine);
+      engine != definitions.properties.end()) {
+    facts.engine = engine->second;
   }
   facts.tasks = counted(definitions, kTasks);
   facts.task_lanes = std::min(counted(definitions, kTaskLanes), facts.threads);

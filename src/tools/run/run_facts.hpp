@@ -24,6 +24,7 @@ struct RunFacts {
   std::uint64_t tasks = 0;
   std::uint64_t task_lanes = 0;  // locations of the tasks; 0: each has its own
   std::uint64_t events = 0;
+  std::string engine;                        // its workers and tasks, in words; empty: none
   std::vector<std::string> throttled;        // functions not timed to the end, with their places
   std::vector<std::string> truncated;        // regions that ended with a visit of one, the same
   bool was_paused = false;                   // functions were not seen all the time

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/engines/engine_regions.hpp"
 #include "core/run_properties.hpp"
 #include "core/waiting_metric.hpp"
 #include "formats/packed/packed.hpp"
@@ -64,6 +65,10 @@ class Losses {
               " missing, for which this Python does not ask the frame hook: --instrumenter profile "
               "[TL016]",
           kTimes);
+    }
+    if (const auto engine = definitions_.properties.find(kUnknownEngine);
+        engine != definitions_.properties.end()) {
+      add(unknown_engine_text(engine->second), kNone);
     }
     if (const auto older = number("timeloom::older_events")) {
       add(plural(older, "older event") + " dropped at the size limit of the run [TL006]", kTimes);

@@ -45,6 +45,7 @@ std::string numbers_of(const weave::WeaveSummary& summary) {
     text += " " + std::to_string(number);
   }
   text += "\n";
+  if (!summary.engine.empty()) text += "engine " + summary.engine + "\n";
   const std::string untimed = untimed_text(summary);
   return untimed.empty() ? text : text + "untimed " + untimed + "\n";
 }

@@ -5,11 +5,10 @@
 namespace timeloom::python {
 namespace {
 
-constexpr DoorSetting kOmnitraceOverrides[] = {{kSettings.layout, "omnitrace"},
-                                               {kSettings.region_names, "omnitrace"},
-                                               {kSettings.imports, "on"},
-                                               {kSettings.waiting, "off"},
-                                               {kSettings.quiet, "on"}};
+constexpr DoorSetting kOmnitraceOverrides[] = {
+    {kSettings.layout, "omnitrace"}, {kSettings.region_names, "omnitrace"},
+    {kSettings.imports, "on"},       {kSettings.engine_functions, "on"},
+    {kSettings.waiting, "off"},      {kSettings.quiet, "on"}};
 // Collections of garbage are in no table of Omnitrace.
 constexpr DoorSetting kOmnitraceDefaults[] = {{kSettings.gc, "off"}};
 constexpr std::string_view kOmnitraceModules[] = {"omnitrace", "rocprofsys"};

@@ -9,10 +9,13 @@
 namespace timeloom::python {
 namespace {
 
-constexpr DoorSetting kScorepOverrides[] = {
-    {kSettings.layout, "scorep"},         {kSettings.region_names, "scorep"},
-    {kSettings.location_names, "scorep"}, {kSettings.imports, "on"},
-    {kSettings.waiting, "off"},           {kSettings.quiet, "on"}};
+constexpr DoorSetting kScorepOverrides[] = {{kSettings.layout, "scorep"},
+                                            {kSettings.region_names, "scorep"},
+                                            {kSettings.location_names, "scorep"},
+                                            {kSettings.imports, "on"},
+                                            {kSettings.engine_functions, "on"},
+                                            {kSettings.waiting, "off"},
+                                            {kSettings.quiet, "on"}};
 
 // A launcher asks for nothing: only --mpp=mpi does. Collections of garbage are in no table of
 // Score-P.

@@ -170,6 +170,7 @@ void weave_and_report(SessionResult& result, RunEnd& end, bool ranks) {
   std::string others = others_in(result.run, ranks);  // the spools are gone after weaving
   std::string left_out = unmeasured(result.run);
   const std::optional<WeaveResult> woven = weave_run(result, !end.missing().empty());
+  if (woven && !woven->engine.empty()) left_out += line_start() + woven->engine + "\n";
   left_out += throttled(result, woven);
   if (woven && woven->counts && (woven->counts->processes > 1 || result.events == 0)) {
     const std::string of_all = count_all_processes(result, *woven->counts);

@@ -89,6 +89,7 @@ class Answer {
   WeaveResult result() const {
     WeaveResult result{WeaveOutcome::kDone, {}, text()};
     result.counts = counts_in(take_line(result.printed, "woven "));
+    result.engine = take_line(result.printed, "engine ");
     result.throttled = take_line(result.printed, "untimed ");
     return result;
   }

@@ -24,6 +24,7 @@ struct WeaveResult {
   WeaveOutcome outcome = WeaveOutcome::kFailed;
   std::optional<WovenCounts> counts{};  // none: not done, or it has not said them
   std::string printed{};                // tables that the user wants on standard output
+  std::string engine{};                 // its workers and tasks, in words
   std::string throttled{};              // functions not timed to the end, in words
 };
 

@@ -11,6 +11,7 @@
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/print_line.hpp"
 #include "python/interpreter/python_text.hpp"
+#include "python/observe/regions/engine_functions.hpp"
 #include "python/observe/regions/module_of_file.hpp"
 #include "python/observe/regions/watched.hpp"
 #include "python/observe/tasks/greenlets.hpp"
@@ -173,6 +174,11 @@ void print_decision(const Region& region, const Decision& decision) {
              "): " + what);
 }
 
+bool hides_engine(const Region& region) {
+  return !rules().engine_functions && is_of_engine(region.group) &&
+         !rules().filter.has_rule_for(region);
+}
+
 // `region` gets its last name where it is recorded.
 Decision decide_region(PyCodeObject* code, Region& region) {
   const RegionStyle& style = region_style();
@@ -181,7 +187,7 @@ Decision decide_region(PyCodeObject* code, Region& region) {
   const Verdict verdict = rules().search.of(utf8_text(code->co_name), utf8_text(code->co_filename));
   if (verdict == Verdict::kCalls) return {kExcluded, Entering::kNothing};
   if (verdict == Verdict::kFile) return {kExcludedFile};
-  if (verdict == Verdict::kFunction || excludes(region)) return {};
+  if (verdict == Verdict::kFunction || excludes(region) || hides_engine(region)) return {};
   region.last_line = last_line_of(code);
   style.finish(region);
   const LabelParts& parts = rules().label;

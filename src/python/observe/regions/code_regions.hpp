@@ -137,6 +137,7 @@ struct RegionRules {
   LabelParts label = {};
   SearchFilter search = {};
   std::uint64_t said = 0;  // the setting say-filtered
+  bool engine_functions = true;
   friend bool operator==(const RegionRules&, const RegionRules&) = default;
 };
 

@@ -1,0 +1,42 @@
+// Regions of engines that run a program's functions as tasks in workers: names that the recorder
+// writes and reports read. Constants, and functions of plain values that do not throw.
+#pragma once
+
+#include <string>
+
+#include "core/definitions.hpp"
+
+namespace timeloom {
+
+// The groups of regions that an engine is responsible for: Dask's distributed, Celery.
+inline constexpr char kDaskGroup[] = "Dask";
+inline constexpr char kCeleryGroup[] = "Celery";
+// Values that go from memory to a worker's disk, and back.
+inline constexpr char kDaskSpill[] = "spill to disk";
+inline constexpr char kDaskUnspill[] = "read spilled";
+
+// The parameter whose values are the keys of tasks. Like kTaskParameter it does not tell call paths
+// apart.
+inline constexpr char kKeyParameter[] = "timeloom::key";
+
+// Whether each visit of the region is a task of an engine.
+inline bool is_engine_task(const Region& region) noexcept {
+  return region.role == RegionRole::kTask && region.paradigm == Paradigm::kUser &&
+         (region.group == kDaskGroup || region.group == kCeleryGroup);
+}
+
+// Properties of a run: the workers and the tasks of an engine, in words (only in the profile); and
+// "distributed 2030.1.0", an engine of a version whose tasks are not recognised.
+inline constexpr char kEngine[] = "timeloom::engine";
+inline constexpr char kUnknownEngine[] = "timeloom::unknown_engine";
+
+// About an engine and its version, for people.
+inline std::string unknown_engine_text(const std::string& engine) {
+  return "tasks of " + engine + " are not recognised: Timeloom does not know this version [TL060]";
+}
+
+// The names of processes that are workers begin with these, see python/session/worker_name.cpp.
+inline constexpr char kDaskWorker[] = "Dask worker ";
+inline constexpr char kCeleryWorker[] = "ForkPoolWorker-";
+
+}  // namespace timeloom

@@ -1,0 +1,105 @@
+#include "profile/engine_counts.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "core/engines/engine_regions.hpp"
+#include "core/text/count_text.hpp"
+
+namespace timeloom::profile {
+namespace {
+
+// Behind the name of a worker, in the names of its threads.
+constexpr std::string_view kThreadMarks[] = {"-Dask-Default-Threads", "-Dask-Actor-Threads"};
+
+struct EngineWorker {
+  std::string name;    // empty: none
+  std::string engine;  // the group of its regions; empty: not known
+};
+
+// Workers of Dask may share a process, and then have only threads of their own.
+EngineWorker named_worker(const std::string& process, const std::string& thread) {
+  const std::string_view mark = kDaskWorker;
+  if (process.starts_with(mark)) return {process.substr(mark.size()), kDaskGroup};
+  if (process.starts_with(kCeleryWorker)) return {process, kCeleryGroup};
+  for (const std::string_view part : kThreadMarks) {
+    const std::size_t at = thread.find(part);
+    if (at != std::string::npos) return {thread.substr(0, at), kDaskGroup};
+  }
+  return {};
+}
+
+bool is_task(const CallTree& tree, const std::vector<RegionId>& tasks, NodeId node) {
+  const RegionId task = tasks[node.value()];
+  return task.defined() && tree.nodes[node.value()].region == task;
+}
+
+EngineWorker worker_of(const CallTree& tree, const std::vector<RegionId>& tasks,
+                       std::size_t index) {
+  const Location& location = tree.definitions.locations[index];
+  const std::uint32_t group = location.group.value();
+  const bool known = group < tree.definitions.groups.size();
+  const std::string& process =
+      known ? tree.definitions.groups[group].name : tree.definitions.machine_name;
+  EngineWorker worker = named_worker(process, location.name);
+  for (const Cell& cell : tree.locations[index].cells) {
+    if (!is_task(tree, tasks, cell.node)) continue;
+    worker.engine = tree.definitions.regions[tasks[cell.node.value()].value()].group;
+    if (worker.name.empty()) worker.name = process;
+    break;
+  }
+  return worker;
+}
+
+struct EngineSum {
+  std::set<std::string> workers;
+  std::uint64_t tasks = 0;
+};
+
+}  // namespace
+
+std::vector<RegionId> tasks_of_nodes(const CallTree& tree) {
+  std::vector<RegionId> tasks;
+  tasks.reserve(tree.nodes.size());
+  for (const Node& node : tree.nodes) {
+    const bool own =
+        node.region.defined() && is_engine_task(tree.definitions.regions[node.region.value()]);
+    const RegionId above = node.parent.defined() ? tasks[node.parent.value()] : RegionId();
+    tasks.push_back(own ? node.region : above);
+  }
+  return tasks;
+}
+
+std::vector<std::string> workers_of_locations(const CallTree& tree,
+                                              const std::vector<RegionId>& tasks) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < tree.locations.size(); ++i) {
+    names.push_back(worker_of(tree, tasks, i).name);
+  }
+  return names;
+}
+
+std::string engine_text(const CallTree& tree) {
+  const std::vector<RegionId> tasks = tasks_of_nodes(tree);
+  std::map<std::string, EngineSum> engines;
+  for (std::size_t i = 0; i < tree.locations.size(); ++i) {
+    const EngineWorker worker = worker_of(tree, tasks, i);
+    if (worker.engine.empty()) continue;
+    EngineSum& sum = engines[worker.engine];
+    sum.workers.insert(worker.name);
+    for (const Cell& cell : tree.locations[i].cells) {
+      if (is_task(tree, tasks, cell.node)) sum.tasks += cell.statistics.visits;
+    }
+  }
+  std::string text;
+  for (const auto& [engine, sum] : engines) {
+    text += (text.empty() ? "" : ", ") + plural(sum.workers.size(), "worker") + " (" + engine +
+            "), " + plural(sum.tasks, "task");
+  }
+  return text;
+}
+
+}  // namespace timeloom::profile

@@ -1,0 +1,26 @@
+// The tasks of engines (Dask, Celery) in a profile, and the workers that ran them.
+//
+// Plain functions. REQUIRES: nobody changes the CallTree meanwhile. Nothing throws but what memory
+// can.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profile/call_tree.hpp"
+
+namespace timeloom::profile {
+
+// For each node the task that it lies in, or is: the region of the nearest task above; undefined:
+// none.
+std::vector<RegionId> tasks_of_nodes(const CallTree& tree);
+
+// The workers that the locations belong to, in the order of tree.locations; empty: to none. The
+// name is the engine's, or the name of the process where the engine has none.
+std::vector<std::string> workers_of_locations(const CallTree& tree,
+                                              const std::vector<RegionId>& tasks);
+
+// "4 workers (Dask), 1,204 tasks", with each run of a task; empty: there are none.
+std::string engine_text(const CallTree& tree);
+
+}  // namespace timeloom::profile

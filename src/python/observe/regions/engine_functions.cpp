@@ -1,0 +1,32 @@
+#include "python/observe/regions/engine_functions.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+namespace {
+
+// Packages that a scheduler, a nanny or a worker of Dask calls for itself.
+constexpr std::string_view kOfDask[] = {"distributed", "tornado", "zict",   "asyncio",
+                                        "selectors",   "tblib",   "locket", "cloudpickle",
+                                        "psutil",      "msgpack"};
+
+bool is_inside(std::string_view module, std::string_view package) {
+  return module.starts_with(package) &&
+         (module.size() == package.size() || module[package.size()] == '.');
+}
+
+bool is_imported(const char* module) noexcept {
+  return PyDict_GetItemString(PyImport_GetModuleDict(), module) != nullptr;
+}
+
+}  // namespace
+
+bool is_of_engine(const std::string& module) noexcept {
+  const auto matches = [&](std::string_view package) { return is_inside(module, package); };
+  return std::ranges::any_of(kOfDask, matches) && is_imported("distributed");
+}
+
+}  // namespace timeloom::python
