@@ -83,6 +83,16 @@ class Run:
         facts: dict[str, Any] = json.loads(_run("report", "--io", "--json", self.path))
         return facts
 
+    def tasks(self) -> list[dict[str, Any]]:
+        """The tasks of an engine (Dask), in order of their starts, each run of one a dict.
+
+        ``key``, ``prefix``, ``worker``, ``thread``, ``start_s`` and ``end_s`` (seconds after the start of the run).
+        Reads all events of the run; raises Error for a run without a trace.
+        """
+        from timeloom._engines._tasks import tasks_in
+
+        return tasks_in(self.events())
+
     def diff(self, other: Run | str | PathLike[str]) -> dict[str, Any]:
         """Regions that are slower, faster, new or gone in ``other``, a later run: see ``timeloom diff --json``."""
         after = other.path if isinstance(other, Run) else fspath(other)

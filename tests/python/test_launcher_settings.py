@@ -228,6 +228,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "SAMPLE_SIGNAL": "urg",
         "WAITING": "on",
         "FOLLOW": "workers",
+        "ENGINE_FUNCTIONS": "off",
         "IO": "none",
         "MPI": "off",
         "GC": "off",

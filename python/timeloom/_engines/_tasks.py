@@ -1,0 +1,45 @@
+"""The tasks of an engine in a run, from its events."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_KEY = "task key"  # the parameter, as tables of events name it
+_WORKER = "Dask worker "
+_THREADS = ("-Dask-Default-Threads", "-Dask-Actor-Threads")
+
+
+def worker_name(process: str, thread: str) -> str:
+    """Return the engine's name of the worker; empty: none. As src/profile/engine_counts.cpp."""
+    if process.startswith(_WORKER):
+        return process.removeprefix(_WORKER)
+    return next((thread.partition(mark)[0] for mark in _THREADS if mark in thread), "")
+
+
+def tasks_in(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tasks in order of their starts, from rows of a table of events."""
+    tasks: list[dict[str, Any]] = []
+    entered: dict[tuple[str, str], dict[str, Any]] = {}  # the last enter on each thread
+    running: dict[tuple[str, str], list[tuple[int, dict[str, Any]]]] = {}  # with their depths
+    for event in events:
+        thread = (event["process"], event["thread"])
+        kind = event["event"]
+        if kind == "enter":
+            entered[thread] = event
+        elif kind == "leave":
+            open_tasks = running.get(thread)
+            if open_tasks and open_tasks[-1][0] == event["depth"]:
+                task = open_tasks.pop()[1]
+                task["end_s"] = event["time_ns"] * 1e-9
+        elif kind == "parameter" and event["name"] == _KEY and thread in entered:
+            enter = entered[thread]
+            task = {
+                "key": event["text"], "prefix": enter["name"], "worker": worker_name(*thread), "thread": thread[1],
+                "start_s": enter["time_ns"] * 1e-9, "end_s": None,
+            }  # fmt: skip
+            tasks.append(task)
+            running.setdefault(thread, []).append((enter["depth"], task))
+    return sorted(tasks, key=lambda task: float(task["start_s"]))

@@ -1,0 +1,224 @@
+"""Workers of Dask as they are: each run of a task is a region with its key, and is counted by the program as well."""
+
+import collections
+import json
+import re
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from process_runs import Run
+from streams import environment
+
+import timeloom as package
+
+pytest.importorskip("distributed")
+pytestmark = [pytest.mark.any_python, pytest.mark.one_python]
+
+# Every function that runs in a task writes its name; the program prints the keys.
+FUNCTIONS = """
+import json, os
+import dask
+from distributed import Client, LocalCluster
+
+dask.config.set({"distributed.admin.tick.limit": "1h"})
+HERE = os.getcwd()
+
+def note(name):
+    with open(os.path.join(HERE, "calls"), "a") as file:
+        file.write(name + "\\n")
+
+def first_time(name):
+    try:
+        os.close(os.open(os.path.join(HERE, name), os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    return True
+
+def inc(n):
+    note("inc")
+    return half(2 * n) + 1
+
+def half(n):
+    note("half")
+    return n // 2
+
+def total(numbers):
+    note("total")
+    return sum(numbers)
+
+def fail_once(n):
+    note("fail_once")
+    if first_time("failed"):
+        raise ValueError(n)
+    return n
+
+def die_once(n):
+    note("die_once")
+    if first_time("died"):
+        os.kill(os.getpid(), 9)
+    return half(n)
+
+def cluster(**how):
+    where = {} if how.get("processes") is False else {"host": "127.0.0.1"}
+    return LocalCluster(dashboard_address=None, silence_logs=60, **where, **how)
+
+def run_all(client, *more):
+    parts = client.map(inc, range(20))
+    futures = [*parts, client.submit(total, parts), client.submit(fail_once, 1, retries=2), *more]
+    client.gather(futures)
+    print(json.dumps([future.key for future in futures]))
+"""
+
+
+def program(text):
+    return FUNCTIONS + textwrap.dedent(text)
+
+
+@pytest.fixture
+def measure(tmp_path, timeloom_program):
+    """Dask prints lines of its own on a busy machine; Timeloom is to print none."""
+
+    def measure(text, *options):
+        (tmp_path / "program.py").write_text(text)
+        command = [sys.executable, "-m", "timeloom", "--quiet", "-o", "run", *options, "program.py"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200, env=environment())
+        assert done.returncode == 0, done.stderr
+        assert [line for line in done.stderr.splitlines() if line.startswith("timeloom")] == []
+        return Run(tmp_path / "run", timeloom_program), done.stdout
+
+    return measure
+
+
+@pytest.fixture
+def calls(tmp_path):
+    """The calls that the program has counted, by function."""
+    return lambda: collections.Counter((tmp_path / "calls").read_text().split())
+
+
+def rows_by(timeloom, run, key):
+    rows = json.loads(timeloom("report", "--by", key, "--json", run.directory).stdout)["rows"]
+    return {row["name"]: row["tasks"] for row in rows}
+
+
+def functions_in(run, *prefixes):
+    return [row["name"] for row in package.read(run.directory).flat if row["name"].startswith(prefixes)]
+
+
+def test_processes(measure, timeloom, calls):
+    """One task fails once, another one ends its worker, which the nanny starts again."""
+    run, output = measure(program("""
+        if __name__ == "__main__":
+            with cluster(n_workers=2, threads_per_worker=2) as workers, Client(workers) as client:
+                run_all(client, client.submit(die_once, 4))
+        """))  # fmt: skip
+    counted = calls()
+    tasks = {name: counted[name] for name in ("inc", "total", "fail_once", "die_once")}
+    assert tasks["fail_once"] == tasks["die_once"] == 2
+    assert rows_by(timeloom, run, "task") == tasks
+    assert {name: sum(run.visits(f"__main__.{name}")) for name in counted} == counted
+    workers = rows_by(timeloom, run, "worker")
+    assert (len(workers), sum(workers.values())) == (3, sum(tasks.values()))
+    assert sorted(group["ending"] for group in run.groups if group["name"].startswith("Dask"))[-1] == "ended by SIGKILL"
+    known = collections.Counter(task["key"] for task in package.read(run.directory).tasks())
+    assert set(known) == set(json.loads(output)) and known.total() == sum(tasks.values())
+    assert functions_in(run, "distributed.", "tornado.", "asyncio.") == []
+
+
+def test_threads(measure, timeloom, calls):
+    """Two workers that share the process of the program, whose functions of the engine are recorded."""
+    run, _ = measure(program("""
+        if __name__ == "__main__":
+            with cluster(n_workers=2, threads_per_worker=1, processes=False) as workers, Client(workers) as client:
+                run_all(client)
+        """), "--engine-functions")  # fmt: skip
+    counted = calls()
+    tasks = {name: counted[name] for name in ("inc", "total", "fail_once")}
+    assert rows_by(timeloom, run, "task") == tasks
+    assert sum(run.visits("distributed.worker._run_task")) == sum(tasks.values())
+    workers = rows_by(timeloom, run, "worker")
+    assert (len(workers), sum(workers.values())) == (2, sum(tasks.values()))
+    assert {task["worker"] for task in package.read(run.directory).tasks()} == set(workers)
+
+
+def test_cluster_that_runs_already(measure, tmp_path, timeloom, calls):
+    """Its workers record until the client closes, and work on."""
+    (tmp_path / "cluster.py").write_text(program("""
+        import sys
+        if __name__ == "__main__":
+            with cluster(n_workers=1, threads_per_worker=1) as workers:
+                print(workers.scheduler_address, flush=True)
+                sys.stdin.read()
+        """))  # fmt: skip
+    command = [sys.executable, "cluster.py"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=tmp_path, stdin=pipe, stdout=pipe, text=True, env=environment()) as running:
+        address = running.stdout.readline().strip()
+        run, output = measure(program(f"""
+            if __name__ == "__main__":
+                import timeloom.dask
+                with Client({address!r}) as client:
+                    timeloom.dask.measure(client)
+                    run_all(client)
+                with Client({address!r}) as client:
+                    print(client.submit(half, 8, pure=False).result())
+            """))  # fmt: skip
+        assert output.endswith("\n4\n")
+        running.communicate("")
+    counted = calls()
+    assert run.ending == ""
+    tasks = {name: counted[name] for name in ("inc", "total", "fail_once")}
+    assert rows_by(timeloom, run, "task") == tasks
+    assert sum(run.visits("__main__.half")) == counted["half"] - 1
+
+
+def test_summary_and_other_runs(measure, tmp_path, timeloom):
+    """The line about workers and tasks; the message for a run without tasks."""
+    (tmp_path / "app.py").write_text(program("""
+        if __name__ == "__main__":
+            with cluster(n_workers=1, threads_per_worker=1, processes=False) as workers, Client(workers) as client:
+                run_all(client)
+        """))  # fmt: skip
+    command = [sys.executable, "-m", "timeloom", "--profile", "-o", "profile", "app.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment())
+    lines = [line for line in done.stderr.splitlines() if "Dask" in line]
+    assert (done.returncode, lines) == (0, ["timeloom: 1 worker (Dask), 23 tasks"]), done.stderr
+    assert "1 worker (Dask), 23 tasks" in timeloom("report", tmp_path / "profile").stdout
+    run, _ = measure("pass")
+    message = timeloom("report", "--by", "task", run.directory, status=1).stderr
+    assert re.fullmatch(r"timeloom: .* has no tasks of an engine; .* \[TL470\]\n", message)
+
+
+def test_unknown_version(measure, tmp_path, timeloom):
+    """A module stands in for a version that runs tasks by other functions."""
+    (tmp_path / "worker.py").write_text("""
+import sys, types
+class Worker:
+    name, address = 1, "tcp://127.0.0.1:34567"
+one = Worker()
+Worker._instances = [one]
+for name, names in {"distributed": {"__version__": "2099.1.0"}, "distributed.worker": {"Worker": Worker}}.items():
+    sys.modules[name] = types.ModuleType(name)
+    vars(sys.modules[name]).update(names)
+def after(): pass
+after()
+""")
+    run, _ = measure('import subprocess, sys; subprocess.run([sys.executable, "worker.py"])', "--follow", "all")
+    assert "tasks of distributed 2099.1.0 are not recognised" in timeloom("report", run.directory).stdout
+
+
+def test_spilling(measure):
+    """Values that do not fit into the memory of the worker go to its disk, and come back for the tasks that take them."""
+    run, output = measure(program("""
+        def make(n):
+            return bytes([n]) * 30_000_000
+
+        if __name__ == "__main__":
+            with cluster(n_workers=1, threads_per_worker=1, memory_limit="400MB") as workers, Client(workers) as client:
+                parts = client.map(make, range(20))
+                client.gather(client.map(len, parts))
+                print(sum(client.gather(client.map(len, parts, pure=False))))
+        """))  # fmt: skip
+    assert output == "600000000\n"
+    assert sum(run.visits("spill to disk")) > 0 and sum(run.visits("read spilled")) > 0
