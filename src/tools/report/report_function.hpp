@@ -10,6 +10,7 @@
 
 #include "profile/call_tree.hpp"
 #include "tools/report/native/native_times.hpp"
+#include "tools/report/report_causes.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"
 
