@@ -28,6 +28,7 @@
 #include "tools/report/report_options.hpp"
 #include "tools/report/report_text.hpp"
 #include "tools/report/slowest_visits.hpp"
+#include "tools/report/source/report_source.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/wrong_usage.hpp"
@@ -341,13 +342,16 @@ int print_function(const ReportOptions& options, const profile::CallTree& tree,
   const FunctionFacts facts = function_facts(
       tree, [&](const Location& location) { return ids.contains(location.id); }, regions);
   const NativeShares shares = native_times(options, tree, run).shares(regions);
+  std::optional<view::SourceLines> source;
+  if (options.with_source) source = source_of(tree.definitions, regions.front(), options.sources);
   Output output;
   if (options.json) {
-    write_function_json(facts, shares, tree, output);
+    write_function_json(facts, shares, source, tree, output);
   } else {
     const Terminal terminal = Terminal::detect(options.colour);
     write_function(facts, tree, terminal, output);
     write_native_of_function(shares, terminal, output);
+    if (source) write_source(*source, terminal, output);
   }
   output.flush();
   return kDone;

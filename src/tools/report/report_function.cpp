@@ -15,6 +15,7 @@
 #include "settings/setting_words.hpp"
 #include "tools/report/answer_text.hpp"
 #include "tools/report/report_text.hpp"
+#include "tools/report/source/regions_at.hpp"
 #include "tools/run/json_text.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/formatted.hpp"
@@ -295,6 +296,10 @@ std::vector<RegionId> find_function(const Definitions& definitions, const std::s
       if (pattern.matches(definitions.regions[i].name)) found.emplace_back(i);
     }
   }
+  if (found.empty()) {
+    found = regions_at(definitions, name);
+    check_unique(definitions, name, found);
+  }
   if (found.empty()) refuse_function(definitions, name);
   return found;
 }
@@ -362,6 +367,7 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
 }
 
 void write_function_json(const FunctionFacts& facts, const NativeShares& shares,
+                         const std::optional<view::SourceLines>& source,
                          const profile::CallTree& tree, Output& output) {
   using nlohmann::ordered_json;
   ordered_json native = ordered_json::array();
@@ -386,7 +392,7 @@ void write_function_json(const FunctionFacts& facts, const NativeShares& shares,
   // Of several functions together there is no one place.
   const bool one_alone = facts.names.size() == 1;
   const Region& region = tree.definitions.regions[facts.region.value()];
-  const ordered_json all = {
+  ordered_json answer_json = {
       {"format", "timeloom-report-function"},
       {"version", 1},
       {"name", one_alone ? ordered_json(facts.names.front()) : ordered_json()},
@@ -407,7 +413,8 @@ void write_function_json(const FunctionFacts& facts, const NativeShares& shares,
       {"callers", list(facts.callers)},
       {"callees", list(facts.callees)},
       {"native", std::move(native)}};
-  output.write(json_text(all, 2) + "\n");
+  if (source) answer_json["source"] = ordered_json::parse(view::source_json(*source, region));
+  output.write(json_text(answer_json, 2) + "\n");
 }
 
 }  // namespace timeloom::tools

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,15 @@
 #include "tools/report/report_causes.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"
+#include "view/answers/source_files.hpp"
 
 namespace timeloom::tools {
 
 // The regions that `name` means: those of this name, else those whose name ends so after a dot
 // or colon, else those that differ in case only, else those whose name ends so anywhere, else, if
-// it has a * or ?, those that it matches as a pattern. Throws Error with suggestions when there is
-// none, and with the candidates when there are several of different names that no pattern matches.
+// it has a * or ?, those that it matches as a pattern, else those at a place. Throws Error with
+// suggestions when there is none, and with the candidates when there are several of different names
+// that no pattern matches.
 std::vector<RegionId> find_function(const Definitions& definitions, const std::string& name);
 
 struct Neighbour {
@@ -55,8 +58,9 @@ FunctionFacts function_facts(const profile::CallTree& tree, const profile::Locat
 
 void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
                     const Terminal& terminal, Output& output);
-// `shares`: of its own time in compiled code.
+// `shares`: of its own time in compiled code. `source`: where it was asked for.
 void write_function_json(const FunctionFacts& facts, const NativeShares& shares,
+                         const std::optional<view::SourceLines>& source,
                          const profile::CallTree& tree, Output& output);
 
 }  // namespace timeloom::tools

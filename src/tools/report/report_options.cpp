@@ -40,7 +40,11 @@ void add_options(CommandOptions& known, ReportOptions& options) {
                "task");
   known.text("--function", "NAME", options.function,
              "One function, its callers and what it calls; the end of its name will do, and a "
-             "pattern (shop.*) takes several together");
+             "pattern (shop.*) takes several together; a place (shop.py:12) names it, too");
+  known.flag("--with-source", options.with_source,
+             "Also the source lines of the function, of files below the working folder");
+  known.texts("--source", "DIR", options.sources,
+              "Take source lines of files below this folder, too; can be repeated");
   known.flag("--slowest", options.slowest,
              "The slowest single visits with their parameters (of --function), from the trace");
   known.flag("--mpi", options.mpi,
@@ -96,6 +100,11 @@ std::string without_effect(const ReportOptions& options) {
     if (table != nullptr) return std::string(table) + " does not go with " + name;
     table = name;
   }
+  const bool wants_source = options.with_source || !options.sources.empty();
+  if (wants_source && (options.function.empty() || options.slowest)) {
+    return "--with-source and --source go with --function";
+  }
+  if (!options.sources.empty() && !options.with_source) return "--source goes with --with-source";
   if (table == nullptr) return {};
   for (const auto& [given, name] : others) {
     if (given) return std::string(table) + " does not go with " + name;

@@ -28,6 +28,8 @@ struct ReportOptions {
   std::string metric;
   std::optional<GroupKey> by;
   std::string function;
+  bool with_source = false;
+  std::vector<std::string> sources;
   bool slowest = false;
   bool mpi = false;
   bool io = false;

@@ -118,9 +118,8 @@ SourceLines SourceFiles::lines_of(const Region& region,
     return none("The run does not record where this function is.");
   const Place place = place_of(region.file);
   if (place.root == nullptr) {
-    return none(
-        "The file " + region.file +
-        " is not below the folder in which timeloom view was started; --source DIR names another.");
+    return none("The file " + region.file +
+                " is not below the working folder of the command; --source DIR names another.");
   }
   int error = 0;
   const os::EntryKind kind = place.root->directory.kind(place.way, &error);
