@@ -29,9 +29,10 @@ std::vector<char*> argument_vector(std::vector<std::string>& words) {
 
 // What a command prints that reads nothing; its errors are not seen. In a file, so that nobody has
 // to read while it runs.
-class Answer {
+class PrintedText {
  public:
-  explicit Answer(std::vector<std::string> words) : file_(::memfd_create("timeloom", MFD_CLOEXEC)) {
+  explicit PrintedText(std::vector<std::string> words)
+      : file_(::memfd_create("timeloom", MFD_CLOEXEC)) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, file_, STDOUT_FILENO);
@@ -47,11 +48,11 @@ class Answer {
     if (error == 0 && waitpid(child, &status, 0) == child && WIFEXITED(status))
       status_ = WEXITSTATUS(status);
   }
-  ~Answer() {
+  ~PrintedText() {
     if (file_ >= 0) ::close(file_);
   }
-  Answer(const Answer&) = delete;
-  Answer& operator=(const Answer&) = delete;
+  PrintedText(const PrintedText&) = delete;
+  PrintedText& operator=(const PrintedText&) = delete;
 
   int status() const noexcept { return status_; }
   std::string text() const {
@@ -82,7 +83,7 @@ constexpr char kQuestion[] =
 std::string ask_for_package(const std::string& python, std::vector<std::string> flags) {
   flags.insert(flags.begin(), python);
   flags.insert(flags.end(), {"-P", "-c", kQuestion});
-  const Answer answer(std::move(flags));
+  const PrintedText answer(std::move(flags));
   if (answer.status() == kMissing) {
     throw Error(python + " has no Timeloom; install it there: " + shell_word(python) +
                 " -m pip install timeloom [TL429]");
