@@ -42,6 +42,7 @@ Command register_diff(CLI::App& program);
 Command register_convert(CLI::App& program);
 Command register_preload(CLI::App& program);
 Command register_explain(CLI::App& program);
+Command register_mcp(CLI::App& program);
 // For the scripts that make manual pages; not in the help.
 Command register_describe(CLI::App& program);
 Command register_check(CLI::App& program);
