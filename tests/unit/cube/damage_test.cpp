@@ -46,15 +46,15 @@ bool says(const std::string& complaint, const std::string& part) {
 }
 
 TEST(CubeDamage, IsFoundInTheArchive) {
-  says(complaint(""), "no tar archive");
-  says(complaint(std::string(5000, 'x')), "no tar archive");
+  says(complaint(""), "not a tar archive");
+  says(complaint(std::string(5000, 'x')), "not a tar archive");
   says(complaint(std::string(1024, '\0')), "no anchor.xml");
   says(complaint(Tar().add("other", "x").end()), "no anchor.xml");
   const std::string anchor = AnchorParts().text();
   says(complaint(Tar().add("anchor.xml", anchor).open()), "cut off");
-  says(complaint(Tar().add("anchor.xml", anchor).open() + std::string(512, 'x')), "no other");
+  says(complaint(Tar().add("anchor.xml", anchor).open() + std::string(512, 'x')), "another member does not follow");
   says(complaint(Tar().add("anchor.xml", anchor).add("anchor.xml", anchor).end()), "twice");
-  says(complaint(Tar().add("anchor.xml", anchor, '2').end()), "no plain file");
+  says(complaint(Tar().add("anchor.xml", anchor, '2').end()), "not a plain file");
   for (const char* name : {"../anchor.xml", "/etc/passwd", "a/../../b", ".."}) {
     says(complaint(Tar().add(name, "x").add("anchor.xml", anchor).end()), "leaves the archive");
   }
@@ -79,7 +79,7 @@ TEST(CubeDamage, IsFoundInTheAnchor) {
   says(with([](auto& a) { a.metrics += a.metrics; }), "two metrics are called 'visits'");
   says(with([](auto& a) { a.cnodes = "<cnode id=\"1\" calleeId=\"7\"/>"; }), "has the id 1");
   says(with([](auto& a) { a.cnodes += "<cnode id=\"2\" calleeId=\"7\"/>"; }), "have the id 2");
-  says(with([](auto& a) { a.cnodes = "<cnode id=\"-1\" calleeId=\"7\"/>"; }), "no number");
+  says(with([](auto& a) { a.cnodes = "<cnode id=\"-1\" calleeId=\"7\"/>"; }), "not a number");
   says(with([](auto& a) { a.cnodes = "<cnode calleeId=\"7\"/>"; }), "has no id");
   says(with([](auto& a) { a.cnodes = "<cnode id=\"0\"/>"; }), "calleeId");
   says(with([](auto& a) { a.metrics.replace(a.metrics.find("UINT64"), 6, "UINT65"); }),
