@@ -162,7 +162,11 @@ bool take_tick_signal(int signal, TickHandler handler) noexcept {
   struct sigaction action {};
   action.sa_sigaction = on_tick_signal;
   action.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-  sigemptyset(&action.sa_mask);
+  // No other handler runs inside, which might leave this one by a jump; faults still do.
+  sigfillset(&action.sa_mask);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP}) {
+    sigdelset(&action.sa_mask, fault);
+  }
   g_tick_handler = handler;
   return ::sigaction(signal, &action, nullptr) == 0;
 }

@@ -238,6 +238,8 @@ int File::truncate(std::uint64_t size) noexcept {
   return result;
 }
 
+int File::sync() noexcept { return ::fsync(fd_) == 0 ? 0 : errno; }
+
 int File::touch() noexcept {
   if (const int error = open_again(); error != 0) return error;
   return ::futimens(fd_, nullptr) == 0 ? 0 : errno;

@@ -64,6 +64,8 @@ class File {
   int extend(std::uint64_t size) noexcept;
   // Cuts the file to `size` bytes.
   int truncate(std::uint64_t size) noexcept;
+  // Returns when its contents are on the disk.
+  int sync() noexcept;
   // Sets the times of its last change and its last use to now.
   int touch() noexcept;
   int give_to(unsigned user) noexcept;

@@ -64,14 +64,17 @@ bool has_socket_name(int descriptor) noexcept {
 }
 
 WaitKind kind_of_descriptor(int descriptor) noexcept {
-  struct stat facts {};
-  if (::fstat(descriptor, &facts) != 0) return WaitKind::kOther;
-  if (S_ISSOCK(facts.st_mode)) {
+  // What the kernel knows: a server of files that hangs is not asked.
+  struct statx facts {};
+  if (::statx(descriptor, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &facts) != 0) {
+    return WaitKind::kOther;
+  }
+  if (S_ISSOCK(facts.stx_mode)) {
     return has_socket_name(descriptor) ? WaitKind::kSocket : WaitKind::kProcess;
   }
-  if (S_ISFIFO(facts.st_mode)) return WaitKind::kProcess;
+  if (S_ISFIFO(facts.stx_mode)) return WaitKind::kProcess;
   // An eventfd, pidfd or timerfd has no type: all of them are set by threads or processes.
-  return (facts.st_mode & S_IFMT) == 0 ? WaitKind::kProcess : WaitKind::kFile;
+  return (facts.stx_mode & S_IFMT) == 0 ? WaitKind::kProcess : WaitKind::kFile;
 }
 
 // Of several descriptors: a socket or a file counts before a pipe, which is often there for waking.
@@ -195,9 +198,12 @@ WaitKind kind_of_call(const CallInProgress& call) noexcept {
 ThreadWait thread_wait(std::uint64_t thread) noexcept {
   char text[kText];
   if (const int error = read_task_file(thread, "syscall", text); error != 0) {
+    if (error == EMFILE || error == ENFILE || error == ENOMEM) return {WaitKind::kRunning, 0};
     // A thread that ends takes its directory along, and the kernel ends the reading.
     char again[kText];
-    const bool gone = error == ESRCH || read_task_file(thread, "stat", again) != 0;
+    const int other = read_task_file(thread, "stat", again);
+    const bool gone = error == ESRCH || other == ESRCH ||
+                      (other == ENOENT && ::access("/proc/self/task", F_OK) == 0);
     return {gone ? WaitKind::kNone : WaitKind::kHidden, 0};
   }
   if (std::strncmp(text, "running", 7) == 0) return {WaitKind::kRunning, 0};

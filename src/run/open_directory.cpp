@@ -128,6 +128,8 @@ std::optional<Directory> Directory::open_directory(Item item) const {
   return Directory(std::move(found), path_ / entry(item).name);
 }
 
+void Directory::sync() const noexcept { directory_.sync(); }
+
 void Directory::move(Item item, const Directory& to, Item as) const {
   check(directory_.rename(name_of(item), to.directory_, name_of(as)), "cannot rename", item);
 }

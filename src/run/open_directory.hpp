@@ -67,6 +67,8 @@ class Directory {
   // Moves or renames an entry; a file or link that has the name already is replaced.
   void move(Item item, const Directory& to, Item as) const;
   void rename_profile(const ProfileName& name) const;
+  // Returns when the names of its entries are on the disk, as far as the file system does that.
+  void sync() const noexcept;
   // Removes an entry, if there is one; a directory with everything in it.
   void remove(Item item) const;
   // Removes the spools. They are renamed first, so that a part of them is never woven.

@@ -31,9 +31,10 @@ constexpr int kMostLevels = 64;  // of regions that are not recorded, around a s
 // Owned by its thread, which alone uses it but for the ticker.
 struct SampledThread {
   os::CpuTicker ticker;
+  // nullptr: a tick is passed over. Written last, and first taken away, since ticks come late.
   const record::ThreadRecorder* recorder = nullptr;
-  spool::SampleWriter::Place place;
-  std::uint64_t cpu_ns = 0;  // at its last sample
+  spool::SampleWriter::Place place;  // in the file of `recorder`'s measurement
+  std::uint64_t cpu_ns = 0;          // at its last sample
 };
 
 struct Sampler {
@@ -75,7 +76,9 @@ void on_tick(std::uintptr_t address) noexcept {
   g_in_handler.fetch_add(1);
   spool::SampleWriter* const writer = g_writer.load();
   SampledThread* const thread = t_sampled;
-  if (writer != nullptr && thread != nullptr) put_sample(*thread, *writer, address);
+  if (writer != nullptr && thread != nullptr && thread->recorder != nullptr) {
+    put_sample(*thread, *writer, address);
+  }
   g_in_handler.fetch_sub(1);
 }
 
@@ -87,9 +90,12 @@ void wait_for_handlers() noexcept {
 // REQUIRES: the mutex.
 void start_thread(Sampler& s, SampledThread& thread, const record::ThreadRecorder& recorder) {
   thread.ticker.stop();
-  thread.recorder = &recorder;
+  thread.recorder = nullptr;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   thread.place = {};
   thread.cpu_ns = os::thread_cpu_ns();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  thread.recorder = &recorder;
   if (const int error = thread.ticker.start(s.options.signal, s.options.period_ns); error != 0) {
     s.failure = error;
     return;
@@ -105,7 +111,6 @@ void on_begin_of_thread(record::ThreadRecorder& recorder) noexcept try {
   if (t_sampled == nullptr) {
     auto made = std::make_unique<SampledThread>();
     s.threads.push_back(made.get());
-    made->recorder = &recorder;
     t_sampled = made.release();
   }
   start_thread(s, *t_sampled, recorder);
@@ -166,13 +171,15 @@ bool end_if_restricted(Sampler& s) noexcept {
 void look() noexcept {
   if (g_writer.load() == nullptr) return;
   Sampler& s = sampler();
-  define_objects(s, false);
-  const std::unique_lock lock(s.mutex, std::try_to_lock);
-  if (!lock || s.writer == nullptr || g_writer.load() == nullptr) return;
-  if (end_if_restricted(s)) return;
-  s.writer->grow();
-  tell_failure(s);
-  end_if_signal_is_taken(s);
+  {
+    const std::unique_lock lock(s.mutex, std::try_to_lock);
+    if (!lock || s.writer == nullptr || g_writer.load() == nullptr) return;
+    if (end_if_restricted(s)) return;
+    s.writer->grow();
+    tell_failure(s);
+    end_if_signal_is_taken(s);
+  }
+  define_objects(s, false);  // opens files, which a filter may forbid
 }
 
 void lock_sampler_for_fork() { sampler().mutex.lock(); }
@@ -207,7 +214,10 @@ std::string start_sampling(const SampleOptions& options) {
   }
   int error = 0;
   auto writer = spool::SampleWriter::create(record::running_spool(), options.period_ns, &error);
-  if (writer == nullptr) return "cannot make its file: " + reason_of(error);
+  if (writer == nullptr) {
+    os::give_back_tick_signal(options.signal);
+    return "cannot make its file: " + reason_of(error);
+  }
   Sampler& s = sampler();
   {
     const std::lock_guard lock(s.mutex);
@@ -226,6 +236,7 @@ std::string start_sampling(const SampleOptions& options) {
 
 void stop_sampling() noexcept {
   Sampler& s = sampler();
+  bool restricted = false;
   {
     const std::lock_guard lock(s.mutex);
     if (s.writer == nullptr) return;
@@ -235,10 +246,15 @@ void stop_sampling() noexcept {
       os::give_back_tick_signal(s.options.signal);
     }
     wait_for_handlers();
+    for (SampledThread* const thread : s.threads) {
+      thread->recorder = nullptr;
+      thread->place = {};
+    }
     s.writer.reset();
+    restricted = s.filters.added();
     s.filters = {};
   }
-  define_objects(s, true);
+  if (!restricted) define_objects(s, true);
 }
 
 void note_signal_change(int signal) noexcept {

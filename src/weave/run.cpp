@@ -230,18 +230,11 @@ Written write_results(SpoolSource& source, const fs::path& directory, const Weav
   return {std::move(aggregated.definitions), std::move(throttled)};
 }
 
-// The writers use a path of the directory that no rename can redirect; messages use the path that
-// the user knows.
 Written write_results(SpoolSource& source, const run::Directory& directory,
                       const WeaveOptions& options) try {
   return write_results(source, directory.fixed_path(), options);
 } catch (const Error& error) {
-  std::string message = error.what();
-  const std::string fixed = directory.fixed_path();
-  if (const auto at = message.find(fixed); at != std::string::npos) {
-    message.replace(at, fixed.size(), directory.path());
-  }
-  throw Error(message);
+  throw with_known_path(error, directory);
 }
 
 // Parts that this user could not read may be readable for another one. Complete when the source has

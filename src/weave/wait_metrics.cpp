@@ -12,6 +12,7 @@ void SpoolSource::add_causes() {
   std::uint64_t loads = 0, runnable = 0, processors = 0;
   bool any = false;
   for (const Process& process : processes_) {
+    if (process.waits.damaged && process.reader->definitions().ended) ++damaged_segments_;
     any = any || process.waits.present;
     if (process.waits.hidden) definitions_.properties[kCausesHidden] = "true";
     for (const spool::WaitLoad& load : process.waits.loads) {

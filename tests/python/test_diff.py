@@ -33,7 +33,7 @@ def rows(done, key):
 def test_what_changed(timeloom, run, later):
     done = timeloom("diff", "--json", run, later)
     said = json.loads(done.stdout)
-    assert list(said) == ["format", "version", "before", "after", "change_s", "change_share",
+    assert list(said) == ["format", "version", "before", "after", "by", "change_s", "change_share",
                           "regions", "paths", "call_paths"]
     assert (said["format"], said["version"]) == ("timeloom-diff", 2)
     assert said["before"]["total_s"] == said["after"]["total_s"] == pytest.approx(0.11)
@@ -128,3 +128,48 @@ def test_what_cannot_be_compared(timeloom, run, tmp_path):
     one_line(timeloom("diff", run, tmp_path / "none", status=1))
     one_line(timeloom("diff", run, status=2))
     one_line(timeloom("diff", "--fail-above", "x", run, run, status=2))
+
+
+SIDES = """\
+import sys
+
+def steady(n):
+    return sum(i * i for i in range(n))
+
+def growing(n):
+    total = 0
+    for i in range(n):
+        total ^= i
+    return total
+
+steady(300_000)
+growing(200_000 * int(sys.argv[1]))
+"""
+
+
+def test_several_runs_of_each_side(timeloom, tmp_path):
+    """The function that works four times as long is the only one in the table, and fails the limit."""
+    (tmp_path / "app.py").write_text(SIDES)
+    for number in range(3):
+        for side, factor in (("a", 1), ("b", 4)):
+            timeloom("run", "--quiet", "-o", f"{side}{number}", "app.py", factor, cwd=tmp_path)
+    before, after = ["a0", "a1", "a2"], ["b0", "b1", "b2"]
+    done = timeloom("diff", "--json", "--flat", *before, "--", *after, cwd=tmp_path)
+    said = json.loads(done.stdout)
+    assert said["by"] == "work" and said["before"]["runs"] == before and said["after"]["runs"] == after
+    row = next(row for row in said["regions"]["rows"] if row["name"] == "__main__.growing")
+    low, high = row["before"]["working_range_s"]
+    assert low <= row["before"]["working_s"] <= high < row["after"]["working_range_s"][0]
+    assert row["working_change_s"] == pytest.approx(row["after"]["working_s"] - row["before"]["working_s"])
+    text = timeloom("diff", "--flat", *before, "--", *after, cwd=tmp_path).stdout
+    assert "a0 and 2 others, median" in text and " spread " in text and "__main__.growing" in text
+    failed = timeloom("diff", "--fail-above", 50, "--format", "junit", *before, "--", *after, cwd=tmp_path, status=1)
+    assert 'name="__main__.growing" file="app.py" line="6"' in failed.stdout
+    assert timeloom("diff", "--by", "time", "a0", "a1", cwd=tmp_path).stdout.count(" of work") == 0
+
+
+def test_sides_need_runs(timeloom, run, later):
+    assert "name two runs" in timeloom("diff", run, status=2).stderr
+    assert "name two runs" in timeloom("diff", run, later, run, status=2).stderr
+    assert "go with --fail-above" in timeloom("diff", "--format", "github", run, later, status=2).stderr
+    assert "[TL440]" in timeloom("diff", "--by", "work", run, later, status=1).stderr

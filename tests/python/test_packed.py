@@ -234,6 +234,21 @@ def test_other_traces_are_refused(run, both, timeloom, tmp_path):
     assert said.rstrip().endswith("[TL485]") and os.listdir(tmp_path / "archive") == ["mine"]
 
 
+def test_an_interrupted_packing_is_finished(both, timeloom):
+    """It had removed a part of the trace: the next one removes the rest."""
+    otf2, packed = both(CALLS)
+    report = timeloom("report", "--full", packed).stdout
+    for name in ("traces.otf2", "traces.def"):
+        shutil.copy(otf2 / name, packed / name)
+    (packed / "traces").mkdir()
+    shutil.copy(otf2 / "traces" / "0.evt", packed / "traces")
+    assert timeloom("report", "--full", packed).stdout == report
+    timeloom("pack", packed)
+    assert not {"traces.otf2", "traces.def", "traces"} & set(os.listdir(packed))
+    assert timeloom("report", "--full", packed).stdout == report
+    assert timeloom("pack", packed, status=1).stderr.rstrip().endswith("[TL486]")
+
+
 def test_a_damaged_trace_is_not_packed(both, timeloom):
     otf2, _ = both(CALLS)
     file = otf2 / "traces" / "0.evt"

@@ -29,6 +29,7 @@ def test_cloudpickle(measure, timeloom, tmp_path):
     assert [(row["visits"], row["file"]) for row in rows] == [(7, str(tmp_path / "program.py"))]
 
 
+@pytest.mark.one_python
 def test_dask(measure, timeloom, tmp_path):
     pytest.importorskip("distributed")
     run, output = measure("""

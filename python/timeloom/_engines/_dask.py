@@ -6,6 +6,7 @@ worker finds Timeloom where it is installed for it, and records into the run by 
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from importlib import metadata
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _VARIABLES = ("TIMELOOM_PARENT", "TIMELOOM_RUN_ID")
 _MEASURED = "measured already"
 _MOST = 3  # workers that a line names
+_JOIN_SECONDS = 60  # for all workers to begin
+_LEAVE_SECONDS = 10  # for all workers to end
 
 
 def join(variables: dict[str, str]) -> str:
@@ -88,6 +91,20 @@ async def _join_workers(client: Any, variables: dict[str, str]) -> list[str]:
     return [address for address, answer in answers.items() if answer == ""]
 
 
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+def _scheduler_of(client: Any) -> str:
+    return str(getattr(getattr(client, "scheduler", None), "address", "its scheduler"))
+
+
+def _has_lost_its_scheduler(client: Any) -> bool:
+    """Return True after client.shutdown() and after the scheduler's end: a call would wait for it in vain."""
+    stream = getattr(client, "scheduler_comm", None)
+    return stream is None or stream.comm.closed()
+
+
 def _leave_with(client: Any, workers: list[str]) -> None:
     """Have the workers end their recording when the client closes: they outlive it, and the run is to be finished."""
     close = getattr(client, "_close", None)
@@ -95,9 +112,14 @@ def _leave_with(client: Any, workers: list[str]) -> None:
         return
 
     async def leave_and_close(*arguments: Any, **named: Any) -> Any:
-        if client.status != "closed":
-            await client.run(leave, workers=workers, on_error="ignore")
-        return await close(*arguments, **named)
+        try:
+            if client.status != "closed" and not _has_lost_its_scheduler(client):
+                await asyncio.wait_for(client.run(leave, workers=workers, on_error="ignore"), _LEAVE_SECONDS)
+        except Exception as error:  # the client closes in any case
+            _print_failed({_scheduler_of(client): _first_line(error)})
+        finally:
+            result = await close(*arguments, **named)
+        return result
 
     client._close = leave_and_close
 
@@ -108,6 +130,6 @@ async def measure_workers(client: Any) -> None:
     if not all(variables.values()) or not _core.running():
         return
     try:
-        _leave_with(client, await _join_workers(client, variables))
+        _leave_with(client, await asyncio.wait_for(_join_workers(client, variables), _JOIN_SECONDS))
     except Exception as error:  # the program goes on in any case
-        _print_failed({client.scheduler.address: f"{type(error).__name__}: {error}".splitlines()[0]})
+        _print_failed({_scheduler_of(client): _first_line(error)})

@@ -19,7 +19,7 @@ namespace timeloom::packed {
 namespace {
 
 // Definitions and the end become this much smaller at most.
-constexpr std::uint64_t kMostGainOfText = 32;
+constexpr std::uint64_t kMostGainOfText = 256;  // as of other streams: a writer keeps to it
 constexpr std::uint64_t kAlwaysRead = 1 << 20;
 
 struct Losses {

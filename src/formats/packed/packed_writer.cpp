@@ -77,6 +77,7 @@ class PackedWriter : public RunSink {
     end.clock = clock_of_run();
     append(SectionKind::kEnd, bytes_of(end));
     file_.check();
+    (void)open(file_.path());  // its definitions and its end can be read
   }
 
   void append(const Location& location, std::uint64_t number, const PackedBlock& block) {

@@ -34,9 +34,13 @@ KnownMappings& known_mappings() {
   return *known;
 }
 
-// An object that another one has replaced at the same place is defined again if it comes back.
-void forget_replaced(KnownMappings& known, std::uint64_t begin) {
-  std::erase_if(known.seen, [&](const auto& one) { return std::get<0>(one) == begin; });
+// An object that another one has replaced, at its place or a part of it, is defined again if it
+// comes back.
+void forget_replaced(KnownMappings& known, const MappedPart& part) {
+  std::erase_if(known.seen, [&](const auto& one) {
+    const auto& [begin, size, path] = one;
+    return begin < part.begin + part.size && part.begin < begin + size;
+  });
 }
 
 bool define_new(KnownMappings& known, const std::vector<MappedPart>& parts, bool wait) {
@@ -49,7 +53,7 @@ bool define_new(KnownMappings& known, const std::vector<MappedPart>& parts, bool
   for (const MappedPart& part : parts) {
     auto key = std::tuple(part.begin, part.size, part.object.path);
     if (known.seen.contains(key)) continue;
-    forget_replaced(known, part.begin);
+    forget_replaced(known, part);
     known.seen.insert(std::move(key));
     const std::uint32_t id = s.definitions.object(part.object);
     s.definitions.write_object(id, *s.writer);

@@ -15,7 +15,9 @@ std::unique_ptr<SampleWriter> SampleWriter::create(const KnownDirectory& spool,
   std::unique_ptr<SampleWriter> writer(new SampleWriter(std::move(file)));
   *error = writer->write_head(period_ns);
   if (*error == 0) *error = writer->add_piece();
-  return *error == 0 ? std::move(writer) : nullptr;
+  if (*error == 0) return writer;
+  (void)spool.remove_file(kSampleFile);  // a file without a head would count as damaged
+  return nullptr;
 } catch (const std::bad_alloc&) {
   *error = ENOMEM;
   return nullptr;
@@ -44,11 +46,7 @@ int SampleWriter::add_piece() noexcept {
 }
 
 void SampleWriter::grow() noexcept {
-  // A chunk number that was taken while there was no space is given back here.
-  std::size_t next = next_chunk_.load();
-  while (next > chunks_ && !next_chunk_.compare_exchange_weak(next, chunks_.load())) {
-  }
-  next = std::min(next, chunks_.load());
+  const std::size_t next = next_chunk_.load();
   const std::size_t wanted = std::max(2 * (next - std::min(next, seen_)), kChunksInPiece / 2);
   seen_ = next;
   while (chunks_ - next < wanted && add_piece() == 0) {
@@ -56,10 +54,10 @@ void SampleWriter::grow() noexcept {
 }
 
 bool SampleWriter::take_chunk(Place& place, std::uint32_t location) noexcept {
-  if (next_chunk_.load(std::memory_order_relaxed) >= chunks_.load(std::memory_order_acquire))
-    return false;
-  const std::size_t number = next_chunk_.fetch_add(1);
-  if (number >= chunks_.load(std::memory_order_acquire)) return false;
+  std::size_t number = next_chunk_.load();
+  do {
+    if (number >= chunks_.load(std::memory_order_acquire)) return false;
+  } while (!next_chunk_.compare_exchange_weak(number, number + 1));
   std::byte* const at =
       pieces_[number / kChunksInPiece].data() + number % kChunksInPiece * kSampleChunkSize;
   auto* const chunk = reinterpret_cast<SampleChunk*>(at);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "os/clock.hpp"
 #include "os/process.hpp"
@@ -33,6 +34,7 @@ void WaitWatch::begin(const KnownDirectory& spool, const WaitOptions& options) n
   const std::lock_guard lock(mutex_);
   if (!options.on) return;
   writer_ = WaitWriter::create(spool);  // without it, waiting is told by names alone
+  if (writer_) filters_.watch();
   if (writer_ && options.gil_from != options.gil_to) {
     writer_->put_gil(options.gil_from, options.gil_to);
   }
@@ -75,15 +77,17 @@ void WaitWatch::read_delay(Watched& one, const Look& look) {
   one.delay_at = look.ticks;
 }
 
+void WaitWatch::hide() {
+  if (std::exchange(hidden_, true)) return;
+  for (Watched& one : watched_) end_span(one);
+  writer_->put_hidden();
+}
+
 bool WaitWatch::read_wait(Watched& one, const Look& look) {
   if (hidden_) return true;
   const os::ThreadWait wait = os::thread_wait(one.thread);
   if (wait.kind == os::WaitKind::kNone) return false;
-  if (wait.kind == os::WaitKind::kHidden) {
-    hidden_ = true;
-    writer_->put_hidden();
-    return true;
-  }
+  if (wait.kind == os::WaitKind::kHidden) return hide(), true;
   if (one.span.looks() == 0 || wait != one.wait) end_span(one);
   if (wait.kind == os::WaitKind::kRunning) return end_span(one), true;
   const std::uint32_t looks = one.span.looks() + 1;
@@ -125,6 +129,7 @@ bool WaitWatch::look_at(Watched& one, Look& look) {
 std::chrono::microseconds WaitWatch::look() noexcept try {
   const std::uint64_t before = os::thread_cpu_ns();
   const std::lock_guard lock(mutex_);
+  if (filters_.added()) return hide(), std::chrono::microseconds(kLongestLookPause);
   Look look{0, 0, kMostReads};
   quiet_ = true;
   const std::size_t threads = std::min(watched_.size(), kMostThreads);
@@ -148,7 +153,8 @@ void WaitWatch::flush() noexcept try {
   const std::lock_guard lock(mutex_);
   if (!writer_) return;
   WaitLoad load{os::now(), 0, 0};
-  if (os::machine_load(load.runnable, load.processors)) writer_->put_load(load);
+  if (!filters_.added() && os::machine_load(load.runnable, load.processors))
+    writer_->put_load(load);
   for (Watched& one : watched_) end_span(one);
   writer_->flush();
 } catch (const std::bad_alloc&) {
@@ -156,6 +162,7 @@ void WaitWatch::flush() noexcept try {
 }
 
 void WaitWatch::abandon() noexcept {
+  filters_ = {};
   if (writer_) writer_->close();
 }
 

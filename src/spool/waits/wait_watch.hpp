@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/known_directory.hpp"
+#include "os/call_filters.hpp"
 #include "os/thread_wait.hpp"
 #include "spool/waits/wait_writer.hpp"
 
@@ -63,9 +64,11 @@ class WaitWatch {
   bool read_wait(Watched& one, const Look& look);
   void read_delay(Watched& one, const Look& look);
   void end_span(Watched& one);
+  void hide();
 
   std::mutex mutex_;  // guards what follows
   std::optional<WaitWriter> writer_;
+  os::CallFilters filters_;  // a look makes calls that one may forbid
   std::vector<Watched> watched_;
   std::size_t next_ = 0;     // the thread at which the next look begins
   bool hidden_ = false;      // the kernel does not tell for what threads wait

@@ -13,7 +13,10 @@ std::optional<WaitWriter> WaitWriter::create(const KnownDirectory& spool) {
   if (error != 0) return {};
   WaitHeader header{kWaitMagic, kWaitVersion, 0, 0};
   header.check = checksum(reinterpret_cast<const std::byte*>(&header), sizeof header - 4);
-  if (file.write_at(0, std::as_bytes(std::span(&header, 1))) != 0) return {};
+  if (file.write_at(0, std::as_bytes(std::span(&header, 1))) != 0) {
+    (void)spool.remove_file(kWaitFile);  // a file without a head would count as damaged
+    return {};
+  }
   WaitWriter writer(std::move(file));
   writer.size_ = sizeof header;
   return writer;

@@ -1,11 +1,22 @@
 #include "tools/check/check_work.hpp"
 
+#include <algorithm>
+
 namespace timeloom::tools {
+
+namespace {
+
+constexpr char kCollection[] = "gc.collect";
+
+}  // namespace
 
 WorkFigures::WorkFigures(const profile::CallTree& tree)
     : tree_(tree), times_(work_times(tree, {})) {}
 
 std::string WorkFigures::problem(const Rule& rule) const {
+  if (rule.quantity == Quantity::kCollections && !has_collections()) {
+    return "no collection of garbage is recorded in the run: none happened, or --no-gc was given";
+  }
   if (rule.quantity != Quantity::kWork && rule.quantity != Quantity::kWaiting) return {};
   if (!times_.measured) return "the run has not measured for how long it waited";
   if (rule.cause && !times_.has_causes) {
@@ -28,6 +39,11 @@ double WorkFigures::of_region(RegionId region, WaitingCause cause) const {
   return sum;
 }
 
+bool WorkFigures::has_collections() const {
+  return std::ranges::any_of(tree_.definitions.regions,
+                             [](const Region& one) { return one.name == kCollection; });
+}
+
 // With what the program's own callbacks of the collector did.
 double WorkFigures::collections() const {
   std::vector<bool> inside(tree_.nodes.size());
@@ -36,7 +52,7 @@ double WorkFigures::collections() const {
     const profile::Node& node = tree_.nodes[i];
     inside[i] = (node.parent.defined() && inside[node.parent.value()]) ||
                 (node.region.defined() &&
-                 tree_.definitions.regions[node.region.value()].name == "gc.collect");
+                 tree_.definitions.regions[node.region.value()].name == kCollection);
     if (inside[i]) sum += times_.working[i] + times_.waiting[i];
   }
   return sum;

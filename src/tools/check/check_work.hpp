@@ -24,6 +24,7 @@ class WorkFigures {
   double of_region(RegionId region, WaitingCause cause) const;
 
  private:
+  bool has_collections() const;
   double collections() const;
 
   const profile::CallTree& tree_;

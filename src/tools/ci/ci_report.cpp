@@ -5,6 +5,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "exchange/format_text.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
 
@@ -28,21 +29,27 @@ std::string replaced(std::string_view text, std::string_view special,
   return result;
 }
 
-// In an attribute. Control characters, which XML does not allow, are escaped as on a terminal.
+// Control characters, which XML does not allow, are replaced as on a terminal. Names of other tools
+// need not be UTF-8.
+std::string clean(const std::string& text) { return printable(exchange::utf8(text)); }
+
+// In an attribute.
 std::string xml(const std::string& text) {
-  return replaced(printable(text), "&<>\"'", {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"});
+  return replaced(clean(text), "&<>\"'", {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"});
 }
 
 std::string message_of_workflow(const std::string& text) {
-  return replaced(printable(text), "%\r\n", {"%25", "%0D", "%0A"});
+  return replaced(clean(text), "%\r\n", {"%25", "%0D", "%0A"});
 }
 
 std::string property_of_workflow(const std::string& text) {
-  return replaced(printable(text), "%\r\n:,", {"%25", "%0D", "%0A", "%3A", "%2C"});
+  return replaced(clean(text), "%\r\n:,", {"%25", "%0D", "%0A", "%3A", "%2C"});
 }
 
 std::string markdown(const std::string& text) {
-  return replaced(printable(text), "|<>&`", {"\\|", "&lt;", "&gt;", "&amp;", "&#96;"});
+  return replaced(clean(text), "|<>&`\\*_[]~",
+                  {"&#124;", "&lt;", "&gt;", "&amp;", "&#96;", "&#92;", "&#42;", "&#95;", "&#91;",
+                   "&#93;", "&#126;"});
 }
 
 std::string_view word_of(CiOutcome outcome) {
@@ -66,9 +73,10 @@ std::string path_in_repository(const std::string& file) {
   std::error_code error;
   const fs::path here = fs::current_path(error);
   if (error) return {};
-  const fs::path relative = (here / file).lexically_normal().lexically_relative(here);
-  const std::string text = relative.string();
-  return text.empty() || text.starts_with("..") ? std::string() : text;
+  const fs::path path = (here / file).lexically_normal();
+  const fs::path relative = path.lexically_relative(here);
+  if (relative.empty() || *relative.begin() == ".." || !fs::is_regular_file(path, error)) return {};
+  return relative.string();
 }
 
 void write_junit(const CiReport& report, Output& output) {
@@ -83,7 +91,8 @@ void write_junit(const CiReport& report, Output& output) {
     std::string line =
         "  <testcase classname=\"" + xml(report.command) + "\" name=\"" + xml(one.name) + "\"";
     if (const std::string file = path_in_repository(one.file); !file.empty()) {
-      line += formatted(" file=\"{}\" line=\"{}\"", xml(file), one.line);
+      line += formatted(" file=\"{}\"", xml(file));
+      if (one.line > 0) line += formatted(" line=\"{}\"", one.line);
     }
     output.write(line);
     if (one.outcome == CiOutcome::kPass) {
@@ -109,7 +118,8 @@ void write_github(const CiReport& report, Output& output) {
     if (one.outcome == CiOutcome::kPass) continue;
     std::string line = one.outcome == CiOutcome::kUndecided ? "::warning " : "::error ";
     if (const std::string file = path_in_repository(one.file); !file.empty()) {
-      line += formatted("file={},line={},", property_of_workflow(file), one.line);
+      line += formatted("file={},", property_of_workflow(file));
+      if (one.line > 0) line += formatted("line={},", one.line);
     }
     output.write(line + "title=" + property_of_workflow(report.command) +
                  "::" + message_of_workflow(one.name + ": " + one.message) + "\n");
@@ -125,7 +135,8 @@ void write_markdown(const CiReport& report, Output& output) {
   output.write("| result | rule | measured | file |\n|---|---|---|---|\n");
   for (const CiResult& one : report.results) {
     const std::string file = path_in_repository(one.file);
-    const std::string place = file.empty() ? "" : formatted("{}:{}", markdown(file), one.line);
+    std::string place = markdown(file);
+    if (!file.empty() && one.line > 0) place += formatted(":{}", one.line);
     output.write(formatted("| {} | {} | {} | {} |\n", word_of(one.outcome), markdown(one.name),
                            markdown(one.message), place));
   }

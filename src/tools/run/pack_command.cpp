@@ -19,11 +19,12 @@ int run_pack(const std::optional<std::string>& name) {
   const std::filesystem::path run = open_run(name);
   const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
   const weave::PackedSizes sizes = weave::pack_trace(run, threads);
-  const double each = static_cast<double>(sizes.after) /
-                      static_cast<double>(std::max<std::uint64_t>(1, sizes.events));
-  const std::string line =
-      formatted("packed the trace of {}: {} instead of {}, {:.2f} bytes an event", run.string(),
-                bytes(sizes.after), bytes(sizes.before), each);
+  std::string line = formatted("packed the trace of {}: {} instead of {}", run.string(),
+                               bytes(sizes.after), bytes(sizes.before));
+  if (sizes.events > 0) {
+    line += formatted(", {:.2f} bytes an event",
+                      static_cast<double>(sizes.after) / static_cast<double>(sizes.events));
+  }
   print_line(line);
   return kDone;
 }

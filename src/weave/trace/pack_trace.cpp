@@ -100,7 +100,7 @@ void refuse_others(const fs::path& run) {
   if (!has_trace(run)) refuse(run, "it has a profile and no trace [TL486]");
   std::error_code error;
   if (!fs::is_directory(run, error)) refuse(run, "name the directory of a run [TL486]");
-  if (is_packed(trace_of(run))) refuse(run, "its trace is packed already [TL486]");
+  if (is_packed(trace_of(run))) return;
   if (trace_of(run).filename() != run::name_of(Item::kAnchor)) {
     refuse(run, "its trace is not called traces.otf2, so another tool made it [TL487]");
   }
@@ -138,12 +138,44 @@ void write_manifest(const run::Directory& run, const run::Directory& working) {
   working.write(Item::kManifest, run::manifest_text(items, run::Stage::kWoven));
 }
 
-PackedSizes pack(const fs::path& path, const run::Directory& run, unsigned threads) {
+// Replaces the files of the trace by the packed one, which is on the disk.
+void replace_trace(const run::Directory& run, const run::Directory& working,
+                   const Definitions& definitions) {
+  const bool manifest =
+      run.holds(Item::kManifest) && run::layout_of(definitions.properties).weaves(Item::kManifest);
+  if (manifest) write_manifest(run, working);
+  if (!run.holds(Item::kPacked)) working.move(Item::kPacked, run, Item::kPacked);
+  run.sync();
+  for (const Item item : kTraceItems) run.remove(item);
+  if (manifest) working.move(Item::kManifest, run, Item::kManifest);
+}
+
+std::uint64_t size_of_trace(const fs::path& path) {
+  std::uint64_t size = 0;
+  for (const Item item : kTraceItems) size += size_of(path / run::name_of(item));
+  return size;
+}
+
+// A packing that was interrupted after the packed trace was complete.
+PackedSizes finish_packing(const fs::path& path, const run::Directory& run) {
+  const fs::path file = path / run::name_of(Item::kPacked);
+  if (size_of_trace(path) == 0) refuse(path, "its trace is packed already [TL486]");
+  if (packed::unsound_parts(file) != 0) {
+    refuse(path, "its packed trace is damaged; remove it to pack the other one again [TL488]");
+  }
+  const std::unique_ptr<RunSource> packed = packed::open(file);
+  const PackedSizes sizes{0, size_of_trace(path), size_of(file)};
   const WorkingDirectory working(run);
+  replace_trace(run, working.get(), packed->definitions());
+  return sizes;
+}
+
+PackedSizes pack(const fs::path& path, const run::Directory& run, const run::Directory& working,
+                 unsigned threads) {
   const fs::path anchor = trace_of(path);
   const std::unique_ptr<RunSource> trace = otf2::open(anchor);
   refuse_unknown(path, trace->definitions());
-  const fs::path file = working.get().fixed_path() / run::name_of(Item::kPacked);
+  const fs::path file = working.fixed_path() / run::name_of(Item::kPacked);
   // The profile beside the trace goes on naming it by its number.
   const std::unique_ptr<RunSink> packed = packed::create(file, otf2::trace_id(anchor));
   EventSums sums;
@@ -153,15 +185,18 @@ PackedSizes pack(const fs::path& path, const run::Directory& run, unsigned threa
   if (packed_sums(file, threads) != sums.sums()) {
     refuse(path, "the packed events differ from the trace [TL489]");
   }
-  PackedSizes sizes{sums.events(), 0, size_of(file)};
-  for (const Item item : kTraceItems) sizes.before += size_of(path / run::name_of(item));
-  const bool manifest = run.holds(Item::kManifest) &&
-                        run::layout_of(trace->definitions().properties).weaves(Item::kManifest);
-  if (manifest) write_manifest(run, working.get());
-  working.get().move(Item::kPacked, run, Item::kPacked);
-  for (const Item item : kTraceItems) run.remove(item);
-  if (manifest) working.get().move(Item::kManifest, run, Item::kManifest);
+  const PackedSizes sizes{sums.events(), size_of_trace(path), size_of(file)};
+  replace_trace(run, working, trace->definitions());
   return sizes;
+}
+
+PackedSizes pack_into_working(const fs::path& path, const run::Directory& run, unsigned threads) {
+  const WorkingDirectory working(run);
+  try {
+    return pack(path, run, working.get(), threads);
+  } catch (const Error& error) {
+    throw with_known_path(error, working.get());
+  }
 }
 
 }  // namespace
@@ -170,7 +205,8 @@ PackedSizes pack_trace(const fs::path& path, unsigned threads) try {
   refuse_others(path);
   const run::Directory run(path);
   if (!run.try_lock()) refuse(path, "another process works on it [TL490]");
-  return pack(path, run, threads);
+  if (run.holds(Item::kPacked)) return finish_packing(path, run);
+  return pack_into_working(path, run, threads);
 } catch (const std::system_error& error) {
   throw Error("cannot write to " + path.string() + ": " + error.code().message() + " [TL491]");
 }

@@ -1,6 +1,8 @@
 // Packs the OTF2 trace of a woven run, in place.
 //
-// Used by one thread. Throws Error with one line; then the run is as it was.
+// Used by one thread. Throws Error with one line; then the run has its trace, and a packing that
+// was interrupted while it removed the OTF2 files has both, of which readers use the packed one,
+// and is finished by the next.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +11,8 @@
 namespace timeloom::weave {
 
 struct PackedSizes {
-  std::uint64_t events = 0;  // as they are packed: values of counters are events of their own
+  // As they are packed: values of counters are events of their own. 0: a packing was finished.
+  std::uint64_t events = 0;
   std::uint64_t before = 0;  // bytes of the trace
   std::uint64_t after = 0;
 };

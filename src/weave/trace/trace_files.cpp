@@ -1,5 +1,6 @@
 #include "weave/trace/trace_files.hpp"
 
+#include "core/error.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "formats/packed/packed.hpp"
 
@@ -18,7 +19,12 @@ std::uint64_t trace_id(const std::filesystem::path& trace) {
 }
 
 std::size_t unsound_parts(const std::filesystem::path& trace, std::span<const Location> locations) {
-  return is_packed(trace) ? packed::unsound_parts(trace) : otf2::unsound_files(trace, locations);
+  if (!is_packed(trace)) return otf2::unsound_files(trace, locations);
+  try {
+    return packed::unsound_parts(trace);
+  } catch (const Error&) {  // its definitions, without which nothing of it can be read
+    return 1;
+  }
 }
 
 }  // namespace timeloom::weave

@@ -3,10 +3,23 @@
 #pragma once
 
 #include <exception>
+#include <string>
 
+#include "core/error.hpp"
 #include "run/open_directory.hpp"
 
 namespace timeloom::weave {
+
+// Writers use a path of the directory that no rename can redirect (fixed_path()); messages use the
+// path that the user knows.
+inline Error with_known_path(const Error& error, const run::Directory& directory) {
+  std::string message = error.what();
+  const std::string fixed = directory.fixed_path();
+  if (const auto at = message.find(fixed); at != std::string::npos) {
+    message.replace(at, fixed.size(), directory.path());
+  }
+  return Error(message);
+}
 
 class WorkingDirectory {
  public:

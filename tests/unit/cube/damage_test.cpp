@@ -52,7 +52,8 @@ TEST(CubeDamage, IsFoundInTheArchive) {
   says(complaint(Tar().add("other", "x").end()), "no anchor.xml");
   const std::string anchor = AnchorParts().text();
   says(complaint(Tar().add("anchor.xml", anchor).open()), "cut off");
-  says(complaint(Tar().add("anchor.xml", anchor).open() + std::string(512, 'x')), "another member does not follow");
+  says(complaint(Tar().add("anchor.xml", anchor).open() + std::string(512, 'x')),
+       "another member does not follow");
   says(complaint(Tar().add("anchor.xml", anchor).add("anchor.xml", anchor).end()), "twice");
   says(complaint(Tar().add("anchor.xml", anchor, '2').end()), "not a plain file");
   for (const char* name : {"../anchor.xml", "/etc/passwd", "a/../../b", ".."}) {

@@ -72,6 +72,35 @@ class PackedFile : public testing::Test {
   test::TempDirectory directory_;
 };
 
+// 1,500 processes of one long command line become a hundredth of their size.
+TEST_F(PackedFile, HoldsDefinitionsThatRepeatThemselves) {
+  Story run = story();
+  for (int i = 0; i < 1500; ++i) {
+    run.definitions.properties["command " + std::to_string(i)] = std::string(2000, 'x');
+  }
+  EXPECT_EQ(open(write(run))->definitions().properties.size(), run.definitions.properties.size());
+}
+
+// Sizes are not allocations: a file with a hole claims a terabyte.
+TEST_F(PackedFile, ReadsNoHole) {
+  const fs::path file = write(story());
+  std::vector<Part> parts = parts_of(file);
+  parts.resize(1);
+  Part hole = parts_of(file).at(1);
+  hole.head.size = std::uint64_t{1} << 40;
+  seal(hole.head);
+  parts.push_back(hole);
+  put(file, parts);
+  std::error_code error;
+  fs::resize_file(file, (std::uint64_t{1} << 40) + (1 << 20), error);
+  if (error) GTEST_SKIP() << "no file of this size here";
+  const FileReader reader(file);
+  ASSERT_EQ(reader.sections().size(), 2u);
+  Bytes body;
+  EXPECT_FALSE(reader.read(reader.sections()[1], body));
+  EXPECT_TRUE(body.empty());
+}
+
 TEST_F(PackedFile, HoldsTheRun) {
   const Story run = story();
   const auto source = open(write(run));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 namespace timeloom::tools {
 namespace {
@@ -18,11 +19,14 @@ std::string written(const CiReport& report, CiFormat format) {
 // The hostile names are a run's: whoever writes one must not write XML or a workflow command.
 CiReport sample() {
   const std::string here = std::filesystem::current_path().string();
+  std::filesystem::create_directory(here + "/ci_report_test");
+  std::ofstream(here + "/ci_report_test/a,b.py") << "pass\n";
   return {"timeloom check",
           "run <1>",
           {{"total(f) < 2s", CiOutcome::kPass, "1 s"},
-           {"visits(\"a\n::error::x\") < 1", CiOutcome::kFail, "5%, a|b", here + "/src/a,b.py", 7},
-           {"work < 1s", CiOutcome::kError, "not measured", "/elsewhere/c.py", 3},
+           {"visits(\"a\n::error::x\") < 1", CiOutcome::kFail, "5%, a|b",
+            here + "/ci_report_test/a,b.py", 7},
+           {"work < 1s", CiOutcome::kError, "\xe9 not measured", "<frozen os>", 3},
            {"self(g) < 1s", CiOutcome::kUndecided, "lost"}},
           {"9 events could not be recorded"}};
 }
@@ -34,11 +38,12 @@ TEST(CiReport, JunitHasAnElementForEachResult) {
             "<testsuite name=\"run &lt;1&gt;\" tests=\"4\" failures=\"1\" errors=\"2\">\n"
             "  <testcase classname=\"timeloom check\" name=\"total(f) &lt; 2s\"/>\n"
             "  <testcase classname=\"timeloom check\" "
-            "name=\"visits(&quot;a?::error::x&quot;) &lt; 1\" file=\"src/a,b.py\" line=\"7\">\n"
+            "name=\"visits(&quot;a?::error::x&quot;) &lt; 1\" file=\"ci_report_test/a,b.py\" "
+            "line=\"7\">\n"
             "    <failure type=\"fail\" message=\"5%, a|b\"/>\n"
             "  </testcase>\n"
             "  <testcase classname=\"timeloom check\" name=\"work &lt; 1s\">\n"
-            "    <error type=\"error\" message=\"not measured\"/>\n"
+            "    <error type=\"error\" message=\"\ufffd not measured\"/>\n"
             "  </testcase>\n"
             "  <testcase classname=\"timeloom check\" name=\"self(g) &lt; 1s\">\n"
             "    <error type=\"undecided\" message=\"lost\"/>\n"
@@ -50,9 +55,9 @@ TEST(CiReport, JunitHasAnElementForEachResult) {
 TEST(CiReport, GithubHasAnAnnotationForEachProblem) {
   EXPECT_EQ(written(sample(), CiFormat::kGithub),
             "::warning title=timeloom check::run <1>: 9 events could not be recorded\n"
-            "::error file=src/a%2Cb.py,line=7,title=timeloom check::"
+            "::error file=ci_report_test/a%2Cb.py,line=7,title=timeloom check::"
             "visits(\"a?::error::x\") < 1: 5%25, a|b\n"
-            "::error title=timeloom check::work < 1s: not measured\n"
+            "::error title=timeloom check::work < 1s: \ufffd not measured\n"
             "::warning title=timeloom check::self(g) < 1s: lost\n");
 }
 
@@ -62,8 +67,9 @@ TEST(CiReport, MarkdownIsATable) {
             "> ! 9 events could not be recorded\n\n"
             "| result | rule | measured | file |\n|---|---|---|---|\n"
             "| pass | total(f) &lt; 2s | 1 s |  |\n"
-            "| fail | visits(\"a?::error::x\") &lt; 1 | 5%, a\\|b | src/a,b.py:7 |\n"
-            "| error | work &lt; 1s | not measured |  |\n"
+            "| fail | visits(\"a?::error::x\") &lt; 1 | 5%, a&#124;b | "
+            "ci&#95;report&#95;test/a,b.py:7 |\n"
+            "| error | work &lt; 1s | \ufffd not measured |  |\n"
             "| undecided | self(g) &lt; 1s | lost |  |\n");
 }
 
