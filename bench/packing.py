@@ -99,7 +99,7 @@ def facts_of(name: str, program: str, directory: pathlib.Path, rounds: int) -> l
     script = directory / "program.py"
     script.write_text(textwrap.dedent(PROGRAMS[name]), encoding="utf-8")
     recorded = directory / "recorded"
-    options = ["--quiet", "--no-weave", "-o", recorded, *OPTIONS.get(name, [])]
+    options = ["--quiet", "--no-weave", "-o", str(recorded), *OPTIONS.get(name, [])]
     subprocess.run([program, "run", *options, script], check=True)
     seconds: dict[str, list[Seconds]] = {form: [] for form in FORMS}
     for _ in range(rounds):

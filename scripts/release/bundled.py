@@ -129,8 +129,8 @@ def build_one(
     elif library.name == "zlib":
         built = build_zlib(source, env)
     else:
-        place = {"expat": "expat", "zstd": "build/cmake"}[library.name]
-        built = build_by_cmake(library, architecture, source / place, env)
+        description = {"expat": "expat", "zstd": "build/cmake"}[library.name]
+        built = build_by_cmake(library, architecture, source / description, env)
     for name in library.headers:
         target = prefix / "include" / pathlib.PurePath(name).name
         # OTF2's configure script generates some headers.
