@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 from streams import environment
 
+# Samples are of threads and libraries, whatever the version of Python.
+pytestmark = pytest.mark.any_python
+
 NATIVE = Path(__file__).resolve().parents[1] / "native"
 NAMES = ("sixty", "thirty", "ten")
 
