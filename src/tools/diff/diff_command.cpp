@@ -111,15 +111,14 @@ bool compares_work(DiffBy by, const profile::Diff& diff) {
 }
 
 void write(const profile::Diff& diff, const DiffOptions& options, const DiffRuns& runs,
-           const DiffRowOptions& rows, bool certain) {
+           const DiffRowOptions& rows, const std::vector<SlowDown>& slow, bool certain) {
   DiffTables tables;
   if (options.tree || options.flat) tables = {options.tree, options.flat};
   Output output;
   if (options.json || options.format == CiFormat::kJson)
     write_diff_json(diff, runs, tables, rows, output);
   else if (options.format != CiFormat::kText)
-    write_ci_report(ci_report_of(diff, runs, *options.fail_above, rows.by_work, certain),
-                    options.format, output);
+    write_ci_report(ci_report_of(slow, runs, *options.fail_above, certain), options.format, output);
   else
     write_diff(diff, runs, tables, rows, Terminal::detect(options.colour), output);
   output.flush();
@@ -149,7 +148,7 @@ int run_diff(const DiffOptions& options) {
                                          ? too_slow(diff, *options.fail_above, rows.by_work)
                                          : std::vector<SlowDown>();
   const bool certain = is_certain(slow.empty(), before.effect(), after.effect());
-  write(diff, options, runs, rows, certain);
+  write(diff, options, runs, rows, slow, certain);
   if (!options.fail_above) return kDone;
   for (const SlowDown& one : slow) print_line(one.text());
   if (const std::string left_out = not_timed(diff); !left_out.empty()) {

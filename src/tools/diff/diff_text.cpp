@@ -284,12 +284,12 @@ ordered_json totals_json(const profile::DiffTotals& side, const std::vector<std:
 
 }  // namespace
 
-CiReport ci_report_of(const Diff& diff, const DiffRuns& runs, double percent, bool by_work,
+CiReport ci_report_of(const std::vector<SlowDown>& slow, const DiffRuns& runs, double percent,
                       bool certain) {
   CiReport report{"timeloom diff", runs.before.front() + " > " + runs.after.front(), {}, {}};
   for (const std::string& loss : runs.losses_before) report.losses.push_back("before: " + loss);
   for (const std::string& loss : runs.losses_after) report.losses.push_back("after: " + loss);
-  for (const SlowDown& one : too_slow(diff, percent, by_work)) {
+  for (const SlowDown& one : slow) {
     report.results.push_back({one.name.empty() ? "the whole" : one.name,
                               certain ? CiOutcome::kFail : CiOutcome::kUndecided, one.text(),
                               one.file, one.line});

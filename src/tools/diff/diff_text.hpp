@@ -29,8 +29,8 @@ struct DiffTables {
 
 void write_diff(const profile::Diff& diff, const DiffRuns& runs, const DiffTables& tables,
                 const DiffRowOptions& options, const Terminal& terminal, Output& output);
-// `percent`: --fail-above; `certain`: what the runs lost cannot change the answer.
-CiReport ci_report_of(const profile::Diff& diff, const DiffRuns& runs, double percent, bool by_work,
+// `slow`: by --fail-above `percent`; `certain`: what the runs lost cannot change the answer.
+CiReport ci_report_of(const std::vector<SlowDown>& slow, const DiffRuns& runs, double percent,
                       bool certain);
 void write_diff_json(const profile::Diff& diff, const DiffRuns& runs, const DiffTables& tables,
                      const DiffRowOptions& options, Output& output);
