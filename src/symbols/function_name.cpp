@@ -40,6 +40,58 @@ std::string module_procedure(std::string_view symbol) {
   return std::string(module) + "::" + std::string(procedure);
 }
 
+std::string_view without_digits(std::string_view text) noexcept {
+  return text.substr(std::min(text.find_first_not_of("0123456789"), text.size()));
+}
+
+// "__pyx_fuse_1_0_gemv" as "_gemv".
+std::string_view without_specialisation(std::string_view name) noexcept {
+  constexpr std::string_view kFused = "__pyx_fuse_";
+  if (!name.starts_with(kFused)) return name;
+  name = without_digits(name.substr(kFused.size()));
+  while (name.size() > 1 && name[0] == '_' && is_number(name.substr(1, 1))) {
+    name = without_digits(name.substr(1));
+  }
+  return name;
+}
+
+// Takes "7cluster_" from the front of the text and returns "cluster"; empty: the text starts
+// otherwise.
+std::string_view take_part(std::string_view& text) noexcept {
+  std::size_t length = 0;
+  std::size_t digits = 0;
+  for (; digits < text.size() && is_number(text.substr(digits, 1)); ++digits) {
+    length = length * 10 + static_cast<std::size_t>(text[digits] - '0');
+    if (length > text.size()) return {};
+  }
+  if (length == 0 || digits + length + 1 >= text.size() || text[digits + length] != '_') return {};
+  const std::string_view part = text.substr(digits, length);
+  text.remove_prefix(digits + length + 1);
+  return part;
+}
+
+// "__pyx_f_7cluster_6_lloyd_step" as "cluster._lloyd.step"; empty: it is not a function of Cython.
+// Cython numbers the functions of a scope that Python can call (__pyx_pf_7cluster_6_lloyd_4step),
+// and the copies of a function for the types that it fuses
+// (__pyx_fuse_1__pyx_f_7cluster_6_lloyd_step).
+std::string cython_function(std::string_view symbol) {
+  constexpr std::string_view kAny = "__pyx_";
+  if (!symbol.starts_with(kAny)) return {};
+  std::string_view rest = symbol;
+  if (rest.starts_with("__pyx_fuse_"))
+    rest = rest.substr(std::min(rest.find(kAny, 1), rest.size()));
+  const std::array<std::string_view, 3> kinds = {"__pyx_f_", "__pyx_pf_", "__pyx_pw_"};
+  const auto kind = std::ranges::find_if(kinds, [&](auto it) { return rest.starts_with(it); });
+  if (kind == kinds.end()) return {};
+  rest.remove_prefix(kind->size());
+  std::string name;
+  for (std::string_view part = take_part(rest); !part.empty(); part = take_part(rest)) {
+    name.append(part).append(".");
+  }
+  rest = without_specialisation(without_digits(rest));
+  return name.empty() || rest.empty() ? std::string() : name.append(rest);
+}
+
 // The offset of the bracket that the last one of the text closes; npos: it does not end with one.
 std::size_t start_of_last_bracket(std::string_view text) noexcept {
   if (!text.ends_with(')')) return std::string_view::npos;
@@ -101,9 +153,14 @@ FunctionName function_name(std::string_view symbol) {
   const std::string_view plain = without_suffixes(symbol);
   if (plain.starts_with("_Z")) {
     const std::string whole = demangled(std::string(plain));
-    if (!whole.empty()) return {std::string(without_result(without_parameters(whole))), whole};
+    if (!whole.empty()) {
+      const std::string short_name(without_result(without_parameters(whole)));
+      const std::string python = cython_function(short_name);
+      return {python.empty() ? short_name : python, whole};
+    }
   }
-  std::string name = module_procedure(plain);
+  std::string name = cython_function(plain);
+  if (name.empty()) name = module_procedure(plain);
   if (name.empty()) name = plain;
   return {name, name};
 }

@@ -31,6 +31,29 @@ TEST(FunctionNameTest, FortranIsNamedAsWritten) {
   EXPECT_EQ(name("MAIN__"), "MAIN__");
 }
 
+TEST(FunctionNameTest, CythonIsNamedAsPythonDoes) {
+  EXPECT_EQ(name("__pyx_f_7sklearn_7cluster_14_k_means_lloyd__update_chunk_dense"),
+            "sklearn.cluster._k_means_lloyd._update_chunk_dense");
+  EXPECT_EQ(name("__pyx_pf_7sklearn_7cluster_14_k_means_lloyd_lloyd_iter"),
+            "sklearn.cluster._k_means_lloyd.lloyd_iter");
+  EXPECT_EQ(name("__pyx_pf_7sklearn_7cluster_14_k_means_lloyd_6lloyd_iter._omp_fn.0"),
+            "sklearn.cluster._k_means_lloyd.lloyd_iter");
+  EXPECT_EQ(name("__pyx_pw_7sklearn_5_loss_5_loss_18CyHalfBinomialLoss_40gradient_hessian"),
+            "sklearn._loss._loss.CyHalfBinomialLoss.gradient_hessian");
+  EXPECT_EQ(name("__pyx_fuse_0_1__pyx_pw_4heat_2step"), "heat.step");
+  EXPECT_EQ(name("__pyx_pw_5scipy_14cython_special_841__pyx_fuse_2_0eval_u"),
+            "scipy.cython_special.eval_u");
+  EXPECT_EQ(name("__pyx_pw_7sklearn_12_cython_blas_71__pyx_fuse_0_gemv"),
+            "sklearn._cython_blas._gemv");
+  EXPECT_EQ(name("_ZL24__pyx_f_4heat_4Grid_stepP4Grid"), "heat.Grid.step");
+  for (const char* symbol :
+       {"__pyx_f_", "__pyx_f_4heat_", "__pyx_f_4heat_2", "__pyx_f_step", "__pyx_fuse_1",
+        "__pyx_fuse_1__pyx_", "__pyx_pw_99999999999999999999_step", "__pyx_pymod_exec_heat",
+        "__pyx_pf_4heat_2__pyx_fuse_0"}) {
+    EXPECT_EQ(name(symbol), symbol);
+  }
+}
+
 TEST(FunctionNameTest, CppIsDemangledWithoutParametersAndResult) {
   const FunctionName step = function_name("_ZNK6solver4GridIdE4stepEi.constprop.0");
   EXPECT_EQ(step.name, "solver::Grid<double>::step");
