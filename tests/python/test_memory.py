@@ -135,3 +135,58 @@ def test_run_without_memory_names_the_option(timeloom, program):
     timeloom("run", "--quiet", "-o", "run", "plain.py")
     done = subprocess.run([program, "report", "--memory", "run"], capture_output=True, text=True, check=False)
     assert done.returncode == 1 and done.stderr.rstrip().endswith("[TL467]")
+
+
+@modes
+def test_rules_about_memory(measured, program, mode):
+    _, sizes = measured(*mode)
+    rules = {
+        f"allocated(*.leak) == {sizes['leak']}B": "PASS",
+        "held(*.leak) > 1MB": "PASS",
+        f"held(*.main) <= {sizes['leak'] - 1}B": "FAIL",  # with its callees
+        f"held(*.hold_for_a_while) < {2 * MB}B": "PASS",
+        f"held(*.hold_for_a_while) < {MB}B": "UNDECIDED",
+        "allocations(*.allocate_small_blocks) == 1000": "PASS",
+        "allocations(*.release) == 0": "PASS",
+        "peak(memory) < 96MiB": "FAIL",
+        "peak > 96MiB": "PASS",
+        "held(memory) < 16MiB": "FAIL",
+        "held(*.nothing) < 1MB": "ERROR",
+    }
+    done = subprocess.run([program, "check", "run", *rules], capture_output=True, text=True, check=False)
+    assert [line.split()[0] for line in done.stdout.splitlines()[:-1]] == list(rules.values())
+
+
+def test_rule_near_an_estimate_is_undecided(timeloom, program):
+    Path("many.py").write_text("kept = [bytearray(1000) for _ in range(30000)]\n")
+    timeloom("run", "--quiet", "--memory", "-o", "run", "many.py")
+
+    def judged(*rules):
+        done = subprocess.run([program, "check", "--json", "run", *rules], capture_output=True, text=True, check=False)
+        return json.loads(done.stdout)["rules"], done.returncode
+
+    (first,), _ = judged("held > 1MB")
+    (near, far), status = judged(f"held < {first['measured']}B", "held < 300MB")
+    assert (near["outcome"], far["outcome"], status) == ("undecided", "pass", 4)
+    assert 0 < near["least"] < near["measured"] <= near["most"] < 60e6 and near["unit"] == "bytes"
+
+
+def test_small_blocks_that_no_sample_has_seen_are_undecided(timeloom, program):
+    """Held bytes are not 0 for certain where nothing was sampled, but at most all that was allocated."""
+    Path("few.py").write_text("def few():\n    return [bytearray(1000) for _ in range(9)]\nkept = few()\n")
+    for attempt in range(5):  # one run of 50 samples a block
+        timeloom("run", "--quiet", "--memory", "-o", f"run{attempt}", "few.py")
+        report = json.loads(timeloom("report", "--memory", "--json", f"run{attempt}").stdout)
+        if path_of(report, "few")["at_end"]["blocks"] == 0:
+            break
+    asked = [program, "check", f"run{attempt}", "held(*.few) < 5kB", "held(*.few) < 50kB"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert [line.split()[0] for line in done.stdout.splitlines()[:-1]] == ["UNDECIDED", "PASS"]
+
+
+def test_rule_about_memory_needs_a_run_with_it(timeloom, program):
+    Path("plain.py").write_text("print(1)\n")
+    timeloom("run", "--quiet", "-o", "run", "plain.py")
+    done = subprocess.run([program, "check", "run", "peak < 1GB"], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "ERROR  peak < 1GB  the run has no allocations; record it with timeloom run --memory" in done.stdout

@@ -11,6 +11,7 @@
 #include "core/measuring_cost.hpp"
 #include "core/throttled.hpp"
 #include "settings/settings.hpp"
+#include "tools/check/check_memory.hpp"
 #include "tools/check/check_work.hpp"
 #include "tools/report/mpi/mpi_efficiency.hpp"
 #include "tools/report/report_rows.hpp"
@@ -74,7 +75,8 @@ bool is_certain_verdict(const Rule& rule, double measured) {
   const bool grows = rule.quantity == Quantity::kVisits || rule.quantity == Quantity::kTotal ||
                      rule.quantity == Quantity::kSelf || rule.quantity == Quantity::kMax ||
                      rule.quantity == Quantity::kWork || rule.quantity == Quantity::kWaiting ||
-                     rule.quantity == Quantity::kCollections;
+                     rule.quantity == Quantity::kCollections ||
+                     (is_of_memory(rule.quantity) && rule.quantity != Quantity::kHeld);
   return grows && !rule.is_share() && holds_beyond(rule, measured);
 }
 
@@ -103,6 +105,7 @@ class Judge {
         definitions_(tree.definitions),
         effect_(effect_of(losses_of(tree.definitions))),
         work_(tree),
+        memory_(tree),
         data_(tree, {}),
         rows_(data_.flat_rows({})) {
     std::erase_if(rows_.rows, [](const Row& row) { return !row.region.defined(); });
@@ -115,6 +118,8 @@ class Judge {
       judge_regions(verdict);
     else if (rule.quantity == Quantity::kOverhead)
       judge_overhead(verdict);
+    else if (is_of_memory(rule.quantity))
+      judge_memory(verdict);
     else
       judge_run(verdict);
     return verdict;
@@ -176,8 +181,50 @@ class Judge {
     if (!decided) verdict.outcome = Outcome::kUndecided;
   }
 
+  void judge_memory(Verdict& verdict) const {
+    const Rule& rule = verdict.rule;
+    verdict.problem = memory_.problem(rule);
+    if (!verdict.problem.empty()) return;
+    const MemoryFigures::Amount amount = memory_.of_run(rule);
+    verdict.measured = amount.value;
+    verdict.error_range = amount.range;
+    settle(verdict, rule.holds(amount.value), is_certain_verdict(rule, amount.value, effect_));
+    if (!is_beyond_error(rule, amount.range)) verdict.outcome = Outcome::kUndecided;
+  }
+
+  // Whether the rule has one answer in the whole range of an estimate.
+  static bool is_beyond_error(const Rule& rule, const ErrorRange& range) {
+    return range.most == 0 || rule.holds(range.least) == rule.holds(range.most);
+  }
+
+  // Of paths that found no place in the tables, the region that allocated is unknown.
+  bool is_certain_amount(const Rule& rule, const MemoryFigures::Amount& amount) const {
+    const LossEffect effect =
+        memory_.is_incomplete() ? std::max(effect_, LossEffect::kMore) : effect_;
+    return is_certain_verdict(rule, amount.value, effect) && is_beyond_error(rule, amount.range);
+  }
+
+  void judge_memory_of_regions(Verdict& verdict) const {
+    const Rule& rule = verdict.rule;
+    verdict.problem = memory_.problem(rule);
+    if (!verdict.problem.empty()) return;
+    for (const Row& row : matching(rule.region)) {
+      const Region& region = data_.region(row.region);
+      const MemoryFigures::Amount amount = memory_.of_region(rule, row.region);
+      verdict.regions.push_back({data_.region_name(row.region), region.file, region.first_line,
+                                 amount.value, rule.holds(amount.value),
+                                 is_certain_amount(rule, amount), amount.range});
+    }
+    if (verdict.regions.empty()) return void(verdict.problem = unknown(rule.region));
+    decide(verdict);
+    verdict.error_range = verdict.regions.front().error_range;
+    if (is_beyond_error(rule, verdict.error_range)) return;
+    verdict.lacks = verdict.lacks && effect_ != LossEffect::kNone;
+  }
+
   void judge_regions(Verdict& verdict) const {
     const Rule& rule = verdict.rule;
+    if (is_of_memory(rule.quantity)) return judge_memory_of_regions(verdict);
     verdict.problem = work_.problem(rule);
     if (!verdict.problem.empty()) return;
     for (const Row& row : matching(rule.region)) {
@@ -193,9 +240,13 @@ class Judge {
         verdict.regions.clear();
         return;
       }
-      verdict.regions.push_back({data_.region_name(row.region), region.file, region.first_line,
-                                 measured, rule.holds(measured),
-                                 is_certain_verdict(rule, measured, effect_)});
+      verdict.regions.push_back({data_.region_name(row.region),
+                                 region.file,
+                                 region.first_line,
+                                 measured,
+                                 rule.holds(measured),
+                                 is_certain_verdict(rule, measured, effect_),
+                                 {}});
     }
     if (!verdict.regions.empty()) return decide(verdict);
     const bool unseen = ThrottledFunctions(definitions_.properties).was_paused();
@@ -284,6 +335,7 @@ class Judge {
   const Definitions& definitions_;
   const LossEffect effect_;
   const WorkFigures work_;
+  const MemoryFigures memory_;
   ReportData data_;
   Rows rows_;
 };

@@ -23,7 +23,8 @@ struct CheckedRegion {
   std::uint32_t line = 0;
   double measured = 0;
   bool holds = false;
-  bool certain = true;  // what is lost of the run cannot change that
+  bool certain = true;  // what is lost of the run, and the error of an estimate cannot change that
+  ErrorRange error_range{};
 };
 
 struct Verdict {

@@ -14,7 +14,7 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Quantity>, 16> kQuantities = {{
+constexpr std::array<std::pair<std::string_view, Quantity>, 20> kQuantities = {{
     {"total", Quantity::kTotal},
     {"self", Quantity::kSelf},
     {"visits", Quantity::kVisits},
@@ -23,6 +23,10 @@ constexpr std::array<std::pair<std::string_view, Quantity>, 16> kQuantities = {{
     {"mean", Quantity::kMean},
     {"work", Quantity::kWork},
     {"waiting", Quantity::kWaiting},
+    {"allocations", Quantity::kAllocations},
+    {"allocated", Quantity::kAllocated},
+    {"held", Quantity::kHeld},
+    {"peak", Quantity::kPeak},
     {"wall", Quantity::kWall},
     {"gc", Quantity::kCollections},
     {"overhead", Quantity::kOverhead},
@@ -33,6 +37,7 @@ constexpr std::array<std::pair<std::string_view, Quantity>, 16> kQuantities = {{
     {"processes", Quantity::kProcesses},
 }};
 
+constexpr char kAllMemory[] = "memory";        // of the run: peak(memory) is peak
 constexpr char kWaitingBefore[] = "waiting_";  // the word of a cause
 
 // The longer ones first.
@@ -44,19 +49,30 @@ constexpr std::array<std::pair<std::string_view, Comparison>, 5> kComparisons = 
     {">", Comparison::kMore},
 }};
 
-const std::array<Unit, 7> kUnits = {{{"ns", 1, 1e9},
-                                     {"us", 1, 1e6},
-                                     {"\u00b5s", 1, 1e6},
-                                     {"ms", 1, 1e3},
-                                     {"s"},
-                                     {"min", 60},
-                                     {"%", 1, 100}}};
+const std::array<Unit, 14> kUnits = {{{"ns", 1, 1e9},
+                                      {"us", 1, 1e6},
+                                      {"\u00b5s", 1, 1e6},
+                                      {"ms", 1, 1e3},
+                                      {"s"},
+                                      {"min", 60},
+                                      {"%", 1, 100},
+                                      {"B"},
+                                      {"kB", 1e3},
+                                      {"MB", 1e6},
+                                      {"GB", 1e9},
+                                      {"KiB", 0x1p10},
+                                      {"MiB", 0x1p20},
+                                      {"GiB", 0x1p30}}};
 
-enum class Kind : std::uint8_t { kTime, kCount, kShare };
+enum class Kind : std::uint8_t { kTime, kCount, kShare, kBytes };
 
 Kind rule_kind(Quantity quantity) {
   switch (quantity) {
+    case Quantity::kAllocated:
+    case Quantity::kHeld:
+    case Quantity::kPeak: return Kind::kBytes;
     case Quantity::kVisits:
+    case Quantity::kAllocations:
     case Quantity::kThreads:
     case Quantity::kProcesses: return Kind::kCount;
     case Quantity::kOverhead:
@@ -128,6 +144,7 @@ class Parser {
         skip_blanks();
         if (!rest_.starts_with(')')) fail("a ')' is missing");
         rest_.remove_prefix(1);
+        if (is_of_memory(rule.quantity) && rule.region == kAllMemory) rule.region.clear();
       }
     }
     if (!may_be_of_run(rule.quantity) && rule.region.empty()) {
@@ -212,6 +229,11 @@ class Parser {
     }
   }
 
+  static bool fits(const Unit& unit, Quantity quantity) {
+    if (unit.name == "%") return may_be_share(quantity);
+    return rule_kind(quantity) == (unit.name.ends_with('B') ? Kind::kBytes : Kind::kTime);
+  }
+
   Unit unit_of(Quantity quantity, std::string_view name) const {
     const Kind kind = rule_kind(quantity);
     if (kind == Kind::kCount) {
@@ -220,9 +242,11 @@ class Parser {
       return {};
     }
     for (const Unit& unit : kUnits) {
-      const bool share = unit.name == "%";
-      const bool fits = share ? may_be_share(quantity) : kind == Kind::kTime;
-      if (fits && unit.name == name) return unit;
+      if (unit.name == name && fits(unit, quantity)) return unit;
+    }
+    if (kind == Kind::kBytes) {
+      fail(formatted("{} takes bytes with their unit (B, kB, MB, GB, KiB, MiB, GiB)",
+                     quantity_name(quantity)));
     }
     if (kind == Kind::kShare) {
       fail(formatted("{} takes a percentage, such as 5%", quantity_name(quantity)));

@@ -2,6 +2,7 @@
 //
 //   total(solve) < 2s      region "solve" total < 2s      any visits(*.load) >= 1
 //   overhead < 5%          work < 20s      waiting_lock(*.post) < 1s
+//   peak(memory) < 2GB     held(*.load) < 10MB
 //
 // Plain values; parsing throws Error with one line.
 #pragma once
@@ -18,15 +19,19 @@
 namespace timeloom::tools {
 
 enum class Quantity : std::uint8_t {
-  kTotal,  // of regions, up to kWaiting
+  kTotal,  // of regions, up to kHeld
   kSelf,
   kVisits,
   kMin,
   kMax,
   kMean,
-  kWork,  // of regions or of the run, as kWaiting
+  kWork,  // of regions or of the run, up to kHeld
   kWaiting,
-  kWall,         // of the run
+  kAllocations,  // of memory
+  kAllocated,
+  kHeld,  // at the end
+  kPeak,  // of the run, as all below
+  kWall,
   kCollections,  // of garbage
   kOverhead,
   kEfficiency,  // of processes of MPI, as `timeloom report --mpi`
@@ -36,8 +41,11 @@ enum class Quantity : std::uint8_t {
   kProcesses,
 };
 
-constexpr bool may_be_of_regions(Quantity quantity) { return quantity <= Quantity::kWaiting; }
+constexpr bool may_be_of_regions(Quantity quantity) { return quantity <= Quantity::kHeld; }
 constexpr bool may_be_of_run(Quantity quantity) { return quantity >= Quantity::kWork; }
+constexpr bool is_of_memory(Quantity quantity) {
+  return quantity >= Quantity::kAllocations && quantity <= Quantity::kPeak;
+}
 
 std::string_view quantity_name(Quantity quantity);
 
@@ -47,8 +55,8 @@ bool holds(double measured, Comparison comparison, double limit);
 
 // The unit of a value.
 struct Unit {
-  std::string name = {};  // "ms", "%"; empty: a number
-  double factor = 1;      // that makes seconds or a share of it, together with
+  std::string name = {};  // "ms", "MB", "%"; empty: a number
+  double factor = 1;      // that makes seconds, bytes or a share of it, together with
   double divisor = 1;     // this; two, because each alone is exact
 
   double to_base(double value) const { return value * factor / divisor; }
@@ -62,12 +70,13 @@ struct Rule {
   std::string region;                 // a name or pattern; empty: the rule is about the run
   bool any = false;                   // one region that matches is enough; else each has to
   Comparison comparison = Comparison::kLess;
-  double limit = 0;  // seconds, a share, or a number
+  double limit = 0;  // seconds, bytes, a share, or a number
   Unit unit;         // of the limit
 
   bool is_of_regions() const { return !region.empty(); }
   std::string quantity_text() const;  // "waiting_lock"
   bool is_share() const { return unit.name == "%"; }
+  bool is_bytes() const { return unit.name.ends_with('B'); }
   bool holds(double measured) const { return tools::holds(measured, comparison, limit); }
   // It asks that a region is not visited at all.
   bool forbids() const;

@@ -34,7 +34,10 @@ std::string measured_text(const Verdict& verdict, double measured) {
   const auto text = [&](double value) { return formatted("{:.6g}", rule.unit.from_base(value)); };
   const bool whole = rule.unit.name.empty();  // a number of something
   const double shown = rule.unit.from_base(measured);
-  if (!whole && !rule.is_share() && shown < kTooSmall) return duration(measured, {}, " ");
+  if (!whole && !rule.is_share() && shown < kTooSmall) {
+    return rule.is_bytes() ? bytes(static_cast<std::uint64_t>(measured))
+                           : duration(measured, {}, " ");
+  }
   std::string number = text(measured);
   if (whole || (measured != rule.limit && number == text(rule.limit))) {
     number = formatted("{}", shown);
@@ -98,6 +101,7 @@ CiOutcome ci_outcome(Outcome outcome) {
 
 std::string base_of(const Rule& rule) {
   if (rule.is_share()) return "share";
+  if (rule.is_bytes()) return "bytes";
   return rule.unit.name.empty() ? "count" : "s";
 }
 

@@ -35,6 +35,15 @@ TEST(CheckRule, SaysWhatIsDemandedOfWhat) {
   EXPECT_EQ(read("all total(total) < 2\u00b5s"), "total[total]<0.000002\u00b5s");
 }
 
+TEST(CheckRule, MemoryIsOfTheRunOrOfRegions) {
+  EXPECT_EQ(read("peak < 2GB"), "peak[]<2000000000.000000GB");
+  EXPECT_EQ(read("peak(memory) < 2 GiB"), "peak[]<2147483648.000000GiB");
+  EXPECT_EQ(read("held(memory) < 10MB"), "held[]<10000000.000000MB");
+  EXPECT_EQ(read("held(*.load) < 1kB"), "held[*.load]<1000.000000kB");
+  EXPECT_EQ(read("allocations(solve) < 1000"), "allocations[solve]<1000.000000");
+  EXPECT_EQ(read("any allocated(solve) >= 7B"), "any allocated[solve]>=7.000000B");
+}
+
 TEST(CheckRule, TimesAreExact) {
   EXPECT_EQ(parse_rule("total(f) < 300ms").limit, 0.3);
   EXPECT_EQ(parse_rule("total(f) < 123456789ns").limit, 0.123456789);
@@ -55,9 +64,20 @@ std::string refused(const std::string& text) {
   return "accepted";
 }
 
+TEST(CheckRule, RefusesWrongUnitsOfMemory) {
+  const std::string units = " takes bytes with their unit (B, kB, MB, GB, KiB, MiB, GiB)";
+  EXPECT_EQ(refused("peak < 20"), "peak" + units);
+  EXPECT_EQ(refused("held(f) < 20s"), "held" + units);
+  EXPECT_EQ(refused("allocated < 5%"), "allocated" + units);
+  EXPECT_EQ(refused("peak(f) < 2GB"), "peak is a value of the run, not of a region");
+  EXPECT_EQ(refused("allocations < 2MB"), "allocations takes a number without a unit");
+  EXPECT_EQ(refused("wall < 2MB"), "wall takes a time with its unit (ns, us, ms, s, min)");
+}
+
 TEST(CheckRule, RefusesWhatMakesNoSense) {
   const std::string kinds =
-      "; there are total, self, visits, min, max, mean, work, waiting, wall, gc, overhead, "
+      "; there are total, self, visits, min, max, mean, work, waiting, allocations, "
+      "allocated, held, peak, wall, gc, overhead, "
       "efficiency, balance, communication, threads, processes, and waiting_ with unknown, "
       "processor, gil, lock, thread, message, io, time";
   EXPECT_EQ(refused(""), "a quantity is missing" + kinds);
