@@ -133,6 +133,7 @@ void note_cpu_times() noexcept {
   if (lock && g_active) {
     s.writer->note(take_cpu_times(s));
     s.native.tell(*s.writer, false);
+    if (!s.filters.added()) s.resident.look(*s.writer, false);
   }
   if (lock) lock.unlock();
   const ThreadHooks* const hooks = detail::g_thread_hooks.load(std::memory_order_acquire);
@@ -205,6 +206,7 @@ void start(const StartOptions& options) {
     s.unmatched_leaves = 0;
     s.cpu.begin();
     s.native.begin();
+    s.resident.begin();
     detail::g_number.fetch_add(1);
     g_active = true;
     g_recording.store(true, std::memory_order_release);
@@ -302,6 +304,7 @@ Totals stop(Ending ending) noexcept {
   g_active = false;
   s.writer->define_property(kCpuTimes, to_text(take_cpu_times(s)));
   s.native.tell(*s.writer, true);
+  if (!s.filters.added()) s.resident.look(*s.writer, true);
   for (const Attached& a : s.attached) a.recorder->close_all();
   Totals result = totals_locked(s);
   const std::uint64_t aggregated = profile_bytes(s);

@@ -17,6 +17,7 @@
 #include "record/definition_table.hpp"
 #include "record/measurement.hpp"
 #include "record/native/native_watch.hpp"
+#include "record/native/resident_watch.hpp"
 
 namespace timeloom::record {
 
@@ -56,6 +57,7 @@ struct State {
   std::uint64_t unmatched_leaves = 0;
   CpuAccount cpu;
   NativeWatch native;
+  ResidentWatch resident;
   std::atomic<ThreadNamer> namer = nullptr;  // called without the mutex
   LocationGroup process;
   std::string parent;

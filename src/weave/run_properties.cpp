@@ -132,6 +132,11 @@ void SpoolSource::take_property(const Process& process, const std::string& key,
        [](auto& run, auto&, auto& text) { run.events_left_out_ += rank_in(text).value_or(0); }},
       {kObservedCpu,
        [](auto& run, auto&, auto& text) { run.observed_cpu_.push_back(observed_cpu_of(text)); }},
+      {kResidentPeak,
+       [](auto& run, auto&, auto& text) {
+         const ResidentPeak one = resident_peak_of(text);
+         if (one.peak > run.resident_.peak) run.resident_ = one;
+       }},
       {kCpuTimes, [](auto& run, auto&, auto& text) { run.add_cpu(cpu_times_of(text)); }},
       {kRank, nullptr},
       {kPlainRank, nullptr},
@@ -208,6 +213,7 @@ void SpoolSource::add_properties() {
     definitions_.properties[kObservedShare] = std::move(share);
   }
   if (cpu_.known()) definitions_.properties[kCpuTimes] = to_text(cpu_);
+  if (resident_.known()) definitions_.properties[kResidentPeak] = to_text(resident_);
   if (!native_threads_.empty()) {
     definitions_.properties[kNativeThreads] = to_text(native_threads_);
   }

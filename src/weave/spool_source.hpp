@@ -15,6 +15,7 @@
 
 #include "core/event.hpp"
 #include "core/measuring_cost.hpp"
+#include "core/memory/resident_peak.hpp"
 #include "core/throttled.hpp"
 #include "formats/otf2/read/event_files.hpp"
 #include "profile/location_aggregator.hpp"
@@ -207,6 +208,7 @@ class SpoolSource : public RunSource {
   std::vector<ObservedCpu> observed_cpu_;  // of processes with a limit whose instrumenter paused
   CpuTimes cpu_;                           // of all processes, as far as they are known
   NativeThreadsByName native_threads_;     // the same
+  ResidentPeak resident_;                  // of the process with the most
   CostSum cost_;                           // of measuring, over all processes
   std::optional<std::uint64_t> windows_;   // windows that were recorded; empty: unknown
   std::uint64_t aggregated_events_ = 0;    // of threads that have other events, too

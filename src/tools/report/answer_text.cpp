@@ -294,7 +294,9 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
   if (facts.processes > 1) rest += " in " + plural(facts.processes, "process");
   if (!facts.engine.empty()) rest += std::string(terminal.dot()) + printable(facts.engine);
   if (facts.gpu_busy) rest += std::string(terminal.dot()) + "GPU busy " + percent(*facts.gpu_busy);
-  if (facts.memory_peak) rest += std::string(terminal.dot()) + "peak " + bytes(*facts.memory_peak);
+  if (const std::string memory = memory_text(facts); !memory.empty()) {
+    rest += std::string(terminal.dot()) + memory;
+  }
   const std::string program = printable(facts.program.empty() ? run : facts.program);
   const std::size_t room = std::max<std::size_t>(terminal.width, 40);
   const std::string start =
@@ -306,6 +308,7 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
   output.write(terminal.paint(shown, Ink::kBold) +
                shorten_right(rest, room - std::min(room, columns(shown)), terminal) + "\n");
   write_other_cpu(facts, terminal, output);
+  write_losses(memory_limit_lines(facts), terminal, output);
   write_losses(facts.losses, terminal, output);
 }
 
@@ -318,7 +321,8 @@ void write_answer(const Answer& answer, const Findings& findings, const RunFacts
     return;
   }
   std::size_t taken = 1;
-  for (const auto& lines : {other_cpu_lines(facts, terminal), facts.losses}) {
+  for (const auto& lines :
+       {other_cpu_lines(facts, terminal), memory_limit_lines(facts), facts.losses}) {
     for (const std::string& line : lines) {
       taken += (columns("! " + printable(line)) + terminal.width - 1) / terminal.width;
     }

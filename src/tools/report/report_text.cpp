@@ -158,7 +158,7 @@ void write_headline(const RunFacts& facts, const std::string& run, const Termina
   // A profile of another tool does not say of how many it was made.
   if (facts.events > 0) parts.push_back(plural(facts.events, "event"));
   if (facts.gpu_busy) parts.push_back("GPU busy " + percent(*facts.gpu_busy));
-  if (facts.memory_peak) parts.push_back("peak memory " + bytes(*facts.memory_peak));
+  if (std::string memory = memory_text(facts); !memory.empty()) parts.push_back(std::move(memory));
   if (facts.start) parts.push_back(local_time(*facts.start));
   if (!facts.host.empty()) parts.push_back(printable(facts.host));
   std::string line;

@@ -37,6 +37,11 @@ void add_facts(ordered_json& object, const RunFacts& facts, const std::string& r
     }
     object["unseen_cpu_s"] = static_cast<double>(unseen_cpu(facts)) * 1e-9;
   }
+  if (facts.resident.known()) {
+    object["peak_rss_bytes"] = facts.resident.peak;
+    object["memory_limit_bytes"] =
+        facts.resident.limit > 0 ? ordered_json(facts.resident.limit) : ordered_json();
+  }
   object["losses"] = facts.losses;
 }
 

@@ -81,6 +81,19 @@ std::vector<std::string> other_cpu_lines(const RunFacts& facts, const Terminal& 
   return lines;
 }
 
+std::string memory_text(const RunFacts& facts) {
+  if (facts.memory_peak) return "peak " + bytes(*facts.memory_peak);
+  if (!facts.resident.known()) return {};
+  return (facts.processes > 1 ? "largest RSS " : "peak RSS ") + bytes(facts.resident.peak);
+}
+
+std::vector<std::string> memory_limit_lines(const RunFacts& facts) {
+  const auto& [peak, limit] = facts.resident;
+  if (!facts.resident.is_near()) return {};
+  return {formatted("memory: the peak RSS of {} is {} of the limit of its control group",
+                    bytes(peak), percent(static_cast<double>(peak) / static_cast<double>(limit)))};
+}
+
 double seconds(std::uint64_t ticks, const Definitions& definitions) {
   return static_cast<double>(profile::signed_value(ticks)) /
          static_cast<double>(definitions.clock.ticks_per_second);
@@ -128,6 +141,10 @@ RunFacts facts_of(const Definitions& definitions) {
   }
   facts.gpu_busy = gpu_busy(definitions);
   if (const auto memory = memory_peak(definitions)) facts.memory_peak = memory->peak;
+  if (const auto resident = definitions.properties.find(kResidentPeak);
+      resident != definitions.properties.end()) {
+    facts.resident = resident_peak_of(resident->second);
+  }
   const ThrottledFunctions throttled(definitions.properties);
   facts.throttled.assign(throttled.entries().begin(), throttled.entries().end());
   facts.truncated.assign(throttled.truncated().begin(), throttled.truncated().end());

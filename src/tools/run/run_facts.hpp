@@ -10,6 +10,7 @@
 
 #include "core/cpu_times.hpp"
 #include "core/definitions.hpp"
+#include "core/memory/resident_peak.hpp"
 #include "tools/text/terminal.hpp"
 
 namespace timeloom::tools {
@@ -30,6 +31,7 @@ struct RunFacts {
   bool was_paused = false;                   // functions were not seen all the time
   std::optional<double> gpu_busy;            // share of the wall time; none: no GPU was recorded
   std::optional<std::uint64_t> memory_peak;  // bytes; none: memory was not recorded
+  ResidentPeak resident;                     // of the process with the most; zeros: not known
   std::optional<double> observed_share;      // of the CPU time; none: all of it, or not known
   CpuTimes cpu;                              // of all processes; zeros: not known
   NativeThreadsByName native_threads;        // they take a part of cpu.other
@@ -45,6 +47,12 @@ std::uint64_t unseen_cpu(const RunFacts& facts) noexcept;
 // all): OpenBLAS 1.80 s", "0.10 s of CPU time (1.6% of all) in threads that ended unseen"; none:
 // not known, or too little.
 std::vector<std::string> other_cpu_lines(const RunFacts& facts, const Terminal& terminal);
+
+// "peak 45.2 MB" of the recorded allocations, else "peak RSS 45.2 MB", of the process with the most
+// "largest RSS 45.2 MB"; empty: nothing is known.
+std::string memory_text(const RunFacts& facts);
+// "the peak of 7.61 GB is 95.1% of the limit of its control group"; none: it is far below.
+std::vector<std::string> memory_limit_lines(const RunFacts& facts);
 
 double seconds(std::uint64_t ticks, const Definitions& definitions);
 

@@ -44,6 +44,26 @@ TEST(RunFacts, SayHowMuchCpuTimeIsInNoTable) {
              "200 ms of CPU time (5.0% of all) in threads that ended unseen"}));
 }
 
+TEST(RunFacts, TellTheResidentMemory) {
+  Definitions definitions;
+  const auto facts = [&](const char* text) {
+    definitions.properties[kResidentPeak] = text;
+    return facts_of(definitions);
+  };
+  EXPECT_EQ(memory_text(facts("1240000000 0")), "peak RSS 1.24 GB");
+  EXPECT_TRUE(memory_limit_lines(facts("1240000000 0")).empty());
+  EXPECT_TRUE(memory_limit_lines(facts("1240000000 2000000000")).empty());
+  EXPECT_EQ(memory_limit_lines(facts("1900000000 2000000000")),
+            (std::vector<std::string>{
+                "memory: the peak RSS of 1.90 GB is 95.0% of the limit of its control group"}));
+  definitions.groups.resize(2);
+  EXPECT_EQ(memory_text(facts("1240000000 0")), "largest RSS 1.24 GB");
+  for (const char* wrong : {"", "5", "5 x", "x 5", "5 5 5", "-5 5", "0 7"}) {
+    EXPECT_EQ(memory_text(facts(wrong)), "") << wrong;
+    EXPECT_TRUE(memory_limit_lines(facts(wrong)).empty()) << wrong;
+  }
+}
+
 TEST(RunFacts, NameAParameterOfSeveralTypesOnce) {
   Definitions definitions;
   definitions.parameters = {{"n", ParameterType::kInt64},

@@ -1,0 +1,23 @@
+// Notes the peak of the resident memory of this process in its spool: at the end, and while it runs
+// each time that the peak has grown by an eighth, so that a killed process leaves it, too.
+//
+// Owned by the state of the measurement, whose mutex guards it. Nothing throws.
+#pragma once
+
+#include <cstdint>
+
+#include "spool/writer.hpp"
+
+namespace timeloom::record {
+
+class ResidentWatch {
+ public:
+  void begin() noexcept { noted_ = 0; }
+  // Makes system calls that use descriptors.
+  void look(spool::Writer& writer, bool at_end) noexcept;
+
+ private:
+  std::uint64_t noted_ = 0;  // bytes
+};
+
+}  // namespace timeloom::record
