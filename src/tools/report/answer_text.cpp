@@ -27,6 +27,8 @@ constexpr std::size_t kManyWaiting = 8;
 constexpr std::size_t kLeastTitle = 8;  // columns for a part of what a title adds
 constexpr std::size_t kSpacious = 34;   // lines from which on there are empty ones
 constexpr double kLeastWaiting = 0.01;  // of all time, for a row
+constexpr double kLeastWork = 0.005;    // of all work, for a row beyond the first ones
+constexpr std::size_t kAlwaysShown = 3;
 constexpr double kMuchElsewhere = 0.1;  // of all waiting, in functions that have no row
 constexpr double kMuchStretch = 0.3;    // of the working time
 
@@ -53,12 +55,12 @@ class AnswerWriter {
     std::size_t room = terminal_.height > fixed ? terminal_.height - fixed : 0;
     const std::size_t lines = native_.empty() ? 1 : 2;  // of a function
     const std::size_t most = kFunctions / lines + importing();
-    const std::size_t least = std::min(
-        answer_.functions().size(), std::max(most - std::min(found, most), kFewFunctions / lines));
+    const std::size_t least =
+        std::min(working_rows(), std::max(most - std::min(found, most), kFewFunctions / lines));
     const std::size_t waits = rows_for_waiting(room - std::min(room, lines * least + kTreeRows));
     room -= std::min(room, waits > 0 ? waits + 1 : 0);
     const std::size_t functions =
-        std::min(answer_.functions().size(), std::max(least, (room + 1) / (2 * lines)));
+        std::min(working_rows(), std::max(least, (room + 1) / (2 * lines)));
     const std::size_t tree = std::max(kTreeRows, room - std::min(room, lines * functions));
     this->functions(functions);
     if (waits > 0) waiting(waits);
@@ -133,6 +135,14 @@ class AnswerWriter {
     const std::string text = native_line(native_.shares({region}), room, terminal_);
     if (text.empty()) return;
     output_.write(std::string(indent + 2, ' ') + terminal_.paint(text, Ink::kDim) + "\n");
+  }
+
+  std::size_t working_rows() const {
+    const auto& rows = answer_.functions();
+    const double least = kLeastWork * std::abs(answer_.times().all_working);
+    const auto worth = static_cast<std::size_t>(
+        std::ranges::count_if(rows, [&](const FunctionRow& row) { return row.working >= least; }));
+    return std::min(rows.size(), std::max(worth, kAlwaysShown));
   }
 
   std::size_t waiting_rows() const {

@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kManyThreads = 3;
 constexpr double kMuchWaiting = 0.3;   // of the time of a thread
 constexpr double kMuchLost = 0.3;      // of the wall time, on average in a thread
+constexpr double kMeanwhile = 0.3;     // of the waiting of a thread: who may have held the lock
 constexpr double kNoMatter = 0.05;     // seconds
 constexpr double kOneAtATime = 0.75;   // work of threads together, of the time in which they run
 constexpr double kStillOne = 1.25;     // the same at most: beyond it, they run at the same time
@@ -86,8 +87,8 @@ std::string shown(const FoundIn& run, RegionId region) {
   return printable(run.answer.region_name(region));
 }
 
-// The function of the process that works longest.
-RegionId busiest(const FoundIn& run, const std::vector<const WorkerTimes*>& threads) {
+// The function of the process that works longest, if it has worked for that long.
+RegionId busiest(const FoundIn& run, const std::vector<const WorkerTimes*>& threads, double least) {
   std::map<RegionId, double> sums;
   for (const WorkerTimes* thread : threads) {
     for (const PathTime& path : thread->paths) {
@@ -96,7 +97,7 @@ RegionId busiest(const FoundIn& run, const std::vector<const WorkerTimes*>& thre
     }
   }
   const auto most = std::ranges::max_element(sums, {}, [](const auto& one) { return one.second; });
-  return most == sums.end() ? RegionId{} : most->first;
+  return most == sums.end() || most->second < least ? RegionId{} : most->first;
 }
 
 void add_convoy(const FoundIn& run, RegionId region, const Waiters& waiters,
@@ -109,7 +110,7 @@ void add_convoy(const FoundIn& run, RegionId region, const Waiters& waiters,
   const std::string place =
       lock_place(known, run.tree.definitions.clock.realtime.value_or(UINT64_MAX));
   if (!waiters.named && place.empty()) return;
-  const RegionId other = busiest(run, threads);
+  const RegionId other = busiest(run, threads, kMeanwhile * each);
   const std::string meanwhile =
       other.defined() && other != region ? ", while " + shown(run, other) + " works" : "";
   findings.push_back(
