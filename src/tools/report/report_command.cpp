@@ -13,6 +13,7 @@
 #include "tools/commands.hpp"
 #include "tools/report/answer_text.hpp"
 #include "tools/report/engines/task_rows.hpp"
+#include "tools/report/imports/report_imports.hpp"
 #include "tools/report/memory/report_memory.hpp"
 #include "tools/report/mpi/report_mpi.hpp"
 #include "tools/report/native/native_view.hpp"
@@ -265,6 +266,24 @@ int print_omp(const ReportOptions& options, const profile::CallTree& tree,
   return kDone;
 }
 
+int print_imports(const ReportOptions& options, const profile::CallTree& tree,
+                  const std::filesystem::path& run) {
+  const ImportFacts facts = import_facts(tree);
+  if (facts.rows.empty()) {
+    throw Error(run.string() +
+                " has no imported modules: filters such as --only-my-code leave them out [TL093]");
+  }
+  Output output;
+  write_losses_of(tree.definitions, options, output);
+  if (options.json) {
+    write_imports_json(facts, tree.definitions, output);
+  } else {
+    write_imports(facts, tree.definitions, Terminal::detect(options.colour), output);
+  }
+  output.flush();
+  return kDone;
+}
+
 int print_memory(const ReportOptions& options, const profile::CallTree& tree,
                  const std::filesystem::path& run) {
   const MemoryFacts facts = memory_facts(tree);
@@ -411,6 +430,7 @@ int run_report(ReportOptions options) {
   if (options.native) return print_native(options, run);
   const profile::CallTree tree = chosen_tree(options, run);
   if (options.omp) return print_omp(options, tree, run);
+  if (options.imports) return print_imports(options, tree, run);
   const std::set<LocationId> ids = selected(options, tree.definitions);
   if (options.by) return print_by(options, tree, ids, run.string());
   if (!options.function.empty()) return print_function(options, tree, ids, run);

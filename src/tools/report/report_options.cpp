@@ -57,6 +57,8 @@ void add_options(CommandOptions& known, ReportOptions& options) {
       "--omp", options.omp,
       "Parallel regions of OpenMP: imbalance, waiting, what runs on one thread (run --thread "
       "omp)");
+  known.flag("--imports", options.imports,
+             "Imported modules: own and total time, processes, who imported them");
   known.flag("--memory", options.memory,
              "Peak of memory and who held it, who allocates most, what remained (run --memory)");
   known.flag("--native", options.native,
@@ -84,6 +86,7 @@ std::string without_effect(const ReportOptions& options) {
       {options.io, "--io"},
       {options.gpu, "--gpu"},
       {options.omp, "--omp"},
+      {options.imports, "--imports"},
       {options.memory, "--memory"},
       {options.native, "--native"}};
   const std::pair<bool, const char*> others[] = {{options.full, "--full"},

@@ -35,6 +35,7 @@ struct ReportOptions {
   bool io = false;
   bool gpu = false;
   bool omp = false;
+  bool imports = false;
   bool memory = false;
   bool native = false;
   bool compensate = false;
