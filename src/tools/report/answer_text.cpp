@@ -206,6 +206,8 @@ class AnswerWriter {
                     printable(note), "",     answer_.owner().is_project(region)};
     if (region.defined() && !answer_.owner().is_import(region)) {
       line.place = short_region_place(answer_.definitions().regions[region.value()]);
+    } else if (region.defined() && glyphs.empty()) {
+      line.place = "report --imports";
     }
     output_.write(drawn(line, terminal_));
   }
