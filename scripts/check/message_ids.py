@@ -45,6 +45,7 @@ EXEMPT = {
     "src/python/launch/run_program.cpp": {"": "as Python itself refuses a program"},
     "src/run/experiment_directory.cpp": {"Experiment directory": "a text of Score-P"},
     "src/tools/start/run_native.cpp": {" s, ": "the summary", "next: timeloom report": "the next step"},
+    "src/tools/top/top_command.cpp": {"next: timeloom report": "the next step"},
     "src/tools/view/view_command.cpp": {
         "nobody asked": "the end that the user has asked for",
         "Ctrl-C ends it": "tells how to end it",

@@ -10,7 +10,7 @@ std::vector<Command> register_commands(CLI::App& program) {
       register_view(program),    register_info(program),    register_weave(program),
       register_pack(program),    register_score(program),   register_diff(program),
       register_check(program),   register_convert(program), register_preload(program),
-      register_explain(program), register_mcp(program),
+      register_explain(program), register_mcp(program),     register_top(program),
   };
   for (const DoorTools* door : door_tools()) {
     if (door->commands == nullptr) continue;
