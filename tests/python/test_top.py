@@ -20,6 +20,7 @@ def serve():
     while not os.path.exists("stop"):
         step()
         time.sleep(0.001)
+        open("ready", "w").close()
 
 def rest():
     while not os.path.exists("stop"):
@@ -40,7 +41,7 @@ def running(tmp_path, program, monkeypatch):
     words = [program, "run", "--quiet", "-o", "run", "app.py"]
     with subprocess.Popen(words, env=environment()) as process:
         try:
-            while not list(Path("run").glob("spool/*/ring")):
+            while not Path("ready").exists():
                 assert process.poll() is None
                 time.sleep(0.01)
             yield process

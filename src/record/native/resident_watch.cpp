@@ -1,6 +1,7 @@
 #include "record/native/resident_watch.hpp"
 
 #include <new>
+#include <utility>
 
 #include "core/memory/resident_peak.hpp"
 #include "os/memory.hpp"
@@ -8,6 +9,7 @@
 namespace timeloom::record {
 
 void ResidentWatch::look(spool::Writer& writer, bool at_end) noexcept try {
+  if (!at_end && !std::exchange(looked_, true)) return;
   const std::uint64_t peak = os::resident_memory().peak;
   const std::uint64_t least = at_end ? noted_ : noted_ + noted_ / 8;
   if (peak <= least) return;
