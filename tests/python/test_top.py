@@ -84,8 +84,8 @@ def test_process_is_found_by_its_number(running, timeloom):
 
 
 def test_look_fits_the_terminal(running, timeloom):
-    lines = timeloom("top", "--looks", "1", "run", COLUMNS="60", LINES="12").stdout.splitlines()
-    assert len(lines) < 12 and max(map(len, lines)) <= 60
+    lines = timeloom("top", "--looks", "1", "run", COLUMNS="90", LINES="14").stdout.splitlines()
+    assert len(lines) < 14 and max(map(len, lines)) <= 90
     assert any("__main__.step" in line for line in lines) and any("rester" in line for line in lines)
 
 
