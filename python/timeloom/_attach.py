@@ -13,19 +13,12 @@ from typing import NamedTuple, NoReturn
 
 from timeloom import __version__, _core
 from timeloom._launch import _read_pyproject as read_pyproject
-from timeloom._process import (
-    Process,
-    Refused,
-    find_process,
-    is_stopped,
-    no_permission,
-    refuse_what_cannot_be_reached,
-)
+from timeloom._process import Process, Refused, find_process, is_stopped
+from timeloom._road import Road, road_to
 from timeloom._text import without_id
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _FAILED, _WRONG_USAGE = 1, 2
-_NOTHING = "/dev/null"  # a script that does nothing
 
 HELP = """\
 usage: timeloom attach [options] PID
@@ -33,7 +26,8 @@ usage: timeloom attach [options] PID
 
 Records a Python program that runs already, from now on until --for is over or
 Ctrl-C is pressed, and leaves it as it was. The calls that run are entered at the
-begin. Both Pythons have to be of the same version, 3.14 or later (docs/attach.md).
+begin. Both Pythons have to be of the same version, 3.12 or later, and 3.12 and 3.13
+are reached by gdb (docs/attach.md).
 
 Options:
   --for TIME          end by itself after so long: 500ms, 10s, 2min
@@ -86,13 +80,7 @@ def _interruptible() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-Deliver = Callable[[int, str], None]  # makes a process run a script
-Check = Callable[[Process], None]  # raises Refused
-
-
-def _deliver(pid: int, script: str) -> None:
-    sys.remote_exec(pid, script)  # type: ignore[attr-defined,unused-ignore]
-
+FindRoad = Callable[[Process], Road]  # raises Refused
 
 _SCRIPT, _SOCKET = "script.py", "socket"  # in the directory of a rendezvous
 
@@ -103,7 +91,7 @@ class _Rendezvous:
     It is held open: where others can write to the directory for temporary files, its path may be replaced.
     """
 
-    def __init__(self, process: Process, run: str, seconds: float) -> None:
+    def __init__(self, process: Process, run: str, seconds: float, frames: int = 0) -> None:
         self._process = process
         self._directory = tempfile.mkdtemp(prefix="timeloom-attach-")
         self._opened = os.open(self._directory, os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -116,18 +104,19 @@ class _Rendezvous:
                     f"the directory for temporary files, {self._directory}, has too long a path; "
                     "set TMPDIR [TL620]"
                 )
-            self._write(run, seconds)
+            self._write(run, seconds, frames)
             self._listen()
             self._open_to_user()
         except BaseException:
             self.close()
             raise
 
-    def _write(self, run: str, seconds: float) -> None:
+    def _write(self, run: str, seconds: float, frames: int) -> None:
         with open(f"{_PACKAGE}/_attached.py", encoding="utf-8") as file:
             text = file.read()
         request = {
             "socket": self._place, "package": _PACKAGE, "version": __version__, "run": run, "seconds": seconds,
+            "frames": frames,
         }  # fmt: skip
         names = f"{{'__name__': 'timeloom._attached', 'REQUEST': {request!r}}}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -181,14 +170,10 @@ class _Rendezvous:
         pid: int = struct.unpack("3i", peer)[0]
         return pid == self._process.pid
 
-    def withdraw(self, deliver: Deliver) -> None:
-        """Stop answering the process, and leave it a script that does nothing."""
+    def withdraw(self, road: Road) -> None:
+        """Stop answering the process, and leave it nothing to do."""
         self._socket.close()
-        try:
-            deliver(self._process.pid, _NOTHING)
-        except (OSError, RuntimeError):
-            return  # it has ended
-        time.sleep(0.2)  # it may be about to open the first script
+        road.take_back()
 
     def close(self) -> None:
         self._socket.close()
@@ -203,32 +188,20 @@ class _Rendezvous:
 _INTERPRETERS = "a process that has sub-interpreters cannot be attached to"
 
 
-def _refuse_delivery(process: Process, error: Exception) -> NoReturn:
-    """Return Python's message about why it does not accept a script."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    if isinstance(error, PermissionError):
-        raise Refused(no_permission(process.pid)) from None
-    if "not enabled" in text:
-        text = "it was started, or its Python built, without remote debugging; start it with timeloom run"
-    if "main thread" in text:
-        text += f"; {_INTERPRETERS}"
-    raise Refused(f"process {process.pid} cannot be reached: {text} [TL619]") from None
-
-
-def _connect(rendezvous: _Rendezvous, process: Process, within: float, deliver: Deliver) -> socket.socket:
-    try:
-        deliver(process.pid, rendezvous.script)
-    except (OSError, RuntimeError, ValueError) as error:
-        _refuse_delivery(process, error)
+def _connect(rendezvous: _Rendezvous, process: Process, within: float, road: Road) -> socket.socket:
+    if road.risk:
+        _print_line(road.risk)
+    road.send(rendezvous.script)
     connection = None
     try:
         with _interruptible():
             connection = rendezvous.wait(within)
     finally:
         if connection is None:
-            rendezvous.withdraw(deliver)
+            rendezvous.withdraw(road)
     if connection is None:
         _refuse_silence(process, within)
+    road.arrived()
     return connection
 
 
@@ -296,16 +269,16 @@ def _wait_for_end(connection: socket.socket, begun: str) -> str:
         return ""
 
 
-def record(options: Options, deliver: Deliver, check: Check) -> None:
+def record(options: Options, find_road: FindRoad) -> None:
     """Record the process. Raises Refused and Error."""
     _core.plan_attach(read_pyproject())
     process = find_process(options.process)
-    check(process)
+    road = find_road(process)
     with _interrupts_held():
         user = -1 if process.user == os.geteuid() else process.user
         run = _core.make_attached_run(process.words, options.process, user)
         try:
-            connection = _meet(process, run, options, deliver)
+            connection = _meet(process, run, options, road)
         except BaseException:
             _core.forget_attached_run()
             raise
@@ -316,11 +289,11 @@ def record(options: Options, deliver: Deliver, check: Check) -> None:
     _core.finish_attached_run(answer, seconds)
 
 
-def _meet(process: Process, run: str, options: Options, deliver: Deliver) -> socket.socket:
+def _meet(process: Process, run: str, options: Options, road: Road) -> socket.socket:
     """Return the connection to the process, which records from here on."""
-    rendezvous = _Rendezvous(process, run, options.seconds)
+    rendezvous = _Rendezvous(process, run, options.seconds, road.frames)
     try:
-        connection = _connect(rendezvous, process, options.within, deliver)
+        connection = _connect(rendezvous, process, options.within, road)
         try:
             with _interruptible():
                 _begin(connection, process)
@@ -345,7 +318,7 @@ def _interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def main(words: list[str], deliver: Deliver = _deliver, check: Check = refuse_what_cannot_be_reached) -> int:
+def main(words: list[str], find_road: FindRoad = road_to) -> int:
     """Carry out the command, and return the exit status."""
     try:
         options = Options(*_core.read_attach_words(words))
@@ -360,7 +333,7 @@ def main(words: list[str], deliver: Deliver = _deliver, check: Check = refuse_wh
                 _print_line(missing)
             return _FAILED if missing else 0
         signal.signal(signal.SIGTERM, _interrupt)
-        record(options, deliver, check)
+        record(options, find_road)
     except _core.Error as error:
         _print_line(str(error))
         return _WRONG_USAGE

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         version: str
         run: str
         seconds: float  # 0: until the command ends it
+        frames: int  # calls between the program and the script
 
 
 def load_from(directory: str) -> "ModuleType":
@@ -81,7 +82,8 @@ def attach(request: "Request") -> None:
             from timeloom import _core
 
             channel.settimeout(None)
-            innermost = sys._getframe(2).f_back  # inside this one: the script, and its calls
+            # Inside the program's call: those that have led to the script, the script, and its calls.
+            innermost = sys._getframe(2 + request["frames"]).f_back
             _core.begin_attached(request["run"], channel.fileno(), request["seconds"], innermost)
             channel.detach()
         except KeyboardInterrupt:

@@ -8,7 +8,15 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from timeloom._process import Process, Refused, find_process, no_permission, refuse_what_cannot_be_reached
+from timeloom._process import (
+    WITHOUT_DEBUGGER,
+    Process,
+    Refused,
+    find_process,
+    no_permission,
+    refuse_other_python,
+    refuse_unwilling,
+)
 
 
 class Frame(NamedTuple):
@@ -125,7 +133,8 @@ def text_of(process: Process, threads: Iterable[Thread]) -> str:
 def dump(pid: str) -> str:
     """Print the stacks of the process; what is missing. Raises Refused."""
     process = find_process(pid)
-    refuse_what_cannot_be_reached(process)
+    refuse_other_python(process, WITHOUT_DEBUGGER)
+    refuse_unwilling(process)
     stacks = read_stacks(process)
     os.write(1, text_of(process, stacks.threads).encode("utf-8", "backslashreplace"))
     return stacks.missing

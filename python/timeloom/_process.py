@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from timeloom._symbols import Interpreter, interpreter_in
 
-OLDEST = (3, 14)  # the first version that can be attached to
+OLDEST = (3, 12)  # the first version that can be recorded when it runs already
+WITHOUT_DEBUGGER = (3, 14)  # the first version that lets others in, and whose stacks can be read
 _VARIABLE = "PYTHON_DISABLE_REMOTE_DEBUG"
 
 
@@ -24,6 +25,8 @@ class Process(NamedTuple):
     executable: str
     interpreter: Interpreter
     user: int
+    file: str = ""  # of its Python, as it can be opened
+    mapped: str = ""  # the same, as /proc/PID/maps has it
 
 
 def find_process(text: str) -> Process:
@@ -56,12 +59,28 @@ def _look_at(pid: int) -> Process:
         )
     _refuse_other_place(pid, status)
     executable = os.readlink(f"/proc/{pid}/exe")
-    with open(f"/proc/{pid}/cmdline", "rb") as lines:
-        words = [os.fsdecode(word) for word in lines.read().split(b"\0")[:-1]]
-    interpreter = _interpreter_of(pid)
-    if interpreter is None:
+    with open(f"/proc/{pid}/cmdline", "rb") as command:
+        words = [os.fsdecode(word) for word in command.read().split(b"\0")[:-1]]
+    found = _interpreter_of(pid, executable)
+    if found is None:
+        _refuse_other_machine(pid)
         raise Refused(f"process {pid} ({status['Name']}) is not a Python program [TL615]")
-    return Process(pid, words, executable, interpreter, os.stat(f"/proc/{pid}").st_uid)
+    interpreter, path, mapped = found
+    return Process(pid, words, executable, interpreter, os.stat(f"/proc/{pid}").st_uid, path, mapped)
+
+
+def _machine_of(path: str) -> bytes:
+    """Return the kind of the program: its size of addresses and its processor."""
+    with open(path, "rb") as file:
+        header = file.read(20)
+    return header[:6] + header[18:20]
+
+
+def _refuse_other_machine(pid: int) -> None:
+    if _machine_of(f"/proc/{pid}/exe") != _machine_of("/proc/self/exe"):
+        raise Refused(
+            f"process {pid} is a program of another processor, or of 32 bits; start it with timeloom run [TL149]"
+        )
 
 
 def _refuse_other_place(pid: int, status: dict[str, str]) -> None:
@@ -77,18 +96,18 @@ def _refuse_other_place(pid: int, status: dict[str, str]) -> None:
         )
 
 
-def _interpreter_of(pid: int) -> Interpreter | None:
-    """Return the version, from the program or a library that it has loaded."""
+def _interpreter_of(pid: int, executable: str) -> tuple[Interpreter, str, str] | None:
+    """Return the version and the file that it is from, which is the program or a library that it has loaded."""
     with open(f"/proc/{pid}/maps", encoding="utf-8", errors="surrogateescape") as lines:
-        mapped = {line.split(None, 5)[5].rstrip("\n") for line in lines if line.count("/")}
-    libraries = sorted(path for path in mapped if "libpython" in os.path.basename(path))
-    for path in [f"/proc/{pid}/exe", *libraries]:
+        files = {line.split(None, 5)[5].rstrip("\n") for line in lines if line.count("/")}
+    libraries = sorted(path for path in files if "libpython" in os.path.basename(path))
+    for path, mapped in [(f"/proc/{pid}/exe", executable), *((path, path) for path in libraries)]:
         try:
             found = interpreter_in(path)
         except FileNotFoundError:  # replaced since it was loaded
             continue
         if found is not None:
-            return found
+            return found, path, mapped
     return None
 
 
@@ -135,23 +154,39 @@ def _python_of(process: Process) -> str:
     return called if same else process.executable
 
 
-def refuse_what_cannot_be_reached(process: Process) -> None:
-    """Check that the interpreters agree where they must, and that the other one permits it. Raises Refused."""
+def version_text(process: Process) -> str:
+    """Return the version of its Python, for a message."""
+    version = process.interpreter.version
+    kind = "t" if process.interpreter.free_threaded else ""
+    return "before 3.11" if version is None else ".".join(map(str, version)) + kind
+
+
+def refuse_other_python(process: Process, oldest: tuple[int, int] = OLDEST) -> None:
+    """Check that the interpreters agree where they must. Raises Refused."""
     pid, its = process.pid, process.interpreter
-    version = "before 3.11" if its.version is None else ".".join(map(str, its.version))
-    if its.version is None or its.version[:2] < OLDEST:
+    if its.version is None or its.version[:2] < oldest:
         raise Refused(
-            f"process {pid} runs Python {version}, and one that runs already can be reached from 3.14 on; "
+            f"process {pid} runs Python {version_text(process)}, and one that runs already can be reached from "
+            f"{oldest[0]}.{oldest[1]} on; start it with timeloom run [TL618]"
+        )
+    if its.free_threaded and its.version[:2] < WITHOUT_DEBUGGER:
+        raise Refused(
+            f"process {pid} runs Python {version_text(process)}, and one without a GIL can be reached from 3.14 on; "
             "start it with timeloom run [TL618]"
         )
     ours = sys.version_info[:3]
     free = bool(getattr(sys, "_is_gil_enabled", None)) and "t" in sys.abiflags
     if its.version[:2] != ours[:2] or its.free_threaded != free:
-        kind = "t" if its.free_threaded else ""
         raise Refused(
-            f"process {pid} runs Python {version}{kind}, this command {'.'.join(map(str, ours))}{'t' if free else ''}; "
+            f"process {pid} runs Python {version_text(process)}, this command {'.'.join(map(str, ours))}"
+            f"{'t' if free else ''}; "
             f"write: {shlex.join([_python_of(process), '-m', 'timeloom._attach', *sys.argv[1:]])} [TL618]"
         )
+
+
+def refuse_unwilling(process: Process) -> None:
+    """Check that the process, and the machine, let others in. Raises Refused."""
+    pid = process.pid
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             names = {entry.partition(b"=")[0] for entry in file.read().split(b"\0") if not entry.endswith(b"=")}

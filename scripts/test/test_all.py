@@ -46,6 +46,11 @@ def steps(found: list[pythons.Python]) -> list[Step]:
         Step("Python tests, each with each Python", python_tests("--all")),
         Step("Python tests in Debian unstable", ["make", "test-debian"], no_chroot()),
         Step("tests of races, 20 times each", python_tests("-m", "race"), variables={"RACE_ROUNDS": "20"}),
+        Step(
+            "100 cycles of attach in one process",
+            python_tests("tests/python/test_attach_gdb.py", "-k", "many_cycles"),
+            variables={"ATTACH_CYCLES": "100"},
+        ),
         Step("extension under ThreadSanitizer", ["make", "test-threads-sanitize"], no_sanitizer or ""),
         Step("16 and 64 ranks", python_tests("-m", "many_ranks", "-n", "0")),
         Step("CPython's tests", python_tests("-m", "cpython_suite")),

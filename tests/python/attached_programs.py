@@ -8,7 +8,10 @@ import time
 
 from streams import environment
 
+from timeloom._gdb import find_gdb
+
 REAL = sys.version_info >= (3, 14)  # there is sys.remote_exec
+BY_GDB = (3, 12) <= sys.version_info < (3, 14) and find_gdb() is not None
 
 # Runs scripts like sys.remote_exec(), where that is missing: started by a signal. Then it waits for a file NAME, calls
 # the function of that name, and renames the file to NAME-done.
@@ -61,13 +64,21 @@ os.close(os.open("ready", os.O_CREAT))
 DRIVER = """
 import os, signal, sys
 from timeloom import _attach
+from timeloom._road import Road
 
-def deliver(pid, script):
-    with open(f"script-{pid}", "w") as file:
-        file.write(script)
-    os.kill(pid, signal.SIGUSR2)
+class BySignal(Road):
+    def __init__(self, process):
+        self.pid = process.pid
 
-sys.exit(_attach.main(sys.argv[1:], deliver, lambda process: None))
+    def send(self, script):
+        with open(f"script-{self.pid}", "w") as file:
+            file.write(script)
+        os.kill(self.pid, signal.SIGUSR2)
+
+    def take_back(self):
+        self.send("/dev/null")
+
+sys.exit(_attach.main(sys.argv[1:], BySignal))
 """
 
 
@@ -129,6 +140,8 @@ class Attaching:
 
     def begun(self):
         line = self.process.stderr.readline()
+        if line.endswith(" [TL095]\n"):
+            line = self.process.stderr.readline()
         assert line.startswith("timeloom: recording process "), line + self.process.stderr.read()
         return line
 
@@ -144,6 +157,7 @@ class Attaching:
         """Return its last line."""
         said = self.process.communicate(timeout=120)
         assert (self.process.returncode, said[0]) == (status, ""), said
-        assert said[1].startswith("timeloom: ")
-        assert said[1].count("\n") == 1, said[1]
-        return said[1].removeprefix("timeloom: ").rstrip("\n")
+        lines = [line for line in said[1].splitlines() if not line.endswith(" [TL095]")]
+        assert len(lines) == 1, said[1]
+        assert lines[0].startswith("timeloom: ")
+        return lines[0].removeprefix("timeloom: ")

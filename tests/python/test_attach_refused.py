@@ -15,7 +15,7 @@ from attached_programs import until
 from streams import environment
 
 from timeloom import _dump, _process
-from timeloom._process import Interpreter, Process, Refused, find_process, refuse_what_cannot_be_reached
+from timeloom._process import Interpreter, Process, Refused, find_process, refuse_other_python, refuse_unwilling
 
 SLEEP = "import time; time.sleep(100)"
 
@@ -125,12 +125,14 @@ def test_a_thread_and_this_command(process):
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 14), reason="this Python can be reached")
-@pytest.mark.parametrize("option", [[], ["--dump"]])
-def test_a_python_that_is_too_old(timeloom_program, process, option, tmp_path):
+@pytest.mark.parametrize(("option", "oldest"), [([], "3.12"), (["--dump"], "3.14")])
+def test_a_python_that_is_too_old(timeloom_program, process, option, oldest, tmp_path):
+    if not option and sys.version_info >= (3, 12):
+        pytest.skip("this Python can be reached by gdb")
     one = process()
     version = ".".join(map(str, sys.version_info[:3]))
     assert attach(timeloom_program, *option, one.pid, cwd=tmp_path) == (
-        f"process {one.pid} runs Python {version}, and one that runs already can be reached from 3.14 on; "
+        f"process {one.pid} runs Python {version}, and one that runs already can be reached from {oldest} on; "
         "start it with timeloom run [TL618]"
     )
     assert os.listdir(tmp_path) == []
@@ -146,11 +148,15 @@ def running(process, interpreter=None):
 
 def test_other_versions(process):
     one = process()
-    said = reason(refuse_what_cannot_be_reached, running(one, Interpreter((3, 13, 1), False)))
+    said = reason(refuse_other_python, running(one, Interpreter((3, 11, 1), False)))
+    assert said.startswith(f"process {one.pid} runs Python 3.11.1, and one that runs already can be reached from 3.12 on")
+    said = reason(refuse_other_python, running(one, Interpreter((3, 13, 1), False)), (3, 14))
     assert said.startswith(f"process {one.pid} runs Python 3.13.1, and one that runs already can be reached from 3.14 on")
-    said = reason(refuse_what_cannot_be_reached, running(one, Interpreter(None, False)))
+    said = reason(refuse_other_python, running(one, Interpreter((3, 13, 1), True)))
+    assert said.startswith(f"process {one.pid} runs Python 3.13.1t, and one without a GIL can be reached from 3.14 on")
+    said = reason(refuse_other_python, running(one, Interpreter(None, False)))
     assert said.startswith(f"process {one.pid} runs Python before 3.11, and ")
-    said = reason(refuse_what_cannot_be_reached, running(one, Interpreter((3, 99, 1), True)))
+    said = reason(refuse_other_python, running(one, Interpreter((3, 99, 1), True)))
     assert said.startswith(f"process {one.pid} runs Python 3.99.1t, this command {sys.version_info.major}.")
     assert f"; write: {sys.executable} -m timeloom._attach" in said
 
@@ -172,14 +178,13 @@ def test_the_version_is_read_from_the_file_of_the_process(process):
     (["-X", "disable_remote_debug"], "", "was started with -X disable_remote_debug; start it without [TL619]"),
     (["-Xdisable-remote-debug"], "", "was started with -X disable_remote_debug; start it without [TL619]"),
 ])  # fmt: skip
-def test_a_process_that_keeps_everybody_out(process, monkeypatch, flags, variable, said):
-    monkeypatch.setattr(_process, "OLDEST", (3, 0))
+def test_a_process_that_keeps_everybody_out(process, flags, variable, said):
     one = process(sys.executable, *flags, "-c", SLEEP, env=environment({"PYTHON_DISABLE_REMOTE_DEBUG": variable}))
     until(lambda: open(f"/proc/{one.pid}/cmdline").read())  # noqa: SIM115
     if said is None:
-        refuse_what_cannot_be_reached(running(one))
+        refuse_unwilling(running(one))
     else:
-        assert reason(refuse_what_cannot_be_reached, running(one)) == f"process {one.pid} {said}"
+        assert reason(refuse_unwilling, running(one)) == f"process {one.pid} {said}"
 
 
 def as_other_user(function):

@@ -1,0 +1,119 @@
+"""The memory of another process: functions of its Python, and a place for a few bytes.
+
+Everything is read and written through /proc, while the process runs. The kernel asks for the permission that a debugger
+needs.
+"""
+
+import os
+import struct
+from typing import NamedTuple
+
+from timeloom._symbols import Segment, functions_in, segments_in
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_LINKER = 7  # AT_BASE
+
+
+class Mapping(NamedTuple):
+    """A line of /proc/PID/maps."""
+
+    begin: int
+    end: int
+    writable: bool
+    offset: int
+    path: str
+
+
+class Call(NamedTuple):
+    """A function in the memory of the process."""
+
+    address: int
+    size: int
+
+
+def _page(address: int) -> int:
+    return address // _PAGE * _PAGE
+
+
+def mappings_of(pid: int) -> list[Mapping]:
+    """Return the mapped files and other areas, by address. Raises OSError."""
+    found = []
+    with open(f"/proc/{pid}/maps", encoding="utf-8", errors="surrogateescape") as lines:
+        for line in lines:
+            words = line.rstrip("\n").split(None, 5)
+            begin, _, end = words[0].partition("-")
+            path = words[5] if len(words) > 5 else ""
+            found.append(Mapping(int(begin, 16), int(end, 16), "w" in words[1], int(words[2], 16), path))
+    return found
+
+
+def read_bytes(pid: int, address: int, size: int) -> bytes:
+    """Return what can be read of the bytes there. Raises OSError."""
+    memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.pread(memory, size, address)
+    finally:
+        os.close(memory)
+
+
+def write_bytes(pid: int, address: int, data: bytes) -> None:
+    """Raises OSError."""
+    memory = os.open(f"/proc/{pid}/mem", os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        if os.pwrite(memory, data, address) != len(data):
+            raise OSError("its memory cannot be written")
+    finally:
+        os.close(memory)
+
+
+def _starts(maps: list[Mapping]) -> list[Mapping]:
+    """Return the mappings with which a file begins."""
+    return [one for one in maps if one.offset == 0 and one.path.startswith("/")]
+
+
+def find_functions(pid: int, file: str, mapped: str, names: tuple[str, ...]) -> dict[str, Call]:
+    """Return the functions that the process has loaded from `file`, which its maps call `mapped`.
+
+    A missing function is left out; all are if the file has been replaced since then. Raises OSError.
+    """
+    image = functions_in(file, names)
+    begin = min((one.begin for one in _starts(mappings_of(pid)) if one.path == mapped), default=None)
+    if image is None or begin is None or not image.segments:
+        return {}
+    shift = begin - _page(image.segments[0].address)
+    for function in image.functions.values():
+        if read_bytes(pid, function.address + shift, len(function.code)) != function.code:
+            return {}
+    return {name: Call(one.address + shift, one.size) for name, one in image.functions.items()}
+
+
+def _linker(pid: int) -> int:
+    with open(f"/proc/{pid}/auxv", "rb") as file:
+        data = file.read()
+    pairs = struct.iter_unpack("@LL", data[: len(data) // 16 * 16])
+    return next((value for kind, value in pairs if kind == _LINKER), 0)
+
+
+def _behind(begin: int, segments: list[Segment]) -> int:
+    """Return the address behind the variables of a loaded file; 0: it has none."""
+    ends = [part.end for part in segments if part.writable]
+    return begin - _page(segments[0].address) + max(ends) if ends else 0
+
+
+def find_room(pid: int, size: int) -> int:
+    """Return the address of so many bytes that nothing uses, and that are 0; 0 if there is none. Raises OSError.
+
+    The variables of a program or library rarely end with a page. The rest of the last page is theirs alone, and nobody
+    looks at it. The dynamic linker is left out: it allocates its first memory there.
+    """
+    maps = mappings_of(pid)
+    linker = _linker(pid)
+    for start in _starts(maps):
+        if start.begin == linker:
+            continue
+        place = _behind(start.begin, segments_in(read_bytes(pid, start.begin, _PAGE)))
+        place = (place + 15) // 16 * 16
+        inside = any(one.writable and one.begin <= place < one.end for one in maps)
+        if inside and place + size <= _page(place) + _PAGE and not any(read_bytes(pid, place, size)):
+            return place
+    return 0
