@@ -111,6 +111,12 @@ std::optional<WaitingCause> cause_by_name(std::string_view name) {
   return {};
 }
 
+WaitingCause cause_in(const Region& region, WaitingCause seen) {
+  const auto by_name = cause_by_name(region.name);
+  return cause_of_region(region, seen, by_name.has_value(),
+                         by_name.value_or(WaitingCause::kUnknown));
+}
+
 std::vector<CauseTimes> causes_of_nodes(const profile::CallTree& tree,
                                         const profile::LocationFilter& filter,
                                         const std::vector<double>& waiting) {

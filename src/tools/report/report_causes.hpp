@@ -32,6 +32,9 @@ struct CauseTimes {
 // The cause by the name of a function that is known to wait; none: it is not.
 std::optional<WaitingCause> cause_by_name(std::string_view name);
 
+// The cause of waiting in this region, from the cause that was seen and the region's name.
+WaitingCause cause_in(const Region& region, WaitingCause seen);
+
 // By node; `waiting`: the seconds that each node waited, which its causes add up to. A cause that
 // was seen counts; where none was, and where the name tells more than the system does, the name of
 // the function counts.

@@ -30,6 +30,7 @@
 #include "tools/report/report_text.hpp"
 #include "tools/report/slowest_visits.hpp"
 #include "tools/report/source/report_source.hpp"
+#include "tools/report/threads/report_threads.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/wrong_usage.hpp"
@@ -410,10 +411,11 @@ int run_report(ReportOptions options) {
     print_line(wrong + "; see 'timeloom report --help' [TL401]");
     return kWrongUsage;
   }
-  if (of_a_part(options) &&
-      (options.slowest || options.io || options.gpu || options.memory || !options.metric.empty())) {
+  if (of_a_part(options) && (options.slowest || options.parallel || options.io || options.gpu ||
+                             options.memory || !options.metric.empty())) {
     print_line(
-        "--from and --to do not go with --slowest, --io, --gpu, --memory and --metric; see "
+        "--from and --to do not go with --slowest, --threads, --io, --gpu, --memory and --metric; "
+        "see "
         "'timeloom report --help' [TL401]");
     return kWrongUsage;
   }
@@ -423,6 +425,10 @@ int run_report(ReportOptions options) {
   }
   const std::filesystem::path run = open_run(options.run);
   if (options.slowest) return print_slowest(options, run);
+  if (options.parallel) {
+    const auto chosen = [&](const Definitions& all) { return selected(options, all); };
+    return print_threads(run, chosen, options.json, options.colour), kDone;
+  }
   if (options.mpi) return print_mpi(options, run);
   if (options.io) return print_io(options, run);
   if (options.gpu) return print_gpu(options, call_tree_of(run), run);

@@ -47,6 +47,9 @@ void add_options(CommandOptions& known, ReportOptions& options) {
               "Take source lines of files below this folder, too; can be repeated");
   known.flag("--slowest", options.slowest,
              "The slowest single visits with their parameters (of --function), from the trace");
+  known.flag("--threads", options.parallel,
+             "How many threads worked at once, what the others waited for (run --causes), and who "
+             "worked meanwhile");
   known.flag("--mpi", options.mpi,
              "Time in MPI, messages between processes, waiting for each other, load balance");
   known.flag("--io", options.io,
@@ -67,6 +70,7 @@ void add_options(CommandOptions& known, ReportOptions& options) {
              "Take from the times what measuring cost, as far as it is known");
   known.exclude("--compensate", "--function");
   known.exclude("--compensate", "--slowest");
+  known.exclude("--compensate", "--threads");
   known.flag("--json", options.json, "Print JSON, complete unless limited");
   known.flag("--csv", options.csv,
              "Print CSV, a row a thread and call path (--flat: region), complete unless limited");
@@ -82,6 +86,7 @@ std::string without_effect(const ReportOptions& options) {
       {options.by.has_value(), "--by"},
       {!options.function.empty() && !options.slowest, "--function"},
       {options.slowest, "--slowest"},
+      {options.parallel, "--threads"},
       {options.mpi, "--mpi"},
       {options.io, "--io"},
       {options.gpu, "--gpu"},

@@ -31,6 +31,7 @@ struct ReportOptions {
   bool with_source = false;
   std::vector<std::string> sources;
   bool slowest = false;
+  bool parallel = false;  // --threads
   bool mpi = false;
   bool io = false;
   bool gpu = false;

@@ -92,6 +92,11 @@ bool waits_by_name(const std::string& name) {
          std::ranges::any_of(kSelectors, ends);
 }
 
+bool is_waiting(const Region& region, bool measured) {
+  return is_suspension(region) || waits_for_threads(region) ||
+         (!measured && waits_by_name(region.name));
+}
+
 WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilter& filter,
                      const std::optional<CallCost>& cost) {
   WorkTimes times;
@@ -105,8 +110,7 @@ WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilte
   if (times.measured) add_measured(tree, filter, metric, times);
   std::vector<bool> waits;
   for (const Region& region : tree.definitions.regions) {
-    waits.push_back(is_suspension(region) || waits_for_threads(region) ||
-                    (!times.measured && waits_by_name(region.name)));
+    waits.push_back(is_waiting(region, times.measured));
   }
   for (std::size_t i = 0; i < totals.size(); ++i) {
     const RegionId region = tree.nodes[i].region;

@@ -40,6 +40,10 @@ struct WorkTimes {
 WorkTimes work_times(const profile::CallTree& tree, const profile::LocationFilter& filter,
                      const std::optional<CallCost>& cost = {});
 
+// Whether all time of the region counts as waiting, whatever a CPU clock shows. `measured`: the run
+// has measured waiting, so names do not matter.
+bool is_waiting(const Region& region, bool measured);
+
 // Whether functions of this name wait for something else: a lock, a thread, data, time.
 bool waits_by_name(const std::string& name);
 

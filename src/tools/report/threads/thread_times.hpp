@@ -1,0 +1,97 @@
+// How many threads of a run worked at once, and what the others waited for, from the events of a
+// trace.
+//
+// A sink for the events of a run. ThreadTimes follows the rules of RunSink; parallel() is for one
+// thread, after the replay. Between two events of a thread, its work is taken to be spread evenly
+// over the time less the measured waiting; waiting of less than 100 us is not measured. Throws
+// Error where the length of the run is not known.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/event.hpp"
+#include "core/waiting_metric.hpp"
+#include "tools/report/report_causes.hpp"
+#include "tools/report/threads/timeline.hpp"
+
+namespace timeloom::tools {
+
+struct ThreadRow {
+  LocationId location;
+  std::string name;
+  double working = 0;  // seconds
+  double waiting = 0;
+  CauseTimes causes;  // of the waiting
+};
+
+// Waiting of threads for something that others have, and the threads that worked meanwhile.
+struct HeldBack {
+  WaitingCause cause = WaitingCause::kGil;
+  double waiting = 0;  // seconds, of all threads together
+  struct By {
+    std::string name;
+    double seconds = 0;  // of the waiting
+  };
+  std::vector<By> by;  // the most first; none for a processor
+};
+
+struct Parallel {
+  double seconds = 0;  // of the run
+  double average = 0;  // threads that worked at once
+  // Of the time, by the number of threads that worked. Where that is not whole, it is divided
+  // between both neighbours: 1.2 threads are 0.8 of one and 0.2 of two.
+  std::vector<double> shares;
+  std::vector<ThreadRow> threads;  // with the most work first
+  std::vector<HeldBack> held;      // the longest first
+  bool measured = false;           // else waiting is told by names
+  bool has_causes = false;         // they were looked for while the program ran
+};
+
+class ThreadTimes final : public RunSink {
+ public:
+  explicit ThreadTimes(std::set<LocationId> locations) : locations_(std::move(locations)) {}
+
+  void begin(const Definitions& definitions) override;
+  std::unique_ptr<LocationSink> open_location(const Location& location) override;
+  void finish() override {}
+
+  Parallel parallel() const;
+
+  static constexpr std::size_t kSteps = 1 << 18;  // of the number of threads at work
+  static constexpr std::size_t kFew = 1 << 12;    // of a single thread
+  static constexpr std::array<WaitingCause, 2> kHeld = {WaitingCause::kGil, WaitingCause::kLock};
+
+ private:
+  class OneLocation;
+  enum class Use : std::uint8_t { kWork, kWaiting, kNothing };
+  struct Known {  // of a region
+    Use use = Use::kWork;
+    std::array<WaitingCause, kWaitingCauses> causes{};  // by the cause that was seen
+  };
+  struct Thread {
+    ThreadRow row;
+    std::uint32_t process = 0;
+    std::vector<double> working;                // by few steps
+    std::array<std::vector<double>, 2> held{};  // waiting, by few steps; empty: none
+  };
+  void add_held(const std::vector<const Thread*>& process, std::size_t cause,
+                std::map<std::string, double>& by) const;
+  HeldBack held_back(std::size_t cause) const;
+
+  std::set<LocationId> locations_;
+  const Definitions* definitions_ = nullptr;
+  std::vector<Known> known_;  // by region
+  std::uint64_t length_ = 1;  // ticks
+  bool measured_ = false;
+  std::mutex mutex_;
+  Timeline all_;
+  std::vector<Thread> threads_;
+};
+
+}  // namespace timeloom::tools

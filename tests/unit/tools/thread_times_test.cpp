@@ -1,0 +1,147 @@
+// How many threads worked at once, and the threads that worked while others waited.
+#include "tools/report/threads/thread_times.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "profile/story.hpp"
+
+namespace timeloom::tools {
+namespace {
+
+// A thread that enters a region at 0 and has these times in it: until when, and how many
+// milliseconds of the time since the last it waited for what.
+struct Part {
+  std::uint64_t until;
+  std::uint64_t waited = 0;
+  WaitingCause cause = WaitingCause::kUnknown;
+};
+
+// Ticks are milliseconds; the run is 1,000 long.
+Parallel parallel_of(const std::vector<std::vector<Part>>& threads, bool measured = true,
+                     const std::string& region = "f", std::uint32_t processes = 1) {
+  Definitions definitions;
+  definitions.clock = {1000, 100, 1000, {}};
+  if (measured) {
+    definitions.metrics = {waiting_metric(), cause_metric(WaitingCause::kGil)};
+  }
+  Region known;
+  known.name = known.canonical_name = region;
+  definitions.regions.push_back(known);
+  std::set<LocationId> all;
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    Location location;
+    location.id = LocationId{i};
+    location.name = "t" + std::to_string(i);
+    location.group = LocationGroupId{static_cast<std::uint32_t>(i) % processes};
+    definitions.locations.push_back(location);
+    all.insert(location.id);
+  }
+  definitions.groups.resize(processes);
+  ThreadTimes times(all);
+  times.begin(definitions);
+  for (std::size_t i = 0; i < threads.size(); ++i) {
+    const auto sink = times.open_location(definitions.locations[i]);
+    for (std::uint64_t last = 100; const Part& part : threads[i]) {
+      const std::vector<Event> events = {
+          {Timestamp{last}, EventKind::kEnter, 0, 0},
+          {Timestamp{last}, EventKind::kWaiting, static_cast<std::uint32_t>(part.cause),
+           part.waited * 1'000'000},
+          {Timestamp{100 + part.until}, EventKind::kLeave, 0, 0}};
+      sink->consume(events);
+      last = 100 + part.until;
+    }
+    sink->finish();
+  }
+  times.finish();
+  return times.parallel();
+}
+
+void expect_shares(const Parallel& parallel, const std::vector<double>& shares) {
+  ASSERT_EQ(parallel.shares.size(), shares.size());
+  double sum = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    EXPECT_NEAR(parallel.shares[i], shares[i], 1e-5) << i;
+    sum += parallel.shares[i] * static_cast<double>(i);
+  }
+  EXPECT_NEAR(parallel.average, sum, 1e-5);
+}
+
+TEST(ThreadTimes, TellHowManyThreadsWorkedAtOnce) {
+  expect_shares(parallel_of({{{1000}}, {{500}}}), {0, 0.5, 0.5});
+  expect_shares(parallel_of({{{250}}, {{1000, 1000}}}), {0.75, 0.25});
+  // Half of the time, spread evenly: both together are always one.
+  expect_shares(parallel_of({{{1000, 500}}, {{1000, 500}}}), {0, 1});
+  expect_shares(parallel_of({{{1000, 800}}}), {0.8, 0.2});
+}
+
+TEST(ThreadTimes, AreOfTheRunAlone) {
+  expect_shares(parallel_of({{{5000}}}), {0, 1});
+  EXPECT_DOUBLE_EQ(parallel_of({{{5000}}}).threads.front().working, 1);
+}
+
+TEST(ThreadTimes, TellWhoWorkedWhileOthersWaited) {
+  const auto gil = WaitingCause::kGil;
+  // 0 works in the first half, 1 in the second; each waits for the other.
+  const Parallel parallel = parallel_of({{{500}, {1000, 500, gil}}, {{500, 500, gil}, {1000}}});
+  expect_shares(parallel, {0, 1});
+  ASSERT_EQ(parallel.held.size(), 1u);
+  EXPECT_EQ(parallel.held.front().cause, gil);
+  EXPECT_NEAR(parallel.held.front().waiting, 1, 1e-9);
+  ASSERT_EQ(parallel.held.front().by.size(), 2u);
+  for (const HeldBack::By& by : parallel.held.front().by) EXPECT_NEAR(by.seconds, 0.5, 1e-6);
+}
+
+TEST(ThreadTimes, NameOneThreadThatHoldsAllOthersBack) {
+  const auto lock = WaitingCause::kLock;
+  const Parallel parallel = parallel_of({{{1000}}, {{1000, 1000, lock}}, {{1000, 1000, lock}}});
+  ASSERT_EQ(parallel.held.size(), 1u);
+  ASSERT_EQ(parallel.held.front().by.size(), 1u);
+  EXPECT_EQ(parallel.held.front().by.front().name, "t0");
+  EXPECT_NEAR(parallel.held.front().by.front().seconds, 2, 1e-6);
+}
+
+TEST(ThreadTimes, OfOtherProcessesHoldNobodyBack) {
+  const Parallel parallel =
+      parallel_of({{{1000}}, {{1000, 1000, WaitingCause::kGil}}}, true, "f", 2);
+  ASSERT_EQ(parallel.held.size(), 1u);
+  EXPECT_TRUE(parallel.held.front().by.empty());
+}
+
+TEST(ThreadTimes, CountAMissingProcessor) {
+  const Parallel parallel = parallel_of({{{1000, 400, WaitingCause::kProcessor}}});
+  ASSERT_EQ(parallel.held.size(), 1u);
+  EXPECT_EQ(parallel.held.front().cause, WaitingCause::kProcessor);
+  EXPECT_NEAR(parallel.held.front().waiting, 0.4, 1e-9);
+  EXPECT_TRUE(parallel.held.front().by.empty());
+}
+
+TEST(ThreadTimes, GoByNamesWhereWaitingWasNotMeasured) {
+  const Parallel parallel = parallel_of({{{1000}}}, false, "time.sleep");
+  EXPECT_FALSE(parallel.measured);
+  expect_shares(parallel, {1});
+  EXPECT_NEAR(parallel.threads.front().causes[WaitingCause::kTime], 1, 1e-9);
+}
+
+TEST(ThreadTimes, LeaveOutTimeInWhichNothingWasRecorded) {
+  profile::Story story;
+  story.thread("main", "f +10 off +80 on +10 )");
+  story.definitions().clock = {1000, 100, 100, {}};
+  ThreadTimes times({LocationId{0}});
+  times.begin(story.definitions());
+  story.replay(times);
+  expect_shares(times.parallel(), {0.8, 0.2});
+}
+
+TEST(ThreadTimes, NeedTheLengthOfTheRun) {
+  profile::Story story;
+  story.thread("main", "f +10 )");
+  ThreadTimes times({});
+  EXPECT_ANY_THROW(times.begin(story.definitions()));
+}
+
+}  // namespace
+}  // namespace timeloom::tools
