@@ -14,6 +14,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 _PROGRAM = os.path.join(_PACKAGE, "bin", "timeloom")
 _OLDEST, _NEWEST = (3, 11), (3, 15)  # versions that this Timeloom supports
+_NAMES = {"pypy": "PyPy", "graalpy": "GraalPy", "rustpython": "RustPython"}
 
 
 def _version(tag: str) -> str:
@@ -27,7 +28,10 @@ def _is_for_this_python() -> bool:
 
 def _reason(error: ImportError) -> str:
     names = [name for name in os.listdir(_PACKAGE) if name.startswith("_core.")]
-    this = f"{'.'.join(map(str, sys.version_info[:3]))}{'t' if 't' in sys.abiflags else ''}"
+    this = f"{'.'.join(map(str, sys.version_info[:3]))}{'t' if 't' in getattr(sys, 'abiflags', '') else ''}"
+    kind = sys.implementation.name
+    if kind != "cpython":
+        return f"Timeloom measures CPython, and this is {_NAMES.get(kind, kind)} {this}; use python3 of CPython [TL601]"
     install = f"{shlex.quote(sys.executable)} -m pip install"
     if not _OLDEST <= sys.version_info[:2] <= _NEWEST:
         oldest, newest = (".".join(map(str, version)) for version in (_OLDEST, _NEWEST))

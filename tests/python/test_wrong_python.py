@@ -121,6 +121,16 @@ def test_a_newer_python_than_any_that_is_known(packages):
     assert (got.returncode, got.stderr) == (3, said(f"{reason}; write: {INSTALL} --upgrade timeloom"))
 
 
+@pytest.mark.parametrize(("kind", "name"), [("pypy", "PyPy"), ("other", "other")])
+def test_another_implementation_of_python(packages, kind, name):
+    (packages / "sitecustomize.py").write_text(
+        f"import sys\nsys.implementation.name = {kind!r}\n"  # the cache tag stays
+    )
+    got = run(packages, "-m", "timeloom", "program.py")
+    assert got.returncode == 3
+    assert got.stderr == said(f"Timeloom measures CPython, and this is {name} {THIS}; use python3 of CPython")
+
+
 def test_an_extension_that_does_not_load(packages):
     (packages / "timeloom" / f"_core{SUFFIX}").write_bytes(b"")
     got = run(packages, "-m", "timeloom", "program.py")
