@@ -12,6 +12,7 @@
 #include "tools/run/run_facts.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
+#include "weave/run.hpp"
 #include "weave/trace/trace_files.hpp"
 
 namespace timeloom::tools {
