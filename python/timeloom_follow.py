@@ -4,6 +4,7 @@ timeloom.pth imports it at the start of Python if TIMELOOM_PARENT names the spoo
 It lies outside of the package, so that a process that is not measured does not load the package.
 """
 
+import _imp
 import os
 import sys
 
@@ -23,7 +24,7 @@ _OWN_DOORS = ("timeloom", "scorep", "omnitrace", "rocprofsys")  # these start th
 _TAKE_VALUES = ("-X", "-W", "--check-hash-based-pycs")  # flags of the interpreter
 _MOST = 1 << 20  # bytes read to find a setting
 
-_noted: list[str] = []  # in a sub-interpreter: counted in this run
+_noted: list[str] = []  # in a sub-interpreter: recorded or counted in this run
 
 
 def _is_own_door(words: list[str]) -> bool:
@@ -89,6 +90,22 @@ def in_sub_interpreter() -> bool:
     return False
 
 
+def _is_joined() -> bool:
+    """Record the functions of this sub-interpreter from here on; False if they cannot be recorded.
+
+    The module lies in the file of the extension, whose state it shares. Nothing of it shows in sys.modules.
+    """
+    package = os.path.join(os.path.dirname(os.path.abspath(__file__)), "timeloom")
+    paths = [os.path.join(package, "_core" + suffix) for suffix in _imp.extension_suffixes()]
+    spec = type(__spec__)("timeloom._sub", None, origin=next(filter(os.path.exists, paths), None))
+    try:
+        module = _imp.create_dynamic(spec)
+        _imp.exec_dynamic(module)
+        return bool(module.join())
+    except Exception:  # the program must run in any case
+        return False
+
+
 def _is_run(status: os.stat_result) -> bool:
     """True if a directory is the run that the parent has named: as src/core/known_directory.hpp."""
     told = os.environ.get(_RUN_ID)
@@ -146,7 +163,7 @@ def follow() -> None:
     parent = os.environ[_VARIABLE]
     # The variable may name a spool of this process, if the process became another program meanwhile.
     if is_spool_of_this_process(parent) and in_sub_interpreter():
-        if not _noted:  # this module stays, since timeloom.pth may be read twice
+        if not _noted and not _is_joined():  # this module stays, since timeloom.pth may be read twice
             note_unmeasured(parent, b"i")
         _noted.append(parent)
         return

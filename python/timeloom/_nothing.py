@@ -1,4 +1,4 @@
-"""The functions of the extension in a sub-interpreter, where nothing is recorded: each of them does nothing.
+"""The functions of the extension in a sub-interpreter, where no region of the program is recorded: they do nothing.
 
 The extension keeps its state for one interpreter, but code that marks regions must run in others, too.
 """

@@ -47,7 +47,7 @@ inline constexpr char kLibraryDirectories[] = "timeloom::library_directories";
 inline constexpr char kProgramPackage[] = "timeloom::package";
 // The number of Python processes that were started by measured ones and not measured.
 inline constexpr char kUnmeasuredProcesses[] = "timeloom::unmeasured_processes";
-// The number of sub-interpreters in measured processes, which are never measured.
+// The number of sub-interpreters in measured processes that were not measured.
 inline constexpr char kSubInterpreters[] = "timeloom::sub_interpreters";
 // The number of monitoring events that libraries fired for objects that are not code objects.
 inline constexpr char kEventsLeftOut[] = "timeloom::events_left_out";

@@ -1,35 +1,12 @@
-"""Sub-interpreters: they are not recorded, one line reports it, and the program runs."""
+"""Sub-interpreters: their functions are recorded from 3.12 on; otherwise one line reports it. The program runs."""
 
 import subprocess
 import sys
 
 import pytest
+from interpreter_runs import COMMON, measured, said
 from profile_files import Profile, visits_by_region
-from streams import environment, run_python
-
-NEW = sys.version_info >= (3, 13)
-MODULE = "_interpreters" if NEW else "_xxsubinterpreters"
-
-# Both kinds: with a separate GIL, if available, and with the common one.
-COMMON = f"""
-import {MODULE} as interpreters, os, sys, threading
-
-def create(isolated):
-    if {NEW}:
-        return interpreters.create("isolated" if isolated else "legacy")
-    return interpreters.create(isolated=isolated)
-
-def run(interpreter, code):
-    said = interpreters.run_string(interpreter, code)
-    assert said is None, said
-
-def in_other(code, isolated=True):
-    interpreter = create(isolated)
-    run(interpreter, code)
-    interpreters.destroy(interpreter)
-
-def leaf(): pass
-"""
+from streams import INSTRUMENTERS, environment, run_python
 
 CALLS = """
 def inner(): pass
@@ -39,28 +16,15 @@ outer()
 """
 
 
-def measured(text, directory, *options):
-    program = directory / "program.py"
-    program.write_text(COMMON + text)
-    return run_python(["-m", "timeloom", "-o", "run", *options, program], directory)
-
-
-def said(done):
-    """The lines of Timeloom without the first one, which contains times, and the last one."""
-    lines = done.stderr.splitlines()
-    assert lines[-1] == "timeloom: next: timeloom report run", done.stderr
-    return lines[1:-1]
-
-
-INSTRUMENTERS = ["frame", "profile", "trace"]
-if sys.version_info >= (3, 12):
-    INSTRUMENTERS.insert(0, "monitoring")
+NOT_RECORDED = "timeloom: {} not recorded [TL002]"
+RECORDED = sys.version_info >= (3, 12)  # by sys.monitoring
+both_kinds = pytest.mark.parametrize("isolated", [True, False])
 
 
 @pytest.mark.parametrize("instrumenter", INSTRUMENTERS)
-@pytest.mark.parametrize("isolated", [True, False])
-def test_they_are_counted_and_the_program_runs(tmp_path, instrumenter, isolated):
-    """While the main interpreter is recorded, by threads that go from one to the other."""
+@both_kinds
+def test_they_are_recorded_or_counted(tmp_path, instrumenter, isolated):
+    """Together with the main interpreter, by threads that go from one to the other."""
     done = measured(
         f"""
 def work():
@@ -77,15 +41,20 @@ print("done")
         tmp_path, "--instrumenter", instrumenter,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
-    assert said(done) == ["timeloom: 3 sub-interpreters not recorded [TL002]"]
+    assert said(done) == ([] if RECORDED else [NOT_RECORDED.format("3 sub-interpreters")])
     profile = Profile(tmp_path / "run")
     visits = [visits_by_region(profile, location) for location in profile.locations]
     assert [counts.get("__main__.leaf", 0) for counts in visits] == [1000, 2, 2, 2]
-    assert not any("__main__.inner" in counts for counts in visits)
+    assert [counts.get("__main__.inner", 0) for counts in visits] == [0, *3 * [1000 if RECORDED else 0]]
 
+
+@pytest.mark.parametrize("options", [["--instrumenter", "dummy"], ["--overhead", "50%"]])
+def test_where_they_are_not_recorded_they_are_counted(tmp_path, options):
+    done = measured(f"in_other({CALLS!r})\n", tmp_path, *options)
+    assert NOT_RECORDED.format("1 sub-interpreter") in said(done)
 
 def test_report_and_info_say_it(tmp_path, timeloom_program):
-    measured("in_other('pass')\n", tmp_path)
+    measured("in_other('pass')\n", tmp_path, "--instrumenter", "dummy")
     for command in ("info", "report"):
         done = subprocess.run([timeloom_program, command, "run"], cwd=tmp_path, capture_output=True, text=True,
                               check=True, env=environment())  # fmt: skip
@@ -141,7 +110,7 @@ def test_code_that_marks_regions_runs_in_them(tmp_path, isolated):
     assert (done.stdout, done.stderr, done.returncode) == ("done\n", "", 0)
     done = measured(text, tmp_path)
     assert (done.stdout, done.returncode) == ("done\n", 0), done.stderr
-    assert said(done) == ["timeloom: 1 sub-interpreter not recorded [TL002]"]
+    assert said(done) == ([] if RECORDED else [NOT_RECORDED.format("1 sub-interpreter")])
 
 
 def test_a_process_ends_from_one_of_them(tmp_path):
@@ -160,5 +129,7 @@ with InterpreterPoolExecutor(2) as pool:
     print(list(pool.map(square, range(5))))
 """, tmp_path)  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "[0, 1, 4, 9, 16]\n"), done.stderr
-    (line,) = said(done)
-    assert line in ("timeloom: 1 sub-interpreter not recorded [TL002]", "timeloom: 2 sub-interpreters not recorded [TL002]")
+    assert said(done) == []
+    profile = Profile(tmp_path / "run")
+    visits = [visits_by_region(profile, location) for location in profile.locations]
+    assert sum(counts.get("squares.square", 0) for counts in visits) == 5

@@ -48,6 +48,14 @@ inline constexpr PyModuleDef_Slot kOneInterpreter =
     {0, nullptr};
 #endif
 
+// A module that each interpreter has for itself, also one with its own GIL.
+inline const PyModuleDef_Slot kAnyInterpreter =
+#if PY_VERSION_HEX >= 0x030c0000
+    {Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED};
+#else
+    {0, nullptr};
+#endif
+
 // The thread that runs; nullptr: none does. Needs no GIL.
 inline PyThreadState* running_thread() noexcept {
 #if PY_VERSION_HEX >= 0x030d0000

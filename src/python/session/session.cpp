@@ -23,6 +23,7 @@
 #include "python/observe/hooks/instrumenter.hpp"
 #include "python/observe/hooks/open_calls.hpp"
 #include "python/observe/hooks/reconcile.hpp"
+#include "python/observe/interpreters/sub_interpreters.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/observe/tasks/engine_tasks.hpp"
 #include "python/observe/tasks/greenlets.hpp"
@@ -76,6 +77,7 @@ void set_watching(bool on) noexcept {
   g_watching_session = on;
   g_instrumenting = on && g_session.plan.instrumenter != &kDummy;
   watch_closing(g_instrumenting);
+  observe_sub_interpreters(g_instrumenting);
   if (on && g_session.settings.flag(kSettings.gc)) {
     watch_collections();
   } else {
@@ -219,6 +221,7 @@ bool begin_observing(Session& session) {
 }
 
 void undo_hooks() {
+  admit_sub_interpreters(SubInterpreters::kNone);
   record::on_switch_of_recording(nullptr);
   record::on_new_space(nullptr);
   stop_timing_callbacks();
@@ -250,6 +253,7 @@ bool change_session(const Settings& settings) try {
   take_rules(plan);
   g_session.settings = settings;
   g_session.plan = std::move(plan);
+  admit_sub_interpreters(sub_interpreters_of(g_session.plan));
   if (watched) watch_again();
   return true;
 } catch (...) {
@@ -283,6 +287,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   session.left_out_before = events_left_out();
   session.started = true;
   g_session = std::move(session);
+  admit_sub_interpreters(sub_interpreters_of(g_session.plan));
   watch_process_end();
   record::on_switch_of_recording(switch_for_native_code);
   (void)take_callback_times();  // left by a measurement that was given up

@@ -68,6 +68,13 @@ SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
           .compiled_code = std::move(compiled_code)};
 }
 
+SubInterpreters sub_interpreters_of(const SessionPlan& plan) noexcept {
+  const bool recordable = kHasMonitoring && kHasGil && plan.instrumenter != &kDummy &&
+                          plan.rules.search.empty() && !plan.overhead_limit;
+  if (!recordable) return SubInterpreters::kNone;
+  return plan.window.any() ? SubInterpreters::kChanging : SubInterpreters::kFixed;
+}
+
 // Watched functions need their own rules.
 bool set_rules(const SessionPlan& plan, bool awaiting) {
   if (!plan.window.any()) return set_rules(plan.rules);

@@ -5,6 +5,7 @@
 
 #include "core/window.hpp"
 #include "python/observe/hooks/instrumenter.hpp"
+#include "python/observe/interpreters/sub_interpreters.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "record/metrics.hpp"
 #include "settings/inheritance.hpp"
@@ -28,6 +29,11 @@ void check_session(const Settings& settings);
 
 // REQUIRES: settings that both checks accept; otherwise it throws Error as they do.
 SessionPlan plan_session(const Settings& settings, const FilterSource& filter);
+
+// Whether sub-interpreters are recorded. Not where functions are left out by objects of the main
+// interpreter, or throttled by its calls, nor where threads of one interpreter record at the same
+// time.
+SubInterpreters sub_interpreters_of(const SessionPlan& plan) noexcept;
 
 // Uses the rules of the recording for all decisions, or (`awaiting`) the rules that record nothing
 // until the region of a window is entered. False when the interpreter lacks room for them.

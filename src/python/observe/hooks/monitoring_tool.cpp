@@ -47,29 +47,15 @@ std::string holders(PyObject* api) {
   return joined;
 }
 
-// 3 and 4 are free for everybody; debuggers, coverage tools, profilers and
-// optimizers are entitled to the others.
 int take_tool(PyObject* api) {
-  constexpr int kTools[] = {4, 3, 5, 1, 0, 2};
-  for (const int tool : kTools) {
-    const Ref taken(PyObject_CallMethod(api, "use_tool_id", "is", tool, kName));
-    if (taken) return tool;
-    if (!PyErr_ExceptionMatches(PyExc_ValueError)) return -1;
-    PyErr_Clear();
-  }
+  const int tool = take_free_tool(api);
+  if (tool >= 0 || PyErr_Occurred() != nullptr) return tool;
   const std::string names = holders(api);
   PyErr_Format(g_error,
                "every tool id of sys.monitoring is taken by other tools (%s); choose another "
                "instrumenter (--instrumenter frame) [TL014]",
                names.c_str());
   return -1;
-}
-
-// The program may have freed the id and taken it for itself.
-bool is_ours(PyObject* api) {
-  const Ref name(PyObject_CallMethod(api, "get_tool", "i", g_tool));
-  PyErr_Clear();
-  return is_text(name.get(), kName);
 }
 
 bool register_all(PyObject* api, std::span<const MonitoringEvent> events) {
@@ -132,7 +118,7 @@ void forget_registered() {
 
 void release_tool(PyObject* api) {
   const ErrorGuard guard;
-  if (is_ours(api)) {
+  if (has_own_tool(api, g_tool)) {
     const Ref cleared(PyObject_CallMethod(api, "set_events", "ii", g_tool, 0));
     PyErr_Clear();
     const Ref freed(PyObject_CallMethod(api, "free_tool_id", "i", g_tool));
@@ -143,6 +129,25 @@ void release_tool(PyObject* api) {
 }
 
 }  // namespace
+
+// 3 and 4 are free for everybody; debuggers, coverage tools, profilers and
+// optimizers are entitled to the others.
+int take_free_tool(PyObject* api) noexcept {
+  constexpr int kTools[] = {4, 3, 5, 1, 0, 2};
+  for (const int tool : kTools) {
+    const Ref taken(PyObject_CallMethod(api, "use_tool_id", "is", tool, kName));
+    if (taken) return tool;
+    if (!PyErr_ExceptionMatches(PyExc_ValueError)) return -1;
+    PyErr_Clear();
+  }
+  return -1;
+}
+
+bool has_own_tool(PyObject* api, int tool) noexcept {
+  const Ref name(PyObject_CallMethod(api, "get_tool", "i", tool));
+  PyErr_Clear();
+  return is_text(name.get(), kName);
+}
 
 bool subscribe(std::span<const MonitoringEvent> events) {
   PyObject* api = monitoring();

@@ -17,6 +17,12 @@ struct MonitoringEvent {
 // sys.monitoring.DISABLE, once subscribe() has succeeded.
 extern PyObject* g_disable;
 
+// In any interpreter; `api`: its sys.monitoring. Takes a free tool id under our name; -1: there is
+// none, or an exception is set.
+int take_free_tool(PyObject* api) noexcept;
+// Whether the tool has our name: the program may have freed the id and taken it for itself.
+bool has_own_tool(PyObject* api, int tool) noexcept;
+
 // Takes a free tool id and registers the callbacks; at most one subscription at
 // a time. False with a Python exception set when it cannot be had.
 bool subscribe(std::span<const MonitoringEvent> events);

@@ -98,7 +98,7 @@ std::string shipped_file(std::string file, PyObject* globals) {
 }
 
 bool is_command(PyCodeObject* code, const std::string& module) {
-  return g_command_of != nullptr && module == "__main__" &&
+  return in_main_interpreter() && g_command_of != nullptr && module == "__main__" &&
          is_text(code->co_filename, "<string>") && is_text(code->co_qualname, "<module>");
 }
 
@@ -220,6 +220,26 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept {
     return word;
   } catch (const std::exception&) {
     return kExcluded;  // out of memory: this call is not recorded, the next may be
+  }
+}
+
+EventWord decide_in_sub_interpreter(PyCodeObject* code, PyObject* globals,
+                                    Py_ssize_t index) noexcept {
+  const RegistrationTimer timer;
+  g_registrations.fetch_add(1, std::memory_order_relaxed);
+  const ErrorGuard guard;
+  try {
+    EventWord word = kExcluded;
+    if (globals != nullptr) {
+      Region region = code_region(code, globals);
+      const Decision decision = decide_region(code, region);
+      if (rules().said != 0) print_decision(region, decision);
+      word = decision.word;
+    }
+    store_code_extra(code, index, word);
+    return word;
+  } catch (const std::exception&) {
+    return kExcluded;  // as above
   }
 }
 

@@ -116,6 +116,12 @@ Registrations registrations() noexcept;
 // is found by its file.
 EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept;
 
+// The same in a sub-interpreter, for its own code objects, which keep the word at `index`. None is
+// watched, and C code, which has no globals, is excluded. Touches nothing that needs the GIL of the
+// main interpreter. REQUIRES: the rules have no SearchFilter.
+EventWord decide_in_sub_interpreter(PyCodeObject* code, PyObject* globals,
+                                    Py_ssize_t index) noexcept;
+
 // Enters the region of a code object whose known_word() is `word`, and keeps that the running
 // measurement has defined it.
 void enter_code(PyCodeObject* code, EventWord word) noexcept;

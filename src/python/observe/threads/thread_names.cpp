@@ -66,10 +66,21 @@ std::string thread_name(const Ref& thread) {
   return name && PyUnicode_Check(name.get()) ? utf8_text(name.get()) : std::string{};
 }
 
+// From the objects of that interpreter alone. Before 3.12 the thread that runs may be another one.
+std::string name_in_sub_interpreter() {
+  if (!kHasMonitoring || python::running_thread() == nullptr) return {};
+  const ErrorGuard guard;
+  const Unobserved nothing_of_this;
+  std::string name = thread_name(thread_of_bootstrap());
+  PyErr_Clear();
+  if (name.empty()) name = thread_name(running_thread(static_cast<std::uintptr_t>(pthread_self())));
+  PyErr_Clear();
+  return name;
+}
+
 std::string name_this_thread(std::uint32_t location) {
-  // A thread that ends may record without a thread state, one of a sub-interpreter with another
-  // GIL.
-  if (!in_main_interpreter()) return {};
+  // A thread that ends may record without a thread state.
+  if (!in_main_interpreter()) return name_in_sub_interpreter();
   const ErrorGuard guard;
   const Unobserved nothing_of_this;
   const CriticalSection critical;

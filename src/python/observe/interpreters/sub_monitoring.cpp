@@ -1,0 +1,140 @@
+// How a sub-interpreter joins the measurement: its subscription to sys.monitoring, and the
+// callbacks, which are functions of its own module.
+#include "python/observe/interpreters/sub_monitoring.hpp"
+
+#include <string>
+
+#include "python/interpreter/print_line.hpp"
+#include "python/observe/hooks/event_code.hpp"
+#include "python/observe/hooks/monitoring_tool.hpp"
+#include "python/observe/interpreters/sub_interpreters.hpp"
+#include "python/observe/interpreters/sub_regions.hpp"
+#include "python/observe/regions/code_regions.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+PyObject* none_of_sub() noexcept { return Py_NewRef(Py_None); }
+
+// Borrowed, from this interpreter.
+PyObject* monitoring_of_sub() noexcept { return PySys_GetObject("monitoring"); }
+
+void leave_tool(SubInterpreter& sub) noexcept {
+  if (!sub.joined) return;
+  const ErrorGuard guard;
+  sub.joined = false;
+  PyObject* const api = monitoring_of_sub();
+  if (api == nullptr || !has_own_tool(api, sub.tool)) return;
+  const Ref cleared(PyObject_CallMethod(api, "set_events", "ii", sub.tool, 0));
+  PyErr_Clear();
+  const Ref freed(PyObject_CallMethod(api, "free_tool_id", "i", sub.tool));
+  PyErr_Clear();
+}
+
+void print_no_room() noexcept {
+  print_line("interpreter " + std::to_string(PyInterpreterState_GetID(PyInterpreterState_Get())) +
+             " is not recorded from here on: another library keeps data of its own in the place "
+             "of code objects that Timeloom needs [TL061]");
+}
+
+// Rules have changed, or nothing was observed for a while. False: it is no longer recorded.
+bool go_on(SubInterpreter& sub) noexcept {
+  const ErrorGuard guard;
+  const bool taken = take_rules(sub);
+  if (!taken) print_no_room();
+  const Ref again(taken ? PyObject_CallMethod(monitoring_of_sub(), "restart_events", nullptr)
+                        : nullptr);
+  PyErr_Clear();
+  if (!again) leave_tool(sub);
+  return static_cast<bool>(again);
+}
+
+// Whether an event is recorded. When the measurement has ended, the interpreter leaves it.
+bool takes_event(SubInterpreter& sub) noexcept {
+  if (!sub_interpreters_observed()) [[unlikely]] {
+    if (!record::active()) leave_tool(sub);
+    return false;
+  }
+  return sub.epoch == sub_interpreters_epoch() || go_on(sub);
+}
+
+using Handle = SubEvent (*)(SubInterpreter&, PyCodeObject*) noexcept;
+
+// `kMayCease`: the interpreter takes DISABLE for this kind of event.
+template <Handle kHandle, bool kMayCease>
+PyObject* on_sub_event(PyObject* module, PyObject* const* arguments, Py_ssize_t) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
+  SubInterpreter& sub = sub_interpreter_of(module);
+  if (!takes_event(sub)) return none_of_sub();
+  const SubEvent event = kHandle(sub, code_argument(arguments));
+  if (PyErr_Occurred() != nullptr) return nullptr;  // see call_of_resume
+  return kMayCease && event == SubEvent::kNotAgain ? Py_NewRef(sub.disable) : none_of_sub();
+}
+
+template <Handle kHandle, bool kMayCease>
+PyCFunction sub_function() noexcept {
+  return reinterpret_cast<PyCFunction>(
+      reinterpret_cast<void (*)()>(&on_sub_event<kHandle, kMayCease>));
+}
+
+constexpr Handle kEnters = enter_in_sub_interpreter, kLeaves = leave_in_sub_interpreter;
+// Named as the events are. PY_THROW and PY_UNWIND cannot be disabled for one place.
+PyMethodDef kSubEvents[] = {
+    {"PY_START", sub_function<kEnters, true>(), METH_FASTCALL, nullptr},
+    {"PY_RESUME", sub_function<kEnters, true>(), METH_FASTCALL, nullptr},
+    {"PY_RETURN", sub_function<kLeaves, true>(), METH_FASTCALL, nullptr},
+    {"PY_YIELD", sub_function<kLeaves, true>(), METH_FASTCALL, nullptr},
+    {"PY_THROW", sub_function<kEnters, false>(), METH_FASTCALL, nullptr},
+    {"PY_UNWIND", sub_function<kLeaves, false>(), METH_FASTCALL, nullptr},
+};
+
+// The interpreter's number of the event; -1 with a Python exception set.
+long register_event(PyObject* api, int tool, PyMethodDef& method, PyObject* module) {
+  const Ref names(PyObject_GetAttrString(api, "events"));
+  const Ref number(names ? PyObject_GetAttrString(names.get(), method.ml_name) : nullptr);
+  const Ref function(number ? PyCFunction_New(&method, module) : nullptr);
+  const Ref old(function ? PyObject_CallMethod(api, "register_callback", "iOO", tool, number.get(),
+                                               function.get())
+                         : nullptr);
+  return old ? PyLong_AsLong(number.get()) : -1;
+}
+
+bool register_events(PyObject* api, int tool, PyObject* module) {
+  long all = 0;
+  for (PyMethodDef& method : kSubEvents) {
+    const long number = register_event(api, tool, method, module);
+    if (number < 0) return false;
+    all |= number;
+  }
+  return static_cast<bool>(Ref(PyObject_CallMethod(api, "set_events", "il", tool, all)));
+}
+
+// False: nothing is recorded in the interpreter, for lack of a tool or of memory.
+bool join(SubInterpreter& sub, PyObject* module) {
+  PyObject* const api = monitoring_of_sub();
+  if (api == nullptr || !take_rules(sub)) return false;
+  // An object of all interpreters, which lives as long as the process.
+  sub.disable = Ref(PyObject_GetAttrString(api, "DISABLE")).get();
+  sub.tool = sub.disable == nullptr ? -1 : take_free_tool(api);
+  if (sub.tool < 0) return false;
+  sub.joined = true;
+  if (register_events(api, sub.tool, module)) return true;
+  leave_tool(sub);
+  return false;
+}
+
+}  // namespace
+
+bool join_measurement_from(PyObject* module) noexcept {
+  SubInterpreter& sub = sub_interpreter_of(module);
+  const bool may = record::active() && !in_main_interpreter() &&
+                   sub_interpreters_admitted() != SubInterpreters::kNone;
+  if (!may || sub.joined) return sub.joined;
+  const bool joined = join(sub, module);
+  PyErr_Clear();
+  if (joined && sub_interpreters_observed()) enter_sub_interpreter(sub);
+  return joined;
+}
+
+}  // namespace timeloom::python

@@ -1,0 +1,12 @@
+// The part of a sub-interpreter in the measurement. Needs an attached thread state of it.
+#pragma once
+
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+
+// Observes the interpreter that `module`, timeloom._sub, was loaded in, until the measurement ends.
+// False: it is not recorded.
+bool join_measurement_from(PyObject* module) noexcept;
+
+}  // namespace timeloom::python

@@ -1,0 +1,22 @@
+// The events of a sub-interpreter's code objects. Needs an attached thread state of the
+// interpreter. Throws nothing.
+#pragma once
+
+#include "python/observe/interpreters/sub_state.hpp"
+
+namespace timeloom::python {
+
+// How a function that is not recorded is to be treated.
+enum class SubEvent : std::uint8_t {
+  kSeen,      // as long as the interpreter lives
+  kNotAgain,  // it need not be reported again from this place
+};
+
+// A call begins or resumes. The outermost one of its thread enters the interpreter's region, too.
+SubEvent enter_in_sub_interpreter(SubInterpreter& sub, PyCodeObject* code) noexcept;
+// It returns, yields or unwinds.
+SubEvent leave_in_sub_interpreter(SubInterpreter& sub, PyCodeObject* code) noexcept;
+// Enters the region of the interpreter for the calls that run now.
+void enter_sub_interpreter(SubInterpreter& sub) noexcept;
+
+}  // namespace timeloom::python

@@ -1,0 +1,37 @@
+// One sub-interpreter, as the state of its module timeloom._sub: made by zeroing, and freed with
+// the module. Needs the GIL of the interpreter.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+
+#include "python/interpreter/compat.hpp"
+#include "record/open_stack.hpp"
+
+namespace timeloom::python {
+
+struct SubInterpreter {
+  static constexpr std::size_t kIndices = 256;  // CPython has no more
+
+  bool joined;
+  int tool;                       // of sys.monitoring
+  PyObject* disable;              // sys.monitoring.DISABLE
+  std::uint64_t epoch;            // sub_interpreters_epoch() when the rules were taken
+  Py_ssize_t index;               // where code objects keep what these rules decide
+  std::bitset<kIndices> indices;  // that the interpreter has given us
+  std::uint64_t region;           // of the interpreter: as a code object keeps its own
+};
+
+inline SubInterpreter& sub_interpreter_of(PyObject* module) noexcept {
+  return *static_cast<SubInterpreter*>(PyModule_GetState(module));
+}
+// The token of the interpreter's region.
+inline record::Token token_of(const SubInterpreter& sub) noexcept {
+  return reinterpret_cast<record::Token>(&sub);
+}
+
+// Takes the rules in force, and the number of the measurement. False: the interpreter has no room
+// for their decisions.
+bool take_rules(SubInterpreter& sub) noexcept;
+
+}  // namespace timeloom::python
