@@ -10,6 +10,7 @@ import sys
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING
 if TYPE_CHECKING:
+    from types import ModuleType
     from typing import Literal
 
     _Role = Literal["worker", "server", "rank", "program"]
@@ -24,6 +25,7 @@ _OWN_DOORS = ("timeloom", "scorep", "omnitrace", "rocprofsys")  # these start th
 _TAKE_VALUES = ("-X", "-W", "--check-hash-based-pycs")  # flags of the interpreter
 _MOST = 1 << 20  # bytes read to find a setting
 
+sub_module: "ModuleType | None" = None  # in a sub-interpreter that is recorded: timeloom._sub
 _noted: list[str] = []  # in a sub-interpreter: recorded or counted in this run
 
 
@@ -95,15 +97,17 @@ def _is_joined() -> bool:
 
     The module lies in the file of the extension, whose state it shares. Nothing of it shows in sys.modules.
     """
+    global sub_module
     package = os.path.join(os.path.dirname(os.path.abspath(__file__)), "timeloom")
     paths = [os.path.join(package, "_core" + suffix) for suffix in _imp.extension_suffixes()]
     spec = type(__spec__)("timeloom._sub", None, origin=next(filter(os.path.exists, paths), None))
     try:
         module = _imp.create_dynamic(spec)
         _imp.exec_dynamic(module)
-        return bool(module.join())
+        sub_module = module if module.join() else None
     except Exception:  # the program must run in any case
         return False
+    return sub_module is not None
 
 
 def _is_run(status: os.stat_result) -> bool:

@@ -1,10 +1,13 @@
-"""The functions of the extension in a sub-interpreter, where no region of the program is recorded: they do nothing.
+"""The functions of the extension in a sub-interpreter. They do nothing where it is not recorded.
 
-The extension keeps its state for one interpreter, but code that marks regions must run in others, too.
+The extension keeps its state for one interpreter, but code that marks regions must run in others, too. Where the
+interpreter takes part in the measurement, its own module records regions and values.
 """
 
 from collections.abc import Callable
 from typing import Any
+
+import timeloom_follow
 
 
 class Error(RuntimeError):
@@ -15,8 +18,11 @@ def _nothing(*_: object, **__: object) -> None:
     pass
 
 
-counter = marker = region_begin = region_end = _nothing
-parameter_float = parameter_int = parameter_string = parameter_uint = _nothing
+_sub = timeloom_follow.sub_module
+counter, marker = (getattr(_sub, name, _nothing) for name in ("counter", "marker"))
+region_begin, region_end = (getattr(_sub, name, _nothing) for name in ("region_begin", "region_end"))
+parameter_float, parameter_int = (getattr(_sub, name, _nothing) for name in ("parameter_float", "parameter_int"))
+parameter_string, parameter_uint = (getattr(_sub, name, _nothing) for name in ("parameter_string", "parameter_uint"))
 disable_recording = enable_recording = pause = resume = _nothing
 
 
@@ -31,7 +37,7 @@ def recording() -> bool:
 
 
 class unrecorded:
-    """A block like any other."""
+    """A block like any other: it is recorded."""
 
     def __enter__(self) -> Any:
         return self
@@ -40,14 +46,21 @@ class unrecorded:
         pass
 
 
-class region(unrecorded):
-    """A block, or a decorator that returns the function."""
+class region:
+    """A block, or a decorator that returns the function, which is recorded under its own name."""
 
     def __new__(cls, named: Any, /) -> Any:
         return named if callable(named) else super().__new__(cls)
 
     def __init__(self, named: str, /) -> None:
         self.name = named
+
+    def __enter__(self) -> Any:
+        region_begin(self.name)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        region_end(self.name)
 
     def __call__(self, function: Callable[..., Any], /) -> Callable[..., Any]:
         return function

@@ -133,6 +133,61 @@ for thread in threads: thread.join()
     assert calls_by_interpreter(tmp_path / "run", "inner") == {"interpreter 1": 200}
 
 
+MARKS = """
+import timeloom
+def work():
+    with timeloom.region("block") as block:
+        timeloom.parameter_int("small", -7)
+        timeloom.parameter_int("large", 1 << 70)
+        timeloom.parameter_uint("natural", 1 << 63)
+        timeloom.parameter_float("part", 0.5)
+        timeloom.parameter_string("text", "ä")
+        timeloom.region_begin("open")
+        timeloom.counter("level", 1.5, unit="s")
+        timeloom.counter("count", 3)
+    timeloom.region_end("open")  # the block has closed it
+    timeloom.marker("here")
+for _ in range(2): work()
+for wrong in (timeloom.region_begin, timeloom.region_end, timeloom.marker):
+    try:
+        wrong(1)
+    except TypeError as error:
+        assert str(error) == f"{wrong.__name__}() takes a str, not int"
+    else:
+        assert False
+"""
+
+
+def events_in_work(run):
+    """The events between enter and leave of __main__.work, without times, and the markers."""
+    (spool,) = spools_of(run)
+    events, depth = [], 0
+    for kind, name, *values in spool.events(0):
+        if (kind, name) == ("leave", "__main__.work"):
+            depth -= 1
+        if depth:
+            events.append((kind, name, values[0] if kind.startswith(("parameter", "metric")) else None))
+        if (kind, name) == ("enter", "__main__.work"):
+            depth += 1
+    return events, [marker[-1] for marker in spool.markers]
+
+
+@both_kinds
+def test_regions_and_values_that_the_program_marks(tmp_path, isolated):
+    """As in the main interpreter."""
+    program = tmp_path / "marks.py"
+    program.write_text(MARKS)
+    run_python(["-m", "timeloom", "--no-weave", "-o", "expected", program], tmp_path)
+    expected, markers = events_in_work(tmp_path / "expected")
+    done = measured(f"in_other({MARKS!r}, {isolated})", tmp_path, "--no-weave")
+    assert done.returncode == 0, done.stderr
+    found, found_markers = events_in_work(tmp_path / "run")
+    assert (found, found_markers) == (expected, markers)
+    assert [event[:2] for event in found if event[0] in ("enter", "leave")] == 2 * [
+        ("enter", "block"), ("enter", "open"), ("leave", "open"), ("leave", "block")
+    ]  # fmt: skip
+
+
 @both_kinds
 def test_excluded_functions(tmp_path, isolated):
     """Also if the same function is called from inside and from outside of the interpreter."""

@@ -3,6 +3,7 @@
 #include "python/interpreter/compat.hpp"
 #include "python/observe/interpreters/sub_monitoring.hpp"
 #include "python/observe/interpreters/sub_state.hpp"
+#include "python/observe/interpreters/sub_user_api.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -16,7 +17,12 @@ PyMethodDef kSubMethods[] = {
      "Record the functions of this interpreter from here on; False: it cannot be recorded."},
     {nullptr, nullptr, 0, nullptr}};
 
-PyModuleDef_Slot kSubSlots[] = {kAnyInterpreter, kWithoutGil, {0, nullptr}};
+void free_sub_module(void* module) { forget_sub_regions(static_cast<PyObject*>(module)); }
+
+PyModuleDef_Slot kSubSlots[] = {{Py_mod_exec, reinterpret_cast<void*>(add_sub_user_api)},
+                                kAnyInterpreter,
+                                kWithoutGil,
+                                {0, nullptr}};
 PyModuleDef kSubModule = {PyModuleDef_HEAD_INIT,
                           "timeloom._sub",
                           "The part of a sub-interpreter in the measurement of its process.",
@@ -25,7 +31,7 @@ PyModuleDef kSubModule = {PyModuleDef_HEAD_INIT,
                           kSubSlots,
                           nullptr,
                           nullptr,
-                          nullptr};
+                          free_sub_module};
 
 }  // namespace
 }  // namespace timeloom::python

@@ -4,11 +4,19 @@
 
 #include <bitset>
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "python/interpreter/compat.hpp"
 #include "record/open_stack.hpp"
+#include "timeloom/timeloom.h"
 
 namespace timeloom::python {
+
+// The regions that the interpreter's program has marked.
+struct SubRegions {
+  std::map<std::string, timeloom_region*> by_name;
+};
 
 struct SubInterpreter {
   static constexpr std::size_t kIndices = 256;  // CPython has no more
@@ -20,6 +28,7 @@ struct SubInterpreter {
   Py_ssize_t index;               // where code objects keep what these rules decide
   std::bitset<kIndices> indices;  // that the interpreter has given us
   std::uint64_t region;           // of the interpreter: as a code object keeps its own
+  SubRegions* regions;            // nullptr: none yet
 };
 
 inline SubInterpreter& sub_interpreter_of(PyObject* module) noexcept {
