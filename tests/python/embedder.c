@@ -13,6 +13,7 @@
 enum { kMost = 16 };
 
 static PyInterpreterState* interpreters[kMost];
+static PyThreadState* main_state;
 static PyThreadState* first_states[kMost];
 static int applications, threads, requests;
 
@@ -44,6 +45,15 @@ static PyThreadState* new_interpreter(int own_gil) {
 #endif
 }
 
+// Returns without a current state, and without a GIL.
+static void end_interpreter(PyThreadState* state) {
+  Py_EndInterpreter(state);
+#if PY_VERSION_HEX < 0x030c0000
+  PyThreadState_Swap(main_state);  // the GIL is held still
+  PyEval_SaveThread();
+#endif
+}
+
 static void* serve(void* number) {
   for (int i = 0; i < requests; ++i) {
     PyThreadState* state = PyThreadState_New(interpreters[(i + *(int*)number) % applications]);
@@ -66,7 +76,7 @@ int main(int argc, char** argv) {
   PyConfig_Clear(&config);
   run("import timeloom; measurement = timeloom.Measurement(output='run').start()");
 
-  PyThreadState* main_state = PyThreadState_Get();
+  main_state = PyThreadState_Get();
   for (int i = 0; i < applications; ++i) {
     PyEval_SaveThread();
     PyEval_RestoreThread(main_state);
@@ -85,7 +95,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
   for (int i = 0; i < applications; ++i) {
     PyEval_RestoreThread(first_states[i]);
-    Py_EndInterpreter(first_states[i]);  // leaves no state current
+    end_interpreter(first_states[i]);
   }
   PyEval_RestoreThread(main_state);
   run("measurement.finish()");
