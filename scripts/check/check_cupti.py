@@ -14,19 +14,19 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build" / "cupti"
-# For each version: packages, then the newest records of the kernel, copy, set and device.
+# For each version: packages, then the newest records of some kinds. The others have one name in all versions.
 VERSIONS = {
     "12.9": (
         ("nvidia-cuda-cupti-cu12==12.9.79", "nvidia-cuda-runtime-cu12==12.9.79"),
-        {"Kernel": "Kernel9", "Memcpy": "Memcpy6", "Memset": "Memset4", "Device": "Device5"},
+        {"Kernel": "Kernel9", "Memcpy": "Memcpy6", "Memset": "Memset4", "Device": "Device5", "Event": "CudaEvent2"},
     ),
     "13.0": (
         ("nvidia-cuda-cupti==13.0.85", "nvidia-cuda-runtime==13.0.96"),
-        {"Kernel": "Kernel10", "Memcpy": "Memcpy6", "Memset": "Memset4", "Device": "Device5"},
+        {"Kernel": "Kernel10", "Memcpy": "Memcpy6", "Memset": "Memset4", "Device": "Device5", "Event": "CudaEvent2"},
     ),
     "13.5": (
         ("nvidia-cuda-cupti==13.5.25", "nvidia-cuda-runtime==13.0.96"),
-        {"Kernel": "Kernel13", "Memcpy": "Memcpy7", "Memset": "Memset5", "Device": "Device6"},
+        {"Kernel": "Kernel13", "Memcpy": "Memcpy7", "Memset": "Memset5", "Device": "Device6", "Event": "CudaEvent3"},
     ),
 }
 WORK_FIELDS = {"start": "start", "end": "end", "device": "deviceId", "context": "contextId", "stream": "streamId",
@@ -38,14 +38,23 @@ RECORDS = (
                             "correlation": "correlationId"}),
     ("ActivityKernel", "Kernel", {"registers": "registersPerThread", "grid": "gridX", "block": "blockX",
                                   "static_shared": "staticSharedMemory", "dynamic_shared": "dynamicSharedMemory",
-                                  "name": "name", **WORK_FIELDS}),
+                                  "name": "name", "graph": "graphId", **WORK_FIELDS}),
     ("ActivityMemcpy", "Memcpy", {**COPY_FIELDS, **WORK_FIELDS}),
     ("ActivityMemcpyPeer", "MemcpyPtoP4", {**COPY_FIELDS, **WORK_FIELDS}),
     ("ActivityMemset", "Memset", {"bytes": "bytes", **WORK_FIELDS}),
+    ("ActivitySynchronization", "Synchronization2", {"type": "type", "start": "start", "end": "end",
+                                 "correlation": "correlationId", "context": "contextId", "stream": "streamId",
+                                 "event": "cudaEventId"}),
+    ("ActivityEvent", "Event", {"correlation": "correlationId", "context": "contextId", "stream": "streamId",
+                                     "event": "eventId"}),
+    ("ActivityMemory", "Memory4", {"operation": "memoryOperationType", "memory": "memoryKind", "address": "address",
+                                   "correlation": "correlationId", "bytes": "bytes", "time": "timestamp",
+                                   "device": "deviceId", "context": "contextId"}),
     ("ActivityDevice", "Device", {"memory": "globalMemorySize", "id": "id", "name": "name"}),
 )  # fmt: skip
 KINDS = {"kMemcpy": "MEMCPY", "kMemset": "MEMSET", "kKernel": "KERNEL", "kDriver": "DRIVER", "kRuntime": "RUNTIME",
-         "kDevice": "DEVICE", "kConcurrentKernel": "CONCURRENT_KERNEL", "kMemcpyPeer": "MEMCPY2"}  # fmt: skip
+         "kDevice": "DEVICE", "kConcurrentKernel": "CONCURRENT_KERNEL", "kMemcpyPeer": "MEMCPY2",
+         "kEvent": "CUDA_EVENT", "kSynchronization": "SYNCHRONIZATION", "kMemory": "MEMORY2"}  # fmt: skip
 # Only names are needed from this header of the compiler, which no small package contains.
 HOST_DEFINES = """\
 #define __align__(n) __attribute__((aligned(n)))
@@ -72,7 +81,8 @@ def headers(packages: tuple[str, ...], directory: pathlib.Path) -> list[pathlib.
 
 def check_text(newest: dict[str, str]) -> str:
     lines = ["#include <cstddef>", "#include <cuda.h>", "#include <cupti_activity.h>",
-             '#include "gpu/cuda/cupti_interface.hpp"', "using namespace timeloom::cuda;"]  # fmt: skip
+             '#include "gpu/cuda/cupti_interface.hpp"',
+             '#include "spool/gpu_format.hpp"', "using namespace timeloom::cuda;"]  # fmt: skip
     for ours, name, fields in RECORDS:
         theirs = "CUpti_Activity" + newest.get(name, name)
         for mine, their in fields.items():
@@ -80,6 +90,16 @@ def check_text(newest: dict[str, str]) -> str:
             if mine not in ("grid", "block"):  # three fields of NVIDIA's record
                 lines.append(f"static_assert(sizeof({ours}::{mine}) == sizeof({theirs}::{their}));")
     lines += [f"static_assert(int(ActivityKind::{k}) == CUPTI_ACTIVITY_KIND_{v});" for k, v in KINDS.items()]
+    for kind, memory in {"Pageable": "PAGEABLE", "Pinned": "PINNED", "Device": "DEVICE", "Managed": "MANAGED"}.items():
+        lines.append(f"static_assert(k{kind}Memory == CUPTI_ACTIVITY_MEMORY_KIND_{memory});")
+    for kind, word in {"Allocation": "ALLOCATION", "Release": "RELEASE"}.items():
+        lines.append(f"static_assert(k{kind} == CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_{word});")
+    waits = {"kForEvent": "EVENT_SYNCHRONIZE", "kOfQueue": "STREAM_WAIT_EVENT", "kForQueue": "STREAM_SYNCHRONIZE",
+             "kForContext": "CONTEXT_SYNCHRONIZE"}  # fmt: skip
+    for kind, word in waits.items():
+        ours, theirs = f"timeloom::spool::GpuWait::{kind}", f"CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_{word}"
+        lines.append(f"static_assert(int({ours}) == {theirs});")
+    lines.append("static_assert(timeloom::spool::kGpuNone == CUPTI_SYNCHRONIZATION_INVALID_VALUE);")
     lines.append("static_assert(kFlushForced == CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);")
     return "\n".join(lines) + "\n"
 

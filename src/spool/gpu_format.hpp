@@ -57,13 +57,15 @@ static_assert(sizeof(GpuId) == 8);
 
 enum class GpuPlaceKind : std::uint32_t { kThread = 0, kQueue = 1 };
 
+inline constexpr std::uint32_t kGpuNone = UINT32_MAX;
+
 struct GpuPlace {
   std::uint32_t id;
   GpuPlaceKind kind;
   std::uint64_t thread;  // of a thread: its id in the operating system
-  std::uint32_t device;  // of a queue
+  std::uint32_t device;  // of a queue; kGpuNone: not known
   std::uint32_t context;
-  std::uint64_t queue;
+  std::uint64_t queue;  // kGpuNone: all queues of the context
 };
 static_assert(sizeof(GpuPlace) == 32);
 
@@ -76,7 +78,7 @@ struct GpuLaunch {
   std::uint32_t registers;  // of a thread
   std::uint32_t static_shared;
   std::uint32_t dynamic_shared;
-  std::uint32_t reserved;
+  std::uint32_t graph;  // the graph that the kernel is a node of; 0: none
 };
 static_assert(sizeof(GpuLaunch) == 48);
 
@@ -88,13 +90,28 @@ struct GpuDevice {
 static_assert(sizeof(GpuDevice) == 16);
 
 enum class GpuRecordKind : std::uint8_t {
-  kCall = 1,    // of the vendor's library, on a thread; value: text
-  kKernel = 2,  // value: launch
-  kCopy = 3,    // value: bytes, detail: GpuCopy
-  kSet = 4      // value: bytes
+  kCall = 1,      // of the vendor's library, on a thread; value: text
+  kKernel = 2,    // value: launch
+  kCopy = 3,      // value: bytes, detail: GpuCopy
+  kSet = 4,       // value: bytes
+  kWait = 5,      // of a thread for a queue; value: event, detail: GpuWait
+  kEvent = 6,     // a call puts an event into a queue; value: event, without times
+  kAllocate = 7,  // in a context; value: bytes, detail: GpuMemory, end: the address
+  kRelease = 8    // the same
 };
 
-// Bits 0 to 3 of the detail of a copy; kGpuPageable is the bit for pageable memory of the host.
+enum class GpuWait : std::uint8_t {
+  kOther = 0,
+  kForEvent = 1,
+  kOfQueue = 2,  // the queue waits, and not the thread
+  kForQueue = 3,
+  kForContext = 4
+};
+
+enum class GpuMemory : std::uint8_t { kOther = 0, kDevice = 1, kManaged = 2, kHost = 3 };
+
+// Bits 0 to 3 of the detail of a copy. kGpuPageable and kGpuPinned are the bits for memory of the
+// host.
 enum class GpuCopy : std::uint8_t {
   kOther = 0,
   kHostToDevice = 1,
@@ -104,6 +121,7 @@ enum class GpuCopy : std::uint8_t {
   kPeerToPeer = 5
 };
 inline constexpr std::uint8_t kGpuPageable = 0x10;
+inline constexpr std::uint8_t kGpuPinned = 0x20;
 
 struct GpuRecord {
   std::uint64_t start;  // ticks
@@ -121,6 +139,16 @@ struct GpuRecord {
   constexpr GpuRecordKind kind() const noexcept { return static_cast<GpuRecordKind>(what >> 56); }
   constexpr std::uint8_t detail() const noexcept { return static_cast<std::uint8_t>(what >> 48); }
   constexpr std::uint64_t value() const noexcept { return what & kValue; }
+  constexpr bool is_work() const noexcept {
+    return kind() >= GpuRecordKind::kKernel && kind() <= GpuRecordKind::kSet;
+  }
+  constexpr bool is_of_memory() const noexcept {
+    return kind() == GpuRecordKind::kAllocate || kind() == GpuRecordKind::kRelease;
+  }
+  // The last time in the record; 0: none.
+  constexpr std::uint64_t last_ticks() const noexcept {
+    return is_of_memory() || end < start ? start : end;
+  }
 };
 static_assert(sizeof(GpuRecord) == 32);
 

@@ -53,7 +53,11 @@ bool is_defined(const GpuData& data, const GpuRecord& record) {
     case GpuRecordKind::kCall: return on_thread && record.value() < data.texts.size();
     case GpuRecordKind::kKernel: return !on_thread && record.value() < data.launches.size();
     case GpuRecordKind::kCopy:
-    case GpuRecordKind::kSet: return !on_thread;
+    case GpuRecordKind::kSet:
+    case GpuRecordKind::kWait:
+    case GpuRecordKind::kEvent:
+    case GpuRecordKind::kAllocate:
+    case GpuRecordKind::kRelease: return !on_thread;
   }
   return false;
 }

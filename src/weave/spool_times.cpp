@@ -57,7 +57,7 @@ void SpoolSource::set_lifetime(Process& process) {
   }
   for (const spool::GpuRecord& record : process.gpu_data.records) {
     // Without a start of its own, the process has no clock to compare this one with.
-    if (!known.empty()) known.push_back(std::max(record.start, record.end));
+    if (!known.empty() && record.last_ticks() != 0) known.push_back(record.last_ticks());
   }
   if (known.empty()) return;
   const auto [first, last] = std::minmax_element(known.begin(), known.end());

@@ -68,7 +68,18 @@ EXPORTED size_t other_bytes(void) { return g_bytes; }
 
 #else
 
-enum { kMemcpy = 1, kMemset = 2, kDriver = 4, kRuntime = 5, kDevice = 8, kKernel = 10, kPeer = 22 };
+enum {
+  kMemcpy = 1,
+  kMemset = 2,
+  kDriver = 4,
+  kRuntime = 5,
+  kDevice = 8,
+  kKernel = 10,
+  kPeer = 22,
+  kEvent = 36,
+  kWait = 38,
+  kMemory = 49
+};
 
 typedef void Request(uint8_t**, size_t*, size_t*);
 typedef void Complete(void*, uint32_t, uint8_t*, size_t, size_t);
@@ -125,6 +136,9 @@ static size_t size_of(uint32_t kind) {
     case kDevice: return 184;
     case kKernel: return 216;
     case kPeer: return 96;
+    case kEvent: return 56;
+    case kWait: return 56;
+    case kMemory: return 128;
     default: return 24;  // of a kind that nobody knows
   }
 }
@@ -137,11 +151,20 @@ EXPORTED int cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, uint8_t**
 }
 
 EXPORTED int cuptiGetCallbackName(uint32_t domain, uint32_t function, const char** name) {
-  static const char* const kRuntimeNames[] = {"cudaLaunchKernel_v7000", "cudaMemcpyAsync_v3020",
+  static const char* const kRuntimeNames[] = {"cudaLaunchKernel_v7000",
+                                              "cudaMemcpyAsync_v3020",
                                               "cudaMemsetAsync_v3020",
-                                              "cudaDeviceSynchronize_v3020", "cudaGetDevice_v3020"};
+                                              "cudaDeviceSynchronize_v3020",
+                                              "cudaGetDevice_v3020",
+                                              "cudaMalloc_v3020",
+                                              "cudaFree_v3020",
+                                              "cudaEventRecord_v3020",
+                                              "cudaStreamSynchronize_v3020",
+                                              "cudaEventSynchronize_v3020",
+                                              "cudaStreamWaitEvent_v3020",
+                                              "cudaGraphLaunch_v10000"};
   if (domain == 1 && function == 0) return *name = "cuLaunchKernel", 0;
-  if (domain == 2 && function < 5) return *name = kRuntimeNames[function], 0;
+  if (domain == 2 && function < 12) return *name = kRuntimeNames[function], 0;
   return 1;
 }
 
@@ -214,8 +237,9 @@ EXPORTED uint64_t play_long_call(uint32_t domain, uint32_t function, uint64_t na
   return start;
 }
 
-EXPORTED void play_kernel(const char* name, uint32_t device, uint32_t context, uint32_t stream,
-                          uint64_t start, uint64_t end, uint32_t correlation, uint32_t blocks) {
+EXPORTED void play_node(const char* name, uint32_t device, uint32_t context, uint32_t stream,
+                        uint64_t start, uint64_t end, uint32_t correlation, uint32_t blocks,
+                        uint32_t graph) {
   pthread_mutex_lock(&g_mutex);
   uint8_t* const record = record_of(kKernel);
   if (record != NULL) {
@@ -233,6 +257,58 @@ EXPORTED void play_kernel(const char* name, uint32_t device, uint32_t context, u
     PUT(80, uint32_t, 0);
     PUT(92, uint32_t, correlation);
     PUT(104, const char*, strdup(name));
+    PUT(156, uint32_t, graph);
+  }
+  pthread_mutex_unlock(&g_mutex);
+}
+EXPORTED void play_kernel(const char* name, uint32_t device, uint32_t context, uint32_t stream,
+                          uint64_t start, uint64_t end, uint32_t correlation, uint32_t blocks) {
+  play_node(name, device, context, stream, start, end, correlation, blocks, 0);
+}
+
+// `stream` and `event`: 2^32 - 1 for none.
+EXPORTED void play_wait(uint32_t type, uint32_t context, uint32_t stream, uint32_t event,
+                        uint64_t start, uint64_t end, uint32_t correlation) {
+  pthread_mutex_lock(&g_mutex);
+  uint8_t* const record = record_of(kWait);
+  if (record != NULL) {
+    PUT(4, uint32_t, type);
+    PUT(8, uint64_t, start);
+    PUT(16, uint64_t, end);
+    PUT(24, uint32_t, correlation);
+    PUT(28, uint32_t, context);
+    PUT(32, uint32_t, stream);
+    PUT(36, uint32_t, event);
+  }
+  pthread_mutex_unlock(&g_mutex);
+}
+
+EXPORTED void play_event(uint32_t context, uint32_t stream, uint32_t event, uint32_t correlation) {
+  pthread_mutex_lock(&g_mutex);
+  uint8_t* const record = record_of(kEvent);
+  if (record != NULL) {
+    PUT(4, uint32_t, correlation);
+    PUT(8, uint32_t, context);
+    PUT(12, uint32_t, stream);
+    PUT(16, uint32_t, event);
+  }
+  pthread_mutex_unlock(&g_mutex);
+}
+
+// `operation`: 1 allocates, 2 releases; `memory`: 2 pinned memory of the host, 3 of the device.
+EXPORTED void play_memory(uint32_t operation, uint32_t memory, uint64_t address, uint64_t bytes,
+                          uint64_t time, uint32_t device, uint32_t context, uint32_t correlation) {
+  pthread_mutex_lock(&g_mutex);
+  uint8_t* const record = record_of(kMemory);
+  if (record != NULL) {
+    PUT(4, uint32_t, operation);
+    PUT(8, uint32_t, memory);
+    PUT(12, uint32_t, correlation);
+    PUT(16, uint64_t, address);
+    PUT(24, uint64_t, bytes);
+    PUT(32, uint64_t, time);
+    PUT(52, uint32_t, device);
+    PUT(56, uint32_t, context);
   }
   pthread_mutex_unlock(&g_mutex);
 }

@@ -22,7 +22,10 @@ enum class ActivityKind : std::uint32_t {
   kRuntime = 5,
   kDevice = 8,
   kConcurrentKernel = 10,
-  kMemcpyPeer = 22
+  kMemcpyPeer = 22,
+  kEvent = 36,
+  kSynchronization = 38,
+  kMemory = 49
 };
 
 enum class CallbackDomain : std::uint32_t { kDriver = 1, kRuntime = 2 };
@@ -37,7 +40,14 @@ enum class MemcpyKind : std::uint8_t {
   kHostToHost = 9,
   kPeerToPeer = 10
 };
-inline constexpr std::uint8_t kPageableMemory = 1;  // CUpti_ActivityMemoryKind
+
+// CUpti_ActivityMemoryKind
+inline constexpr std::uint8_t kPageableMemory = 1;
+inline constexpr std::uint8_t kPinnedMemory = 2;
+inline constexpr std::uint8_t kDeviceMemory = 3;
+inline constexpr std::uint8_t kManagedMemory = 5;
+inline constexpr std::uint32_t kAllocation = 1;  // CUpti_ActivityMemoryOperationType
+inline constexpr std::uint32_t kRelease = 2;
 
 #define TIMELOOM_CUPTI_RECORD [[gnu::packed, gnu::aligned(8)]]
 
@@ -75,6 +85,11 @@ struct TIMELOOM_CUPTI_RECORD ActivityKernel {
   std::uint32_t correlation;
   std::int64_t grid_id;
   const char* name;
+  std::uint64_t unused[3];
+  std::uint32_t sharing[2];
+  std::uint64_t graph_node;
+  std::uint32_t shared_limit;
+  std::uint32_t graph;  // 0: the kernel was not started by a graph
 };
 
 struct TIMELOOM_CUPTI_RECORD ActivityMemcpy {
@@ -121,6 +136,42 @@ struct TIMELOOM_CUPTI_RECORD ActivityMemset {
   std::uint32_t context;
   std::uint32_t stream;
   std::uint32_t correlation;
+};
+
+// A call waits for a stream, an event or all streams of a context, or has a stream wait.
+struct TIMELOOM_CUPTI_RECORD ActivitySynchronization {
+  ActivityKind kind;
+  std::uint32_t type;  // CUpti_ActivitySynchronizationType
+  std::uint64_t start;
+  std::uint64_t end;
+  std::uint32_t correlation;
+  std::uint32_t context;
+  std::uint32_t stream;  // 2^32 - 1: none
+  std::uint32_t event;   // 2^32 - 1: none
+};
+
+// A call puts an event into a stream.
+struct TIMELOOM_CUPTI_RECORD ActivityEvent {
+  ActivityKind kind;
+  std::uint32_t correlation;
+  std::uint32_t context;
+  std::uint32_t stream;
+  std::uint32_t event;
+};
+
+// A call allocates or releases memory.
+struct TIMELOOM_CUPTI_RECORD ActivityMemory {
+  ActivityKind kind;
+  std::uint32_t operation;
+  std::uint32_t memory;  // CUpti_ActivityMemoryKind
+  std::uint32_t correlation;
+  std::uint64_t address;
+  std::uint64_t bytes;
+  std::uint64_t time;
+  std::uint64_t caller;
+  std::uint32_t process;
+  std::uint32_t device;
+  std::uint32_t context;
 };
 
 struct TIMELOOM_CUPTI_RECORD ActivityDevice {

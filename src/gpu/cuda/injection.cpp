@@ -30,7 +30,8 @@ constexpr std::uint32_t kFlushMilliseconds = 250;
 constexpr ActivityKind kKinds[] = {ActivityKind::kDevice, ActivityKind::kRuntime,
                                    ActivityKind::kDriver, ActivityKind::kConcurrentKernel,
                                    ActivityKind::kMemcpy, ActivityKind::kMemcpyPeer,
-                                   ActivityKind::kMemset};
+                                   ActivityKind::kMemset, ActivityKind::kSynchronization,
+                                   ActivityKind::kEvent,  ActivityKind::kMemory};
 
 struct Session {
   Functions functions;

@@ -11,8 +11,10 @@ namespace timeloom::cuda {
 namespace {
 
 using spool::GpuCopy;
+using spool::GpuMemory;
 using spool::GpuRecord;
 using spool::GpuRecordKind;
+using spool::GpuWait;
 
 constexpr std::size_t kMostFunctions = 1 << 16;
 
@@ -25,6 +27,21 @@ GpuCopy direction_of(MemcpyKind kind) noexcept {
     case MemcpyKind::kPeerToPeer: return GpuCopy::kPeerToPeer;
   }
   return GpuCopy::kOther;
+}
+
+// The spool has CUPTI's numbers of the kinds.
+GpuWait wait_kind(std::uint32_t type) noexcept {
+  return type <= static_cast<std::uint32_t>(GpuWait::kForContext) ? static_cast<GpuWait>(type)
+                                                                  : GpuWait::kOther;
+}
+
+GpuMemory memory_kind(std::uint32_t kind) noexcept {
+  switch (kind) {
+    case kPinnedMemory: return GpuMemory::kHost;
+    case kDeviceMemory: return GpuMemory::kDevice;
+    case kManagedMemory: return GpuMemory::kManaged;
+    default: return GpuMemory::kOther;
+  }
 }
 
 }  // namespace
@@ -88,6 +105,10 @@ void Records::add(const Activity& record) {
     case ActivityKind::kMemcpyPeer:
       return add_copy(reinterpret_cast<const ActivityMemcpyPeer&>(record));
     case ActivityKind::kMemset: return add(reinterpret_cast<const ActivityMemset&>(record));
+    case ActivityKind::kSynchronization:
+      return add(reinterpret_cast<const ActivitySynchronization&>(record));
+    case ActivityKind::kEvent: return add(reinterpret_cast<const ActivityEvent&>(record));
+    case ActivityKind::kMemory: return add(reinterpret_cast<const ActivityMemory&>(record));
     case ActivityKind::kDevice: {
       const auto& device = reinterpret_cast<const ActivityDevice&>(record);
       const char* const name = device.name == nullptr ? "" : device.name;
@@ -156,7 +177,7 @@ void Records::add(const ActivityKernel& kernel) {
                                 kernel.registers,
                                 kernel.static_shared,
                                 kernel.dynamic_shared,
-                                0};
+                                kernel.graph};
   const std::uint32_t id = writer_->launch(kernel.name == nullptr ? "" : kernel.name, launch);
   add_work(kernel, GpuRecord::word(GpuRecordKind::kKernel, id));
 }
@@ -164,13 +185,39 @@ void Records::add(const ActivityKernel& kernel) {
 template <typename Copy>
 void Records::add_copy(const Copy& copy) {
   auto detail = static_cast<std::uint8_t>(direction_of(copy.copy));
-  const bool pageable = copy.source == kPageableMemory || copy.target == kPageableMemory;
-  if (pageable) detail |= spool::kGpuPageable;
+  const auto touches = [&](std::uint8_t memory) {
+    return copy.source == memory || copy.target == memory;
+  };
+  if (touches(kPageableMemory)) detail |= spool::kGpuPageable;
+  if (touches(kPinnedMemory)) detail |= spool::kGpuPinned;
   add_work(copy, GpuRecord::word(GpuRecordKind::kCopy, copy.bytes, detail));
 }
 
 void Records::add(const ActivityMemset& set) {
   add_work(set, GpuRecord::word(GpuRecordKind::kSet, set.bytes));
+}
+
+// The records of waits and events do not name the device; contexts are unique in a process.
+void Records::add(const ActivitySynchronization& wait) {
+  const auto kind = static_cast<std::uint8_t>(wait_kind(wait.type));
+  writer_->add({clock_.ticks(wait.start), clock_.ticks(wait.end),
+                place_of(Queue{spool::kGpuNone, wait.context, wait.stream}), wait.correlation,
+                GpuRecord::word(GpuRecordKind::kWait, wait.event, kind)});
+}
+
+void Records::add(const ActivityEvent& event) {
+  writer_->add({0, 0, place_of(Queue{spool::kGpuNone, event.context, event.stream}),
+                event.correlation, GpuRecord::word(GpuRecordKind::kEvent, event.event)});
+}
+
+void Records::add(const ActivityMemory& memory) {
+  const bool release = memory.operation == kRelease;
+  if (!release && memory.operation != kAllocation) return;
+  const GpuRecordKind kind = release ? GpuRecordKind::kRelease : GpuRecordKind::kAllocate;
+  writer_->add(
+      {clock_.ticks(memory.time), memory.address,
+       place_of(Queue{memory.device, memory.context, spool::kGpuNone}), memory.correlation,
+       GpuRecord::word(kind, memory.bytes, static_cast<std::uint8_t>(memory_kind(memory.memory)))});
 }
 
 }  // namespace timeloom::cuda

@@ -47,6 +47,9 @@ class Records {
   template <typename Copy>
   void add_copy(const Copy& copy);
   void add(const ActivityMemset& set);
+  void add(const ActivitySynchronization& wait);
+  void add(const ActivityEvent& event);
+  void add(const ActivityMemory& memory);
   template <typename Work>
   void add_work(const Work& work, std::uint64_t what);
   const Call& call_of(const ActivityApi& call);
