@@ -93,6 +93,23 @@ class Run:
 
         return tasks_in(self.events())
 
+    @cached_property
+    def gpu(self) -> dict[str, Any]:
+        """The work of GPUs, and the waiting for it, as ``timeloom report --gpu --json`` prints them."""
+        facts: dict[str, Any] = json.loads(_run("report", "--gpu", "--json", self.path))
+        return facts
+
+    def kernels(self) -> list[dict[str, Any]]:
+        """The kernels of GPUs in order of their starts, each launch a dict.
+
+        ``name``, ``process``, ``device``, ``stream``, ``start_s`` and ``end_s`` (seconds after the start of the run),
+        ``queue_s`` (from the start of the call), ``launched_by`` (the open functions at the call, the outermost first);
+        None if the call is not known. Reads all events of the run; raises Error for a run without a trace.
+        """
+        from timeloom._kernels import kernels_in
+
+        return kernels_in(self.events())
+
     def diff(self, other: Run | str | PathLike[str]) -> dict[str, Any]:
         """Regions that are slower, faster, new or gone in ``other``, a later run: see ``timeloom diff --json``."""
         after = other.path if isinstance(other, Run) else fspath(other)

@@ -41,7 +41,10 @@ void ThreadReplay::read_once(const std::function<void(std::uint64_t)>& done) {
   postponed_.clear();
   current_ = thread_;
   last_ticks_ = 0;
-  if (process_.gpu) gpu_calls_ = {process_.gpu->calls_of(thread_), process_.gpu->call_ids()};
+  if (process_.gpu) {
+    gpu_calls_ = process_.gpu->pending_calls(thread_);
+    gpu_idle_ = process_.gpu->pending_idle(thread_);
+  }
   causes_ = {process_.waits, thread_};
   spool::LocationReader reader = process_.reader->read(thread_);
   std::vector<Event> batch;
@@ -82,12 +85,22 @@ void ThreadReplay::replay_part(std::uint32_t index, std::vector<Event>& events) 
   if (output == nullptr) {
     if (first_ && location_of(index) == nullptr) dropped_ += events.size();
     // Its GPU calls would be put into functions of the next location.
-    return gpu_calls_.drop(process_.clock.to_time(ticks(events.back().time)));
+    return drop_gpu(process_.clock.to_time(ticks(events.back().time)));
   }
   output->translator.translate(events);
   output->gpu.merge(gpu_calls_, events);
+  add_gpu_idle(*output, events);
   pass_to_sinks(*output, events);
   if (waiting_ > kMostWaiting) make_room();
+}
+
+void ThreadReplay::add_gpu_idle(Output& output, std::vector<Event>& events) {
+  if (process_.gpu) output.gpu_idle.add(gpu_idle_, process_.gpu->idle_ids(), events);
+}
+
+void ThreadReplay::drop_gpu(Timestamp until) {
+  gpu_calls_.drop(until);
+  (void)gpu_idle_.pass(until);
 }
 
 // nullptr: the events of this location are not wanted now.
@@ -120,7 +133,7 @@ void ThreadReplay::close(std::uint32_t index, Timestamp end, bool ended) {
                                 : ended          ? end
                                                  : Timestamp{};
   const auto found = open_.find(index);
-  if (found == open_.end()) return gpu_calls_.drop(calls_until);
+  if (found == open_.end()) return drop_gpu(calls_until);
   Output& output = found->second;
   const auto* life = known(index);
   Timestamp life_end = end;
@@ -135,6 +148,7 @@ void ThreadReplay::close(std::uint32_t index, Timestamp end, bool ended) {
   if (gap) causes_.divide_last(rest, ticks_seen());
   output.gpu.merge(gpu_calls_, rest);
   output.gpu.close(gpu_calls_, calls_until, rest);
+  add_gpu_idle(output, rest);
   const Timestamp last =
       std::max({output.translator.last_time(), output.gpu.last_time(), process_.begin, life_end});
   if (ended && life != nullptr && life->number != 0) {

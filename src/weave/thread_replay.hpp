@@ -71,6 +71,7 @@ class ThreadReplay {
         : translator(process.ids, process.clock, process.begin), location(where) {}
     EventTranslator translator;
     GpuStream gpu{};
+    GpuIdleStream gpu_idle{};
     const Location& location;
     std::vector<std::unique_ptr<LocationSink>> sinks;  // empty: the events wait
     std::vector<Event> waiting;
@@ -79,6 +80,8 @@ class ThreadReplay {
   void read_once(const std::function<void(std::uint64_t)>& done);
   void replay(std::vector<Event>& batch);
   void replay_part(std::uint32_t index, std::vector<Event>& events);
+  void add_gpu_idle(Output& output, std::vector<Event>& events);
+  void drop_gpu(Timestamp until);
   Output* output_of(std::uint32_t index);
   void open(std::uint32_t index, const Location& location);
   void close(std::uint32_t index, Timestamp end, bool ended);
@@ -104,6 +107,7 @@ class ThreadReplay {
   std::set<std::uint32_t> postponed_;  // left for the next reading
   std::uint32_t current_ = 0;
   PendingGpuCalls gpu_calls_{};   // in this reading
+  PendingGpuIdle gpu_idle_{};     // in this reading
   WaitCauses causes_{};           // in this reading
   std::uint64_t last_ticks_ = 0;  // of the last event of the stream
   bool first_ = true;             // the stream is read for the first time

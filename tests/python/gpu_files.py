@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1] / "gpu" / "stand_in.c"
 MASK = 2**64 - 1
-KINDS = {1: "call", 2: "kernel", 3: "copy", 4: "set"}
+KINDS = {1: "call", 2: "kernel", 3: "copy", 4: "set", 5: "wait", 6: "event", 7: "allocate", 8: "release"}
 
 
 class Record(NamedTuple):
@@ -17,7 +17,7 @@ class Record(NamedTuple):
     start: int
     end: int
     detail: int
-    value: object  # the name of a call, (name, launch) of a kernel, bytes of the others
+    value: object  # the name of a call, (name, launch) of a kernel, an event, bytes of the others
 
 
 class GpuFile(NamedTuple):

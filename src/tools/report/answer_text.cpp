@@ -309,6 +309,8 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
   if (const std::string memory = memory_text(facts); !memory.empty()) {
     rest += std::string(terminal.dot()) + memory;
   }
+  if (!facts.gpu.empty()) rest += std::string(terminal.dot()) + facts.gpu;
+  if (facts.memory_peak) rest += std::string(terminal.dot()) + "peak " + bytes(*facts.memory_peak);
   const std::string program = printable(facts.program.empty() ? run : facts.program);
   const std::size_t room = std::max<std::size_t>(terminal.width, 40);
   const std::string start =

@@ -240,7 +240,7 @@ int print_gpu(const ReportOptions& options, const profile::CallTree& tree,
   Output output;
   write_losses_of(tree.definitions, options, output);
   if (options.json) {
-    write_gpu_json(facts, tree.definitions, output);
+    write_gpu_json(facts, tree, output);
   } else {
     write_gpu(facts, tree.definitions, Terminal::detect(options.colour), output);
   }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <sstream>
 
 #include "exchange/names.hpp"
+#include "tools/text/human_text.hpp"
 #include "weave/gpu/gpu_names.hpp"
 
 namespace timeloom::tools {
@@ -20,6 +22,38 @@ std::uint64_t number(const Definitions& definitions, const char* key) {
                                                : std::strtoull(found->second.c_str(), nullptr, 10);
 }
 
+std::optional<double> share_of_run(const Definitions& definitions, const char* key) {
+  const std::uint64_t devices = number(definitions, kGpuDevices);
+  if (devices == 0 || definitions.clock.length == 0 || !definitions.properties.contains(key)) {
+    return std::nullopt;
+  }
+  const double length = static_cast<double>(definitions.clock.length) /
+                        static_cast<double>(definitions.clock.ticks_per_second);
+  const double seconds = static_cast<double>(number(definitions, key)) * 1e-9;
+  return seconds / (length * static_cast<double>(devices));
+}
+
+std::vector<GpuDeviceRow> device_rows(const Definitions& definitions) {
+  std::vector<GpuDeviceRow> rows;
+  const auto lines = definitions.properties.find(kGpuDeviceUses);
+  if (lines == definitions.properties.end()) return rows;
+  std::istringstream text(lines->second);
+  for (std::string line; std::getline(text, line);) {
+    std::istringstream words(line);
+    GpuDeviceRow row;
+    std::uint64_t group = 0;
+    if (!(words >> group >> row.device >> row.works >> row.busy_ns >> row.waits_ns >> row.peak >>
+          row.memory)) {
+      break;
+    }
+    if (group < definitions.groups.size()) row.process = definitions.groups[group].name;
+    words.ignore(1);
+    std::getline(words, row.name);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 // Adds up what locations have, by region.
 class GpuSums {
  public:
@@ -32,11 +66,26 @@ class GpuSums {
   GpuFacts facts() {
     find_most();
     GpuFacts facts;
-    facts.busy = gpu_busy(tree_.definitions);
+    facts.busy = share_of_run(tree_.definitions, kGpuBusy);
+    facts.waits = share_of_run(tree_.definitions, kGpuWaits);
+    facts.devices = device_rows(tree_.definitions);
     facts.kernels = sorted(kernels_, &GpuWorkRow::ticks);
     facts.copies = sorted(copies_, &GpuWorkRow::ticks);
     facts.callers = sorted(callers_, &GpuCallerRow::gpu_ns);
-    facts.waiting_ticks = waiting_;
+    for (const auto& [around, by_what] : waits_) {
+      for (const auto& [what, row] : by_what) facts.waiting.push_back(row);
+    }
+    sort(facts.waiting, &GpuWaitRow::ns);
+    facts.idle = sorted(idle_, &GpuIdleRow::ns);
+    facts.memory = sorted(memory_, &GpuMemoryRow::at_peak);
+    for (const auto& [node, row] : paths_) facts.paths.push_back(row);
+    std::uint64_t ns = 0;
+    for (const GpuWaitRow& row : facts.waiting) ns += row.ns;
+    // Traces of earlier versions have no times of waiting.
+    facts.waiting_seconds = facts.waiting.empty()
+                                ? static_cast<double>(waiting_) /
+                                      static_cast<double>(tree_.definitions.clock.ticks_per_second)
+                                : static_cast<double>(ns) * 1e-9;
     return facts;
   }
 
@@ -49,10 +98,14 @@ class GpuSums {
       all.push_back(row);
       all.back().region = region;
     }
-    std::ranges::stable_sort(all, [&](const Row& a, const Row& b) {
+    sort(all, by);
+    return all;
+  }
+  template <typename Row>
+  void sort(std::vector<Row>& rows, std::uint64_t Row::*by) const {
+    std::ranges::stable_sort(rows, [&](const Row& a, const Row& b) {
       return a.*by != b.*by ? a.*by > b.*by : name(a.region) < name(b.region);
     });
-    return all;
   }
   std::string name(RegionId region) const {
     return region.defined() ? exchange::region_name(tree_.definitions, region) : std::string();
@@ -78,15 +131,22 @@ class GpuSums {
     return group(of) == kGpuCopies ? &copies_[of.region] : nullptr;
   }
   // The function around a call.
-  GpuCallerRow& caller(const Node& call) {
+  NodeId function(const Node& call) const {
     NodeId at = call.parent;
     while (at.defined() && group(node(at)) == kGpuCalls) at = node(at).parent;
-    return callers_[at.defined() ? node(at).region : RegionId{}];
+    return at;
   }
-  std::string started(const Node& call) const {
+  RegionId region(NodeId of) const { return of.defined() ? node(of).region : RegionId{}; }
+  GpuCallerRow& caller(const Node& call) { return callers_[region(function(call))]; }
+  GpuPathRow& path(NodeId of) {
+    GpuPathRow& row = paths_[of];
+    row.node = of;
+    return row;
+  }
+  std::string parameter(const Node& call, const char* name) const {
     if (!call.parameters.defined()) return {};
     for (const profile::ParameterValue& one : tree_.parameter_sets[call.parameters.value()]) {
-      if (one.name == kGpuStarted) return one.text;
+      if (one.name == name) return one.text;
     }
     return {};
   }
@@ -113,11 +173,41 @@ class GpuSums {
       if (metric != kGpuQueueTime) return;
       row->queue_ns += sum;
       row->queued += cell.statistics.count;
-    } else if (group(of) == kGpuCalls && metric == kGpuTime) {
-      GpuCallerRow& by = caller(of);
-      by.calls += cell.statistics.count;
+    } else if (metric == kGpuIdleTime) {
+      GpuIdleRow& idle = idle_[of.region];
+      idle.ns += sum;
+      idle.in_call = group(of) == kGpuCalls;
+      if (!idle.in_call) path(cell.node).idle_ns += sum;
+    } else if (group(of) == kGpuCalls) {
+      add_of_call(metric, of, cell.statistics.count, sum);
+    }
+  }
+
+  void add_of_call(const std::string& metric, const Node& call, std::uint64_t count,
+                   std::uint64_t sum) {
+    const NodeId around = function(call);
+    if (metric == kGpuTime) {
+      GpuCallerRow& by = caller(call);
+      by.calls += count;
       by.gpu_ns += sum;
-      started_[&by][started(of)] += sum;
+      started_[&by][parameter(call, kGpuStarted)] += sum;
+      path(around).starts += count;
+      path(around).gpu_ns += sum;
+    } else if (metric == kGpuWaitTime) {
+      const std::string what = parameter(call, kGpuWaitsFor);
+      GpuWaitRow& wait = waits_[region(around)][what];
+      wait = {region(around), what, wait.times + count, wait.ns + sum};
+      path(around).wait_ns += sum;
+    } else if (metric == kGpuAllocated) {
+      GpuMemoryRow& memory = memory_[region(around)];
+      memory.calls += count;
+      memory.allocated += sum;
+      path(around).allocated += sum;
+    } else if (metric == kGpuAtPeak) {
+      memory_[region(around)].at_peak += sum;
+      path(around).at_peak += sum;
+    } else if (metric == kGpuAtEnd) {
+      memory_[region(around)].at_end += sum;
     }
   }
 
@@ -125,18 +215,21 @@ class GpuSums {
   std::map<RegionId, GpuWorkRow> kernels_, copies_;
   std::map<RegionId, GpuCallerRow> callers_;
   std::map<GpuCallerRow*, std::map<std::string, std::uint64_t>> started_;
+  std::map<RegionId, std::map<std::string, GpuWaitRow>> waits_;
+  std::map<RegionId, GpuIdleRow> idle_;
+  std::map<RegionId, GpuMemoryRow> memory_;
+  std::map<NodeId, GpuPathRow> paths_;
   std::uint64_t waiting_ = 0;
 };
 
 }  // namespace
 
-std::optional<double> gpu_busy(const Definitions& definitions) {
-  const std::uint64_t devices = number(definitions, kGpuDevices);
-  if (devices == 0 || definitions.clock.length == 0) return std::nullopt;
-  const double length = static_cast<double>(definitions.clock.length) /
-                        static_cast<double>(definitions.clock.ticks_per_second);
-  const double busy = static_cast<double>(number(definitions, kGpuBusy)) * 1e-9;
-  return busy / (length * static_cast<double>(devices));
+std::string gpu_shares(const Definitions& definitions) {
+  const auto busy = share_of_run(definitions, kGpuBusy);
+  if (!busy) return {};
+  const auto waits = share_of_run(definitions, kGpuWaits);
+  return "GPU busy " + percent(*busy) +
+         (waits ? ", waits for Python " + percent(*waits) : std::string());
 }
 
 GpuFacts gpu_facts(const CallTree& tree) {

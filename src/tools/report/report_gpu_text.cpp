@@ -2,8 +2,6 @@
 
 #include "exchange/names.hpp"
 #include "tools/report/report_gpu.hpp"
-#include "tools/run/json_text.hpp"
-#include "tools/run/run_facts.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/text_table.hpp"
@@ -19,9 +17,8 @@ double mean_launch(double sum, std::uint64_t count) {
   return count == 0 ? 0 : sum / static_cast<double>(count);
 }
 
-std::string caller_name(const GpuCallerRow& row, const Definitions& definitions) {
-  return row.region.defined() ? exchange::region_name(definitions, row.region)
-                              : "(threads without Python)";
+std::string caller_name(RegionId region, const Definitions& definitions) {
+  return region.defined() ? exchange::region_name(definitions, region) : "(threads without Python)";
 }
 
 class GpuWriter {
@@ -35,6 +32,10 @@ class GpuWriter {
     if (!facts_.kernels.empty()) kernels();
     if (!facts_.copies.empty()) copies();
     if (!facts_.callers.empty()) callers();
+    if (!facts_.waiting.empty()) waiting();
+    if (!facts_.idle.empty()) idle();
+    if (!facts_.memory.empty()) memory();
+    if (!facts_.devices.empty()) devices();
   }
 
  private:
@@ -56,11 +57,11 @@ class GpuWriter {
     }
     output_.write(
         formatted("{} on the GPU", duration(seconds(ticks, definitions_), terminal_, " ")));
-    if (facts_.busy) {
-      output_.write(formatted("{}GPU busy {} of the run", terminal_.dot(), percent(*facts_.busy)));
+    if (const std::string shares = gpu_shares(definitions_); !shares.empty()) {
+      output_.write(formatted("{}{} of the run", terminal_.dot(), shares));
     }
     output_.write(formatted("{}{} in calls that wait for it\n", terminal_.dot(),
-                            duration(seconds(facts_.waiting_ticks, definitions_), terminal_, " ")));
+                            duration(facts_.waiting_seconds, terminal_, " ")));
   }
 
   void kernels() {
@@ -101,12 +102,79 @@ class GpuWriter {
       TableRow shown;
       shown.cells = {time(nanoseconds(row.gpu_ns)), count(row.calls),
                      time(seconds(row.call_ticks, definitions_))};
-      const std::string name = printable(caller_name(row, definitions_));
+      const std::string name = printable(caller_name(row.region, definitions_));
       shown.name = name;
       if (!row.most.empty()) shown.name += ": " + shown_name(row.most, 32 + columns(name));
       table.add_row(std::move(shown));
     }
     put(table);
+  }
+
+  void waiting() {
+    Table table(terminal_, 2, "waits for the GPU in");
+    for (const char* heading : {"time", "waits"}) table.add_column(heading);
+    for (const GpuWaitRow& row : facts_.waiting) {
+      TableRow shown;
+      shown.cells = {time(nanoseconds(row.ns)), count(row.times)};
+      shown.name = printable(caller_name(row.region, definitions_));
+      if (!row.what.empty()) shown.name += ": " + printable(row.what);
+      table.add_row(std::move(shown));
+    }
+    put(table);
+  }
+
+  // Regions with less than a hundredth of the time are left to --json.
+  void idle() {
+    std::uint64_t all = 0;
+    for (const GpuIdleRow& row : facts_.idle) all += row.ns;
+    Table table(terminal_, 2, "GPU idle during");
+    for (const char* heading : {"time", "share"}) table.add_column(heading);
+    for (const GpuIdleRow& row : facts_.idle) {
+      if (row.ns < all / 100) break;
+      const double share = static_cast<double>(row.ns) / static_cast<double>(all);
+      TableRow shown;
+      shown.cells = {time(nanoseconds(row.ns)), percent(share)};
+      shown.name = printable(exchange::region_name(definitions_, row.region));
+      table.add_row(std::move(shown));
+    }
+    put(table);
+  }
+
+  void memory() {
+    Table table(terminal_, 2, "memory of devices, by function");
+    for (const char* heading : {"at peak", "at end", "allocated", "calls"}) {
+      table.add_column(heading);
+    }
+    for (const GpuMemoryRow& row : facts_.memory) {
+      TableRow shown;
+      shown.cells = {bytes(row.at_peak), bytes(row.at_end), bytes(row.allocated), count(row.calls)};
+      shown.name = printable(caller_name(row.region, definitions_));
+      table.add_row(std::move(shown));
+    }
+    put(table);
+  }
+
+  void devices() {
+    const double length = seconds(definitions_.clock.length, definitions_);
+    const auto share = [&](std::uint64_t ns) {
+      return length == 0 ? std::string() : percent(nanoseconds(ns) / length);
+    };
+    Table table(terminal_, 2, "device");
+    for (const char* heading : {"busy", "waits", "works", "peak"}) table.add_column(heading);
+    for (const GpuDeviceRow& row : facts_.devices) {
+      TableRow shown;
+      shown.cells = {share(row.busy_ns), share(row.waits_ns), count(row.works),
+                     row.peak == 0 ? "" : bytes(row.peak)};
+      shown.name = device_name(row);
+      table.add_row(std::move(shown));
+    }
+    put(table);
+  }
+  std::string device_name(const GpuDeviceRow& row) const {
+    std::string name = "CUDA[" + std::to_string(row.device) + "]";
+    if (!row.name.empty()) name += " " + printable(row.name);
+    if (definitions_.groups.size() > 1) name += ", " + printable(row.process);
+    return name;
   }
 
   void put(const Table& table) {
@@ -120,48 +188,11 @@ class GpuWriter {
   Output& output_;
 };
 
-using nlohmann::ordered_json;
-
-ordered_json gpu_json(const GpuWorkRow& row, const Definitions& definitions) {
-  ordered_json result = {
-      {"name", exchange::region_name(definitions, row.region)},
-      {"times", row.times},
-      {"seconds", seconds(row.ticks, definitions)},
-      {"queue_seconds",
-       row.queued == 0 ? ordered_json() : ordered_json(nanoseconds(row.queue_ns))}};
-  return result;
-}
-
 }  // namespace
 
 void write_gpu(const GpuFacts& facts, const Definitions& definitions, const Terminal& terminal,
                Output& output) {
   GpuWriter(facts, definitions, terminal, output).write();
-}
-
-void write_gpu_json(const GpuFacts& facts, const Definitions& definitions, Output& output) {
-  ordered_json all = {{"format", "timeloom-report-gpu"}, {"version", 1}};
-  all["busy"] = facts.busy ? ordered_json(*facts.busy) : ordered_json();
-  all["waiting_seconds"] = seconds(facts.waiting_ticks, definitions);
-  all["kernels"] = all["copies"] = all["callers"] = ordered_json::array();
-  for (const GpuWorkRow& row : facts.kernels) all["kernels"].push_back(gpu_json(row, definitions));
-  for (const GpuWorkRow& row : facts.copies) {
-    ordered_json one = gpu_json(row, definitions);
-    one["bytes"] = row.bytes;
-    all["copies"].push_back(std::move(one));
-  }
-  for (const GpuCallerRow& row : facts.callers) {
-    all["callers"].push_back(
-        {{"function", row.region.defined()
-                          ? ordered_json(exchange::region_name(definitions, row.region))
-                          : ordered_json()},
-         {"starts", row.calls},
-         {"gpu_seconds", nanoseconds(row.gpu_ns)},
-         {"call_seconds", seconds(row.call_ticks, definitions)},
-         {"most", row.most.empty() ? ordered_json() : ordered_json(row.most)}});
-  }
-  all["losses"] = facts_of(definitions).losses;
-  output.write(json_text(all, 2) + "\n");
 }
 
 }  // namespace timeloom::tools

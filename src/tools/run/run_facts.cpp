@@ -139,7 +139,7 @@ RunFacts facts_of(const Definitions& definitions) {
       native != definitions.properties.end()) {
     facts.native_threads = native_threads_of(native->second);
   }
-  facts.gpu_busy = gpu_busy(definitions);
+  facts.gpu = gpu_shares(definitions);
   if (const auto memory = memory_peak(definitions)) facts.memory_peak = memory->peak;
   if (const auto resident = definitions.properties.find(kResidentPeak);
       resident != definitions.properties.end()) {

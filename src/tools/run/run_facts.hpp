@@ -29,7 +29,7 @@ struct RunFacts {
   std::vector<std::string> throttled;        // functions not timed to the end, with their places
   std::vector<std::string> truncated;        // regions that ended with a visit of one, the same
   bool was_paused = false;                   // functions were not seen all the time
-  std::optional<double> gpu_busy;            // share of the wall time; none: no GPU was recorded
+  std::string gpu;                           // shares of the wall time; empty: no GPU was recorded
   std::optional<std::uint64_t> memory_peak;  // bytes; none: memory was not recorded
   ResidentPeak resident;                     // of the process with the most; zeros: not known
   std::optional<double> observed_share;      // of the CPU time; none: all of it, or not known

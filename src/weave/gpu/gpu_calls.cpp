@@ -14,12 +14,11 @@ void GpuStream::put(Event event) {
   output_.push_back(event);
 }
 
-void GpuStream::enter(const GpuCall& call, const GpuCallIds& ids) {
+void GpuStream::enter(const GpuCall& call, std::span<const GpuFact> facts) {
   put({call.start, EventKind::kEnter, call.region, 0});
-  if (call.started != GpuCall::kNone) {
-    put({call.start, EventKind::kParameterString, ids.started, call.started});
+  for (const GpuFact& fact : facts.subspan(call.first_fact, call.facts)) {
+    put({call.start, fact.kind, fact.ref, fact.value});
   }
-  if (call.works != 0) put({call.start, EventKind::kMetric, ids.gpu_time, call.gpu_ns});
   open_.push_back({call.region, call.end});
   entered_.push_back(last_);
 }
@@ -44,7 +43,7 @@ void GpuStream::pass(PendingGpuCalls& pending, Timestamp until) {
         (next == nullptr || next->start >= open_.back().end)) {
       leave_call(open_.back().end);
     } else if (next != nullptr && next->start < until) {
-      enter(*next, pending.ids);
+      enter(*next, pending.facts);
       pending.calls = pending.calls.subspan(1);
     } else {
       return;

@@ -12,29 +12,29 @@
 
 namespace timeloom::weave {
 
+// A parameter or metric of a call's visit.
+struct GpuFact {
+  EventKind kind = EventKind::kMetric;
+  std::uint32_t ref = 0;
+  std::uint64_t value = 0;
+  bool operator==(const GpuFact&) const = default;
+};
+
 // A call, with ids of the run.
 struct GpuCall {
   static constexpr std::uint32_t kNone = UINT32_MAX;
   Timestamp start{};
   Timestamp end{};
   std::uint32_t region = 0;
-  std::uint32_t started =
-      kNone;                 // string: the kernel or copy that the call started; none, or several
-  std::uint64_t gpu_ns = 0;  // time of the work that the call started
-  std::uint32_t works = 0;   // number of these kernels and copies
-};
-
-// The ids of definitions that the events of calls refer to.
-struct GpuCallIds {
-  std::uint32_t started = 0;   // parameter
-  std::uint32_t gpu_time = 0;  // metric
+  std::uint32_t facts = 0;  // number of facts
+  std::size_t first_fact = 0;
 };
 
 // The calls of one thread that have not been placed yet. The thread's locations (its tasks) take
 // turns.
 struct PendingGpuCalls {
   std::span<const GpuCall> calls;  // in order of time
-  GpuCallIds ids;
+  std::span<const GpuFact> facts;  // of all calls
 
   // Calls that started before `until` are dropped.
   void drop(Timestamp until);
@@ -56,7 +56,7 @@ class GpuStream {
     Timestamp end;
   };
   void pass(PendingGpuCalls& pending, Timestamp until);
-  void enter(const GpuCall& call, const GpuCallIds& ids);
+  void enter(const GpuCall& call, std::span<const GpuFact> facts);
   void leave_call(Timestamp time);
   void add_waiting(const Event& event);
   void put(Event event);

@@ -39,12 +39,11 @@ std::uint32_t GpuDefinitions::metric(const char* name, const char* unit) {
   return static_cast<std::uint32_t>(metrics.size() - 1);
 }
 
-GpuCallIds GpuDefinitions::call_ids() {
-  if (!call_ids_) {
-    call_ids_ = {static_cast<std::uint32_t>(run_.parameters.size()), metric(kGpuTime, "ns")};
-    run_.parameters.push_back({kGpuStarted, ParameterType::kString});
-  }
-  return *call_ids_;
+std::uint32_t GpuDefinitions::parameter(const char* name) {
+  const auto next = static_cast<std::uint32_t>(run_.parameters.size());
+  const auto [known, is_new] = parameters_.try_emplace(name, next);
+  if (is_new) run_.parameters.push_back({name, ParameterType::kString});
+  return known->second;
 }
 
 }  // namespace timeloom::weave

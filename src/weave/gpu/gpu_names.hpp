@@ -9,18 +9,34 @@ inline constexpr char kGpuKernels[] = "CUDA kernels";
 inline constexpr char kGpuCopies[] = "CUDA copies";  // and sets
 inline constexpr char kGpuCalls[] = "CUDA";          // calls of its functions, on threads
 
-// The work that a call has started, as a parameter of the call's visit.
+// The work that a call has started, and the queues or the event that it waits for, as parameters of
+// the call's visit.
 inline constexpr char kGpuStarted[] = "started";
+inline constexpr char kGpuWaitsFor[] = "waits_for";
 // Metrics. A call has the time of its work on the GPU. Work on a GPU has the time from the start of
 // its call to its own start, and the number of bytes copied or set.
 inline constexpr char kGpuTime[] = "gpu_time";
 inline constexpr char kGpuQueueTime[] = "gpu_queue_time";
 inline constexpr char kGpuBytes[] = "gpu_bytes";
+// A call has the time in which it waited for a GPU, the bytes that its device held after it, the
+// bytes that it allocated, and the parts of these that were held at the device's peak and were
+// never released.
+inline constexpr char kGpuWaitTime[] = "gpu_wait_time";
+inline constexpr char kGpuMemory[] = "gpu_memory";
+inline constexpr char kGpuAllocated[] = "gpu_allocated";
+inline constexpr char kGpuAtPeak[] = "gpu_memory_at_peak";
+inline constexpr char kGpuAtEnd[] = "gpu_memory_at_end";
+// A region has the time in which a device was idle that its thread gave the next work.
+inline constexpr char kGpuIdleTime[] = "gpu_idle_time";
 
 // Properties of the run: nanoseconds in which at least one queue of a device was busy, added up
-// over all devices; the number of devices; the data that is missing.
+// over all devices; in which it was idle while the thread that gave it the next work was outside of
+// calls; the devices, added up over the processes; the missing data. A line for each device of a
+// process: see GpuDeviceUse.
 inline constexpr char kGpuBusy[] = "timeloom::gpu_busy_ns";
+inline constexpr char kGpuWaits[] = "timeloom::gpu_waits_ns";
 inline constexpr char kGpuDevices[] = "timeloom::gpu_devices";
+inline constexpr char kGpuDeviceUses[] = "timeloom::gpu_device_uses";
 inline constexpr char kGpuLost[] = "timeloom::gpu_lost_records";
 inline constexpr char kGpuLeft[] = "timeloom::gpu_left";  // "true": another tool took over
 

@@ -7,12 +7,13 @@
 #include <memory>
 #include <unordered_map>
 
+#include "weave/gpu/gpu_memory.hpp"
 #include "weave/gpu/gpu_names.hpp"
+#include "weave/gpu/gpu_waits.hpp"
 
 namespace timeloom::weave {
 
 using spool::GpuCopy;
-using spool::GpuPlaceKind;
 using spool::GpuRecord;
 using spool::GpuRecordKind;
 
@@ -34,7 +35,8 @@ std::string copy_name(std::uint8_t detail) {
                                                 "copy peer to peer"};
   const std::size_t direction = detail & 0xf;
   std::string name = kDirections[direction < std::size(kDirections) ? direction : 0];
-  if ((detail & spool::kGpuPageable) != 0) name += " (pageable)";
+  if ((detail & spool::kGpuPageable) != 0) return name + " (pageable)";
+  if ((detail & spool::kGpuPinned) != 0) return name + " (pinned)";
   return name;
 }
 
@@ -53,12 +55,16 @@ struct GpuTimeline::Building {
   const ProcessClock& clock;
   const Life& life;
   GpuDefinitions& definitions;
-  std::map<std::uint32_t, std::size_t> queues{};               // from places
-  std::map<std::uint64_t, std::size_t> native{};               // from ids of threads
-  std::unordered_map<std::uint32_t, Timestamp> calls{};        // their starts, by correlation
+  std::map<std::uint32_t, std::size_t> queues{};  // from places
+  std::map<std::uint64_t, std::size_t> native{};  // from ids of threads
+  GpuCallRecords calls{};
+  std::optional<GpuWaits> waits{};
+  std::optional<GpuMemoryUse> memory{};
   std::unordered_map<std::uint32_t, Started> started{};        // by correlation
   std::unordered_map<std::uint32_t, std::uint32_t> kernels{};  // regions of launches
-  std::map<std::uint32_t, std::vector<std::pair<Timestamp, Timestamp>>> devices{};
+  std::map<std::uint32_t, std::vector<GpuSpan>> devices{};     // works
+  std::map<std::uint32_t, std::vector<GpuSpan>> in_calls{};    // of threads, without overlaps
+  std::map<std::uint32_t, std::vector<GpuSpan>> gaps{};        // of devices, by thread
 
   Timestamp time(std::uint64_t ticks) const {
     return std::clamp(clock.to_time(ticks), life.begin, std::max(life.begin, life.end));
@@ -94,7 +100,7 @@ struct GpuTimeline::Building {
 
 GpuTimeline::GpuTimeline(const spool::GpuData& data, const spool::ProcessDefinitions& process,
                          const ProcessClock& clock, const Life& life, GpuDefinitions& definitions)
-    : call_ids_(definitions.call_ids()),
+    : idle_ids_{definitions.metric(kGpuIdleTime, "ns"), definitions.first_region()},
       queue_metric_(definitions.metric(kGpuQueueTime, "ns")),
       bytes_metric_(definitions.metric(kGpuBytes, "bytes")),
       lost_(data.lost),
@@ -102,10 +108,13 @@ GpuTimeline::GpuTimeline(const spool::GpuData& data, const spool::ProcessDefinit
   Building building{data, process, clock, life, definitions};
   for (const GpuRecord& record : data.records) {
     if (record.kind() != GpuRecordKind::kCall) continue;
-    building.calls.try_emplace(record.correlation, clock.to_time(record.start));
+    building.calls.try_emplace(record.correlation, &record);
   }
+  building.waits.emplace(data, building.calls);
+  building.memory.emplace(data);
+  lost_ += building.waits->lost();
   for (const GpuRecord& record : data.records) {
-    if (record.kind() != GpuRecordKind::kCall) add_work(record, building);
+    if (record.is_work()) add_work(record, building);
   }
   for (const GpuRecord& record : data.records) {
     if (record.kind() == GpuRecordKind::kCall) add_call(record, building);
@@ -118,7 +127,7 @@ GpuTimeline::GpuTimeline(const spool::GpuData& data, const spool::ProcessDefinit
   for (auto& [thread, calls] : calls_) sort(calls);
   for (NativeThread& thread : native_) sort(thread.calls);
   put_queues_in_order();
-  measure_busy(building);
+  measure_devices(building);
 }
 
 void GpuTimeline::add_work(const GpuRecord& record, Building& b) {
@@ -129,12 +138,11 @@ void GpuTimeline::add_work(const GpuRecord& record, Building& b) {
   const spool::GpuPlace& place = b.data.places[record.place];
   const auto [queue, is_new] = b.queues.try_emplace(record.place, queues_.size());
   if (is_new) {
-    queues_.push_back(
-        {"CUDA[" + std::to_string(place.device) + ":" + std::to_string(place.queue) + "]"});
+    queues_.push_back({queue_name(place.device, place.queue)});
   }
   GpuWork work{b.time(record.start), b.time(record.end), b.region_of(record)};
   if (const auto call = b.calls.find(record.correlation); call != b.calls.end()) {
-    const std::uint64_t begun = ticks(call->second);
+    const std::uint64_t begun = ticks(b.clock.to_time(call->second->start));
     const std::uint64_t start = ticks(b.clock.to_time(record.start));
     work.queue_ns = start - std::min(start, begun);
   }
@@ -144,7 +152,7 @@ void GpuTimeline::add_work(const GpuRecord& record, Building& b) {
   started.region = work.region;
   started.gpu_ns += b.clock.duration(record.end - record.start);
   ++started.works;
-  b.devices[place.device].emplace_back(work.start, work.end);
+  b.devices[place.device].push_back({work.start, work.end, record.correlation});
   queues_[queue->second].works.push_back(work);
 }
 
@@ -152,19 +160,44 @@ void GpuTimeline::add_call(const GpuRecord& record, Building& b) {
   const std::string& name = b.data.texts[record.value()];
   GpuCall call{b.time(record.start), b.time(record.end),
                b.definitions.region(name, kGpuCalls, role_of(name), name)};
-  if (const auto found = b.started.find(record.correlation); found != b.started.end()) {
-    const Started& started = found->second;
-    call.gpu_ns = started.gpu_ns;
-    call.works = started.works;
-    if (!started.various) call.started = b.definitions.region_name(started.region);
-    b.started.erase(found);  // of several calls with this number, the first
-  }
+  // Of several calls with this number, the first.
+  if (b.calls.at(record.correlation) == &record) add_facts(call, record.correlation, b);
   const std::uint64_t id = b.data.places[record.place].thread;
   const std::uint32_t thread = b.thread_of(id, record.start);
   if (thread != UINT32_MAX) return calls_[thread].push_back(call);
   const auto [native, is_new] = b.native.try_emplace(id, native_.size());
   if (is_new) native_.push_back({"native thread " + std::to_string(id), id});
   native_[native->second].calls.push_back(call);
+}
+
+// Parameters come first, as they choose the call path of the metrics.
+void GpuTimeline::add_facts(GpuCall& call, std::uint32_t correlation, Building& b) {
+  call.first_fact = facts_.size();
+  const auto text = [&](const char* parameter, const std::string& value) {
+    facts_.push_back({EventKind::kParameterString, b.definitions.parameter(parameter),
+                      b.definitions.string(value)});
+  };
+  const auto number = [&](const char* metric, const char* unit, std::uint64_t value) {
+    facts_.push_back({EventKind::kMetric, b.definitions.metric(metric, unit), value});
+  };
+  const auto started = b.started.find(correlation);
+  const GpuWaitOfCall* const wait = b.waits->of(correlation);
+  const GpuMemoryOfCall* const memory = b.memory->of(correlation);
+  if (started != b.started.end() && !started->second.various) {
+    text(kGpuStarted, b.definitions.region(started->second.region).name);
+  }
+  if (wait != nullptr && !wait->what.empty()) text(kGpuWaitsFor, wait->what);
+  if (started != b.started.end()) number(kGpuTime, "ns", started->second.gpu_ns);
+  if (wait != nullptr && wait->ticks != 0) {
+    number(kGpuWaitTime, "ns", b.clock.duration(wait->ticks));
+  }
+  if (memory != nullptr) {
+    number(kGpuMemory, "bytes", memory->held);
+    if (memory->allocated != 0) number(kGpuAllocated, "bytes", memory->allocated);
+    if (memory->at_peak != 0) number(kGpuAtPeak, "bytes", memory->at_peak);
+    if (memory->at_end != 0) number(kGpuAtEnd, "bytes", memory->at_end);
+  }
+  call.facts = static_cast<std::uint32_t>(facts_.size() - call.first_fact);
 }
 
 // Kernels of one queue may overlap where a graph has started them.
@@ -179,23 +212,69 @@ void GpuTimeline::put_queues_in_order() {
   }
 }
 
-void GpuTimeline::measure_busy(const Building& b) {
-  for (const auto& [device, spans] : b.devices) {
-    auto sorted = spans;
-    std::ranges::sort(sorted);
-    Timestamp until{};
-    for (const auto& [start, end] : sorted) {
-      const Timestamp from = std::max(start, until);
-      if (end > from) busy_ns_ += ticks(end) - ticks(from);
-      until = std::max(until, end);
+void GpuTimeline::measure_devices(Building& b) {
+  for (const auto& [thread, calls] : calls_) {
+    std::vector<GpuSpan>& spans = b.in_calls[thread];
+    for (const GpuCall& call : calls) {
+      const bool inside = !spans.empty() && call.start < spans.back().end;
+      if (!inside) spans.push_back({call.start, call.end});
+      spans.back().end = std::max(spans.back().end, call.end);
     }
   }
-  devices_ = b.devices.size();
+  for (auto& [id, works] : b.devices) {
+    GpuDeviceUse& device = devices_.emplace_back();
+    device.device = id;
+    device.works = works.size();
+    const auto named = std::ranges::find(b.data.devices, id, &spool::GpuDeviceName::id);
+    if (named != b.data.devices.end()) {
+      device.name = named->name;
+      device.memory = named->memory;
+    }
+    const auto peak = b.memory->peaks().find(id);
+    if (peak != b.memory->peaks().end()) device.peak = peak->second;
+    const std::vector<GpuSpan> gaps = idle_spans(works, b.life.begin, b.life.end);
+    device.busy_ns = ticks(std::max(b.life.begin, b.life.end)) - ticks(b.life.begin);
+    for (const GpuSpan& gap : gaps) device.busy_ns -= ticks(gap.end) - ticks(gap.start);
+    add_gaps(device, gaps, b);
+  }
+  for (const auto& [thread, gaps] : b.gaps) idle_[thread] = joined_idle(gaps);
 }
 
-std::span<const GpuCall> GpuTimeline::calls_of(std::uint32_t thread) const noexcept {
+// The idle time before a work belongs to the thread that started the work. Where that thread has
+// run no Python, or is not known, it belongs to the measured thread with the last call before.
+void GpuTimeline::add_gaps(GpuDeviceUse& device, const std::vector<GpuSpan>& gaps, Building& b) {
+  const auto last_caller = [&](Timestamp time) {
+    std::uint32_t found = UINT32_MAX;
+    Timestamp latest{};
+    for (const auto& [thread, calls] : b.in_calls) {
+      const auto after = std::ranges::upper_bound(calls, time, {}, &GpuSpan::start);
+      if (after == calls.begin() || (after - 1)->start < latest) continue;
+      latest = (after - 1)->start;
+      found = thread;
+    }
+    return found;
+  };
+  for (const GpuSpan& gap : gaps) {
+    std::uint32_t thread = UINT32_MAX;
+    if (const auto call = b.calls.find(gap.correlation); call != b.calls.end()) {
+      const GpuRecord& record = *call->second;
+      thread = b.thread_of(b.data.places[record.place].thread, record.start);
+    }
+    if (thread == UINT32_MAX) thread = last_caller(gap.end);
+    device.waits_ns += outside_ns(gap, b.in_calls[thread]);
+    if (thread != UINT32_MAX) b.gaps[thread].push_back(gap);
+  }
+}
+
+PendingGpuCalls GpuTimeline::pending_calls(std::uint32_t thread) const noexcept {
   const auto found = calls_.find(thread);
-  return found == calls_.end() ? std::span<const GpuCall>() : std::span(found->second);
+  if (found == calls_.end()) return {{}, facts_};
+  return {found->second, facts_};
+}
+
+PendingGpuIdle GpuTimeline::pending_idle(std::uint32_t thread) const noexcept {
+  const auto found = idle_.find(thread);
+  return found == idle_.end() ? PendingGpuIdle() : PendingGpuIdle(found->second);
 }
 
 }  // namespace timeloom::weave

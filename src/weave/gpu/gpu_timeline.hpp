@@ -14,6 +14,7 @@
 #include "spool/gpu_reader.hpp"
 #include "spool/reader.hpp"
 #include "weave/gpu/gpu_calls.hpp"
+#include "weave/gpu/gpu_idle.hpp"
 #include "weave/process_clock.hpp"
 
 namespace timeloom::weave {
@@ -21,21 +22,23 @@ namespace timeloom::weave {
 // Adds the definitions that events of GPUs refer to, each once.
 class GpuDefinitions {
  public:
-  explicit GpuDefinitions(Definitions& run) : run_(run) {}
+  explicit GpuDefinitions(Definitions& run)
+      : run_(run), first_region_(static_cast<std::uint32_t>(run.regions.size())) {}
   std::uint32_t region(const std::string& name, const char* group, RegionRole role,
                        const std::string& canonical);
-  // A string: the name of a region.
-  std::uint32_t region_name(std::uint32_t region) { return string(run_.regions[region].name); }
+  const Region& region(std::uint32_t id) const { return run_.regions[id]; }
   std::uint32_t string(const std::string& text);
-  // Definitions for the events of calls, made on first use.
-  GpuCallIds call_ids();
   std::uint32_t metric(const char* name, const char* unit);
+  std::uint32_t parameter(const char* name);  // of strings
+  // All regions of calls have at least this id.
+  std::uint32_t first_region() const noexcept { return first_region_; }
 
  private:
   Definitions& run_;
   std::map<std::string, std::uint32_t> regions_;  // by group and canonical name
   std::map<std::string, std::uint32_t> strings_;
-  std::optional<GpuCallIds> call_ids_;
+  std::map<std::string, std::uint32_t> parameters_;
+  const std::uint32_t first_region_;
 };
 
 struct GpuWork {
@@ -44,6 +47,17 @@ struct GpuWork {
   std::uint32_t region = 0;
   std::optional<std::uint64_t> queue_ns{};  // from the start of its call, which may be unknown
   std::optional<std::uint64_t> bytes{};
+};
+
+// A device, as one process used it.
+struct GpuDeviceUse {
+  std::uint32_t device = 0;
+  std::string name{};
+  std::uint64_t memory = 0;    // bytes that it has
+  std::uint64_t peak = 0;      // bytes of it that the process held at most
+  std::uint64_t works = 0;     // kernels, copies and sets
+  std::uint64_t busy_ns = 0;   // in which at least one queue was busy
+  std::uint64_t waits_ns = 0;  // idle, while the thread that gave it the next work made no call
 };
 
 class GpuTimeline {
@@ -63,8 +77,8 @@ class GpuTimeline {
               const ProcessClock& clock, const Life& life, GpuDefinitions& definitions);
 
   const std::vector<Queue>& queues() const noexcept { return queues_; }
-  // The calls of the thread with that index in the process.
-  std::span<const GpuCall> calls_of(std::uint32_t thread) const noexcept;
+  // The parameters and metrics of all calls.
+  std::span<const GpuFact> facts() const noexcept { return facts_; }
   // Threads that are known by their GPU calls only.
   struct NativeThread {
     std::string name;
@@ -73,12 +87,12 @@ class GpuTimeline {
   };
   const std::vector<NativeThread>& native_threads() const noexcept { return native_; }
 
-  GpuCallIds call_ids() const noexcept { return call_ids_; }
+  PendingGpuCalls pending_calls(std::uint32_t thread) const noexcept;
+  PendingGpuIdle pending_idle(std::uint32_t thread) const noexcept;
+  GpuIdleStream::Ids idle_ids() const noexcept { return idle_ids_; }
   std::uint32_t queue_metric() const noexcept { return queue_metric_; }
   std::uint32_t bytes_metric() const noexcept { return bytes_metric_; }
-  // Time in which a device was busy, added up over all devices.
-  std::uint64_t busy_ns() const noexcept { return busy_ns_; }
-  std::uint64_t devices() const noexcept { return devices_; }
+  const std::vector<GpuDeviceUse>& devices() const noexcept { return devices_; }
   std::uint64_t lost() const noexcept { return lost_; }
   bool left() const noexcept { return left_; }
 
@@ -94,17 +108,20 @@ class GpuTimeline {
 
   void add_work(const spool::GpuRecord& record, Building& building);
   void add_call(const spool::GpuRecord& record, Building& building);
+  void add_facts(GpuCall& call, std::uint32_t correlation, Building& building);
   void put_queues_in_order();
-  void measure_busy(const Building& building);
+  void measure_devices(Building& building);
+  void add_gaps(GpuDeviceUse& device, const std::vector<GpuSpan>& gaps, Building& building);
 
   std::vector<Queue> queues_;
   std::map<std::uint32_t, std::vector<GpuCall>> calls_;  // by index of the thread
   std::vector<NativeThread> native_;
-  GpuCallIds call_ids_;
+  std::vector<GpuFact> facts_;
+  std::map<std::uint32_t, std::vector<GpuIdle>> idle_;  // by index of the thread
+  GpuIdleStream::Ids idle_ids_{};
   std::uint32_t queue_metric_ = 0;
   std::uint32_t bytes_metric_ = 0;
-  std::uint64_t busy_ns_ = 0;
-  std::uint64_t devices_ = 0;
+  std::vector<GpuDeviceUse> devices_;
   std::uint64_t lost_ = 0;
   bool left_ = false;
 };

@@ -26,9 +26,22 @@ std::vector<Event> events_of(const GpuTimeline::Queue& queue, const GpuTimeline&
 
 std::vector<Event> events_of(const GpuTimeline::NativeThread& thread, const GpuTimeline& gpu) {
   std::vector<Event> events;
-  PendingGpuCalls calls{thread.calls, gpu.call_ids()};
+  PendingGpuCalls calls{thread.calls, gpu.facts()};
   GpuStream().close(calls, Timestamp{UINT64_MAX}, events);
   return events;
+}
+
+// Numbers, then the name, which may contain spaces.
+std::string line_of(const WovenProcess& process, const GpuDeviceUse& device) {
+  std::string line;
+  for (const std::uint64_t number :
+       {std::uint64_t{process.group.value()}, std::uint64_t{device.device}, device.works,
+        device.busy_ns, device.waits_ns, device.peak, device.memory}) {
+    line += std::to_string(number) + ' ';
+  }
+  line += device.name;
+  std::ranges::replace(line, '\n', ' ');
+  return line + '\n';
 }
 
 }  // namespace
@@ -84,19 +97,26 @@ void SpoolSource::replay_gpu(const Process& process, std::span<RunSink* const> s
 }
 
 void SpoolSource::add_gpu_properties() {
-  std::uint64_t busy = 0, devices = 0, lost = 0;
+  std::uint64_t busy = 0, waits = 0, devices = 0, lost = 0;
+  std::string uses;
   bool any = false;
   for (const Process& process : processes_) {
     if (!process.gpu) continue;
     any = true;
-    busy += process.gpu->busy_ns();
-    devices = std::max(devices, process.gpu->devices());
+    for (const GpuDeviceUse& device : process.gpu->devices()) {
+      ++devices;
+      busy += device.busy_ns;
+      waits += device.waits_ns;
+      uses += line_of(process, device);
+    }
     lost += process.gpu->lost();
     if (process.gpu->left()) definitions_.properties[kGpuLeft] = "true";
   }
   if (!any) return;
   definitions_.properties[kGpuBusy] = std::to_string(busy);
+  definitions_.properties[kGpuWaits] = std::to_string(waits);
   definitions_.properties[kGpuDevices] = std::to_string(devices);
+  if (!uses.empty()) definitions_.properties[kGpuDeviceUses] = std::move(uses);
   if (lost != 0) definitions_.properties[kGpuLost] = std::to_string(lost);
 }
 

@@ -40,9 +40,12 @@ std::string text_of(const Events& events) {
   return text;
 }
 
+const std::vector<GpuFact> kFacts{
+    {EventKind::kMetric, 9, 1}, {EventKind::kParameterString, 7, 3}, {EventKind::kMetric, 8, 900}};
+
 // Merges everything in one batch, then the remaining calls at the end.
 std::string merged(const std::vector<GpuCall>& calls, Events events) {
-  PendingGpuCalls pending{calls, {7, 8}};
+  PendingGpuCalls pending{calls, kFacts};
   GpuStream stream;
   stream.merge(pending, events);
   Events rest;
@@ -59,9 +62,8 @@ TEST(GpuCalls, LieInsideTheRegionThatMadeThem) {
 
 TEST(GpuCalls, BringWhatTheyStarted) {
   GpuCall one = call(10, 20, 50);
-  one.started = 3;
-  one.works = 2;
-  one.gpu_ns = 900;
+  one.first_fact = 1;
+  one.facts = 2;
   EXPECT_EQ(merged({one}, {enter(5, 1), leave(60, 1)}), "5+1 10+50 10p7=3 10m8=900 20-50 60-1 ");
 }
 
@@ -101,7 +103,7 @@ TEST(GpuCalls, GetTheWaitingThatWasInThem) {
 // Two locations of a thread take turns; each call lies in the active one.
 TEST(GpuCalls, GoToTheLocationThatWasOn) {
   const std::vector<GpuCall> calls{call(10, 20, 50), call(40, 45, 51), call(65, 68, 52)};
-  PendingGpuCalls pending{calls, {7, 8}};
+  PendingGpuCalls pending{calls, kFacts};
   GpuStream first, second;
   Events a{enter(5, 1), leave(30, 1)}, b{enter(35, 2), leave(50, 2)}, c{enter(60, 1), leave(70, 1)};
   first.merge(pending, a);
@@ -115,7 +117,7 @@ TEST(GpuCalls, GoToTheLocationThatWasOn) {
 // A location that is read at another time takes its calls with it.
 TEST(GpuCalls, AreLeftOutWithTheirLocation) {
   const std::vector<GpuCall> calls{call(10, 20, 50), call(40, 45, 51), call(50, 55, 52)};
-  PendingGpuCalls pending{calls, {7, 8}};
+  PendingGpuCalls pending{calls, kFacts};
   pending.drop(Timestamp{5});
   EXPECT_EQ(pending.calls.size(), 3u);
   pending.drop(Timestamp{50});
@@ -130,7 +132,7 @@ TEST(GpuCalls, AreLeftOutWithTheirLocation) {
 // A location that ends takes those before its end only.
 TEST(GpuCalls, OfALocationEndWithIt) {
   const std::vector<GpuCall> calls{call(40, 45, 51), call(65, 68, 52)};
-  PendingGpuCalls pending{calls, {7, 8}};
+  PendingGpuCalls pending{calls, kFacts};
   GpuStream stream;
   Events events{enter(5, 1), leave(30, 1)}, rest;
   stream.merge(pending, events);

@@ -1,0 +1,163 @@
+"""Waiting for GPUs, their idle time and memory, and kernels in Python, with stand-ins for CUDA (tests/gpu)."""
+
+import json
+
+import pytest
+from gpu_runs import SCRIPT, WITHOUT_HELPERS, libraries, locations_of, run_gpu, spool_of  # noqa: F401
+
+import timeloom as timeloom_package
+
+pytestmark = pytest.mark.any_python
+
+NONE = 2**32 - 1
+WAITS = '''\
+begin()
+def wait(kind, function, correlation, stream, event, us):
+    start = call(function, correlation)
+    gpu.play_wait(kind, 1, stream, event, start + 100 * US, start + (100 + us) * US, correlation)
+def train():
+    launch(b"first", 1, 600)
+    call(7, 2)
+    gpu.play_event(1, 7, 30, 2)
+    launch(b"second", 3, 600, stream=8)
+    wait(2, 10, 4, 8, 30, 50)
+    wait(1, 9, 5, NONE, 30, 300)
+    wait(3, 8, 6, 8, NONE, 500)
+def finish():
+    wait(4, 3, 7, NONE, NONE, 700)
+    wait(3, 8, 8, 8, NONE, 200)
+    wait(3, 8, 9, 8, NONE, 120)
+NONE = 2**32 - 1
+train()
+finish()
+'''
+
+
+def test_records_of_waits_and_events(run_gpu, tmp_path):
+    run_gpu(WAITS, "--no-weave")
+    records = [r for r in spool_of(tmp_path / "run").records if r.kind in ("wait", "event")]
+    assert [(r.kind, r.place, r.correlation, r.detail, r.value) for r in records] == [
+        ("event", ("queue", NONE, 1, 7), 2, 0, 30),
+        ("wait", ("queue", NONE, 1, 8), 4, 2, 30),
+        ("wait", ("queue", NONE, 1, NONE), 5, 1, 30),
+        ("wait", ("queue", NONE, 1, 8), 6, 3, NONE),
+        ("wait", ("queue", NONE, 1, NONE), 7, 4, NONE),
+        ("wait", ("queue", NONE, 1, 8), 8, 3, NONE),
+        ("wait", ("queue", NONE, 1, 8), 9, 3, NONE),
+    ]
+    assert (records[0].start, records[0].end) == (0, 0)
+
+
+def test_waits_in_the_report_and_the_archive(run_gpu, timeloom, tmp_path):
+    run_gpu(WAITS, *WITHOUT_HELPERS, "--exclude", "__main__.wait")
+    report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
+    assert [(w["function"], w["for"], w["times"], round(w["seconds"] * 1e6)) for w in report["waiting"]] == [
+        ("__main__.finish", "all streams of CUDA[0]", 1, 700),
+        ("__main__.train", "CUDA[0:8]", 1, 500),
+        ("__main__.finish", "CUDA[0:8]", 2, 320),
+        ("__main__.train", "an event in CUDA[0:7]", 1, 300),
+    ]
+    assert round(report["waiting_seconds"] * 1e6) == 1820
+    paths = {path["path"][-1]: path for path in report["paths"]}
+    assert {name: round(path["waiting_seconds"] * 1e6) for name, path in paths.items() if path["waiting_seconds"]} == {
+        "__main__.train": 800, "__main__.finish": 1020
+    }  # fmt: skip
+    main = locations_of(tmp_path / "run")["MainThread"]
+    assert [(name, facts) for _, name, facts in main if "waits_for" in facts] == [
+        ("cudaStreamWaitEvent", {"waits_for": "an event in CUDA[0:7]"}),
+        ("cudaEventSynchronize", {"waits_for": "an event in CUDA[0:7]", "gpu_wait_time": 0.3}),
+        ("cudaStreamSynchronize", {"waits_for": "CUDA[0:8]", "gpu_wait_time": 0.5}),
+        ("cudaDeviceSynchronize", {"waits_for": "all streams of CUDA[0]", "gpu_wait_time": 0.7}),
+        ("cudaStreamSynchronize", {"waits_for": "CUDA[0:8]", "gpu_wait_time": 0.2}),
+        ("cudaStreamSynchronize", {"waits_for": "CUDA[0:8]", "gpu_wait_time": 0.1}),
+    ]
+    text = timeloom("report", "--gpu", "run", cwd=tmp_path).stdout
+    assert "finish: all streams of CUDA[0]" in text
+
+
+def test_idle_time_of_the_device(run_gpu, timeloom, tmp_path):
+    run_gpu(
+        """\
+begin()
+def prepare(): time.sleep(0.05)
+def train():
+    launch(b"first", 1, 600)
+    prepare()
+    launch(b"second", 2, 600)
+train()
+""",
+        *WITHOUT_HELPERS,
+    )
+    report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
+    wall = timeloom("info", "--json", "run", cwd=tmp_path)
+    idle = {row["region"]: row["seconds"] for row in report["idle"]}
+    # The first kernel ends at most 1.6 ms after prepare() was entered.
+    assert idle["__main__.prepare"] > 0.048
+    assert [row["region"] for row in report["idle"] if row["is_call"]] == ["cudaLaunchKernel"]
+    (device,) = report["devices"]
+    assert (device["device"], device["works"], round(device["busy_seconds"] * 1e6)) == (0, 2, 1200)
+    wall = json.loads(wall.stdout)["wall_s"]
+    outside = sum(row["seconds"] for row in report["idle"] if not row["is_call"])
+    assert outside <= device["waits_seconds"] + 1e-6 <= wall - 0.0012 + 2e-6
+    assert abs(report["waits_for_python"] - device["waits_seconds"] / wall) < 1e-3
+    head = timeloom("report", "run", cwd=tmp_path).stdout.splitlines()[0]
+    assert "GPU busy " in head
+    assert "%, waits for Python " in head
+    assert ", waits for Python " in timeloom("report", "--gpu", "run", cwd=tmp_path).stdout.splitlines()[0]
+
+
+MEMORY = '''\
+begin()
+MB = 1 << 20
+def allocate(correlation, address, megabytes, kind=3):
+    start = call(5, correlation)
+    gpu.play_memory(1, kind, address, megabytes * MB, start + 10 * US, 0, 1, correlation)
+def release(correlation, address, megabytes):
+    start = call(6, correlation)
+    gpu.play_memory(2, 3, address, megabytes * MB, start + 10 * US, 0, 1, correlation)
+def load():
+    allocate(1, 0x1000, 100)
+    allocate(2, 0x2000, 50)
+    release(3, 0x2000, 50)
+def train():
+    allocate(4, 0x3000, 200)
+    allocate(5, 0x9000, 999, kind=2)
+    release(6, 0x3000, 200)
+    allocate(7, 0x3000, 30)
+    launch(b"kernel", 8, 500)
+gpu.play_device(0, b"NVIDIA H100", 80 << 30)
+load()
+train()
+'''
+
+
+def test_memory_of_the_device(run_gpu, timeloom, tmp_path):
+    run_gpu(MEMORY, *WITHOUT_HELPERS, "--exclude", "__main__.allocate", "--exclude", "__main__.release", "--keep-spool")
+    records = [r for r in spool_of(tmp_path / "run").records if r.kind in ("allocate", "release")]
+    megabyte = 1 << 20
+    assert [(r.kind, r.end, r.value // megabyte, r.detail) for r in records] == [
+        ("allocate", 0x1000, 100, 1), ("allocate", 0x2000, 50, 1), ("release", 0x2000, 50, 1),
+        ("allocate", 0x3000, 200, 1), ("allocate", 0x9000, 999, 3), ("release", 0x3000, 200, 1),
+        ("allocate", 0x3000, 30, 1),
+    ]  # fmt: skip
+    report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
+    assert [(m["function"], m["calls"], *(m[key] // megabyte for key in ("allocated_bytes", "peak_bytes", "end_bytes")))
+            for m in report["memory"]] == [("__main__.train", 2, 230, 200, 30), ("__main__.load", 2, 150, 100, 100)]  # fmt: skip
+    (device,) = report["devices"]
+    assert (device["name"], device["memory_bytes"], device["peak_bytes"]) == ("NVIDIA H100", 80 << 30, 300 * megabyte)
+    assert "NVIDIA H100" in timeloom("report", "--gpu", "run", cwd=tmp_path).stdout
+    held = [facts["gpu_memory"] for _, _, facts in locations_of(tmp_path / "run")["MainThread"] if "gpu_memory" in facts]
+    assert [value // megabyte for value in held] == [100, 150, 100, 300, 100, 130]
+
+
+def test_kernels_in_python(run_gpu, tmp_path):
+    run_gpu(SCRIPT, *WITHOUT_HELPERS)
+    run = timeloom_package.read(tmp_path / "run")
+    kernels = run.kernels()
+    assert [(k["name"], k["device"], k["stream"], round(k["queue_s"] * 1000, 3), k["launched_by"][-1]) for k in kernels] == [
+        *[("add(float*, int)", 0, 7, 2, "__main__.train")] * 3,
+        ("plain", 0, 13, 2, "__main__.evaluate"),
+    ]
+    assert kernels[3]["launched_by"][-2] == "__main__.train"
+    assert [round((k["end_s"] - k["start_s"]) * 1e6) for k in kernels] == [600, 600, 600, 900]
+    assert [k["name"] for k in run.gpu["kernels"]] == ["add(float*, int)", "plain"]
