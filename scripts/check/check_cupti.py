@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compares the records of CUPTI that src/gpu/cuda declares with NVIDIA's headers of several versions.
+"""Compares the declarations of CUPTI and NVTX in src/gpu/cuda with NVIDIA's headers of several versions.
 
 usage: python3 -m scripts.check.check_cupti
 
-Reads the headers from packages of PyPI (nvidia-cuda-cupti, nvidia-cuda-runtime), which go to build/cupti
+Reads the headers from packages of PyPI (nvidia-cuda-cupti, nvidia-cuda-runtime, nvidia-nvtx), which go to build/cupti
 only: no part of them becomes part of Timeloom. Fails if a field has another place or size in one of them.
 """
 
@@ -17,15 +17,15 @@ WORK = ROOT / "build" / "cupti"
 # For each version: packages, then the newest records of some kinds. The others have one name in all versions.
 VERSIONS = {
     "12.9": (
-        ("nvidia-cuda-cupti-cu12==12.9.79", "nvidia-cuda-runtime-cu12==12.9.79"),
+        ("nvidia-cuda-cupti-cu12==12.9.79", "nvidia-cuda-runtime-cu12==12.9.79", "nvidia-nvtx-cu12==12.9.79"),
         {"Kernel": "Kernel9", "Memcpy": "Memcpy6", "Memset": "Memset4", "Device": "Device5", "Event": "CudaEvent2"},
     ),
     "13.0": (
-        ("nvidia-cuda-cupti==13.0.85", "nvidia-cuda-runtime==13.0.96"),
+        ("nvidia-cuda-cupti==13.0.85", "nvidia-cuda-runtime==13.0.96", "nvidia-nvtx==13.0.85"),
         {"Kernel": "Kernel10", "Memcpy": "Memcpy6", "Memset": "Memset4", "Device": "Device5", "Event": "CudaEvent2"},
     ),
     "13.5": (
-        ("nvidia-cuda-cupti==13.5.25", "nvidia-cuda-runtime==13.0.96"),
+        ("nvidia-cuda-cupti==13.5.25", "nvidia-cuda-runtime==13.0.96", "nvidia-nvtx==13.5.25"),
         {"Kernel": "Kernel13", "Memcpy": "Memcpy7", "Memset": "Memset5", "Device": "Device6", "Event": "CudaEvent3"},
     ),
 }
@@ -55,6 +55,20 @@ RECORDS = (
 KINDS = {"kMemcpy": "MEMCPY", "kMemset": "MEMSET", "kKernel": "KERNEL", "kDriver": "DRIVER", "kRuntime": "RUNTIME",
          "kDevice": "DEVICE", "kConcurrentKernel": "CONCURRENT_KERNEL", "kMemcpyPeer": "MEMCPY2",
          "kEvent": "CUDA_EVENT", "kSynchronization": "SYNCHRONIZATION", "kMemory": "MEMORY2"}  # fmt: skip
+NVTX = {
+    "NvtxModule": ("NVTX_CB_MODULE_", {"kCore": "CORE", "kCore2": "CORE2"}),
+    "NvtxCore": ("NVTX_CBID_CORE_", {f"k{name}": name for name in (
+        "RangeStartEx", "RangeStartA", "RangeStartW", "RangeEnd", "RangePushEx", "RangePushA", "RangePushW",
+        "RangePop")}),
+    "NvtxCore2": ("NVTX_CBID_CORE2_Domain", {f"k{name}": name for name in (
+        "RangeStartEx", "RangeEnd", "RangePushEx", "RangePop", "RegisterStringA", "RegisterStringW",
+        "CreateA", "CreateW")}),
+    "NvtxMessage": ("NVTX_MESSAGE_TYPE_", {"kAscii": "ASCII", "kWide": "UNICODE", "kRegistered": "REGISTERED"}),
+}  # fmt: skip
+NVTX_FIELDS = {"NvtxAttributes": ("nvtxEventAttributes_t", {
+    "size": "size", "message_type": "messageType", "message": "message"}),
+               "NvtxCallbacks": ("NvtxExportTableCallbacks", {
+    "size": "struct_size", "functions": "GetModuleFunctionTable"})}  # fmt: skip
 # Only names are needed from this header of the compiler, which no small package contains.
 HOST_DEFINES = """\
 #define __align__(n) __attribute__((aligned(n)))
@@ -82,6 +96,7 @@ def headers(packages: tuple[str, ...], directory: pathlib.Path) -> list[pathlib.
 def check_text(newest: dict[str, str]) -> str:
     lines = ["#include <cstddef>", "#include <cuda.h>", "#include <cupti_activity.h>",
              '#include "gpu/cuda/cupti_interface.hpp"',
+             '#include "gpu/cuda/nvtx_interface.hpp"', '#include <nvtx3/nvToolsExt.h>',
              '#include "spool/gpu_format.hpp"', "using namespace timeloom::cuda;"]  # fmt: skip
     for ours, name, fields in RECORDS:
         theirs = "CUpti_Activity" + newest.get(name, name)
@@ -90,6 +105,13 @@ def check_text(newest: dict[str, str]) -> str:
             if mine not in ("grid", "block"):  # three fields of NVIDIA's record
                 lines.append(f"static_assert(sizeof({ours}::{mine}) == sizeof({theirs}::{their}));")
     lines += [f"static_assert(int(ActivityKind::{k}) == CUPTI_ACTIVITY_KIND_{v});" for k, v in KINDS.items()]
+    for ours, (prefix, names) in NVTX.items():
+        lines += [f"static_assert(int({ours}::{mine}) == {prefix}{their});" for mine, their in names.items()]
+    for ours, (theirs, fields) in NVTX_FIELDS.items():
+        lines.append(f"static_assert(sizeof({ours}) == sizeof({theirs}));")
+        for mine, their in fields.items():
+            lines.append(f"static_assert(offsetof({ours}, {mine}) == offsetof({theirs}, {their}));")
+    lines.append("static_assert(kNvtxCallbacks == NVTX_ETID_CALLBACKS);")
     for kind, memory in {"Pageable": "PAGEABLE", "Pinned": "PINNED", "Device": "DEVICE", "Managed": "MANAGED"}.items():
         lines.append(f"static_assert(k{kind}Memory == CUPTI_ACTIVITY_MEMORY_KIND_{memory});")
     for kind, word in {"Allocation": "ALLOCATION", "Release": "RELEASE"}.items():

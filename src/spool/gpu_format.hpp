@@ -97,7 +97,8 @@ enum class GpuRecordKind : std::uint8_t {
   kWait = 5,      // of a thread for a queue; value: event, detail: GpuWait
   kEvent = 6,     // a call puts an event into a queue; value: event, without times
   kAllocate = 7,  // in a context; value: bytes, detail: GpuMemory, end: the address
-  kRelease = 8    // the same
+  kRelease = 8,   // the same
+  kRange = 9      // that the program has named, on a thread; value: text
 };
 
 enum class GpuWait : std::uint8_t {

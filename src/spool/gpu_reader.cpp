@@ -50,7 +50,8 @@ bool is_defined(const GpuData& data, const GpuRecord& record) {
   if (record.place >= data.places.size()) return false;
   const bool on_thread = data.places[record.place].kind == GpuPlaceKind::kThread;
   switch (record.kind()) {
-    case GpuRecordKind::kCall: return on_thread && record.value() < data.texts.size();
+    case GpuRecordKind::kCall:
+    case GpuRecordKind::kRange: return on_thread && record.value() < data.texts.size();
     case GpuRecordKind::kKernel: return !on_thread && record.value() < data.launches.size();
     case GpuRecordKind::kCopy:
     case GpuRecordKind::kSet:

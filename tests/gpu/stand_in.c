@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <wchar.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -35,6 +36,65 @@ EXPORTED int cuInit(unsigned flags) {
   int (*const begin)(void) = (int (*)(void))dlsym(library, "InitializeInjection");
   return begin != NULL && begin() == 1 ? 0 : 999;
 }
+
+#elif defined(STAND_IN_NVTX)
+
+// A library of the program that contains NVTX. The tables have the functions that the test uses, in
+// NVTX's places.
+typedef void (*Function)(void);
+static Function g_core[16], g_domains[16];
+static Function* g_core_places[16];
+static Function* g_domain_places[16];
+
+static int functions(int module, Function*** table, unsigned* count) {
+  if (module != 1 && module != 5) return 0;
+  for (int i = 1; i < 16; ++i) {
+    g_core_places[i] = &g_core[i];
+    g_domain_places[i] = &g_domains[i];
+  }
+  *table = module == 1 ? g_core_places : g_domain_places;
+  *count = 16;
+  return 1;
+}
+static const struct {
+  size_t size;
+  int (*functions)(int, Function***, unsigned*);
+} kCallbacks = {sizeof kCallbacks, functions};
+static const void* exports(uint32_t table) { return table == 1 ? &kCallbacks : NULL; }
+
+EXPORTED int nvtx_begin(void) {
+  const char* const path = getenv("NVTX_INJECTION64_PATH");
+  void* const library = path == NULL ? NULL : dlopen(path, RTLD_NOW);
+  if (library == NULL) return 0;
+  int (*const begin)(const void* (*)(uint32_t)) =
+      (int (*)(const void* (*)(uint32_t)))dlsym(library, "InitializeInjectionNvtx2");
+  return begin != NULL && begin(exports);
+}
+EXPORTED int nvtx_push(const char* name) { return ((int (*)(const char*))g_core[9])(name); }
+EXPORTED int nvtx_push_wide(const wchar_t* name) {
+  return ((int (*)(const wchar_t*))g_core[10])(name);
+}
+EXPORTED int nvtx_pop(void) { return ((int (*)(void))g_core[11])(); }
+EXPORTED uint64_t nvtx_start(const char* name) {
+  return ((uint64_t(*)(const char*))g_core[5])(name);
+}
+EXPORTED void nvtx_end(uint64_t id) { ((void (*)(uint64_t))g_core[7])(id); }
+// In a domain, with a registered name.
+EXPORTED int nvtx_push_in(void* domain, const char* name) {
+  struct {
+    uint16_t version, size;
+    uint32_t words[5];
+    uint64_t payload;
+    int32_t type;
+    const void* message;
+  } attributes = {3, sizeof attributes, {0}, 0, 3, NULL};
+  attributes.message = ((void* (*)(void*, const char*))g_domains[10])(domain, name);
+  return ((int (*)(void*, const void*))g_domains[4])(domain, &attributes);
+}
+EXPORTED void* nvtx_domain(const char* name) {
+  return ((void* (*)(const char*))g_domains[12])(name);
+}
+EXPORTED int nvtx_pop_in(void* domain) { return ((int (*)(void*))g_domains[5])(domain); }
 
 #elif defined(STAND_IN_OTHER)
 

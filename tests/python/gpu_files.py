@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 SOURCE = pathlib.Path(__file__).resolve().parents[1] / "gpu" / "stand_in.c"
 MASK = 2**64 - 1
-KINDS = {1: "call", 2: "kernel", 3: "copy", 4: "set", 5: "wait", 6: "event", 7: "allocate", 8: "release"}
+KINDS = {1: "call", 2: "kernel", 3: "copy", 4: "set", 5: "wait", 6: "event", 7: "allocate", 8: "release", 9: "range"}
 
 
 class Record(NamedTuple):
@@ -76,7 +76,7 @@ def read(path):
         elif kind == 6:
             for start, end, place, correlation, what in struct.iter_unpack("<QQIIQ", payload):
                 name, value = KINDS[what >> 56], what & (2**48 - 1)
-                value = texts[value] if name == "call" else launches[value] if name == "kernel" else value
+                value = texts[value] if name in ("call", "range") else launches[value] if name == "kernel" else value
                 records.append(Record(name, places[place], correlation, start, end, what >> 48 & 255, value))
         elif kind == 7:
             left.append(struct.unpack("<Q", payload)[0])
@@ -87,6 +87,7 @@ def stand_ins(directory):
     """Builds the libraries; a program that is to use them has the directory in LD_LIBRARY_PATH."""
     cupti = directory / "libcupti.so.13"
     for name, macro, *linked in (("libcuda.so.1", "STAND_IN_DRIVER"), (cupti.name, "STAND_IN_CUPTI"),
+                                 ("libnvtx.so", "STAND_IN_NVTX"),
                                  ("libother.so", "STAND_IN_OTHER", str(cupti))):  # fmt: skip
         subprocess.run(
             ["cc", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", f"-D{macro}", f"-Wl,-soname,{name}",

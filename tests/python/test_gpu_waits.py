@@ -150,6 +150,90 @@ def test_memory_of_the_device(run_gpu, timeloom, tmp_path):
     assert [value // megabyte for value in held] == [100, 150, 100, 300, 100, 130]
 
 
+def test_graphs(run_gpu, timeloom, tmp_path):
+    """Two graphs; one has two kernels and a copy, and its kernels overlap on their stream."""
+    run_gpu(
+        """\
+begin()
+def replay(graph, correlation, us):
+    start = call(11, correlation) + 2000 * US
+    gpu.play_node(b"first", 0, 1, 7, start, start + us * US, correlation, 4, graph)
+    if graph == 5:
+        gpu.play_node(b"second", 0, 1, 7, start + 50 * US, start + (50 + us) * US, correlation, 4, graph)
+        gpu.play_copy(8, 3, 3, 4096, 0, 1, 7, start + 500 * US, start + 600 * US, correlation)
+def train():
+    for correlation in (1, 2): replay(5, correlation, 200)
+    replay(6, 3, 100)
+train()
+""",
+        *WITHOUT_HELPERS,
+        "--exclude", "__main__.replay",
+    )  # fmt: skip
+    report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
+    assert [(g["name"], g["launches"], round(g["gpu_seconds"] * 1e6)) for g in report["graphs"]] == [
+        ("graph 5", 2, 1000),
+        ("graph 6", 1, 100),
+    ]
+    assert [(c["function"], c["starts"], c["most"]) for c in report["callers"]] == [("__main__.train", 3, "graph 5")]
+    assert sum(k["times"] for k in report["kernels"]) == 5
+    launches = [facts for _, name, facts in locations_of(tmp_path / "run")["MainThread"] if name == "cudaGraphLaunch"]
+    assert launches == [{"started": "graph 5", "gpu_time": 0.5}] * 2 + [{"started": "graph 6", "gpu_time": 0.1}]
+    assert "graph 5" in timeloom("report", "--gpu", "run", cwd=tmp_path).stdout
+
+
+NVTX = """\
+import threading
+nvtx = ctypes.CDLL("libnvtx.so")
+nvtx.nvtx_start.restype = ctypes.c_uint64
+nvtx.nvtx_end.argtypes = [ctypes.c_uint64]
+print(nvtx.nvtx_begin())
+nvtx.nvtx_domain.restype = ctypes.c_void_p
+domain = ctypes.c_void_p(nvtx.nvtx_domain(b"mine"))
+assert domain.value
+levels = [nvtx.nvtx_push(b"epoch")]
+def enter(name): levels.append(nvtx.nvtx_push_wide(name))
+def train():
+    enter("st\\u00e4p \\U0001f600")
+    levels.append(nvtx.nvtx_push_in(domain, b"inner"))
+    levels.append(nvtx.nvtx_pop_in(domain))
+    levels.append(nvtx.nvtx_pop())
+    first = nvtx.nvtx_start(b"across")
+    enter("step")
+    nvtx.nvtx_end(first)
+    nvtx.nvtx_end(99)
+    levels.append(nvtx.nvtx_pop())
+train()
+levels += [nvtx.nvtx_pop(), nvtx.nvtx_pop(), nvtx.nvtx_pop_in(domain)]
+print(levels)
+other = threading.Thread(target=lambda: (nvtx.nvtx_push(b"on another"), nvtx.nvtx_pop()))
+other.start()
+other.join()
+"""
+
+
+def test_ranges_of_nvtx(run_gpu, timeloom, tmp_path):
+    """They need neither CUDA nor a function around them; those that cross get lanes of their own."""
+    done = run_gpu(NVTX, "--keep-spool")
+    assert done.stdout.splitlines() == ["1", "[0, 1, 0, 0, 1, 1, 1, 0, -2, -2]"]
+    ranges = [r for r in spool_of(tmp_path / "run").records if r.kind == "range"]
+    assert [r.value for r in ranges] == ["inner", "st\u00e4p \U0001f600", "across", "step", "epoch", "on another"]
+    main, other = ranges[0].place[1], ranges[-1].place[1]
+    locations = {name: spans for name, spans in locations_of(tmp_path / "run").items() if name.startswith("NVTX")}
+    assert locations == {
+        f"NVTX of thread {main}": [
+            (0, "epoch", {}), (1, "st\u00e4p \U0001f600", {}), (2, "inner", {}), (1, "across", {}),
+        ],
+        f"NVTX of thread {main} (2)": [(0, "step", {})],
+        f"NVTX of thread {other}": [(0, "on another", {})],
+    }  # fmt: skip
+    report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
+    assert report["ranges"][0]["name"] == "epoch"
+    assert sorted(row["name"] for row in report["ranges"] if row["times"] == 1) == sorted({r.value for r in ranges})
+    assert "epoch" in timeloom("report", "--gpu", "run", cwd=tmp_path).stdout
+    assert "NVTX" not in timeloom("report", "--flat", "--min-percent", "0", "run", cwd=tmp_path).stdout
+    assert "2 threads" in done.stderr
+
+
 def test_kernels_in_python(run_gpu, tmp_path):
     run_gpu(SCRIPT, *WITHOUT_HELPERS)
     run = timeloom_package.read(tmp_path / "run")

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "gpu/cuda/cuda_library.hpp"
+#include "gpu/cuda/ranges.hpp"
 #include "gpu/cuda/records.hpp"
 #include "os/references.hpp"
 #include "os/thread.hpp"
@@ -45,7 +46,8 @@ struct Session {
 
 // Lives as long as the process, since CUPTI calls from its own threads.
 Session* g_session = nullptr;
-std::atomic<bool> g_ours = false;  // CUPTI calls us
+std::atomic<bool> g_ours = false;    // CUPTI calls us
+std::atomic<bool> g_forked = false;  // this process is the child of the one with the session
 
 void print_line(const std::string& text) { std::fprintf(stderr, "timeloom: %s\n", text.c_str()); }
 
@@ -172,15 +174,29 @@ void end_measurement() noexcept {
 // there.
 void forget_in_child() {
   g_ours = false;
+  g_forked = true;
   record::before_stop(nullptr);
 }
 
-void start() {
-  if (g_session != nullptr || !record::active()) return;
+// The session of this process, made by the first use of CUDA or NVTX; nullptr: nothing is measured.
+Session* make_session() {
+  static std::mutex making;
+  const std::lock_guard lock(making);
+  if (g_session != nullptr || !record::active()) return g_session;
   auto* const session = new Session;
-  std::string reason;
-  g_session = session;
   session->clock.start();
+  g_session = session;
+  os::at_fork_in_child(forget_in_child);
+  record::before_stop(end_measurement);
+  return session;
+}
+
+void start() {
+  static bool started = false;
+  Session* const session = started ? nullptr : make_session();
+  if (session == nullptr) return;
+  started = true;
+  std::string reason;
   bool works = load_cupti(session->functions, reason);
   if (works) {
     g_ours = true;
@@ -191,13 +207,31 @@ void start() {
     print_line("the GPU is not recorded: " + reason + " [TL025]");
     return;
   }
-  os::at_fork_in_child(forget_in_child);
-  record::before_stop(end_measurement);
   const std::lock_guard lock(session->mutex);
   redirect_if_due(*session);
 }
 
 }  // namespace
+
+bool begin_ranges() noexcept {
+  try {
+    return make_session() != nullptr;
+  } catch (const std::exception&) {  // no memory
+    return false;
+  }
+}
+
+void add_range(std::string_view name, std::uint64_t thread, std::uint64_t start,
+               std::uint64_t end) noexcept {
+  if (g_forked) return;
+  const os::NotCancelled not_cancelled;
+  const std::lock_guard lock(g_session->mutex);
+  try {
+    g_session->records.add_range(name, thread, start, end);
+  } catch (const std::exception&) {  // no memory
+  }
+}
+
 }  // namespace timeloom::cuda
 
 // Called by the driver. Returns 1, success, in any case, so that the program goes on.

@@ -82,6 +82,17 @@ void Records::take(std::uint8_t* buffer, std::size_t valid, std::uint64_t droppe
   flush();
 }
 
+void Records::add_range(std::string_view name, std::uint64_t thread, std::uint64_t start,
+                        std::uint64_t end) {
+  if (!open()) return;
+  writer_->add({start, end, writer_->thread(thread), 0,
+                GpuRecord::word(GpuRecordKind::kRange, writer_->text(name))});
+  constexpr std::uint64_t kPause = 250'000'000;
+  if (clock_.nanoseconds(end) - clock_.nanoseconds(flushed_) < kPause) return;
+  flushed_ = end;
+  flush();
+}
+
 void Records::leave() {
   if (!open()) return;
   writer_->leave(os::now());
@@ -89,6 +100,7 @@ void Records::leave() {
 }
 
 void Records::end() noexcept {
+  if (writer_ != nullptr) (void)writer_->flush();
   writer_.reset();
   measurement_ = record::measurement_number();
   ended_ = true;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu/cuda/cuda_clock.hpp"
@@ -23,6 +24,10 @@ class Records {
 
   // Takes the records of a buffer; they are in the file on return.
   void take(std::uint8_t* buffer, std::size_t valid, std::uint64_t dropped);
+  // A range that the program has named, in ticks. It is in the file after the next buffer, or a
+  // quarter of a second.
+  void add_range(std::string_view name, std::uint64_t thread, std::uint64_t start,
+                 std::uint64_t end);
   // Called when another tool takes over CUPTI.
   void leave();
   // Called before the measurement ends: later records do not belong to it.
@@ -61,6 +66,7 @@ class Records {
   HostThreads& threads_;
   std::unique_ptr<spool::GpuWriter> writer_;
   std::uint32_t measurement_ = 0;  // the writer's measurement
+  std::uint64_t flushed_ = 0;      // ticks of the last flush for a range
   bool ended_ = false;             // this measurement has ended
   std::vector<Call> calls_[2];     // by domain and number
   // The queue of the record before: most records are from the same.

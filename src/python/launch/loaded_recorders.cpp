@@ -20,6 +20,7 @@ struct Loaded {
 };
 constexpr Loaded kLoaded[] = {
     {kSettings.gpu, "CUDA_INJECTION64_PATH", "libtimeloom-cuda.so", "the GPU"},
+    {kSettings.gpu, "NVTX_INJECTION64_PATH", "libtimeloom-cuda.so", "NVTX"},
     {kSettings.kokkos, kKokkosVariable, kKokkosLibrary, "Kokkos"},
 };
 

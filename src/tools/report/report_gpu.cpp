@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <sstream>
 
@@ -72,10 +73,13 @@ class GpuSums {
     facts.kernels = sorted(kernels_, &GpuWorkRow::ticks);
     facts.copies = sorted(copies_, &GpuWorkRow::ticks);
     facts.callers = sorted(callers_, &GpuCallerRow::gpu_ns);
+    facts.ranges = sorted(ranges_, &GpuWorkRow::ticks);
     for (const auto& [around, by_what] : waits_) {
       for (const auto& [what, row] : by_what) facts.waiting.push_back(row);
     }
     sort(facts.waiting, &GpuWaitRow::ns);
+    for (const auto& [started, row] : graphs_) facts.graphs.push_back(row);
+    std::ranges::stable_sort(facts.graphs, std::greater<>(), &GpuGraphRow::gpu_ns);
     facts.idle = sorted(idle_, &GpuIdleRow::ns);
     facts.memory = sorted(memory_, &GpuMemoryRow::at_peak);
     for (const auto& [node, row] : paths_) facts.paths.push_back(row);
@@ -125,9 +129,10 @@ class GpuSums {
     static const std::string kNone;
     return of.region.defined() ? tree_.definitions.regions[of.region.value()].group : kNone;
   }
-  // The rows of what ran on a GPU; nullptr: the region is of another kind.
+  // The row of work on a GPU, or of a range; nullptr: the region is of another kind.
   GpuWorkRow* work(const Node& of) {
     if (group(of) == kGpuKernels) return &kernels_[of.region];
+    if (group(of) == kGpuRanges) return &ranges_[of.region];
     return group(of) == kGpuCopies ? &copies_[of.region] : nullptr;
   }
   // The function around a call.
@@ -190,7 +195,12 @@ class GpuSums {
       GpuCallerRow& by = caller(call);
       by.calls += count;
       by.gpu_ns += sum;
-      started_[&by][parameter(call, kGpuStarted)] += sum;
+      const std::string started = parameter(call, kGpuStarted);
+      started_[&by][started] += sum;
+      if (started.starts_with(kGpuGraph)) {
+        GpuGraphRow& graph = graphs_[started];
+        graph = {started, graph.launches + count, graph.gpu_ns + sum};
+      }
       path(around).starts += count;
       path(around).gpu_ns += sum;
     } else if (metric == kGpuWaitTime) {
@@ -212,10 +222,11 @@ class GpuSums {
   }
 
   const CallTree& tree_;
-  std::map<RegionId, GpuWorkRow> kernels_, copies_;
+  std::map<RegionId, GpuWorkRow> kernels_, copies_, ranges_;
   std::map<RegionId, GpuCallerRow> callers_;
   std::map<GpuCallerRow*, std::map<std::string, std::uint64_t>> started_;
   std::map<RegionId, std::map<std::string, GpuWaitRow>> waits_;
+  std::map<std::string, GpuGraphRow> graphs_;
   std::map<RegionId, GpuIdleRow> idle_;
   std::map<RegionId, GpuMemoryRow> memory_;
   std::map<NodeId, GpuPathRow> paths_;

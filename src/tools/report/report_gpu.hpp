@@ -16,7 +16,7 @@
 
 namespace timeloom::tools {
 
-// A kernel, or a kind of copy.
+// A kernel, a kind of copy, or a range that the program has named.
 struct GpuWorkRow {
   RegionId region;
   std::uint64_t times = 0;     // that it ran
@@ -34,6 +34,13 @@ struct GpuCallerRow {
   std::uint64_t call_ticks = 0;  // time in all its calls
   std::string most{};            // the kernel or copy with most of the time; empty: of a graph
   std::uint64_t most_ns = 0;
+};
+
+// A graph, by all calls that have started it.
+struct GpuGraphRow {
+  std::string name{};
+  std::uint64_t launches = 0;
+  std::uint64_t gpu_ns = 0;
 };
 
 // The waiting of calls in a function.
@@ -85,12 +92,16 @@ struct GpuFacts {
   std::vector<GpuWorkRow> kernels;    // by time, the most first
   std::vector<GpuWorkRow> copies;     // the same
   std::vector<GpuCallerRow> callers;  // the same
+  std::vector<GpuGraphRow> graphs;    // the same
   std::vector<GpuWaitRow> waiting;    // the same
   std::vector<GpuIdleRow> idle;       // the same
   std::vector<GpuMemoryRow> memory;   // by bytes at the peak
   std::vector<GpuPathRow> paths;      // in the order of the call tree
   double waiting_seconds = 0;         // in calls that wait for a GPU
-  bool any() const { return !kernels.empty() || !copies.empty() || !callers.empty(); }
+  std::vector<GpuWorkRow> ranges;     // the same
+  bool any() const {
+    return !kernels.empty() || !copies.empty() || !callers.empty() || !ranges.empty();
+  }
 };
 
 // The shares of the run for heads of reports; empty: no GPU was recorded.

@@ -40,6 +40,15 @@ ordered_json works_json(const std::vector<GpuWorkRow>& rows, const Definitions& 
   return all;
 }
 
+ordered_json graphs_json(const GpuFacts& facts) {
+  ordered_json all = ordered_json::array();
+  for (const GpuGraphRow& row : facts.graphs) {
+    all.push_back(
+        {{"name", row.name}, {"launches", row.launches}, {"gpu_seconds", seconds_of(row.gpu_ns)}});
+  }
+  return all;
+}
+
 ordered_json callers_json(const GpuFacts& facts, const Definitions& definitions) {
   ordered_json all = ordered_json::array();
   for (const GpuCallerRow& row : facts.callers) {
@@ -81,6 +90,16 @@ ordered_json memory_json(const GpuFacts& facts, const Definitions& definitions) 
                    {"allocated_bytes", row.allocated},
                    {"peak_bytes", row.at_peak},
                    {"end_bytes", row.at_end}});
+  }
+  return all;
+}
+
+ordered_json ranges_json(const GpuFacts& facts, const Definitions& definitions) {
+  ordered_json all = ordered_json::array();
+  for (const GpuWorkRow& row : facts.ranges) {
+    all.push_back({{"name", exchange::region_name(definitions, row.region)},
+                   {"times", row.times},
+                   {"seconds", seconds(row.ticks, definitions)}});
   }
   return all;
 }
@@ -135,10 +154,12 @@ void write_gpu_json(const GpuFacts& facts, const profile::CallTree& tree, Output
   all["waiting_seconds"] = facts.waiting_seconds;
   all["kernels"] = works_json(facts.kernels, definitions, false);
   all["copies"] = works_json(facts.copies, definitions, true);
+  all["graphs"] = graphs_json(facts);
   all["callers"] = callers_json(facts, definitions);
   all["waiting"] = waiting_json(facts, definitions);
   all["idle"] = idle_json(facts, definitions);
   all["memory"] = memory_json(facts, definitions);
+  all["ranges"] = ranges_json(facts, definitions);
   all["devices"] = devices_json(facts);
   all["paths"] = paths_json(facts, tree);
   all["losses"] = facts_of(definitions).losses;

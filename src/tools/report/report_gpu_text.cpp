@@ -31,10 +31,12 @@ class GpuWriter {
     head();
     if (!facts_.kernels.empty()) kernels();
     if (!facts_.copies.empty()) copies();
+    if (!facts_.graphs.empty()) graphs();
     if (!facts_.callers.empty()) callers();
     if (!facts_.waiting.empty()) waiting();
     if (!facts_.idle.empty()) idle();
     if (!facts_.memory.empty()) memory();
+    if (!facts_.ranges.empty()) ranges();
     if (!facts_.devices.empty()) devices();
   }
 
@@ -95,6 +97,19 @@ class GpuWriter {
     put(table);
   }
 
+  void graphs() {
+    Table table(terminal_, 2, "graph");
+    for (const char* heading : {"time", "launches", "mean"}) table.add_column(heading);
+    for (const GpuGraphRow& row : facts_.graphs) {
+      const double all = nanoseconds(row.gpu_ns);
+      TableRow shown;
+      shown.cells = {time(all), count(row.launches), time(mean_launch(all, row.launches))};
+      shown.name = printable(row.name);
+      table.add_row(std::move(shown));
+    }
+    put(table);
+  }
+
   void callers() {
     Table table(terminal_, 2, "started by, and most of it");
     for (const char* heading : {"GPU time", "starts", "in calls"}) table.add_column(heading);
@@ -149,6 +164,19 @@ class GpuWriter {
       TableRow shown;
       shown.cells = {bytes(row.at_peak), bytes(row.at_end), bytes(row.allocated), count(row.calls)};
       shown.name = printable(caller_name(row.region, definitions_));
+      table.add_row(std::move(shown));
+    }
+    put(table);
+  }
+
+  void ranges() {
+    Table table(terminal_, 2, "range of NVTX");
+    for (const char* heading : {"time", "times", "mean"}) table.add_column(heading);
+    for (const GpuWorkRow& row : facts_.ranges) {
+      const double of_row = seconds(row.ticks, definitions_);
+      TableRow shown;
+      shown.cells = {time(of_row), count(row.times), time(mean_launch(of_row, row.times))};
+      shown.name = shown_name(exchange::region_name(definitions_, row.region), 30);
       table.add_row(std::move(shown));
     }
     put(table);

@@ -46,6 +46,18 @@ RegionRole role_of(const std::string& call) {
                                                        : RegionRole::kWrapper;
 }
 
+// Outer calls come before calls inside.
+void sort_calls(std::vector<GpuCall>& calls) {
+  std::ranges::stable_sort(calls, [](const GpuCall& a, const GpuCall& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;
+  });
+}
+
+std::string lane_name(std::uint64_t thread, std::size_t lane) {
+  const std::string name = "NVTX of thread " + std::to_string(thread);
+  return lane == 0 ? name : name + " (" + std::to_string(lane + 1) + ")";
+}
+
 }  // namespace
 
 // Maps that are needed only while the timeline is built.
@@ -119,13 +131,9 @@ GpuTimeline::GpuTimeline(const spool::GpuData& data, const spool::ProcessDefinit
   for (const GpuRecord& record : data.records) {
     if (record.kind() == GpuRecordKind::kCall) add_call(record, building);
   }
-  const auto sort = [](std::vector<GpuCall>& calls) {
-    std::ranges::stable_sort(calls, [](const GpuCall& a, const GpuCall& b) {
-      return a.start != b.start ? a.start < b.start : a.end > b.end;
-    });
-  };
-  for (auto& [thread, calls] : calls_) sort(calls);
-  for (NativeThread& thread : native_) sort(thread.calls);
+  for (auto& [thread, calls] : calls_) sort_calls(calls);
+  for (NativeThread& thread : native_) sort_calls(thread.calls);
+  add_ranges(building);
   put_queues_in_order();
   measure_devices(building);
 }
@@ -150,6 +158,9 @@ void GpuTimeline::add_work(const GpuRecord& record, Building& b) {
   Started& started = b.started[record.correlation];
   started.various = started.works != 0 && (started.various || started.region != work.region);
   started.region = work.region;
+  if (record.kind() == GpuRecordKind::kKernel) {
+    started.graph = std::max(started.graph, b.data.launches[record.value()].graph);
+  }
   started.gpu_ns += b.clock.duration(record.end - record.start);
   ++started.works;
   b.devices[place.device].push_back({work.start, work.end, record.correlation});
@@ -183,7 +194,9 @@ void GpuTimeline::add_facts(GpuCall& call, std::uint32_t correlation, Building& 
   const auto started = b.started.find(correlation);
   const GpuWaitOfCall* const wait = b.waits->of(correlation);
   const GpuMemoryOfCall* const memory = b.memory->of(correlation);
-  if (started != b.started.end() && !started->second.various) {
+  if (started != b.started.end() && started->second.graph != 0) {
+    text(kGpuStarted, kGpuGraph + std::to_string(started->second.graph));
+  } else if (started != b.started.end() && !started->second.various) {
     text(kGpuStarted, b.definitions.region(started->second.region).name);
   }
   if (wait != nullptr && !wait->what.empty()) text(kGpuWaitsFor, wait->what);
@@ -208,6 +221,37 @@ void GpuTimeline::put_queues_in_order() {
     for (GpuWork& work : queue.works) {
       work.start = std::max(work.start, last);
       last = work.end = std::max(work.end, work.start);
+    }
+  }
+}
+
+// A lane of a thread takes a range that lies inside its open ones, or behind them.
+void GpuTimeline::add_ranges(Building& b) {
+  std::map<std::uint64_t, std::vector<GpuCall>> threads;
+  for (const GpuRecord& record : b.data.records) {
+    if (record.kind() != GpuRecordKind::kRange || record.end < record.start) continue;
+    const std::string& name = b.data.texts[record.value()];
+    threads[b.data.places[record.place].thread].push_back(
+        {b.time(record.start), b.time(record.end),
+         b.definitions.region(name, kGpuRanges, RegionRole::kFunction, name)});
+  }
+  for (auto& [thread, ranges] : threads) {
+    sort_calls(ranges);
+    const std::size_t first = lanes_.size();
+    std::vector<std::vector<Timestamp>> open;  // the ends of each lane
+    for (const GpuCall& range : ranges) {
+      std::size_t lane = 0;
+      for (; lane < open.size(); ++lane) {
+        auto& ends = open[lane];
+        while (!ends.empty() && ends.back() <= range.start) ends.pop_back();
+        if (ends.empty() || range.end <= ends.back()) break;
+      }
+      if (lane == open.size()) {
+        open.emplace_back();
+        lanes_.push_back({lane_name(thread, lane)});
+      }
+      open[lane].push_back(range.end);
+      lanes_[first + lane].ranges.push_back(range);
     }
   }
 }

@@ -86,6 +86,13 @@ class GpuTimeline {
     std::vector<GpuCall> calls{};
   };
   const std::vector<NativeThread>& native_threads() const noexcept { return native_; }
+  // Ranges that the program has named. They need not lie inside functions, nor in each other: the
+  // ranges of a lane do.
+  struct Lane {
+    std::string name;
+    std::vector<GpuCall> ranges{};
+  };
+  const std::vector<Lane>& lanes() const noexcept { return lanes_; }
 
   PendingGpuCalls pending_calls(std::uint32_t thread) const noexcept;
   PendingGpuIdle pending_idle(std::uint32_t thread) const noexcept;
@@ -102,7 +109,8 @@ class GpuTimeline {
     std::uint32_t region = 0;
     std::uint64_t gpu_ns = 0;
     std::uint32_t works = 0;
-    bool various = false;  // the works have different names
+    bool various = false;     // the works have different names
+    std::uint32_t graph = 0;  // that the call started
   };
   struct Building;
 
@@ -110,12 +118,14 @@ class GpuTimeline {
   void add_call(const spool::GpuRecord& record, Building& building);
   void add_facts(GpuCall& call, std::uint32_t correlation, Building& building);
   void put_queues_in_order();
+  void add_ranges(Building& building);
   void measure_devices(Building& building);
   void add_gaps(GpuDeviceUse& device, const std::vector<GpuSpan>& gaps, Building& building);
 
   std::vector<Queue> queues_;
   std::map<std::uint32_t, std::vector<GpuCall>> calls_;  // by index of the thread
   std::vector<NativeThread> native_;
+  std::vector<Lane> lanes_;
   std::vector<GpuFact> facts_;
   std::map<std::uint32_t, std::vector<GpuIdle>> idle_;  // by index of the thread
   GpuIdleStream::Ids idle_ids_{};

@@ -24,9 +24,9 @@ std::vector<Event> events_of(const GpuTimeline::Queue& queue, const GpuTimeline&
   return events;
 }
 
-std::vector<Event> events_of(const GpuTimeline::NativeThread& thread, const GpuTimeline& gpu) {
+std::vector<Event> events_of(const std::vector<GpuCall>& sorted, const GpuTimeline& gpu) {
   std::vector<Event> events;
-  PendingGpuCalls calls{thread.calls, gpu.facts()};
+  PendingGpuCalls calls{sorted, gpu.facts()};
   GpuStream().close(calls, Timestamp{UINT64_MAX}, events);
   return events;
 }
@@ -77,6 +77,10 @@ void SpoolSource::add_gpu_locations(Process& process) {
   for (const auto& thread : process.gpu->native_threads()) {
     add(thread.name, LocationType::kCpuThread, thread.id);
   }
+  // Not threads of the program: their time is in the threads already.
+  for (const auto& lane : process.gpu->lanes()) {
+    add(lane.name, LocationType::kAcceleratorStream, 0);
+  }
 }
 
 void SpoolSource::replay_gpu(const Process& process, std::span<RunSink* const> sinks) {
@@ -93,7 +97,10 @@ void SpoolSource::replay_gpu(const Process& process, std::span<RunSink* const> s
     events_ += events.size();
   };
   for (const auto& queue : process.gpu->queues()) replay(events_of(queue, *process.gpu));
-  for (const auto& thread : process.gpu->native_threads()) replay(events_of(thread, *process.gpu));
+  for (const auto& thread : process.gpu->native_threads()) {
+    replay(events_of(thread.calls, *process.gpu));
+  }
+  for (const auto& lane : process.gpu->lanes()) replay(events_of(lane.ranges, *process.gpu));
 }
 
 void SpoolSource::add_gpu_properties() {

@@ -1,0 +1,217 @@
+// Ranges of NVTX. The first call of NVTX in the process loads this library, because
+// NVTX_INJECTION64_PATH names it, and calls InitializeInjectionNvtx2(), which puts functions of
+// Timeloom into its tables. CUDA and CUPTI are not needed for it.
+#include <atomic>
+#include <cwchar>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "gpu/cuda/nvtx_interface.hpp"
+#include "gpu/cuda/ranges.hpp"
+#include "os/clock.hpp"
+#include "os/thread.hpp"
+
+namespace timeloom::cuda {
+namespace {
+
+struct OpenRange {
+  const void* domain;
+  std::string name;
+  std::uint64_t thread;
+  std::uint64_t start;
+};
+
+// Lives as long as the process: threads may call NVTX while it ends.
+struct Ranges {
+  std::mutex mutex;  // guards all members
+  std::deque<std::string> registered;
+  std::unordered_map<std::uint64_t, OpenRange> started;
+  std::uint64_t last_id = 0;
+};
+Ranges& ranges() {
+  static auto* const all = new Ranges;
+  return *all;
+}
+
+thread_local std::vector<OpenRange> t_pushed;
+
+std::string utf8_text(const wchar_t* wide) {
+  std::string text;
+  for (; *wide != 0; ++wide) {
+    const auto code = static_cast<std::uint32_t>(*wide);
+    const auto put = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
+    const auto more = [&](unsigned shift) { put(0x80 | (code >> shift & 0x3f)); };
+    if (code < 0x80) {
+      put(code);
+    } else if (code < 0x800) {
+      put(0xc0 | code >> 6);
+      more(0);
+    } else if (code < 0x10000) {
+      put(0xe0 | code >> 12);
+      more(6);
+      more(0);
+    } else {
+      put(0xf0 | (code >> 18 & 7));
+      more(12);
+      more(6);
+      more(0);
+    }
+  }
+  return text;
+}
+
+std::string name_text(const char* name) { return name == nullptr ? "" : name; }
+std::string name_text(const wchar_t* name) { return name == nullptr ? "" : utf8_text(name); }
+std::string name_text(const NvtxAttributes* attributes) {
+  if (attributes == nullptr || attributes->message == nullptr) return {};
+  if (attributes->size < sizeof(NvtxAttributes)) return {};
+  switch (attributes->message_type) {
+    case NvtxMessage::kAscii: return name_text(static_cast<const char*>(attributes->message));
+    case NvtxMessage::kWide: return name_text(static_cast<const wchar_t*>(attributes->message));
+    case NvtxMessage::kRegistered: return *static_cast<const std::string*>(attributes->message);
+  }
+  return {};
+}
+
+template <typename Name>
+OpenRange open_range(const void* domain, Name name) {
+  return {domain, name_text(name), os::thread_id(), os::now()};
+}
+
+void close_range(const OpenRange& range) noexcept {
+  add_range(range.name, range.thread, range.start, os::now());
+}
+
+// The functions of NVTX. A domain has ranges of its own; the level of a range counts from 0.
+
+template <typename Name>
+int push(const void* domain, Name name) noexcept {
+  int level = 0;
+  for (const OpenRange& range : t_pushed) level += range.domain == domain ? 1 : 0;
+  try {
+    t_pushed.push_back(open_range(domain, name));
+  } catch (const std::exception&) {  // no memory
+  }
+  return level;
+}
+
+int pop(const void* domain) noexcept {
+  int level = -2;  // as NVTX returns it where there is none
+  std::size_t last = SIZE_MAX;
+  for (std::size_t i = 0; i < t_pushed.size(); ++i) {
+    if (t_pushed[i].domain != domain) continue;
+    level = level < 0 ? 0 : level + 1;
+    last = i;
+  }
+  if (last == SIZE_MAX) return level;
+  close_range(t_pushed[last]);
+  t_pushed.erase(t_pushed.begin() + static_cast<std::ptrdiff_t>(last));
+  return level;
+}
+
+template <typename Name>
+std::uint64_t start(const void* domain, Name name) noexcept {
+  try {
+    OpenRange range = open_range(domain, name);
+    const std::lock_guard lock(ranges().mutex);
+    const std::uint64_t id = ++ranges().last_id;
+    ranges().started.emplace(id, std::move(range));
+    return id;
+  } catch (const std::exception&) {  // no memory
+    return 0;
+  }
+}
+
+void end(std::uint64_t id) noexcept {
+  Ranges& all = ranges();
+  std::unique_lock lock(all.mutex);
+  const auto found = all.started.extract(id);
+  lock.unlock();
+  if (!found.empty()) close_range(found.mapped());
+}
+
+template <typename Name>
+const void* register_string(const void*, Name name) noexcept {
+  try {
+    std::string text = name_text(name);
+    const std::lock_guard lock(ranges().mutex);
+    return &ranges().registered.emplace_back(std::move(text));
+  } catch (const std::exception&) {  // no memory
+    return nullptr;
+  }
+}
+
+// A domain is known by its address alone; NULL is the default domain.
+template <typename Name>
+const void* create_domain(Name name) noexcept {
+  return register_string(nullptr, name);
+}
+template <typename Name>
+int push_default(Name name) noexcept {
+  return push(nullptr, name);
+}
+template <typename Name>
+std::uint64_t start_default(Name name) noexcept {
+  return start(nullptr, name);
+}
+int pop_default() noexcept { return pop(nullptr); }
+void end_in(const void*, std::uint64_t id) noexcept { end(id); }
+
+// The places of one module.
+class Table {
+ public:
+  Table(const NvtxCallbacks& callbacks, NvtxModule module) {
+    if (callbacks.functions(module, &places_, &count_) == 0) count_ = 0;
+  }
+  template <typename Place, typename Function>
+  void set(Place place, Function* function) {
+    const auto index = static_cast<std::uint32_t>(place);
+    if (index >= count_ || places_[index] == nullptr) return;
+    *places_[index] = reinterpret_cast<NvtxFunction>(function);
+  }
+
+ private:
+  NvtxFunction** places_ = nullptr;
+  unsigned count_ = 0;
+};
+
+void set_functions(const NvtxCallbacks& callbacks) {
+  using Attributes = const NvtxAttributes*;
+  Table core(callbacks, NvtxModule::kCore);
+  core.set(NvtxCore::kRangePushEx, &push_default<Attributes>);
+  core.set(NvtxCore::kRangePushA, &push_default<const char*>);
+  core.set(NvtxCore::kRangePushW, &push_default<const wchar_t*>);
+  core.set(NvtxCore::kRangePop, &pop_default);
+  core.set(NvtxCore::kRangeStartEx, &start_default<Attributes>);
+  core.set(NvtxCore::kRangeStartA, &start_default<const char*>);
+  core.set(NvtxCore::kRangeStartW, &start_default<const wchar_t*>);
+  core.set(NvtxCore::kRangeEnd, &end);
+  Table domains(callbacks, NvtxModule::kCore2);
+  domains.set(NvtxCore2::kRangePushEx, &push<Attributes>);
+  domains.set(NvtxCore2::kRangePop, &pop);
+  domains.set(NvtxCore2::kRangeStartEx, &start<Attributes>);
+  domains.set(NvtxCore2::kRangeEnd, &end_in);
+  domains.set(NvtxCore2::kCreateA, &create_domain<const char*>);
+  domains.set(NvtxCore2::kCreateW, &create_domain<const wchar_t*>);
+  domains.set(NvtxCore2::kRegisterStringA, &register_string<const char*>);
+  domains.set(NvtxCore2::kRegisterStringW, &register_string<const wchar_t*>);
+}
+
+}  // namespace
+}  // namespace timeloom::cuda
+
+// Called by NVTX, once for each library of the process that contains it. Returns 1, success.
+// NOLINTNEXTLINE(readability-identifier-naming): NVTX has chosen the name
+extern "C" [[gnu::visibility("default")]] int InitializeInjectionNvtx2(
+    timeloom::cuda::NvtxExports exports) {
+  const auto* const callbacks = static_cast<const timeloom::cuda::NvtxCallbacks*>(
+      exports == nullptr ? nullptr : exports(timeloom::cuda::kNvtxCallbacks));
+  const bool usable = callbacks != nullptr && callbacks->size >= sizeof *callbacks;
+  if (!usable || !timeloom::cuda::begin_ranges()) return 0;
+  timeloom::cuda::set_functions(*callbacks);
+  return 1;
+}
