@@ -4,6 +4,7 @@
 #include <charconv>
 #include <unordered_map>
 
+#include "core/gpu_metric.hpp"
 #include "exchange/exclusive_times.hpp"
 #include "exchange/format_text.hpp"
 #include "exchange/names.hpp"
@@ -64,6 +65,7 @@ class PprofWriter {
     exchange::ExclusiveTimes times(tree_);
     for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
       add_thread_labels(tracks_.tracks[i]);
+      read_gpu_times(tree_.locations[i]);
       times.for_each(tree_.locations[i], [&](const profile::Cell& cell, std::uint64_t exclusive) {
         write_sample(cell, clock_.nanoseconds(exclusive));
       });
@@ -87,7 +89,12 @@ class PprofWriter {
   }
 
   void write_types() {
-    for (const auto& [type, unit] : {std::pair("visits", "count"), {"time", "nanoseconds"}}) {
+    const auto& metrics = tree_.definitions.metrics;
+    has_gpu_ = std::ranges::find(metrics, kGpuTime, &Metric::name) != metrics.end();
+    std::vector<std::pair<const char*, const char*>> types{{"visits", "count"},
+                                                           {"time", "nanoseconds"}};
+    if (has_gpu_) types.emplace_back("gpu", "nanoseconds");
+    for (const auto& [type, unit] : types) {
       ProtoMessage one;
       one.number(value_type::kType, string(type));
       one.number(value_type::kUnit, string(unit));
@@ -177,6 +184,15 @@ class PprofWriter {
     to.message(sample::kLabel, one);
   }
 
+  // Of the work that the calls of a location have started, by call path.
+  void read_gpu_times(const profile::LocationProfile& location) {
+    gpu_times_.clear();
+    for (const profile::MetricCell& cell : location.metrics) {
+      if (tree_.definitions.metrics[cell.metric.value()].name != kGpuTime) continue;
+      gpu_times_[cell.node.value()] += static_cast<std::uint64_t>(cell.statistics.sum);
+    }
+  }
+
   void write_sample(const profile::Cell& cell, std::uint64_t nanoseconds) {
     if (cell.statistics.visits == 0 && nanoseconds == 0) return;
     ProtoMessage path, values, one;
@@ -187,6 +203,10 @@ class PprofWriter {
     }
     values.varint(cell.statistics.visits);
     values.varint(nanoseconds);
+    if (has_gpu_) {
+      const auto gpu = gpu_times_.find(cell.node.value());
+      values.varint(gpu == gpu_times_.end() ? 0 : gpu->second);
+    }
     one.text(sample::kLocationId, path.bytes());
     one.text(sample::kValue, values.bytes());
     add_parameters(one, cell.node);
@@ -210,6 +230,8 @@ class PprofWriter {
   exchange::RunClock clock_;
   ProtoMessage head_;  // the next bytes to write
   ProtoMessage thread_labels_;
+  bool has_gpu_ = false;
+  std::unordered_map<std::uint32_t, std::uint64_t> gpu_times_;  // by node
   std::vector<std::string_view> given_;
   std::unordered_map<std::string, std::uint64_t> strings_;
   std::vector<std::string_view> order_;  // of strings_

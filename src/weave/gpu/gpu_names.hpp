@@ -2,22 +2,23 @@
 // find them by these names. Plain constants.
 #pragma once
 
+#include "core/gpu_metric.hpp"
+
 namespace timeloom {
 
 // Groups of regions.
 inline constexpr char kGpuKernels[] = "CUDA kernels";
 inline constexpr char kGpuCopies[] = "CUDA copies";  // and sets
 inline constexpr char kGpuRanges[] = "NVTX";         // that the program has named
-inline constexpr char kGpuCalls[] = "CUDA";  // calls of its functions, on threads
+inline constexpr char kGpuCalls[] = "CUDA";          // calls of its functions, on threads
 
 // The work that a call has started, and the queues or the event that it waits for, as parameters of
 // the call's visit.
 inline constexpr char kGpuStarted[] = "started";
 inline constexpr char kGpuGraph[] = "graph ";  // before the number of a started graph
 inline constexpr char kGpuWaitsFor[] = "waits_for";
-// Metrics. A call has the time of its work on the GPU. Work on a GPU has the time from the start of
-// its call to its own start, and the number of bytes copied or set.
-inline constexpr char kGpuTime[] = "gpu_time";
+// Metrics. A call has kGpuTime, the time of its work on the GPU. Work on a GPU has the time from
+// the start of its call to its own start, and the number of bytes copied or set.
 inline constexpr char kGpuQueueTime[] = "gpu_queue_time";
 inline constexpr char kGpuBytes[] = "gpu_bytes";
 // A call has the time in which it waited for a GPU, the bytes that its device held after it, the
