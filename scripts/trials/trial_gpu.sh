@@ -5,7 +5,7 @@
 #
 # Installs the wheel into a separate directory, and runs programs with python3's libraries, each
 # plain and measured. The output of the commands goes to OUT/log, useful runs to OUT/runs.tar.gz.
-# A check that fails prints a line that begins with FAILED; the last line counts them. Parts: cupy torch
+# A check that fails prints a line that begins with FAILED; the last line counts them. Parts: cupy waits torch
 # profiler loop killed nosync fork graph launches triton jax numba sanitizer; all without one.
 set -u
 WHEEL=$(realpath "$1") OUT=$(realpath "$2")
@@ -40,6 +40,12 @@ measured() { # name, then the program with its arguments
 }
 report() { timeout 60 "${TIMELOOM[@]}" report "$1" --gpu 2>&1 | cut -c1-150 | head -"${2:-40}"; }
 
+report_has() { # run, an expression of Python about `report`, the numbers of report --gpu
+  "${TIMELOOM[@]}" report "$1" --gpu --json | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+sys.exit(not eval(sys.argv[1]))' "$2"
+}
 has_kernels() { # run, how many
   "${TIMELOOM[@]}" report "$1" --gpu --json | python3 -c '
 import json, sys
@@ -72,6 +78,51 @@ PY
   measured cupy cupy_streams.py
   report cupy
   "${TIMELOOM[@]}" report cupy | head -30
+}
+
+waits() {
+  title "waits, idle time, memory, NVTX"
+  cat >waits.py <<'PY'
+import time, cupy
+def load():
+    return [cupy.zeros(1 << 24, dtype=cupy.float32) for _ in range(4)]
+def prepare():
+    time.sleep(0.02)
+def step(arrays, stream, other, event):
+    with stream:
+        for array in arrays:
+            array *= 2
+        event.record(stream)
+    other.wait_event(event)
+    event.synchronize()
+def main():
+    cupy.cuda.set_allocator(None)  # a cudaMalloc for each array
+    arrays = load()
+    stream, other = cupy.cuda.Stream(non_blocking=True), cupy.cuda.Stream(non_blocking=True)
+    event = cupy.cuda.Event(disable_timing=True)
+    cupy.cuda.nvtx.RangePush("train")
+    for _ in range(5):
+        step(arrays, stream, other, event)
+        prepare()
+    cupy.cuda.nvtx.RangePop()
+    stream.synchronize()
+    cupy.cuda.Device().synchronize()
+main()
+PY
+  measured waits waits.py
+  report waits 60
+  "${TIMELOOM[@]}" report waits --gpu --json >waits.json
+  check "Python waits for an event of a stream" report_has waits \
+    'any(str(row["for"]).startswith("an event in CUDA[0:") and row["seconds"] > 0 for row in report["waiting"])'
+  check "Python waits for a stream and for the device" report_has waits \
+    '{"all streams of CUDA[0]"} < {row["for"] for row in report["waiting"]}'
+  check "the GPU is idle while the program prepares" report_has waits \
+    'any(str(row["region"]).endswith("prepare") and row["seconds"] > 0.08 for row in report["idle"])'
+  check "load() holds 256 MiB at the peak" report_has waits \
+    'any(str(row["function"]).endswith("load") and row["peak_bytes"] == 1 << 28 for row in report["memory"])'
+  check "busy and waits for Python are shares of the run" report_has waits \
+    '0 < report["busy"] and 0 < report["waits_for_python"] and report["busy"] + report["waits_for_python"] < 1'
+  check "a range of NVTX" report_has waits '[(row["name"], row["times"]) for row in report["ranges"]] == [("train", 1)]'
 }
 
 torch_program() {
@@ -236,6 +287,7 @@ main()
 PY
   measured graph graph.py
   report graph 16
+  check "ten launches of one graph" report_has graph '[row["launches"] for row in report["graphs"]] == [10]'
 }
 
 launches() {
@@ -312,6 +364,6 @@ sanitizer() {
 }
 
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
-for part in ${*:-cupy torch profiler loop killed nosync fork graph launches triton jax numba sanitizer}; do $part; done
+for part in ${*:-cupy waits torch profiler loop killed nosync fork graph launches triton jax numba sanitizer}; do $part; done
 tar czf "$OUT/runs.tar.gz" --exclude ring --ignore-failed-read cupy graph killed ./*.json ./*.stderr 2>/dev/null
 echo "checks that failed: $failed"

@@ -12,6 +12,12 @@ KnownDirectory running_spool() {
   return active() ? s.writer->directory() : KnownDirectory();
 }
 
+std::uint64_t most_bytes() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return active() ? s.writer->most_bytes() : 0;
+}
+
 void count_lost(std::uint64_t events) noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);

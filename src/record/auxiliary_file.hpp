@@ -14,6 +14,9 @@ class ThreadRecorder;
 // The spool of the running measurement; an empty path: none runs. Throws std::bad_alloc.
 KnownDirectory running_spool();
 
+// The limit of the bytes that the run takes on disk (--max-size); 0: none.
+std::uint64_t most_bytes();
+
 // That many events of the running measurement could not be kept in the file.
 void count_lost(std::uint64_t events) noexcept;
 

@@ -1,6 +1,7 @@
 #include "spool/gpu_writer.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -123,7 +124,7 @@ std::uint64_t GpuWriter::flush() {
   if (lost_ != told_lost_) put(GpuBlockKind::kLost, &lost_, sizeof lost_);
   if (error_ == 0 && !pending_.empty()) {
     const auto bytes = std::as_bytes(std::span(pending_));
-    error_ = file_.write_at(size_, bytes);
+    error_ = size_ + bytes.size() > most_bytes_ ? EFBIG : file_.write_at(size_, bytes);
     if (error_ == 0) {
       size_ += bytes.size();
     } else {

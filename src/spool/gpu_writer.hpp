@@ -22,6 +22,8 @@ class GpuWriter {
  public:
   // Creates the file in the spool; nullptr on failure, with an errno value.
   static std::unique_ptr<GpuWriter> create(const KnownDirectory& spool, int* error);
+  // The file does not grow beyond that many bytes: a write that would ends it, with EFBIG.
+  void limit(std::uint64_t bytes) noexcept { most_bytes_ = bytes; }
 
   // Ids of definitions, made when they are asked for the first time.
   std::uint32_t text(std::string_view text);
@@ -63,6 +65,7 @@ class GpuWriter {
 
   os::File file_;
   std::uint64_t size_ = 0;  // of the file
+  std::uint64_t most_bytes_ = UINT64_MAX;
   int error_ = 0;
   std::vector<std::uint64_t> pending_;  // blocks that are to be written
   std::vector<GpuRecord> records_;

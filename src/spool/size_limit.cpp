@@ -14,6 +14,7 @@
 #include "core/life.hpp"
 #include "os/directory.hpp"
 #include "os/file.hpp"
+#include "spool/gpu_format.hpp"
 #include "spool/spool_format.hpp"
 
 namespace timeloom::spool {
@@ -32,7 +33,8 @@ struct Usage {
   std::vector<LogFile> files;  // that are not empty; all of them finished
 };
 
-// The files of one log in the order in which they were written.
+// The files of one log in the order in which they were written. `ring` gets the bytes of the other
+// files that grow.
 std::vector<LogFile> log_files(const os::Directory& directory, const std::string& spool,
                                std::uint64_t& ring) {
   std::vector<LogFile> files;
@@ -40,7 +42,7 @@ std::vector<LogFile> log_files(const os::Directory& directory, const std::string
   for (const std::string& name : directory.names(&error)) {
     const auto facts = directory.facts(name);
     if (!facts) continue;
-    if (name == kRingName) ring += facts->bytes;
+    if (name == kRingName || name == kGpuFile) ring += facts->bytes;
     if (const auto number = log_number(name)) {
       files.push_back({spool, *number, facts->bytes, facts->changed_ns});
     }

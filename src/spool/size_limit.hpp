@@ -30,7 +30,7 @@ enum class AtLimit : std::uint8_t {
 namespace timeloom::spool {
 
 struct SizeLimit {
-  std::uint64_t bytes = 0;  // of logs and rings of all processes of the run; 0: none
+  std::uint64_t bytes = 0;  // of logs, rings and files of GPUs of all processes; 0: none
   AtLimit at_limit = AtLimit::kStop;
 };
 

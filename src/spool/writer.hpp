@@ -159,6 +159,7 @@ class Writer {
   // The number of events, of all processes, that this one has dropped for newer ones.
   std::uint64_t dropped() const noexcept;
   // Whether recording has ended at the size limit.
+  std::uint64_t most_bytes() const noexcept { return options_.size_limit.bytes; }
   bool at_limit() const noexcept { return at_limit_.load(std::memory_order_relaxed); }
   // The errno value of the first failed write; 0: none failed.
   int error() const noexcept { return error_.load(std::memory_order_relaxed); }

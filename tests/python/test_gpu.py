@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from gpu_runs import PRELUDE, SCRIPT, WITHOUT_HELPERS, libraries, locations_of, run_gpu, spool_of  # noqa: F401
+from test_convert_pprof import read_pprof
 
 pytestmark = pytest.mark.any_python
 
@@ -172,6 +173,49 @@ launch(b"later", 5, 500)
     assert "! 8 events could not be recorded [TL003]" in timeloom("report", "run", cwd=tmp_path).stdout
     report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
     assert [(k["name"], k["times"]) for k in report["kernels"]] == [("kept", 1)]
+
+
+def test_a_limit_of_the_size(run_gpu, timeloom, tmp_path):
+    """The file gpu takes at most half of it; later records are counted."""
+    done = run_gpu(
+        """\
+begin()
+start = gpu.play_now()
+for i in range(100_000):
+    gpu.play_kernel(b"empty", 0, 1, 7, start + i, start + i + 1, i, 1)
+    if i % 1000 == 0: gpu.cuptiActivityFlushAll(0)
+""",
+        "--max-size", "4MB", "--keep-spool",
+    )  # fmt: skip
+    assert done.stderr.count("timeloom: records of the GPU are lost: File too large [TL029]") == 1
+    (file,) = (tmp_path / "run").glob("spool/*/gpu")
+    assert 1_000_000 < file.stat().st_size <= 2 << 20
+    report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
+    (kernel,) = report["kernels"]
+    assert kernel["times"] == len(spool_of(tmp_path / "run").records)
+    assert f"{100_000 - kernel['times']} events could not be recorded [TL003]".replace(",", "") in "".join(
+        report["losses"]
+    ).replace(",", "")
+
+
+def test_gpu_time_in_pprof(run_gpu, timeloom, tmp_path):
+    run_gpu(SCRIPT, *WITHOUT_HELPERS)
+    timeloom("convert", "run", "--to", "pprof", "-o", "paths.pb.gz", cwd=tmp_path)
+    profile = read_pprof(tmp_path / "paths.pb.gz")
+    strings = profile.string_table
+    assert [strings[one.type] for one in profile.sample_type] == ["visits", "time", "gpu"]
+    names = {one.id: strings[one.name] for one in profile.function}
+    found = {}
+    for sample in profile.sample:
+        if sample.value[2]:
+            path = tuple(names[place] for place in sample.location_id)[:2]
+            found[path] = found.get(path, 0) + round(sample.value[2] / 1000)
+    assert found == {
+        ("cudaMemcpyAsync", "__main__.train"): 600,
+        ("cudaLaunchKernel", "__main__.train"): 1800,
+        ("cudaMemsetAsync", "__main__.train"): 500,
+        ("cudaLaunchKernel", "__main__.evaluate"): 900,
+    }
 
 
 def test_a_killed_program_keeps_what_was_handed_out(run_gpu, timeloom, tmp_path):

@@ -58,6 +58,10 @@ bool Records::open() {
   if (spool.path().empty()) return false;
   int error = 0;
   writer_ = spool::GpuWriter::create(spool, &error);
+  // The logs get the other half.
+  if (const std::uint64_t most = record::most_bytes(); writer_ != nullptr && most != 0) {
+    writer_->limit(most / 2);
+  }
   measurement_ = number;
   ended_ = writer_ == nullptr;
   if (ended_)

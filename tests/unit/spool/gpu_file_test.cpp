@@ -149,6 +149,25 @@ TEST(GpuFile, EndsWhereTheDiskIsFull) {
   EXPECT_EQ(data.lost, 0u);
 }
 
+TEST(GpuFile, EndsAtItsLimit) {
+  const test::TempDirectory directory;
+  int error = 0;
+  const auto writer = GpuWriter::create(directory.path().string(), &error);
+  ASSERT_EQ(error, 0);
+  writer->limit(400);
+  const std::uint32_t queue = writer->queue(0, 1, 7);
+  for (int i = 0; i < 3; ++i) {  // 112 bytes, then 48 + 10 * 32
+    for (int n = 0; n < (i == 0 ? 1 : 10); ++n) {
+      writer->add({10, 20, queue, 1, GpuRecord::word(GpuRecordKind::kCopy, 1)});
+    }
+    EXPECT_EQ(writer->flush(), i == 0 ? 0u : 10u) << i;
+  }
+  EXPECT_EQ(writer->error(), EFBIG);
+  const GpuData data = read_gpu(SpoolDirectory(directory.path()));
+  EXPECT_FALSE(data.damaged);
+  EXPECT_EQ(data.records.size(), 1u);
+}
+
 TEST(GpuFile, IsMissedByNobody) {
   const test::TempDirectory directory;
   const GpuData data = read_gpu(SpoolDirectory(directory.path()));
