@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "weave/gpu/gpu_names.hpp"
 #include "weave/gpu/gpu_timeline.hpp"
 
@@ -28,20 +26,21 @@ std::uint32_t GpuDefinitions::string(const std::string& text) {
 
 std::uint32_t GpuDefinitions::metric(const char* name, const char* unit) {
   auto& metrics = run_.metrics;
-  const auto known = std::ranges::find(metrics, name, &Metric::name);
-  if (known != metrics.end()) return static_cast<std::uint32_t>(known - metrics.begin());
+  const auto [known, is_new] = known_.try_emplace(name, 0);
+  if (!is_new) return known->second;
   Metric metric;
   metric.name = name;
   metric.unit = unit;
   metric.type = MetricValueType::kUint64;
   metric.source = MetricSource::kOther;
+  known->second = static_cast<std::uint32_t>(metrics.size());
   metrics.push_back(std::move(metric));
-  return static_cast<std::uint32_t>(metrics.size() - 1);
+  return known->second;
 }
 
 std::uint32_t GpuDefinitions::parameter(const char* name) {
   const auto next = static_cast<std::uint32_t>(run_.parameters.size());
-  const auto [known, is_new] = parameters_.try_emplace(name, next);
+  const auto [known, is_new] = known_.try_emplace(name, next);
   if (is_new) run_.parameters.push_back({name, ParameterType::kString});
   return known->second;
 }

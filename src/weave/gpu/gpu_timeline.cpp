@@ -72,11 +72,14 @@ struct GpuTimeline::Building {
   GpuCallRecords calls{};
   std::optional<GpuWaits> waits{};
   std::optional<GpuMemoryUse> memory{};
-  std::unordered_map<std::uint32_t, Started> started{};        // by correlation
-  std::unordered_map<std::uint32_t, std::uint32_t> kernels{};  // regions of launches
-  std::map<std::uint32_t, std::vector<GpuSpan>> devices{};     // works
-  std::map<std::uint32_t, std::vector<GpuSpan>> in_calls{};    // of threads, without overlaps
-  std::map<std::uint32_t, std::vector<GpuSpan>> gaps{};        // of devices, by thread
+  std::unordered_map<std::uint32_t, Started> started{};          // by correlation
+  std::unordered_map<std::uint32_t, std::uint32_t> kernels{};    // regions of launches
+  std::unordered_map<std::uint64_t, std::uint32_t> copies{};     // regions, by kind and detail
+  std::unordered_map<std::uint64_t, std::uint32_t> functions{};  // regions of calls, by text
+  std::unordered_map<std::uint32_t, std::uint32_t> names{};      // strings, by region
+  std::map<std::uint32_t, std::vector<GpuSpan>> devices{};       // works
+  std::map<std::uint32_t, std::vector<GpuSpan>> in_calls{};      // of threads, without overlaps
+  std::map<std::uint32_t, std::vector<GpuSpan>> gaps{};          // of devices, by thread
 
   Timestamp time(std::uint64_t ticks) const {
     return std::clamp(clock.to_time(ticks), life.begin, std::max(life.begin, life.end));
@@ -104,9 +107,26 @@ struct GpuTimeline::Building {
   }
   std::uint32_t region_of(const GpuRecord& record) {
     if (record.kind() == GpuRecordKind::kKernel) return kernel(record.value());
-    const std::string name =
-        record.kind() == GpuRecordKind::kSet ? "set memory" : copy_name(record.detail());
-    return definitions.region(name, kGpuCopies, RegionRole::kFunction, name);
+    const auto [known, is_new] = copies.try_emplace(record.what >> 48, 0);
+    if (is_new) {
+      const std::string name =
+          record.kind() == GpuRecordKind::kSet ? "set memory" : copy_name(record.detail());
+      known->second = definitions.region(name, kGpuCopies, RegionRole::kFunction, name);
+    }
+    return known->second;
+  }
+  std::uint32_t call(std::uint64_t text) {
+    const auto [known, is_new] = functions.try_emplace(text, 0);
+    if (is_new) {
+      const std::string& name = data.texts[text];
+      known->second = definitions.region(name, kGpuCalls, role_of(name), name);
+    }
+    return known->second;
+  }
+  std::uint32_t name_of_region(std::uint32_t region) {
+    const auto [known, is_new] = names.try_emplace(region, 0);
+    if (is_new) known->second = definitions.string(definitions.region(region).name);
+    return known->second;
   }
 };
 
@@ -168,9 +188,7 @@ void GpuTimeline::add_work(const GpuRecord& record, Building& b) {
 }
 
 void GpuTimeline::add_call(const GpuRecord& record, Building& b) {
-  const std::string& name = b.data.texts[record.value()];
-  GpuCall call{b.time(record.start), b.time(record.end),
-               b.definitions.region(name, kGpuCalls, role_of(name), name)};
+  GpuCall call{b.time(record.start), b.time(record.end), b.call(record.value())};
   // Of several calls with this number, the first.
   if (b.calls.at(record.correlation) == &record) add_facts(call, record.correlation, b);
   const std::uint64_t id = b.data.places[record.place].thread;
@@ -184,9 +202,8 @@ void GpuTimeline::add_call(const GpuRecord& record, Building& b) {
 // Parameters come first, as they choose the call path of the metrics.
 void GpuTimeline::add_facts(GpuCall& call, std::uint32_t correlation, Building& b) {
   call.first_fact = facts_.size();
-  const auto text = [&](const char* parameter, const std::string& value) {
-    facts_.push_back({EventKind::kParameterString, b.definitions.parameter(parameter),
-                      b.definitions.string(value)});
+  const auto text = [&](const char* parameter, std::uint32_t string) {
+    facts_.push_back({EventKind::kParameterString, b.definitions.parameter(parameter), string});
   };
   const auto number = [&](const char* metric, const char* unit, std::uint64_t value) {
     facts_.push_back({EventKind::kMetric, b.definitions.metric(metric, unit), value});
@@ -195,11 +212,11 @@ void GpuTimeline::add_facts(GpuCall& call, std::uint32_t correlation, Building& 
   const GpuWaitOfCall* const wait = b.waits->of(correlation);
   const GpuMemoryOfCall* const memory = b.memory->of(correlation);
   if (started != b.started.end() && started->second.graph != 0) {
-    text(kGpuStarted, kGpuGraph + std::to_string(started->second.graph));
+    text(kGpuStarted, b.definitions.string(kGpuGraph + std::to_string(started->second.graph)));
   } else if (started != b.started.end() && !started->second.various) {
-    text(kGpuStarted, b.definitions.region(started->second.region).name);
+    text(kGpuStarted, b.name_of_region(started->second.region));
   }
-  if (wait != nullptr && !wait->what.empty()) text(kGpuWaitsFor, wait->what);
+  if (wait != nullptr && !wait->what.empty()) text(kGpuWaitsFor, b.definitions.string(wait->what));
   if (started != b.started.end()) number(kGpuTime, "ns", started->second.gpu_ns);
   if (wait != nullptr && wait->ticks != 0) {
     number(kGpuWaitTime, "ns", b.clock.duration(wait->ticks));

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/definitions.hpp"
@@ -28,6 +29,7 @@ class GpuDefinitions {
                        const std::string& canonical);
   const Region& region(std::uint32_t id) const { return run_.regions[id]; }
   std::uint32_t string(const std::string& text);
+  // `name`: a constant of gpu_names.hpp.
   std::uint32_t metric(const char* name, const char* unit);
   std::uint32_t parameter(const char* name);  // of strings
   // All regions of calls have at least this id.
@@ -37,7 +39,7 @@ class GpuDefinitions {
   Definitions& run_;
   std::map<std::string, std::uint32_t> regions_;  // by group and canonical name
   std::map<std::string, std::uint32_t> strings_;
-  std::map<std::string, std::uint32_t> parameters_;
+  std::unordered_map<const char*, std::uint32_t> known_;  // metrics and parameters, by address
   const std::uint32_t first_region_;
 };
 
