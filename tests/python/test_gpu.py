@@ -185,7 +185,7 @@ for i in range(100_000):
     gpu.play_kernel(b"empty", 0, 1, 7, start + i, start + i + 1, i, 1)
     if i % 1000 == 0: gpu.cuptiActivityFlushAll(0)
 """,
-        "--max-size", "4MB", "--keep-spool",
+        "--max-size", "4M", "--keep-spool",
     )  # fmt: skip
     assert done.stderr.count("timeloom: records of the GPU are lost: File too large [TL029]") == 1
     (file,) = (tmp_path / "run").glob("spool/*/gpu")

@@ -207,6 +207,7 @@ void start() {
     print_line("the GPU is not recorded: " + reason + " [TL025]");
     return;
   }
+  record::before_stop(end_measurement);  // again, for a child that was forked before
   const std::lock_guard lock(session->mutex);
   redirect_if_due(*session);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <exception>
 
 #include "gpu/cuda/call_names.hpp"
 #include "record/auxiliary_file.hpp"
@@ -104,7 +105,10 @@ void Records::leave() {
 }
 
 void Records::end() noexcept {
-  if (writer_ != nullptr) (void)writer_->flush();
+  try {
+    if (writer_ != nullptr) flush();
+  } catch (const std::exception&) {  // no memory
+  }
   writer_.reset();
   measurement_ = record::measurement_number();
   ended_ = true;
