@@ -4,12 +4,12 @@
 #include <charconv>
 #include <unordered_map>
 
-#include "core/gpu_metric.hpp"
 #include "exchange/exclusive_times.hpp"
 #include "exchange/format_text.hpp"
 #include "exchange/names.hpp"
 #include "exchange/protobuf.hpp"
 #include "exchange/tracks.hpp"
+#include "profile/gpu/gpu_metric.hpp"
 
 namespace timeloom::pprof {
 

@@ -2,7 +2,7 @@
 // find them by these names. Plain constants.
 #pragma once
 
-#include "core/gpu_metric.hpp"
+#include "profile/gpu/gpu_metric.hpp"
 
 namespace timeloom {
 
