@@ -48,6 +48,12 @@ def marker(text: str, /) -> None: ...
 # A region by its name, or the function that is recorded as itself.
 _Region: TypeAlias = str | Callable[..., Any]
 
+# Calls the function in the region of a task: the engine, the region's name, the task's key or a function that returns
+# it.
+def task_call(
+    engine: str, prefix: str, key: str | Callable[[], str], function: Callable[..., Any], /
+) -> Callable[..., Any]: ...
+
 # A block in which the calling thread records nothing.
 @final
 class unrecorded:

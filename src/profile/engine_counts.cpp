@@ -14,6 +14,7 @@ namespace {
 
 // Behind the name of a worker, in the names of its threads.
 constexpr std::string_view kThreadMarks[] = {"-Dask-Default-Threads", "-Dask-Actor-Threads"};
+constexpr std::string_view kMainThread = "MainThread";
 
 struct EngineWorker {
   std::string name;    // empty: none
@@ -24,12 +25,29 @@ struct EngineWorker {
 EngineWorker named_worker(const std::string& process, const std::string& thread) {
   const std::string_view mark = kDaskWorker;
   if (process.starts_with(mark)) return {process.substr(mark.size()), kDaskGroup};
-  if (process.starts_with(kCeleryWorker)) return {process, kCeleryGroup};
+  if (process.starts_with(kRayWorker) || process.starts_with(kRayActor)) {
+    return {process, kRayGroup};
+  }
   for (const std::string_view part : kThreadMarks) {
     const std::size_t at = thread.find(part);
     if (at != std::string::npos) return {thread.substr(0, at), kDaskGroup};
   }
   return {};
+}
+
+// Forked workers of Celery, joblib and multiprocessing.Pool have the same names.
+std::string engine_of_forked(const CallTree& tree) {
+  for (const Region& region : tree.definitions.regions) {
+    const bool forks = region.group == kCeleryGroup || region.group == kJoblibGroup;
+    if (forks && is_engine_task(region)) return region.group;
+  }
+  return kPoolGroup;
+}
+
+// A worker without a name of its own is the process, or a further thread of it.
+std::string plain_worker(const std::string& process, const std::string& thread) {
+  const std::string name = process.substr(process.rfind('/') + 1);
+  return thread == kMainThread ? name : name + " " + thread;
 }
 
 bool is_task(const CallTree& tree, const std::vector<RegionId>& tasks, NodeId node) {
@@ -45,10 +63,13 @@ EngineWorker worker_of(const CallTree& tree, const std::vector<RegionId>& tasks,
   const std::string& process =
       known ? tree.definitions.groups[group].name : tree.definitions.machine_name;
   EngineWorker worker = named_worker(process, location.name);
+  if (process.starts_with(kForkedWorker) && location.name == kMainThread) {
+    worker = {process, engine_of_forked(tree)};
+  }
   for (const Cell& cell : tree.locations[index].cells) {
     if (!is_task(tree, tasks, cell.node)) continue;
     worker.engine = tree.definitions.regions[tasks[cell.node.value()].value()].group;
-    if (worker.name.empty()) worker.name = process;
+    if (worker.name.empty()) worker.name = plain_worker(process, location.name);
     break;
   }
   return worker;

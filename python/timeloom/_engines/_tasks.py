@@ -9,14 +9,20 @@ if TYPE_CHECKING:
 
 _KEY = "task key"  # the parameter, as tables of events name it
 _WORKER = "Dask worker "
+_RAY = ("Ray worker ", "Ray actor ")
+_MAIN = "MainThread"
 _THREADS = ("-Dask-Default-Threads", "-Dask-Actor-Threads")
 
 
 def worker_name(process: str, thread: str) -> str:
-    """Return the engine's name of the worker; empty: none. As src/profile/engine_counts.cpp."""
+    """Return the name of the worker that runs a task. As src/profile/engine_counts.cpp."""
     if process.startswith(_WORKER):
         return process.removeprefix(_WORKER)
-    return next((thread.partition(mark)[0] for mark in _THREADS if mark in thread), "")
+    named = next((thread.partition(mark)[0] for mark in _THREADS if mark in thread), "")
+    if named or process.startswith(_RAY):
+        return named or process
+    name = process.rpartition("/")[2]
+    return name if thread == _MAIN else f"{name} {thread}"
 
 
 def tasks_in(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

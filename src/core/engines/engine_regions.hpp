@@ -2,15 +2,24 @@
 // writes and reports read. Constants, and functions of plain values that do not throw.
 #pragma once
 
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 
 #include "core/definitions.hpp"
 
 namespace timeloom {
 
-// The groups of regions that an engine is responsible for: Dask's distributed, Celery.
+// The groups of regions that an engine is responsible for: Dask's distributed, Celery, Ray, and the
+// pools of Python's library, joblib and loky.
 inline constexpr char kDaskGroup[] = "Dask";
 inline constexpr char kCeleryGroup[] = "Celery";
+inline constexpr char kRayGroup[] = "Ray";
+inline constexpr char kPoolGroup[] = "multiprocessing";
+inline constexpr char kJoblibGroup[] = "joblib";
+inline constexpr std::string_view kEngineGroups[] = {
+    kDaskGroup, kCeleryGroup, kRayGroup, kPoolGroup, kJoblibGroup, "concurrent.futures", "loky"};
 // Values that go from memory to a worker's disk, and back.
 inline constexpr char kDaskSpill[] = "spill to disk";
 inline constexpr char kDaskUnspill[] = "read spilled";
@@ -22,7 +31,7 @@ inline constexpr char kKeyParameter[] = "timeloom::key";
 // Whether each visit of the region is a task of an engine.
 inline bool is_engine_task(const Region& region) noexcept {
   return region.role == RegionRole::kTask && region.paradigm == Paradigm::kUser &&
-         (region.group == kDaskGroup || region.group == kCeleryGroup);
+         std::ranges::find(kEngineGroups, region.group) != std::end(kEngineGroups);
 }
 
 // Properties of a run: the workers and the tasks of an engine, in words (only in the profile); and
@@ -37,6 +46,9 @@ inline std::string unknown_engine_text(const std::string& engine) {
 
 // The names of processes that are workers begin with these, see python/session/worker_name.cpp.
 inline constexpr char kDaskWorker[] = "Dask worker ";
-inline constexpr char kCeleryWorker[] = "ForkPoolWorker-";
+inline constexpr char kRayWorker[] = "Ray worker ";
+inline constexpr char kRayActor[] = "Ray actor ";
+// Also the name of a forked worker of multiprocessing.Pool.
+inline constexpr char kForkedWorker[] = "ForkPoolWorker-";
 
 }  // namespace timeloom

@@ -56,7 +56,7 @@ std::string celery_worker() {
   return name == "MainProcess" ? std::string() : name;
 }
 
-// The functions that run tasks, see observe/tasks/engine_tasks.cpp.
+// The functions that run tasks, see observe/engines/engine_tasks.cpp.
 void note_unknown_version(PyObject* worker_module) {
   static bool noted = false;
   if (std::exchange(noted, true)) return;

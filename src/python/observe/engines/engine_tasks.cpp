@@ -1,46 +1,17 @@
-#include "python/observe/tasks/engine_tasks.hpp"
+#include "python/observe/engines/engine_tasks.hpp"
 
-#include <map>
 #include <string>
-#include <utility>
 
 #include "core/engines/engine_regions.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/python_text.hpp"
+#include "python/observe/engines/task_region.hpp"
 #include "python/observe/hooks/unobserved.hpp"
-#include "python/observe/regions/code_regions.hpp"
 #include "python/observe/regions/watched.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
 namespace {
-
-// Keys may differ from task to task in a way that Dask finds no prefix in.
-constexpr std::size_t kMostPrefixes = 1000;
-constexpr char kOtherTasks[] = "(other tasks)";
-
-Region engine_region(const char* engine, std::string name, RegionRole role) {
-  Region region;
-  region.canonical_name = name;
-  region.name = std::move(name);
-  region.group = engine;
-  region.paradigm = Paradigm::kUser;
-  region.role = role;
-  return region;
-}
-
-// The region of all tasks of a prefix. REQUIRES: the caller has the GIL, or is in the section of
-// enter_watched().
-EventWord word_of_prefix(const char* engine, const std::string& prefix) {
-  static auto* const kWords = new std::map<std::pair<std::string, std::string>, EventWord>;
-  const auto known = kWords->find({engine, prefix});
-  if (known != kWords->end()) return known->second;
-  if (kWords->size() >= kMostPrefixes && prefix != kOtherTasks) {
-    return word_of_prefix(engine, kOtherTasks);
-  }
-  const Region region = engine_region(engine, prefix, RegionRole::kTask);
-  return (*kWords)[{engine, prefix}] = record::enter_word(record::region_id(region));
-}
 
 // Borrowed; null: the frame has no such argument.
 PyObject* argument_named(InterpreterFrame* frame, const char* name) noexcept {
@@ -94,15 +65,6 @@ void enter_in_call(InterpreterFrame* frame, bool recorded, EventWord word) {
   record::enter_region(recorded ? record::user_token(word) : token_of(code_of(frame)), word);
 }
 
-// A profile has no place for it: there are as many keys as tasks.
-void put_key(const std::string& key) {
-  if (record::t_recorder->aggregates() || record::t_recorder->beyond_depth()) return;
-  const std::uint64_t words[] = {
-      record::define_parameter(kKeyParameter, ParameterType::kString).value(),
-      record::define_string(key).value()};
-  record::t_recorder->extended(ExtendedKind::kParameterString, words);
-}
-
 using NameTask = NamedTask (*)(InterpreterFrame*);
 
 NamedTask named_task(NameTask name, InterpreterFrame* frame) {
@@ -116,8 +78,8 @@ void enter_task_of(const char* engine, NameTask name, InterpreterFrame* frame,
   if (!record::recording()) return;
   const NamedTask task = named_task(name, frame);
   if (task.prefix.empty()) return;
-  enter_in_call(frame, recorded, word_of_prefix(engine, task.prefix));
-  put_key(task.key);
+  enter_in_call(frame, recorded, task_word(engine, task.prefix));
+  put_task_key(task.key);
 } catch (const std::exception&) {
   return;  // out of memory: the task is not named
 }
@@ -129,19 +91,53 @@ void on_celery_task(InterpreterFrame* frame, bool recorded) noexcept {
   enter_task_of(kCeleryGroup, celery_task, frame, recorded);
 }
 
-void on_spilling(InterpreterFrame* frame, bool recorded, const char* name) noexcept try {
+void on_transfer(InterpreterFrame* frame, bool recorded, const char* engine,
+                 const char* name) noexcept try {
   if (!record::recording()) return;
-  const Region region = engine_region(kDaskGroup, name, RegionRole::kDataTransfer);
-  enter_in_call(frame, recorded, record::enter_word(record::region_id(region)));
+  enter_in_call(frame, recorded, transfer_word(engine, name));
 } catch (const std::exception&) {
   return;
 }
 
 void on_spill(InterpreterFrame* frame, bool recorded) noexcept {
-  on_spilling(frame, recorded, kDaskSpill);
+  on_transfer(frame, recorded, kDaskGroup, kDaskSpill);
 }
 void on_unspill(InterpreterFrame* frame, bool recorded) noexcept {
-  on_spilling(frame, recorded, kDaskUnspill);
+  on_transfer(frame, recorded, kDaskGroup, kDaskUnspill);
+}
+
+// The function of timeloom._engines._pools that puts a task_call() in the place of each function
+// that is to run. Without effect where the library differs from the known versions.
+void tell_pools(const char* function, PyObject* argument) noexcept {
+  if (argument == nullptr) return;
+  const Unobserved nothing_of_this;
+  const ErrorGuard guard;
+  const Ref kept = Ref::borrow(argument);
+  const Ref pools(PyImport_ImportModule("timeloom._engines._pools"));
+  const Ref told(pools ? PyObject_CallMethod(pools.get(), function, "O", kept.get()) : nullptr);
+  if (!told) PyErr_Clear();
+}
+
+void on_thread_task(InterpreterFrame* frame, bool) noexcept {
+  tell_pools("take_thread_task", argument_of(frame, 0));
+}
+void on_call_queue(InterpreterFrame* frame, bool) noexcept {
+  tell_pools("watch_call_queue", argument_of(frame, 0));
+}
+void on_pool_queue(InterpreterFrame* frame, bool) noexcept {
+  tell_pools("watch_pool_queue", argument_of(frame, 0));
+}
+// Process(ctx, *args, **kwds)
+void on_thread_of_pool(InterpreterFrame* frame, bool) noexcept {
+  const PyCodeObject* const code = code_of(frame);
+  tell_pools("watch_thread_pool",
+             argument_of(frame, code->co_argcount + code->co_kwonlyargcount + 1));
+}
+void on_loky_task(InterpreterFrame* frame, bool) noexcept {
+  tell_pools("take_loky_task", argument_of(frame, 0));
+}
+void on_joblib_batch(InterpreterFrame* frame, bool) noexcept {
+  tell_pools("take_batch", argument_of(frame, 0));
 }
 
 }  // namespace
@@ -152,6 +148,13 @@ void watch_engines() {
   watch_function("distributed.worker._run_actor", on_dask_task);
   watch_function("celery.app.trace.trace_task_ret", on_celery_task);
   watch_function("celery.app.trace.fast_trace_task", on_celery_task);
+  watch_function("concurrent.futures.thread._WorkItem.run", on_thread_task);
+  watch_function("concurrent.futures.process._process_worker", on_call_queue);
+  watch_function("multiprocessing.pool.worker", on_pool_queue);
+  watch_function("multiprocessing.pool.ThreadPool.Process", on_thread_of_pool);
+  watch_function("loky.process_executor._CallItem.__call__", on_loky_task);
+  watch_function("joblib.externals.loky.process_executor._CallItem.__call__", on_loky_task);
+  watch_function("joblib.parallel.BatchedCalls.__call__", on_joblib_batch);
   watch_function("distributed.spill.Slow.__setitem__", on_spill);
   watch_function("distributed.spill.Slow.__getitem__", on_unspill);
 }

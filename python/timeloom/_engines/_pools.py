@@ -1,0 +1,148 @@
+"""Puts a task of Timeloom in the place of each function that a pool is about to run.
+
+The extension calls these functions in the process that runs the tasks, when the pool calls certain functions of its own
+(src/python/observe/engines/engine_tasks.cpp). They change objects that the pool uses once, in this process only. What
+differs from the known versions is left as it is.
+"""
+
+import functools
+import itertools
+
+from timeloom import _core
+
+TYPE_CHECKING = False  # as typing.TYPE_CHECKING
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    _Function = Callable[..., Any]
+
+_FUTURES, _POOL, _LOKY, _JOBLIB = "concurrent.futures", "multiprocessing", "loky", "joblib"
+_CHUNKS = ("_process_chunk", "mapstar", "starmapstar")  # these call the program's function for each item
+# Functions of engines that are run by a pool: tasks of the program are within them, and have names of their own.
+_ENGINES = ("billiard", "celery", "concurrent", "dask", "distributed", "joblib", "kombu", "loky", "multiprocessing")
+
+_numbers = itertools.count()
+
+
+def _inner(function: "_Function") -> "_Function":
+    """Return the program's function, without the wrappers of libraries around it."""
+    while True:
+        wrapped = getattr(function, "_obj", None)  # loky's, for functions that pickle does not know
+        if isinstance(function, functools.partial):
+            wrapped = function.func
+            if function.args and getattr(wrapped, "__qualname__", "") == "Context.run":  # asyncio.to_thread
+                wrapped = function.args[0]
+        elif not type(function).__module__.startswith(("loky", "joblib")):
+            wrapped = None
+        if not callable(wrapped):
+            return function
+        function = wrapped
+
+
+def _is_of_engine(function: "_Function") -> bool:
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return str(module).partition(".")[0] in _ENGINES
+
+
+def task_name(function: "_Function") -> str:
+    """Return the name of a function within its module; for other callables the name of their type."""
+    name = getattr(function, "__qualname__", None) or type(function).__qualname__
+    return str(name).rpartition("<locals>.")[2]
+
+
+def as_task(engine: str, key: "str | Callable[[], str]", function: "_Function") -> "_Function":
+    """Return a callable that runs the function as a task; the function itself if it belongs to an engine."""
+    inner = _inner(function)
+    return function if _is_of_engine(inner) else _core.task_call(engine, task_name(inner), key, function)
+
+
+def _keys_of_items(chunk: str) -> "Callable[[], str]":
+    numbers = itertools.count()
+    return lambda: f"{chunk}.{next(numbers)}"
+
+
+def _next_number() -> str:
+    return str(next(_numbers))
+
+
+def _call_as_task(engine: str, key: str, function: "_Function", arguments: "tuple[Any, ...]") -> "tuple[Any, Any]":
+    """Return what a pool is to call instead, with its arguments."""
+    if isinstance(function, functools.partial) and function.func.__name__ in _CHUNKS and len(function.args) == 1:
+        each = as_task(engine, _keys_of_items(key), function.args[0])
+        return functools.partial(function.func, each), arguments
+    if getattr(function, "__name__", "") in _CHUNKS and _is_of_engine(function):
+        (called, *more), *rest = arguments  # (function, items)
+        return function, ((as_task(engine, _keys_of_items(key), called), *more), *rest)
+    return as_task(engine, key, function), arguments
+
+
+def take_thread_task(item: "Any") -> None:
+    """Take the function that a thread of concurrent.futures is about to run."""
+    if hasattr(item, "fn"):
+        item.fn = as_task(_FUTURES, _next_number, item.fn)
+        return
+    function, arguments, named = item.task  # 3.14 and later; in other interpreters it is bytes
+    item.task = (as_task(_FUTURES, _next_number, function), arguments, named)
+
+
+def watch_call_queue(queue: "Any") -> None:
+    """Take the functions that a process of concurrent.futures is going to get."""
+    get = queue.get
+
+    def get_task(*arguments: "Any", **named: "Any") -> "Any":
+        item = get(*arguments, **named)
+        try:
+            item.fn, item.args = _call_as_task(_FUTURES, str(item.work_id), item.fn, item.args)
+        except Exception:  # not a task, or one of an unknown version
+            return item
+        return item
+
+    queue.get = get_task
+
+
+def _pool_task(task: "Any") -> "Any":
+    try:
+        job, number, function, arguments, named = task
+        if getattr(function, "__name__", "") == "_helper_reraises_exception":
+            return task
+        function, arguments = _call_as_task(_POOL, f"{job}.{number}", function, arguments)
+    except Exception:  # not a task, or one of an unknown version
+        return task
+    return job, number, function, arguments, named
+
+
+def watch_pool_queue(queue: "Any") -> None:
+    """Take the functions that a process of multiprocessing.Pool is going to get."""
+    if isinstance(queue, _ThreadPoolQueue):
+        return
+    get = queue.get
+    queue.get = lambda: _pool_task(get())
+
+
+class _ThreadPoolQueue:
+    """The queue of tasks as a thread of a ThreadPool sees it, which only gets from it."""
+
+    def __init__(self, queue: "Any") -> None:
+        self._queue = queue
+
+    def get(self) -> "Any":
+        """Return the next task."""
+        return _pool_task(self._queue.get())
+
+
+def watch_thread_pool(named: "dict[str, Any]") -> None:
+    """Take the functions that a thread of a ThreadPool, which is about to start, is going to get."""
+    if getattr(named.get("target"), "__qualname__", "") == "worker" and hasattr(named["args"][0], "get"):
+        queue, *more = named["args"]
+        named["args"] = (_ThreadPoolQueue(queue), *more)
+
+
+def take_loky_task(item: "Any") -> None:
+    """Take the function that a process of loky is about to run."""
+    item.fn, item.args = _call_as_task(_LOKY, str(item.work_id), item.fn, item.args)
+
+
+def take_batch(batch: "Any") -> None:
+    """Take the calls that a worker of joblib is about to make."""
+    batch.items = [(as_task(_JOBLIB, _next_number, call), *more) for call, *more in batch.items]

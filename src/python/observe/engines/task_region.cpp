@@ -1,0 +1,52 @@
+#include "python/observe/engines/task_region.hpp"
+
+#include <map>
+#include <utility>
+
+#include "core/engines/engine_regions.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+// Keys may differ from task to task in a way that an engine finds no prefix in.
+constexpr std::size_t kMostPrefixes = 1000;
+constexpr char kOtherTasks[] = "(other tasks)";
+
+Region engine_region(const std::string& engine, std::string name, RegionRole role) {
+  Region region;
+  region.canonical_name = name;
+  region.name = std::move(name);
+  region.group = engine;
+  region.paradigm = Paradigm::kUser;
+  region.role = role;
+  return region;
+}
+
+}  // namespace
+
+EventWord task_word(const std::string& engine, const std::string& prefix) {
+  static auto* const kWords = new std::map<std::pair<std::string, std::string>, EventWord>;
+  const auto known = kWords->find({engine, prefix});
+  if (known != kWords->end()) return known->second;
+  if (kWords->size() >= kMostPrefixes && prefix != kOtherTasks) {
+    return task_word(engine, kOtherTasks);
+  }
+  const Region region = engine_region(engine, prefix, RegionRole::kTask);
+  return (*kWords)[{engine, prefix}] = record::enter_word(record::region_id(region));
+}
+
+EventWord transfer_word(const char* engine, const char* name) {
+  return record::enter_word(
+      record::region_id(engine_region(engine, name, RegionRole::kDataTransfer)));
+}
+
+void put_task_key(const std::string& key) {
+  if (record::t_recorder->aggregates() || record::t_recorder->beyond_depth()) return;
+  const std::uint64_t words[] = {
+      record::define_parameter(kKeyParameter, ParameterType::kString).value(),
+      record::define_string(key).value()};
+  record::t_recorder->extended(ExtendedKind::kParameterString, words);
+}
+
+}  // namespace timeloom::python

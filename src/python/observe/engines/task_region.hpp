@@ -1,0 +1,26 @@
+// The region of an engine's task, and the parameter with its key.
+#pragma once
+
+#include <string>
+
+#include "core/event_word.hpp"
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+
+// The enter word of all tasks of a prefix; the same for each prefix after the first 1,000. Needs a
+// CriticalSection. Throws std::bad_alloc.
+EventWord task_word(const std::string& engine, const std::string& prefix);
+
+// The word of a region of the engine that is not a task: values that move. Throws as task_word().
+EventWord transfer_word(const char* engine, const char* name);
+
+// Records the key of the task that was just entered. A profile has no place for it: there are as
+// many keys as tasks. Throws std::bad_alloc.
+void put_task_key(const std::string& key);
+
+// Adds task_call(engine, prefix, key, function) to the module: it returns a callable that calls the
+// function as a task, and adds no frame of Python. -1 on failure.
+int add_task_call_type(PyObject* module);
+
+}  // namespace timeloom::python

@@ -1,0 +1,153 @@
+"""Pools of Python's library and of joblib: each call that a worker makes is a task, named after its function."""
+
+import collections
+import json
+import re
+
+import pytest
+from process_runs import measure  # noqa: F401
+
+import timeloom as package
+
+# Each function counts its calls in a file of its own name, from any process and thread.
+FUNCTIONS = """
+import concurrent.futures, functools, multiprocessing, multiprocessing.pool, os, sys, threading
+
+def note(name):
+    with open("calls", "a") as file:
+        file.write(name + "\\n")
+
+def double(n):
+    note("double")
+    return 2 * n
+
+def add(a, b=1):
+    note("add")
+    return a + b
+
+def fail(n):
+    note("fail")
+    raise ValueError(n)
+
+class Times:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def of(self, n):
+        note("Times.of")
+        return self.factor * n
+
+    def __call__(self, n):
+        note("Times")
+        return self.factor * n
+
+def failure(get):
+    try:
+        return get()
+    except ValueError as error:
+        import traceback
+        frames = "".join(traceback.format_exception(error))
+        assert "in fail" in frames and "timeloom" not in frames, frames
+        return repr(error)
+"""
+EXECUTOR = """
+if __name__ == "__main__":
+    with EXECUTOR as pool:
+        print(sum(pool.map(double, range(10))), sum(pool.map(add, range(10), range(10), CHUNK)))
+        print(pool.submit(functools.partial(add, 5), b=2).result(), pool.submit(Times(3).of, 4).result())
+        print(pool.submit(Times(3), 5).result(), failure(pool.submit(fail, 6).result), pool.submit(abs, -7).result())
+"""
+POOL = """
+if __name__ == "__main__":
+    with POOL as pool:
+        print(sum(pool.map(double, range(10), chunksize=3)), sum(pool.starmap(add, [(n, n) for n in range(10)])))
+        print(sum(pool.imap_unordered(Times(1).of, range(4))), pool.apply(add, (5,), {"b": 2}))
+        print(failure(pool.apply_async(fail, (6,)).get), pool.apply(abs, (-7,)), pool.apply(Times(2), (1,)))
+        pool.close()
+        pool.join()
+"""
+EXECUTORS = {
+    "threads": ("concurrent.futures.ThreadPoolExecutor(2)", "", "program.py ThreadPoolExecutor-0_"),
+    "forked processes": ("concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context('fork'))", "chunksize=4",
+                         "ForkProcess-"),
+    "spawned processes": ("concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context('spawn'))", "chunksize=4",
+                          "SpawnProcess-"),
+}  # fmt: skip
+POOLS = {
+    "forked processes": ("multiprocessing.get_context('fork').Pool(2)", "ForkPoolWorker-"),
+    "processes of a server": ("multiprocessing.get_context('forkserver').Pool(2)", "ForkServerPoolWorker-"),
+    "threads": ("multiprocessing.pool.ThreadPool(2)", "program.py Thread-"),
+}
+
+
+def rows_by(timeloom, run, key):
+    rows = json.loads(timeloom("report", "--by", key, "--json", run.directory).stdout)["rows"]
+    return {row["name"]: row["tasks"] for row in rows}
+
+
+def check(run, timeloom, directory, engine, worker):
+    """Counts of tasks are the program's own; a built-in function cannot count itself."""
+    counted = {**collections.Counter((directory / "calls").read_text().split()), "abs": 1}
+    assert rows_by(timeloom, run, "task") == counted
+    workers = rows_by(timeloom, run, "worker")
+    assert [name for name in workers if not name.startswith(worker)] == []
+    tasks = package.read(run.directory).tasks()
+    assert collections.Counter(task["prefix"] for task in tasks) == counted
+    assert collections.Counter(task["worker"] for task in tasks) == {name: count for name, count in workers.items() if count}
+    assert len({(task["worker"], task["key"]) for task in tasks}) == len(tasks)
+    total = sum(counted.values())
+    ran = sum(map(bool, workers.values()))
+    report = timeloom("report", run.directory, COLUMNS="300").stdout
+    assert re.search(rf"({ran}|{len(workers)}) workers? \({engine}\), {total} tasks", report)
+
+
+@pytest.mark.parametrize("kind", EXECUTORS)
+def test_concurrent_futures(measure, timeloom, tmp_path, kind):
+    made, chunk, worker = EXECUTORS[kind]
+    text = EXECUTOR.replace("EXECUTOR", made).replace(", CHUNK", chunk and ", " + chunk)
+    run, output = measure(FUNCTIONS + text)
+    assert output == "90 90\n7 12\n15 ValueError(6) 7\n"
+    check(run, timeloom, tmp_path, "concurrent.futures", worker)
+
+
+@pytest.mark.parametrize("kind", POOLS)
+def test_pools_of_multiprocessing(measure, timeloom, tmp_path, kind):
+    made, worker = POOLS[kind]
+    run, output = measure(FUNCTIONS + POOL.replace("POOL", made))
+    assert output == "90 90\n6 7\nValueError(6) 7 2\n"
+    check(run, timeloom, tmp_path, "multiprocessing", worker)
+
+
+def test_functions_that_are_cancelled_or_of_asyncio(measure, timeloom, tmp_path):
+    """A call that is cancelled before it starts is not a task; asyncio's threads run tasks as well."""
+    run, output = measure(FUNCTIONS + """
+import asyncio
+
+async def main():
+    return [await asyncio.to_thread(double, 2), await asyncio.get_running_loop().run_in_executor(None, add, 1)]
+
+if __name__ == "__main__":
+    go = threading.Event()
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        first, second = pool.submit(go.wait), pool.submit(double, 1)
+        assert second.cancel()
+        go.set()
+    print(asyncio.run(main()))
+""")  # fmt: skip
+    assert output == "[4, 2]\n"
+    assert rows_by(timeloom, run, "task") == {"Event.wait": 1, "double": 1, "add": 1}
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
+def test_joblib(measure, timeloom, tmp_path, backend):
+    """joblib puts several calls into one message, as many as it thinks fit: each call is a task."""
+    pytest.importorskip("joblib")
+    run, output = measure(FUNCTIONS + f"""
+if __name__ == "__main__":
+    from joblib import Parallel, delayed
+    calls = [delayed(double)(n) for n in range(40)] + [delayed(Times(2).of)(1), delayed(abs)(-1)]
+    print(sum(Parallel(n_jobs=2, backend={backend!r})(calls)))
+""")  # fmt: skip
+    assert output == "1563\n"
+    workers = {"loky": "LokyProcess-", "multiprocessing": "ForkPoolWorker-", "threading": "program.py Thread-"}
+    check(run, timeloom, tmp_path, "joblib", workers[backend])
