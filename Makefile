@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-debian test-doors test-races test-sanitize test-threads-sanitize soak fuzz-runs trials real-programs real-readers viewer test-viewer test-notebooks test-compiled demo docs wheels release test-release bench lint format clean
+.PHONY: help deps build check test test-all test-cpp test-fuzz test-python test-cpython test-cpython-threads test-debian test-doors test-races test-sanitize test-threads-sanitize soak fuzz-runs trials real-programs real-readers viewer test-viewer test-notebooks test-compiled test-engines demo docs wheels release test-release bench lint format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -86,6 +86,9 @@ test-notebooks: deps-build-viewer ## run the tests of notebooks with other versi
 
 test-compiled: deps-build-test ## run the tests of modules of nanobind, PyO3, f2py, cffi and numba, with every Python; ARGS go to scripts/test/test_compiled.py
 	python3 -m scripts.test.test_compiled $(ARGS)
+
+test-engines: deps-build-test ## run the tests of Ray and Celery, in an environment of their own; ARGS go to pytest
+	python3 -m scripts.test.test_engines $(ARGS)
 
 demo: deps-build ## install, run two examples, show the answer and a picture of each
 	@scripts/demo.sh

@@ -10,7 +10,7 @@ import pytest
 from streams import environment
 
 pytest.importorskip("celery")
-pytestmark = pytest.mark.any_python
+pytestmark = [pytest.mark.any_python, pytest.mark.engine_suite]
 
 APPLICATION = """
 import os

@@ -1,0 +1,36 @@
+"""Runs the tests of engines that `make test` does not have: Ray and Celery.
+
+usage: python3 -m scripts.test.test_engines [arguments of pytest]
+
+They run with one Python, the newest that the packages of scripts/test/engines.txt support, in an environment of its
+own, build/venv-3.X-engines. Fails if a test fails, or if none could be run.
+"""
+
+import os
+import subprocess
+import sys
+
+from scripts import environments, pythons
+from scripts.test import run_python_tests
+
+REQUIREMENTS = (str(environments.ROOT / "scripts" / "test" / "engines.txt"),)
+NEWEST = "3.13"  # for which Ray has wheels
+
+
+def main() -> int:
+    usable = [python for python in pythons.find(dict(os.environ)) if not python.problem]
+    if not usable:
+        sys.exit("test_engines.py: no usable Python; scripts/pythons.py tells why")
+    python = environments.newest_supported(usable, NEWEST)
+    print(f"== {pythons.describe(python)}: installing", flush=True)
+    try:
+        interpreter = environments.install(python, "test", REQUIREMENTS, werror=True, variant="engines")
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"test_engines.py: {error}")
+    wrong = run_python_tests.test(python, interpreter, ["-m", "engine_suite", *sys.argv[1:]])
+    print(f"\n== Engines\nPython {python.tag}: {wrong or 'tested, all is well'}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
