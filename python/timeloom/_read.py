@@ -84,14 +84,19 @@ class Run:
         return facts
 
     def tasks(self) -> list[dict[str, Any]]:
-        """The tasks of an engine (Dask), in order of their starts, each run of one a dict.
+        """The tasks of engines (Dask, Ray, pools), in order of their starts, each run of one a dict.
 
         ``key``, ``prefix``, ``worker``, ``thread``, ``start_s`` and ``end_s`` (seconds after the start of the run).
-        Reads all events of the run; raises Error for a run without a trace.
+        Reads the trace; raises Error for a run without one.
         """
         from timeloom._engines._tasks import tasks_in
 
-        return tasks_in(self.events())
+        try:
+            return tasks_in(self.events(only_my_code=True))
+        except _core.Error as error:
+            if "[TL310]" not in str(error):
+                raise
+            return []  # neither tasks nor code of the user
 
     @cached_property
     def gpu(self) -> dict[str, Any]:

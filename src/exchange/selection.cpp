@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/engines/engine_regions.hpp"
 #include "core/error.hpp"
 #include "core/filter/filter.hpp"
 #include "exchange/format_text.hpp"
@@ -76,6 +77,7 @@ std::vector<bool> chosen_regions(const Selection& selection, const Definitions& 
     const Region& region = definitions.regions[i];
     const Category category = category_of(region);
     if (category == Category::kUser || category == Category::kMeasurement) continue;
+    if (is_engine_task(region)) continue;
     // Score-P's Python bindings put a directory in front of it.
     if (region.file.find("/<frozen ") != std::string::npos) {
       chosen[i] = false;

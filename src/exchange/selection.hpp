@@ -32,8 +32,8 @@ struct Selection {
 std::set<LocationId> chosen_locations(const Selection& selection, const Definitions& definitions);
 
 // For each region, whether it stays. Regions of a category that is left out go. With only_my_code,
-// regions of Python's library and of installed packages go, too. User regions, and Timeloom's own
-// such as tasks, stay.
+// regions of Python's library and of installed packages go, too. User regions, tasks of engines and
+// Timeloom's own regions stay.
 std::vector<bool> chosen_regions(const Selection& selection, const Definitions& definitions);
 
 // The run without the parts that are not selected. A region that is open when the window starts is

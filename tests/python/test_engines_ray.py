@@ -1,0 +1,147 @@
+"""Ray as it is: tasks and methods of actors are regions with Ray's names and ids, on the workers that run them."""
+
+import collections
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from process_runs import Run
+from streams import environment
+
+import timeloom as package
+
+pytest.importorskip("ray")
+pytestmark = [pytest.mark.any_python, pytest.mark.engine_suite]
+
+PROGRAM = """
+import json, os, sys
+import ray
+
+HERE = os.getcwd()
+
+def note(name):
+    with open(os.path.join(HERE, "calls"), "a") as file:
+        file.write(name + "\\n")
+
+def half(n):
+    note("half")
+    return n // 2
+
+@ray.remote
+def double(n):
+    note("double")
+    return 2 * half(2 * n), ray.get_runtime_context().get_task_id()
+
+@ray.remote(max_retries=2)
+def die_once(n):
+    note("die_once")
+    try:
+        os.close(os.open(os.path.join(HERE, "died"), os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return n
+    os.kill(os.getpid(), 9)
+
+@ray.remote
+class Counter:
+    def __init__(self):
+        note("Counter.__init__")
+        self.total = 0
+
+    def add(self, n):
+        note("Counter.add")
+        self.total += n
+        return self.total
+
+    def fail(self):
+        note("Counter.fail")
+        raise ValueError("wrong")
+
+def start(**how):
+    ray.init(include_dashboard=False, log_to_driver=False, logging_level="ERROR", **how)
+"""
+MAIN = """
+    if __name__ == "__main__":
+        start(num_cpus=2, _node_ip_address="127.0.0.1")
+        counter = Counter.options(num_cpus=0).remote()
+        results = ray.get([double.remote(n) for n in range(12)])
+        totals = ray.get([counter.add.remote(n) for n, _ in results])
+        try:
+            ray.get(counter.fail.remote())
+        except ValueError:
+            totals.append(ray.get(die_once.remote(5)))
+        assert ray.get(ray.put([1, 2])) == [1, 2]
+        ray.kill(counter)
+        print(json.dumps([totals[-2:], [task for _, task in results]]))
+"""
+
+
+def run_program(directory, text, *options, **variables):
+    (directory / "program.py").write_text(PROGRAM + textwrap.dedent(text))
+    command = [sys.executable, "-m", "timeloom", "-o", "run", *options, "program.py"]
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=250,
+                          env={**environment(), "RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled", **variables})  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout, [line for line in done.stderr.splitlines() if line.startswith("timeloom")]
+
+
+def rows_by(timeloom, run, key):
+    rows = json.loads(timeloom("report", "--by", key, "--json", run.directory).stdout)["rows"]
+    return {row["name"]: row["tasks"] for row in rows}
+
+
+def tasks_of(counted):
+    return {name: count for name, count in counted.items() if name != "half"}
+
+
+def test_tasks_and_actors(tmp_path, timeloom, timeloom_program):
+    """A worker is killed by its task, an actor by the program: both are Ray's matter."""
+    output, lines = run_program(tmp_path, MAIN)
+    totals, ids = json.loads(output.splitlines()[-1])
+    assert totals == [132, 5]
+    counted = collections.Counter((tmp_path / "calls").read_text().split())
+    run = Run(tmp_path / "run", timeloom_program)
+    assert rows_by(timeloom, run, "task") == tasks_of(counted)
+    tasks = package.read(run.directory).tasks()
+    assert [task["key"] for task in tasks if task["prefix"] == "double"] and {
+        task["key"] for task in tasks if task["prefix"] == "double"} == set(ids)  # fmt: skip
+    workers = {task["worker"] for task in tasks if task["prefix"] != "die_once"}
+    assert all(name.startswith(("Ray worker ", "Ray actor Counter ")) for name in workers)
+    assert {name: sum(run.visits(name)) for name in ("__main__.half", "__main__.double")} == {
+        "__main__.half": counted["half"], "__main__.double": counted["double"]}  # fmt: skip
+    assert run.visits("ray.put")[0] == 1 and run.visits("ray.get")[0] == sum(run.visits("ray.get")) > 0
+    assert run.ending == "" and "TL" not in "".join(lines)
+    engine = [row["name"] for row in package.read(run.directory).flat if row["name"].startswith("ray._private.worker.")]
+    assert engine == []
+
+
+def test_cluster_that_runs_already(tmp_path, timeloom, timeloom_program):
+    """The hook of Ray brings the workers of this job into the run, and a hook that is there is called as well."""
+    (tmp_path / "hooks.py").write_text("def hook(env):\n    return {**(env or {}), 'env_vars': {'SEEN': 'by the hook'}}\n")
+    (tmp_path / "cluster.py").write_text("""
+import ray, sys
+ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, _node_ip_address="127.0.0.1")
+print(ray.get_runtime_context().gcs_address, flush=True)
+sys.stdin.read()
+""")
+    variables = {**environment(), "RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "cluster.py"], cwd=tmp_path, stdin=pipe, stdout=pipe, text=True, env=variables,
+                          stderr=subprocess.DEVNULL) as cluster:  # fmt: skip
+        address = cluster.stdout.readline().strip()
+        output, _ = run_program(tmp_path, f"""
+            import timeloom.ray
+            @ray.remote
+            def seen():
+                note("seen")
+                return os.environ.get("SEEN")
+            if __name__ == "__main__":
+                start(address={address!r})
+                print(ray.get([double.remote(3), seen.remote()])[1])
+            """, RAY_RUNTIME_ENV_HOOK="hooks.hook", PYTHONPATH=os.fspath(tmp_path))  # fmt: skip
+        cluster.communicate("")
+    assert output.splitlines()[-1] + "\n" == "by the hook\n"
+    run = Run(tmp_path / "run", timeloom_program)
+    assert rows_by(timeloom, run, "task") == {"double": 1, "seen": 1}
