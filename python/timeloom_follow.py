@@ -18,9 +18,14 @@ if TYPE_CHECKING:
 _VARIABLE, _RUN_ID = "TIMELOOM_PARENT", "TIMELOOM_RUN_ID"
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _SPAWN, _RANK = "TIMELOOM_SPAWN", "TIMELOOM_RANK"
-_HELPERS = ("resource_tracker import main", "backend.resource_tracker")
+_RAY = "/ray/_private/workers/default_worker.py"
+_HELPERS = (
+    "resource_tracker import main", "backend.resource_tracker", "/ray/_private/log_monitor.py",
+    "/ray/_private/runtime_env/agent/main.py", "/ray/_private/workers/setup_worker.py",
+    "/ray/autoscaler/_private/monitor.py", "/ray/dashboard/agent.py", "/ray/dashboard/dashboard.py",
+)  # fmt: skip
 _SERVERS = ("multiprocessing.forkserver import main",)
-_WORKERS = ("multiprocessing.spawn import spawn_main", "backend.popen_loky")
+_WORKERS = ("multiprocessing.spawn import spawn_main", "backend.popen_loky", _RAY)
 _OWN_DOORS = ("timeloom", "scorep", "omnitrace", "rocprofsys")  # these start their own run
 _TAKE_VALUES = ("-X", "-W", "--check-hash-based-pycs")  # flags of the interpreter
 _MOST = 1 << 20  # bytes read to find a setting

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/engines/engine_regions.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/mpi/mpi_rank.hpp"
 #include "core/mpi/spawned.hpp"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr char kStillRunning[] = "still running";
 constexpr char kWaited[] = "ended while it waited";
+constexpr char kByEngine[] = "ended by Ray";
 constexpr char kCutOff[] = "ended before the measurement could be finished";
 
 std::string by_exit(const std::string& function, const spool::ProcessDefinitions& process) {
@@ -92,6 +94,8 @@ void SpoolSource::add_reaped() {
     if (group.ending != kCutOff || !group.creator.defined()) continue;
     if (const auto status = reaped_status(processes_[group.creator.value()], group.process_id)) {
       group.ending = ending_by_status(*status);
+    } else if (ends_by_engine(group.name)) {
+      group.ending = kByEngine;
     } else if (waited_at_last(*processes_[i].reader)) {
       group.ending = kWaited;
     }

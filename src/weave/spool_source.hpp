@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/engines/engine_regions.hpp"
 #include "core/event.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/memory/resident_peak.hpp"
@@ -118,9 +119,11 @@ class SpoolSource : public RunSource {
     std::uint32_t spawn = 0;            // number of the spawn; `rank` counts within it
     bool is_rank() const { return rank && spawn == 0; }  // of the job itself
     bool running = false;
-    // A child whose ending is recorded needs no other report.
+    // A child whose ending is recorded, or is the engine's, needs no other report.
     bool end_is_known() const {
-      return group.value() != 0 && reader->definitions().ending.kind != EndingKind::kNone;
+      const spool::ProcessDefinitions& from = reader->definitions();
+      return group.value() != 0 &&
+             (from.ending.kind != EndingKind::kNone || ends_by_engine(from.process.name));
     }
     bool timed = false;             // start and end are its own, not the run's
     std::uint64_t first_ticks = 0;  // of start and end

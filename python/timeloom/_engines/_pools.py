@@ -6,7 +6,9 @@ differs from the known versions is left as it is.
 """
 
 import functools
+import inspect
 import itertools
+import sys
 
 from timeloom import _core
 
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
 _FUTURES, _POOL, _LOKY, _JOBLIB = "concurrent.futures", "multiprocessing", "loky", "joblib"
 _CHUNKS = ("_process_chunk", "mapstar", "starmapstar")  # these call the program's function for each item
 # Functions of engines that are run by a pool: tasks of the program are within them, and have names of their own.
-_ENGINES = ("billiard", "celery", "concurrent", "dask", "distributed", "joblib", "kombu", "loky", "multiprocessing")
+_ENGINES = (
+    "billiard", "celery", "concurrent", "dask", "distributed", "joblib", "kombu", "loky", "multiprocessing", "ray",
+)  # fmt: skip
 
 _numbers = itertools.count()
 
@@ -146,3 +150,29 @@ def take_loky_task(item: "Any") -> None:
 def take_batch(batch: "Any") -> None:
     """Take the calls that a worker of joblib is about to make."""
     batch.items = [(as_task(_JOBLIB, _next_number, call), *more) for call, *more in batch.items]
+
+
+def _ray_task_id() -> str:
+    return str(sys.modules["ray"]._private.worker.global_worker.current_task_id.hex())
+
+
+class _RayFunctions(dict):  # type: ignore[type-arg]
+    """The functions that a worker of Ray knows, by their ids. The worker asks once for each that it runs."""
+
+    def __getitem__(self, key: "Any") -> "Any":
+        """Return what Ray keeps of a function, with a task in the place of the function."""
+        kept = super().__getitem__(key)
+        try:
+            function = getattr(kept.function, "method", kept.function)  # of an actor
+            if inspect.iscoroutinefunction(function) or kept.function_name.startswith("__ray"):
+                return kept
+            task = _core.task_call("Ray", task_name(function), _ray_task_id, kept.function)
+            return kept._replace(function=task)
+        except Exception:  # of an unknown version
+            return kept
+
+
+def watch_ray_functions(manager: "Any") -> None:
+    """Take the functions that a worker of Ray is going to run."""
+    if isinstance(manager._function_execution_info, dict) and hasattr(manager._worker, "current_task_id"):
+        manager._function_execution_info = _RayFunctions(manager._function_execution_info)

@@ -51,4 +51,13 @@ inline constexpr char kRayActor[] = "Ray actor ";
 // Also the name of a forked worker of multiprocessing.Pool.
 inline constexpr char kForkedWorker[] = "ForkPoolWorker-";
 
+// The file that Ray runs in its workers: their name until they have one of an engine.
+inline constexpr char kRayProgram[] = "ray/_private/workers/default_worker.py";
+
+// Whether the engine ends such processes without a word to them when their work is done.
+inline bool ends_by_engine(std::string_view process) noexcept {
+  return process.starts_with(kRayWorker) || process.starts_with(kRayActor) ||
+         process.ends_with(kRayProgram);
+}
+
 }  // namespace timeloom

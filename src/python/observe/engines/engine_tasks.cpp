@@ -105,6 +105,21 @@ void on_spill(InterpreterFrame* frame, bool recorded) noexcept {
 void on_unspill(InterpreterFrame* frame, bool recorded) noexcept {
   on_transfer(frame, recorded, kDaskGroup, kDaskUnspill);
 }
+void on_ray_put(InterpreterFrame* frame, bool recorded) noexcept {
+  on_transfer(frame, recorded, kRayGroup, "ray.put");
+}
+void on_ray_get(InterpreterFrame* frame, bool recorded) noexcept {
+  on_transfer(frame, recorded, kRayGroup, "ray.get");
+}
+void on_ray_wait(InterpreterFrame* frame, bool recorded) noexcept {
+  on_transfer(frame, recorded, kRayGroup, "ray.wait");
+}
+void on_ray_serialize(InterpreterFrame* frame, bool recorded) noexcept {
+  on_transfer(frame, recorded, kRayGroup, "serialize");
+}
+void on_ray_deserialize(InterpreterFrame* frame, bool recorded) noexcept {
+  on_transfer(frame, recorded, kRayGroup, "deserialize");
+}
 
 // The function of timeloom._engines._pools that puts a task_call() in the place of each function
 // that is to run. Without effect where the library differs from the known versions.
@@ -133,6 +148,9 @@ void on_thread_of_pool(InterpreterFrame* frame, bool) noexcept {
   tell_pools("watch_thread_pool",
              argument_of(frame, code->co_argcount + code->co_kwonlyargcount + 1));
 }
+void on_ray_functions(InterpreterFrame* frame, bool) noexcept {
+  tell_pools("watch_ray_functions", argument_of(frame, 0));
+}
 void on_loky_task(InterpreterFrame* frame, bool) noexcept {
   tell_pools("take_loky_task", argument_of(frame, 0));
 }
@@ -155,6 +173,14 @@ void watch_engines() {
   watch_function("loky.process_executor._CallItem.__call__", on_loky_task);
   watch_function("joblib.externals.loky.process_executor._CallItem.__call__", on_loky_task);
   watch_function("joblib.parallel.BatchedCalls.__call__", on_joblib_batch);
+  watch_function("ray._private.function_manager.FunctionActorManager.get_execution_info",
+                 on_ray_functions);
+  watch_function("ray._private.worker.put", on_ray_put);
+  watch_function("ray._private.worker.get", on_ray_get);
+  watch_function("ray._private.worker.wait", on_ray_wait);
+  watch_function("ray._private.serialization.SerializationContext.serialize", on_ray_serialize);
+  watch_function("ray._private.serialization.SerializationContext.deserialize_objects",
+                 on_ray_deserialize);
   watch_function("distributed.spill.Slow.__setitem__", on_spill);
   watch_function("distributed.spill.Slow.__getitem__", on_unspill);
 }

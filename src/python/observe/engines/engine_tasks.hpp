@@ -1,4 +1,4 @@
-// Tasks of engines that run Python functions in workers: Dask's distributed, Celery, and the
+// Tasks of engines that run Python functions in workers: Dask's distributed, Celery, Ray, and the
 // pools of Python's library, joblib and loky.
 //
 // Each run of a task is a region on the thread that runs it, named by the prefix of its key ("inc"

@@ -12,6 +12,10 @@ namespace {
 constexpr std::string_view kOfDask[] = {"distributed", "tornado", "zict",   "asyncio",
                                         "selectors",   "tblib",   "locket", "cloudpickle",
                                         "psutil",      "msgpack"};
+// Packages that a driver or a worker of Ray calls for itself.
+constexpr std::string_view kOfRay[] = {"ray",      "asyncio", "selectors", "grpc",
+                                       "google",   "msgpack", "psutil",    "jsonschema",
+                                       "filelock", "aiohttp", "uvloop"};
 
 bool is_inside(std::string_view module, std::string_view package) {
   return module.starts_with(package) &&
@@ -26,7 +30,8 @@ bool is_imported(const char* module) noexcept {
 
 bool is_of_engine(const std::string& module) noexcept {
   const auto matches = [&](std::string_view package) { return is_inside(module, package); };
-  return std::ranges::any_of(kOfDask, matches) && is_imported("distributed");
+  return (std::ranges::any_of(kOfDask, matches) && is_imported("distributed")) ||
+         (std::ranges::any_of(kOfRay, matches) && is_imported("ray"));
 }
 
 }  // namespace timeloom::python

@@ -1,4 +1,4 @@
-// The functions of engines (Dask's distributed) and of the libraries on which these run, which
+// The functions of engines (Dask's distributed, Ray) and of the libraries on which these run, which
 // --engine-functions records. Needs the GIL; nothing throws.
 #pragma once
 

@@ -1,0 +1,46 @@
+"""Measures the workers of a Ray cluster that the program has not started itself.
+
+``timeloom run app.py`` measures the workers of a cluster that ``ray.init()`` starts in the program without this. For a
+cluster that runs already, with a file system in common, ``import timeloom.ray`` before ``ray.init()`` brings the
+workers of the program's job into the run. ``RAY_RUNTIME_ENV_HOOK=timeloom.ray.hook`` in the environment does the same
+for an unchanged program. A hook that is there already is called first.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+from timeloom import _core
+
+__all__ = ["hook"]
+
+_HOOK, _OWN = "RAY_RUNTIME_ENV_HOOK", "timeloom.ray.hook"
+_VARIABLES = ("TIMELOOM_PARENT", "TIMELOOM_RUN_ID")
+
+_before = os.environ.get(_HOOK, "")  # the hook of somebody else
+os.environ[_HOOK] = _OWN
+
+
+def _after_hook_before(runtime_env: dict[str, Any] | None) -> dict[str, Any] | None:
+    module, _, name = _before.rpartition(".")
+    if not module or _before == _OWN:
+        return runtime_env
+    changed: dict[str, Any] | None = getattr(importlib.import_module(module), name)(runtime_env)
+    return changed
+
+
+def hook(runtime_env: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Add the variables by which workers find the run of this program: ``ray.init()`` calls it.
+
+    Does nothing without a measurement. Workers without Timeloom, or that do not see the directory of the run, work as
+    before.
+    """
+    runtime_env = _after_hook_before(runtime_env)
+    variables = {name: os.environ.get(name, "") for name in _VARIABLES}
+    if not all(variables.values()) or not _core.running():
+        return runtime_env
+    changed = {} if runtime_env is None else runtime_env
+    changed["env_vars"] = {**(changed.get("env_vars") or {}), **variables}
+    return changed
