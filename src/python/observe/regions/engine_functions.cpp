@@ -13,9 +13,8 @@ constexpr std::string_view kOfDask[] = {"distributed", "tornado", "zict",   "asy
                                         "selectors",   "tblib",   "locket", "cloudpickle",
                                         "psutil",      "msgpack"};
 // Packages that a driver or a worker of Ray calls for itself.
-constexpr std::string_view kOfRay[] = {"ray",      "asyncio", "selectors", "grpc",
-                                       "google",   "msgpack", "psutil",    "jsonschema",
-                                       "filelock", "aiohttp", "uvloop"};
+constexpr std::string_view kOfRay[] = {"ray",     "grpc",   "asyncio", "selectors",
+                                       "msgpack", "psutil", "filelock"};
 
 bool is_inside(std::string_view module, std::string_view package) {
   return module.starts_with(package) &&
