@@ -138,6 +138,7 @@ if __name__ == "__main__":
     assert rows_by(timeloom, run, "task") == {"Event.wait": 1, "double": 1, "add": 1}
 
 
+@pytest.mark.any_python
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
 def test_joblib(measure, timeloom, tmp_path, backend):
     """joblib puts several calls into one message, as many as it thinks fit: each call is a task."""
