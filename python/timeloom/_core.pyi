@@ -49,9 +49,9 @@ def marker(text: str, /) -> None: ...
 _Region: TypeAlias = str | Callable[..., Any]
 
 # Calls the function in the region of a task: the engine, the region's name, the task's key or a function that returns
-# it.
+# it, and the nanoseconds that the task has spent in the queue, if these are known.
 def task_call(
-    engine: str, prefix: str, key: str | Callable[[], str], function: Callable[..., Any], /
+    engine: str, prefix: str, key: str | Callable[[], str], function: Callable[..., Any], queued: int = -1, /
 ) -> Callable[..., Any]: ...
 
 # A block in which the calling thread records nothing.

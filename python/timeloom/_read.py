@@ -86,7 +86,8 @@ class Run:
     def tasks(self) -> list[dict[str, Any]]:
         """The tasks of engines (Dask, Ray, pools), in order of their starts, each run of one a dict.
 
-        ``key``, ``prefix``, ``worker``, ``thread``, ``start_s`` and ``end_s`` (seconds after the start of the run).
+        ``key``, ``prefix``, ``worker``, ``thread``, ``start_s`` and ``end_s`` (seconds after the start of the run),
+        and ``queued_s``, the time in the queue, if the engine lets it be known (else None).
         Reads the trace; raises Error for a run without one.
         """
         from timeloom._engines._tasks import tasks_in

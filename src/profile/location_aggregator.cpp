@@ -249,7 +249,7 @@ void LocationAggregator::parameter(const Event& event, std::span<const Event> be
   if (event.kind == EventKind::kParameterString && event.value >= definitions_->strings.size())
     fail("has a text that is undefined as value of a parameter");
   const Parameter& given = definitions_->parameters[event.ref];
-  if (!given.splits_call_paths() || given.name == kKeyParameter) return;
+  if (!given.splits_call_paths() || tells_of_task(given)) return;
   if (wakeup_end_of(given) != WakeupEnd::kNone) return;
   Frame& frame = innermost();
   if (depth_ == 0 || in_team_frame() || beyond_limit(frame.node)) return;

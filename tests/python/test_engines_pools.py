@@ -95,6 +95,7 @@ def check(run, timeloom, directory, engine, worker):
     assert collections.Counter(task["prefix"] for task in tasks) == counted
     assert collections.Counter(task["worker"] for task in tasks) == {name: count for name, count in workers.items() if count}
     assert len({(task["worker"], task["key"]) for task in tasks}) == len(tasks)
+    assert all((task["queued_s"] is not None) == ("ThreadPoolExecutor" in task["worker"]) for task in tasks)
     total = sum(counted.values())
     ran = sum(map(bool, workers.values()))
     report = timeloom("report", run.directory, COLUMNS="300").stdout
@@ -136,6 +137,25 @@ if __name__ == "__main__":
 """)  # fmt: skip
     assert output == "[4, 2]\n"
     assert rows_by(timeloom, run, "task") == {"Event.wait": 1, "double": 1, "add": 1}
+
+
+def test_time_in_the_queue(measure):
+    """The only thread is busy for a while; the program reads the same clock."""
+    run, output = measure(FUNCTIONS + """
+import time
+with concurrent.futures.ThreadPoolExecutor(1) as pool:
+    before, go = time.perf_counter_ns(), threading.Event()
+    pool.submit(go.wait)
+    pool.submit(double, 1)
+    between = time.perf_counter_ns()
+    time.sleep(0.05)
+    least = time.perf_counter_ns() - between
+    go.set()
+print(least, time.perf_counter_ns() - before)
+""")  # fmt: skip
+    least, most = map(int, output.split())
+    (queued,) = [task["queued_s"] for task in package.read(run.directory).tasks() if task["prefix"] == "double"]
+    assert least <= round(queued * 1e9) <= most
 
 
 @pytest.mark.any_python

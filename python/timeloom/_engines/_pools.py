@@ -9,6 +9,7 @@ import functools
 import inspect
 import itertools
 import sys
+import time
 
 from timeloom import _core
 
@@ -55,10 +56,10 @@ def task_name(function: "_Function") -> str:
     return str(name).rpartition("<locals>.")[2]
 
 
-def as_task(engine: str, key: "str | Callable[[], str]", function: "_Function") -> "_Function":
+def as_task(engine: str, key: "str | Callable[[], str]", function: "_Function", queued: int = -1) -> "_Function":
     """Return a callable that runs the function as a task; the function itself if it belongs to an engine."""
     inner = _inner(function)
-    return function if _is_of_engine(inner) else _core.task_call(engine, task_name(inner), key, function)
+    return function if _is_of_engine(inner) else _core.task_call(engine, task_name(inner), key, function, queued)
 
 
 def _keys_of_items(chunk: str) -> "Callable[[], str]":
@@ -81,13 +82,20 @@ def _call_as_task(engine: str, key: str, function: "_Function", arguments: "tupl
     return as_task(engine, key, function), arguments
 
 
+def note_submission(item: "Any") -> None:
+    """Note the time at which a call for a thread of concurrent.futures was submitted."""
+    item._timeloom_submitted = time.perf_counter_ns()
+
+
 def take_thread_task(item: "Any") -> None:
     """Take the function that a thread of concurrent.futures is about to run."""
+    submitted = getattr(item, "_timeloom_submitted", None)
+    queued = -1 if submitted is None else time.perf_counter_ns() - submitted
     if hasattr(item, "fn"):
-        item.fn = as_task(_FUTURES, _next_number, item.fn)
+        item.fn = as_task(_FUTURES, _next_number, item.fn, queued)
         return
     function, arguments, named = item.task  # 3.14 and later; in other interpreters it is bytes
-    item.task = (as_task(_FUTURES, _next_number, function), arguments, named)
+    item.task = (as_task(_FUTURES, _next_number, function, queued), arguments, named)
 
 
 def watch_call_queue(queue: "Any") -> None:

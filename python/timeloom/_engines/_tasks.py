@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_KEY = "task key"  # the parameter, as tables of events name it
+_KEY, _QUEUED = "task key", "task queued ns"  # the parameters, as tables of events name them
 _WORKER = "Dask worker "
 _RAY = ("Ray worker ", "Ray actor ")
 _MAIN = "MainThread"
@@ -29,6 +29,7 @@ def tasks_in(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the tasks in order of their starts, from rows of a table of events."""
     tasks: list[dict[str, Any]] = []
     entered: dict[tuple[str, str], dict[str, Any]] = {}  # the last enter on each thread
+    queued: dict[tuple[str, str], float] = {}  # before the key of the task
     running: dict[tuple[str, str], list[tuple[int, dict[str, Any]]]] = {}  # with their depths
     for event in events:
         thread = (event["process"], event["thread"])
@@ -40,11 +41,13 @@ def tasks_in(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
             if open_tasks and open_tasks[-1][0] == event["depth"]:
                 task = open_tasks.pop()[1]
                 task["end_s"] = event["time_ns"] * 1e-9
+        elif kind == "parameter" and event["name"] == _QUEUED:
+            queued[thread] = event["number"] * 1e-9
         elif kind == "parameter" and event["name"] == _KEY and thread in entered:
             enter = entered[thread]
             task = {
                 "key": event["text"], "prefix": enter["name"], "worker": worker_name(*thread), "thread": thread[1],
-                "start_s": enter["time_ns"] * 1e-9, "end_s": None,
+                "start_s": enter["time_ns"] * 1e-9, "end_s": None, "queued_s": queued.pop(thread, None),
             }  # fmt: skip
             tasks.append(task)
             running.setdefault(thread, []).append((enter["depth"], task))

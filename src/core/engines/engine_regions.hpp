@@ -27,6 +27,12 @@ inline constexpr char kDaskUnspill[] = "read spilled";
 // The parameter whose values are the keys of tasks. Like kTaskParameter it does not tell call paths
 // apart.
 inline constexpr char kKeyParameter[] = "timeloom::key";
+// The same for the nanoseconds from the submission of a task until it started.
+inline constexpr char kQueuedParameter[] = "timeloom::queued_ns";
+
+inline bool tells_of_task(const Parameter& parameter) noexcept {
+  return parameter.name == kKeyParameter || parameter.name == kQueuedParameter;
+}
 
 // Whether each visit of the region is a task of an engine.
 inline bool is_engine_task(const Region& region) noexcept {

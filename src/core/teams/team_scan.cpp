@@ -77,7 +77,7 @@ class TeamScan::OfLocation : public LocationSink {
     const auto& all = scan_.definitions_->parameters;
     if (open_.empty() || event.ref >= all.size()) return;
     const Parameter& given = all[event.ref];
-    if (!given.splits_call_paths() || given.name == kKeyParameter) return;
+    if (!given.splits_call_paths() || tells_of_task(given)) return;
     if (wakeup_end_of(given) != WakeupEnd::kNone) return;
     open_.back().path = 0;
     for (auto one = given_.rbegin(); one != given_.rend() && one->depth == open_.size(); ++one) {

@@ -136,6 +136,9 @@ void tell_pools(const char* function, PyObject* argument) noexcept {
 void on_thread_task(InterpreterFrame* frame, bool) noexcept {
   tell_pools("take_thread_task", argument_of(frame, 0));
 }
+void on_submission(InterpreterFrame* frame, bool) noexcept {
+  tell_pools("note_submission", argument_of(frame, 0));
+}
 void on_call_queue(InterpreterFrame* frame, bool) noexcept {
   tell_pools("watch_call_queue", argument_of(frame, 0));
 }
@@ -166,6 +169,7 @@ void watch_engines() {
   watch_function("distributed.worker._run_actor", on_dask_task);
   watch_function("celery.app.trace.trace_task_ret", on_celery_task);
   watch_function("celery.app.trace.fast_trace_task", on_celery_task);
+  watch_function("concurrent.futures.thread._WorkItem.__init__", on_submission);
   watch_function("concurrent.futures.thread._WorkItem.run", on_thread_task);
   watch_function("concurrent.futures.process._process_worker", on_call_queue);
   watch_function("multiprocessing.pool.worker", on_pool_queue);

@@ -17,6 +17,7 @@ struct TaskCall {
   PyObject_HEAD PyObject* function;
   PyObject* key;  // a str, or a callable that returns it
   EventWord word;
+  long long queued;  // nanoseconds; negative: not known
   vectorcallfunc call;
 };
 
@@ -29,14 +30,15 @@ Ref key_object(PyObject* key) {
   return Ref(PyObject_CallNoArgs(key));
 }
 
-void put_key_of(const TaskCall& task) noexcept try {
+void put_facts_of(const TaskCall& task) noexcept try {
   if (!record::recording()) return;
+  if (task.queued >= 0) put_task_queued(static_cast<std::uint64_t>(task.queued));
   const ErrorGuard guard;
   const Ref key = key_object(task.key);
   if (!key) PyErr_Clear();
   if (key && PyUnicode_Check(key.get())) put_task_key(utf8_text(key.get()));
 } catch (const std::exception&) {
-  return;  // out of memory: the task has no key
+  return;  // out of memory: the task has no key, or no time in the queue
 }
 
 PyObject* call_task(PyObject* self, PyObject* const* arguments, std::size_t flags,
@@ -45,7 +47,7 @@ PyObject* call_task(PyObject* self, PyObject* const* arguments, std::size_t flag
   const bool entered = record::active();
   if (entered) {
     enter_user_region(task.word);
-    put_key_of(task);
+    put_facts_of(task);
   }
   PyObject* const result = PyObject_Vectorcall(task.function, arguments, flags, keywords);
   if (entered && record::active()) leave_own_user_region(task.word);
@@ -82,7 +84,10 @@ PyTypeObject* g_task_call_type = nullptr;
 PyObject* make_task_call(PyObject*, PyObject* arguments) {
   const char *engine = nullptr, *prefix = nullptr;
   PyObject *key = nullptr, *function = nullptr;
-  if (!PyArg_ParseTuple(arguments, "ssOO", &engine, &prefix, &key, &function)) return nullptr;
+  long long queued = -1;
+  if (!PyArg_ParseTuple(arguments, "ssOO|L", &engine, &prefix, &key, &function, &queued)) {
+    return nullptr;
+  }
   try {
     const CriticalSection critical;
     const EventWord word = task_word(engine, prefix);
@@ -91,6 +96,7 @@ PyObject* make_task_call(PyObject*, PyObject* arguments) {
     task->function = Py_NewRef(function);
     task->key = Py_NewRef(key);
     task->word = word;
+    task->queued = queued;
     task->call = call_task;
     return reinterpret_cast<PyObject*>(task);
   } catch (const std::exception&) {

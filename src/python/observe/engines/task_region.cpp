@@ -49,4 +49,11 @@ void put_task_key(const std::string& key) {
   record::t_recorder->extended(ExtendedKind::kParameterString, words);
 }
 
+void put_task_queued(std::uint64_t nanoseconds) {
+  if (record::t_recorder->aggregates() || record::t_recorder->beyond_depth()) return;
+  const std::uint64_t words[] = {
+      record::define_parameter(kQueuedParameter, ParameterType::kUint64).value(), nanoseconds};
+  record::t_recorder->extended(ExtendedKind::kParameterUint, words);
+}
+
 }  // namespace timeloom::python

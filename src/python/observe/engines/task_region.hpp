@@ -1,6 +1,7 @@
 // The region of an engine's task, and the parameter with its key.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/event_word.hpp"
@@ -18,9 +19,11 @@ EventWord transfer_word(const char* engine, const char* name);
 // Records the key of the task that was just entered. A profile has no place for it: there are as
 // many keys as tasks. Throws std::bad_alloc.
 void put_task_key(const std::string& key);
+// The same for the time that it has spent in the queue.
+void put_task_queued(std::uint64_t nanoseconds);
 
-// Adds task_call(engine, prefix, key, function) to the module: it returns a callable that calls the
-// function as a task, and adds no frame of Python. -1 on failure.
+// Adds task_call(engine, prefix, key, function, queued) to the module: it returns a callable that
+// calls the function as a task, and adds no frame of Python. -1 on failure.
 int add_task_call_type(PyObject* module);
 
 }  // namespace timeloom::python
