@@ -7,6 +7,8 @@
 #include "python/interpreter/python_text.hpp"
 #include "python/observe/engines/task_region.hpp"
 #include "python/observe/hooks/unobserved.hpp"
+#include "python/observe/regions/code_regions.hpp"
+#include "python/observe/regions/region_style.hpp"
 #include "python/observe/regions/watched.hpp"
 #include "record/measurement.hpp"
 
@@ -122,9 +124,10 @@ void on_ray_deserialize(InterpreterFrame* frame, bool recorded) noexcept {
 }
 
 // The function of timeloom._engines._pools that puts a task_call() in the place of each function
-// that is to run. Without effect where the library differs from the known versions.
+// that is to run. Without effect where the library differs from the known versions, and for the
+// commands of other tools, whose results have no such regions.
 void tell_pools(const char* function, PyObject* argument) noexcept {
-  if (argument == nullptr) return;
+  if (argument == nullptr || &region_style() != &kTimeloomNames) return;
   const Unobserved nothing_of_this;
   const ErrorGuard guard;
   const Ref kept = Ref::borrow(argument);
