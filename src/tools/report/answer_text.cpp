@@ -305,12 +305,10 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
   rest += std::string(terminal.dot()) + scope;
   if (facts.processes > 1) rest += " in " + plural(facts.processes, "process");
   if (!facts.engine.empty()) rest += std::string(terminal.dot()) + printable(facts.engine);
-  if (facts.gpu_busy) rest += std::string(terminal.dot()) + "GPU busy " + percent(*facts.gpu_busy);
+  if (!facts.gpu.empty()) rest += std::string(terminal.dot()) + facts.gpu;
   if (const std::string memory = memory_text(facts); !memory.empty()) {
     rest += std::string(terminal.dot()) + memory;
   }
-  if (!facts.gpu.empty()) rest += std::string(terminal.dot()) + facts.gpu;
-  if (facts.memory_peak) rest += std::string(terminal.dot()) + "peak " + bytes(*facts.memory_peak);
   const std::string program = printable(facts.program.empty() ? run : facts.program);
   const std::size_t room = std::max<std::size_t>(terminal.width, 40);
   const std::string start =

@@ -157,8 +157,8 @@ void write_headline(const RunFacts& facts, const std::string& run, const Termina
   if (!facts.engine.empty()) parts.push_back(printable(facts.engine));
   // A profile of another tool does not say of how many it was made.
   if (facts.events > 0) parts.push_back(plural(facts.events, "event"));
-  if (facts.gpu_busy) parts.push_back("GPU busy " + percent(*facts.gpu_busy)); (!facts.gpu.empty()) parts.push_back(facts.gpu);
-  if (std::string memory = memory_text(facts); !memory.empty()) parts.push_back(std::move(memory)); (facts.memory_peak) parts.push_back("peak " + bytes(*facts.memory_peak));
+  if (!facts.gpu.empty()) parts.push_back(facts.gpu);
+  if (std::string memory = memory_text(facts); !memory.empty()) parts.push_back(std::move(memory));
   if (facts.start) parts.push_back(local_time(*facts.start));
   if (!facts.host.empty()) parts.push_back(printable(facts.host));
   std::string line;
