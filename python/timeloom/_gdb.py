@@ -39,6 +39,11 @@ class GdbSilent(GdbError):
     """There is no answer yet."""
 
 
+def _unblock_signals() -> None:
+    """The attaching command blocks signals; gdb must hear them, or nothing stops it."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
 class Gdb:
     """The debugger and, between attach() and detach(), the stopped process.
 
@@ -51,7 +56,9 @@ class Gdb:
         self._process = subprocess.Popen(
             [program, *_START], cwd="/", env={**kept, "LC_ALL": "C"}, start_new_session=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0,
+            preexec_fn=_unblock_signals,  # noqa: PLW1509 (the command has one thread)
         )  # fmt: skip
+        self.interrupted = False  # gdb has taken a Ctrl-C that came for the stopped process
         self._text = b""
         self._number = 0
 
@@ -111,16 +118,28 @@ class Gdb:
         values = ", ".join(f"(void *){argument:#x}" for argument in arguments)
         self.do(f"-thread-select {thread}")
         command = f'-data-evaluate-expression "((int (*)({types})){function:#x})({values})"'
-        self._send(command)
         try:
-            result = self._result(seconds)
-        except GdbSilent:
-            self._process.send_signal(signal.SIGINT)  # gdb stops the call, and puts the thread back to where it was
-            result = self._result(seconds)
+            result = self._call(command, seconds)
+        except GdbError as error:
+            if "was signaled" not in str(error):
+                raise
+            self.interrupted = True
+            result = self._call(command, seconds)
         found = re.fullmatch(r'value="(-?\d+)"', result)
         if found is None:
             raise GdbError(f"gdb has returned {result}")
         return int(found[1])
+
+    def _call(self, command: str, seconds: float) -> str:
+        self._send(command)
+        try:
+            return self._result(seconds)
+        except GdbSilent:
+            self._process.send_signal(signal.SIGINT)  # gdb stops the call, and puts the thread back to where it was
+        try:
+            return self._result(seconds)
+        except GdbError as error:
+            raise GdbError("the call did not return, and was taken back") from error
 
     def detach(self) -> None:
         """Let the process run. Raises GdbError."""
@@ -135,5 +154,9 @@ class Gdb:
             self._process.wait(20)
         except subprocess.TimeoutExpired:
             self._process.terminate()
-            self._process.wait()
+            try:
+                self._process.wait(5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
         self._process.stdout.close()

@@ -20,6 +20,7 @@ class Mapping(NamedTuple):
     begin: int
     end: int
     writable: bool
+    private: bool
     offset: int
     path: str
 
@@ -43,7 +44,8 @@ def mappings_of(pid: int) -> list[Mapping]:
             words = line.rstrip("\n").split(None, 5)
             begin, _, end = words[0].partition("-")
             path = words[5] if len(words) > 5 else ""
-            found.append(Mapping(int(begin, 16), int(end, 16), "w" in words[1], int(words[2], 16), path))
+            writable, private = "w" in words[1], "p" in words[1]
+            found.append(Mapping(int(begin, 16), int(end, 16), writable, private, int(words[2], 16), path))
     return found
 
 
@@ -52,18 +54,24 @@ def read_bytes(pid: int, address: int, size: int) -> bytes:
     memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
     try:
         return os.pread(memory, size, address)
+    except OverflowError:  # of a damaged file
+        raise OSError("it has no such address") from None
     finally:
         os.close(memory)
 
 
-def write_bytes(pid: int, address: int, data: bytes) -> None:
+def open_memory(pid: int) -> int:
+    """Return a descriptor for write_bytes(), which stays with the program that the process executes now.
+
+    Raises OSError.
+    """
+    return os.open(f"/proc/{pid}/mem", os.O_WRONLY | os.O_CLOEXEC)
+
+
+def write_bytes(memory: int, address: int, data: bytes) -> None:
     """Raises OSError."""
-    memory = os.open(f"/proc/{pid}/mem", os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        if os.pwrite(memory, data, address) != len(data):
-            raise OSError("its memory cannot be written")
-    finally:
-        os.close(memory)
+    if os.pwrite(memory, data, address) != len(data):
+        raise OSError("its memory cannot be written")
 
 
 def _starts(maps: list[Mapping]) -> list[Mapping]:
@@ -100,6 +108,16 @@ def _behind(begin: int, segments: list[Segment]) -> int:
     return begin - _page(segments[0].address) + max(ends) if ends else 0
 
 
+def _variables_of(path: str, maps: list[Mapping]) -> list[Mapping]:
+    """Return the areas with the variables of a file: its own writable ones, and the one without a file behind them."""
+    found: list[Mapping] = []
+    for one in maps:
+        behind = not one.path and bool(found) and found[-1].end == one.begin
+        if one.writable and one.private and (one.path == path or behind):
+            found.append(one)
+    return found
+
+
 def find_room(pid: int, size: int) -> int:
     """Return the address of so many bytes that nothing uses, and that are 0; 0 if there is none. Raises OSError.
 
@@ -113,7 +131,7 @@ def find_room(pid: int, size: int) -> int:
             continue
         place = _behind(start.begin, segments_in(read_bytes(pid, start.begin, _PAGE)))
         place = (place + 15) // 16 * 16
-        inside = any(one.writable and one.begin <= place < one.end for one in maps)
+        inside = any(one.begin <= place < one.end for one in _variables_of(start.path, maps))
         if inside and place + size <= _page(place) + _PAGE and not any(read_bytes(pid, place, size)):
             return place
     return 0

@@ -2,12 +2,13 @@
 
 import contextlib
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
 
 from timeloom._gdb import Gdb, GdbError, find_gdb
-from timeloom._memory import find_functions, find_room, read_bytes, write_bytes
+from timeloom._memory import find_functions, find_room, open_memory, read_bytes, write_bytes
 from timeloom._process import (
     Process,
     Refused,
@@ -109,6 +110,7 @@ class ThroughGdb(Road):
         try:
             calls = find_functions(process.pid, process.file, process.mapped, (_ADD, _RUN, _READY, *_LOCKS))
             self._place = find_room(process.pid, _ROOM)
+            self._memory = open_memory(process.pid)  # of this program: not of one that takes its place later
         except OSError as error:
             raise self._unreachable(f"its memory cannot be read: {error.strerror}") from None
         if not calls.keys() >= {_ADD, _RUN, _READY}:
@@ -175,6 +177,8 @@ class ThroughGdb(Road):
                 yield gdb
             finally:
                 gdb.detach()
+                if gdb.interrupted:
+                    os.kill(self._pid, signal.SIGINT)
         except GdbError as error:
             raise Refused(f"gdb could not let Timeloom into {self._name}: {error} [TL098]") from None
         finally:
@@ -184,7 +188,7 @@ class ThroughGdb(Road):
         if gdb.call(thread, self._calls[_READY].address) == 0:
             raise self._unreachable("its Python starts or ends at this moment")
         try:
-            write_bytes(self._pid, self._place, text)
+            write_bytes(self._memory, self._place, text)
             if gdb.call(thread, self._calls[_ADD].address, self._calls[_RUN].address, self._place) != 0:
                 raise self._unreachable("too many calls wait for its main thread")
         except BaseException as error:
@@ -221,13 +225,13 @@ class ThroughGdb(Road):
     def take_back(self) -> None:
         """See Road. The call stays with the main thread, and executes a text that does nothing."""
         with contextlib.suppress(OSError):
-            write_bytes(self._pid, self._place, _NO_TEXT)
+            write_bytes(self._memory, self._place, _NO_TEXT)
             time.sleep(0.2)  # it may be about to open the script
 
     def arrived(self) -> None:
         """See Road."""
         with contextlib.suppress(OSError):
-            write_bytes(self._pid, self._place, bytes(_ROOM))
+            write_bytes(self._memory, self._place, bytes(_ROOM))
 
 
 def _system_call(pid: int, thread: int) -> str:

@@ -143,5 +143,5 @@ def segments_in(header: bytes) -> list[Segment]:
     """Return the parts of a file with that beginning; none if it is not a 64-bit ELF file."""
     try:
         return _Elf(header).loaded() if header[:5] == b"\x7fELF\x02" else []
-    except (struct.error, IndexError):
+    except (ValueError, OverflowError, struct.error, IndexError):
         return []

@@ -8,6 +8,7 @@ for an unchanged program. A hook that is there already is called first.
 
 from __future__ import annotations
 
+import copy
 import importlib
 import os
 from typing import Any
@@ -41,6 +42,6 @@ def hook(runtime_env: dict[str, Any] | None) -> dict[str, Any] | None:
     variables = {name: os.environ.get(name, "") for name in _VARIABLES}
     if not all(variables.values()) or not _core.running():
         return runtime_env
-    changed = {} if runtime_env is None else runtime_env
+    changed = {} if runtime_env is None else copy.copy(runtime_env)
     changed["env_vars"] = {**(changed.get("env_vars") or {}), **variables}
     return changed

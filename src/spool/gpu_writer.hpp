@@ -27,6 +27,8 @@ class GpuWriter {
 
   // Ids of definitions, made when they are asked for the first time.
   std::uint32_t text(std::string_view text);
+  std::size_t texts() const noexcept { return texts_.size(); }
+  bool has_text(std::string_view text) const { return texts_.contains(std::string(text)); }
   std::uint32_t thread(std::uint64_t id);
   std::uint32_t queue(std::uint32_t device, std::uint32_t context, std::uint64_t queue);
   // `launch`: its id and name are not used. `name` is remembered by its address, so a text there

@@ -158,8 +158,9 @@ class Writer {
   std::uint64_t lost() const noexcept;
   // The number of events, of all processes, that this one has dropped for newer ones.
   std::uint64_t dropped() const noexcept;
-  // Whether recording has ended at the size limit.
+  // The size limit of the run; 0: none.
   std::uint64_t most_bytes() const noexcept { return options_.size_limit.bytes; }
+  // Whether recording has ended at it.
   bool at_limit() const noexcept { return at_limit_.load(std::memory_order_relaxed); }
   // The errno value of the first failed write; 0: none failed.
   int error() const noexcept { return error_.load(std::memory_order_relaxed); }

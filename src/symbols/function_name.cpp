@@ -70,6 +70,17 @@ std::string_view take_part(std::string_view& text) noexcept {
   return part;
 }
 
+// Whether a part is a scope, and not the number of a function with the beginning of its name, as in
+// __pyx_pf_4heat_4load_data. Numbers of pf are even, numbers of pw are odd and never missing. Where
+// both would fit, it is a scope if it is a class by its letter.
+bool is_scope(std::string_view kind, std::string_view part, std::string_view rest) noexcept {
+  constexpr std::string_view kWithoutNumbers = "__pyx_f_", kOdd = "__pyx_pw_";
+  const bool more = is_number(rest.substr(0, 1));
+  if (kind == kWithoutNumbers || more) return true;
+  const bool is_class = part.front() >= 'A' && part.front() <= 'Z';
+  return kind != kOdd && (part.size() % 2 != 0 || is_class);
+}
+
 // "__pyx_f_7cluster_6_lloyd_step" as "cluster._lloyd.step"; empty: it is not a function of Cython.
 // Cython numbers the functions of a scope that Python can call (__pyx_pf_7cluster_6_lloyd_4step),
 // and the copies of a function for the types that it fuses
@@ -85,8 +96,12 @@ std::string cython_function(std::string_view symbol) {
   if (kind == kinds.end()) return {};
   rest.remove_prefix(kind->size());
   std::string name;
-  for (std::string_view part = take_part(rest); !part.empty(); part = take_part(rest)) {
+  for (;;) {
+    std::string_view after = rest;
+    const std::string_view part = take_part(after);
+    if (part.empty() || (!name.empty() && !is_scope(*kind, part, after))) break;
     name.append(part).append(".");
+    rest = after;
   }
   rest = without_specialisation(without_digits(rest));
   return name.empty() || rest.empty() ? std::string() : name.append(rest);

@@ -172,3 +172,54 @@ if __name__ == "__main__":
     assert output == "1563\n"
     workers = {"loky": "LokyProcess-", "multiprocessing": "ForkPoolWorker-", "threading": "program.py Thread-"}
     check(run, timeloom, tmp_path, "joblib", workers[backend])
+
+
+def test_a_function_with_the_name_of_an_engines_own(measure):
+    """Names are not enough: concurrent.futures has a function of this name, too, which gets a partial."""
+    _, output = measure("""
+import functools
+from concurrent.futures import ProcessPoolExecutor
+def _process_chunk(config, data, scale=1):
+    return type(config).__name__, [scale * one for one in data]
+if __name__ == "__main__":
+    with ProcessPoolExecutor(1) as pool:
+        print(pool.submit(functools.partial(_process_chunk, {"a": 1}, scale=3), [1, 2]).result())
+""")  # fmt: skip
+    assert output == "('dict', [3, 6])\n"
+
+
+def test_a_submission_lets_signals_raise(measure):
+    """Handlers of signals run between instructions of Python, of which a submission has no more than without Timeloom."""
+    _, output = measure("""
+import signal
+from concurrent.futures import Future
+from concurrent.futures.thread import _WorkItem
+raised = caught = 0
+class Rung(Exception): pass
+def ring(*_):
+    global raised
+    raised += 1
+    raise Rung
+signal.signal(signal.SIGALRM, ring)
+future, arguments = Future(), (len, ("a",), {})
+work = (future, arguments) if _WorkItem.__init__.__code__.co_argcount == 3 else (future, *arguments)
+signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+while raised < 100:
+    try:
+        while True: _WorkItem(*work)
+    except Rung:
+        caught += 1
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(raised - caught)
+""")  # fmt: skip
+    assert output == "0\n"
+
+
+def test_a_module_of_the_program_is_not_imported(measure, tmp_path):
+    (tmp_path / "inspect.py").write_text("print('inspect.py of the program')\n")
+    _, output = measure("""
+from concurrent.futures import ThreadPoolExecutor
+with ThreadPoolExecutor(1) as pool:
+    print(pool.submit(len, "abc").result())
+""")  # fmt: skip
+    assert output == "3\n"

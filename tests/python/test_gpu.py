@@ -187,7 +187,7 @@ for i in range(100_000):
 """,
         "--max-size", "4M", "--keep-spool",
     )  # fmt: skip
-    assert done.stderr.count("timeloom: records of the GPU are lost: File too large [TL029]") == 1
+    assert done.stderr.count("timeloom: records of the GPU are lost: they fill half of the size limit (--max-size) [TL029]") == 1
     (file,) = (tmp_path / "run").glob("spool/*/gpu")
     assert 1_000_000 < file.stat().st_size <= 2 << 20
     report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)

@@ -2,11 +2,10 @@
 
 The extension calls these functions in the process that runs the tasks, when the pool calls certain functions of its own
 (src/python/observe/engines/engine_tasks.cpp). They change objects that the pool uses once, in this process only. What
-differs from the known versions is left as it is.
+differs from the known versions is left as it is. Only modules that are written in C are imported: a program may have
+one of its own with the name of any other.
 """
 
-import functools
-import inspect
 import itertools
 import sys
 import time
@@ -30,14 +29,24 @@ _ENGINES = (
 _numbers = itertools.count()
 
 
+_COROUTINE = 0x80  # a flag of code objects
+_NOT_KNOWN = (AttributeError, TypeError, ValueError)  # what differs from the known versions; no signal raises these
+
+
+def _is_partial(function: "_Function") -> bool:
+    kind = type(function)
+    return kind.__module__ == "functools" and kind.__qualname__ == "partial"
+
+
 def _inner(function: "_Function") -> "_Function":
     """Return the program's function, without the wrappers of libraries around it."""
     while True:
         wrapped = getattr(function, "_obj", None)  # loky's, for functions that pickle does not know
-        if isinstance(function, functools.partial):
-            wrapped = function.func
-            if function.args and getattr(wrapped, "__qualname__", "") == "Context.run":  # asyncio.to_thread
-                wrapped = function.args[0]
+        if _is_partial(function):
+            partial: Any = function
+            wrapped = partial.func
+            if partial.args and getattr(wrapped, "__qualname__", "") == "Context.run":  # asyncio.to_thread
+                wrapped = partial.args[0]
         elif not type(function).__module__.startswith(("loky", "joblib")):
             wrapped = None
         if not callable(wrapped):
@@ -73,28 +82,26 @@ def _next_number() -> str:
 
 def _call_as_task(engine: str, key: str, function: "_Function", arguments: "tuple[Any, ...]") -> "tuple[Any, Any]":
     """Return what a pool is to call instead, with its arguments."""
-    if isinstance(function, functools.partial) and function.func.__name__ in _CHUNKS and len(function.args) == 1:
-        each = as_task(engine, _keys_of_items(key), function.args[0])
-        return functools.partial(function.func, each), arguments
+    if _is_partial(function):
+        chunk: Any = function
+        called = getattr(chunk.func, "__name__", "") in _CHUNKS and _is_of_engine(chunk.func)
+        if called and len(chunk.args) == 1 and not chunk.keywords:
+            each = as_task(engine, _keys_of_items(key), chunk.args[0])
+            return type(chunk)(chunk.func, each), arguments
     if getattr(function, "__name__", "") in _CHUNKS and _is_of_engine(function):
         (called, *more), *rest = arguments  # (function, items)
         return function, ((as_task(engine, _keys_of_items(key), called), *more), *rest)
     return as_task(engine, key, function), arguments
 
 
-def note_submission(item: "Any") -> None:
-    """Note the time at which a call for a thread of concurrent.futures was submitted."""
-    item._timeloom_submitted = time.perf_counter_ns()
-
-
 def take_thread_task(item: "Any") -> None:
-    """Take the function that a thread of concurrent.futures is about to run."""
+    """Take the function that a thread of concurrent.futures is about to run, which may know when it was submitted."""
     submitted = getattr(item, "_timeloom_submitted", None)
-    queued = -1 if submitted is None else time.perf_counter_ns() - submitted
+    queued = -1 if submitted is None else time.monotonic_ns() - submitted
     if hasattr(item, "fn"):
         item.fn = as_task(_FUTURES, _next_number, item.fn, queued)
         return
-    function, arguments, named = item.task  # 3.14 and later; in other interpreters it is bytes
+    function, arguments, named = item.task  # 3.14 and later
     item.task = (as_task(_FUTURES, _next_number, function, queued), arguments, named)
 
 
@@ -106,7 +113,7 @@ def watch_call_queue(queue: "Any") -> None:
         item = get(*arguments, **named)
         try:
             item.fn, item.args = _call_as_task(_FUTURES, str(item.work_id), item.fn, item.args)
-        except Exception:  # not a task, or one of an unknown version
+        except _NOT_KNOWN:  # not a task, or one of an unknown version
             return item
         return item
 
@@ -119,7 +126,7 @@ def _pool_task(task: "Any") -> "Any":
         if getattr(function, "__name__", "") == "_helper_reraises_exception":
             return task
         function, arguments = _call_as_task(_POOL, f"{job}.{number}", function, arguments)
-    except Exception:  # not a task, or one of an unknown version
+    except _NOT_KNOWN:  # not a task, or one of an unknown version
         return task
     return job, number, function, arguments, named
 
@@ -172,7 +179,8 @@ class _RayFunctions(dict):  # type: ignore[type-arg]
         kept = super().__getitem__(key)
         try:
             function = getattr(kept.function, "method", kept.function)  # of an actor
-            if inspect.iscoroutinefunction(function) or kept.function_name.startswith("__ray"):
+            code = getattr(function, "__code__", None)
+            if (code is not None and code.co_flags & _COROUTINE) or kept.function_name.startswith("__ray"):
                 return kept
             task = _core.task_call("Ray", task_name(function), _ray_task_id, kept.function)
             return kept._replace(function=task)
@@ -182,5 +190,5 @@ class _RayFunctions(dict):  # type: ignore[type-arg]
 
 def watch_ray_functions(manager: "Any") -> None:
     """Take the functions that a worker of Ray is going to run."""
-    if isinstance(manager._function_execution_info, dict) and hasattr(manager._worker, "current_task_id"):
+    if type(manager._function_execution_info) is dict and hasattr(manager._worker, "current_task_id"):
         manager._function_execution_info = _RayFunctions(manager._function_execution_info)

@@ -170,9 +170,15 @@ void end_measurement() noexcept {
   s.records.end();
 }
 
+// A record that another thread writes is whole before the process forks, and the child can begin
+// CUDA of its own.
+void lock_for_fork() { g_session->mutex.lock(); }
+void unlock_after_fork() { g_session->mutex.unlock(); }
+
 // CUDA does not work in the child of a process that uses it, and CUPTI's threads do not exist
 // there.
 void forget_in_child() {
+  unlock_after_fork();
   g_ours = false;
   g_forked = true;
   record::before_stop(nullptr);
@@ -186,7 +192,7 @@ Session* make_session() {
   auto* const session = new Session;
   session->clock.start();
   g_session = session;
-  os::at_fork_in_child(forget_in_child);
+  os::at_fork(lock_for_fork, unlock_after_fork, forget_in_child);
   record::before_stop(end_measurement);
   return session;
 }

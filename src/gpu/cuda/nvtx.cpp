@@ -1,6 +1,7 @@
 // Ranges of NVTX. The first call of NVTX in the process loads this library, because
 // NVTX_INJECTION64_PATH names it, and calls InitializeInjectionNvtx2(), which puts functions of
 // Timeloom into its tables. CUDA and CUPTI are not needed for it.
+#include <algorithm>
 #include <atomic>
 #include <cwchar>
 #include <deque>
@@ -8,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "gpu/cuda/nvtx_interface.hpp"
@@ -23,6 +25,7 @@ struct OpenRange {
   std::string name;
   std::uint64_t thread;
   std::uint64_t start;
+  int level = 0;  // of a pushed range, in its domain
 };
 
 // Lives as long as the process: threads may call NVTX while it ends.
@@ -37,7 +40,14 @@ Ranges& ranges() {
   return *all;
 }
 
+// A program that never pops must not grow without end: deeper ranges are counted alone.
+constexpr std::size_t kMostPushed = 4096;
 thread_local std::vector<OpenRange> t_pushed;
+thread_local std::uint64_t t_deeper = 0;
+
+// Where a thread is inside NVTX while another one forks, the child would wait for it.
+void lock_ranges() { ranges().mutex.lock(); }
+void unlock_ranges() { ranges().mutex.unlock(); }
 
 std::string utf8_text(const wchar_t* wide) {
   std::string text;
@@ -79,7 +89,9 @@ std::string name_text(const NvtxAttributes* attributes) {
 
 template <typename Name>
 OpenRange open_range(const void* domain, Name name) {
-  return {domain, name_text(name), os::thread_id(), os::now()};
+  std::string text = name_text(name);
+  if (text.empty()) text = "(no name)";
+  return {domain, std::move(text), os::thread_id(), os::now()};
 }
 
 void close_range(const OpenRange& range) noexcept {
@@ -90,26 +102,34 @@ void close_range(const OpenRange& range) noexcept {
 
 template <typename Name>
 int push(const void* domain, Name name) noexcept {
-  int level = 0;
-  for (const OpenRange& range : t_pushed) level += range.domain == domain ? 1 : 0;
+  const auto outer =
+      std::ranges::find(t_pushed.rbegin(), t_pushed.rend(), domain, &OpenRange::domain);
+  const int level = outer == t_pushed.rend() ? 0 : outer->level + 1;
   try {
-    t_pushed.push_back(open_range(domain, name));
+    if (t_deeper > 0 || t_pushed.size() == kMostPushed) {
+      ++t_deeper;
+    } else {
+      t_pushed.push_back(open_range(domain, name));
+      t_pushed.back().level = level;
+    }
   } catch (const std::exception&) {  // no memory
+    ++t_deeper;
   }
   return level;
 }
 
 int pop(const void* domain) noexcept {
-  int level = -2;  // as NVTX returns it where there is none
-  std::size_t last = SIZE_MAX;
-  for (std::size_t i = 0; i < t_pushed.size(); ++i) {
-    if (t_pushed[i].domain != domain) continue;
-    level = level < 0 ? 0 : level + 1;
-    last = i;
+  constexpr int kNone = -2;  // as NVTX returns it
+  const auto last =
+      std::ranges::find(t_pushed.rbegin(), t_pushed.rend(), domain, &OpenRange::domain);
+  if (last == t_pushed.rend()) return kNone;
+  const int level = last->level;
+  if (t_deeper > 0) {
+    --t_deeper;
+    return level;
   }
-  if (last == SIZE_MAX) return level;
-  close_range(t_pushed[last]);
-  t_pushed.erase(t_pushed.begin() + static_cast<std::ptrdiff_t>(last));
+  close_range(*last);
+  t_pushed.erase(last.base() - 1);
   return level;
 }
 
@@ -212,6 +232,12 @@ extern "C" [[gnu::visibility("default")]] int InitializeInjectionNvtx2(
       exports == nullptr ? nullptr : exports(timeloom::cuda::kNvtxCallbacks));
   const bool usable = callbacks != nullptr && callbacks->size >= sizeof *callbacks;
   if (!usable || !timeloom::cuda::begin_ranges()) return 0;
+  static const bool kept = [] {
+    timeloom::os::at_fork(timeloom::cuda::lock_ranges, timeloom::cuda::unlock_ranges,
+                          timeloom::cuda::unlock_ranges);
+    return true;
+  }();
+  (void)kept;
   timeloom::cuda::set_functions(*callbacks);
   return 1;
 }

@@ -1,5 +1,6 @@
 #include "gpu/cuda/records.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -18,6 +19,7 @@ using spool::GpuRecordKind;
 using spool::GpuWait;
 
 constexpr std::size_t kMostFunctions = 1 << 16;
+constexpr std::size_t kMostRangeNames = 10'000;  // programs put numbers into them
 
 GpuCopy direction_of(MemcpyKind kind) noexcept {
   switch (kind) {
@@ -75,8 +77,10 @@ void Records::flush() {
   const bool works = writer_->error() == 0;
   if (const std::uint64_t lost = writer_->flush(); lost != 0) record::count_lost(lost);
   if (!works || writer_->error() == 0) return;
-  std::fprintf(stderr, "timeloom: records of the GPU are lost: %s [TL029]\n",
-               std::strerror(writer_->error()));
+  const int error = writer_->error();
+  std::fprintf(
+      stderr, "timeloom: records of the GPU are lost: %s [TL029]\n",
+      error == EFBIG ? "they fill half of the size limit (--max-size)" : std::strerror(error));
 }
 
 void Records::take(std::uint8_t* buffer, std::size_t valid, std::uint64_t dropped) {
@@ -90,6 +94,7 @@ void Records::take(std::uint8_t* buffer, std::size_t valid, std::uint64_t droppe
 void Records::add_range(std::string_view name, std::uint64_t thread, std::uint64_t start,
                         std::uint64_t end) {
   if (!open()) return;
+  if (writer_->texts() >= kMostRangeNames && !writer_->has_text(name)) name = "(other ranges)";
   writer_->add({start, end, writer_->thread(thread), 0,
                 GpuRecord::word(GpuRecordKind::kRange, writer_->text(name))});
   constexpr std::uint64_t kPause = 250'000'000;

@@ -1,5 +1,5 @@
 // Notes the peak of the resident memory of this process in its spool: at the end, and while it runs
-// each time that the peak has grown by an eighth, so that a killed process leaves it, too. Not
+// each time that the peak has grown by a sixty-fourth, so that a killed process leaves it, too. Not
 // within its first second: the thread that looks would take a heap of its own, 64 MB of address
 // space, in programs that end before it needs one.
 //

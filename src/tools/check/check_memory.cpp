@@ -18,7 +18,8 @@ void add(const MemoryRow& row, MemoryRow& sum) {
 std::string MemoryFigures::problem(const Rule& rule) const {
   if (!is_of_memory(rule.quantity)) return {};
   if (facts_.any()) return {};
-  return "the run has no allocations; record it with timeloom run --memory";
+  return "the run has no allocations (the peak RSS is another number); record it with timeloom run "
+         "--memory";
 }
 
 bool MemoryFigures::is_incomplete() const {

@@ -269,10 +269,13 @@ int print_omp(const ReportOptions& options, const profile::CallTree& tree,
 
 int print_imports(const ReportOptions& options, const profile::CallTree& tree,
                   const std::filesystem::path& run) {
-  const ImportFacts facts = import_facts(tree);
-  if (facts.rows.empty()) {
+  const std::set<LocationId> ids = selected(options, tree.definitions);
+  const ImportFacts facts =
+      import_facts(tree, [&](const Location& location) { return ids.contains(location.id); });
+  if (facts.rows.empty() && !options.json) {
     throw Error(run.string() +
-                " has no imported modules: filters such as --only-my-code leave them out [TL093]");
+                " has no imported modules here: none was imported, or filters such as "
+                "--only-my-code left them out [TL093]");
   }
   Output output;
   write_losses_of(tree.definitions, options, output);

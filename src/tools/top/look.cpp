@@ -154,9 +154,8 @@ Look look_at(const profile::CallTree& tree, const Terminal& terminal) {
   const Answer answer(tree, {});
   for (const std::vector<FunctionRow>* rows : {&answer.functions(), &answer.waiting()}) {
     for (const FunctionRow& row : *rows) {
+      if (rows != &answer.functions() && row.measured > 0) continue;  // it is among the functions
       const std::string name = answer.region_name(row.region);
-      const bool again = rows != &answer.functions() && look.functions.contains(name);
-      if (again) continue;
       add(look.functions[name], {row.working, row.waiting, row.visits});
       if (row.region.defined() && !answer.owner().is_import(row.region)) {
         look.places[name] = short_region_place(tree.definitions.regions[row.region.value()]);
@@ -164,7 +163,10 @@ Look look_at(const profile::CallTree& tree, const Terminal& terminal) {
     }
   }
   for (const WorkerTimes& one : worker_times(tree, answer.owner(), {})) {
-    add(look.threads[thread_name(tree.definitions, one)], {one.working, one.waiting, 0});
+    const std::string name = thread_name(tree.definitions, one);
+    std::string own = name;
+    for (int i = 2; look.threads.contains(own); ++i) own = name + " (" + std::to_string(i) + ")";
+    look.threads[own] = {one.working, one.waiting, 0};
   }
   look.findings = find(tree, answer, {}, look.length, terminal);
   return look;

@@ -236,14 +236,19 @@ void GpuTimeline::put_queues_in_order() {
     std::ranges::stable_sort(queue.works, {}, &GpuWork::start);
     Timestamp last{};
     for (GpuWork& work : queue.works) {
-      work.start = std::max(work.start, last);
+      const Timestamp start = std::max(work.start, last);
+      // The call is found by it.
+      if (work.queue_ns) *work.queue_ns += ticks(start) - ticks(work.start);
+      work.start = start;
       last = work.end = std::max(work.end, work.start);
     }
   }
 }
 
-// A lane of a thread takes a range that lies inside its open ones, or behind them.
+// A lane of a thread takes a range that lies inside its open ones, or behind them. Of more ranges
+// that are open at once than lanes, the later ones are left out.
 void GpuTimeline::add_ranges(Building& b) {
+  constexpr std::size_t kMostLanes = 64;
   std::map<std::uint64_t, std::vector<GpuCall>> threads;
   for (const GpuRecord& record : b.data.records) {
     if (record.kind() != GpuRecordKind::kRange || record.end < record.start) continue;
@@ -263,6 +268,7 @@ void GpuTimeline::add_ranges(Building& b) {
         while (!ends.empty() && ends.back() <= range.start) ends.pop_back();
         if (ends.empty() || range.end <= ends.back()) break;
       }
+      if (lane == kMostLanes) continue;
       if (lane == open.size()) {
         open.emplace_back();
         lanes_.push_back({lane_name(thread, lane)});
@@ -322,8 +328,9 @@ void GpuTimeline::add_gaps(GpuDeviceUse& device, const std::vector<GpuSpan>& gap
       thread = b.thread_of(b.data.places[record.place].thread, record.start);
     }
     if (thread == UINT32_MAX) thread = last_caller(gap.end);
+    if (thread == UINT32_MAX) continue;  // no measured thread has called: Python did not keep it
     device.waits_ns += outside_ns(gap, b.in_calls[thread]);
-    if (thread != UINT32_MAX) b.gaps[thread].push_back(gap);
+    b.gaps[thread].push_back(gap);
   }
 }
 

@@ -34,8 +34,15 @@ TEST(FunctionNameTest, FortranIsNamedAsWritten) {
 TEST(FunctionNameTest, CythonIsNamedAsPythonDoes) {
   EXPECT_EQ(name("__pyx_f_7sklearn_7cluster_14_k_means_lloyd__update_chunk_dense"),
             "sklearn.cluster._k_means_lloyd._update_chunk_dense");
-  EXPECT_EQ(name("__pyx_pf_7sklearn_7cluster_14_k_means_lloyd_lloyd_iter"),
-            "sklearn.cluster._k_means_lloyd.lloyd_iter");
+  for (const char* symbol : {"__pyx_pf_4heat_load_data", "__pyx_pf_4heat_4load_data",
+                             "__pyx_pw_4heat_5load_data", "__pyx_f_4heat_load_data"}) {
+    EXPECT_EQ(name(symbol), "heat.load_data") << symbol;
+  }
+  EXPECT_EQ(name("__pyx_pf_4heat_2to_step"), "heat.to_step");
+  EXPECT_EQ(name("__pyx_pf_4heat_4Grid_2is_done"), "heat.Grid.is_done");
+  EXPECT_EQ(name("__pyx_pf_4heat_4Grid_step"), "heat.Grid.step");
+  EXPECT_EQ(name("__pyx_pf_4heat_4Grid_10__setstate_cython__"), "heat.Grid.__setstate_cython__");
+  EXPECT_EQ(name("__pyx_pw_4heat_4Grid_11__setstate_cython__"), "heat.Grid.__setstate_cython__");
   EXPECT_EQ(name("__pyx_pf_7sklearn_7cluster_14_k_means_lloyd_6lloyd_iter._omp_fn.0"),
             "sklearn.cluster._k_means_lloyd.lloyd_iter");
   EXPECT_EQ(name("__pyx_pw_7sklearn_5_loss_5_loss_18CyHalfBinomialLoss_40gradient_hessian"),

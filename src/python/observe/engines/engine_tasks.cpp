@@ -1,5 +1,7 @@
 #include "python/observe/engines/engine_tasks.hpp"
 
+#include <time.h>
+
 #include <string>
 
 #include "core/engines/engine_regions.hpp"
@@ -133,14 +135,38 @@ void tell_pools(const char* function, PyObject* argument) noexcept {
   const Ref kept = Ref::borrow(argument);
   const Ref pools(PyImport_ImportModule("timeloom._engines._pools"));
   const Ref told(pools ? PyObject_CallMethod(pools.get(), function, "O", kept.get()) : nullptr);
-  if (!told) PyErr_Clear();
+  if (told) return;
+  // Ctrl-C came meanwhile: it is the program's.
+  const bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
+  PyErr_Clear();
+  if (interrupted) PyErr_SetInterrupt();
+}
+
+// From 3.14 on, a task is run with a context: of another interpreter, it is not run here.
+bool runs_here(InterpreterFrame* frame) noexcept {
+  if (code_of(frame)->co_argcount < 2) return true;
+  PyObject* const context = argument_of(frame, 1);
+  if (context == nullptr) return false;
+  const ErrorGuard guard;
+  auto* const type = reinterpret_cast<PyObject*>(Py_TYPE(context));
+  const Ref module(PyObject_GetAttrString(type, "__module__"));
+  if (!module) PyErr_Clear();
+  return module && PyUnicode_Check(module.get()) &&
+         PyUnicode_CompareWithASCIIString(module.get(), "concurrent.futures.thread") == 0;
 }
 
 void on_thread_task(InterpreterFrame* frame, bool) noexcept {
-  tell_pools("take_thread_task", argument_of(frame, 0));
+  if (runs_here(frame)) tell_pools("take_thread_task", argument_of(frame, 0));
 }
+// In C alone: a handler of a signal that ran in here could not raise an exception.
 void on_submission(InterpreterFrame* frame, bool) noexcept {
-  tell_pools("note_submission", argument_of(frame, 0));
+  PyObject* const item = argument_of(frame, 0);
+  if (item == nullptr || &region_style() != &kTimeloomNames) return;
+  const ErrorGuard guard;
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  const Ref now(PyLong_FromLongLong(time.tv_sec * 1'000'000'000LL + time.tv_nsec));
+  if (!now || PyObject_SetAttrString(item, "_timeloom_submitted", now.get()) < 0) PyErr_Clear();
 }
 void on_call_queue(InterpreterFrame* frame, bool) noexcept {
   tell_pools("watch_call_queue", argument_of(frame, 0));

@@ -11,9 +11,10 @@ namespace {
 using profile::CallTree;
 using profile::Node;
 
-// The body of the program itself is not imported.
+// The body of the program itself is not imported, nor is a text that a function evaluates.
 bool is_module_body(const Region& region) {
-  return region.name.ends_with(".<module>") && region.name != "__main__.<module>";
+  const bool text = region.file.starts_with('<') && !region.file.starts_with("<frozen ");
+  return region.name.ends_with(".<module>") && region.name != "__main__.<module>" && !text;
 }
 
 // By node, seconds with the calls inside: all of them, and without the bodies of other modules.
@@ -40,9 +41,11 @@ Sums sums_of(const CallTree& tree, const WorkTimes& times, const std::vector<boo
 
 // By region, the processes that have visited it.
 std::map<RegionId, std::set<LocationGroupId>> visitors(const CallTree& tree,
+                                                       const profile::LocationFilter& filter,
                                                        const std::vector<bool>& bodies) {
   std::map<RegionId, std::set<LocationGroupId>> all;
   for (std::size_t i = 0; i < tree.locations.size(); ++i) {
+    if (filter && !filter(tree.definitions.locations[i])) continue;
     for (const profile::Cell& cell : tree.locations[i].cells) {
       const RegionId region = tree.nodes[cell.node.value()].region;
       if (cell.statistics.visits == 0 || !region.defined() || !bodies[region.value()]) continue;
@@ -54,8 +57,8 @@ std::map<RegionId, std::set<LocationGroupId>> visitors(const CallTree& tree,
 
 }  // namespace
 
-ImportFacts import_facts(const CallTree& tree) {
-  const WorkTimes times = work_times(tree, {});
+ImportFacts import_facts(const CallTree& tree, const profile::LocationFilter& filter) {
+  const WorkTimes times = work_times(tree, filter);
   std::vector<bool> bodies;
   for (const Region& region : tree.definitions.regions) bodies.push_back(is_module_body(region));
   const Sums sums = sums_of(tree, times, bodies);
@@ -79,10 +82,11 @@ ImportFacts import_facts(const CallTree& tree) {
         node.parent.defined() ? tree.nodes[node.parent.value()].region : RegionId{};
     importers[node.region][importer] += sums.total[i];
   }
-  const auto by_processes = visitors(tree, bodies);
+  const auto by_processes = visitors(tree, filter, bodies);
   for (auto& [region, row] : rows) {
+    if (!by_processes.contains(region)) continue;
     const auto visited = by_processes.find(region);
-    row.processes = visited == by_processes.end() ? 0 : visited->second.size();
+    row.processes = visited->second.size();
     const auto& of_row = importers[region];
     const auto most =
         std::ranges::max_element(of_row, {}, [](const auto& one) { return one.second; });

@@ -33,7 +33,8 @@ struct ImportFacts {
   double run = 0;               // of all threads, working and waiting
 };
 
-ImportFacts import_facts(const profile::CallTree& tree);
+// Of the locations that the filter selects.
+ImportFacts import_facts(const profile::CallTree& tree, const profile::LocationFilter& filter = {});
 
 void write_imports(const ImportFacts& facts, const Definitions& definitions,
                    const Terminal& terminal, Output& output);

@@ -70,7 +70,8 @@ void write_threads(const Parallel& parallel, const std::vector<std::string>& los
                    const Terminal& terminal, Output& output) {
   write_losses(losses, terminal, output);
   output.write(formatted("{:.2f} of {} worked at once, on average over {}\n\n", parallel.average,
-                         plural(parallel.threads.size(), "thread"),
+                         plural(parallel.threads.size(), "thread") +
+                             (parallel.has_tasks ? " (with those of tasks)" : ""),
                          duration(parallel.seconds, terminal, " ")));
   write_shares(parallel, terminal, output);
   write_rows(parallel, terminal, output);

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/error.hpp"
+#include "core/run_properties.hpp"
 #include "exchange/names.hpp"
 #include "tools/report/work_times.hpp"
 #include "tools/run/run_facts.hpp"
@@ -182,6 +183,7 @@ Parallel ThreadTimes::parallel() const {
   result.seconds = seconds(length_, *definitions_);
   result.measured = measured_;
   result.has_causes = has_causes(*definitions_);
+  result.has_tasks = definitions_->properties.contains(kTasks);
   const std::vector<double> levels = all_.levels();
   constexpr double kRest = 1e-6;  // of sums that should be whole
   const double step = 1 / static_cast<double>(levels.size());
