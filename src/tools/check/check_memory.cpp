@@ -4,16 +4,41 @@
 #include <vector>
 
 namespace timeloom::tools {
-namespace {
 
 using profile::MetricStatistics;
+using profile::Node;
 
-void add(const MemoryRow& row, MemoryRow& sum) {
-  sum.allocated.add(row.allocated);
-  sum.at_end.add(row.at_end);
+void MemoryFigures::Sums::add(const Sums& other) {
+  allocated.add(other.allocated);
+  at_end.add(other.at_end);
 }
 
-}  // namespace
+// A visit inside another one of the same region is part of it. Nodes are in pre-order.
+MemoryFigures::MemoryFigures(const profile::CallTree& tree)
+    : facts_(memory_facts(tree)), regions_(tree.definitions.regions.size()) {
+  if (!facts_.any()) return;
+  std::vector<Sums> paths(tree.nodes.size());
+  for (const MemoryRow& row : facts_.rows) {
+    if (row.apart != nullptr) continue;
+    paths[row.node.value()] = sums_of(row);
+    run_.add(sums_of(row));
+  }
+  for (std::size_t i = paths.size(); i-- > 0;) {
+    const Node& node = tree.nodes[i];
+    if (node.parent.defined()) paths[node.parent.value()].add(paths[i]);
+  }
+  std::vector<RegionId> way;  // the regions of the open nodes
+  std::vector<std::uint32_t> open(regions_.size());
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const Node& node = tree.nodes[i];
+    for (; way.size() > node.depth; way.pop_back()) {
+      if (way.back().defined()) --open[way.back().value()];
+    }
+    way.push_back(node.region);
+    if (!node.region.defined()) continue;
+    if (open[node.region.value()]++ == 0) regions_[node.region.value()].add(paths[i]);
+  }
+}
 
 std::string MemoryFigures::problem(const Rule& rule) const {
   if (!is_of_memory(rule.quantity)) return {};
@@ -29,27 +54,14 @@ bool MemoryFigures::is_incomplete() const {
 
 MemoryFigures::Amount MemoryFigures::of_run(const Rule& rule) const {
   if (rule.quantity == Quantity::kPeak) return {static_cast<double>(facts_.run.peak), {}};
-  MemoryRow sum;
-  for (const MemoryRow& row : facts_.rows) {
-    if (row.apart == nullptr) add(row, sum);
-  }
-  return amount(rule, sum);
+  return amount(rule, run_);
 }
 
 MemoryFigures::Amount MemoryFigures::of_region(const Rule& rule, RegionId region) const {
-  std::vector<bool> inside(tree_.nodes.size());
-  for (std::size_t i = 0; i < inside.size(); ++i) {
-    const profile::Node& node = tree_.nodes[i];
-    inside[i] = node.region == region || (node.parent.defined() && inside[node.parent.value()]);
-  }
-  MemoryRow sum;
-  for (const MemoryRow& row : facts_.rows) {
-    if (row.apart == nullptr && inside[row.node.value()]) add(row, sum);
-  }
-  return amount(rule, sum);
+  return amount(rule, regions_[region.value()]);
 }
 
-MemoryFigures::Amount MemoryFigures::amount(const Rule& rule, const MemoryRow& sum) const {
+MemoryFigures::Amount MemoryFigures::amount(const Rule& rule, const Sums& sum) const {
   const MetricStatistics& held = sum.at_end;
   if (rule.quantity == Quantity::kAllocations)
     return {static_cast<double>(sum.allocated.count), {}};

@@ -1,10 +1,11 @@
 // The memory of a run, for rules about it: amounts of the run, and of regions with all that they
 // call. Only runs recorded with --memory have them.
 //
-// Plain values made from a CallTree, which must outlive this. Nothing throws but std::bad_alloc.
+// Plain values made from a CallTree. Nothing throws but std::bad_alloc.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/measuring_cost.hpp"
 #include "profile/call_tree.hpp"
@@ -22,7 +23,7 @@ class MemoryFigures {
     ErrorRange range{};
   };
 
-  explicit MemoryFigures(const profile::CallTree& tree) : tree_(tree), facts_(memory_facts(tree)) {}
+  explicit MemoryFigures(const profile::CallTree& tree);
 
   // Why the run cannot answer a rule of this quantity; empty: it can, or the rule is about
   // something else.
@@ -35,10 +36,16 @@ class MemoryFigures {
   Amount of_region(const Rule& rule, RegionId region) const;
 
  private:
-  Amount amount(const Rule& rule, const MemoryRow& sum) const;
+  struct Sums {
+    profile::MetricStatistics allocated, at_end;
+    void add(const Sums& other);
+  };
+  static Sums sums_of(const MemoryRow& row) { return {row.allocated, row.at_end}; }
+  Amount amount(const Rule& rule, const Sums& sums) const;
 
-  const profile::CallTree& tree_;
   const MemoryFacts facts_;
+  Sums run_;                   // of all call paths
+  std::vector<Sums> regions_;  // by region, with all that it calls
 };
 
 }  // namespace timeloom::tools

@@ -69,10 +69,10 @@ std::string held_text(const HeldBack& held, const Terminal& terminal) {
 void write_threads(const Parallel& parallel, const std::vector<std::string>& losses,
                    const Terminal& terminal, Output& output) {
   write_losses(losses, terminal, output);
-  output.write(formatted("{:.2f} of {} worked at once, on average over {}\n\n", parallel.average,
-                         plural(parallel.threads.size(), "thread") +
-                             (parallel.has_tasks ? " (with those of tasks)" : ""),
-                         duration(parallel.seconds, terminal, " ")));
+  output.write(formatted(
+      "{:.2f} of {} worked at once, on average over {}\n\n", parallel.average,
+      plural(parallel.threads.size(), "thread") + (parallel.has_tasks ? " (tasks included)" : ""),
+      duration(parallel.seconds, terminal, " ")));
   write_shares(parallel, terminal, output);
   write_rows(parallel, terminal, output);
   if (!parallel.held.empty()) output.write("\n");

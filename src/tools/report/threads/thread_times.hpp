@@ -51,7 +51,7 @@ struct Parallel {
   std::vector<HeldBack> held;      // the longest first
   bool measured = false;           // else waiting is told by names
   bool has_causes = false;         // they were looked for while the program ran
-  bool has_tasks = false;          // some rows are tasks, whose work is not in that of a thread
+  bool has_tasks = false;          // some rows are tasks: their work is in no thread
 };
 
 class ThreadTimes final : public RunSink {
