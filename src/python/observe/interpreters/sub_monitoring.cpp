@@ -56,7 +56,8 @@ bool takes_event(SubInterpreter& sub) noexcept {
     if (!record::active()) leave_tool(sub);
     return false;
   }
-  return sub.epoch == sub_interpreters_epoch() || go_on(sub);
+  // A tool that came after ours may fire events for which our functions are still registered.
+  return sub.joined && (sub.epoch == sub_interpreters_epoch() || go_on(sub));
 }
 
 using Handle = SubEvent (*)(SubInterpreter&, PyCodeObject*) noexcept;
