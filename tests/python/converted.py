@@ -17,6 +17,8 @@ import streams
 from archives import DEBIAN_PYTHON
 from streams import environment
 
+# Of the tasks of engines and pools: they belong to a visit, and do not divide call paths.
+KNOWN_PARAMETERS = {"timeloom::key": "task key", "timeloom::queued_ns": "task queued ns"}
 READER = Path(__file__).with_name("foreign_reader.py")
 
 COMMON = """
@@ -140,7 +142,7 @@ def calls_of(run):
             elif kind == "leave":
                 open_calls.pop()[2] = time
             elif kind == "parameter" and open_calls:
-                open_calls[-1][4][words[0].replace("timeloom::", "")] = words[1]
+                open_calls[-1][4][KNOWN_PARAMETERS.get(words[0], words[0].replace("timeloom::", ""))] = words[1]
         assert not open_calls
     return {place: list(map(tuple, one)) for place, one in calls.items()}
 

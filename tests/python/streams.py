@@ -55,7 +55,8 @@ def streams_of(run, keep=of_program):
     result = []
     for location in spool.locations():
         assert_balanced(spool, location)
-        events = [list(event) for event in stream(spool, location, keep)]
+        # Tasks of pools are Timeloom's own regions, and no function of the program.
+        events = [list(event) for event in stream(spool, location, keep) if not str(event[1]).startswith("timeloom::")]
         if events:
             result.append(events)
     return result

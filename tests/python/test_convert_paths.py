@@ -9,7 +9,7 @@ import sys
 from collections import Counter, defaultdict
 
 import pytest
-from converted import PROGRAMS, calls_of, convert, converter, each_run, read_json, recorded
+from converted import KNOWN_PARAMETERS, PROGRAMS, calls_of, convert, converter, each_run, read_json, recorded
 from profile_files import Profile
 
 pytestmark = pytest.mark.any_python
@@ -21,7 +21,8 @@ def own_times(calls):
     found, stack = [], []
     for name, begin, end, depth, arguments in calls:
         del stack[depth:]
-        text = ", ".join(f"{key}={value}" for key, value in arguments.items())
+        divides = {key: value for key, value in arguments.items() if key not in KNOWN_PARAMETERS.values()}
+        text = ", ".join(f"{key}={value}" for key, value in divides.items())
         stack.append(name + (f" {{{text}}}" if text else ""))
         found.append([tuple(stack), end - begin])
         if depth:
