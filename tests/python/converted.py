@@ -129,6 +129,11 @@ def events_of(run):
     return events
 
 
+def shown_parameter(name):
+    """The name of a parameter as converted files have it."""
+    return KNOWN_PARAMETERS.get(name, name.replace("timeloom::", ""))
+
+
 @functools.cache
 def calls_of(run):
     """The calls with their arguments; late ones also belong to the call."""
@@ -142,7 +147,7 @@ def calls_of(run):
             elif kind == "leave":
                 open_calls.pop()[2] = time
             elif kind == "parameter" and open_calls:
-                open_calls[-1][4][KNOWN_PARAMETERS.get(words[0], words[0].replace("timeloom::", ""))] = words[1]
+                open_calls[-1][4][shown_parameter(words[0])] = words[1]
         assert not open_calls
     return {place: list(map(tuple, one)) for place, one in calls.items()}
 

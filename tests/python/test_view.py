@@ -5,7 +5,7 @@ import random
 
 import pytest
 from archives import MAIN, WORKER, make_archive
-from converted import calls_of
+from converted import calls_of, shown_parameter
 from view_client import COLUMNS, EVER, NONE, Viewer
 from view_runs import each_run, named_table, run, viewer
 
@@ -149,7 +149,7 @@ def test_details_of_a_call(viewer, each_run):
             assert description["regions"][call["region"]]["name"] == name
             assert (call["begin"], call["end"], call["depth"]) == (begin, end, depth)
             assert [caller["depth"] for caller in found["stack"]] == list(range(depth))
-            values = {one["name"].replace("timeloom::", ""): one["value"] for one in call["parameters"]}
+            values = {shown_parameter(one["name"]): one["value"] for one in call["parameters"]}
             assert values == {key: str(value) for key, value in arguments.items()}
             inside = [one for one in calls_of(each_run)[place]
                       if begin <= one[1] and one[2] <= end and one[3] > depth]  # fmt: skip

@@ -6,7 +6,7 @@ import shutil
 import struct
 
 import pytest
-from converted import calls_of, recorded
+from converted import calls_of, recorded, shown_parameter
 from test_view_html import sections_of
 from view_client import EVER, Fields, Viewer
 from view_runs import each_run, one_run, run, viewer
@@ -52,7 +52,7 @@ def test_calls_by_a_parameter(viewer, each_run):
     calls = [(call, place) for place, list_ in calls_of(each_run).items() for call in list_ if call[4]]
     for call, _ in calls[::5]:
         name, value = next(iter(call[4].items()))
-        numbers = [i for i, known in enumerate(description["parameters"]) if known.replace("timeloom::", "") == name]
+        numbers = [i for i, known in enumerate(description["parameters"]) if shown_parameter(known) == name]
         more = struct.pack(f"<{1 + len(numbers)}I", len(numbers), *numbers) + str(value).encode()
         found, complete = viewer.find(0, 10_000, more=more)
         expected = [one for one, _ in calls if str(one[4].get(name)) == str(value)]
