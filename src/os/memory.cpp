@@ -1,10 +1,12 @@
 #include "os/memory.hpp"
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,15 +19,14 @@
 namespace timeloom::os {
 
 // The peak of getrusage() would include the process that started the program, if it used more.
-ResidentMemory resident_memory() noexcept try {
-  const std::string status = read_file("/proc/self/status");
+ResidentMemory resident_memory() noexcept {
+  std::array<char, 1 << 14> status{};
+  read_file("/proc/self/status", std::span(status).first(status.size() - 1));
   const auto in_bytes = [&status](const char* name) -> std::uint64_t {
-    const char* const line = std::strstr(status.c_str(), name);
+    const char* const line = std::strstr(status.data(), name);
     return line == nullptr ? 0 : 1024 * std::strtoull(line + std::strlen(name), nullptr, 10);
   };
   return {in_bytes("\nVmRSS:"), in_bytes("\nVmHWM:")};
-} catch (const std::bad_alloc&) {
-  return {};
 }
 
 // The groups are found below the place where all of them are mounted on every Linux today. A

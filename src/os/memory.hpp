@@ -5,7 +5,8 @@
 
 namespace timeloom::os {
 
-// The resident bytes of the process, now and at the peak; 0: not known.
+// The resident bytes of the process, now and at the peak; 0: not known. Without
+// the heap.
 struct ResidentMemory {
   std::uint64_t now = 0;
   std::uint64_t peak = 0;

@@ -15,9 +15,9 @@ namespace {
 
 class Descriptor {
  public:
-  explicit Descriptor(const std::string& path) noexcept {
+  explicit Descriptor(const char* path) noexcept {
     do {
-      fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+      fd_ = ::open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     } while (fd_ < 0 && errno == EINTR);
   }
   Descriptor(const Descriptor&) = delete;
@@ -37,7 +37,7 @@ std::string read_file(const std::string& path, std::size_t most, int* error) {
   const NotCancelled whole;
   std::string text;
   *error = 0;
-  const Descriptor file(path);
+  const Descriptor file(path.c_str());
   if (file.number() < 0) *error = errno;
   std::array<char, 1 << 14> piece;
   while (*error == 0 && text.size() < most) {
@@ -54,6 +54,19 @@ std::string read_file(const std::string& path, std::size_t most, int* error) {
 std::string read_file(const std::string& path) {
   int ignored = 0;
   return read_file(path, std::numeric_limits<std::size_t>::max(), &ignored);
+}
+
+std::string_view read_file(const char* path, std::span<char> buffer) noexcept {
+  const NotCancelled whole;
+  const Descriptor file(path);
+  std::size_t size = 0;
+  while (file.number() >= 0 && size < buffer.size()) {
+    const ssize_t n = ::read(file.number(), buffer.data() + size, buffer.size() - size);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    size += static_cast<std::size_t>(n);
+  }
+  return {buffer.data(), size};
 }
 
 std::vector<std::string_view> pieces_of(std::string_view text, char separator) {

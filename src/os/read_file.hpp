@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,9 @@ std::string read_file(const std::string& path, std::size_t most, int* error);
 
 // The whole of a file that the kernel provides (in /proc, /sys); empty if there is no such file.
 std::string read_file(const std::string& path);
+
+// The first bytes of such a file, as many as `buffer` holds, without the heap.
+std::string_view read_file(const char* path, std::span<char> buffer) noexcept;
 
 // The pieces between separators. A separator at the end is not followed by an empty piece.
 std::vector<std::string_view> pieces_of(std::string_view text, char separator);

@@ -298,8 +298,23 @@ bool add_property(os::File& definitions, const std::string& key,
   return written;
 }
 
-// Without the heap: the drain thread, which allocates nothing else, would get a heap of its
-// own, 64 MiB of the address space, for which the program may have a limit.
+// The next two do without the heap: the drain thread, which allocates nothing else, would get a
+// heap of its own, 64 MiB of the address space, for which the program may have a limit.
+void Writer::define_short_property(std::string_view key, std::string_view value) noexcept {
+  std::array<std::byte, 128> payload;
+  std::array<std::byte, sizeof(DefinitionHeader) + sizeof payload> record;
+  if (2 * sizeof(std::uint32_t) + key.size() + value.size() > payload.size()) return;
+  std::size_t size = 0;
+  for (const std::string_view text : {key, value}) {
+    const auto length = static_cast<std::uint32_t>(text.size());
+    std::memcpy(payload.data() + size, &length, sizeof length);
+    std::memcpy(payload.data() + size + sizeof length, text.data(), text.size());
+    size += sizeof length + text.size();
+  }
+  put_record(DefinitionKind::kProperty, std::span(payload).first(size), record.data());
+  append(std::span(record).first(sizeof(DefinitionHeader) + size));
+}
+
 void Writer::define_clock_sync(const os::ClockSync& sync) noexcept {
   const std::array<std::uint64_t, 3> payload{sync.ticks, sync.monotonic_ns, sync.realtime_ns};
   std::array<std::byte, sizeof(DefinitionHeader) + sizeof payload> record;

@@ -26,6 +26,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/code_object.hpp"
@@ -130,6 +131,8 @@ class Writer {
   void define_io_handle(IoHandleId id, const IoHandle& handle) noexcept;
   void define_marker(std::uint32_t location, std::uint64_t ticks, const std::string& text) noexcept;
   void define_property(const std::string& key, const std::string& value) noexcept;
+  // The same without the heap, for short texts; nothing is written if they are longer.
+  void define_short_property(std::string_view key, std::string_view value) noexcept;
   void define_clock_sync(const os::ClockSync& sync) noexcept;
   // Replaces the sum that was defined for the name before.
   void define_native_threads(const std::string& name, const NativeThreads& threads) noexcept;

@@ -6,8 +6,13 @@
 // gives zeros.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <cinttypes>
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -23,8 +28,16 @@ struct ResidentPeak {  // bytes; 0: not known
   bool is_near() const noexcept { return limit > 0 && peak >= limit - limit / 5; }
 };
 
+// The text in `buffer`, which takes two numbers of 20 digits.
+inline std::string_view to_text(const ResidentPeak& resident, std::array<char, 48>& buffer) {
+  const int size = std::snprintf(buffer.data(), buffer.size(), "%" PRIu64 " %" PRIu64,
+                                 resident.peak, resident.limit);
+  return {buffer.data(), static_cast<std::size_t>(std::max(size, 0))};
+}
+
 inline std::string to_text(const ResidentPeak& resident) {
-  return std::to_string(resident.peak) + " " + std::to_string(resident.limit);
+  std::array<char, 48> buffer;
+  return std::string(to_text(resident, buffer));
 }
 
 inline ResidentPeak resident_peak_of(std::string_view text) {
