@@ -190,3 +190,72 @@ def test_rule_about_memory_needs_a_run_with_it(timeloom, program):
     done = subprocess.run([program, "check", "run", "peak < 1GB"], capture_output=True, text=True, check=False)
     assert done.returncode == 3
     assert "ERROR  peak < 1GB  the run has no allocations (the peak RSS is another number); record it with timeloom run --memory" in done.stdout
+
+
+GROWING = """
+import sys
+MB = 1 << 20
+KEPT = []
+def table(size): return bytearray(size)
+def keep(size): KEPT.append(bytearray(size))
+def same():
+    for _ in range(100): bytearray(4096)
+def main():
+    big = table(int(sys.argv[1]) * MB)
+    keep(int(sys.argv[2]) * MB)
+    same()
+main()
+"""
+
+
+@pytest.fixture
+def differences(timeloom):
+    """`timeloom diff` of the memory of runs of GROWING with the words of each side."""
+
+    def compare(before, after, *options):
+        Path("growing.py").write_text(GROWING)
+        sides = []
+        for name, words in (("before", before), ("after", after)):
+            sides.append([f"{name}{number}" for number in range(len(words))])
+            for run, sizes in zip(sides[-1], words):
+                timeloom("run", "--quiet", "--memory", "-o", run, "growing.py", *sizes)
+        done = timeloom("diff", *options, *sides[0], "--", *sides[1], COLUMNS="80")
+        return json.loads(done.stdout)["memory"] if "--json" in options else done.stdout
+
+    return compare
+
+
+def rows_of(memory):
+    return {row["name"].rpartition(".")[2]: row for row in memory["regions"]}
+
+
+def test_diff_names_the_functions_that_grew(differences):
+    memory = differences([("64", "16")], [("96", "48")], "--json")
+    rows = rows_of(memory)
+    assert set(rows) >= {"table", "keep"} and "same" not in rows
+    for name, held_later in (("table", 0), ("keep", 32 * MB)):
+        row = rows[name]
+        assert row["allocated_bytes"]["after"] - row["allocated_bytes"]["before"] == pytest.approx(32 * MB, rel=1e-3)
+        assert row["allocations"] == {"before": 1, "after": 1, "changed": False}
+        assert row["bytes_at_peak"]["changed"]
+        end = row["bytes_at_end"]
+        assert (end["after"] - end["before"], end["changed"]) == (pytest.approx(held_later, rel=1e-3), held_later > 0)
+    peak = memory["peak_bytes"]
+    assert peak["after"] - peak["before"] == pytest.approx(64 * MB, rel=0.01)
+
+
+def test_diff_of_several_runs_shows_what_is_beyond_their_spread(differences):
+    """Of `keep` the runs of both sides overlap: its medians differ and say nothing."""
+    before, after = [("32", "16"), ("32", "48"), ("32", "16")], [("64", "16"), ("64", "48"), ("64", "48")]
+    text = differences(before, after, "--flat")
+    table = text[text.index("Memory") :]
+    assert ".table" in table and ".keep" not in table and ".same" not in table
+    assert "whose change is within its error, or the spread of the runs" in table
+
+
+def test_diff_has_no_memory_where_one_run_has_none(timeloom):
+    Path("growing.py").write_text(GROWING)
+    timeloom("run", "--quiet", "--memory", "-o", "with", "growing.py", "1", "1")
+    timeloom("run", "--quiet", "-o", "without", "growing.py", "1", "1")
+    assert "Memory" not in timeloom("diff", "with", "without").stdout
+    assert "memory" not in json.loads(timeloom("diff", "--json", "with", "without").stdout)

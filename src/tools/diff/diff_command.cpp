@@ -111,9 +111,13 @@ bool compares_work(DiffBy by, const profile::Diff& diff) {
 }
 
 void write(const profile::Diff& diff, const DiffOptions& options, const DiffRuns& runs,
-           const DiffRowOptions& rows, const std::vector<SlowDown>& slow, bool certain) {
-  DiffTables tables;
-  if (options.tree || options.flat) tables = {options.tree, options.flat};
+           const DiffRowOptions& rows, const std::vector<SlowDown>& slow, bool certain,
+           std::optional<MemoryDiff> memory) {
+  DiffTables tables{.memory = std::move(memory)};
+  if (options.tree || options.flat) {
+    tables.tree = options.tree;
+    tables.flat = options.flat;
+  }
   Output output;
   if (options.json || options.format == CiFormat::kJson)
     write_diff_json(diff, runs, tables, rows, output);
@@ -148,7 +152,7 @@ int run_diff(const DiffOptions& options) {
                                          ? too_slow(diff, *options.fail_above, rows.by_work)
                                          : std::vector<SlowDown>();
   const bool certain = is_certain(slow.empty(), before.effect(), after.effect());
-  write(diff, options, runs, rows, slow, certain);
+  write(diff, options, runs, rows, slow, certain, compare_memory(before.trees, after.trees));
   if (!options.fail_above) return kDone;
   for (const SlowDown& one : slow) print_line(one.text());
   if (const std::string left_out = not_timed(diff); !left_out.empty()) {

@@ -339,6 +339,7 @@ void write_diff(const Diff& diff, const DiffRuns& runs, const DiffTables& tables
   if (tables.tree) {
     write_table("Call paths", call_path_rows(diff, options), diff, runs, options, terminal, output);
   }
+  if (tables.memory) write_memory_diff(*tables.memory, options.min_percent, terminal, output);
 }
 
 void write_diff_json(const Diff& diff, const DiffRuns& runs, const DiffTables& tables,
@@ -368,6 +369,9 @@ void write_diff_json(const Diff& diff, const DiffRuns& runs, const DiffTables& t
   if (tables.tree) {
     table.write(output);
     write_json_rows("call_paths", paths, table, columns, output);
+  }
+  if (tables.memory) {
+    output.write(",\n\"memory\": " + json_text(memory_diff_json(*tables.memory)));
   }
   output.write("\n}\n");
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/ci/ci_report.hpp"
+#include "tools/diff/diff_memory.hpp"
 #include "tools/diff/diff_rows.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"
@@ -25,6 +26,7 @@ struct DiffRuns {
 struct DiffTables {
   bool tree = true;  // the call paths
   bool flat = true;  // the regions
+  std::optional<MemoryDiff> memory{};
 };
 
 void write_diff(const profile::Diff& diff, const DiffRuns& runs, const DiffTables& tables,

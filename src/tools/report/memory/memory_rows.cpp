@@ -66,7 +66,7 @@ MemoryFacts memory_facts(const profile::CallTree& tree) {
   }
   for (auto& [node, row] : rows) facts.rows.push_back(row);
   MemoryRow own, other;
-  own.apart = "(Timeloom)";
+  own.apart = kOwnMemory;
   other.apart = "(outside all regions)";
   for (const MemoryFacts::Process& process : facts.processes) {
     add_apart(own, process.memory.own);

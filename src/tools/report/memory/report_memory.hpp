@@ -17,6 +17,9 @@
 
 namespace timeloom::tools {
 
+// The row of the measurement itself.
+inline constexpr char kOwnMemory[] = "(Timeloom)";
+
 // A call path, over all threads and processes; without what it calls.
 struct MemoryRow {
   profile::NodeId node;         // undefined: of no call path
