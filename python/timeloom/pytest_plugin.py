@@ -8,7 +8,7 @@ it. Without ``--timeloom`` only the marker is registered.
 from __future__ import annotations
 
 import timeloom
-from timeloom import _core
+from timeloom import _core, _pytest_memory
 from timeloom._launch import _read_pyproject as read_pyproject
 from timeloom._text import duration, without_id
 
@@ -17,7 +17,6 @@ with _core.unrecorded():
     import json
     import os
     import re
-    import subprocess
     import time
     import warnings
     from collections.abc import Generator, Mapping
@@ -27,9 +26,10 @@ with _core.unrecorded():
     import pytest
 
 _MARKER = """\
-timeloom(max_total=None, max_visits=None): with --timeloom, the most time that the test may take \
-("2s", "300ms", or seconds as a number; a dictionary says it by region), and how often it may call \
-regions ({"shop.load": 3})."""
+timeloom(max_total=None, max_visits=None, peak=None, leaks=None): with --timeloom, the most time that the test may \
+take ("2s", "300ms", or seconds as a number; a dictionary sets it by region), and how often it may call \
+regions ({"shop.load": 3}); with --timeloom-memory, the most memory that it may hold at its peak and at its end more \
+than before ("100MB", "64MiB", or bytes as a number)."""
 _FRAMES = ["_pytest.*", "pluggy.*"]  # lie between a measurement and the test
 _RUN = "timeloom_run"  # properties of a test report, which xdist passes on
 _JOINED = "timeloom_joined"
@@ -41,12 +41,27 @@ _MOST_SLOW = 10
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options ``--timeloom`` and ``--timeloom-traces``."""
+    """Add the options ``--timeloom``, ``--timeloom-traces`` and ``--timeloom-memory``."""
     group = parser.getgroup("timeloom", "measuring with Timeloom")
     group.addoption("--timeloom", action="store_true",
                     help="measure the tests, and hold each to the limits of its timeloom marker")
     group.addoption("--timeloom-traces", action="store_true",
                     help="the same with a run for each test, which has a trace")
+    group.addoption("--timeloom-memory", action="store_true",
+                    help="the same as --timeloom, with allocations of memory: for the limits peak and leaks")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # before pytest captures output
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None, Any, Any]:
+    """With ``--timeloom-memory``, begin again with the library that sees allocations.
+
+    Raises UsageError if that cannot be.
+    """
+    if early_config.known_args_namespace.timeloom_memory:
+        problem = _pytest_memory.begin_again([str(word) for word in early_config.invocation_params.args])
+        if problem:
+            raise pytest.UsageError(f"timeloom: --timeloom-memory: {problem} [TL644]")
+    return (yield)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -56,22 +71,27 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     config.addinivalue_line("markers", _MARKER)
     traces = bool(config.getoption("--timeloom-traces"))
-    if not traces and not config.getoption("--timeloom"):
+    memory = bool(config.getoption("--timeloom-memory"))
+    if not traces and not memory and not config.getoption("--timeloom"):
         return
     try:
         output = _core.output_of_block({}, read_pyproject())
     except timeloom.Error as error:
         raise pytest.UsageError(f"timeloom: {error}") from None
-    config.pluginmanager.register(_Session(config, output, traces), "timeloom-session")
+    config.pluginmanager.register(_Session(config, output, traces, memory), "timeloom-session")
 
 
-def _limits_of(item: pytest.Item) -> list[_Limit]:
-    limits = []
+def _limits_of(item: pytest.Item) -> tuple[list[_Limit], dict[str, int]]:
+    """Return the rules of a test, and the limits of its memory."""
+    limits: list[_Limit] = []
+    memory: dict[str, int] = {}
     for marker in item.iter_markers("timeloom"):
         wanted = dict(marker.kwargs)
         total, visits = wanted.pop("max_total", None), wanted.pop("max_visits", None)
+        for name, most in _pytest_memory.limits_of(wanted).items():
+            memory[name] = min(most, memory.get(name, most))
         if marker.args or wanted:
-            raise ValueError("the marker takes max_total and max_visits, by their names")
+            raise ValueError("the marker takes max_total, max_visits, peak and leaks, by their names")
         if total is not None:
             named = total if isinstance(total, Mapping) else {item.nodeid: total}
             limits += [_Limit("total", name, _time(value)) for name, value in named.items()]
@@ -79,7 +99,7 @@ def _limits_of(item: pytest.Item) -> list[_Limit]:
             if not isinstance(visits, Mapping):
                 raise ValueError('max_visits takes regions and numbers, such as {"shop.load": 3}')
             limits += [_Limit("visits", name, _number(value)) for name, value in visits.items()]
-    return limits
+    return limits, memory
 
 
 def _time(value: Any) -> str:
@@ -122,13 +142,8 @@ class _Limit:
         return f"{what} was visited {measured:g} times, allowed are {self.most}"
 
 
-def _timeloom(*words: str) -> subprocess.CompletedProcess[str]:
-    program = Path(_core.__file__).parent / "bin" / "timeloom"
-    return subprocess.run([str(program), *words], capture_output=True, text=True, errors="replace")
-
-
 def _verdicts(run: str, limits: list[_Limit]) -> list[dict[str, Any]]:
-    done = _timeloom("check", "--json", run, *(limit.rule for limit in limits))
+    done = _pytest_memory.timeloom("check", "--json", run, *(limit.rule for limit in limits))
     if not done.stdout:
         raise timeloom.Error(done.stderr.strip() or f"timeloom check ended with status {done.returncode} [TL642]")
     rules: list[dict[str, Any]] = json.loads(done.stdout)["rules"]
@@ -142,9 +157,10 @@ def _failed(what: str) -> BaseException:
 class _Part:
     """The tests that one process records, as regions of one measurement."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: bool) -> None:
         self._measurement: timeloom.Measurement | None = None
         self._number = 0
+        self._memory = memory
 
     @property
     def running(self) -> bool:
@@ -172,12 +188,13 @@ class _Part:
         parts.mkdir(parents=True, exist_ok=True)
         self._number += 1
         output = parts / f"{os.getpid()}-{self._number}"
-        return timeloom.Measurement(output=str(output), exclude=_FRAMES, profile=True, weave=False).start()
+        return timeloom.Measurement(output=str(output), exclude=_FRAMES, profile=True, weave=False,
+                                    memory=self._memory).start()
 
 
 def _weave(directory: Path) -> str | None:
     """Create the run from the records of a session's processes; return the errors."""
-    done = _timeloom("weave", str(directory))
+    done = _pytest_memory.timeloom("weave", str(directory))
     return None if done.returncode == 0 else done.stderr.strip()
 
 
@@ -194,7 +211,7 @@ def _run_as_region(item: pytest.Item) -> Generator[None, Any, Any]:
 class _Session:
     """Measures the tests of one pytest process, and summarizes them in the process that reports."""
 
-    def __init__(self, config: pytest.Config, output: str, traces: bool) -> None:
+    def __init__(self, config: pytest.Config, output: str, traces: bool, memory: bool) -> None:
         here = config.invocation_params.dir
         worker = getattr(config, "workerinput", None)
         name = output or time.strftime("timeloom-pytest-%Y%m%d-%H%M%S")
@@ -203,7 +220,8 @@ class _Session:
         self._made = False  # this process has created the directory
         self._is_worker = worker is not None
         self._traces = traces
-        self._part = _Part()
+        self._memory = memory
+        self._part = _Part(memory)
         self._problem: str | None = None
         self._found: dict[str, list[tuple[float, str]]] = {
             _RUN: [], _JOINED: [], _UNCHECKED: [], _MEASURED: []}
@@ -228,20 +246,22 @@ class _Session:
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
         try:
-            limits = _limits_of(item)
+            limits, memory = _limits_of(item)
         except ValueError as error:
             raise _failed(f"{error} [TL643]") from None
-        if not limits and not self._traces and (self._part.running or not _core.running()):
+        if memory and not self._memory:
+            raise _failed("peak and leaks are limits of memory, which pytest --timeloom-memory records [TL645]")
+        if not limits and not memory and not self._traces and (self._part.running or not _core.running()):
             return (yield from self._as_region(item))
         self._part.finish()
         if _core.running():  # `timeloom run` measures the whole session
             result = yield from _run_as_region(item)
             if totals := _core.so_far():
                 item.user_properties.append((_JOINED, totals["run"]))
-            if limits:
+            if limits or memory:
                 item.user_properties.append((_UNCHECKED, "limits need runs of their own"))
             return result
-        measurement = self._start(item, limits)
+        measurement = self._start(item, bool(limits or memory))
         if measurement is None:
             return (yield)
         try:
@@ -250,7 +270,7 @@ class _Session:
             run = measurement.finish()
             if run is not None:
                 item.user_properties.append((_RUN, run))
-        self._judge(item, run, limits)
+        self._judge(item, run, limits, memory)
         return result
 
     def _as_region(self, item: pytest.Item) -> Generator[None, Any, Any]:
@@ -276,13 +296,13 @@ class _Session:
         text = f"timeloom: {item.nodeid} is not measured: {without_id(error)} [TL640]"
         warnings.warn(pytest.PytestWarning(text), stacklevel=2)
 
-    def _start(self, item: pytest.Item, limits: list[_Limit]) -> timeloom.Measurement | None:
+    def _start(self, item: pytest.Item, has_limits: bool) -> timeloom.Measurement | None:
         try:
             output = str(self._claim(item.nodeid))
             settings = {} if self._traces else {"profile": True}
-            return timeloom.Measurement(output=output, exclude=_FRAMES, **settings).start()
+            return timeloom.Measurement(output=output, exclude=_FRAMES, memory=self._memory, **settings).start()
         except (timeloom.Error, OSError) as error:
-            if limits:
+            if has_limits:
                 raise _failed(f"the limits of the test cannot be checked: {without_id(error)} [TL642]") from None
             self._warn(item, error)
             return None
@@ -292,17 +312,18 @@ class _Session:
         name = re.sub(r"[^\w.=+-]+", "-", test).strip("-.")[-100:] or "test"
         return _claimed(self._directory / name)
 
-    def _judge(self, item: pytest.Item, run: str | None, limits: list[_Limit]) -> None:
-        if not limits:
+    def _judge(self, item: pytest.Item, run: str | None, limits: list[_Limit], memory: dict[str, int]) -> None:
+        if not limits and not memory:
             return
         if run is None:
             raise _failed("the limits of the test cannot be checked: its measurement has no run [TL642]")
         try:
-            verdicts = _verdicts(run, limits)
-        except (timeloom.Error, OSError, ValueError) as error:
+            lines = _pytest_memory.broken(run, memory) if memory else []
+            verdicts = _verdicts(run, limits) if limits else []
+        except (timeloom.Error, OSError, ValueError, _pytest_memory.Unreadable) as error:
             raise _failed(f"the limits of the test cannot be checked: {without_id(error)} [TL642]") from None
-        lines = [line for limit, verdict in zip(limits, verdicts) if verdict["outcome"] != "pass"
-                 for line in limit.broken(verdict, item.nodeid)]
+        lines += [line for limit, verdict in zip(limits, verdicts) if verdict["outcome"] != "pass"
+                  for line in limit.broken(verdict, item.nodeid)]
         if lines:
             head = f"timeloom: {item.nodeid} is beyond its limits"
             pytest.fail("\n  ".join([head, *lines, f"run: {self._shown(run)}"]), pytrace=False)

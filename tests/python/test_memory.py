@@ -245,7 +245,7 @@ def test_diff_names_the_functions_that_grew(differences):
 
 
 def test_diff_of_several_runs_shows_what_is_beyond_their_spread(differences):
-    """Of `keep` the runs of both sides overlap: its medians differ and say nothing."""
+    """Of `keep` the runs of both sides overlap: the difference of its medians does not count."""
     before, after = [("32", "16"), ("32", "48"), ("32", "16")], [("64", "16"), ("64", "48"), ("64", "48")]
     text = differences(before, after, "--flat")
     table = text[text.index("Memory") :]

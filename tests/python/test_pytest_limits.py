@@ -30,7 +30,7 @@ def test_nonsense():
 """, "-W", "error")
     assert (done.status, done.counts) == (0, {"passed": 3})
     assert not list(done.directory.glob("timeloom-*"))
-    assert "@pytest.mark.timeloom(max_total=None, max_visits=None): " in session("", "--markers").text
+    assert "@pytest.mark.timeloom(max_total=None, max_visits=None, peak=None, leaks=None): " in session("", "--markers").text
 
 
 def test_times_of_regions(session):
@@ -99,8 +99,8 @@ WRONG = {
     "max_visits=3": 'max_visits takes regions and numbers, such as {"shop.load": 3}',
     "max_visits={'shop.load': 1.5}": "max_visits takes whole numbers, not 1.5",
     "max_visits={3: 1}": "a limit is for a region by its name, not for 3",
-    "max_calls=3": "the marker takes max_total and max_visits, by their names",
-    "'2s'": "the marker takes max_total and max_visits, by their names",
+    "max_calls=3": "the marker takes max_total, max_visits, peak and leaks, by their names",
+    "'2s'": "the marker takes max_total, max_visits, peak and leaks, by their names",
 }
 
 
