@@ -14,7 +14,16 @@
 
 namespace timeloom::exchange {
 
-enum class Weight : std::uint8_t { kTime, kVisits };
+// Of the last five a run may have none, see PathValues.
+enum class Weight : std::uint8_t {
+  kTime,
+  kVisits,
+  kWork,
+  kWaiting,
+  kAllocated,
+  kHeldAtPeak,
+  kHeldAtEnd
+};
 
 struct Options {
   std::string title;              // the run, as the user named it

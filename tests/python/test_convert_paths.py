@@ -63,6 +63,35 @@ def test_collapsed(program, tmp_path, name, weight):
     assert folded(converter(program, run, tmp_path)("collapsed", "--weight", weight)) == expected
 
 
+@pytest.mark.parametrize("weight", ["work", "waiting"])
+def test_collapsed_work_and_waiting(program, tmp_path, timeloom, weight):
+    """Over all threads, they are the columns of the report."""
+    run = recorded("pool", program)
+    stacks = folded(converter(program, run, tmp_path)("collapsed", "--weight", weight))
+    column = {"work": "working_s", "waiting": "waiting_s"}[weight]
+    expected = sum(row[column] for row in json.loads(timeloom("report", "--json", run).stdout)["tree"]["rows"])
+    assert sum(stacks.values()) * 1e-9 == pytest.approx(expected, rel=1e-3)
+    assert set(stacks) <= set(stacks_of(run, "time")) and expected > 0
+
+
+def test_collapsed_bytes_are_the_report_s(timeloom, tmp_path):
+    (tmp_path / "program.py").write_text("KEPT = []\ndef keep():\n    KEPT.append(bytearray(10_000_000))\nkeep()\n")
+    timeloom("run", "--quiet", "--memory", "-o", "run", "program.py", cwd=tmp_path)
+    report = json.loads(timeloom("report", "--memory", "--json", "run", cwd=tmp_path).stdout)
+    (path,) = [path for path in report["paths"] if path["path"][-1].endswith(".keep")]
+    for weight, amount in (("allocated", path["allocated_bytes"]), ("peak", path["at_peak"]["bytes"]),
+                           ("held", path["at_end"]["bytes"])):
+        done = timeloom("convert", "run", "--to", "collapsed", "--weight", weight, "-o", "-", cwd=tmp_path)
+        assert amount >= 10_000_000
+        assert f"__main__.<module>;__main__.keep {amount}\n" in done.stdout
+
+
+def test_weight_that_a_run_does_not_have(timeloom, tmp_path, program):
+    done = timeloom("convert", recorded("pool", program), "--to", "collapsed", "--weight", "held", "-o", "-", status=1)
+    assert done.stderr == ("timeloom: --weight: the run has no allocations; record them with timeloom run --memory "
+                           "[TL451]\n")
+
+
 def test_names_in_folded_stacks(program, tmp_path):
     run = recorded("threads", program)
     stacks = folded(converter(program, run, tmp_path)("collapsed", "--only-my-code", "--weight", "visits"))

@@ -47,12 +47,24 @@ def read_pprof(file):
     return profile
 
 
+def work_and_waiting(row):
+    """A task that is suspended waits; time that nobody has measured, and a task's on its thread, is neither."""
+    time = max(row["exclusive_ns"], 0)
+    ours = not row["file"]
+    if ours and row["name"] in ("unmeasured", "task"):
+        return 0, 0
+    waiting = time if ours and row["name"] == "suspended" else min(row["metric.waiting"] or 0, time)
+    return time - waiting, waiting
+
+
 def test_pprof_has_every_call_path(each_run, convert):
     profile = read_pprof(convert("pprof"))
     strings = profile.string_table
     assert strings[0] == "" and len(set(strings)) == len(strings)
-    assert [(strings[one.type], strings[one.unit]) for one in profile.sample_type] == [
-        ("visits", "count"), ("time", "nanoseconds")]  # fmt: skip
+    rows = {row["id"]: row for row in read_json(convert("json", name="paths.json"))}
+    has_work = any("metric.waiting" in row for row in rows.values())
+    types = [(strings[one.type], strings[one.unit]) for one in profile.sample_type]
+    assert types == [("visits", "count"), *((name, "nanoseconds") for name in ["time", "work", "waiting"][: 1 + 2 * has_work])]
     functions = {one.id: (strings[one.name], strings[one.filename], one.start_line) for one in profile.function}
     locations = {one.id: functions[one.line[0].function_id] for one in profile.location}
     found = Counter()
@@ -61,7 +73,6 @@ def test_pprof_has_every_call_path(each_run, convert):
         place = (labels.pop("process"), labels.pop("task", None) or labels.pop("thread"))
         path = tuple(locations[id] for id in sample.location_id)
         found[place, path, tuple(sorted(labels.items())), *sample.value] += 1
-    rows = {row["id"]: row for row in read_json(convert("json", name="paths.json"))}
     expected = Counter()
     for row in read_json(convert("json", name="paths.json")):
         stack: list[tuple[str, str, int]] = []
@@ -72,7 +83,8 @@ def test_pprof_has_every_call_path(each_run, convert):
             labels = {key: str(value) if value == 0 else value for key, value in given.items()} | labels
             one = rows[one["parent"]] if one["parent"] is not None else None
         key = ((row["process"], row["thread"]), tuple(stack), tuple(sorted(labels.items())))
-        expected[*key, row["visits"], row["exclusive_ns"]] += 1
+        work = work_and_waiting(row) if has_work else ()
+        expected[*key, row["visits"], row["exclusive_ns"], *work] += 1
     assert found == expected
 
 

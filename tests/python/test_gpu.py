@@ -203,13 +203,13 @@ def test_gpu_time_in_pprof(run_gpu, timeloom, tmp_path):
     timeloom("convert", "run", "--to", "pprof", "-o", "paths.pb.gz", cwd=tmp_path)
     profile = read_pprof(tmp_path / "paths.pb.gz")
     strings = profile.string_table
-    assert [strings[one.type] for one in profile.sample_type] == ["visits", "time", "gpu"]
+    assert [strings[one.type] for one in profile.sample_type] == ["visits", "time", "work", "waiting", "gpu"]
     names = {one.id: strings[one.name] for one in profile.function}
     found = {}
     for sample in profile.sample:
-        if sample.value[2]:
+        if sample.value[4]:
             path = tuple(names[place] for place in sample.location_id)[:2]
-            found[path] = found.get(path, 0) + round(sample.value[2] / 1000)
+            found[path] = found.get(path, 0) + round(sample.value[4] / 1000)
     assert found == {
         ("cudaMemcpyAsync", "__main__.train"): 600,
         ("cudaLaunchKernel", "__main__.train"): 1800,

@@ -1,10 +1,13 @@
 #include "formats/collapsed/collapsed.hpp"
 
 #include <cmath>
+#include <optional>
 
+#include "core/error.hpp"
 #include "exchange/exclusive_times.hpp"
 #include "exchange/format_text.hpp"
 #include "exchange/names.hpp"
+#include "exchange/path_values.hpp"
 #include "exchange/tracks.hpp"
 #include "profile/diff.hpp"
 
@@ -12,6 +15,7 @@ namespace timeloom::collapsed {
 
 using exchange::Destination;
 using exchange::Options;
+using exchange::PathValue;
 using exchange::Weight;
 
 namespace {
@@ -62,20 +66,67 @@ void add_stack(std::string& text, const std::vector<Node>& nodes, profile::NodeI
   }
 }
 
+// The value that a weight stands for; nothing: time or visits, which each run has.
+std::optional<PathValue> path_value_of(Weight weight) {
+  switch (weight) {
+    case Weight::kWork: return PathValue::kWork;
+    case Weight::kWaiting: return PathValue::kWaiting;
+    case Weight::kAllocated: return PathValue::kAllocated;
+    case Weight::kHeldAtPeak: return PathValue::kHeldAtPeak;
+    case Weight::kHeldAtEnd: return PathValue::kHeldAtEnd;
+    case Weight::kTime:
+    case Weight::kVisits: break;
+  }
+  return std::nullopt;
+}
+
+// The weights of the call paths of a location. Throws Error if the run has none of this kind.
+class Weights {
+ public:
+  Weights(const profile::CallTree& tree, Weight weight)
+      : clock_(tree.definitions.clock),
+        times_(tree),
+        values_(tree),
+        weight_(weight),
+        kind_(path_value_of(weight)) {
+    if (!kind_ || values_.has(*kind_)) return;
+    const bool of_time = kind_ == PathValue::kWork || kind_ == PathValue::kWaiting;
+    throw Error(of_time ? "--weight: the run has not measured for how long it waited; use --weight "
+                          "time [TL450]"
+                        : "--weight: the run has no allocations; record them with timeloom run "
+                          "--memory [TL451]");
+  }
+
+  // Calls take(node, weight) for each call path.
+  template <typename Take>
+  void for_each(const profile::LocationProfile& location, const Take& take) {
+    if (kind_) values_.read(location);
+    times_.for_each(location, [&](const profile::Cell& cell, std::uint64_t exclusive) {
+      const std::uint64_t own = clock_.nanoseconds(exclusive);
+      if (kind_) return take(cell.node, values_.value(*kind_, cell.node, own));
+      take(cell.node, weight_ == Weight::kVisits ? cell.statistics.visits : own);
+    });
+  }
+
+ private:
+  exchange::RunClock clock_;
+  exchange::ExclusiveTimes times_;
+  exchange::PathValues values_;
+  Weight weight_;
+  std::optional<PathValue> kind_;
+};
+
 class LocationWriter {
  public:
   LocationWriter(const profile::CallTree& tree, const Options& options, Destination& out)
-      : tree_(tree), frames_(frames_of(tree)), times_(tree), options_(options), out_(out) {}
+      : tree_(tree), frames_(frames_of(tree)), weights_(tree, options.weight), out_(out) {}
 
   void write(const profile::LocationProfile& location, const std::string& root) {
-    const exchange::RunClock clock(tree_.definitions.clock);
     std::string text;
-    times_.for_each(location, [&](const profile::Cell& cell, std::uint64_t exclusive) {
-      const std::uint64_t value = options_.weight == Weight::kVisits ? cell.statistics.visits
-                                                                     : clock.nanoseconds(exclusive);
+    weights_.for_each(location, [&](profile::NodeId node, std::uint64_t value) {
       if (value == 0) return;
       if (!root.empty()) text += root + ';';
-      add_stack(text, tree_.nodes, cell.node, frames_);
+      add_stack(text, tree_.nodes, node, frames_);
       text += ' ';
       exchange::append_number(text, profile::signed_value(value));
       text += '\n';
@@ -89,12 +140,27 @@ class LocationWriter {
  private:
   const profile::CallTree& tree_;
   std::vector<std::string> frames_;  // by node
-  exchange::ExclusiveTimes times_;
-  const Options& options_;
+  Weights weights_;
   Destination& out_;
 };
 
+// A run to be compared: with another weight than time and visits, that is in the place of its work.
+profile::DiffRun weighted(const profile::CallTree& tree, Weight weight) {
+  profile::DiffRun run{&tree};
+  if (!path_value_of(weight)) return run;
+  run.working.resize(tree.nodes.size());
+  run.waiting.resize(tree.nodes.size());
+  Weights weights(tree, weight);
+  for (const profile::LocationProfile& location : tree.locations) {
+    weights.for_each(location, [&](profile::NodeId node, std::uint64_t value) {
+      run.working[node.value()] += static_cast<double>(value);
+    });
+  }
+  return run;
+}
+
 double value_of(const profile::DiffSide& side, Weight weight) {
+  if (path_value_of(weight)) return side.working;
   return weight == Weight::kVisits ? static_cast<double>(side.visits)
                                    : std::round(side.exclusive * 1e9);
 }
@@ -102,7 +168,9 @@ double value_of(const profile::DiffSide& side, Weight weight) {
 // Call paths of both runs, over all threads together, because threads of two runs cannot be
 // matched.
 void write_difference(const profile::CallTree& tree, const Options& options, Destination& out) {
-  const profile::Diff diff = profile::compare(*options.before, tree);
+  const profile::DiffRun earlier = weighted(*options.before, options.weight);
+  const profile::DiffRun later = weighted(tree, options.weight);
+  const profile::Diff diff = profile::compare({&earlier, 1}, {&later, 1});
   std::vector<std::string> frames;
   for (const profile::DiffNode& node : diff.nodes) {
     const std::string& name = diff.regions[node.region].name;

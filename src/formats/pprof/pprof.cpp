@@ -7,9 +7,9 @@
 #include "exchange/exclusive_times.hpp"
 #include "exchange/format_text.hpp"
 #include "exchange/names.hpp"
+#include "exchange/path_values.hpp"
 #include "exchange/protobuf.hpp"
 #include "exchange/tracks.hpp"
-#include "profile/gpu/gpu_metric.hpp"
 
 namespace timeloom::pprof {
 
@@ -48,6 +48,26 @@ namespace function {
 constexpr std::uint32_t kId = 1, kName = 2, kSystemName = 3, kFilename = 4, kStartLine = 5;
 }
 
+struct SampleType {
+  const char* type;
+  const char* unit;
+};
+
+// Memory has the names of Go's heap profiles.
+SampleType type_of_value(exchange::PathValue kind) {
+  using exchange::PathValue;
+  switch (kind) {
+    case PathValue::kWork: return {"work", "nanoseconds"};
+    case PathValue::kWaiting: return {"waiting", "nanoseconds"};
+    case PathValue::kGpu: return {"gpu", "nanoseconds"};
+    case PathValue::kAllocations: return {"alloc_objects", "count"};
+    case PathValue::kAllocated: return {"alloc_space", "bytes"};
+    case PathValue::kHeldAtPeak: return {"peak_space", "bytes"};
+    case PathValue::kHeldAtEnd: return {"inuse_space", "bytes"};
+  }
+  return {"", ""};
+}
+
 class PprofWriter {
  public:
   PprofWriter(const profile::CallTree& tree, const Options& options, Destination& out)
@@ -55,7 +75,8 @@ class PprofWriter {
         options_(options),
         out_(out),
         tracks_(tree.definitions),
-        clock_(tree.definitions.clock) {
+        clock_(tree.definitions.clock),
+        values_(tree) {
     string("");  // required by the format
   }
 
@@ -65,7 +86,7 @@ class PprofWriter {
     exchange::ExclusiveTimes times(tree_);
     for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
       add_thread_labels(tracks_.tracks[i]);
-      read_gpu_times(tree_.locations[i]);
+      values_.read(tree_.locations[i]);
       times.for_each(tree_.locations[i], [&](const profile::Cell& cell, std::uint64_t exclusive) {
         write_sample(cell, clock_.nanoseconds(exclusive));
       });
@@ -89,11 +110,8 @@ class PprofWriter {
   }
 
   void write_types() {
-    const auto& metrics = tree_.definitions.metrics;
-    has_gpu_ = std::ranges::find(metrics, kGpuTime, &Metric::name) != metrics.end();
-    std::vector<std::pair<const char*, const char*>> types{{"visits", "count"},
-                                                           {"time", "nanoseconds"}};
-    if (has_gpu_) types.emplace_back("gpu", "nanoseconds");
+    std::vector<SampleType> types{{"visits", "count"}, {"time", "nanoseconds"}};
+    for (const exchange::PathValue kind : values_.kinds()) types.push_back(type_of_value(kind));
     for (const auto& [type, unit] : types) {
       ProtoMessage one;
       one.number(value_type::kType, string(type));
@@ -184,15 +202,6 @@ class PprofWriter {
     to.message(sample::kLabel, one);
   }
 
-  // Of the work that the calls of a location have started, by call path.
-  void read_gpu_times(const profile::LocationProfile& location) {
-    gpu_times_.clear();
-    for (const profile::MetricCell& cell : location.metrics) {
-      if (tree_.definitions.metrics[cell.metric.value()].name != kGpuTime) continue;
-      gpu_times_[cell.node.value()] += static_cast<std::uint64_t>(cell.statistics.sum);
-    }
-  }
-
   void write_sample(const profile::Cell& cell, std::uint64_t nanoseconds) {
     if (cell.statistics.visits == 0 && nanoseconds == 0) return;
     ProtoMessage path, values, one;
@@ -203,9 +212,8 @@ class PprofWriter {
     }
     values.varint(cell.statistics.visits);
     values.varint(nanoseconds);
-    if (has_gpu_) {
-      const auto gpu = gpu_times_.find(cell.node.value());
-      values.varint(gpu == gpu_times_.end() ? 0 : gpu->second);
+    for (const exchange::PathValue kind : values_.kinds()) {
+      values.varint(values_.value(kind, cell.node, nanoseconds));
     }
     one.text(sample::kLocationId, path.bytes());
     one.text(sample::kValue, values.bytes());
@@ -228,10 +236,9 @@ class PprofWriter {
   Destination& out_;
   exchange::Tracks tracks_;
   exchange::RunClock clock_;
+  exchange::PathValues values_;
   ProtoMessage head_;  // the next bytes to write
   ProtoMessage thread_labels_;
-  bool has_gpu_ = false;
-  std::unordered_map<std::uint32_t, std::uint64_t> gpu_times_;  // by node
   std::vector<std::string_view> given_;
   std::unordered_map<std::string, std::uint64_t> strings_;
   std::vector<std::string_view> order_;  // of strings_

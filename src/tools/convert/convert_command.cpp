@@ -44,7 +44,7 @@ std::string wrong_conversion(const ConvertOptions& options) {
     return "--events, --paths and --flat are different tables; choose one";
   }
   if (options.weight && !(*options.format)->weights) {
-    return "--weight goes with collapsed; others hold both time and visits";
+    return "--weight goes with collapsed; others hold all of them";
   }
   return {};
 }
@@ -201,8 +201,13 @@ Command register_convert(CLI::App& program) {
   known.flag("--paths", options->paths, "Call paths, of formats that can hold events");
   known.flag("--flat", options->flat, "A row a region (csv, json, arrow)");
   static const std::map<std::string, exchange::Weight> kWeights = {
-      {"time", exchange::Weight::kTime}, {"visits", exchange::Weight::kVisits}};
-  known.choice("--weight", options->weight, kWeights, "time (default) or visits (collapsed)");
+      {"time", exchange::Weight::kTime},           {"visits", exchange::Weight::kVisits},
+      {"work", exchange::Weight::kWork},           {"waiting", exchange::Weight::kWaiting},
+      {"allocated", exchange::Weight::kAllocated}, {"peak", exchange::Weight::kHeldAtPeak},
+      {"held", exchange::Weight::kHeldAtEnd}};
+  known.choice(
+      "--weight", options->weight, kWeights,
+      "time (default), visits, work, waiting, or bytes: allocated, peak, held (collapsed)");
   known.text("--before", "RUN", options->before, "Compare with an earlier run (collapsed)");
   return {known.app(), [options] { return run_convert(*options); }};
 }
