@@ -116,6 +116,17 @@ class Run:
 
         return kernels_in(self.events())
 
+    def memory(self) -> list[dict[str, Any]]:
+        """The call paths that allocated, freed or held memory, each a dict; callers first.
+
+        ``name``, ``path`` (the functions from the outermost), ``allocations``, ``allocated_bytes``, ``largest_bytes``,
+        ``frees``, ``freed_bytes``; of the blocks that the call path itself allocated, ``peak_bytes`` held at the peak
+        and ``held_bytes`` at the end, with ``peak_error_bytes`` and ``held_error_bytes`` (one standard deviation; 0:
+        exact). Raises Error for a run without ``--memory``.
+        """
+        report = json.loads(_run("report", "--memory", "--json", self.path))
+        return [_memory_row(path) for path in report["paths"]]
+
     def diff(self, other: Run | str | PathLike[str]) -> dict[str, Any]:
         """Regions that are slower, faster, new or gone in ``other``, a later run: see ``timeloom diff --json``."""
         after = other.path if isinstance(other, Run) else fspath(other)
@@ -304,6 +315,14 @@ class _output_of:  # a context, used as a function
         self._process.stdout.close()
         self._process.wait()
         self._said.close()
+
+
+def _memory_row(path: dict[str, Any]) -> dict[str, Any]:
+    numbers = {key: path[key] for key in ("allocations", "allocated_bytes", "largest_bytes", "frees", "freed_bytes")}
+    peak, held = path["at_peak"], path["at_end"]
+    return {"name": path["path"][-1], "path": tuple(path["path"]), **numbers,
+            "peak_bytes": peak["bytes"], "peak_error_bytes": peak["error_bytes"],
+            "held_bytes": held["bytes"], "held_error_bytes": held["error_bytes"]}
 
 
 def _run(*arguments: str) -> bytes:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import timeloom as timeloom_module
+
 PROGRAM = Path(__file__).parent / "programs" / "memory_blocks.py"
 MB = 1 << 20
 modes = pytest.mark.parametrize("mode", [[], ["--profile"]], ids=["trace", "profile"])
@@ -128,6 +130,15 @@ def test_killed_process_keeps_its_peak(program, timeloom):
     (process,) = report["processes"]
     assert not process["complete"] and process["peak_bytes"] > 32 * MB
     assert path_of(report, "leak")["at_peak"]["bytes"] >= 32 * MB
+
+
+def test_read_has_the_amounts_of_each_call_path(measured):
+    report, sizes = measured()
+    rows = timeloom_module.read("run").memory()
+    assert [list(row["path"]) for row in rows] == [path["path"] for path in report["paths"]]
+    (leak,) = [row for row in rows if row["name"].endswith(".leak")]
+    assert (leak["allocations"], leak["frees"], leak["held_error_bytes"]) == (1, 0, 0)
+    assert leak["allocated_bytes"] == leak["largest_bytes"] == leak["held_bytes"] == sizes["leak"]
 
 
 def test_run_without_memory_names_the_option(timeloom, program):
