@@ -103,8 +103,9 @@ QUESTIONS = (
     "convert --to arrow -o FILE",
 )  # fmt: skip
 
-# Facts about the records of an OTF2 archive, and the time that each weaving has taken.
-OF_WEAVING = re.compile(rb'"OTF2::\w+":"false",|OTF2::\w+ = false\n| weave=[-.e\d]+')
+# Facts about the records of an OTF2 archive, the time that each weaving has taken, and the size of the profile, which
+# holds that time: it grows in steps of 512 bytes.
+OF_WEAVING = re.compile(rb'"OTF2::\w+":"false",|OTF2::\w+ = false\n| weave=[-.e\d]+| +[\d.]+ kB(?=  profile\.cubex)')
 FILES_OF_TRACES = (b"traces", b"MANIFEST.md")
 
 

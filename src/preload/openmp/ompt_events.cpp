@@ -230,16 +230,24 @@ const void* code_of_barrier(const ThreadState& state, Sync sync, const void* cod
   return of_team && member != nullptr ? member->code : code;
 }
 
+// Version 14 of LLVM's runtime has no kind of its own for it, and tells no address to the threads
+// that have not made the team.
+bool is_last_of_team(Sync sync, const void* code) noexcept {
+  return sync == Sync::kBarrierImplicitParallel ||
+         (sync == Sync::kBarrierImplicit && code == nullptr);
+}
+
 void on_sync_region(Sync sync, Endpoint endpoint, Data* parallel, Data*,
                     const void* code) noexcept {
   const auto construct = construct_of(sync);
   ThreadState* const state = ThreadState::of_this_thread();
   if (!construct || state == nullptr) return;
+  const bool of_team = is_last_of_team(sync, code);
   if (*construct == Construct::kImplicitBarrier) code = code_of_barrier(*state, sync, code);
   if (endpoint != Endpoint::kEnd) begin_construct(Open::kSync, *construct, code);
   if (endpoint == Endpoint::kBegin) {
     const Team* const team = object_of<Team>(parallel);
-    if (sync == Sync::kBarrierImplicitParallel && team != nullptr) state->end_late(team->end);
+    if (of_team && team != nullptr) state->end_late(team->end);
     return;
   }
   const Entry* const entry = state->find(Open::kSync, *construct);
