@@ -16,6 +16,7 @@
 #include "core/engines/engine_regions.hpp"
 #include "core/event.hpp"
 #include "core/measuring_cost.hpp"
+#include "core/memory/memory_facts.hpp"
 #include "core/memory/resident_peak.hpp"
 #include "core/throttled.hpp"
 #include "formats/otf2/read/event_files.hpp"
@@ -165,6 +166,8 @@ class SpoolSource : public RunSource {
   void add_gpu_properties();
   void add_memory();
   void add_memory_of(const Process& process);
+  // `end`: of the process. `most`: becomes the growth of this process if it has grown more.
+  void add_growth_of(const Process& process, std::uint64_t end, MemoryGrowth& most);
   // In nanoseconds, of the run.
   std::uint64_t since_begin(const Process& process, std::uint64_t ticks) const;
   void replay_gpu(const Process& process, std::span<RunSink* const> sinks);

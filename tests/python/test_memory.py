@@ -270,3 +270,29 @@ def test_diff_has_no_memory_where_one_run_has_none(timeloom):
     timeloom("run", "--quiet", "-o", "without", "growing.py", "1", "1")
     assert "Memory" not in timeloom("diff", "with", "without").stdout
     assert "memory" not in json.loads(timeloom("diff", "--json", "with", "without").stdout)
+
+
+LEAK = """
+import time
+KEPT = []
+def remember(size):
+    KEPT.append(bytearray(size))
+def step(n):
+    scratch = bytearray(5_000_000)
+    remember(500_000)
+    time.sleep(0.002)
+for n in range(200):
+    step(n)
+"""
+
+
+@modes
+def test_memory_that_only_grows_is_a_finding(timeloom, mode):
+    for name, text in (("leak", LEAK), ("steady", LEAK.replace("KEPT.append", "len"))):
+        Path("program.py").write_text(text)
+        timeloom("run", "--quiet", "--memory", *mode, "-o", name, "program.py")
+    (finding,) = json.loads(timeloom("report", "--json", "leak").stdout)["findings"]
+    assert (finding["rule"], finding["command"]) == ("growing-memory", "timeloom report --memory")
+    assert finding["text"].startswith("memory only grows, from ") and "is held by __main__.remember" in finding["text"]
+    assert finding["evidence"]["to_bytes"] - finding["evidence"]["from_bytes"] == pytest.approx(70_000_000, rel=0.25)
+    assert not json.loads(timeloom("report", "--json", "steady").stdout)["findings"]

@@ -66,6 +66,28 @@ ProcessMemory process_memory(std::string_view text) {
   return memory;
 }
 
+std::string to_text(const MemoryGrowth& growth) {
+  std::string text;
+  for (const std::uint64_t number :
+       {growth.process, growth.from, growth.to, growth.time, growth.of_region}) {
+    text += std::to_string(number) + " ";
+  }
+  return text + growth.region;
+}
+
+MemoryGrowth memory_growth(std::string_view text) {
+  MemoryGrowth growth;
+  for (std::uint64_t* const number :
+       {&growth.process, &growth.from, &growth.to, &growth.time, &growth.of_region}) {
+    const char* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, *number);
+    if (read.ec != std::errc{} || read.ptr == end || *read.ptr != ' ') return {};
+    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()) + 1);
+  }
+  growth.region = text;
+  return growth;
+}
+
 // A block of s bytes has the chance p = 1 - exp(-s/interval) and counts for s/p, with the variance
 // (s/p)^2 (1 - p): at most interval^2, and nothing for blocks of many intervals.
 double sampling_error(double blocks, double least, double interval) noexcept {

@@ -38,6 +38,21 @@ struct ProcessMemory {
   std::uint64_t ended = 0;    // 1: in order
 };
 
+// Memory of a process that only grows, by docs/findings.md; of a run the largest growth.
+struct MemoryGrowth {
+  std::uint64_t process = 0;  // its number among the groups of locations
+  std::uint64_t from = 0;     // bytes held
+  std::uint64_t to = 0;
+  std::uint64_t time = 0;       // nanoseconds between both
+  std::uint64_t of_region = 0;  // bytes by which `region` has grown: an estimate
+  std::string region;           // the name of the one that has grown most
+};
+inline constexpr char kMemoryGrowth[] = "timeloom::memory_growth";
+
+std::string to_text(const MemoryGrowth& growth);
+// Zeros: the text is malformed.
+MemoryGrowth memory_growth(std::string_view text);
+
 // The name of the property, by the number of the process.
 std::string memory_property(std::size_t group);
 // The most that all processes held together, and when, in the same form; of one process its own.

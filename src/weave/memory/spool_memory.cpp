@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "weave/memory/memory_amounts.hpp"
+#include "weave/memory/memory_growth.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {
@@ -70,8 +71,24 @@ void SpoolSource::add_memory_of(const Process& process) {
   std::ranges::move(paths, std::back_inserter(memory_));
 }
 
+void SpoolSource::add_growth_of(const Process& process, std::uint64_t end, MemoryGrowth& most) {
+  const spool::MemoryData& data = process.memory;
+  const auto found = find_growth(data, end);
+  if (!found || found->to - found->from <= most.to - most.from) return;
+  most = MemoryGrowth{};
+  most.process = process.group.value();
+  most.from = found->from;
+  most.to = found->to;
+  most.time = since_begin(process, found->to_ticks) - since_begin(process, found->from_ticks);
+  most.of_region = whole(found->of_path);
+  const spool::MemoryAmounts& path = data.paths[found->path];
+  if (found->path < spool::kFirstMemoryPath || path.region == spool::kMemoryThread) return;
+  most.region = definitions_.regions[process.ids.regions[path.region]].name;
+}
+
 void SpoolSource::add_memory() {
   CommonPeak common;
+  MemoryGrowth growth;
   std::size_t count = 0;
   for (Process& process : processes_) {
     const spool::MemoryData& data = process.memory;
@@ -87,10 +104,14 @@ void SpoolSource::add_memory() {
     const std::uint64_t last = data.end != 0 ? since_begin(process, data.end)
                                              : ticks(process.end) - definitions_.clock.begin;
     common.add(last, number, 0);
+    const std::uint64_t last_ticks =
+        data.end != 0 ? data.end : (data.blocks.empty() ? 0 : data.blocks.back().ticks);
+    add_growth_of(process, last_ticks, growth);
     ++count;
     process.memory = {};
   }
   if (count != 0) definitions_.properties[kRunMemory] = to_text(common.find());
+  if (growth.to != 0) definitions_.properties[kMemoryGrowth] = to_text(growth);
 }
 
 }  // namespace timeloom::weave

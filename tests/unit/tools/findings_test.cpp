@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/memory/memory_facts.hpp"
 #include "core/teams/openmp_properties.hpp"
 #include "core/throttled.hpp"
 #include "core/waiting_metric.hpp"
@@ -220,6 +221,25 @@ TEST(Findings, VeryManyTinyCallsOfAFunctionThatCallsNoOtherAreFound) {
     EXPECT_EQ(rules_in(tree), visits == 2'000'000 ? "tiny-calls " : "");
     tree.definitions.regions[1].name = "main.<locals>.<genexpr>";
     EXPECT_EQ(rules_in(tree), "");
+  }
+}
+
+TEST(Findings, MemoryThatOnlyGrowsIsNamedWithItsHolder) {
+  profile::Story story;
+  story.thread("main", "main +100 )");
+  CallTree tree = tree_of(story);
+  MemoryGrowth growth{0, 12'000'000, 112'000'000, 6'000'000'000, 86'000'000, "shop.Cache.add"};
+  tree.definitions.properties[kMemoryGrowth] = to_text(growth);
+  EXPECT_EQ(findings_in(tree)[0].text,
+            "memory only grows, from 12.0 MB to 112 MB in 6.00 s: ~86.0 MB of it is held by "
+            "shop.Cache.add");
+  growth.of_region = 40'000'000;
+  tree.definitions.properties[kMemoryGrowth] = to_text(growth);
+  EXPECT_EQ(findings_in(tree)[0].text, "memory only grows, from 12.0 MB to 112 MB in 6.00 s");
+  for (const char* wrong :
+       {"", "0 1 2", "0 9 5 1 1 f", "x 1 2 3 4 f", "0 1 2 3 99999999999999999999 f"}) {
+    tree.definitions.properties[kMemoryGrowth] = wrong;
+    EXPECT_EQ(rules_in(tree), "") << wrong;
   }
 }
 

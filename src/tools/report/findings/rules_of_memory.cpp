@@ -1,0 +1,46 @@
+// Rules about memory.
+
+#include "core/memory/memory_facts.hpp"
+#include "tools/report/findings/finding.hpp"
+#include "tools/text/formatted.hpp"
+#include "tools/text/human_text.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr double kNamed = 0.5;  // of the growth: the region is its cause
+
+std::string process_of(const FoundIn& run, std::uint64_t number) {
+  const auto& groups = run.tree.definitions.groups;
+  return groups.size() > 1 && number < groups.size() ? " of " + printable(groups[number].name) : "";
+}
+
+}  // namespace
+
+void find_growing_memory(const FoundIn& run, Findings& findings) {
+  const auto& properties = run.tree.definitions.properties;
+  const auto property = properties.find(kMemoryGrowth);
+  if (property == properties.end()) return;
+  const MemoryGrowth growth = memory_growth(property->second);
+  if (growth.to <= growth.from) return;
+  const auto whole = static_cast<double>(growth.to - growth.from);
+  const auto of_region = static_cast<double>(growth.of_region);
+  std::string text =
+      formatted("memory{} only grows, from {} to {} in {}", process_of(run, growth.process),
+                bytes(growth.from), bytes(growth.to),
+                duration(static_cast<double>(growth.time) * 1e-9, run.terminal, " "));
+  if (!growth.region.empty() && of_region >= kNamed * whole) {
+    text +=
+        formatted(": ~{} of it is held by {}", bytes(growth.of_region), printable(growth.region));
+  }
+  findings.push_back({"growing-memory",
+                      std::move(text),
+                      "report --memory",
+                      0,
+                      {{"from_bytes", static_cast<double>(growth.from)},
+                       {"to_bytes", static_cast<double>(growth.to)},
+                       {"of_region_bytes", of_region}}});
+}
+
+}  // namespace timeloom::tools
