@@ -1,5 +1,7 @@
 // Rules about memory.
 
+#include <algorithm>
+
 #include "core/memory/memory_facts.hpp"
 #include "tools/report/findings/finding.hpp"
 #include "tools/text/formatted.hpp"
@@ -25,14 +27,14 @@ void find_growing_memory(const FoundIn& run, Findings& findings) {
   const MemoryGrowth growth = memory_growth(property->second);
   if (growth.to <= growth.from) return;
   const auto whole = static_cast<double>(growth.to - growth.from);
-  const auto of_region = static_cast<double>(growth.of_region);
+  const auto of_region = std::min(static_cast<double>(growth.of_region), whole);
   std::string text =
       formatted("memory{} only grows, from {} to {} in {}", process_of(run, growth.process),
                 bytes(growth.from), bytes(growth.to),
                 duration(static_cast<double>(growth.time) * 1e-9, run.terminal, " "));
   if (!growth.region.empty() && of_region >= kNamed * whole) {
     text +=
-        formatted(": ~{} of it is held by {}", bytes(growth.of_region), printable(growth.region));
+        formatted(": ~{} of it is held by {}", bytes(static_cast<std::uint64_t>(of_region)), printable(growth.region));
   }
   findings.push_back({"growing-memory",
                       std::move(text),
