@@ -1,5 +1,6 @@
 """Runs programs of several processes, and shows the run as its users see it."""
 
+import collections
 import json
 import subprocess
 import sys
@@ -33,14 +34,21 @@ class Run:
         self.info = json.loads(done.stdout)
         self.groups = self.info["groups"]
         self.names = [group["name"] for group in self.groups]
+        self._read = None
 
     def visits(self, region):
         """Visits of a region in each process."""
+        when = (self.directory / "profile.cubex").stat().st_mtime_ns
+        if self._read != when:
+            self._read, self._visits = when, self._read_visits()
+        return [visits[region] for visits in self._visits]
+
+    def _read_visits(self):
         profile = Profile(self.directory)
-        counts = [0] * len(self.groups)
+        visits = [collections.Counter() for _ in self.groups]
         for location in profile.locations:
-            counts[location["group"]] += visits_by_region(profile, location).get(region, 0)
-        return counts
+            visits[location["group"]].update(visits_by_region(profile, location))
+        return visits
 
     @property
     def ending(self):
