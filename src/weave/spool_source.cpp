@@ -59,6 +59,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   take_names();
   set_clock();
   add_gpus();
+  add_memory_curves();
   add_locations();
   if (has_aliases_) add_aliases();
   add_memory();
@@ -261,6 +262,7 @@ void SpoolSource::add_locations() {
     if (dense) process.first_location = LocationId{definitions_.locations.size()};
     for (const std::uint32_t index : process.locations) add_location(process, index);
     add_gpu_locations(process);
+    add_memory_location(process);
     add_members(process, room);
     add_markers(process);
   }
@@ -289,7 +291,7 @@ void SpoolSource::add_aliases() {
     const auto& threads = process.reader->definitions().threads;
     const bool pthreads = has_pthreads(process.reader->definitions());
     for (const std::uint32_t index : process.locations) {
-      if (index >= process.first_gpu_location) break;
+      if (process.is_added(index)) break;
       const auto thread = threads.find(index);
       if (thread != threads.end() && thread->second.owner) continue;
       const auto found = std::ranges::lower_bound(definitions_.locations,
@@ -331,7 +333,7 @@ void SpoolSource::add_tasks() {
     if (process.is_converted()) continue;
     const auto& threads = process.reader->definitions().threads;
     for (const std::uint32_t index : process.locations) {
-      if (index >= process.first_gpu_location) break;
+      if (process.is_added(index)) break;
       const auto thread = threads.find(index);
       if (thread != threads.end() && thread->second.owner) continue;  // added with its thread
       const std::uint64_t bytes = process.reader->bytes(index);
@@ -393,6 +395,7 @@ void SpoolSource::replay(std::span<RunSink* const> sinks, unsigned threads) {
                        [&](std::size_t i) { replay_thread(tasks_[i], all); });
   for_each_in_parallel(processes_.size(), threads,
                        [&](std::size_t i) { replay_gpu(processes_[i], all); });
+  for (const Process& process : processes_) replay_memory(process, all);
   add_properties();
   if (with_metrics) totals.add_to(definitions_.properties);
   messages.add(messages_);

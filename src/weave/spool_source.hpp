@@ -165,6 +165,9 @@ class SpoolSource : public RunSource {
   void add_gpu_locations(Process& process);
   void add_gpu_properties();
   void add_memory();
+  void add_memory_curves();
+  void add_memory_location(Process& process);
+  void replay_memory(const Process& process, std::span<RunSink* const> sinks);
   void add_memory_of(const Process& process);
   // `end`: of the process. `most`: becomes the growth of this process if it has grown more.
   void add_growth_of(const Process& process, std::uint64_t end, MemoryGrowth& most);

@@ -7,6 +7,7 @@
 // for tracks that did not fit. Throws Error, as the sinks do.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -39,8 +40,13 @@ struct WovenProcess {
   LocationId first_location{};               // of a dense range of ids in the run
   std::unique_ptr<const GpuTimeline> gpu{};  // null: the process used none
   spool::WaitData waits{};                   // looks at waiting threads
+  std::vector<Event> memory_curve{};         // empty: memory was not recorded
   // Indices behind the threads and tracks: the queues of `gpu`, then its native threads.
   std::uint32_t first_gpu_location = UINT32_MAX;
+  std::uint32_t memory_location = UINT32_MAX;  // behind them all
+  bool is_added(std::uint32_t location) const noexcept {
+    return location >= std::min(first_gpu_location, memory_location);
+  }
 };
 
 // The id in the run of a thread or track of the process; undefined: no such index.

@@ -296,3 +296,38 @@ def test_memory_that_only_grows_is_a_finding(timeloom, mode):
     assert finding["text"].startswith("memory only grows, from ") and "is held by __main__.remember" in finding["text"]
     assert finding["evidence"]["to_bytes"] - finding["evidence"]["from_bytes"] == pytest.approx(70_000_000, rel=0.25)
     assert not json.loads(timeloom("report", "--json", "steady").stdout)["findings"]
+
+
+def test_trace_has_the_bytes_that_each_process_holds_over_time(timeloom):
+    """On a location of its own, which is not a thread; the largest value is the peak."""
+    Path("forks.py").write_text("""
+import os
+def more():
+    return bytearray(20_000_000)
+block = bytearray(30_000_000)
+if os.fork() == 0:
+    more()
+else:
+    os.wait()
+""")
+    timeloom("run", "--quiet", "--memory", "-o", "run", "forks.py")
+    report = json.loads(timeloom("report", "--memory", "--json", "run").stdout)
+    rows = json.loads(timeloom("convert", "run", "--to", "json", "--events", "-o", "-").stdout)
+    values = {}
+    for row in rows:
+        if row["thread"] == "Process memory usage":
+            assert (row["event"], row["name"]) == ("metric", "Process memory usage")
+            values.setdefault(row["process"], []).append((row["time_ns"], row["number"]))
+    assert len(values) == len(report["processes"]) == 2
+    for process in report["processes"]:
+        curve = values[process["name"]]
+        assert curve == sorted(curve, key=lambda one: one[0])
+        assert (curve[0][1], max(value for _, value in curve), curve[-1][1]) == (
+            process["start_bytes"], process["peak_bytes"], process["end_bytes"])
+    assert json.loads(timeloom("info", "--json", "run").stdout)["threads"] == 2
+
+
+def test_profile_has_no_location_of_memory(timeloom):
+    Path("growing.py").write_text(GROWING)
+    timeloom("run", "--quiet", "--memory", "--profile", "-o", "run", "growing.py", "1", "1")
+    assert [one["name"] for one in json.loads(timeloom("info", "--json", "run").stdout)["locations"]] == ["MainThread"]

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "weave/memory/memory_amounts.hpp"
+#include "weave/memory/memory_curve.hpp"
 #include "weave/memory/memory_growth.hpp"
 #include "weave/spool_source.hpp"
 
@@ -84,6 +85,55 @@ void SpoolSource::add_growth_of(const Process& process, std::uint64_t end, Memor
   const spool::MemoryAmounts& path = data.paths[found->path];
   if (found->path < spool::kFirstMemoryPath || path.region == spool::kMemoryThread) return;
   most.region = definitions_.regions[process.ids.regions[path.region]].name;
+}
+
+// Of processes that have a trace.
+void SpoolSource::add_memory_curves() {
+  const auto has_trace = [](const Process& process) {
+    return std::ranges::all_of(process.profiles.profiles, &spool::ProfileData::continues);
+  };
+  const auto has_curve = [&](const Process& process) {
+    return !process.memory.paths.empty() && has_trace(process);
+  };
+  if (std::ranges::none_of(processes_, has_curve)) return;
+  Metric metric;
+  metric.name = kProcessMemory;
+  metric.description = "bytes that the process has allocated and not freed";
+  metric.unit = "bytes";
+  metric.type = MetricValueType::kUint64;
+  metric.source = MetricSource::kOther;
+  metric.mode = MetricMode::kAbsoluteNext;
+  definitions_.metrics.push_back(std::move(metric));
+  const MetricId id{static_cast<std::uint32_t>(definitions_.metrics.size() - 1)};
+  for (Process& process : processes_) {
+    if (!has_curve(process)) continue;
+    process.memory_curve =
+        memory_curve(process.memory, process.clock, process.begin, process.end, id);
+  }
+}
+
+void SpoolSource::add_memory_location(Process& process) {
+  if (process.memory_curve.empty()) return;
+  process.memory_location = process.locations.back() + 1;
+  process.locations.push_back(process.memory_location);
+  Location location;
+  location.id = location_id(process, process.memory_location);
+  location.group = process.group;
+  location.name = kProcessMemory;
+  location.type = LocationType::kMetric;
+  definitions_.locations.push_back(std::move(location));
+}
+
+void SpoolSource::replay_memory(const Process& process, std::span<RunSink* const> sinks) {
+  if (process.memory_curve.empty()) return;
+  const LocationId id = location_id(process, process.memory_location);
+  const auto location = std::ranges::lower_bound(definitions_.locations, id, {}, &Location::id);
+  for (RunSink* const sink : sinks) {
+    const std::unique_ptr<LocationSink> into = sink->open_location(*location);
+    into->consume(process.memory_curve);
+    into->finish();
+  }
+  events_ += process.memory_curve.size();
 }
 
 void SpoolSource::add_memory() {

@@ -193,7 +193,8 @@ bool SpoolSource::is_whole_rank(const Process& process) const {
 
 bool SpoolSource::can_be_converted() const {
   return !profile_mode_ && !packed_ && !members_unknown_ && !processes_.front().gpu &&
-         !has_teams(definitions_) && is_whole_rank(processes_.front());
+         processes_.front().memory_curve.empty() && !has_teams(definitions_) &&
+         is_whole_rank(processes_.front());
 }
 
 RankResult SpoolSource::rank_result() const {

@@ -33,8 +33,8 @@ void find_growing_memory(const FoundIn& run, Findings& findings) {
                 bytes(growth.from), bytes(growth.to),
                 duration(static_cast<double>(growth.time) * 1e-9, run.terminal, " "));
   if (!growth.region.empty() && of_region >= kNamed * whole) {
-    text +=
-        formatted(": ~{} of it is held by {}", bytes(static_cast<std::uint64_t>(of_region)), printable(growth.region));
+    text += formatted(": ~{} of it is held by {}", bytes(static_cast<std::uint64_t>(of_region)),
+                      printable(growth.region));
   }
   findings.push_back({"growing-memory",
                       std::move(text),

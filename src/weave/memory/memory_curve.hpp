@@ -1,0 +1,23 @@
+// The bytes that a process holds over time, as events of a metric on a location of its own.
+//
+// A pure function, for any thread. Throws std::bad_alloc.
+#pragma once
+
+#include <vector>
+
+#include "core/event.hpp"
+#include "core/ids.hpp"
+#include "spool/memory_reader.hpp"
+#include "weave/process_clock.hpp"
+
+namespace timeloom::weave {
+
+// Of the metric and of its location, as in Score-P.
+inline constexpr char kProcessMemory[] = "Process memory usage";
+
+// From each of 32,768 groups of records the largest value and the last one; the peak is among them.
+// Times lie from `begin` to `end`.
+std::vector<Event> memory_curve(const spool::MemoryData& data, const ProcessClock& clock,
+                                Timestamp begin, Timestamp end, MetricId metric);
+
+}  // namespace timeloom::weave
