@@ -139,12 +139,15 @@ class Profile:
         rows = {one["unique"]: self._rows(number, one) for number, one in enumerate(self.metrics)}
         core = [rows.pop(name) for name in ("visits", "time", "min_time", "max_time")]
         for cnode, node in enumerate(self._node_of):
-            for column, location in enumerate(self.locations):
-                (visits,), *times = (table[cnode][column] for table in core)
-                if node is not None and (visits or times[0][0]):
+            if node is None:
+                continue
+            visits, *all_times = (table[cnode] for table in core)
+            for column, ((count,), (inclusive,)) in enumerate(zip(visits, all_times[0])):
+                if count or inclusive:
                     # Without a visit, shortest and longest are undefined.
-                    nanoseconds = [round(time * 1e9) if abs(time) < 1e300 else None for (time,) in times]
-                    location["cells"][node] = (visits, *nanoseconds)
+                    times = [times[column][0] for times in all_times]
+                    nanoseconds = [round(time * 1e9) if abs(time) < 1e300 else None for time in times]
+                    self.locations[column]["cells"][node] = (count, *nanoseconds)
         for metric in self.metrics[4:]:
             read = self._read_samples if metric["set"] else self._read_counters
             read(metric, rows[metric["unique"]])
@@ -160,6 +163,8 @@ class Profile:
             children = [rows[child] for child in self._children[cnode] if child in rows]
             key = (metric["name"], metric["set"], self._node_of[cnode])
             for column, (value,) in enumerate(row):
+                if not value:
+                    continue
                 below = sum(child[column][0] for child in children) if metric["kind"] == "INCLUSIVE" else 0
                 if value - below >= 1:
                     samples = self.locations[column]["samples"]
