@@ -331,3 +331,23 @@ def test_profile_has_no_location_of_memory(timeloom):
     Path("growing.py").write_text(GROWING)
     timeloom("run", "--quiet", "--memory", "--profile", "-o", "run", "growing.py", "1", "1")
     assert [one["name"] for one in json.loads(timeloom("info", "--json", "run").stdout)["locations"]] == ["MainThread"]
+
+
+def test_share_of_temporary_blocks(timeloom):
+    Path("brief.py").write_text("""
+def scratch():
+    for _ in range(400): bytearray(200_000)
+def keep():
+    return [bytearray(200_000) for _ in range(100)]
+scratch()
+kept = keep()
+""")
+    timeloom("run", "--quiet", "--memory", "-o", "run", "brief.py")
+    report = json.loads(timeloom("report", "--memory", "--json", "run").stdout)
+    scratch, keep = path_of(report, "scratch"), path_of(report, "keep")
+    error = scratch["temporary"]["error_bytes"]
+    assert scratch["temporary"]["bytes"] == pytest.approx(scratch["allocated_bytes"], abs=5 * error)
+    assert keep["temporary"] == {"bytes": 0, "blocks": 0, "error_bytes": 0}
+    (line,) = [line for line in timeloom("report", "--memory", "run", COLUMNS="80").stdout.splitlines()
+               if line.endswith(".scratch  < __main__.<module>") and "400" in line]
+    assert "~" in line and "< 1 ms" in timeloom("report", "--memory", "run").stdout

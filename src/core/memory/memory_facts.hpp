@@ -17,6 +17,7 @@ inline constexpr char kBytesAllocated[] = "allocation_size";  // the names of Sc
 inline constexpr char kBytesFreed[] = "deallocation_size";
 inline constexpr char kBytesHeld[] = "bytes_leaked";  // at the end
 inline constexpr char kBytesAtPeak[] = "bytes_at_peak";
+inline constexpr char kBytesTemporary[] = "bytes_temporary";  // freed within 1 ms
 
 struct ProcessMemory {
   std::uint64_t interval = 0;  // mean bytes between two sampled ones

@@ -43,6 +43,12 @@ class TreePaths {
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> children_;
 };
 
+// For how many bytes a sampled block counts.
+double bytes_of(const spool::MemoryBlock& birth, std::uint64_t interval) {
+  const double chance = birth.is_whole() ? 1 : spool::sampling_chance(birth.bytes, interval);
+  return static_cast<double>(birth.bytes) / chance;
+}
+
 MetricId add_metric(CallTree& tree, const char* name) {
   auto& metrics = tree.definitions.metrics;
   Metric metric;
@@ -65,10 +71,24 @@ std::vector<MetricStatistics> held_after(const spool::MemoryData& data, std::uin
   for (std::uint64_t i = 0; i < length; ++i) {
     const spool::MemoryBlock& block = data.blocks[i];
     if (block.is_death() || dead[i] || block.bytes == 0) continue;
-    const double chance = block.is_whole() ? 1 : spool::sampling_chance(block.bytes, data.interval);
-    held[block.number()].add_value(static_cast<double>(block.bytes) / chance);
+    held[block.number()].add_value(bytes_of(block, data.interval));
   }
   return held;
+}
+
+std::vector<MetricStatistics> temporary_blocks(const spool::MemoryData& data,
+                                               const ProcessClock& clock) {
+  constexpr std::uint64_t kMillisecond = 1'000'000;
+  const auto time = [&](std::uint64_t at) { return timeloom::ticks(clock.to_time(at)); };
+  std::vector<MetricStatistics> sums(data.paths.size());
+  for (const spool::MemoryBlock& death : data.blocks) {
+    if (!death.is_death()) continue;
+    const spool::MemoryBlock& birth = data.blocks[death.number()];
+    if (birth.is_death() || birth.bytes == 0) continue;
+    if (time(death.ticks) > time(birth.ticks) + kMillisecond) continue;
+    sums[birth.number()].add_value(bytes_of(birth, data.interval));
+  }
+  return sums;
 }
 
 void add_memory(CallTree& tree, const std::vector<MemoryOfPath>& paths) {
@@ -77,7 +97,8 @@ void add_memory(CallTree& tree, const std::vector<MemoryOfPath>& paths) {
       {kBytesAllocated, &MemoryOfPath::allocated},
       {kBytesFreed, &MemoryOfPath::freed},
       {kBytesAtPeak, &MemoryOfPath::at_peak},
-      {kBytesHeld, &MemoryOfPath::at_end}};
+      {kBytesHeld, &MemoryOfPath::at_end},
+      {kBytesTemporary, &MemoryOfPath::temporary}};
   for (const auto& [name, member] : metrics) {
     const MetricId metric = add_metric(tree, name);
     std::map<std::pair<LocationId, NodeId>, MetricStatistics> sums;

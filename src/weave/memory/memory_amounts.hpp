@@ -12,6 +12,7 @@
 #include "core/memory/memory_facts.hpp"
 #include "profile/call_tree.hpp"
 #include "spool/memory_reader.hpp"
+#include "weave/process_clock.hpp"
 
 namespace timeloom::weave {
 
@@ -20,13 +21,17 @@ struct MemoryOfPath {
   LocationId location;
   std::size_t parent = 0;  // its number among all paths, before this one
   RegionId region;         // undefined: outside all regions
-  profile::MetricStatistics allocated, freed, at_peak, at_end;
+  profile::MetricStatistics allocated, freed, at_peak, at_end, temporary;
 };
 
 // What the sampled blocks of each path come to, of those that live after the first `length`
 // records. A block counts for as many bytes as it stands for.
 std::vector<profile::MetricStatistics> held_after(const spool::MemoryData& data,
                                                   std::uint64_t length);
+
+// The same of those that were freed within a millisecond.
+std::vector<profile::MetricStatistics> temporary_blocks(const spool::MemoryData& data,
+                                                        const ProcessClock& clock);
 
 // Adds the values of their metrics to the tree. A path that is not in the tree counts for the
 // longest part of it that is.

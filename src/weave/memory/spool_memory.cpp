@@ -43,6 +43,7 @@ void SpoolSource::add_memory_of(const Process& process) {
   const spool::MemoryData& data = process.memory;
   const auto at_peak = held_after(data, data.peak_blocks);
   const auto at_end = held_after(data, data.blocks.size());
+  const auto temporary = temporary_blocks(data, process.clock);
   ProcessMemory facts;
   std::vector<MemoryOfPath> paths(data.paths.size());
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -57,6 +58,7 @@ void SpoolSource::add_memory_of(const Process& process) {
     path.freed = counted(from.frees, from.freed, 0);
     path.at_peak = at_peak[i];
     path.at_end = at_end[i];
+    path.temporary = temporary[i];
     if (path.region.defined()) continue;
     add_apart(i == spool::kMemoryOwn ? facts.own : facts.other, from, path);
   }

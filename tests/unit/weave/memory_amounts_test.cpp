@@ -30,6 +30,21 @@ TEST(MemoryAmounts, BlocksCountUntilTheirDeath) {
   EXPECT_EQ(at_end[2].count, 1u);
 }
 
+TEST(MemoryAmounts, BlocksThatAreFreedWithinAMillisecondAreTemporary) {
+  spool::MemoryData data;
+  data.interval = 1;
+  data.paths.resize(4);
+  data.blocks = {{10, 2 | kWhole, 500, 500},
+                 {20, 3 | kWhole, 700, 1200},
+                 {1'000'010, 0 | kDeath, 500, 700},
+                 {1'000'021, 1 | kDeath, 700, 0}};
+  const ProcessClock clock{os::ClockSource::kMonotonic, {}};
+  const auto sums = temporary_blocks(data, clock);
+  EXPECT_EQ(sums[2].count, 1u);
+  EXPECT_DOUBLE_EQ(sums[2].sum, 500);
+  EXPECT_EQ(sums[3].count, 0u);
+}
+
 // The tree has main and main/solve; paths go through other regions as well.
 TEST(MemoryAmounts, PathsCountForTheirLongestPartInTheTree) {
   profile::CallTree tree;
@@ -39,16 +54,16 @@ TEST(MemoryAmounts, PathsCountForTheirLongestPartInTheTree) {
   std::vector<MemoryOfPath> paths(6);
   const auto path = [&](std::size_t number, std::size_t parent, std::uint32_t region,
                         double bytes) {
-    paths[number] = {LocationId{0}, parent, RegionId{region}, value(bytes), {}, {}, {}};
+    paths[number] = {LocationId{0}, parent, RegionId{region}, value(bytes), {}, {}, {}, {}};
   };
-  paths[0] = {LocationId{0}, 0, RegionId{}, value(1), {}, {}, {}};  // the thread
+  paths[0] = {LocationId{0}, 0, RegionId{}, value(1), {}, {}, {}, {}};  // the thread
   path(1, 0, 5, 2);
   path(2, 1, 6, 4);
   path(3, 2, 7, 8);
   path(4, 3, 6, 16);  // inside a region that is not there
   path(5, 0, 6, 32);  // not even the first one
   add_memory(tree, paths);
-  ASSERT_EQ(tree.definitions.metrics.size(), 4u);
+  ASSERT_EQ(tree.definitions.metrics.size(), 5u);
   ASSERT_EQ(tree.locations[0].metrics.size(), 2u);
   EXPECT_EQ(tree.locations[0].metrics[0].statistics.sum, 2);
   EXPECT_EQ(tree.locations[0].metrics[1].statistics.sum, 4 + 8 + 16);

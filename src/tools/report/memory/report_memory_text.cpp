@@ -142,17 +142,27 @@ class MemoryWriter {
 
   void allocated(std::size_t rows) {
     Table table(terminal_, 2, "allocates most");
+    const bool temporary = sum(&MemoryRow::temporary) > 0;
     for (const char* heading : {"share", "bytes", "times"}) table.add_column(heading);
+    if (temporary) table.add_column("< 1 ms");
     const double all = sum(&MemoryRow::allocated);
     for (const MemoryRow* row : largest(&MemoryRow::allocated, rows)) {
       TableRow shown;
       shown.cells = {percent(all == 0 ? 0 : row->allocated.sum / all),
                      bytes(whole(row->allocated.sum)),
                      short_count(static_cast<std::int64_t>(row->allocated.count))};
+      if (temporary) shown.cells.push_back(temporary_share(*row));
       shown.name = printable(short_path(tree_, *row));
       table.add_row(std::move(shown));
     }
     table.write(output_);
+  }
+
+  // Of the bytes that were allocated. Nothing: fewer sampled blocks than tell it.
+  static std::string temporary_share(const MemoryRow& row) {
+    constexpr std::uint64_t kLeastBlocks = 10;
+    if (row.temporary.count < kLeastBlocks) return "";
+    return "~" + percent(std::min(1.0, row.temporary.sum / row.allocated.sum));
   }
 
   const MemoryFacts& facts_;
@@ -223,7 +233,8 @@ void write_memory_json(const MemoryFacts& facts, const CallTree& tree, Output& o
                             {"frees", row.freed.count},
                             {"freed_bytes", whole(row.freed.sum)},
                             {"at_peak", held_json(row.at_peak, facts.interval())},
-                            {"at_end", held_json(row.at_end, facts.interval())}});
+                            {"at_end", held_json(row.at_end, facts.interval())},
+                            {"temporary", held_json(row.temporary, facts.interval())}});
   }
   all["losses"] = facts_of(tree.definitions).losses;
   output.write(json_text(all, 2) + "\n");
