@@ -115,3 +115,8 @@ const COLLECTIVES = [
 
 /** The name of a collective operation by its number in OTF2. */
 export const collectiveName = (kind: number): string => COLLECTIVES[kind] ?? `operation ${kind}`;
+
+/** A value of a counter with its unit: "1,204 items", "110 MB". */
+export function measuredText(value: number, unit: string): string {
+  return unit === "bytes" && value >= 0 ? bytes(value) : `${valueText(value)} ${unit}`.trimEnd();
+}

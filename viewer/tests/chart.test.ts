@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Values } from "../src/model";
 import { bandsOf, extremes, measuredAt } from "../src/timeline/chart";
-import { valueText } from "../src/format";
+import { measuredText, valueText } from "../src/format";
 import { LaneBuilder } from "../src/source/lane";
 import { linksOf, MemorySource } from "../src/source/memory";
 import { MetricValues } from "../src/source/series";
@@ -23,6 +23,7 @@ test("a value stays until the next, the last until the end, and steps are lines"
   assert.deepEqual(extremes(valuesOf([10, 3], [50, 10], [90, 20]), { begin: 20, end: 60 }), [3, 10]);
   assert.deepEqual(columns(valuesOf([10, 5]), range, 10, 11, 10)[1], [6, 6]);
   assert.deepEqual([valueText(1234567), valueText(-5), valueText(0.123456789)], ["1,234,567", "−5", "0.123457"]);
+  assert.deepEqual([measuredText(110e6, "bytes"), measuredText(1234, "items"), measuredText(7, "")], ["110 MB", "1,234 items", "7"]);
 });
 
 test("before its first value a counter has neither a band nor extremes", () => {

@@ -1,5 +1,5 @@
 // The text beside the pointer.
-import { bytes, collectiveName, count, duration, fileAndLine, percent, valueText } from "../format";
+import { bytes, collectiveName, count, duration, fileAndLine, measuredText, percent } from "../format";
 import { type CallDetails, nameOfLocation, type Run } from "../model";
 import type { Measured } from "../timeline/chart";
 import type { Hit } from "../timeline/hit";
@@ -52,7 +52,7 @@ function ValueWords({ hit, measured: { min, mean, max }, run }: { hit: Hit; meas
   return (
     <>
       <b>{name}</b>
-      <div>{min === max ? valueText(max) : `${valueText(min)} to ${valueText(max)}, mean ${valueText(mean)}`} {unit}</div>
+      <div>{min === max ? measuredText(max, unit) : `${measuredText(min, unit)} to ${measuredText(max, unit)}, mean ${measuredText(mean, unit)}`}</div>
       {description && <div class="faint">{description}</div>}
     </>
   );

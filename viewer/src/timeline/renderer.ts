@@ -1,6 +1,6 @@
 // The picture of the rows: pixels of tiles and calls, then names on top.
 import { blend, pixel, type Pixel, type Theme, textOver, waitingColour } from "../colour";
-import { shortName, valueText } from "../format";
+import { measuredText, shortName, valueText } from "../format";
 import { COLUMNS, NONE, type Run, type TileKey } from "../model";
 import { importsOf } from "./activity";
 import type { Cache, Piece } from "./cache";
@@ -206,11 +206,11 @@ export class Renderer {
         this.recorder.run(x / ratio, (top + edge + band.top) / ratio, 1 / ratio, (band.bottom - band.top + 2) / ratio, bandColour(theme));
         this.recorder.run(x / ratio, (top + edge + band.mean) / ratio, 1 / ratio, 2 / ratio, pixel(theme.accent));
       });
-      const [least, most] = seen;
+      const [least, most] = seen, { unit } = this.run.metrics[row.metric];
       const words: [number, number][] = least === most ? [[most, top + height / 2]] : [[most, top + edge + 5 * ratio], [least, bottom - edge - 5 * ratio]];
       for (const [value, y] of words) {
         labels.push(() => {
-          const text = valueText(value), wide = context.measureText(text).width + 6 * ratio;
+          const text = unit === "bytes" ? measuredText(value, unit) : valueText(value), wide = context.measureText(text).width + 6 * ratio;
           context.fillStyle = theme.track;
           context.fillRect(2 * ratio, y - 7 * ratio, wide, 14 * ratio);
           context.fillStyle = theme.text;
