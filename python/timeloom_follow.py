@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Literal
 
-    _Role = Literal["worker", "server", "rank", "program"]
+    _Role = Literal["worker", "server", "spark", "daemon", "rank", "program"]
 
 _VARIABLE, _RUN_ID = "TIMELOOM_PARENT", "TIMELOOM_RUN_ID"
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
@@ -23,9 +23,11 @@ _HELPERS = (
     "resource_tracker import main", "backend.resource_tracker", "/ray/_private/log_monitor.py",
     "/ray/_private/runtime_env/agent/main.py", "/ray/_private/workers/setup_worker.py",
     "/ray/autoscaler/_private/monitor.py", "/ray/dashboard/agent.py", "/ray/dashboard/dashboard.py",
+    "/find_spark_home.py",
 )  # fmt: skip
 _SERVERS = ("multiprocessing.forkserver import main",)
 _WORKERS = ("multiprocessing.spawn import spawn_main", "backend.popen_loky", _RAY)
+_SPARK_WORKER, _SPARK_DAEMON = "pyspark.worker", "pyspark.daemon"
 _OWN_DOORS = ("timeloom", "scorep", "omnitrace", "rocprofsys")  # these start their own run
 _TAKE_VALUES = ("-X", "-W", "--check-hash-based-pycs")  # flags of the interpreter
 _MOST = 1 << 20  # bytes read to find a setting
@@ -45,11 +47,23 @@ def _is_own_door(words: list[str]) -> bool:
     return word.endswith("/__main__.py") and os.path.realpath(word) in paths
 
 
+def _spark_role(words: list[str]) -> "_Role | None":
+    """Return the purpose of a Python that Spark has started by ``-m MODULE [pyspark.worker]``.
+
+    The module is one of the user's if spark.python.daemon.module names it: it forks the workers as pyspark's does.
+    """
+    at = words.index("-m") + 1 if "-m" in words[:-1] else len(words)
+    module, worker = (words[at : at + 2] + ["", ""])[:2]
+    if module == _SPARK_WORKER:
+        return "spark"
+    return "daemon" if module == _SPARK_DAEMON or worker == _SPARK_WORKER else None
+
+
 def role_of(words: list[str]) -> "_Role | None":
     """Return the purpose of a Python with this command line.
 
-    "worker" or "server" of multiprocessing and the like, "rank" if MPI_Comm_spawn has started it, "program" for
-    anything else, None if there is nothing to measure.
+    "worker" or "server" of multiprocessing and the like, "spark" or "daemon" of Spark, "rank" if MPI_Comm_spawn has
+    started it, "program" for anything else, None if there is nothing to measure.
     """
     text = " ".join(words)
     if _is_own_door(words) or any(mark in text for mark in _HELPERS):
@@ -60,7 +74,7 @@ def role_of(words: list[str]) -> "_Role | None":
         return "server"
     if "--multiprocessing-fork" in words or any(mark in text for mark in _WORKERS):
         return "worker"
-    return "program"
+    return _spark_role(words) or "program"
 
 
 def records_of(parent: str) -> "list[bytes] | None":

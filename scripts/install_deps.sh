@@ -4,7 +4,7 @@
 #
 # usage: scripts/install_deps.sh [GROUP]...
 #
-# Groups: build, check, test, lint, fuzz, bench, readers, which are taken without one; mpi, cluster, debian, release, viewer.
+# Groups: build, check, test, lint, fuzz, bench, readers, which are taken without one; mpi, cluster, debian, engines, release, viewer.
 set -euf
 
 # Groups, package, purpose. Of alternatives (a|b) one is sufficient, and the first that Debian has
@@ -53,6 +53,7 @@ fuzz         clang|clang-[0-9][0-9]            # libFuzzer (make test-fuzz)
 fuzz         libclang-rt-dev|libclang-rt-[0-9][0-9]-dev  # libFuzzer and the sanitizers of clang
 fuzz         libomp-dev|libomp-14-dev  # LLVM's runtime of OpenMP, which clang's code is tested with
 test,bench   libbenchmark-dev     # the C++ benchmarks (bench/core), which make build compiles, too
+engines      openjdk-17-jre-headless|openjdk-21-jre-headless|default-jre-headless  # Spark runs in it
 debian       debootstrap          # another Debian in a chroot (scripts/test/test_in_debian.sh)
 release      g++-aarch64-linux-gnu  # wheels for arm64 (make wheels)
 release      googletest           # its source, for the C++ tests on arm64

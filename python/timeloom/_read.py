@@ -84,10 +84,11 @@ class Run:
         return facts
 
     def tasks(self) -> list[dict[str, Any]]:
-        """The tasks of engines (Dask, Ray, pools), in order of their starts, each run of one a dict.
+        """The tasks of engines (Dask, Ray, Spark, pools), in order of their starts, each run of one a dict.
 
         ``key``, ``prefix``, ``worker``, ``thread``, ``start_s`` and ``end_s`` (seconds after the start of the run),
-        and ``queued_s``, the time in the queue, if the engine lets it be known (else None).
+        and ``queued_s``, the time in the queue, if the engine lets it be known (else None). Tasks of Spark have also
+        ``stage``, ``partition`` and ``attempt``.
         Reads the trace; raises Error for a run without one.
         """
         from timeloom._engines._tasks import tasks_in

@@ -1,4 +1,4 @@
-"""Runs the tests of engines that `make test` does not have: Ray and Celery.
+"""Runs the tests of engines that `make test` does not have: Ray, Spark and Celery.
 
 usage: python3 -m scripts.test.test_engines [arguments of pytest]
 

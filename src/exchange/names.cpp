@@ -39,8 +39,7 @@ std::string_view name_of(Category category) {
 }
 
 std::string_view parameter_name(const Parameter& parameter) {
-  if (parameter.name == kKeyParameter) return "task key";
-  if (parameter.name == kQueuedParameter) return "task queued ns";
+  if (tells_of_task(parameter)) return task_parameter_text(parameter);
   return parameter.splits_call_paths() ? std::string_view(parameter.name) : "task";
 }
 

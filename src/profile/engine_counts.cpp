@@ -28,6 +28,7 @@ EngineWorker named_worker(const std::string& process, const std::string& thread)
   if (process.starts_with(kRayWorker) || process.starts_with(kRayActor)) {
     return {process, kRayGroup};
   }
+  if (process.starts_with(kSparkWorker)) return {process, kSparkGroup};
   for (const std::string_view part : kThreadMarks) {
     const std::size_t at = thread.find(part);
     if (at != std::string::npos) return {thread.substr(0, at), kDaskGroup};

@@ -20,7 +20,6 @@ namespace {
 
 constexpr char kStillRunning[] = "still running";
 constexpr char kWaited[] = "ended while it waited";
-constexpr char kByEngine[] = "ended by Ray";
 constexpr char kCutOff[] = "ended before the measurement could be finished";
 
 std::string by_exit(const std::string& function, const spool::ProcessDefinitions& process) {
@@ -94,8 +93,8 @@ void SpoolSource::add_reaped() {
     if (group.ending != kCutOff || !group.creator.defined()) continue;
     if (const auto status = reaped_status(processes_[group.creator.value()], group.process_id)) {
       group.ending = ending_by_status(*status);
-    } else if (ends_by_engine(group.name)) {
-      group.ending = kByEngine;
+    } else if (const std::string_view engine = engine_that_ends(group.name); !engine.empty()) {
+      group.ending = "ended by " + std::string(engine);
     } else if (waited_at_last(*processes_[i].reader)) {
       group.ending = kWaited;
     }

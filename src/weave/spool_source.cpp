@@ -135,6 +135,7 @@ void SpoolSource::add_process(Process& process, Unifier& unifier, CodeRegions& c
                      ? name_of_plain_rank(*process.rank)
                      : name_of_mpi_rank(*process.rank, process.spawn);
   }
+  if (group.name == kSparkWorker) group.name += " " + std::to_string(++spark_workers_);
   group.ending = ending_of(from, process.running);
   definitions_.groups.push_back(std::move(group));
   if (!from.properties.contains(kProcessCost)) cost_.add_unknown();

@@ -123,8 +123,8 @@ class SpoolSource : public RunSource {
     // A child whose ending is recorded, or is the engine's, needs no other report.
     bool end_is_known() const {
       const spool::ProcessDefinitions& from = reader->definitions();
-      return group.value() != 0 &&
-             (from.ending.kind != EndingKind::kNone || ends_by_engine(from.process.name));
+      return group.value() != 0 && (from.ending.kind != EndingKind::kNone ||
+                                    !engine_that_ends(from.process.name).empty());
     }
     bool timed = false;             // start and end are its own, not the run's
     std::uint64_t first_ticks = 0;  // of start and end
@@ -229,6 +229,7 @@ class SpoolSource : public RunSource {
   bool packed_ = false;
   std::uint64_t running_ = 0;
   std::uint64_t maybe_running_ = 0;
+  std::uint64_t spark_workers_ = 0;  // numbered so far
   std::atomic<std::uint64_t> done_bytes_ = 0;
   std::atomic<std::uint64_t> events_ = 0;
   std::atomic<std::uint64_t> closed_regions_ = 0;

@@ -18,7 +18,10 @@ from archives import DEBIAN_PYTHON
 from streams import environment
 
 # Of the tasks of engines and pools: they belong to a visit, and do not divide call paths.
-KNOWN_PARAMETERS = {"timeloom::key": "task key", "timeloom::queued_ns": "task queued ns"}
+KNOWN_PARAMETERS = {
+    "timeloom::key": "task key", "timeloom::queued_ns": "task queued ns", "timeloom::stage": "task stage",
+    "timeloom::partition": "task partition", "timeloom::attempt": "task attempt",
+}  # fmt: skip
 READER = Path(__file__).with_name("foreign_reader.py")
 
 COMMON = """

@@ -8,8 +8,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _KEY, _QUEUED = "task key", "task queued ns"  # the parameters, as tables of events name them
+_NUMBERS = {"task stage": "stage", "task partition": "partition", "task attempt": "attempt"}  # of Spark
 _WORKER = "Dask worker "
-_RAY = ("Ray worker ", "Ray actor ")
+_OTHERS = ("Ray worker ", "Ray actor ", "Spark worker ")
 _MAIN = "MainThread"
 _THREADS = ("-Dask-Default-Threads", "-Dask-Actor-Threads")
 
@@ -19,7 +20,7 @@ def worker_name(process: str, thread: str) -> str:
     if process.startswith(_WORKER):
         return process.removeprefix(_WORKER)
     named = next((thread.partition(mark)[0] for mark in _THREADS if mark in thread), "")
-    if named or process.startswith(_RAY):
+    if named or process.startswith(_OTHERS):
         return named or process
     name = process.rpartition("/")[2]
     return name if thread == _MAIN else f"{name} {thread}"
@@ -30,6 +31,7 @@ def tasks_in(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     tasks: list[dict[str, Any]] = []
     entered: dict[tuple[str, str], dict[str, Any]] = {}  # the last enter on each thread
     queued: dict[tuple[str, str], float] = {}  # before the key of the task
+    numbers: dict[tuple[str, str], dict[str, int]] = {}  # as well
     running: dict[tuple[str, str], list[tuple[int, dict[str, Any]]]] = {}  # with their depths
     for event in events:
         thread = (event["process"], event["thread"])
@@ -43,11 +45,14 @@ def tasks_in(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
                 task["end_s"] = event["time_ns"] * 1e-9
         elif kind == "parameter" and event["name"] == _QUEUED:
             queued[thread] = event["number"] * 1e-9
+        elif kind == "parameter" and event["name"] in _NUMBERS:
+            numbers.setdefault(thread, {})[_NUMBERS[event["name"]]] = int(event["number"])
         elif kind == "parameter" and event["name"] == _KEY and thread in entered:
             enter = entered[thread]
             task = {
                 "key": event["text"], "prefix": enter["name"], "worker": worker_name(*thread), "thread": thread[1],
                 "start_s": enter["time_ns"] * 1e-9, "end_s": None, "queued_s": queued.pop(thread, None),
+                **numbers.pop(thread, {}),
             }  # fmt: skip
             tasks.append(task)
             running.setdefault(thread, []).append((enter["depth"], task))

@@ -11,15 +11,17 @@
 
 namespace timeloom {
 
-// The groups of regions that an engine is responsible for: Dask's distributed, Celery, Ray, and the
-// pools of Python's library, joblib and loky.
+// The groups of regions that an engine is responsible for: Dask's distributed, Celery, Ray, Spark,
+// and the pools of Python's library, joblib and loky.
 inline constexpr char kDaskGroup[] = "Dask";
 inline constexpr char kCeleryGroup[] = "Celery";
 inline constexpr char kRayGroup[] = "Ray";
+inline constexpr char kSparkGroup[] = "Spark";
 inline constexpr char kPoolGroup[] = "multiprocessing";
 inline constexpr char kJoblibGroup[] = "joblib";
 inline constexpr std::string_view kEngineGroups[] = {
-    kDaskGroup, kCeleryGroup, kRayGroup, kPoolGroup, kJoblibGroup, "concurrent.futures", "loky"};
+    kDaskGroup,   kCeleryGroup,         kRayGroup, kSparkGroup, kPoolGroup,
+    kJoblibGroup, "concurrent.futures", "loky"};
 // Values that go from memory to a worker's disk, and back.
 inline constexpr char kDaskSpill[] = "spill to disk";
 inline constexpr char kDaskUnspill[] = "read spilled";
@@ -30,8 +32,23 @@ inline constexpr char kKeyParameter[] = "timeloom::key";
 // The same for the nanoseconds from the submission of a task until it started.
 inline constexpr char kQueuedParameter[] = "timeloom::queued_ns";
 
+// The same for the numbers of a task of Spark.
+inline constexpr char kStageParameter[] = "timeloom::stage";
+inline constexpr char kPartitionParameter[] = "timeloom::partition";
+inline constexpr char kAttemptParameter[] = "timeloom::attempt";
+
+// The name of such a parameter for tables and exports; empty: it tells nothing of a task.
+inline std::string_view task_parameter_text(const Parameter& parameter) noexcept {
+  if (parameter.name == kKeyParameter) return "task key";
+  if (parameter.name == kQueuedParameter) return "task queued ns";
+  if (parameter.name == kStageParameter) return "task stage";
+  if (parameter.name == kPartitionParameter) return "task partition";
+  if (parameter.name == kAttemptParameter) return "task attempt";
+  return {};
+}
+
 inline bool tells_of_task(const Parameter& parameter) noexcept {
-  return parameter.name == kKeyParameter || parameter.name == kQueuedParameter;
+  return !task_parameter_text(parameter).empty();
 }
 
 // Whether each visit of the region is a task of an engine.
@@ -54,16 +71,21 @@ inline std::string unknown_engine_text(const std::string& engine) {
 inline constexpr char kDaskWorker[] = "Dask worker ";
 inline constexpr char kRayWorker[] = "Ray worker ";
 inline constexpr char kRayActor[] = "Ray actor ";
+// A Python worker of Spark. Weaving adds a number, in the order of their starts.
+inline constexpr char kSparkWorker[] = "Spark worker";
 // Also the name of a forked worker of multiprocessing.Pool.
 inline constexpr char kForkedWorker[] = "ForkPoolWorker-";
 
 // The file that Ray runs in its workers: their name until they have one of an engine.
 inline constexpr char kRayProgram[] = "ray/_private/workers/default_worker.py";
 
-// Whether the engine ends such processes without a word to them when their work is done.
-inline bool ends_by_engine(std::string_view process) noexcept {
-  return process.starts_with(kRayWorker) || process.starts_with(kRayActor) ||
-         process.ends_with(kRayProgram);
+// The engine that ends such processes without a word to Python when their work is done; empty:
+// none does.
+inline std::string_view engine_that_ends(std::string_view process) noexcept {
+  if (process.starts_with(kSparkWorker)) return kSparkGroup;
+  const bool of_ray = process.starts_with(kRayWorker) || process.starts_with(kRayActor) ||
+                      process.ends_with(kRayProgram);
+  return of_ray ? kRayGroup : std::string_view();
 }
 
 }  // namespace timeloom

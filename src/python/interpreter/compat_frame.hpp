@@ -46,6 +46,19 @@ inline InterpreterFrame* interpreter_frame_of(PyFrameObject* frame) noexcept {
 
 inline PyObject* globals_of(InterpreterFrame* frame) noexcept { return frame->f_globals; }
 
+// The function that a frame runs; borrowed.
+inline PyFunctionObject* function_of(InterpreterFrame* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030e0000
+  PyObject* const function = PyStackRef_AsPyObjectBorrow(frame->f_funcobj);
+#elif PY_VERSION_HEX >= 0x030c0000
+  PyObject* const function = frame->f_funcobj;
+#else
+  auto* const function = reinterpret_cast<PyObject*>(frame->f_func);
+#endif
+  const bool known = function != nullptr && PyFunction_Check(function);
+  return known ? reinterpret_cast<PyFunctionObject*>(function) : nullptr;
+}
+
 // A positional argument of a frame that has just been called, or nullptr.
 inline PyObject* local_of(InterpreterFrame* frame, int index) noexcept {
   if (index >= code_of(frame)->co_nlocalsplus) return nullptr;

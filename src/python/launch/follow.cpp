@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/engines/engine_regions.hpp"
 #include "core/error.hpp"
 #include "core/mpi/spawned.hpp"
 #include "python/interpreter/errors.hpp"
@@ -19,6 +20,7 @@
 #include "python/launch/plan/spawned_run.hpp"
 #include "python/launch/preload.hpp"
 #include "python/observe/regions/code_regions.hpp"
+#include "python/observe/regions/engine_functions.hpp"
 #include "python/session/last_fork_handler.hpp"
 #include "python/session/session.hpp"
 #include "python/session/session_window.hpp"
@@ -191,6 +193,8 @@ bool is_command_of_execnet() {
 // role is what this one was started for:
 //   worker   of multiprocessing and the like
 //   server   that forks such workers
+//   spark    of Spark, as one of its workers
+//   daemon   of Spark, that forks them
 //   rank     MPI_Comm_spawn
 //   program  anything else
 PyObject* follow(PyObject* core, PyObject* arguments) {
@@ -206,7 +210,9 @@ PyObject* follow(PyObject* core, PyObject* arguments) {
     if (!start_spawned(inheritance, spool)) return nullptr;
     Py_RETURN_NONE;
   }
-  if (std::strcmp(role, "server") == 0) {
+  const bool forks_for_spark = std::strcmp(role, "daemon") == 0;
+  if (forks_for_spark || std::strcmp(role, "spark") == 0) become_spark_worker();
+  if (forks_for_spark || std::strcmp(role, "server") == 0) {
     g_of_children = new Inheritance(inheritance);  // lives as long as the process
     record::remember_ancestors_for_children();     // the program is one
     Py_RETURN_NONE;
@@ -221,8 +227,9 @@ PyObject* follow(PyObject* core, PyObject* arguments) {
   } else if (is_command_of_execnet()) {
     name_command("execnet");
   }
-  g_on_new_code = look_for_name;
+  if (!is_spark_worker()) g_on_new_code = look_for_name;
   if (!start_followed(inheritance, spool, begun) || !finish_child_at_exit()) return nullptr;
+  if (is_spark_worker()) record::rename_process(kSparkWorker);
   Py_RETURN_NONE;
 }
 
@@ -232,7 +239,9 @@ void start_in_child_of_server() {
   const Ref parent(variables ? PyMapping_GetItemString(variables.get(), kParentVariable) : nullptr);
   if (!parent || !PyUnicode_Check(parent.get())) return;
   const std::uint64_t begun = record::process_cpu_ns();
-  if (start_followed(*g_of_children, bytes_of(parent.get()), begun)) g_of_children = nullptr;
+  if (!start_followed(*g_of_children, bytes_of(parent.get()), begun)) return;
+  g_of_children = nullptr;
+  if (is_spark_worker()) record::rename_process(kSparkWorker);
 }
 
 }  // namespace

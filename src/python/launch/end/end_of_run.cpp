@@ -15,6 +15,7 @@
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/print_line.hpp"
 #include "python/launch/end/at_exit.hpp"
+#include "python/launch/end/engine_end.hpp"
 #include "python/launch/end/other_end.hpp"
 #include "python/launch/end/summary_text.hpp"
 #include "python/launch/end/weave_process.hpp"
@@ -225,6 +226,7 @@ void finish_weave_and_report() {
   }
   SessionResult result;
   const bool finished = finish_measurement(result);
+  if (g_start->weave) end_engines();
   print_missing_mpi();
   if (finished) convert_as_rank(result);
   if (!finished && PyErr_Occurred() != nullptr) {

@@ -7,6 +7,7 @@
 #include "core/engines/engine_regions.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/python_text.hpp"
+#include "python/observe/engines/spark_tasks.hpp"
 #include "python/observe/engines/task_region.hpp"
 #include "python/observe/hooks/unobserved.hpp"
 #include "python/observe/regions/code_regions.hpp"
@@ -61,12 +62,6 @@ NamedTask celery_task(InterpreterFrame* frame) {
   PyObject* const id = argument_named(frame, "uuid");
   if (name == nullptr || id == nullptr || !PyUnicode_Check(name)) return {};
   return {utf8_text(name), text_of_key(id)};
-}
-
-// Ends with the call. Where the function itself is recorded, that is the outer region of both, and
-// its leave closes this one.
-void enter_in_call(InterpreterFrame* frame, bool recorded, EventWord word) {
-  record::enter_region(recorded ? record::user_token(word) : token_of(code_of(frame)), word);
 }
 
 using NameTask = NamedTask (*)(InterpreterFrame*);
@@ -214,6 +209,7 @@ void watch_engines() {
   watch_function("ray._private.serialization.SerializationContext.serialize", on_ray_serialize);
   watch_function("ray._private.serialization.SerializationContext.deserialize_objects",
                  on_ray_deserialize);
+  watch_spark();
   watch_function("distributed.spill.Slow.__setitem__", on_spill);
   watch_function("distributed.spill.Slow.__getitem__", on_unspill);
 }

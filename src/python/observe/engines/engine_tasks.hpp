@@ -1,5 +1,5 @@
-// Tasks of engines that run Python functions in workers: Dask's distributed, Celery, Ray, and the
-// pools of Python's library, joblib and loky.
+// Tasks of engines that run Python functions in workers: Dask's distributed, Celery, Ray, Spark,
+// and the pools of Python's library, joblib and loky.
 //
 // Each run of a task is a region on the thread that runs it, named by the prefix of its key ("inc"
 // for "inc-6fb3a1"), as on Dask's dashboard; the key is a parameter of it. The engine calls one

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/engines/engine_regions.hpp"
+#include "python/observe/regions/code_regions.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -41,6 +42,10 @@ EventWord transfer_word(const char* engine, const char* name) {
       record::region_id(engine_region(engine, name, RegionRole::kDataTransfer)));
 }
 
+void enter_in_call(InterpreterFrame* frame, bool recorded, EventWord word) {
+  record::enter_region(recorded ? record::user_token(word) : token_of(code_of(frame)), word);
+}
+
 void put_task_key(const std::string& key) {
   if (record::t_recorder->aggregates() || record::t_recorder->beyond_depth()) return;
   const std::uint64_t words[] = {
@@ -49,10 +54,12 @@ void put_task_key(const std::string& key) {
   record::t_recorder->extended(ExtendedKind::kParameterString, words);
 }
 
-void put_task_queued(std::uint64_t nanoseconds) {
+void put_task_queued(std::uint64_t nanoseconds) { put_task_number(kQueuedParameter, nanoseconds); }
+
+void put_task_number(const char* parameter, std::uint64_t number) {
   if (record::t_recorder->aggregates() || record::t_recorder->beyond_depth()) return;
   const std::uint64_t words[] = {
-      record::define_parameter(kQueuedParameter, ParameterType::kUint64).value(), nanoseconds};
+      record::define_parameter(parameter, ParameterType::kUint64).value(), number};
   record::t_recorder->extended(ExtendedKind::kParameterUint, words);
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/event_word.hpp"
-#include "python/interpreter/compat.hpp"
+#include "python/interpreter/compat_frame.hpp"
 
 namespace timeloom::python {
 
@@ -16,11 +16,17 @@ EventWord task_word(const std::string& engine, const std::string& prefix);
 // The word of a region of the engine that is not a task: values that move. Throws as task_word().
 EventWord transfer_word(const char* engine, const char* name);
 
+// Enters the region in the call that the frame is about to run, and ends with it. `recorded`: the
+// function itself is recorded; that is the outer region of both, and its leave closes this one.
+void enter_in_call(InterpreterFrame* frame, bool recorded, EventWord word);
+
 // Records the key of the task that was just entered. A profile has no place for it: there are as
 // many keys as tasks. Throws std::bad_alloc.
 void put_task_key(const std::string& key);
 // The same for the time that it has spent in the queue.
 void put_task_queued(std::uint64_t nanoseconds);
+// The same for a number of a task of Spark: kStageParameter and the like.
+void put_task_number(const char* parameter, std::uint64_t number);
 
 // Adds task_call(engine, prefix, key, function, queued) to the module: it returns a callable that
 // calls the function as a task, and adds no frame of Python. -1 on failure.

@@ -175,7 +175,7 @@ void print_decision(const Region& region, const Decision& decision) {
 }
 
 bool hides_engine(const Region& region) {
-  return !rules().engine_functions && is_of_engine(region.group) &&
+  return !rules().engine_functions && is_of_engine(region.group, region.file) &&
          !rules().filter.has_rule_for(region);
 }
 
