@@ -12,16 +12,17 @@
 namespace timeloom {
 
 // The groups of regions that an engine is responsible for: Dask's distributed, Celery, Ray, Spark,
-// and the pools of Python's library, joblib and loky.
+// PyTorch's DataLoader, and the pools of Python's library, joblib and loky.
 inline constexpr char kDaskGroup[] = "Dask";
 inline constexpr char kCeleryGroup[] = "Celery";
 inline constexpr char kRayGroup[] = "Ray";
 inline constexpr char kSparkGroup[] = "Spark";
+inline constexpr char kLoaderGroup[] = "DataLoader";
 inline constexpr char kPoolGroup[] = "multiprocessing";
 inline constexpr char kJoblibGroup[] = "joblib";
-inline constexpr std::string_view kEngineGroups[] = {
-    kDaskGroup,   kCeleryGroup,         kRayGroup, kSparkGroup, kPoolGroup,
-    kJoblibGroup, "concurrent.futures", "loky"};
+inline constexpr std::string_view kEngineGroups[] = {kDaskGroup,   kCeleryGroup,         kRayGroup,
+                                                     kSparkGroup,  kLoaderGroup,         kPoolGroup,
+                                                     kJoblibGroup, "concurrent.futures", "loky"};
 // Values that go from memory to a worker's disk, and back.
 inline constexpr char kDaskSpill[] = "spill to disk";
 inline constexpr char kDaskUnspill[] = "read spilled";

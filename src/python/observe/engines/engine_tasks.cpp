@@ -7,6 +7,7 @@
 #include "core/engines/engine_regions.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/python_text.hpp"
+#include "python/observe/engines/loader_tasks.hpp"
 #include "python/observe/engines/spark_tasks.hpp"
 #include "python/observe/engines/task_region.hpp"
 #include "python/observe/hooks/unobserved.hpp"
@@ -210,6 +211,7 @@ void watch_engines() {
   watch_function("ray._private.serialization.SerializationContext.deserialize_objects",
                  on_ray_deserialize);
   watch_spark();
+  watch_data_loader();
   watch_function("distributed.spill.Slow.__setitem__", on_spill);
   watch_function("distributed.spill.Slow.__getitem__", on_unspill);
 }
