@@ -52,8 +52,9 @@ def _spark_role(words: list[str]) -> "_Role | None":
 
     The module is one of the user's if spark.python.daemon.module names it: it forks the workers as pyspark's does.
     """
-    at = words.index("-m") + 1 if "-m" in words[:-1] else len(words)
-    module, worker = (words[at : at + 2] + ["", ""])[:2]
+    flag, module, worker = (words[1:4] + ["", "", ""])[:3]
+    if flag != "-m":
+        return None
     if module == _SPARK_WORKER:
         return "spark"
     return "daemon" if module == _SPARK_DAEMON or worker == _SPARK_WORKER else None

@@ -8,6 +8,8 @@ import pytest
 from process_runs import Run, measure  # noqa: F401
 from streams import environment
 
+import timeloom_follow
+
 pytestmark = pytest.mark.any_python
 
 WORKER = """
@@ -121,3 +123,19 @@ def test_names_that_the_locale_cannot_decode_are_bytes(tmp_path, timeloom_progra
     report = subprocess.run([timeloom_program, "report", "--json", "run"], cwd=tmp_path, capture_output=True, check=True)
     assert json.loads(report.stdout)["run"] == "run"
     assert Run(tmp_path / "run", timeloom_program).visits("__main__.f") == [1]
+
+
+@pytest.mark.parametrize(
+    ("command", "role"),
+    [
+        ("-m pyspark.daemon pyspark.worker", "daemon"),
+        ("-m pyspark.daemon", "daemon"),  # before Spark 3.4
+        ("-m own_daemon pyspark.worker", "daemon"),  # spark.python.daemon.module
+        ("-m pyspark.worker", "spark"),  # spark.python.use.daemon=false
+        ("/lib/pyspark/find_spark_home.py", None),
+        ("program.py -m pyspark.daemon", "program"),
+        ("-m pyspark.sql", "program"),
+    ],
+)
+def test_pythons_that_spark_starts(command, role):
+    assert timeloom_follow.role_of(["python3", *command.split()]) == role
