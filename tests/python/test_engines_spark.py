@@ -72,6 +72,7 @@ def run_program(directory, text, *options, **variables):
     done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=500,
                           env={**environment(), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", **variables})  # fmt: skip
     assert done.returncode == 0, done.stderr
+    assert "EOFError" not in done.stderr, done.stderr  # of a thread of pyspark that outlives the JVM
     return done.stdout, [line for line in done.stderr.splitlines() if line.startswith("timeloom")]
 
 

@@ -17,14 +17,23 @@ _WORKER_SECONDS = 5
 _MODULES = ("pyspark.core.context", "pyspark.context")  # from 4.0 on, and before
 
 
+def _context_type() -> Any:
+    return next((getattr(sys.modules[name], "SparkContext", None) for name in _MODULES if name in sys.modules), None)
+
+
 def _started_jvm() -> Any:
     """Return the Popen object of the JVM; None: this process has started none, or pyspark is of an unknown version."""
-    for name in _MODULES:
-        gateway = getattr(getattr(sys.modules.get(name), "SparkContext", None), "_gateway", None)
-        jvm = getattr(gateway, "proc", None)
-        if isinstance(jvm, subprocess.Popen) and jvm.stdin is not None and jvm.poll() is None:
-            return jvm
-    return None
+    jvm = getattr(getattr(_context_type(), "_gateway", None), "proc", None)
+    running = isinstance(jvm, subprocess.Popen) and jvm.stdin is not None and jvm.poll() is None
+    return jvm if running else None
+
+
+def _end_accumulators() -> None:
+    """End the thread that reads accumulators from the JVM: it would print an error when the JVM closes its socket."""
+    context = getattr(_context_type(), "_active_spark_context", None)
+    server = getattr(context, "_accumulatorServer", None)
+    if server is not None:
+        server.shutdown()
 
 
 def _parents() -> dict[int, int]:
@@ -54,6 +63,7 @@ def end_jvm() -> None:
     jvm = _started_jvm()
     if jvm is None:
         return
+    _end_accumulators()
     workers = _descendants(jvm.pid)
     try:
         jvm.stdin.close()
