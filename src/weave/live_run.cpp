@@ -7,15 +7,26 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/life.hpp"
+#include "os/clock.hpp"
+#include "os/process.hpp"
 #include "os/read_file.hpp"
 #include "profile/call_tree_sink.hpp"
 #include "run/open_directory.hpp"
-#include "symbols/code_names.hpp"
+#include "weave/run.hpp"
 #include "weave/run_contents.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {
 namespace fs = std::filesystem;
+
+namespace {
+
+[[noreturn]] void cannot_read(const fs::path& run, const std::system_error& error) {
+  throw Error("cannot read " + run.string() + ": " + error.code().message() + " [TL211]");
+}
+
+}  // namespace
 
 std::optional<LiveRun> read_live(const fs::path& path, unsigned threads) try {
   const run::Directory run(path);
@@ -31,7 +42,7 @@ std::optional<LiveRun> read_live(const fs::path& path, unsigned threads) try {
   source.replay(sinks, threads);
   return LiveRun{sink.take(), source.running(), source.maybe_running()};
 } catch (const std::system_error& error) {
-  throw Error("cannot read " + path.string() + ": " + error.code().message() + " [TL211]");
+  cannot_read(path, error);
 }
 
 // A measured process maps the ring of its spool: RUN/spool/NAME/ring.
@@ -45,6 +56,40 @@ std::optional<fs::path> run_of_process(std::uint64_t pid) {
     if (spools.string().ends_with(kSpool)) return spools.parent_path();
   }
   return std::nullopt;
+}
+
+bool is_recorded_now(const fs::path& path) try {
+  for (const spool::SpoolDirectory& spool : spools_of(run::Directory(path))) {
+    const auto open = [&](const std::string& name, int* error) { return spool.open(name, error); };
+    if (alive(open) == Alive::kYes) return true;
+  }
+  return false;
+} catch (const std::system_error&) {
+  return false;  // it is not a directory that can be read
+}
+
+LiveReader::LiveReader(const fs::path& run) try
+    : path_(run), known_(run::Directory(run).known()), names_(std::vector<std::string>{}) {
+} catch (const std::system_error& error) {
+  cannot_read(run, error);
+}
+
+std::unique_ptr<SpoolSource> LiveReader::look() try {
+  const std::vector<spool::SpoolDirectory> spools = spools_of(run::Directory::open(known_));
+  if (spools.empty()) return nullptr;
+  const SpoolSource::Look look{os::now(), os::hostname(), &regions_};
+  auto source =
+      std::make_unique<SpoolSource>(spools, SpoolSource::RankResults::kIgnored, &names_, &look);
+  regions_ = source->definitions().regions;
+  return source;
+} catch (const std::system_error& error) {
+  cannot_read(path_, error);
+}
+
+bool LiveReader::was_woven() const noexcept try {
+  return run::Directory::open(known_).is_at_its_path() && has_trace(path_) && !unfinished(path_);
+} catch (const std::exception&) {
+  return false;
 }
 
 }  // namespace timeloom::weave

@@ -1,13 +1,20 @@
 // A run that is still recorded, as it is now: read from its spools, and nothing is written.
 //
-// Plain functions and values, for any thread. They throw Error with one line.
+// Plain functions and values, for any thread, except for LiveReader. They throw Error with one
+// line.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <vector>
 
+#include "core/definitions.hpp"
+#include "core/known_directory.hpp"
 #include "profile/call_tree.hpp"
+#include "symbols/code_names.hpp"
+#include "weave/spool_source.hpp"
 
 namespace timeloom::weave {
 
@@ -24,5 +31,28 @@ std::optional<LiveRun> read_live(const std::filesystem::path& run, unsigned thre
 // The run that a process is recorded in; without a value: it is not measured, or cannot be looked
 // at.
 std::optional<std::filesystem::path> run_of_process(std::uint64_t pid);
+
+// True if a process of this machine is recorded in the run now.
+bool is_recorded_now(const std::filesystem::path& run);
+
+// Reads a run again and again while it is recorded. Used by one thread.
+class LiveReader {
+ public:
+  // Throws Error if there is no such directory.
+  explicit LiveReader(const std::filesystem::path& run);
+
+  // The records so far, with the calls of living processes open until now. Regions keep the numbers
+  // that they had in the look before. Null: there are no spools, since the run has been woven.
+  // Throws Error, also when another directory has taken the place of the run.
+  std::unique_ptr<SpoolSource> look();
+  // True if the same directory has been woven, and its recording has ended.
+  bool was_woven() const noexcept;
+
+ private:
+  std::filesystem::path path_;
+  KnownDirectory known_;
+  symbols::CodeNames names_;
+  std::vector<Region> regions_;
+};
 
 }  // namespace timeloom::weave

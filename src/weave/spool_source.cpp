@@ -30,7 +30,7 @@ constexpr char kCreator[] = "Timeloom " TIMELOOM_VERSION;
 }  // namespace
 
 SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
-                         RankResults rank_results, symbols::CodeNames* names) {
+                         RankResults rank_results, symbols::CodeNames* names, const Look* look) {
   definitions_.creator = kCreator;
   std::exception_ptr failure;
   for (const spool::SpoolDirectory& directory : directories) {
@@ -45,10 +45,11 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   if (processes_.empty()) throw Error("the run holds no spool to weave [TL216]");
   leave_out_unborn();
   leave_out_forks();
-  set_process_clocks();
+  set_process_clocks(look);
   sort_processes();
   has_ranks_ = std::ranges::any_of(processes_, &Process::is_rank);
   Unifier unifier(definitions_);
+  if (look != nullptr) unifier.number_regions_as(*look->regions);
   CodeRegions code(names);
   for (Process& process : processes_) add_process(process, unifier, code);
   note_unnamed_code(code);

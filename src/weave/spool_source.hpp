@@ -41,11 +41,18 @@ class SpoolSource : public RunSource {
   // Selects whether the conversions of ranks are used in place of their records: only with matching
   // checksums or, where a conversion was made just now, without reading the events.
   enum class RankResults : std::uint8_t { kIgnored, kCompared, kJustMade };
+  // A look at a run that is still recorded, one of several.
+  struct Look {
+    std::uint64_t now = 0;  // ticks of this host, whose living processes last until then
+    std::string host;       // its name
+    const std::vector<Region>* regions;  // of the look before, which keep their numbers
+  };
   // `directories`: one spool each, all of one run. Unreadable spools are left out and counted.
-  // `names`: of compiled code; see CodeRegions. Throws Error if none can be read.
+  // `names`: of compiled code; see CodeRegions. `look`: null for a run that has ended, or for a
+  // result that shall end with the last event. Throws Error if none can be read.
   explicit SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
                        RankResults rank_results = RankResults::kCompared,
-                       symbols::CodeNames* names = nullptr);
+                       symbols::CodeNames* names = nullptr, const Look* look = nullptr);
 
   const Definitions& definitions() const override { return definitions_; }
   void replay(std::span<RunSink* const> sinks, unsigned threads) override;
@@ -149,9 +156,9 @@ class SpoolSource : public RunSource {
   void take_property(const Process& process, const std::string& key, const std::string& value);
   void leave_out_unborn();
   void leave_out_forks();
-  void set_process_clocks();
+  void set_process_clocks(const Look* look);
   void sort_processes();
-  static void set_lifetime(Process& process);
+  static void set_lifetime(Process& process, const Look* look);
   void set_created(Process& process) const;
   void add_profiles();
   bool wants_only(const char* results) const;

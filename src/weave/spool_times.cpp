@@ -9,7 +9,7 @@ namespace timeloom::weave {
 
 // All processes of a host read the same counter, so one line serves them all. A child that was
 // killed at once has compared its clocks only once.
-void SpoolSource::set_process_clocks() {
+void SpoolSource::set_process_clocks(const Look* look) {
   HostClocks hosts;
   HostOffsets offsets;
   std::string first_rank;
@@ -35,13 +35,14 @@ void SpoolSource::set_process_clocks() {
     process.clock =
         ProcessClock{from.clock_source, hosts[{from.process.hostname, from.clock_source}],
                      offsets[from.process.hostname]};
-    set_lifetime(process);
+    set_lifetime(process, look);
   }
 }
 
 // In an undamaged spool, the range from the first comparison of clocks to the last. Where
-// comparisons were lost, events lie before and markers beyond them.
-void SpoolSource::set_lifetime(Process& process) {
+// comparisons were lost, events lie before and markers beyond them. A process that is looked at
+// while it runs lasts until now, if its counter is this one.
+void SpoolSource::set_lifetime(Process& process, const Look* look) {
   const spool::ProcessDefinitions& from = process.reader->definitions();
   std::vector<std::uint64_t> known;
   for (const os::ClockSync& sync : from.clock_syncs) known.push_back(sync.ticks);
@@ -60,6 +61,10 @@ void SpoolSource::set_lifetime(Process& process) {
     if (!known.empty() && record.last_ticks() != 0) known.push_back(record.last_ticks());
   }
   if (known.empty()) return;
+  if (look != nullptr && process.running && from.process.hostname == look->host &&
+      from.clock_source == os::clock_source()) {
+    known.push_back(look->now);
+  }
   const auto [first, last] = std::minmax_element(known.begin(), known.end());
   process.timed = true;
   process.first_ticks = *first;

@@ -50,6 +50,10 @@ std::uint32_t Unifier::unify(std::map<std::string, std::uint32_t>& known, const 
   return entry->second;
 }
 
+void Unifier::number_regions_as(const std::vector<Region>& earlier) {
+  for (const Region& region : earlier) unify(regions_, key_of(region), run_.regions, region);
+}
+
 ProcessIds Unifier::add(const spool::ProcessDefinitions& process,
                         const std::map<std::uint32_t, Region>& regions, bool complete) {
   ProcessIds ids;

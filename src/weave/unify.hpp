@@ -78,6 +78,8 @@ struct ProcessIds {
 class Unifier {
  public:
   explicit Unifier(Definitions& run) : run_(run) {}
+  // Gives these regions their numbers in advance; they are the first of the run.
+  void number_regions_as(const std::vector<Region>& earlier);
   // `complete`: every id that occurs in an event has its definition. Otherwise regions without a
   // definition share one region whose name reports it.
   // `regions`: of the process, with the names that they have in the run.
