@@ -203,4 +203,15 @@ std::shared_ptr<const Index> make_index(RunSource& run, const fs::path& anchor,
   return std::make_shared<const Index>(std::move(file), identity);
 }
 
+std::shared_ptr<const Index> make_passing_index(RunSource& run, Progress& progress,
+                                                unsigned threads, const Index* earlier) {
+  constexpr std::uint64_t kNoArchive = 0;
+  auto file = std::make_unique<IndexFile>(make_unnamed().file.release(), "the index");
+  IndexWriter writer(*file, kNoArchive, progress);
+  if (earlier != nullptr) writer.number_paths_as(*earlier);
+  const std::array<RunSink*, 1> sinks = {&writer};
+  run.replay(sinks, threads);
+  return std::make_shared<const Index>(std::move(file), kNoArchive);
+}
+
 }  // namespace timeloom::view

@@ -37,4 +37,9 @@ std::shared_ptr<const Index> make_index(RunSource& run, const std::filesystem::p
                                         std::uint64_t identity, Progress& progress,
                                         unsigned threads, const Index* earlier = nullptr);
 
+// The same without a name, for the state of a run that is still recorded: it is gone with the
+// object.
+std::shared_ptr<const Index> make_passing_index(RunSource& run, Progress& progress,
+                                                unsigned threads, const Index* earlier);
+
 }  // namespace timeloom::view

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <memory>
 #include <utility>
 
 namespace timeloom::view {
@@ -94,6 +96,11 @@ RequestHandler::RequestHandler(std::vector<const Content*> contents, const Acces
              "Cache-Control: no-store\r\n";
 }
 
+RequestHandler::RequestHandler(const LiveStates& live, const Access& access, std::string_view page)
+    : RequestHandler(std::vector<const Content*>{}, access, page) {
+  live_ = &live;
+}
+
 bool RequestHandler::is_allowed(std::string_view host) const {
   const std::string_view name = name_of_host(host);
   constexpr std::array<std::string_view, 3> kThisMachine = {"localhost", "127.0.0.1", "[::1]"};
@@ -102,11 +109,35 @@ bool RequestHandler::is_allowed(std::string_view host) const {
          std::ranges::find(access_.hosts, name) != access_.hosts.end();
 }
 
-Answer RequestHandler::answer(std::string_view question, std::string_view body) const {
-  if (question == "runs") {
-    if (!body.empty()) return refusal(400, "the question is longer than its fields");
-    return {200, "application/json", "{\"runs\": " + std::to_string(contents_.size()) + "}"};
+// `@NUMBER/QUESTION` asks for a state of a run that is still recorded.
+Answer RequestHandler::live_answer(std::string_view question, std::string_view body) const {
+  if (question == "live") {
+    return {200, "application/json", live_->describe(LiveStates::Clock::now())};
   }
+  const std::size_t slash = question.find('/');
+  std::uint64_t number = 0;
+  const char* const begin = question.data() + 1;
+  const bool named = question.starts_with('@') && slash != std::string_view::npos;
+  if (!named) return refusal(404, "this run is still recorded: name one of its states");
+  const auto [end, error] = std::from_chars(begin, question.data() + slash, number);
+  if (error != std::errc() || end != question.data() + slash) {
+    return refusal(404, "there is no such state");
+  }
+  const std::shared_ptr<const Content> content = live_->at(number);
+  if (!content) return refusal(410, "this state of the run is not kept any more");
+  return answer_question(*content, question.substr(slash + 1), body);
+}
+
+Answer RequestHandler::answer(std::string_view question, std::string_view body) const {
+  if (question == "runs" || (live_ != nullptr && question == "live")) {
+    if (!body.empty()) return refusal(400, "the question is longer than its fields");
+  }
+  if (question == "runs") {
+    const std::string runs = std::to_string(live_ != nullptr ? 1 : contents_.size());
+    return {200, "application/json",
+            "{\"runs\": " + runs + (live_ != nullptr ? ", \"live\": true}" : "}")};
+  }
+  if (live_ != nullptr) return live_answer(question, body);
   constexpr std::string_view kSecond = "2/";
   if (!question.starts_with(kSecond)) return answer_question(*contents_[0], question, body);
   if (contents_.size() < 2) return refusal(404, "there is one run only");

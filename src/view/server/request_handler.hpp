@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "view/answers/api.hpp"
+#include "view/answers/live_states.hpp"
 
 namespace timeloom::view {
 
@@ -34,6 +35,9 @@ class RequestHandler {
   // All arguments outlive this object. REQUIRES: one run, or two for a comparison.
   RequestHandler(std::vector<const Content*> contents, const Access& access, std::string_view page);
 
+  // For a run that is still recorded. All arguments outlive this object.
+  RequestHandler(const LiveStates& live, const Access& access, std::string_view page);
+
   Answer handle(const Request& request) const;
   // Headers of every answer, each ended by a line break.
   const std::string& headers() const noexcept { return headers_; }
@@ -41,8 +45,10 @@ class RequestHandler {
  private:
   bool is_allowed(std::string_view host) const;
   Answer answer(std::string_view question, std::string_view body) const;
+  Answer live_answer(std::string_view question, std::string_view body) const;
 
   std::vector<const Content*> contents_;
+  const LiveStates* live_ = nullptr;
   const Access& access_;
   std::string_view page_;
   std::string headers_;
