@@ -17,6 +17,7 @@
 #include "tools/door_tools.hpp"
 #include "tools/run/run_losses.hpp"
 #include "tools/text/human_text.hpp"
+#include "weave/live_run.hpp"
 #include "weave/trace/trace_files.hpp"
 
 namespace timeloom::tools {
@@ -154,6 +155,18 @@ fs::path open_run(const std::optional<std::string>& name) {
     weave::remove_leftovers(run);
   }
   return run;
+}
+
+std::optional<std::string> run_or_process(const std::optional<std::string>& name) {
+  constexpr std::size_t kLongest = 9;
+  std::error_code ignored;
+  const bool is_number = name && !name->empty() && name->size() <= kLongest &&
+                         std::ranges::all_of(*name, [](char c) { return c >= '0' && c <= '9'; });
+  if (!is_number || fs::exists(*name, ignored)) return name;
+  if (const auto run = weave::run_of_process(std::stoull(*name))) return run->string();
+  throw Error("process " + *name +
+              " is not measured by Timeloom, or belongs to another user; start it with timeloom "
+              "run, or measure it with timeloom attach [TL094]");
 }
 
 Definitions definitions_of(const fs::path& run) {

@@ -18,6 +18,10 @@ namespace timeloom::tools {
 // The run that `name` means, woven first if it is unfinished.
 std::filesystem::path open_run(const std::optional<std::string>& name);
 
+// The path that `name` means if it may be the number of a measured process: its run in that case,
+// else `name` itself.
+std::optional<std::string> run_or_process(const std::optional<std::string>& name);
+
 // Its call tree: from its CUBE profile if that was woven with its trace or there is no
 // trace, or else aggregated from the trace.
 profile::CallTree call_tree_of(const std::filesystem::path& run);

@@ -34,22 +34,6 @@ struct TopOptions {
   ColourMode colour = ColourMode::kAuto;
 };
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.size() < 10 &&
-         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-fs::path watched_run(const std::optional<std::string>& name) {
-  std::error_code ignored;
-  if (name && is_number(*name) && !fs::exists(*name, ignored)) {
-    if (const auto run = weave::run_of_process(std::stoull(*name))) return *run;
-    throw Error("process " + *name +
-                " is not measured by Timeloom, or belongs to another user; start it with timeloom "
-                "run, or measure it with timeloom attach [TL094]");
-  }
-  return weave::find_run(name ? std::optional<fs::path>(*name) : std::nullopt);
-}
-
 [[noreturn]] void refuse_ended(const fs::path& run) {
   throw Error(run.string() + " is not recorded any more; open it with: timeloom report " +
               run.string() + " [TL092]");
@@ -69,7 +53,8 @@ void write(const Look& before, const Look& after, const fs::path& run, const Top
 }
 
 int watch(const TopOptions& options) {
-  const fs::path run = watched_run(options.run);
+  const std::optional<std::string> name = run_or_process(options.run);
+  const fs::path run = weave::find_run(name ? std::optional<fs::path>(*name) : std::nullopt);
   const double interval = options.interval.value_or(kUsualInterval);
   Look before;
   for (std::uint32_t done = 0;; ++done) {

@@ -14,11 +14,13 @@
 #include "tools/run/open_run.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/view/browser.hpp"
+#include "tools/view/live_view.hpp"
 #include "tools/view/view_text.hpp"
 #include "tools/view/viewed_run.hpp"
 #include "view/page/html_file.hpp"
 #include "view/page/page.hpp"
 #include "view/server/server.hpp"
+#include "weave/live_run.hpp"
 
 namespace timeloom::tools {
 
@@ -97,19 +99,13 @@ void wait_for_end(const view::Server& server, const sigset_t& signals,
   }
 }
 
-int serve(const ViewOptions& options, const ViewedRuns& runs) {
-  const sigset_t signals = block_ending_signals();
-  const view::Access access{view::random_token(), options.hosts, options.frame};
-  std::vector<const view::Content*> contents;
-  for (const auto& run : runs) contents.push_back(&run->content());
-  const view::RequestHandler handler(std::move(contents), access, view::page());
-  const view::Server server(handler, static_cast<std::uint16_t>(options.port.value_or(0)),
-                            options.socket);
-  const Indexing indexing(runs);
+// Prints the address, opens the browser, and returns when the server shall end.
+void show_page(const ViewOptions& options, const view::Server& server, const std::string& token,
+               const sigset_t& signals) {
   const std::string place = options.socket.empty()
                                 ? "http://127.0.0.1:" + std::to_string(server.port())
                                 : "http://localhost";
-  const std::string address = place + "/#t=" + access.token;
+  const std::string address = place + "/#t=" + token;
   std::printf("%s\n", address.c_str());
   std::fflush(stdout);
   Browser browser;
@@ -118,6 +114,21 @@ int serve(const ViewOptions& options, const ViewedRuns& runs) {
     print_line("the browser could not be started; open the address yourself [TL432]");
   if (isatty(STDERR_FILENO) == 1) print_line("Ctrl-C ends it");
   wait_for_end(server, signals, options.idle_minutes);
+}
+
+std::uint16_t port_of(const ViewOptions& options) {
+  return static_cast<std::uint16_t>(options.port.value_or(0));
+}
+
+int serve(const ViewOptions& options, const ViewedRuns& runs) {
+  const sigset_t signals = block_ending_signals();
+  const view::Access access{view::random_token(), options.hosts, options.frame};
+  std::vector<const view::Content*> contents;
+  for (const auto& run : runs) contents.push_back(&run->content());
+  const view::RequestHandler handler(std::move(contents), access, view::page());
+  const view::Server server(handler, port_of(options), options.socket);
+  const Indexing indexing(runs);
+  show_page(options, server, access.token, signals);
   return kDone;
 }
 
@@ -202,11 +213,34 @@ std::vector<std::string> folders_of_sources(const ViewOptions& options,
   return folders;
 }
 
-int run_view(const ViewOptions& options) {
+int serve_live(const ViewOptions& options, const std::filesystem::path& run) {
+  const sigset_t signals = block_ending_signals();
+  const view::Access access{view::random_token(), options.hosts, options.frame};
+  const LiveView live(
+      run, std::make_shared<const view::SourceFiles>(".", folders_of_sources(options, run)));
+  const view::RequestHandler handler(live.states(), access, view::page());
+  const view::Server server(handler, port_of(options), options.socket);
+  print_line(run.string() + " is still recorded; the page follows it [TL473]");
+  show_page(options, server, access.token, signals);
+  return kDone;
+}
+
+// The run, if it is recorded now and to be shown in the browser.
+std::optional<std::filesystem::path> live_run(const ViewOptions& options) {
+  if (options.text || !options.html.empty() || options.second) return std::nullopt;
+  std::optional<std::filesystem::path> run;
+  if (options.run) run = weave::unfinished_run_of(*options.run);  // it may name a result
+  if (!run) run = weave::find_run(options.run);
+  return weave::is_recorded_now(*run) ? run : std::nullopt;
+}
+
+int run_view(ViewOptions options) {
   if (const std::string wrong = wrong_view(options); !wrong.empty()) {
     print_line(wrong + "; see 'timeloom view --help' [TL401]");
     return kWrongUsage;
   }
+  options.run = run_or_process(options.run);
+  if (const auto run = live_run(options)) return serve_live(options, *run);
   ViewedRuns runs;
   const std::filesystem::path first = open_run(options.run);
   runs.push_back(std::make_unique<ViewedRun>(first));
@@ -223,7 +257,9 @@ int run_view(const ViewOptions& options) {
 Command register_view(CLI::App& program) {
   const auto options = std::make_shared<ViewOptions>();
   CommandOptions known(program, "view", "Show the timeline of a run in the browser");
-  known.run(options->run);
+  known.positional("RUN|PID", options->run,
+                   "Run directory or OTF2 archive (default: the newest run here), or a measured "
+                   "process: a run that is still recorded is followed");
   known.positional("AFTER", options->second,
                    "A second run, shown below the first and compared with it");
   known.count("--port", "N", options->port, {1, 65535, "a port from 1 to 65535"},

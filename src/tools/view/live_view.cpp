@@ -1,0 +1,165 @@
+#include "tools/view/live_view.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/error.hpp"
+#include "core/text/message_id.hpp"
+#include "tools/run/open_run.hpp"
+#include "tools/view/view_describe.hpp"
+#include "tools/view/viewed_run.hpp"
+#include "view/index/stored_index.hpp"
+#include "weave/run.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Stage = view::LiveStates::Stage;
+
+constexpr auto kLeastTime = 1s;       // from one look to the next
+constexpr int kLeastPause = 3;        // times as long as the look took: it reads all records
+constexpr auto kLongestUnasked = 5s;  // without a question, nobody watches
+constexpr auto kStep = 50ms;
+// The program itself, or the one that has started it, weaves the run at its end; nobody else does
+// if it was killed.
+constexpr auto kOthersWeave = 10s, kOthersAfterKill = 1s;
+constexpr int kNicer = 10;  // the measured program comes first
+
+// The definitions without losses that only a result would have: the program still runs, and its
+// open calls go on.
+Definitions as_running(Definitions all) {
+  for (const char* loss : {"timeloom::ending", "timeloom::closed_regions"}) {
+    all.properties.erase(loss);
+  }
+  return all;
+}
+
+// A state of the run, with its own definitions.
+struct State {
+  State(Definitions all, std::string title)
+      : definitions(std::move(all)), content(definitions, [this, title](const view::Index* index) {
+          return describe_for_viewer(definitions, title, index, "[]");
+        }) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  Definitions definitions;
+  view::Content content;
+};
+
+}  // namespace
+
+LiveView::LiveView(const std::filesystem::path& run,
+                   std::shared_ptr<const view::SourceFiles> sources)
+    : run_(run), sources_(std::move(sources)), reader_(run) {
+  if (const auto source = reader_.look(); source && !source->wants_trace()) {
+    throw Error(run.string() +
+                " records a profile, which has no timeline; watch it with: timeloom " + "top " +
+                run.string() + " [TL472]");
+  }
+  thread_ = std::jthread([this](const std::stop_token& stop) { follow(stop); });
+}
+
+LiveView::~LiveView() {
+  states_.progress().cancelled = true;
+  thread_.request_stop();
+}
+
+void LiveView::follow(const std::stop_token& stop) {
+  ::setpriority(PRIO_PROCESS, 0, kNicer);  // of this thread
+  try {
+    for (;;) {
+      const Clock::time_point begin = Clock::now();
+      if (!look()) break;
+      const Clock::duration taken = Clock::now() - begin;
+      if (!pause(stop, std::max<Clock::duration>(kLeastTime - taken, kLeastPause * taken))) return;
+      if (!wait_for_watcher(stop)) return;
+    }
+    show_woven(stop);
+  } catch (const view::Cancelled&) {
+    // Nobody waits for it.
+  } catch (const std::exception& error) {
+    lose(error.what());
+  }
+}
+
+// False: the run is not recorded any more.
+bool LiveView::look() {
+  const Clock::time_point begin = Clock::now();
+  try {
+    const std::unique_ptr<weave::SpoolSource> source = reader_.look();
+    if (!source) return false;
+    states_.progress().events = 0;
+    // One thread: the program needs the other processors.
+    index_ = view::make_passing_index(*source, states_.progress(), 1, index_.get());
+    const bool running = source->running() != 0;
+    Definitions definitions = source->definitions();
+    if (running) definitions = as_running(std::move(definitions));
+    const auto state = std::make_shared<State>(std::move(definitions), run_.string());
+    state->content.set_sources(sources_);
+    state->content.set_index(index_);
+    state->content.settle();
+    killed_ = !source->ended_in_order();
+    states_.put({state, &state->content}, running ? Stage::kRunning : Stage::kWeaving, begin,
+                Clock::now());
+    return running;
+  } catch (const Error& error) {
+    // It may have been woven in this moment; else it may come back.
+    if (reader_.was_woven()) return false;
+    lose(error.what());
+    return true;
+  }
+}
+
+void LiveView::lose(const std::string& message) {
+  states_.tell(Stage::kLost, run_.string() +
+                                 " cannot be read: " + std::string(without_id(message)) +
+                                 "; the page keeps what it has read before [TL471]");
+}
+
+void LiveView::show_woven(const std::stop_token& stop) {
+  wait_for_weave(stop);
+  if (stop.stop_requested()) return;
+  const Clock::time_point begin = Clock::now();
+  const auto woven = std::make_shared<ViewedRun>(run_);
+  woven->content().set_sources(sources_);
+  woven->have_sound_index();
+  woven->content().settle();
+  states_.put({woven, &woven->content()}, Stage::kWoven, begin, Clock::now());
+}
+
+void LiveView::wait_for_weave(const std::stop_token& stop) {
+  states_.tell(Stage::kWeaving);
+  const Clock::time_point begin = Clock::now();
+  while (weave::unfinished(run_)) {
+    if (!pause(stop, kStep)) return;
+    if (Clock::now() - begin < (killed_ ? kOthersAfterKill : kOthersWeave)) continue;
+    weave::WeaveOptions options;
+    options.timeout = weave::kTimeoutAtEnd;
+    try {
+      weave::weave(run_, options);
+    } catch (const Error&) {
+      // Another program may have woven it meanwhile.
+      if (weave::unfinished(run_)) throw;
+    }
+    return;  // of a run with processes on other hosts, the spools stay
+  }
+}
+
+bool LiveView::pause(const std::stop_token& stop, Clock::duration time) {
+  std::unique_lock lock(mutex_);
+  return !ended_.wait_for(lock, stop, time, [&] { return stop.stop_requested(); });
+}
+
+bool LiveView::wait_for_watcher(const std::stop_token& stop) {
+  while (states_.unwatched(Clock::now()) > kLongestUnasked) {
+    if (!pause(stop, kStep)) return false;
+  }
+  return !stop.stop_requested();
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,55 @@
+// A run that `timeloom view` follows while it is recorded, and shows when it is woven.
+//
+// Used by the main thread; states() may be used by any thread. A thread of its own reads the run
+// while somebody watches. The constructor throws Error.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "view/answers/live_states.hpp"
+#include "view/answers/source_files.hpp"
+#include "weave/live_run.hpp"
+
+namespace timeloom::tools {
+
+class LiveView {
+ public:
+  // REQUIRES: the run is recorded, or was a moment ago.
+  LiveView(const std::filesystem::path& run, std::shared_ptr<const view::SourceFiles> sources);
+  LiveView(const LiveView&) = delete;
+  LiveView& operator=(const LiveView&) = delete;
+  ~LiveView();
+
+  const view::LiveStates& states() const noexcept { return states_; }
+
+ private:
+  using Clock = view::LiveStates::Clock;
+
+  void follow(const std::stop_token& stop);
+  bool look();
+  void lose(const std::string& message);
+  void show_woven(const std::stop_token& stop);
+  void wait_for_weave(const std::stop_token& stop);
+  // False: the end is wanted.
+  bool pause(const std::stop_token& stop, Clock::duration time);
+  bool wait_for_watcher(const std::stop_token& stop);
+
+  std::filesystem::path run_;
+  std::shared_ptr<const view::SourceFiles> sources_;
+  weave::LiveReader reader_;
+  view::LiveStates states_;
+  std::shared_ptr<const view::Index> index_;  // of the newest state
+  bool killed_ = false;                       // the program could not finish its measurement
+  std::mutex mutex_;
+  std::condition_variable_any ended_;
+  std::jthread thread_;
+};
+
+}  // namespace timeloom::tools
