@@ -7,7 +7,9 @@ import { SourceError, type Source } from "../source/source";
 import { type Comparing, Navigator } from "../state/commands";
 import { listenToKeys } from "../state/keys";
 import { follow, followPasted, keepPlace, restore } from "../state/link";
+import { followRun } from "../state/follow";
 import { keepMarks } from "../state/marks";
+import { LiveSource } from "../source/live";
 import { type Alignment, Pair } from "../source/pair";
 import { read } from "../state/url";
 import { Comparison } from "./Compare";
@@ -18,6 +20,7 @@ import { Header, Losses } from "./Header";
 import { Help } from "./Help";
 import { OpenedContext, useStore, useView } from "./hooks";
 import { LegendBar } from "./Legend";
+import { LiveProblem } from "./Live";
 import { Panel } from "./Panel";
 import { TimelineView } from "./Timeline";
 
@@ -61,7 +64,7 @@ export function App({ open }: { open: () => Promise<Source[]> }) {
   }, []);
   if (error) return <Problem error={error} />;
   if (!opened) return <Waiting progress={progress} />;
-  if (!opened.run.locations.some((location) => location.events)) return <Message title={opened.run.title} words="This run has no calls." advice="Nothing was recorded: the program ended before its first call, or a filter left out all of its functions." />;
+  if (!(opened.source instanceof LiveSource) && !opened.run.locations.some((location) => location.events)) return <Message title={opened.run.title} words="This run has no calls." advice="Nothing was recorded: the program ended before its first call, or a filter left out all of its functions." />;
   return <RunView key={JSON.stringify(opened.comparing?.alignment)} {...opened} />;
 }
 
@@ -100,25 +103,31 @@ function useDark(): [boolean, (dark: boolean) => void] {
   return [dark, choose];
 }
 
-function RunView({ run, source, activity, comparing }: Ready) {
+function RunView({ run: first, source, activity, comparing }: Ready) {
+  const [run, setRun] = useState(first);
   const [dark, setDark] = useDark();
   const [error, setError] = useState<Error | null>(null);
   const theme = dark ? DARK_THEME : LIGHT_THEME;
   const opened = useMemo(() => {
     const viewing = new Viewing(run);
     const timeline = new Timeline(viewing, source, theme, activity, setError);
-    return { run, source, viewing, timeline, navigator: new Navigator(viewing, source, timeline, setError) };
+    return { source, viewing, timeline, navigator: new Navigator(viewing, source, timeline, setError) };
   }, []);
   const { help, said } = useStore(opened.viewing.store);
   useEffect(() => opened.timeline.setTheme(theme), [dark]);
   useEffect(() => {
     restore(opened.viewing, opened.navigator);
     const ends = [listenToKeys(opened.navigator), follow(opened.viewing, comparing?.alignment), keepMarks(opened.viewing, source), followPasted(opened.viewing, opened.navigator, comparing)];
+    if (source instanceof LiveSource) {
+      const findAgain = () => opened.navigator.find(opened.viewing.view.find);
+      ends.push(followRun({ ...opened, source, activity, show: setRun, findAgain }));
+    }
     return () => ends.forEach((end) => end());
   }, []);
   return (
-    <OpenedContext.Provider value={{ ...opened, theme, comparing }}>
+    <OpenedContext.Provider value={{ ...opened, run, theme, comparing }}>
       <Header dark={dark} setDark={setDark} />
+      <LiveProblem />
       <Losses />
       <Comparison />
       <FindProblem />

@@ -8,8 +8,8 @@ import { useAnswer, useOpened, useView } from "./hooks";
 
 export function CallPanel() {
   const { run, source, navigator, viewing, comparing } = useOpened();
-  const { call } = useView();
-  const { value: details, error, loading } = useAnswer(async (signal) => (call ? source.call(call.track, call.depth, call.begin, signal) : null), [call], 0);
+  const { call, grown } = useView();
+  const { value: details, error, loading } = useAnswer(async (signal) => (call ? source.call(call.track, call.depth, call.begin, signal) : null), [call, grown], 0);
   if (run.outline) return <p class="empty">{NO_CALLS} {WHERE_CALLS_ARE} A click in the timeline chooses the function.</p>;
   if (!call) return <p class="empty">Click a call in the timeline, or press Enter there.</p>;
   if (error) return <p class="empty">{error.message}</p>;

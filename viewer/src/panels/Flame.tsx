@@ -35,7 +35,7 @@ export function ProfileFlame({ data }: { data: Profiled }) {
   }, [data, weight, own]);
   const below = useMemo(() => waitingBelow(tree), [tree]);
   const upside = useMemo(() => (invert ? inverted(tree) : null), [tree, invert]);
-  const order = useMemo(() => (leftHeavy ? undefined : (node: Node) => run.regions[node.region]?.name ?? ""), [leftHeavy]);
+  const order = useMemo(() => (leftHeavy ? undefined : (node: Node) => run.regions[node.region]?.name ?? ""), [leftHeavy, run]);
   const words = (node: Node) => `${duration(node.total)} (${percent(node.total, tree.total)})${node.visits > 0 ? ` · ${count(node.visits)} visits` : ""}`;
   const shared = {
     colourOf: (node: Node) => (node.region === NONE ? theme.nothing : timeline.styleOf(node.region)),

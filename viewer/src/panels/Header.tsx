@@ -3,6 +3,7 @@ import { duration, instant } from "../format";
 import { span } from "../timeline/scale";
 import { Save } from "./Save";
 import { useOpened, useView } from "./hooks";
+import { LiveBar } from "./Live";
 
 export function Header({ dark, setDark }: { dark: boolean; setDark: (dark: boolean) => void }) {
   const { run, viewing, navigator } = useOpened();
@@ -22,6 +23,7 @@ export function Header({ dark, setDark }: { dark: boolean; setDark: (dark: boole
         <button type="button" aria-label="Previous hit" title="Previous hit (Shift N)" disabled={!found?.calls.length} onClick={() => navigator.nextHit(-1)}>‹</button>
         <button type="submit" aria-label={found ? "Next hit" : "Find"} title={found ? "Next hit (N)" : "Find (Enter)"} disabled={!find}>{found ? "›" : "Find"}</button>
       </form>
+      <LiveBar />
       <div class="zooming" role="group" aria-label="Zoom">
         <span class="shownrange" title="What is shown">{instant(range.begin, step)} <span class="faint">+</span> {duration(span(range))}</span>
         <button aria-label="Zoom out" title="Zoom out (S)" onClick={() => viewing.zoomBy(2)}>−</button>

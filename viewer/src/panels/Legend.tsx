@@ -37,11 +37,11 @@ const rankEntries = ({ processes }: Run): Entry[] => processes.map(({ name, pid 
 
 export function LegendBar() {
   const opened = useOpened(), { run, source, viewing, timeline } = opened;
-  const { colouring, lit } = useView();
+  const { colouring, lit, grown } = useView();
   const { value } = useAnswer<Times>(async (signal) => {
     const [profile, paths] = await Promise.all([source.profile({ begin: 0, end: viewing.whole.end, tracks: null }, signal), pathsOf(source)]);
     return { working: workByRegion(profile, paths, run.regions), waiting: tellsWaiting(run) };
-  }, [source], 0);
+  }, [source, grown], 0);
   const painting = timeline.colouring;
   // The bar is made anew only if it changes, not with each move of the view.
   return useMemo(() => bar(opened, value, painting, colouring, lit), [value, painting, colouring, lit]);

@@ -14,7 +14,7 @@ import { MarksPanel } from "./Marks";
 import { MessagesPanel } from "./Messages";
 import { SourcePanel } from "./Source";
 import { Splitter } from "./Splitter";
-import { talks } from "../timeline/timeline";
+import { talks } from "../timeline/talk";
 import { ProfileTree } from "./Tree";
 
 const WORDS: Record<Name, string> = { call: "Call", function: "Function", functions: "Functions", modules: "Modules", tree: "Call tree", flame: "Flame graph", source: "Source", messages: "Messages", marks: "Marks", find: "Hits" };

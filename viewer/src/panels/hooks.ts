@@ -53,7 +53,8 @@ export function useAnswer<T>(ask: (signal: AbortSignal) => Promise<T>, question:
       first.current = false;
       ask(control.signal).then(
         (value) => control.signal.aborted || set({ value, error: null, loading: false }),
-        (error: Error) => control.signal.aborted || set({ value: null, error, loading: false }),
+        // Answers about a state of the run that is gone are aborted, too.
+        (error: Error) => control.signal.aborted || error.name === "AbortError" || set({ value: null, error, loading: false }),
       );
     }, first.current ? 0 : delay);
     return () => (clearTimeout(timer), control.abort());
@@ -70,13 +71,13 @@ export interface Profiled {
 /** The profile of the selection or, without one, of the visible range. */
 export function useProfile(): Answer<Profiled> {
   const { source, viewing } = useOpened();
-  const { selection, range, filter } = useView();
+  const { selection, range, filter, grown } = useView();
   return useAnswer(async (signal) => {
     const scope = viewing.scope();
     const whole = { begin: Math.floor(scope.begin), end: Math.ceil(scope.end), tracks: scope.tracks };
     const [profile, paths] = await Promise.all([source.profile(whole, signal), pathsOf(source)]);
     return { profile, paths, scope: whole };
-  }, [selection, selection ? null : range, selection ? null : filter]);
+  }, [selection, selection ? null : range, selection ? null : filter, grown]);
 }
 
 export interface ProfiledPair {

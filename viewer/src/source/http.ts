@@ -23,13 +23,12 @@ interface CallJson extends CallRef {
 }
 
 export class HttpSource implements Source {
-  /** `place`: "2/" for the second of two runs. */
-  constructor(private readonly token: string, private readonly place: "" | "2/" = "") {}
+  /** `place`: "2/" for the second of two runs, "@N/" for a state of a run that is still recorded. */
+  constructor(private readonly token: string, protected place: "" | "2/" | `@${number}/` = "") {}
 
-  /** A source for each run of the server. */
-  async all(): Promise<HttpSource[]> {
-    const { runs } = (await (await this.ask("runs")).json()) as { runs: number };
-    return runs > 1 ? [this, new HttpSource(this.token, "2/")] : [this];
+  /** The number of runs of the server; `live`: one that is still recorded. */
+  async served(): Promise<{ runs: number; live?: boolean }> {
+    return (await this.ask("runs")).json() as Promise<{ runs: number; live?: boolean }>;
   }
 
   async run(progress: (state: Progress) => void): Promise<Run> {
@@ -40,7 +39,11 @@ export class HttpSource implements Source {
       if (json.state === "ready") break;
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
-    return runOf(await (await this.ask("run")).json());
+    return this.describe(this.place);
+  }
+
+  protected async describe(place: string): Promise<Run> {
+    return runOf(await (await this.askServer(`${place}run`)).json());
   }
 
   async paths(): Promise<Paths> {
@@ -110,15 +113,21 @@ export class HttpSource implements Source {
     return new wire.Reader(await (await this.ask(name, body, signal)).arrayBuffer());
   }
 
-  private async ask(name: string, body?: ArrayBuffer, signal?: AbortSignal): Promise<Response> {
+  private ask(name: string, body?: ArrayBuffer, signal?: AbortSignal): Promise<Response> {
+    return this.askServer(this.place + name, body, signal);
+  }
+
+  protected async askServer(question: string, body?: ArrayBuffer, signal?: AbortSignal): Promise<Response> {
     let response: Response;
     try {
-      response = await fetch(`api/${this.place}${name}`, { method: "POST", headers: { "X-Timeloom-Token": this.token }, body: body ?? null, signal: signal ?? null, cache: "no-store" });
+      response = await fetch(`api/${question}`, { method: "POST", headers: { "X-Timeloom-Token": this.token }, body: body ?? null, signal: signal ?? null, cache: "no-store" });
     } catch (error) {
       if ((error as Error).name === "AbortError") throw error;
       throw new SourceError("The server does not answer.", "It was stopped, or the connection is gone. Start “timeloom view” again and open the address that it prints.");
     }
     if (response.ok) return response;
+    // The state of the run is gone; the page asks about a newer one soon.
+    if (response.status === 410) throw new DOMException("gone", "AbortError");
     const words = (await response.text()).trim();
     if (response.status === 401) throw new SourceError("This address has no valid key.", "Open the whole address that “timeloom view” printed, with all that follows the sign #.");
     throw new SourceError(words || `The server answered ${response.status}.`);

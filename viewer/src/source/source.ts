@@ -47,6 +47,9 @@ export function sourceInside(sources: Readonly<Record<number, SourceText>> | nul
 
 const knownPaths = new WeakMap<Source, Promise<Paths>>();
 
+/** For a source whose numbers have changed. */
+export const forgetPaths = (source: Source): boolean => knownPaths.delete(source);
+
 export function pathsOf(source: Source): Promise<Paths> {
   let paths = knownPaths.get(source);
   if (!paths) knownPaths.set(source, (paths = source.paths()));

@@ -1,7 +1,9 @@
 // The state of the page: one value that all parts read, and the few functions that change it.
 import type { Bundle, CallRef, Found, Mark, Run, Selection } from "../model";
 import type { Colouring } from "../palette";
-import { around, clamp, move, type Range, zoom } from "../timeline/scale";
+import { around, clamp, move, type Range, span, zoom } from "../timeline/scale";
+import type { Live } from "../source/live";
+import type { Moves } from "./grow";
 import { History } from "./history";
 import { Store } from "./store";
 
@@ -65,22 +67,33 @@ export interface View {
   /** The path where marks were kept; null: nowhere yet; empty: not writable. */
   readonly keptAt: string | null;
   readonly help: boolean;
+  /** The newest state of a run that is, or was, still recorded when the page was opened; null: another run. */
+  readonly live: Live | null;
+  /** The number of states that were shown before. */
+  readonly grown: number;
+  /** The visible range moves with the end of the run. */
+  readonly following: boolean;
+  /** The time that is followed, as soon as the run is so long; null: as long as the visible range. */
+  readonly window: number | null;
   /** A sentence for screen readers about the last change. */
   readonly said: string;
 }
 
+/** A range that ends this near to the end of the run, as a part of its length, follows it. */
+const NEAR_END = 0.01;
+
 export class Viewing {
   readonly store: Store<View>;
-  readonly whole: Range;
+  whole: Range;
   private readonly history = new History();
   /** The locations that the filter of rows leaves; null: all. The timeline knows them. */
   filtered: () => readonly number[] | null = () => null;
 
-  constructor(readonly run: Run) {
-    this.whole = { begin: 0, end: Math.max(run.length, 1) };
+  constructor(public run: Run) {
+    this.whole = wholeOf(run);
     this.store = new Store<View>({
       range: this.whole, folding: "fit", folds: new Map(), colouring: "function", lit: "", tall: new Set(), pinned: [], filter: "", sort: "order", only: "", moved: new Map(), selection: null, call: null, message: null, quiet: false, func: -1,
-      panel: "functions", panelOpen: false, find: "", found: null, density: null, findError: null, hit: -1, marks: run.marks, newMark: null, keptAt: null, help: false, said: "",
+      panel: "functions", panelOpen: false, find: "", found: null, density: null, findError: null, hit: -1, marks: run.marks, newMark: null, keptAt: null, help: false, live: null, grown: 0, following: true, window: null, said: "",
     });
   }
 
@@ -92,7 +105,30 @@ export class Viewing {
     const next = clamp(range, this.whole);
     if (next.begin === this.view.range.begin && next.end === this.view.range.end) return;
     this.history.leave(this.view.range, performance.now());
-    this.store.set({ range: next });
+    this.store.set({ range: next, window: null, following: next.end >= this.whole.end - NEAR_END * span(next) });
+  }
+
+  /** Shows the next state of a run that is still recorded: the end of it, if that is followed. */
+  grow(run: Run, { track, region, row, same }: Moves): void {
+    const { view, whole } = this, { range, following, window } = view;
+    this.run = run;
+    this.whole = wholeOf(run);
+    const all = range.begin <= whole.begin && range.end >= whole.end;
+    const next = !following ? range : window !== null ? { begin: this.whole.end - window, end: this.whole.end } : all ? this.whole : move(range, this.whole.end - range.end, this.whole);
+    this.store.set({ range: clamp(next, this.whole), grown: view.grown + 1, ...(same ? {} : movedView(view, track, region, row)) });
+  }
+
+  /** Keeps the visible range, or goes to the end of the run and follows it. */
+  toggleFollow(): void {
+    const { following, range } = this.view;
+    if (!following) this.show(move(range, this.whole.end - range.end, this.whole));
+    this.store.set({ following: !following, said: following ? "Paused: the picture stays." : "The picture follows the end." });
+  }
+
+  lastMinute(): void {
+    const window = 60 * this.run.ticksPerSecond;
+    this.show({ begin: this.whole.end - window, end: this.whole.end });
+    this.store.set({ following: true, window });
   }
 
   zoom(fixed: number, factor: number): void {
@@ -113,6 +149,7 @@ export class Viewing {
 
   showAll(): void {
     this.show(this.whole);
+    this.store.set({ following: true, window: null });
   }
 
   /** Shows the selection or, without one, the call, with a margin. */
@@ -206,6 +243,21 @@ export class Viewing {
   scope(): Selection {
     return this.view.selection ?? this.answerable({ ...this.view.range, tracks: this.filtered() });
   }
+}
+
+const wholeOf = (run: Run): Range => ({ begin: 0, end: Math.max(run.length, 1) });
+
+/** The parts of a view that have numbers, after these have changed. */
+function movedView(view: View, track: Moves["track"], region: Moves["region"], row: Moves["row"]): Partial<View> {
+  const known = <T>(values: readonly (T | undefined)[]): T[] => values.filter((value): value is T => value !== undefined);
+  const keys = <T>(map: ReadonlyMap<number, T>): Map<number, T> => new Map([...map].flatMap(([old, value]) => known([row(old)]).map((key) => [key, value] as const)));
+  const { selection, call } = view, place = call ? track(call.track) : undefined, called = call ? region(call.region) : undefined;
+  return {
+    folds: keys(view.folds), moved: keys(view.moved), tall: new Set(known([...view.tall].map(row))), pinned: known(view.pinned.map(row)),
+    selection: selection?.tracks ? { ...selection, tracks: known(selection.tracks.map(track)) } : selection,
+    call: call && place !== undefined && called !== undefined ? { ...call, track: place, region: called } : null,
+    func: region(view.func) ?? -1, message: null, density: null,
+  };
 }
 
 function toggled(set: ReadonlySet<number>, value: number): ReadonlySet<number> {

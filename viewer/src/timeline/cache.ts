@@ -17,6 +17,8 @@ interface Slot {
   /** null: not requested; "many": too many to draw each. */
   calls: Calls | "many" | null;
   used: number;
+  /** Of an earlier state of the run: drawn until it is fetched again. */
+  old?: boolean;
 }
 
 /** The drawable data of a slot: calls are exact, a tile is as fine as its level. */
@@ -45,6 +47,11 @@ export class Cache {
     const here = this.slots.get(name(key.track, key.level, key.index));
     const exact = this.exact(key);
     if (exact) return [exact];
+    if (here?.old) {
+      here.used = this.clock;
+      this.wanted.push(key);
+      return [piece(here)];
+    }
     if (here && this.enough(here, key)) {
       here.used = this.clock;
       if (here.calls === null && this.sparse(here)) this.wanted.push(key);
@@ -92,18 +99,31 @@ export class Cache {
     this.fetch();
   }
 
+  /** The run has grown: everything is fetched again when it is drawn. `same`: until then the old data can be drawn,
+      because numbers mean the same. */
+  renew(same: boolean): void {
+    this.running?.abort();
+    this.running = null;
+    this.wanted = [];
+    if (same) return this.slots.forEach((slot) => (slot.old = true));
+    this.slots.clear();
+    this.bytes = 0;
+  }
+
   /** True while a request is in progress. */
   get busy(): boolean {
     return this.running !== null;
   }
 
   private async load(wanted: readonly TileKey[], signal: AbortSignal): Promise<void> {
+    const slotOf = (key: TileKey) => this.slots.get(name(key.track, key.level, key.index));
     const isThere = (key: TileKey) => {
-      const slot = this.slots.get(name(key.track, key.level, key.index));
+      const slot = slotOf(key);
       return slot !== undefined && this.enough(slot, key);
     };
     const keys = wanted.filter((key) => !isThere(key)).slice(0, 512);
-    const sparse = wanted.filter(isThere).slice(0, MOST_RANGES);
+    // The calls of an old tile come with the new one, so that it need not be drawn without them.
+    const sparse = wanted.filter((key) => isThere(key) || (slotOf(key)?.calls && slotOf(key)!.calls !== "many")).slice(0, MOST_RANGES);
     const [tiles, calls] = await Promise.all([
       keys.length ? this.source.tiles(keys, signal) : [],
       sparse.length ? this.source.calls(sparse.map((key) => this.callRange(key)), signal) : [],
@@ -143,7 +163,7 @@ export class Cache {
 
   private enough(slot: Slot, key: TileKey): boolean {
     // Dense tiles have fewer rows than exist, so the number of requested rows counts.
-    return slot.key.rows >= key.rows || slot.tile.rows >= slot.tile.allRows;
+    return !slot.old && (slot.key.rows >= key.rows || slot.tile.rows >= slot.tile.allRows);
   }
 
   /** Calls of the slot itself or of a coarser one that contains it. */

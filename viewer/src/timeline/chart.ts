@@ -40,6 +40,12 @@ export class ValuesCache {
     return known?.values ?? null;
   }
 
+  /** The run has grown: values are fetched again, and drawn until then if they are of the `same` rows. */
+  renew(same: boolean): void {
+    if (!same) this.fetched.clear();
+    for (const [row, { values }] of this.fetched) this.fetched.set(row, { values, range: { begin: 0, end: 0 } });
+  }
+
   /** True until all requested values are there. */
   get busy(): boolean {
     return this.wanted.size > 0 || this.running > 0;

@@ -22,14 +22,24 @@ export class Rows {
   /** The last answer of filtered(). */
   private left: { readonly filter: string; readonly trees: readonly Branch[]; readonly locations: readonly number[] | null } | null = null;
   /** By region: 1 for imports, whose insides are not drawn. */
-  readonly imports: Uint8Array;
+  imports: Uint8Array;
+  private counters: Auxiliary["counters"] = [];
 
-  constructor(private readonly viewing: Viewing, private readonly cache: Cache, private readonly activity: Activity | null) {
+  constructor(private readonly viewing: Viewing, private readonly cache: Cache, private activity: Activity | null) {
     this.trees = treeOf(viewing.run, [], activity);
     this.imports = importsOf(viewing.run);
   }
 
+  /** The run has grown. `refit`: rows are unfolded anew. */
+  grow(activity: Activity | null, refit: boolean): void {
+    this.activity = activity;
+    this.trees = treeOf(this.viewing.run, refit ? [] : this.counters, activity);
+    this.imports = importsOf(this.viewing.run);
+    if (refit) this.counters = [], this.needs = new Map(), this.fit();
+  }
+
   setAuxiliary({ counters, messages }: Auxiliary): void {
+    this.counters = counters;
     if (counters.length) this.trees = treeOf(this.viewing.run, counters, this.activity);
     this.talk = messages.collectives > 0;
     // Charts and the room for collective operations are part of what must fit.

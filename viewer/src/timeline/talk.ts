@@ -1,6 +1,6 @@
 // Messages and collective operations: the fetched data, and their drawing above the rows.
 import type { Theme } from "../colour";
-import type { Bundle, Bundled, Gathering, MessageRange } from "../model";
+import type { Auxiliary, Bundle, Bundled, Gathering, MessageRange } from "../model";
 import type { Source } from "../source/source";
 import { hasCalls, type Row } from "./layout";
 import type { Frame } from "./renderer";
@@ -40,7 +40,14 @@ export class TalkCache {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private control = new AbortController();
 
-  constructor(private readonly source: Source, private readonly locations: number, private readonly changed: () => void) {}
+  constructor(private readonly source: Source, private locations: number, private readonly changed: () => void) {}
+
+  /** The run has grown, and has this number of locations. */
+  renew(locations: number, same: boolean): void {
+    this.locations = locations;
+    this.asked = "";
+    this.known = same && this.known ? { ...this.known, rows: "" } : null;
+  }
 
   of(frame: Frame): TalkShown | null {
     const { range } = frame, rows = frame.rows.map((row) => row.id).join();
@@ -201,3 +208,6 @@ function distance({ x0, y0, x1, y1 }: Arrow, x: number, y: number): number {
   const part = length ? Math.max(0, Math.min(1, ((x - x0) * (x1 - x0) + (y - y0) * (y1 - y0)) / length)) : 0;
   return Math.hypot(x - x0 - part * (x1 - x0), y - y0 - part * (y1 - y0));
 }
+
+/** True if there are messages or links between processes. */
+export const talks = (side: Auxiliary | null): boolean => side !== null && side.messages.count + side.messages.collectives > 0;

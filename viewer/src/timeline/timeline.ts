@@ -19,7 +19,7 @@ import { type Recorded, recordAll } from "./record";
 import { Rows } from "./rows";
 import { type Edge, Pointer, type Surface } from "./pointer";
 import { around, levelFor, span, toTime, toX } from "./scale";
-import { Anchors, type Spoken, spokenAt, TalkCache, type TalkShown } from "./talk";
+import { Anchors, type Spoken, spokenAt, TalkCache, talks, type TalkShown } from "./talk";
 
 /** ms without a change before tiles are fetched that may be visible next. */
 const QUIET = 150;
@@ -33,7 +33,6 @@ export class Timeline implements Surface {
   readonly known = new Store<{ side: Auxiliary | null }>({ side: null });
   readonly cache: Cache;
   private readonly rows: Rows;
-  private readonly run: Run;
   private readonly overview: Overview;
   private readonly values: ValuesCache;
   private readonly talk: TalkCache;
@@ -51,8 +50,7 @@ export class Timeline implements Surface {
   private asking: ReturnType<typeof setTimeout> | undefined;
   private control = new AbortController();
 
-  constructor(readonly viewing: Viewing, readonly source: Source, private theme: Theme, private readonly activity: Activity | null, failed: (error: Error) => void) {
-    this.run = viewing.run;
+  constructor(readonly viewing: Viewing, readonly source: Source, private theme: Theme, private activity: Activity | null, failed: (error: Error) => void) {
     this.painting = this.paintingOf();
     this.cache = new Cache(source, () => this.schedule(), failed);
     this.rows = new Rows(viewing, this.cache, activity);
@@ -63,6 +61,20 @@ export class Timeline implements Surface {
     this.links = new LinkCache(source, () => this.scheduleMarks());
     void source.auxiliary().then((side) => this.showAuxiliary(side), () => undefined);
     viewing.store.subscribe(() => this.follow());
+  }
+
+  private get run(): Run { return this.viewing.run; }
+
+  /** Shows the next state of a run that is still recorded. `same`: numbers mean the same as before. */
+  grow(activity: Activity | null, same: boolean, refit: boolean): void {
+    this.activity = activity;
+    for (const cache of [this.cache, this.values]) cache.renew(same);
+    this.talk.renew(this.run.locations.length, same);
+    this.rows.grow(activity, refit);
+    if (this.elements) this.renderer = new Renderer(this.elements.picture, this.cache, this.run, this.values);
+    this.repaint();
+    if (refit) void this.source.auxiliary().then((side) => this.showAuxiliary(side), () => undefined);
+    this.schedule();
   }
 
   private showAuxiliary(side: Auxiliary): void {
@@ -385,6 +397,3 @@ export class Timeline implements Surface {
     }
   }
 }
-
-/** True if there are messages or links between processes. */
-export const talks = (side: Auxiliary | null): boolean => side !== null && side.messages.count + side.messages.collectives > 0;

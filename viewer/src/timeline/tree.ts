@@ -21,9 +21,9 @@ const FIRST_LANE = 2 ** 33;
 const GROUP_LANES = 500_000;
 
 /** Rows of counters: this, plus 65536 for each location, plus the metric. */
-const FIRST_COUNTER = 2 ** 40;
+export const FIRST_COUNTER = 2 ** 40;
 /** Rows of folders of counters: this plus the number of the location. */
-const FIRST_METRICS = 2 ** 41;
+export const FIRST_METRICS = 2 ** 41;
 /** If a location with calls has more counters, they are in a folder. */
 const FEW_COUNTERS = 3;
 /** Threads of OpenMP are always a group. */
