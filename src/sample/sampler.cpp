@@ -3,11 +3,13 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,12 @@ namespace {
 
 constexpr int kMostLevels = 64;  // of regions that are not recorded, around a sample
 
+// The stacks of a thread, in its handler.
+struct Stacks {
+  std::array<std::uint32_t, spool::kMostSampledFrames> now, before;
+  std::size_t depth = 0;  // of the one before
+};
+
 // Owned by its thread, which alone uses it but for the ticker.
 struct SampledThread {
   os::CpuTicker ticker;
@@ -35,6 +43,7 @@ struct SampledThread {
   const record::ThreadRecorder* recorder = nullptr;
   spool::SampleWriter::Place place;  // in the file of `recorder`'s measurement
   std::uint64_t cpu_ns = 0;          // at its last sample
+  std::unique_ptr<Stacks> stacks;    // nullptr: samples have none
 };
 
 struct Sampler {
@@ -51,12 +60,31 @@ struct Sampler {
 // Read by handlers of signals.
 constinit std::atomic<spool::SampleWriter*> g_writer = nullptr;  // nullptr: nothing is sampled
 constinit std::atomic<std::uint32_t> g_in_handler = 0;
+using Walk = std::size_t (*)(std::span<std::uint32_t>) noexcept;
+constinit std::atomic<Walk> g_walk = nullptr;  // nullptr: samples have no stacks
 constinit thread_local SampledThread* t_sampled = nullptr;
 
 // Never destroyed: threads may outlive the static objects of the program.
 Sampler& sampler() {
   static auto* const kInstance = new Sampler;
   return *kInstance;
+}
+
+// In the handler of a signal.
+bool put_stack(SampledThread& thread, spool::SampleWriter& writer, spool::Sample sample,
+               Walk walk) {
+  Stacks& stacks = *thread.stacks;
+  const std::span now = std::span(stacks.now).first(walk(stacks.now));
+  std::ranges::reverse(now);
+  const std::span before = std::span(stacks.before).first(stacks.depth);
+  const auto differs = std::ranges::mismatch(now, before).in1;
+  const auto shared = static_cast<std::size_t>(differs - now.begin());
+  if (!now.empty()) sample.region = now.back();
+  const spool::SampledStack stack{now, shared};
+  if (!writer.put(thread.place, thread.recorder->location(), sample, &stack)) return false;
+  std::copy(differs, now.end(), stacks.before.begin() + static_cast<std::ptrdiff_t>(shared));
+  stacks.depth = now.size();
+  return true;
 }
 
 // In the handler of a signal.
@@ -68,8 +96,12 @@ void put_sample(SampledThread& thread, spool::SampleWriter& writer, std::uintptr
   }
   const spool::Sample sample{os::now(), address, cpu - thread.cpu_ns,
                              thread.recorder->innermost_region(kMostLevels)};
+  Walk const walk = g_walk.load(std::memory_order_relaxed);
   // The weight of a sample that is lost is added to the next one.
-  if (writer.put(thread.place, thread.recorder->location(), sample)) thread.cpu_ns = cpu;
+  const bool kept = walk != nullptr && thread.stacks != nullptr
+                        ? put_stack(thread, writer, sample, walk)
+                        : writer.put(thread.place, thread.recorder->location(), sample);
+  if (kept) thread.cpu_ns = cpu;
 }
 
 void on_tick(std::uintptr_t address) noexcept {
@@ -87,12 +119,16 @@ void wait_for_handlers() noexcept {
   while (g_in_handler.load() != 0) ::sched_yield();
 }
 
-// REQUIRES: the mutex.
+// REQUIRES: the mutex. Throws std::bad_alloc.
 void start_thread(Sampler& s, SampledThread& thread, const record::ThreadRecorder& recorder) {
   thread.ticker.stop();
   thread.recorder = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   thread.place = {};
+  if (s.options.walk != nullptr && thread.stacks == nullptr) {
+    thread.stacks = std::make_unique<Stacks>();
+  }
+  if (thread.stacks != nullptr) thread.stacks->depth = 0;
   thread.cpu_ns = os::thread_cpu_ns();
   std::atomic_signal_fence(std::memory_order_seq_cst);
   thread.recorder = &recorder;
@@ -226,6 +262,7 @@ std::string start_sampling(const SampleOptions& options) {
     s.failure = 0;
     s.has_told = false;
     s.filters.watch();
+    g_walk = options.walk;
     g_writer = s.writer.get();
   }
   record::set_thread_hooks(kHooks);

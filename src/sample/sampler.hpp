@@ -1,13 +1,15 @@
 // Samples where the recorded threads of this process use their CPU time: the address of the
-// instruction that a signal interrupts, with the innermost region that is recorded there and the
-// CPU time since the sample before. They go into a file of their own in the spool of the
-// measurement (spool/samples/sample_format.hpp).
+// instruction that a signal interrupts, with the innermost region that is recorded there, or the
+// whole stack of functions, and the CPU time since the sample before. They go into a file of their
+// own in the spool of the measurement (spool/samples/sample_format.hpp).
 //
 // start(), stop() and the rest belong to whoever starts and stops the measurement: one thread at a
 // time. Only start_sampling() throws, and nothing but std::bad_alloc.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace timeloom::sample {
@@ -19,6 +21,10 @@ struct SampleOptions {
   void (*on_end)(const char* reason) noexcept = nullptr;
   // Told of the first thread that cannot be sampled, by any thread.
   void (*on_failure)(const char* reason) noexcept = nullptr;
+  // Finds the recorded functions that the calling thread is in, by their regions, the innermost
+  // first, and returns their number; called in the handler of the signal. nullptr: samples have no
+  // stacks.
+  std::size_t (*walk)(std::span<std::uint32_t> regions) noexcept = nullptr;
 };
 
 // Samples the running measurement: the calling thread from here on, others once they record.

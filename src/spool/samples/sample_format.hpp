@@ -15,7 +15,7 @@ namespace timeloom::spool {
 
 inline constexpr char kSampleFile[] = "samples";
 inline constexpr std::uint64_t kSampleMagic = 0x3153504d53474c01;  // "\x01LGSMPS1"
-inline constexpr std::uint16_t kSampleVersion = 1;
+inline constexpr std::uint16_t kSampleVersion = 2;
 
 // The first page of the file; what follows it is at kSampleHeadSize.
 struct SampleHeader {
@@ -43,10 +43,20 @@ struct SampleRecord {
   std::uint64_t address;    // of the interrupted instruction
   std::uint64_t weight_ns;  // CPU time of the thread since its record before
   std::uint32_t region;     // the innermost open one, as the process counts; kNoSampledRegion: none
-  std::uint32_t reserved;
+  // Records behind this one that its stack takes; 0: it has none; kSameStack: the stack before, in
+  // the same chunk.
+  std::uint32_t slots;
 };
 static_assert(sizeof(SampleRecord) == 32);
 inline constexpr std::uint32_t kNoSampledRegion = UINT32_MAX;
+inline constexpr std::uint32_t kSameStack = UINT32_MAX;
+
+// The start of a stack; the regions of `count` frames follow, the outermost first. The frames
+// before them are the first `shared` ones of the stack before, in the same chunk.
+struct SampleStackHead {
+  std::uint32_t shared;
+  std::uint32_t count;
+};
 
 struct SampleChunk {
   std::uint64_t check;  // sample_chunk_check(); 0: the chunk is not used yet
@@ -62,5 +72,13 @@ constexpr std::uint64_t sample_chunk_check(std::uint32_t location) noexcept {
 
 inline constexpr std::size_t kSampleChunkSize = 4096;
 inline constexpr std::size_t kSamplesInChunk = kSampleChunkSize / sizeof(SampleRecord) - 1;
+
+// Of a stack: as many as one chunk has room for.
+inline constexpr std::size_t kMostSampledFrames = 1000;
+constexpr std::size_t stack_slots(std::size_t frames) noexcept {
+  const std::size_t bytes = sizeof(SampleStackHead) + frames * sizeof(std::uint32_t);
+  return (bytes + sizeof(SampleRecord) - 1) / sizeof(SampleRecord);
+}
+static_assert(1 + stack_slots(kMostSampledFrames) <= kSamplesInChunk);
 
 }  // namespace timeloom::spool

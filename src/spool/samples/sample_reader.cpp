@@ -13,7 +13,7 @@ namespace {
 // As they lie in the file: the records of a running process change.
 struct StoredSample {
   std::uint64_t ticks, address, weight_ns;
-  std::uint32_t region, reserved;
+  std::uint32_t region, slots;
 };
 static_assert(sizeof(StoredSample) == sizeof(SampleRecord));
 
@@ -44,18 +44,51 @@ bool read_head(const os::File& file, SampleData& data) {
   return true;
 }
 
-bool take_samples(std::span<const std::byte, kSampleChunkSize> bytes, SampleData& data) {
+using SampleChunkBytes = std::span<const std::byte, kSampleChunkSize>;
+
+// `at`: where the stack starts; `depth`: of the stack before, and then of this one.
+bool take_stack(SampleChunkBytes bytes, std::size_t at, std::size_t slots, std::uint32_t& depth,
+                ThreadSample& sample, std::vector<std::uint32_t>& frames) {
+  SampleStackHead head{};
+  std::memcpy(&head, bytes.data() + at, sizeof head);
+  if (head.count > kMostSampledFrames || head.shared > depth || stack_slots(head.count) != slots)
+    return false;
+  sample.has_stack = true;
+  sample.shared = head.shared;
+  sample.count = head.count;
+  sample.first = frames.size();
+  frames.resize(frames.size() + head.count);
+  if (head.count != 0) {
+    std::memcpy(&frames[sample.first], bytes.data() + at + sizeof head,
+                head.count * sizeof(std::uint32_t));
+  }
+  depth = head.shared + head.count;
+  return true;
+}
+
+bool take_samples(SampleChunkBytes bytes, SampleData& data) {
   SampleChunk chunk{};
   std::memcpy(&chunk, bytes.data(), sizeof chunk);
   if (chunk.check == 0) return true;  // not used
   if (chunk.check != sample_chunk_check(chunk.location)) return false;
+  std::uint32_t depth = 0;
   for (std::size_t i = 1; i <= kSamplesInChunk; ++i) {
     StoredSample stored{};
     std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
     if (stored.ticks == 0) break;
-    if (stored.weight_ns > kMostSampleWeight) return false;
-    data.samples.push_back(
-        {{stored.ticks, stored.address, stored.weight_ns, stored.region}, chunk.location});
+    const bool same = stored.slots == kSameStack;
+    const std::uint32_t slots = same ? 0 : stored.slots;
+    if (stored.weight_ns > kMostSampleWeight || slots > kSamplesInChunk - i) return false;
+    ThreadSample sample{{stored.ticks, stored.address, stored.weight_ns, stored.region},
+                        chunk.location};
+    const std::size_t behind = (i + 1) * sizeof stored;
+    if (slots != 0 && !take_stack(bytes, behind, slots, depth, sample, data.frames)) return false;
+    if (same) {
+      sample.has_stack = true;
+      sample.shared = depth;
+    }
+    data.samples.push_back(sample);
+    i += slots;
   }
   return true;
 }
@@ -78,6 +111,7 @@ SampleData read_samples(const SpoolDirectory& directory) {
       data.damaged = true;
     }
   }
+  if (!data.frames.empty()) std::ranges::stable_sort(data.samples, {}, &ThreadSample::location);
   return data;
 }
 

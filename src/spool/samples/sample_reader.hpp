@@ -14,10 +14,17 @@ namespace timeloom::spool {
 
 struct ThreadSample : Sample {
   std::uint32_t location = 0;
+  bool has_stack = false;
+  // Its stack: the first `shared` frames of the stack before of the thread, then `count` ones of
+  // SampleData::frames, from `first` on.
+  std::uint32_t shared = 0;
+  std::uint32_t count = 0;
+  std::size_t first = 0;
 };
 
 struct SampleData {
   std::vector<ThreadSample> samples;  // of each thread in order of time
+  std::vector<std::uint32_t> frames;  // by their regions, as the process counts
   std::uint64_t period_ns = 0;        // 0: the process was not sampled
   std::uint64_t lost = 0;
   std::uint64_t threads = 0;
@@ -25,6 +32,7 @@ struct SampleData {
   bool damaged = false;
 };
 
+// By threads, where the samples have stacks.
 SampleData read_samples(const SpoolDirectory& directory);
 
 }  // namespace timeloom::spool

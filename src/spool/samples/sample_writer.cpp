@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -65,18 +66,46 @@ bool SampleWriter::take_chunk(Place& place, std::uint32_t location) noexcept {
   __atomic_store_n(&chunk->check, sample_chunk_check(location), __ATOMIC_RELEASE);
   place.next = reinterpret_cast<SampleRecord*>(at) + 1;
   place.end = place.next + kSamplesInChunk;
+  place.depth = 0;
   return true;
 }
 
-bool SampleWriter::put(Place& place, std::uint32_t location, const Sample& sample) noexcept {
-  if (place.next == place.end && !take_chunk(place, location)) {
-    header().lost.fetch_add(1, std::memory_order_relaxed);
-    return false;
+namespace {
+
+void put_stack(SampleRecord* place, const SampledStack& stack, std::size_t shared) noexcept {
+  const auto added = stack.frames.subspan(shared);
+  const SampleStackHead head{static_cast<std::uint32_t>(shared),
+                             static_cast<std::uint32_t>(added.size())};
+  auto* const bytes = reinterpret_cast<std::byte*>(place);
+  std::memcpy(bytes, &head, sizeof head);
+  if (!added.empty()) std::memcpy(bytes + sizeof head, added.data(), added.size_bytes());
+}
+
+}  // namespace
+
+bool SampleWriter::put(Place& place, std::uint32_t location, const Sample& sample,
+                       const SampledStack* stack) noexcept {
+  const std::size_t depth = stack == nullptr ? 0 : stack->frames.size();
+  std::size_t shared = stack == nullptr ? 0 : stack->shared;
+  bool same = depth != 0 && shared == depth && place.depth == depth;
+  std::size_t slots = stack == nullptr || same ? 0 : stack_slots(depth - shared);
+  if (static_cast<std::size_t>(place.end - place.next) < 1 + slots) {
+    if (!take_chunk(place, location)) {
+      header().lost.fetch_add(1, std::memory_order_relaxed);
+      return false;
+    }
+    shared = 0;
+    same = false;
+    if (stack != nullptr) slots = stack_slots(depth);
   }
-  SampleRecord& record = *place.next++;
+  SampleRecord& record = *place.next;
+  if (slots != 0) put_stack(place.next + 1, *stack, shared);
+  place.next += 1 + slots;
+  place.depth = depth;
   record.address = sample.address;
   record.weight_ns = sample.weight_ns;
   record.region = sample.region;
+  record.slots = same ? kSameStack : static_cast<std::uint32_t>(slots);
   record.ticks.store(std::max<std::uint64_t>(sample.ticks, 1), std::memory_order_release);
   return true;
 }

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "core/known_directory.hpp"
 #include "os/file.hpp"
@@ -25,12 +26,19 @@ struct Sample {
   std::uint32_t region = kNoSampledRegion;
 };
 
+// The recorded functions that were open, by their regions, the outermost first.
+struct SampledStack {
+  std::span<const std::uint32_t> frames;  // at most kMostSampledFrames
+  std::size_t shared = 0;                 // of the stack before in the same place: the first ones
+};
+
 class SampleWriter {
  public:
   // The place of a thread in the file, from its first sample on.
   struct Place {
     SampleRecord* next = nullptr;
     SampleRecord* end = nullptr;
+    std::size_t depth = 0;  // of the last stack there
   };
 
   // Creates the file in the spool, with its first space; nullptr on failure, with an errno value.
@@ -38,8 +46,9 @@ class SampleWriter {
                                               int* error) noexcept;
 
   // Adds a sample of the thread whose location this is; false: there is no space, and it is counted
-  // as lost.
-  bool put(Place& place, std::uint32_t location, const Sample& sample) noexcept;
+  // as lost. All samples of a place have a stack, or none has one.
+  bool put(Place& place, std::uint32_t location, const Sample& sample,
+           const SampledStack* stack = nullptr) noexcept;
   // Adds space, more than was used since the call before.
   void grow() noexcept;
 

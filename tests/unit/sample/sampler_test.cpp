@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "../record/record_fixture.hpp"
 #include "os/cpu_ticker.hpp"
@@ -49,6 +51,35 @@ std::uint64_t weight_of(const spool::SampleData& data, std::uint32_t region) {
     if (sample.region == region) sum += sample.weight_ns;
   }
   return sum;
+}
+
+// Two functions, the innermost first.
+std::size_t walk_two(std::span<std::uint32_t> regions) noexcept {
+  regions[0] = 7;
+  regions[1] = 3;
+  return 2;
+}
+
+TEST_F(SamplerTest, TakesTheStacksThatItIsGiven) {
+  begin();
+  SampleOptions options{kMillisecond, SIGURG};
+  options.walk = walk_two;
+  ASSERT_EQ(start_sampling(options), "");
+  work(100 * kMillisecond);
+  stop_sampling();
+  const spool::SampleData data = samples();
+  ASSERT_GT(data.samples.size(), 3u);
+  std::vector<std::uint32_t> stack;
+  for (const spool::ThreadSample& sample : data.samples) {
+    ASSERT_TRUE(sample.has_stack);
+    EXPECT_EQ(sample.region, 7u);
+    stack.resize(sample.shared);
+    const auto added = std::span(data.frames).subspan(sample.first, sample.count);
+    stack.insert(stack.end(), added.begin(), added.end());
+    EXPECT_EQ(stack, (std::vector<std::uint32_t>{3, 7}));
+  }
+  EXPECT_LE(data.frames.size(), data.samples.size());  // most have no frames of their own
+  end();
 }
 
 TEST_F(SamplerTest, GivesTheCpuTimeToTheRegionThatIsOpen) {

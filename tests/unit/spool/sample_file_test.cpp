@@ -1,10 +1,13 @@
 // The file `samples`: its samples are read again, up to damage.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -56,6 +59,82 @@ TEST_F(SampleFile, HoldsSamplesOfThreadsInTheirOrder) {
     EXPECT_EQ(sample.ticks, 10 * sample.address);
     EXPECT_EQ(sample.weight_ns, 1000 + sample.location);
     EXPECT_EQ(sample.region, 7u);
+  }
+}
+
+// The stack of sample `i`: numbers from 0, of which each third sample changes the last ones.
+std::vector<std::uint32_t> stack_of(std::uint32_t i) {
+  std::vector<std::uint32_t> stack(i % 60);
+  for (std::uint32_t level = 0; level < stack.size(); ++level) {
+    stack[level] = level < 20 ? level : level + i / 3;
+  }
+  return stack;
+}
+
+TEST_F(SampleFile, HoldsStacksThatShareFrames) {
+  constexpr std::uint32_t kSamples = 1000;
+  std::array<SampleWriter::Place, 2> places;
+  std::vector<std::uint32_t> before;
+  for (std::uint32_t i = 1; i <= kSamples; ++i) {
+    const std::vector<std::uint32_t> now = stack_of(i);
+    const auto shared =
+        static_cast<std::size_t>(std::ranges::mismatch(now, before).in1 - now.begin());
+    const SampledStack stack{now, shared};
+    for (std::uint32_t thread = 0; thread < 2; ++thread) {
+      ASSERT_TRUE(writer_->put(places[thread], thread, {i, i, 1, 1}, &stack));
+    }
+    before = now;
+  }
+  const SampleData data = read();
+  EXPECT_FALSE(data.damaged);
+  ASSERT_EQ(data.samples.size(), 2 * kSamples);
+  std::vector<std::uint32_t> stack;
+  for (std::size_t i = 0; i < data.samples.size(); ++i) {
+    const ThreadSample& sample = data.samples[i];
+    EXPECT_EQ(sample.location, i / kSamples);  // by threads
+    ASSERT_TRUE(sample.has_stack);
+    ASSERT_LE(sample.shared, stack.size());
+    stack.resize(sample.shared);
+    const auto added = std::span(data.frames).subspan(sample.first, sample.count);
+    stack.insert(stack.end(), added.begin(), added.end());
+    ASSERT_EQ(stack, stack_of(static_cast<std::uint32_t>(sample.ticks)));
+  }
+}
+
+TEST_F(SampleFile, HasRoomForTheDeepestStack) {
+  const std::vector<std::uint32_t> deep(kMostSampledFrames, 7);
+  SampleWriter::Place place;
+  const SampledStack stack{deep, 0};
+  for (std::uint64_t i = 1; i <= 3; ++i) ASSERT_TRUE(writer_->put(place, 0, {i, i, 1, 1}, &stack));
+  const SampleData data = read();
+  ASSERT_EQ(data.samples.size(), 3u);
+  EXPECT_EQ(data.frames.size(), 3 * kMostSampledFrames);
+}
+
+TEST_F(SampleFile, ReadsDamagedStacksAsFarAsTheyMakeSense) {
+  std::vector<std::uint32_t> frames(10, 3);
+  SampleWriter::Place place;
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    frames.push_back(static_cast<std::uint32_t>(i));
+    const SampledStack stack{frames, i == 1 ? 0u : 10u};
+    writer_->put(place, 0, {i, i, 1, 1}, &stack);
+  }
+  writer_.reset();
+  std::ifstream in(path(), std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  // The head of the chunk, and two records with their stacks.
+  for (std::size_t at = kSampleHeadSize; at < kSampleHeadSize + 192; ++at) {
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ (at % 3 == 0 ? '\x01' : '\x40'));
+    std::ofstream(path(), std::ios::binary) << bytes;
+    const SampleData data = read();
+    std::size_t depth = 0;
+    for (const ThreadSample& sample : data.samples) {
+      if (!sample.has_stack) continue;
+      ASSERT_LE(sample.shared, depth) << at;
+      ASSERT_LE(sample.first + sample.count, data.frames.size()) << at;
+      depth = sample.shared + sample.count;
+    }
   }
 }
 
