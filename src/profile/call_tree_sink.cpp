@@ -6,8 +6,10 @@
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "profile/growing_calls.hpp"
 #include "profile/growth.hpp"
+#include "profile/samples/sampled_visits.hpp"
 #include "profile/tree_merge.hpp"
 
 namespace timeloom::profile {
@@ -100,6 +102,7 @@ void CallTreeSink::finish() {
   }
   TreeMerge merge(*definitions_);
   Growth growth(*definitions_);
+  const bool sampled = has_sampled_calls(*definitions_);
   std::uint32_t deepest = 0;
   for (std::size_t i = 0; i < aggregated_.size(); ++i) {
     Location& location = tree_.definitions.locations[i];
@@ -110,7 +113,7 @@ void CallTreeSink::finish() {
       if (aggregated.last != Timestamp{}) {
         widen(tree_.definitions.clock, ticks(aggregated.first), ticks(aggregated.last));
       }
-      growth.add(aggregated);
+      if (!sampled) growth.add(aggregated);
       merge.add(i, std::move(aggregated));
     };
     add(std::move(aggregated_[i]));
@@ -121,6 +124,7 @@ void CallTreeSink::finish() {
     if (location.event_count == 0) location.event_count = events;
   }
   merge.finish(tree_);
+  count_samples(tree_);
   if (const std::string growing = growing_calls_text(growth.functions()); !growing.empty()) {
     tree_.definitions.properties[kGrowingCalls] = growing;
   }

@@ -89,6 +89,7 @@ void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   process.gpu_data = spool::read_gpu(directory);
   process.memory = spool::read_memory(directory);
   process.waits = spool::read_waits(directory);
+  process.samples = spool::read_samples(directory);
   processes_.push_back(std::move(process));
 }
 

@@ -47,12 +47,16 @@ void ThreadReplay::read_once(const std::function<void(std::uint64_t)>& done) {
   }
   causes_ = {process_.waits, thread_};
   spool::LocationReader reader = process_.reader->read(thread_);
+  SampledCalls sampled(process_.samples, process_.reader->definitions(), process_.clock, thread_);
   std::vector<Event> batch;
   while (reader.next(batch)) {
     const std::uint64_t bytes = batch.size() * sizeof(std::uint64_t);
+    sampled.merge(batch);
     replay(batch);
     done(bytes);
   }
+  batch = sampled.rest();
+  replay(batch);
   if (!first_) gpu_calls_ = {};  // the rest belongs to the thread itself, which was replayed first
   close_all();
   if (!first_) return;

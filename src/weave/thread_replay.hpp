@@ -19,10 +19,12 @@
 
 #include "core/event.hpp"
 #include "spool/reader.hpp"
+#include "spool/samples/sample_reader.hpp"
 #include "weave/event_translator.hpp"
 #include "weave/gpu/gpu_calls.hpp"
 #include "weave/gpu/gpu_timeline.hpp"
 #include "weave/process_clock.hpp"
+#include "weave/samples/sampled_calls.hpp"
 #include "weave/unify.hpp"
 #include "weave/wait_causes.hpp"
 
@@ -41,6 +43,7 @@ struct WovenProcess {
   std::unique_ptr<const GpuTimeline> gpu{};  // null: the process used none
   spool::WaitData waits{};                   // looks at waiting threads
   std::vector<Event> memory_curve{};         // empty: memory was not recorded
+  spool::SampleData samples{};
   // Indices behind the threads and tracks: the queues of `gpu`, then its native threads.
   std::uint32_t first_gpu_location = UINT32_MAX;
   std::uint32_t memory_location = UINT32_MAX;  // behind them all

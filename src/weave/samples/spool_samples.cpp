@@ -1,14 +1,13 @@
 // The part of SpoolSource for samples of CPU time.
-#include "spool/samples/sample_reader.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {
 
 void SpoolSource::add_samples(symbols::CodeNames& names) {
-  for (const Process& process : processes_) {
-    const spool::SampleData data = spool::read_samples(process.directory);
-    if (data.damaged && process.reader->definitions().ended) ++damaged_segments_;
-    samples_.add(data, process.reader->definitions(), process.ids, names);
+  for (Process& process : processes_) {
+    if (process.samples.damaged && process.reader->definitions().ended) ++damaged_segments_;
+    samples_.add(process.samples, process.reader->definitions(), process.ids, names);
+    if (process.samples.frames.empty()) process.samples = {};  // no calls are made of them
   }
   samples_.describe(definitions_.properties);
 }
