@@ -45,6 +45,48 @@ void check_overhead(const Settings& settings) {
   }
 }
 
+// Samples replace calls: measurements of single calls cannot be recorded beside them.
+[[noreturn]] void refuse_with_sampling(const Settings& settings, SettingId other) {
+  throw Error(settings.origin(kSettings.sampling) + " records no calls, which " +
+              settings.origin(other) + " needs; leave one of them out [TL113]");
+}
+
+void check_sampling(const Settings& settings, Measured measured) {
+  if (!settings.flag(kSettings.sampling)) return;
+  for (const auto other : {kSettings.c_functions, kSettings.async_tasks, kSettings.causes}) {
+    if (settings.flag(other)) refuse_with_sampling(settings, other);
+  }
+  const SettingId of_calls[] = {kSettings.overhead,
+                                kSettings.max_depth,
+                                kSettings.function_exclude,
+                                kSettings.metric_rusage,
+                                kSettings.metric_rusage_per_process,
+                                kSettings.metric_papi,
+                                kSettings.metric_papi_per_process};
+  for (const SettingId other : of_calls) {
+    if (settings.given(other)) refuse_with_sampling(settings, other);
+  }
+  if (settings.text(kSettings.instrumenter) != "auto") {
+    throw Error(settings.origin(kSettings.sampling) + " observes no calls; leave out " +
+                settings.origin(kSettings.instrumenter) + " [TL113]");
+  }
+  if (measured == Measured::kRunning) {
+    throw Error(settings.origin(kSettings.sampling) +
+                ": a process that runs already cannot be sampled so; start the program with "
+                "timeloom run [TL113]");
+  }
+}
+
+void check_window(const Settings& settings) {
+  const Window window = window_of(settings);
+  const bool by_region = window.from.kind == WindowPoint::Kind::kRegion ||
+                         window.until.kind == WindowPoint::Kind::kRegion;
+  if (!by_region || !settings.flag(kSettings.sampling)) return;
+  throw Error(settings.origin(kSettings.sampling) +
+              " sees no call that opens or closes a window; write times for --from and --until "
+              "[TL113]");
+}
+
 void check_locks(const Settings& settings) {
   if (!settings.given(kSettings.thread_locks) || records_threads(settings)) return;
   throw Error(
@@ -82,7 +124,8 @@ void check(const Settings& settings, Measured measured) {
   check_overhead(settings);
   check_locks(settings);
   static_cast<void>(sample_period_of(settings));
-  static_cast<void>(window_of(settings));
+  check_sampling(settings, measured);
+  check_window(settings);
   check_results(settings, measured);
   if (measured == Measured::kRunning) check_running(settings);
 }

@@ -1,4 +1,5 @@
-// The period of samples and their signal, from the settings sample and sample-signal.
+// The period of samples and their signal, from the settings sample, sampling and
+// sample-signal.
 //
 // Pure functions, for any thread.
 #pragma once

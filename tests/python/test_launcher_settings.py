@@ -225,6 +225,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "RECORD_ARGUMENTS": "masked",
         "OVERHEAD": "",
         "SAMPLE": "",
+        "SAMPLING": "off",
         "SAMPLE_SIGNAL": "urg",
         "WAITING": "on",
         "FOLLOW": "workers",

@@ -110,17 +110,39 @@ inline InterpreterFrame* python_frame(InterpreterFrame* frame) noexcept {
   while (frame != nullptr && is_of_interpreter(frame)) frame = frame->previous;
   return frame;
 }
+// The innermost frame, of any kind.
+inline InterpreterFrame* innermost_frame(PyThreadState* thread) noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  return thread->current_frame;
+#else
+  return thread->cframe->current_frame;
+#endif
+}
 // The innermost frame of Python code; nullptr when there is none.
 inline InterpreterFrame* current_frame(PyThreadState* thread) noexcept {
-#if PY_VERSION_HEX >= 0x030d0000
-  return python_frame(thread->current_frame);
-#else
-  return python_frame(thread->cframe->current_frame);
-#endif
+  return python_frame(innermost_frame(thread));
 }
 // The frame of Python code that has called this one; nullptr: none.
 inline InterpreterFrame* outer_frame_of(InterpreterFrame* frame) noexcept {
   return python_frame(frame->previous);
+}
+
+// Whether the code object of a frame is one, for a handler of a signal: the thread may have been
+// interrupted while it made the frame.
+inline bool has_code(InterpreterFrame* frame) noexcept {
+  auto* const code = reinterpret_cast<PyObject*>(code_of(frame));
+  return code != nullptr && Py_TYPE(code) == &PyCode_Type;
+}
+// Whether the frame is one of the interpreter's own by its owner alone: such a frame may have no
+// code object.
+inline bool is_entry_frame([[maybe_unused]] InterpreterFrame* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030e0000
+  return frame->owner >= FRAME_OWNED_BY_INTERPRETER;
+#elif PY_VERSION_HEX >= 0x030c0000
+  return frame->owner == FRAME_OWNED_BY_CSTACK;
+#else
+  return false;
+#endif
 }
 
 // The generator or coroutine that the frame belongs to (borrowed), or nullptr.

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "core/text/message_id.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
@@ -24,6 +25,7 @@
 #include "python/observe/hooks/instrumenter.hpp"
 #include "python/observe/hooks/open_calls.hpp"
 #include "python/observe/hooks/reconcile.hpp"
+#include "python/observe/hooks/sampled_code.hpp"
 #include "python/observe/interpreters/sub_interpreters.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/observe/tasks/greenlets.hpp"
@@ -75,10 +77,11 @@ bool session_runs() noexcept { return g_session.started && g_session.process == 
 
 void set_watching(bool on) noexcept {
   g_watching_session = on;
-  g_instrumenting = on && g_session.plan.instrumenter != &kDummy;
+  g_instrumenting = on && observes_calls(*g_session.plan.instrumenter);
   watch_closing(g_instrumenting);
   observe_sub_interpreters(g_instrumenting);
-  if (on && g_session.settings.flag(kSettings.gc)) {
+  const bool sampled = g_session.plan.instrumenter == &kSampling;
+  if (on && g_session.settings.flag(kSettings.gc) && !sampled) {
     watch_collections();
   } else {
     unwatch_collections();
@@ -176,10 +179,12 @@ void print_thread_without_samples(const char* reason) noexcept {
 
 // The program is recorded also where it cannot be sampled.
 void sample_session(const Settings& settings) {
-  const std::string reason =
-      sample::start_sampling({sample_period_of(settings), sample_signal_of(settings),
-                              print_end_of_samples, print_thread_without_samples});
+  const bool stacks = settings.flag(kSettings.sampling);
+  const std::string reason = sample::start_sampling(
+      {sample_period_of(settings), sample_signal_of(settings), print_end_of_samples,
+       print_thread_without_samples, stacks ? walk_functions : nullptr});
   if (!reason.empty()) print_line("no samples are taken: " + reason + " [TL086]");
+  if (stacks) record::define_metric(kSampledTimeMetric, kSampledTimeUnit, MetricValueType::kUint64);
 }
 
 // Creates the spool and starts recording into it; throws Error.
@@ -216,7 +221,9 @@ bool begin_observing(Session& session) {
   if (!from_here && !awaits_region()) return true;
   set_rules(session.plan, awaits_region());
   if (session.paused) return true;
-  if (from_here && session.context.enters_open_calls) enter_open_calls(session.context.innermost);
+  const bool enters =
+      session.context.enters_open_calls && observes_calls(*session.plan.instrumenter);
+  if (from_here && enters) enter_open_calls(session.context.innermost);
   return watch(true);
 }
 
@@ -332,7 +339,8 @@ bool finish_session(SessionResult& result, Ending ending) {
   result.observed_share = observed_share();
   end_budget();
   // Called here, where other threads no longer record.
-  const bool last = ending.kind == EndingKind::kNone && s.context.parent.empty();
+  const bool last = ending.kind == EndingKind::kNone && s.context.parent.empty() &&
+                    observes_calls(*s.plan.instrumenter);
   const std::uint64_t ignored = s.plan.instrumenter->ignored_callbacks() - s.ignored_before;
   const CallbackTimes in_program = take_callback_times();
   const Instrumenter& instrumenter = *s.plan.instrumenter;
@@ -439,6 +447,7 @@ void start_after_fork() {
   record::start_in_child(start);
   sample_session(s.settings);
   begin_definitions(true);
+  if (s.plan.instrumenter == &kSampling) define_sampled_code();
   continue_budget();
   count_windows_of_child();
   s.spool = start.spool_directory;

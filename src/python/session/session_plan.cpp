@@ -64,12 +64,13 @@ SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
                     .label = label_parts(settings),
                     .search = SearchFilter(settings),
                     .said = settings.number(kSettings.say_filtered),
-                    .engine_functions = settings.flag(kSettings.engine_functions)},
+                    .engine_functions = settings.flag(kSettings.engine_functions),
+                    .sampled = settings.flag(kSettings.sampling)},
           .compiled_code = std::move(compiled_code)};
 }
 
 SubInterpreters sub_interpreters_of(const SessionPlan& plan) noexcept {
-  const bool recordable = kHasMonitoring && kHasGil && plan.instrumenter != &kDummy &&
+  const bool recordable = kHasMonitoring && kHasGil && observes_calls(*plan.instrumenter) &&
                           plan.rules.search.empty() && !plan.overhead_limit;
   if (!recordable) return SubInterpreters::kNone;
   return plan.window.any() ? SubInterpreters::kChanging : SubInterpreters::kFixed;

@@ -16,6 +16,7 @@
 #include "core/known_directory.hpp"
 #include "core/mpi/mpi_rank.hpp"
 #include "core/run_properties.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "core/text/recorded_arguments.hpp"
 #include "python/interpreter/gil_words.hpp"
 #include "python/interpreter/python_text.hpp"
@@ -129,7 +130,9 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
     if (wanted) properties[name] = value;
   };
   const std::string depth = std::to_string(profile_depth_of(settings));
-  const std::string results = settings.text(kSettings.results);
+  const bool sampled = settings.flag(kSettings.sampling);
+  const bool only_profile = sampled && settings.flag(kSettings.profile);
+  const std::string results = only_profile ? "profile" : settings.text(kSettings.results);
   const std::string format = settings.text(kSettings.trace_format);
   const std::string& filter = context.program.filter.path;
   const std::string missing = missing_calls(*plan.instrumenter);
@@ -142,6 +145,7 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
   add("timeloom::results", results, results != "all");
   add(kTraceFormat, format, format != "otf2");
   add(kMissingCalls, missing, !missing.empty());
+  add(kSampledCalls, kStacksInHandler, sampled);
   add(kCFunctions, "1", settings.flag(kSettings.c_functions));
   add(kRank, std::to_string(context.rank.value_or(0)), context.rank.has_value());
   add(kPlainRank, "1", context.rank && !context.rank_of_mpi);
@@ -171,7 +175,8 @@ record::StartOptions start_options(const Settings& settings, const SessionContex
   result.above = spools.id();
   result.writer = record::writer_options(
       settings.number(kSettings.buffer_size), settings.number(kSettings.max_size),
-      record::at_limit_of(settings.text(kSettings.at_max_size)), settings.flag(kSettings.profile));
+      record::at_limit_of(settings.text(kSettings.at_max_size)),
+      settings.flag(kSettings.profile) && !settings.flag(kSettings.sampling));
   const RecordArguments which = record_arguments_of(settings.text(kSettings.record_arguments));
   result.writer.secrets = record::known_secrets(which);
   result.process = this_python(which, context);
@@ -180,10 +185,11 @@ record::StartOptions start_options(const Settings& settings, const SessionContex
   result.properties = properties_of(settings, context, plan);
   result.system_clock = description.system_clock;
   result.metrics = plan.metrics;
+  const bool sampled = settings.flag(kSettings.sampling);
   result.waiting = settings.flag(kSettings.waiting);
   look_at_waits(settings, result);
   result.max_depth = settings.number(kSettings.max_depth);
-  result.profile = settings.flag(kSettings.profile);
+  result.profile = settings.flag(kSettings.profile) && !sampled;
   result.profile_depth = profile_depth_of(settings);
   return result;
 }

@@ -7,6 +7,7 @@
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/print_line.hpp"
 #include "python/observe/hooks/hook_probe.hpp"
+#include "python/observe/hooks/sampled_code.hpp"
 #include "settings/overhead_setting.hpp"
 
 namespace timeloom::python {
@@ -44,7 +45,16 @@ InstrumentOptions instrument_options(const Settings& settings) {
           .budget = overhead_limit_of(settings).has_value()};
 }
 
+bool observes_calls(const Instrumenter& instrumenter) noexcept {
+  return &instrumenter != &kDummy && &instrumenter != &kSampling;
+}
+
 const Instrumenter& instrumenter_of(const Settings& settings) {
+  if (settings.flag(kSettings.sampling)) {
+    if (kHasMonitoring) return kSampling;
+    throw Error(settings.origin(kSettings.sampling) +
+                " needs Python 3.12 or later; --overhead 5% is the cheapest way here [TL116]");
+  }
   const InstrumentOptions what = instrument_options(settings);
   const std::string name = settings.text(kSettings.instrumenter);
   const Instrumenter& instrumenter = find_instrumenter(name, what);

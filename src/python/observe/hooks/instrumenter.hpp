@@ -46,6 +46,9 @@ extern const Instrumenter kProfile;     // legacy.cpp
 extern const Instrumenter kTrace;       // legacy.cpp
 extern const Instrumenter kDummy;       // instrumenter.cpp
 
+// Whether it records calls.
+bool observes_calls(const Instrumenter& instrumenter) noexcept;
+
 // The choices of the settings.
 InstrumentOptions instrument_options(const Settings& settings);
 // The instrumenter that the settings name; "auto" chooses. Throws Error when this Python lacks

@@ -47,6 +47,14 @@ void decide_for_others() {
   PyErr_Clear();
 }
 
+void define_code_of(Ref frame) {
+  for (; frame; frame = Ref(PyFrame_GetBack(frame.frame()))) {
+    const Ref code(PyFrame_GetCode(frame.frame()));
+    const Ref globals(PyFrame_GetGlobals(frame.frame()));
+    define_code(code.code(), globals.get());
+  }
+}
+
 // Without the code that has come since it was decided, and without calls that will be reported.
 void enter_on(record::ThreadRecorder& recorder, InterpreterFrame* frame) {
   std::vector<PyCodeObject*> codes;
@@ -104,6 +112,18 @@ void enter_open_calls(PyFrameObject* innermost) noexcept {
   } catch (const std::bad_alloc&) {
     return;
   }
+}
+
+void define_open_code() noexcept {
+  const ErrorGuard guard;
+  const Unobserved nothing_of_this;
+  PyObject* const function = PySys_GetObject("_current_frames");  // borrowed
+  const Ref frames(function == nullptr ? nullptr : PyObject_CallNoArgs(function));
+  PyErr_Clear();
+  if (!frames || !PyDict_Check(frames.get())) return;
+  PyObject *thread = nullptr, *frame = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(frames.get(), &position, &thread, &frame)) define_code_of(Ref::borrow(frame));
 }
 
 }  // namespace timeloom::python

@@ -11,4 +11,7 @@ namespace timeloom::python {
 // Without memory calls are missing.
 void enter_open_calls(PyFrameObject* innermost) noexcept;
 
+// Defines the regions of their functions for stacks of samples, which need no enters.
+void define_open_code() noexcept;
+
 }  // namespace timeloom::python

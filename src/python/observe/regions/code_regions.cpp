@@ -256,6 +256,17 @@ void enter_code(PyCodeObject* code, EventWord word) noexcept {
   store_code_extra(code, index, ready);
 }
 
+void define_code(PyCodeObject* code, PyObject* globals) noexcept {
+  EventWord word = known_word(code);
+  if (word == 0) word = decide_word(code, globals);
+  word = word_of_open_call(code, word);
+  if (!is_region(word) || kept_word(code) == (ready_from() | word)) return;
+  const RegistrationTimer timer;
+  record::define(RegionId{payload_of(word)});
+  const CriticalSection critical;
+  store_code_extra(code, code_index(), ready_from() | word);
+}
+
 bool is_own_file(const std::string& file) {
   const std::string& packages = rules().packages;
   return !packages.empty() && file.starts_with(packages) &&

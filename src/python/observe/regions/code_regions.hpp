@@ -122,6 +122,11 @@ EventWord decide_word(PyCodeObject* code, PyObject* globals) noexcept;
 EventWord decide_in_sub_interpreter(PyCodeObject* code, PyObject* globals,
                                     Py_ssize_t index) noexcept;
 
+// For stacks of samples, which have no calls: decides for the code object, if nobody has, and
+// defines its region in the running measurement; it keeps the enter word of its calls. `globals`:
+// as for decide_word().
+void define_code(PyCodeObject* code, PyObject* globals) noexcept;
+
 // Enters the region of a code object whose known_word() is `word`, and keeps that the running
 // measurement has defined it.
 void enter_code(PyCodeObject* code, EventWord word) noexcept;
@@ -144,6 +149,7 @@ struct RegionRules {
   SearchFilter search = {};
   std::uint64_t said = 0;  // the setting say-filtered
   bool engine_functions = true;
+  bool sampled = false;  // the regions of code objects are found by stacks of samples
   friend bool operator==(const RegionRules&, const RegionRules&) = default;
 };
 

@@ -1,0 +1,28 @@
+// Instrumenter "sampling": observes no calls. The stacks of Python functions are taken by the
+// handler of the signal of samples (src/sample), which finds the region of a function with its code
+// object; so every code object is asked for once, when it starts for the first time.
+//
+// Python 3.12 and later.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "python/observe/hooks/instrumenter.hpp"
+
+namespace timeloom::python {
+
+extern const Instrumenter kSampling;
+
+// In the child of a fork, whose measurement has no definitions yet: defines the regions of the
+// functions that are open, and asks for all code objects again. Needs the GIL.
+void define_sampled_code() noexcept;
+
+// For SampleOptions::walk: the recorded functions of the calling thread, the innermost first.
+// Allocates nothing, takes no lock, and trusts no frame before it has looked: the thread may have
+// been interrupted anywhere. Without the GIL too, since a thread that has given it away stays in
+// its frames.
+std::size_t walk_functions(std::span<std::uint32_t> regions) noexcept;
+
+}  // namespace timeloom::python
