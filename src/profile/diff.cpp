@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/child_table.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "core/throttled.hpp"
 #include "profile/diff_runs.hpp"
 #include "profile/on_path.hpp"
@@ -167,6 +168,11 @@ Diff compare(std::span<const DiffRun> before, std::span<const DiffRun> after) {
   for (const DiffRun& one : after) sides_after.push_back(comparer.add(one));
   Diff diff = comparer.take(std::move(sides_before), std::move(sides_after));
   const auto has_work = [](const DiffRun& one) { return !one.working.empty(); };
+  const auto has_samples = [](const DiffRun& one) {
+    return has_sampled_calls(one.tree->definitions);
+  };
+  diff.sampled =
+      std::ranges::any_of(before, has_samples) || std::ranges::any_of(after, has_samples);
   diff.measured = std::ranges::all_of(before, has_work) && std::ranges::all_of(after, has_work);
   return diff;
 }

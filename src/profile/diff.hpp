@@ -76,6 +76,7 @@ struct Diff {
   DiffTotals after;
   bool shared = false;    // some region is in both
   bool measured = false;  // all runs have measured waiting: work is known
+  bool sampled = false;   // some run has samples in the place of visits
 };
 
 struct DiffRun {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/metric_unit.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "formats/cube/cube_metric_rows.hpp"
 #include "formats/cube/cube_profile.hpp"
 #include "formats/cube/profile_names.hpp"
@@ -117,8 +118,9 @@ class ProfileWriter {
       cube_.metrics.push_back(std::move(metric));
     };
     using enum MetricKind;
-    add("Visits", kVisits, DataType::kUint64, "occ", kExclusive, "visits",
-        "How often it was entered");
+    const bool sampled = has_sampled_calls(all_);
+    add(sampled ? "Samples" : "Visits", kVisits, DataType::kUint64, "occ", kExclusive, "visits",
+        sampled ? "Samples in which it was running itself" : "How often it was entered");
     add("Time", kTime, DataType::kDouble, "sec", kInclusive, "time",
         "Time between enter and leave");
     add("Minimum Inclusive Time", kMinTime, DataType::kMinDouble, "sec", kExclusive,

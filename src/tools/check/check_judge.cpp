@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/measuring_cost.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "core/throttled.hpp"
 #include "settings/settings.hpp"
 #include "tools/check/check_memory.hpp"
@@ -43,6 +44,11 @@ double figure(const Figures& figures, const Rule& rule) {
     case Quantity::kWaiting: return figures.waiting;
     default: return figures.mean;
   }
+}
+
+bool of_visits(const Rule& rule) {
+  return rule.quantity == Quantity::kVisits || rule.quantity == Quantity::kMean ||
+         rule.quantity == Quantity::kMin || rule.quantity == Quantity::kMax;
 }
 
 // How far beyond the limit: the larger, the worse.
@@ -226,6 +232,9 @@ class Judge {
     const Rule& rule = verdict.rule;
     if (is_of_memory(rule.quantity)) return judge_memory_of_regions(verdict);
     verdict.problem = work_.problem(rule);
+    if (of_visits(rule) && has_sampled_calls(definitions_)) {
+      verdict.problem = "the run has samples, from which visits are not known";
+    }
     if (!verdict.problem.empty()) return;
     for (const Row& row : matching(rule.region)) {
       const Region& region = data_.region(row.region);

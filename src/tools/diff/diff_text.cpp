@@ -81,6 +81,7 @@ struct DiffColumns {
   std::optional<DiffParts> parts;
   bool by_work = false;
   bool spread = false;  // a side has several runs
+  const char* visits = "visits";
 };
 
 Cells headings(const DiffColumns& columns) {
@@ -89,7 +90,7 @@ Cells headings(const DiffColumns& columns) {
     Cells cells = {"change", "%", "before", "after"};
     if (columns.spread) cells.emplace_back("spread");
     if (columns.by_work) cells.emplace_back("waiting");
-    cells.emplace_back("visits");
+    cells.emplace_back(columns.visits);
     return cells;
   }
   return {"change",
@@ -136,7 +137,8 @@ void write_table(const char* title, const DiffRows& rows, const Diff& diff, cons
                               Ink::kDim) +
                "\n\n");
   const DiffColumns columns{runs.parts, options.by_work,
-                            options.by_work && runs.before.size() + runs.after.size() > 2};
+                            options.by_work && runs.before.size() + runs.after.size() > 2,
+                            diff.sampled ? "samples" : "visits"};
   Table table(terminal, 1);
   for (std::string& heading : headings(columns)) table.add_column(std::move(heading));
   for (const DiffRow& row : rows.rows) {
@@ -187,7 +189,7 @@ void write_factors(const Diff& diff, const Terminal& terminal, Output& output) {
 
 ordered_json side_json(const DiffSide& side, const DiffColumns& columns, std::uint64_t parts) {
   if (!side.there) return {};
-  ordered_json one = {{"visits", side.visits},
+  ordered_json one = {{columns.visits, side.visits},
                       {"given_up", side.at_least},
                       {"inclusive_s", side.inclusive},
                       {"exclusive_s", side.exclusive}};
@@ -358,8 +360,8 @@ void write_diff_json(const Diff& diff, const DiffRuns& runs, const DiffTables& t
   head["change_s"] = diff.after.all - diff.before.all;
   head["change_share"] =
       diff.before.all > 0 ? ordered_json(diff.after.all / diff.before.all - 1) : ordered_json();
-  const DiffColumns columns{runs.parts, options.by_work,
-                            runs.before.size() + runs.after.size() > 2};
+  const DiffColumns columns{runs.parts, options.by_work, runs.before.size() + runs.after.size() > 2,
+                            diff.sampled ? "samples" : "visits"};
   std::string text = json_text(head, 0);
   text.erase(text.rfind("\n}"));
   output.write(text);

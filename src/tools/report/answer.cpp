@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/run_properties.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "core/throttled.hpp"
 #include "exchange/names.hpp"
 
@@ -142,8 +143,8 @@ void Answer::add_functions() {
 
 std::optional<double> Answer::long_stretches() const {
   const auto& properties = definitions().properties;
-  if (properties.contains(kCFunctions) || !properties.contains("timeloom::python") ||
-      ThrottledFunctions(properties).any()) {
+  if (has_sampled_calls(definitions()) || properties.contains(kCFunctions) ||
+      !properties.contains("timeloom::python") || ThrottledFunctions(properties).any()) {
     return {};
   }
   double all = 0;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/run_properties.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "core/throttled.hpp"
 #include "tools/report/findings/findings_text.hpp"
 #include "tools/report/native/report_native.hpp"
@@ -104,7 +105,8 @@ class AnswerWriter {
   // `before`: the headings before that of the visits, and `after` those behind it.
   void title(const std::string& before, const std::string& text, const std::string& rest,
              const std::string& after = {}) {
-    const std::string columns = before + pad_left("visits", visits_width() + 1) + after;
+    const std::string columns =
+        before + pad_left(visits_word(answer_.definitions()), visits_width() + 1) + after;
     if (gaps() > 0) output_.write("\n");
     const std::size_t room = terminal_.width - std::min(terminal_.width, columns.size() + 2);
     const std::string shown = shorten_right(text, room, terminal_);
@@ -304,6 +306,7 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
   std::string rest = std::string(terminal.dot()) + duration(facts.wall_seconds, terminal, " ");
   rest += std::string(terminal.dot()) + scope;
   if (facts.processes > 1) rest += " in " + plural(facts.processes, "process");
+  if (!facts.samples.empty()) rest += std::string(terminal.dot()) + facts.samples;
   if (!facts.engine.empty()) rest += std::string(terminal.dot()) + printable(facts.engine);
   if (!facts.gpu.empty()) rest += std::string(terminal.dot()) + facts.gpu;
   if (const std::string memory = memory_text(facts); !memory.empty()) {

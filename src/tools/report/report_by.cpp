@@ -136,7 +136,7 @@ std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
   return rows;
 }
 
-void write_by(const std::vector<GroupRow>& rows, GroupKey key,
+void write_by(const std::vector<GroupRow>& rows, GroupKey key, const char* visits,
               const std::vector<std::string>& losses, const Terminal& terminal, Output& output) {
   write_losses(losses, terminal, output);
   double working = 0;
@@ -146,7 +146,7 @@ void write_by(const std::vector<GroupRow>& rows, GroupKey key,
   const std::size_t width = std::ranges::any_of(rows, &GroupRow::at_least) ? 10 : 7;
   output.write(terminal.paint(
       formatted(" share working   total waiting{} {} functions  {}\n",
-                unmeasured ? " unmeasured" : "", pad_left("visits", width), by_word(key)),
+                unmeasured ? " unmeasured" : "", pad_left(visits, width), by_word(key)),
       Ink::kDim));
   for (const GroupRow& row : rows) {
     if (output.closed()) return;
@@ -171,7 +171,7 @@ void write_by(const std::vector<GroupRow>& rows, GroupKey key,
   }
 }
 
-void write_by_json(const std::vector<GroupRow>& rows, GroupKey key,
+void write_by_json(const std::vector<GroupRow>& rows, GroupKey key, const char* visits,
                    const std::vector<std::string>& losses, Output& output) {
   nlohmann::ordered_json all;
   all["format"] = "timeloom-report-by";
@@ -185,7 +185,7 @@ void write_by_json(const std::vector<GroupRow>& rows, GroupKey key,
                            {"waiting_s", row.waiting},
                            {"unmeasured_s", row.unmeasured},
                            {"total_s", row.total},
-                           {"visits", row.visits},
+                           {visits, row.visits},
                            {"given_up", row.at_least},
                            {"functions", row.functions},
                            {"project", row.project}});

@@ -39,10 +39,10 @@ std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
                                  const std::set<LocationId>& locations,
                                  const std::optional<CallCost>& cost = {});
 
-// `losses`: sentences about the run, as in RunFacts.
-void write_by(const std::vector<GroupRow>& rows, GroupKey key,
+// `visits`: the word for them, visits_word(). `losses`: sentences about the run, as in RunFacts.
+void write_by(const std::vector<GroupRow>& rows, GroupKey key, const char* visits,
               const std::vector<std::string>& losses, const Terminal& terminal, Output& output);
-void write_by_json(const std::vector<GroupRow>& rows, GroupKey key,
+void write_by_json(const std::vector<GroupRow>& rows, GroupKey key, const char* visits,
                    const std::vector<std::string>& losses, Output& output);
 
 }  // namespace timeloom::tools

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "exchange/names.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
@@ -164,6 +165,11 @@ int print_slowest(const ReportOptions& options, const std::filesystem::path& run
                 "without --profile makes a trace [TL411]");
   }
   const std::unique_ptr<RunSource> source = weave::open_trace(weave::trace_of(run));
+  if (has_sampled_calls(source->definitions())) {
+    throw Error(run.string() +
+                " has samples, from which single visits are not known; timeloom run without "
+                "--sampling records them [TL441]");
+  }
   std::vector<RegionId> regions;
   if (!options.function.empty()) regions = find_function(source->definitions(), options.function);
   const Terminal terminal = Terminal::detect(options.colour);
@@ -351,9 +357,10 @@ int print_by(const ReportOptions& options, const profile::CallTree& tree,
   const std::vector<std::string> losses = facts_of(tree.definitions).losses;
   Output output;
   if (options.json) {
-    write_by_json(rows, *options.by, losses, output);
+    write_by_json(rows, *options.by, visits_word(tree.definitions), losses, output);
   } else {
-    write_by(rows, *options.by, losses, Terminal::detect(options.colour), output);
+    write_by(rows, *options.by, visits_word(tree.definitions), losses,
+             Terminal::detect(options.colour), output);
   }
   output.flush();
   return kDone;

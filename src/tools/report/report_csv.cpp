@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 
+#include "core/samples/sampled_time.hpp"
 #include "exchange/table_columns.hpp"
 #include "exchange/tracks.hpp"
 #include "formats/csv/csv.hpp"
@@ -67,7 +68,7 @@ class CsvReport {
     add_texts({"name", "file"});
     add(ColumnType::kInteger, {"line"});
     add_texts({"group"});
-    add(ColumnType::kInteger, {"visits"});
+    add(ColumnType::kInteger, {visits_word(tree_.definitions)});
     add(ColumnType::kReal,
         {"inclusive_s", "exclusive_s", "own_s", "working_s", "waiting_s", "unmeasured_s", "mean_s",
          "min_s", "max_s", "inclusive_share", "exclusive_share"});

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/samples/sampled_time.hpp"
 #include "tools/report/findings/findings_text.hpp"
 #include "tools/run/json_text.hpp"
 #include "tools/text/formatted.hpp"
@@ -32,7 +33,7 @@ ordered_json row_json(const Row& row, bool tree, const ReportData& data) {
   one["file"] = region.file;
   one["line"] = region.first_line;
   one["group"] = region.group;
-  one["visits"] = figures.visits;
+  one[visits_word(data.definitions())] = figures.visits;
   one["given_up"] = figures.at_least;
   one["inclusive_s"] = figures.inclusive;
   one["exclusive_s"] = figures.exclusive;

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "core/text/joined.hpp"
 #include "core/text/name_pattern.hpp"
 #include "core/throttled.hpp"
@@ -314,14 +315,16 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
   const Region& region = tree.definitions.regions[facts.region.value()];
   const CodeOwner owner(tree.definitions);
   const ThrottledFunctions throttled(tree.definitions.properties);
+  const bool sampled = has_sampled_calls(tree.definitions);
   write_losses(facts_of(tree.definitions).losses, terminal, output);
   output.write(terminal.paint(printable(title_of(facts)), Ink::kBold));
   const std::string place = facts.names.size() > 1 ? std::string() : short_region_place(region);
   if (!place.empty()) output.write("  " + place);
-  output.write(formatted("\n{}{}own {}",
-                         (facts.at_least ? std::string(terminal.at_least()) : "") +
-                             plural(static_cast<std::uint64_t>(facts.visits), "visit"),
-                         terminal.dot(), duration(facts.exclusive, terminal, " ")));
+  output.write(
+      formatted("\n{}{}own {}",
+                (facts.at_least ? std::string(terminal.at_least()) : "") +
+                    plural(static_cast<std::uint64_t>(facts.visits), sampled ? "sample" : "visit"),
+                terminal.dot(), duration(facts.exclusive, terminal, " ")));
   if (facts.waiting > 0 || facts.unmeasured > 0)
     output.write(formatted(" = {} working + {} waiting", duration(facts.working, terminal, " "),
                            duration(facts.waiting, terminal, " ")));
@@ -330,7 +333,7 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
   if (facts.unmeasured > 0)
     output.write(formatted(" + {} unmeasured", duration(facts.unmeasured, terminal, " ")));
   output.write(formatted("{}total {}", terminal.dot(), duration(facts.total, terminal, " ")));
-  if (facts.visits > 0 && facts.shortest == facts.shortest) {
+  if (facts.visits > 0 && !sampled && facts.shortest == facts.shortest) {
     output.write(formatted("{}a visit {} to {}", terminal.dot(),
                            duration(facts.shortest, terminal, " "),
                            duration(facts.longest, terminal, " ")));
@@ -355,8 +358,10 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
     output.write(drawn(drawn_line, terminal));
   };
   const auto title = [&](const char* text) {
-    output.write(terminal.paint(" share  total" + pad_left("visits", width + 1) + "  ", Ink::kDim) +
-                 terminal.paint(text, Ink::kAccent) + "\n");
+    output.write(
+        terminal.paint(" share  total" + pad_left(visits_word(tree.definitions), width + 1) + "  ",
+                       Ink::kDim) +
+        terminal.paint(text, Ink::kAccent) + "\n");
   };
   output.write("\n");
   title("called by");
@@ -385,7 +390,7 @@ void write_function_json(const FunctionFacts& facts, const NativeShares& shares,
                         ? ordered_json(exchange::region_name(tree.definitions, one.region))
                         : ordered_json()},
            {"total_s", one.total},
-           {"visits", one.visits}});
+           {visits_word(tree.definitions), one.visits}});
     }
     return rows;
   };
@@ -399,7 +404,7 @@ void write_function_json(const FunctionFacts& facts, const NativeShares& shares,
       {"names", facts.names},
       {"file", one_alone ? region.file : std::string()},
       {"line", one_alone ? region.first_line : 0},
-      {"visits", facts.visits},
+      {visits_word(tree.definitions), facts.visits},
       {"given_up", facts.at_least},
       {"own_s", facts.exclusive},
       {"working_s", facts.working},

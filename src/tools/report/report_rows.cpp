@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "core/samples/sampled_time.hpp"
 #include "exchange/names.hpp"
 #include "profile/compensation.hpp"
 #include "tools/run/run_facts.hpp"
@@ -79,11 +80,12 @@ Figures ReportData::figures_of(RegionId id, const Totals& totals, const Totals& 
   figures.compensated_exclusive = to_seconds(compensated.exclusive);
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   // Beyond a limit the time is that of some of the visits only.
-  const bool mean_known = totals.visits != 0 && id.defined();
+  const bool sampled = has_sampled_calls(tree_->definitions);
+  const bool mean_known = totals.visits != 0 && id.defined() && !sampled;
   figures.mean =
       mean_known ? to_seconds(visit_time) / static_cast<double>(figures.visits) : kUnknown;
   // Not every profile of another tool holds them.
-  const bool extremes_known = totals.min != UINT64_MAX;
+  const bool extremes_known = totals.min != UINT64_MAX && !sampled;
   figures.min = extremes_known ? to_seconds(totals.min) : kUnknown;
   figures.max = extremes_known ? to_seconds(totals.max) : kUnknown;
   figures.inclusive_share = share(figures.inclusive);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/samples/sampled_time.hpp"
 #include "tools/report/report_compensation.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
@@ -73,7 +74,9 @@ Table make_table(const Heading (&columns)[kCount], const ReportData& data,
                  const Terminal& terminal) {
   Table table(terminal, terminal.width < kNarrow ? 1 : 2);
   for (const Heading& column : columns) {
-    if (terminal.width >= column.from_width) table.add_column(std::string(column.name));
+    const bool visits = column.name == "visits";
+    const std::string_view name = visits ? visits_word(data.definitions()) : column.name;
+    if (terminal.width >= column.from_width) table.add_column(std::string(name));
   }
   if (data.cost()) {
     table.add_column("incl*");
@@ -156,7 +159,11 @@ void write_headline(const RunFacts& facts, const std::string& run, const Termina
   if (facts.processes > 1) parts.back() += " in " + plural(facts.processes, "process");
   if (!facts.engine.empty()) parts.push_back(printable(facts.engine));
   // A profile of another tool does not say of how many it was made.
-  if (facts.events > 0) parts.push_back(plural(facts.events, "event"));
+  if (!facts.samples.empty()) {
+    parts.push_back(facts.samples);
+  } else if (facts.events > 0) {
+    parts.push_back(plural(facts.events, "event"));
+  }
   if (!facts.gpu.empty()) parts.push_back(facts.gpu);
   if (std::string memory = memory_text(facts); !memory.empty()) parts.push_back(std::move(memory));
   if (facts.start) parts.push_back(local_time(*facts.start));

@@ -6,6 +6,7 @@
 #include "core/measuring_cost.hpp"
 #include "core/metric_unit.hpp"
 #include "core/run_properties.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "core/throttled.hpp"
 #include "tools/report/report_text.hpp"
 #include "tools/text/formatted.hpp"
@@ -109,6 +110,11 @@ class InfoWriter {
                            : timers == threads ? "by timers, which fire when the kernel ticks"
                                                : "by timers on " + plural(timers, "thread");
     const double period = static_cast<double>(property(kSamplePeriod)) * 1e-9;
+    const auto stacks = all_.properties.find(kSampledCalls);
+    if (stacks != all_.properties.end()) {
+      line("calls",
+           "made of samples; stacks of Python taken in the " + stacks->second + " of the signal");
+    }
     line("samples", formatted("{}, every {} of CPU time on {}, {}", count(property(kSampleCount)),
                               duration(period, terminal_, " "), plural(threads, "thread"), by));
   }
@@ -119,9 +125,10 @@ class InfoWriter {
     const Shares shares = shares_of(*cost);
     const auto time = [&](double seconds) { return duration(seconds, terminal_, " "); };
     line("overhead",
-         formatted("about {:.1f} % of CPU time ({:.1f} to {:.1f} %), {:.1f} % of wall time",
-                   100 * shares.cpu, 100 * shares.cpu_error_range.least,
-                   100 * shares.cpu_error_range.most, 100 * shares.wall));
+         formatted("{}about {:.1f} % of CPU time ({:.1f} to {:.1f} %), {:.1f} % of wall time",
+                   property(kSampleCount) == 0 ? "" : "without the samples ", 100 * shares.cpu,
+                   100 * shares.cpu_error_range.least, 100 * shares.cpu_error_range.most,
+                   100 * shares.wall));
     line("", "events " + time(cost->events) + ", new functions " + time(cost->functions));
     line("", "start and end " + time(cost->start) + ", recorder " + time(cost->recorder));
     const std::uint64_t unknown = cost->unknown_processes();

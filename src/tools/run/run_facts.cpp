@@ -1,11 +1,14 @@
 #include "tools/run/run_facts.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
+#include <map>
 #include <utility>
 
 #include "core/engines/engine_regions.hpp"
 #include "core/run_properties.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "core/text/shell_word.hpp"
 #include "core/throttled.hpp"
 #include "profile/call_tree.hpp"
@@ -109,6 +112,20 @@ std::vector<std::string> parameter_names(const Definitions& definitions) {
   return names;
 }
 
+namespace {
+
+// "sampled: 2,310 every 1 ms of CPU time".
+std::string samples_text(const std::map<std::string, std::string>& properties) {
+  const auto number = [&](const char* key) {
+    const auto found = properties.find(key);
+    return found == properties.end() ? 0 : std::strtoull(found->second.c_str(), nullptr, 10);
+  };
+  const double period = static_cast<double>(number(kSamplePeriod)) * 1e-6;
+  return formatted("sampled: {} every {:g} ms", plural(number(kSampleCount), "time"), period);
+}
+
+}  // namespace
+
 RunFacts facts_of(const Definitions& definitions) {
   RunFacts facts;
   if (!definitions.groups.empty()) {
@@ -123,6 +140,7 @@ RunFacts facts_of(const Definitions& definitions) {
     const bool measures = location.type == LocationType::kMetric;
     if (!measures && location.type != LocationType::kAcceleratorStream) ++facts.threads;
   }
+  if (has_sampled_calls(definitions)) facts.samples = samples_text(definitions.properties);
   if (const auto engine = definitions.properties.find(kEngine);
       engine != definitions.properties.end()) {
     facts.engine = engine->second;

@@ -25,11 +25,12 @@ struct RunFacts {
   std::uint64_t tasks = 0;
   std::uint64_t task_lanes = 0;  // locations of the tasks; 0: each has its own
   std::uint64_t events = 0;
-  std::string engine;                        // its workers and tasks, in words; empty: none
-  std::vector<std::string> throttled;        // functions not timed to the end, with their places
-  std::vector<std::string> truncated;        // regions that ended with a visit of one, the same
-  bool was_paused = false;                   // functions were not seen all the time
-  std::string gpu;                           // shares of the wall time; empty: no GPU was recorded
+  std::string samples;                 // "sampled: 2,310 every 1 ms"; empty: calls were recorded
+  std::string engine;                  // its workers and tasks, in words; empty: none
+  std::vector<std::string> throttled;  // functions not timed to the end, with their places
+  std::vector<std::string> truncated;  // regions that ended with a visit of one, the same
+  bool was_paused = false;             // functions were not seen all the time
+  std::string gpu;                     // shares of the wall time; empty: no GPU was recorded
   std::optional<std::uint64_t> memory_peak;  // bytes; none: memory was not recorded
   ResidentPeak resident;                     // of the process with the most; zeros: not known
   std::optional<double> observed_share;      // of the CPU time; none: all of it, or not known

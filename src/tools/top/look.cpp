@@ -102,7 +102,7 @@ class LookWriter {
   void table(const char* title, const std::vector<TopRow>& rows, std::size_t most, bool calls) {
     Table table(terminal_, 2, title);
     for (const char* heading : {"now", "waits"}) table.add_column(heading);
-    if (calls) table.add_column("calls");
+    if (calls) table.add_column(after_.facts.samples.empty() ? "calls" : "samples");
     for (const char* heading : {"working", "waiting"}) table.add_column(heading);
     for (const TopRow& row : rows) {
       if (most-- == 0) break;

@@ -145,6 +145,16 @@ std::uint64_t length_of(const Definitions& definitions, const view::Index* index
   return length;
 }
 
+// Lines above the page.
+std::vector<std::string> notices_of(const RunFacts& facts) {
+  std::vector<std::string> lines = facts.losses;
+  if (facts.samples.empty()) return lines;
+  lines.insert(lines.begin(), facts.samples +
+                                  "; functions are drawn from their samples, so visits here are "
+                                  "samples in a row, not calls [TL062]");
+  return lines;
+}
+
 }  // namespace
 
 std::string describe_for_viewer(const Definitions& of_run, const std::string& title,
@@ -166,7 +176,7 @@ std::string describe_for_viewer(const Definitions& of_run, const std::string& ti
   json["ticks_per_second"] = definitions.clock.ticks_per_second;
   json["length"] = length_of(definitions, index);
   json["events"] = index != nullptr ? index->events() : facts.events;
-  json["losses"] = facts.losses;
+  json["losses"] = notices_of(facts);
   json["cost"] = cost_of(definitions, facts.events);
   json["waiting"] = std::ranges::any_of(definitions.metrics, &Metric::is_waiting);
   json["processes"] = processes_of(definitions, tracks);

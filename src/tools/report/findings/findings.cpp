@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/samples/sampled_time.hpp"
 #include "tools/report/findings/finding.hpp"
 
 namespace timeloom::tools {
@@ -21,6 +22,7 @@ Findings find(const profile::CallTree& tree, const Answer& answer,
   const std::vector<std::vector<Worker>> teams = teams_of(tree, locations);
   const FoundIn run{tree, answer, locations, teams, wall, terminal};
   Findings findings;
+  if (has_sampled_calls(tree.definitions)) return findings;  // the rules look at calls and waiting
   for (const auto rule : kRules) rule(run, findings);
   std::ranges::stable_sort(
       findings, [](const Finding& a, const Finding& b) { return a.seconds > b.seconds; });
