@@ -111,13 +111,9 @@ class PprofWriter {
   }
 
   void write_types() {
-    std::vector<SampleType> types{{"visits", "count"}, {"time", "nanoseconds"}};
+    std::vector<SampleType> types{{visits_word(tree_.definitions), "count"},
+                                  {"time", "nanoseconds"}};
     for (const exchange::PathValue kind : values_.kinds()) types.push_back(type_of_value(kind));
-    const auto& metrics = tree_.definitions.metrics;
-    has_gpu_ = std::ranges::find(metrics, kGpuTime, &Metric::name) != metrics.end();
-    std::vector<std::pair<const char*, const char*>> types{
-        {visits_word(tree_.definitions), "count"}, {"time", "nanoseconds"}};
-    if (has_gpu_) types.emplace_back("gpu", "nanoseconds");
     for (const auto& [type, unit] : types) {
       ProtoMessage one;
       one.number(value_type::kType, string(type));
