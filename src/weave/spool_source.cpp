@@ -64,6 +64,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   add_locations();
   if (has_aliases_) add_aliases();
   add_memory();
+  add_locks();
   add_profiles();
   // Conversions of ranks are files of OTF2.
   if (rank_results != RankResults::kIgnored && !packed_) {
@@ -88,6 +89,7 @@ void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   process.reader->catch_up();  // with the regions that the profiles refer to
   process.gpu_data = spool::read_gpu(directory);
   process.memory = spool::read_memory(directory);
+  process.locks = spool::read_locks(directory);
   process.waits = spool::read_waits(directory);
   process.samples = spool::read_samples(directory);
   processes_.push_back(std::move(process));

@@ -22,6 +22,7 @@
 #include "formats/otf2/read/event_files.hpp"
 #include "profile/location_aggregator.hpp"
 #include "spool/gpu_reader.hpp"
+#include "spool/locks/lock_reader.hpp"
 #include "spool/memory_reader.hpp"
 #include "spool/profile_file.hpp"
 #include "spool/reader.hpp"
@@ -139,6 +140,7 @@ class SpoolSource : public RunSource {
     spool::Profiles profiles;
     spool::GpuData gpu_data{};
     spool::MemoryData memory{};
+    spool::LockData locks{};
     // The result of a process that has converted its own events.
     std::vector<otf2::EventFiles::File> files{};
     RankResult::Moment converted_begin{}, converted_end{};
@@ -178,6 +180,7 @@ class SpoolSource : public RunSource {
   void add_memory_of(const Process& process);
   // `end`: of the process. `most`: becomes the growth of this process if it has grown more.
   void add_growth_of(const Process& process, std::uint64_t end, MemoryGrowth& most);
+  void add_locks();
   // In nanoseconds, of the run.
   std::uint64_t since_begin(const Process& process, std::uint64_t ticks) const;
   void replay_gpu(const Process& process, std::span<RunSink* const> sinks);
