@@ -27,6 +27,7 @@
 #include "python/observe/hooks/reconcile.hpp"
 #include "python/observe/hooks/sampled_code.hpp"
 #include "python/observe/interpreters/sub_interpreters.hpp"
+#include "python/observe/locks/lock_recording.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/observe/tasks/greenlets.hpp"
 #include "python/observe/tasks/tasks.hpp"
@@ -228,6 +229,7 @@ bool begin_observing(Session& session) {
 }
 
 void undo_hooks() {
+  forget_locks();
   admit_sub_interpreters(SubInterpreters::kNone);
   record::on_switch_of_recording(nullptr);
   record::on_new_space(nullptr);
@@ -301,6 +303,7 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   record::on_new_space(time_callbacks);
   if (begin_observing(g_session)) {
     g_session.cpu.started_ns = record::process_cpu_ns();
+    if (settings.flag(kSettings.locks)) watch_locks();
     record::record_locks(settings.given(kSettings.thread_locks)
                              ? 1000 * settings.number(kSettings.thread_locks)
                              : record::kNoLocks);
@@ -326,6 +329,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   watch(false);
   unhook_greenlets();
   update_thread_names();
+  unwatch_locks();
   note_stretches();
   sample::stop_sampling();
   record::Totals totals;
@@ -448,6 +452,7 @@ void start_after_fork() {
   sample_session(s.settings);
   begin_definitions(true);
   if (s.plan.instrumenter == &kSampling) define_sampled_code();
+  watch_locks_in_child();
   continue_budget();
   count_windows_of_child();
   s.spool = start.spool_directory;

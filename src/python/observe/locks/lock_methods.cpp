@@ -1,0 +1,343 @@
+#include "python/observe/locks/lock_methods.hpp"
+
+#include <array>
+#include <cstring>
+
+#include "python/session/diverted_method.hpp"
+
+namespace timeloom::python {
+namespace {
+
+using PlainMethod = PyObject* (*)(PyObject*, PyObject*);  // METH_NOARGS, METH_O, METH_VARARGS
+using KeywordMethod = PyObject* (*)(PyObject*, PyObject*, PyObject*);
+
+enum class LockRole : std::uint8_t { kAcquire, kRelease, kRestore, kSave, kReset };
+
+struct LockMethods {
+  PyTypeObject* type = nullptr;  // diverted; nullptr: it is not
+  allocfunc allocate = nullptr;
+  destructor destroy = nullptr;
+  KeywordMethod acquire = nullptr;  // the original, in one of two forms
+  FastKeywords fast_acquire = nullptr;
+};
+std::array<LockMethods, kLockTypes> g_methods;
+const LockListener* g_listener = nullptr;
+PyObject* g_not_waiting = nullptr;  // (False,); kept
+
+constexpr double kLongTimeout = 1e6;  // seconds, less than what overflows
+
+LockMethods& methods_of(LockType type) noexcept {
+  return g_methods[static_cast<std::size_t>(type)];
+}
+
+// False in sub-interpreters, whose types are others.
+bool is_heard(LockType type, PyObject* lock) noexcept {
+  PyTypeObject* const known = methods_of(type).type;
+  if (known == nullptr) return false;
+  return Py_TYPE(lock) == known || PyType_IsSubtype(Py_TYPE(lock), known) != 0;
+}
+
+PyObject* try_to_acquire(LockType type, PyObject* lock) noexcept {
+  const LockMethods& methods = methods_of(type);
+  if (methods.acquire != nullptr) return methods.acquire(lock, g_not_waiting, nullptr);
+  PyObject* const arguments[] = {Py_False};
+  return methods.fast_acquire(lock, arguments, 1, nullptr);
+}
+
+// Functions that call an original which may wait are not noexcept: a thread that the interpreter
+// ends while it waits unwinds its stack (pthread_exit).
+template <typename Call>
+PyObject* wait_for(LockType type, PyObject* lock, std::uint32_t times, Call call) {
+  alignas(8) std::array<std::byte, kWaitingSize> waiting;
+  const LockListener* const listener = g_listener;
+  listener->wait_begins(type, lock, waiting.data());
+  PyObject* const result = call();  // the measurement may end meanwhile
+  listener->wait_ends(lock, waiting.data());
+  if (!is_heard(type, lock)) return result;
+  if (result == Py_False) listener->refused(type, lock);
+  if (result != nullptr && result != Py_False) listener->taken(type, lock, times);
+  return result;
+}
+
+// `waits`: the arguments are known to be right, and to wait.
+template <typename Call>
+PyObject* acquire_lock(LockType type, PyObject* lock, bool waits, Call call) {
+  if (!is_heard(type, lock)) return call();
+  PyObject* const result = waits ? try_to_acquire(type, lock) : call();
+  if (result == nullptr) return nullptr;
+  if (waits && result == Py_False) {
+    Py_DECREF(result);
+    return wait_for(type, lock, 1, call);
+  }
+  if (!waits && !is_heard(type, lock)) return result;  // it may have waited all the same
+  if (result == Py_False) {
+    g_listener->refused(type, lock);
+  } else {
+    g_listener->taken(type, lock, 1);
+  }
+  return result;
+}
+
+// A thread that waits for it goes on when this one gives up the GIL: the order is kept.
+template <typename Call>
+PyObject* release_lock(LockType type, PyObject* lock, bool entirely, Call call) {
+  PyObject* const result = call();
+  if (result != nullptr && is_heard(type, lock)) g_listener->released(lock, entirely);
+  return result;
+}
+
+// Its argument is the number of times and the owner, as _release_save() has returned them.
+template <typename Call>
+PyObject* restore_lock(LockType type, PyObject* lock, PyObject* saved, Call call) {
+  if (!is_heard(type, lock)) return call();
+  PyObject* state = saved;
+  if (PyTuple_CheckExact(state) && PyTuple_GET_SIZE(state) == 1) state = PyTuple_GET_ITEM(state, 0);
+  std::uint32_t times = 1;
+  if (PyTuple_CheckExact(state) && PyTuple_GET_SIZE(state) == 2) {
+    PyObject* const count = PyTuple_GET_ITEM(state, 0);
+    if (PyLong_CheckExact(count))
+      times = static_cast<std::uint32_t>(PyLong_AsUnsignedLongMask(count));
+  }
+  if (g_listener->is_taken(lock)) return wait_for(type, lock, times, call);
+  PyObject* const result = call();
+  if (result != nullptr && is_heard(type, lock)) g_listener->taken(type, lock, times);
+  return result;
+}
+
+template <typename Call>
+PyObject* play_role(LockRole role, LockType type, PyObject* lock, bool waits, PyObject* argument,
+                    Call call) {
+  switch (role) {
+    case LockRole::kAcquire: return acquire_lock(type, lock, waits, call);
+    case LockRole::kRelease: return release_lock(type, lock, false, call);
+    case LockRole::kSave: return release_lock(type, lock, true, call);
+    case LockRole::kRestore: return restore_lock(type, lock, argument, call);
+    case LockRole::kReset: {
+      PyObject* const result = call();
+      if (result != nullptr && is_heard(type, lock)) g_listener->reset(lock);
+      return result;
+    }
+  }
+  return call();
+}
+
+bool is_timeout(PyObject* value) noexcept {
+  if (value == Py_None) return true;
+  if (PyFloat_CheckExact(value)) {
+    const double seconds = PyFloat_AS_DOUBLE(value);
+    return seconds >= 0 && seconds < kLongTimeout;
+  }
+  if (!PyLong_CheckExact(value)) return false;
+  int overflow = 0;
+  const long seconds = PyLong_AsLongAndOverflow(value, &overflow);
+  return overflow == 0 && seconds >= -1 && static_cast<double>(seconds) < kLongTimeout;
+}
+
+bool takes_none(LockType type) noexcept { return type == LockType::kSemLock; }
+
+// Of acquire(blocking=True, timeout=-1), in SemLock acquire(block=True, timeout=None). Where the
+// arguments may be wrong, or do not wait, the original alone decides.
+bool may_wait(LockType type, PyObject* const* arguments, Py_ssize_t count) noexcept {
+  if (count == 0) return true;
+  if (count > 2 || arguments[0] != Py_True) return false;
+  if (count == 1) return true;
+  return (arguments[1] != Py_None || takes_none(type)) && is_timeout(arguments[1]);
+}
+
+bool is_named_timeout(LockType type, PyObject* name, PyObject* value) noexcept {
+  return PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "timeout") == 0 &&
+         (value != Py_None || takes_none(type)) && is_timeout(value);
+}
+
+bool may_wait(LockType type, PyObject* arguments, PyObject* keywords) noexcept {
+  const Py_ssize_t count = PyTuple_GET_SIZE(arguments);
+  const Py_ssize_t named = keywords == nullptr ? 0 : PyDict_GET_SIZE(keywords);
+  if (count + named == 0) return true;
+  if (!may_wait(type, &PyTuple_GET_ITEM(arguments, 0), count)) return false;
+  if (named == 0) return true;
+  PyObject *name = nullptr, *value = nullptr;
+  Py_ssize_t position = 0;
+  if (named != 1 || count > 1 || PyDict_Next(keywords, &position, &name, &value) == 0) return false;
+  return is_named_timeout(type, name, value);
+}
+
+bool may_wait(LockType type, PyObject* const* arguments, Py_ssize_t count,
+              PyObject* names) noexcept {
+  if (!may_wait(type, arguments, count)) return false;
+  const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
+  if (named == 0) return true;
+  return named == 1 && count <= 1 &&
+         is_named_timeout(type, PyTuple_GET_ITEM(names, 0), arguments[count]);
+}
+
+// Our method of a type for a role, in each form of C functions that Python has; and the method that
+// it stands for. Several names may share one.
+template <LockType kType, LockRole kRole>
+struct Method {
+  static inline PlainMethod plain = nullptr;
+  static inline KeywordMethod keywords = nullptr;
+  static inline Fast fast = nullptr;
+  static inline FastKeywords fast_keywords = nullptr;
+
+  static PyObject* call_plain(PyObject* lock, PyObject* argument) {
+    return play_role(kRole, kType, lock, true, argument, [&] { return plain(lock, argument); });
+  }
+  static PyObject* call_keywords(PyObject* lock, PyObject* arguments, PyObject* names) {
+    return play_role(kRole, kType, lock,
+                     kRole == LockRole::kAcquire && may_wait(kType, arguments, names), arguments,
+                     [&] { return keywords(lock, arguments, names); });
+  }
+  static PyObject* call_fast(PyObject* lock, PyObject* const* arguments, Py_ssize_t count) {
+    return play_role(
+        kRole, kType, lock, kRole == LockRole::kAcquire && may_wait(kType, arguments, count),
+        count > 0 ? arguments[0] : Py_None, [&] { return fast(lock, arguments, count); });
+  }
+  static PyObject* call_fast_keywords(PyObject* lock, PyObject* const* arguments, Py_ssize_t count,
+                                      PyObject* names) {
+    const bool waits = kRole == LockRole::kAcquire && may_wait(kType, arguments, count, names);
+    return play_role(kRole, kType, lock, waits, count > 0 ? arguments[0] : Py_None,
+                     [&] { return fast_keywords(lock, arguments, count, names); });
+  }
+
+  // Whether it was diverted: all names of one form have one function.
+  template <typename Function>
+  static bool take(PyMethodDef& method, Function& original, Function ours) noexcept {
+    const auto now = reinterpret_cast<Function>(reinterpret_cast<void*>(method.ml_meth));
+    if (now == ours || (original != nullptr && original != now)) return false;
+    original = now;
+    method.ml_meth = method_of(ours);
+    return true;
+  }
+  static bool divert(PyMethodDef& method) noexcept {
+    switch (method.ml_flags) {
+      case METH_NOARGS:
+      case METH_O: return take(method, plain, &call_plain);
+      case METH_VARARGS:  // an acquire() that takes arguments so is not known
+        return kRole != LockRole::kAcquire && take(method, plain, &call_plain);
+      case METH_VARARGS | METH_KEYWORDS: return take(method, keywords, &call_keywords);
+      case METH_FASTCALL: return take(method, fast, &call_fast);
+      case METH_FASTCALL | METH_KEYWORDS: return take(method, fast_keywords, &call_fast_keywords);
+      default: return false;
+    }
+  }
+  // Does nothing if another tool has replaced it since.
+  static void restore(PyMethodDef& method) noexcept {
+    const auto give = [&](auto original, auto ours) {
+      if (method.ml_meth == method_of(ours)) method.ml_meth = method_of(original);
+    };
+    give(plain, &call_plain);
+    give(keywords, &call_keywords);
+    give(fast, &call_fast);
+    give(fast_keywords, &call_fast_keywords);
+  }
+};
+
+struct LockName {
+  const char* name;
+  LockRole role;
+};
+constexpr std::array kLockNames = {
+    LockName{"acquire", LockRole::kAcquire},          LockName{"acquire_lock", LockRole::kAcquire},
+    LockName{"__enter__", LockRole::kAcquire},        LockName{"release", LockRole::kRelease},
+    LockName{"release_lock", LockRole::kRelease},     LockName{"__exit__", LockRole::kRelease},
+    LockName{"_acquire_restore", LockRole::kRestore}, LockName{"_release_save", LockRole::kSave},
+    LockName{"_at_fork_reinit", LockRole::kReset}};
+
+// nullptr: the type has no such method.
+PyMethodDef* method_named(PyTypeObject* type, const char* name) noexcept {
+  const Ref found(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), name));
+  if (!found) return PyErr_Clear(), nullptr;
+  if (Py_TYPE(found.get()) != &PyMethodDescr_Type) return nullptr;
+  auto* const descriptor = reinterpret_cast<PyMethodDescrObject*>(found.get());
+  return PyDescr_TYPE(descriptor) == type ? descriptor->d_method : nullptr;
+}
+
+// Calls `act(method)` of the template above for each method of the type.
+template <LockType kType, typename Act>
+void each_method(PyTypeObject* type, Act act) noexcept {
+  for (const LockName& one : kLockNames) {
+    PyMethodDef* const method = method_named(type, one.name);
+    if (method == nullptr) continue;
+    switch (one.role) {
+      case LockRole::kAcquire: act(Method<kType, LockRole::kAcquire>(), *method); break;
+      case LockRole::kRelease: act(Method<kType, LockRole::kRelease>(), *method); break;
+      case LockRole::kRestore: act(Method<kType, LockRole::kRestore>(), *method); break;
+      case LockRole::kSave: act(Method<kType, LockRole::kSave>(), *method); break;
+      case LockRole::kReset: act(Method<kType, LockRole::kReset>(), *method); break;
+    }
+  }
+}
+
+template <LockType kType>
+PyObject* allocate_lock(PyTypeObject* type, Py_ssize_t items) {
+  PyObject* const lock = methods_of(kType).allocate(type, items);
+  if (lock != nullptr && is_heard(kType, lock)) g_listener->made(kType, lock);
+  return lock;
+}
+
+template <LockType kType>
+void destroy_lock(PyObject* lock) {
+  if (is_heard(kType, lock)) g_listener->destroyed(lock);
+  methods_of(kType).destroy(lock);
+}
+
+// The original acquire(), by which a lock is tried.
+bool find_acquire(LockMethods& methods, const PyMethodDef& method) noexcept {
+  void* const function = reinterpret_cast<void*>(method.ml_meth);
+  if (method.ml_flags == (METH_VARARGS | METH_KEYWORDS)) {
+    methods.acquire = reinterpret_cast<KeywordMethod>(function);
+  } else if (method.ml_flags == (METH_FASTCALL | METH_KEYWORDS)) {
+    methods.fast_acquire = reinterpret_cast<FastKeywords>(function);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+template <LockType kType>
+void divert_type(PyTypeObject* type) noexcept {
+  LockMethods& methods = methods_of(kType);
+  PyMethodDef* const acquire = method_named(type, "acquire");
+  if (acquire == nullptr || !find_acquire(methods, *acquire)) return;
+  methods.allocate = type->tp_alloc;
+  methods.destroy = type->tp_dealloc;
+  Py_INCREF(type);
+  methods.type = type;
+  each_method<kType>(type, [](auto ours, PyMethodDef& method) { ours.divert(method); });
+  type->tp_alloc = allocate_lock<kType>;
+  type->tp_dealloc = destroy_lock<kType>;
+}
+
+template <LockType kType>
+void restore_type() noexcept {
+  LockMethods& methods = methods_of(kType);
+  PyTypeObject* const type = methods.type;
+  if (type == nullptr) return;
+  each_method<kType>(type, [](auto ours, PyMethodDef& method) { ours.restore(method); });
+  if (type->tp_alloc == &allocate_lock<kType>) type->tp_alloc = methods.allocate;
+  if (type->tp_dealloc == &destroy_lock<kType>) type->tp_dealloc = methods.destroy;
+  methods.type = nullptr;
+  Py_DECREF(type);
+}
+
+}  // namespace
+
+void divert_lock_methods(LockType type, PyTypeObject* of, const LockListener& listener) noexcept {
+  if (methods_of(type).type != nullptr) return;
+  if (g_not_waiting == nullptr) g_not_waiting = PyTuple_Pack(1, Py_False);
+  if (g_not_waiting == nullptr) return PyErr_Clear();
+  g_listener = &listener;
+  switch (type) {
+    case LockType::kLock: return divert_type<LockType::kLock>(of);
+    case LockType::kRLock: return divert_type<LockType::kRLock>(of);
+    case LockType::kSemLock: return divert_type<LockType::kSemLock>(of);
+  }
+}
+
+void restore_lock_methods() noexcept {
+  restore_type<LockType::kLock>();
+  restore_type<LockType::kRLock>();
+  restore_type<LockType::kSemLock>();
+}
+
+}  // namespace timeloom::python

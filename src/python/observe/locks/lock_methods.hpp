@@ -1,0 +1,41 @@
+// The methods of Python's lock types, replaced in their method tables while locks are recorded, so
+// that every name and bound method of the program leads here: `with lock`, acquire(), release().
+//
+// A method first tries to take the lock without waiting, as the interpreter itself does, and waits
+// only where that failed; the result, exceptions and signals are the original's. With the GIL;
+// nothing throws.
+#pragma once
+
+#include <cstdint>
+
+#include "python/interpreter/compat.hpp"
+
+namespace timeloom::python {
+
+enum class LockType : std::uint8_t { kLock, kRLock, kSemLock };
+inline constexpr std::size_t kLockTypes = 3;
+
+// Called for objects of the types that are diverted, with the GIL.
+struct LockListener {
+  void (*made)(LockType type, PyObject* lock) noexcept;
+  void (*destroyed)(PyObject* lock) noexcept;
+  // Taken, `times` for an RLock that Condition.wait() takes again.
+  void (*taken)(LockType type, PyObject* lock, std::uint32_t times) noexcept;
+  void (*released)(PyObject* lock, bool entirely) noexcept;
+  void (*refused)(LockType type, PyObject* lock) noexcept;
+  void (*reset)(PyObject* lock) noexcept;
+  // Whether another thread has it, as far as that is known.
+  bool (*is_taken)(PyObject* lock) noexcept;
+  // Around a wait; `waiting` is of kWaitingSize bytes. wait_ends() comes before taken().
+  void (*wait_begins)(LockType type, PyObject* lock, void* waiting) noexcept;
+  void (*wait_ends)(PyObject* lock, void* waiting) noexcept;
+};
+inline constexpr std::size_t kWaitingSize = 64;
+
+// Diverts the methods of a type; does nothing with one that is diverted, or has other methods than
+// are known. `type`: borrowed; kept until restore_lock_methods().
+void divert_lock_methods(LockType type, PyTypeObject* of, const LockListener& listener) noexcept;
+// All types. Calls that wait go on, and come back to wait_ends().
+void restore_lock_methods() noexcept;
+
+}  // namespace timeloom::python
