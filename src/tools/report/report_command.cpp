@@ -15,6 +15,7 @@
 #include "tools/report/answer_text.hpp"
 #include "tools/report/engines/task_rows.hpp"
 #include "tools/report/imports/report_imports.hpp"
+#include "tools/report/locks/report_locks.hpp"
 #include "tools/report/memory/report_memory.hpp"
 #include "tools/report/mpi/report_mpi.hpp"
 #include "tools/report/native/native_view.hpp"
@@ -311,6 +312,23 @@ int print_memory(const ReportOptions& options, const profile::CallTree& tree,
   return kDone;
 }
 
+int print_locks(const ReportOptions& options, const Definitions& definitions,
+                const std::filesystem::path& run) {
+  const LockFacts facts = locks_in(definitions.properties);
+  if (!facts.recorded) {
+    throw Error(run.string() + " has nothing of locks; timeloom run --locks records them [TL446]");
+  }
+  Output output;
+  write_losses_of(definitions, options, output);
+  if (options.json) {
+    write_locks_json(facts, definitions, output);
+  } else {
+    write_locks(facts, definitions, Terminal::detect(options.colour), output);
+  }
+  output.flush();
+  return kDone;
+}
+
 void limit(RowOptions& rows, const ReportOptions& options) {
   rows.sort = options.sort;
   if (options.min_percent) rows.min_percent = *options.min_percent;
@@ -422,10 +440,10 @@ int run_report(ReportOptions options) {
     return kWrongUsage;
   }
   if (of_a_part(options) && (options.slowest || options.parallel || options.io || options.gpu ||
-                             options.memory || !options.metric.empty())) {
+                             options.memory || options.locks || !options.metric.empty())) {
     print_line(
-        "--from and --to do not go with --slowest, --threads, --io, --gpu, --memory and --metric; "
-        "see "
+        "--from and --to do not go with --slowest, --threads, --io, --gpu, --memory, --locks and "
+        "--metric; see "
         "'timeloom report --help' [TL401]");
     return kWrongUsage;
   }
@@ -443,6 +461,7 @@ int run_report(ReportOptions options) {
   if (options.io) return print_io(options, run);
   if (options.gpu) return print_gpu(options, call_tree_of(run), run);
   if (options.memory) return print_memory(options, call_tree_of(run), run);
+  if (options.locks) return print_locks(options, call_tree_of(run).definitions, run);
   if (options.native) return print_native(options, run);
   const profile::CallTree tree = chosen_tree(options, run);
   if (options.omp) return print_omp(options, tree, run);

@@ -64,6 +64,8 @@ void add_options(CommandOptions& known, ReportOptions& options) {
              "Imported modules: own and total time, processes, who imported them");
   known.flag("--memory", options.memory,
              "Peak of memory and who held it, who allocates most, what remained (run --memory)");
+  known.flag("--locks", options.locks,
+             "Locks: the lines that held them, the threads that waited, deadlocks (run --locks)");
   known.flag("--native", options.native,
              "CPU time by library and function of compiled code, from samples (run --sample 1ms)");
   known.flag("--compensate", options.compensate,
@@ -93,6 +95,7 @@ std::string without_effect(const ReportOptions& options) {
       {options.omp, "--omp"},
       {options.imports, "--imports"},
       {options.memory, "--memory"},
+      {options.locks, "--locks"},
       {options.native, "--native"}};
   const std::pair<bool, const char*> others[] = {{options.full, "--full"},
                                                  {options.tree, "--tree"},

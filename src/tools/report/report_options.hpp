@@ -38,6 +38,7 @@ struct ReportOptions {
   bool omp = false;
   bool imports = false;
   bool memory = false;
+  bool locks = false;
   bool native = false;
   bool compensate = false;
   std::string from;

@@ -37,6 +37,9 @@ using Findings = std::vector<Finding>;
 void find_imbalance(const FoundIn& run, Findings& findings);
 void find_serial_end(const FoundIn& run, Findings& findings);
 void find_repeated_imports(const FoundIn& run, Findings& findings);
+void find_deadlocks(const FoundIn& run, Findings& findings);
+// False: the run has not recorded its locks (--locks).
+bool find_recorded_convoys(const FoundIn& run, Findings& findings);
 void find_convoys(const FoundIn& run, Findings& findings);
 void find_turns(const FoundIn& run, Findings& findings);
 void find_too_many_threads(const FoundIn& run, Findings& findings);

@@ -160,6 +160,7 @@ Turns turns_of(const FoundIn& run, const std::vector<Worker>& team) {
 }  // namespace
 
 void find_convoys(const FoundIn& run, Findings& findings) {
+  if (find_recorded_convoys(run, findings)) return;
   for (const auto& [group, threads] : processes_of(run)) {
     for (const auto& [region, waiters] : waiters_of(run, threads)) {
       add_convoy(run, region, waiters, threads, findings);
