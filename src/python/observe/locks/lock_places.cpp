@@ -4,6 +4,7 @@
 
 #include "python/interpreter/compat_frame.hpp"
 #include "python/interpreter/python_text.hpp"
+#include "python/session/session.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -46,7 +47,7 @@ std::string maker_name(PyCodeObject* code) {
 
 }  // namespace
 
-LockPlaces::LockPlaces(LockAccount& account) : account_(&account) {
+LockPlaces::LockPlaces(LockAccount& account) : account_(&account), own_(own_directory() + "/") {
   PyObject* const library = PySys_GetObject("_stdlib_dir");  // borrowed
   library_ = text_of_name(library);
   if (!library_.empty()) library_ += '/';
@@ -60,6 +61,7 @@ LockPlaces::Known LockPlaces::learn(PyCodeObject* code, int instruction) {
   const std::string file = text_of_name(code->co_filename);
   const int line = PyCode_Addr2Line(code, instruction);
   Known known;
+  known.own = own_.size() > 1 && file.starts_with(own_);
   known.importing = file.starts_with("<frozen importlib");
   known.library = file.starts_with("<frozen ") ||
                   (!library_.empty() && file.starts_with(library_) && !is_in_packages(file));
@@ -104,8 +106,9 @@ LockPlaces::Making LockPlaces::making() {
     if (i == 0) {
       making.place = at.place;
       making.waits = at.library && is_named(code, "Condition.wait");
-      making.of_thread = at.library && is_named(code, "Thread._set_tstate_lock");
+      making.hidden = at.library && is_named(code, "Thread._set_tstate_lock");
     }
+    making.hidden = making.hidden || at.own;
     if (at.importing) return making;
     if (!at.library) {
       making.place = at.place;

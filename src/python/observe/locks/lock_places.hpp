@@ -28,7 +28,7 @@ class LockPlaces {
     record::LockAccount::PlaceId place = record::LockAccount::kNone;
     std::uint32_t maker = 0;  // a text, the outermost function of the library
     bool waits = false;       // Condition.wait() makes it, to wait for notify()
-    bool of_thread = false;   // a thread makes it, for its own end
+    bool hidden = false;      // Timeloom makes it, or a thread for its own end
   };
   Making making();
 
@@ -37,11 +37,13 @@ class LockPlaces {
     record::LockAccount::PlaceId place = record::LockAccount::kNone;
     bool library = false;
     bool importing = false;
+    bool own = false;  // of Timeloom
   };
   const Known& known(PyCodeObject* code, int instruction);
   Known learn(PyCodeObject* code, int instruction);
 
   record::LockAccount* account_;
+  std::string own_;                  // the directory of Timeloom's package, with a slash
   std::string library_;              // its directory, with a slash; empty: not known
   record::PointerMap<Known> known_;  // by code, of which it holds a reference, and instruction
   std::vector<PyCodeObject*> referenced_;

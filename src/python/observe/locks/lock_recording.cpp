@@ -66,6 +66,15 @@ LockAccount::ThreadId this_thread() {
   return t_known.number == g_locks.number ? t_known.id : new_thread();
 }
 
+// The same of a thread that is about to wait, which has a name in the run if it is recorded by now.
+LockAccount::ThreadId named_thread() {
+  const LockAccount::ThreadId id = this_thread();
+  if (id == LockAccount::kNone) return id;
+  std::uint32_t& location = g_locks.account->file()->thread(id).location;
+  if (location == record::kNoLocation) location = location_of_thread();
+  return id;
+}
+
 long attribute_of(PyObject* object, const char* name) noexcept {
   const Ref value(PyObject_GetAttrString(object, name));
   const long number = value ? PyLong_AsLong(value.get()) : -1;
@@ -94,7 +103,7 @@ LockNature nature_of(LockType type, PyObject* lock, bool waits) noexcept {
 // The lock may be known by another one at its address whose end was not seen.
 void add_made(LockType type, PyObject* lock, const LockPlaces::Making& making, bool unmade) {
   LockAccount& account = *g_locks.account;
-  if (making.place == LockAccount::kNone || making.of_thread) return;
+  if (making.place == LockAccount::kNone || making.hidden) return;
   const LockNature nature = nature_of(type, lock, making.waits);
   const LockAccount::SiteId site = account.site(making.place, making.maker, nature.kind, unmade);
   account.add(lock, site, nature.kind, nature.recursive);
@@ -192,7 +201,7 @@ void note_wait_begins(LockType type, PyObject* lock, void* place) noexcept {
   without_exceptions([&] {
     LockAccount::Lock* const known = lock_of(type, lock);
     if (known == nullptr) return;
-    const LockAccount::ThreadId thread = this_thread();
+    const LockAccount::ThreadId thread = named_thread();
     wait->waiting = g_locks.account->wait_begins(*known, thread, g_locks.places->here(), os::now());
     wait->number = g_locks.number;
   });

@@ -245,6 +245,20 @@ std::string stuck_lock(const StuckThread& one) {
   return "the " + name + (place.empty() ? "" : " at " + place);
 }
 
+// "worker-1 took at a.py:14".
+std::string stuck_owner(const StuckThread& one, bool alone, const StuckThread& next,
+                        const Definitions& definitions) {
+  const std::string place = lock_line_text(one.taken_at);
+  const std::string took = place.empty() ? " has" : " took at " + place;
+  switch (one.by) {
+    case StuckBy::kCircle:
+      return (alone ? "it" : lock_thread_name(next.location, next.process, definitions)) + took;
+    case StuckBy::kEnded: return "a thread that has ended" + took;
+    case StuckBy::kGone: break;
+  }
+  return "another thread" + took + " before the fork";
+}
+
 }  // namespace
 
 std::string lock_line_text(const LockLine& line) {
@@ -286,17 +300,7 @@ std::vector<std::string> stuck_sentences(const LockFacts& facts, const Definitio
       if (const std::string place = lock_line_text(one.waits_at); !place.empty())
         sentence += " at " + place;
       sentence += " for " + stuck_lock(one) + ", which ";
-      switch (one.by) {
-        case StuckBy::kCircle:
-          sentence += at + 1 == end && at == i
-                          ? "it has itself"
-                          : lock_thread_name(next.location, next.process, definitions) + " has";
-          break;
-        case StuckBy::kEnded: sentence += "a thread had that ended"; break;
-        case StuckBy::kGone: sentence += "another thread had when the process was forked"; break;
-      }
-      if (const std::string place = lock_line_text(one.taken_at); !place.empty())
-        sentence += ", since " + place;
+      sentence += stuck_owner(one, at == i && at + 1 == end, next, definitions);
     }
     sentences.push_back(std::move(sentence));
     i = end;
