@@ -1,0 +1,368 @@
+"""Locks as objects (--locks): counts are compared with those that the programs know by themselves."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from streams import environment, run_python
+
+TIMEOUTS = """
+import threading
+lock = threading.Lock()
+def waits():
+    for _ in range(5):
+        assert not lock.acquire(timeout=0.01)
+def holds():
+    with lock:
+        threads = [threading.Thread(target=waits, name=f"worker-{i}") for i in range(6)]
+        for thread in threads: thread.start()
+        for thread in threads: thread.join()
+holds()
+assert lock.acquire(False)
+assert not lock.acquire(False)
+assert not lock.acquire(blocking=False)
+lock.release()
+"""
+
+CONVOY = """
+import json, threading, time
+lock = threading.Lock()
+times = []
+def audit():
+    with lock:
+        time.sleep(0.02)
+def work():
+    for _ in range(5):
+        begin = time.perf_counter()
+        lock.acquire()
+        times.append(time.perf_counter() - begin)
+        lock.release()
+        audit()
+threads = [threading.Thread(target=work) for _ in range(6)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(json.dumps(sum(times)))
+"""
+
+RECURSION = """
+import threading
+lock = threading.RLock()
+def inner(depth):
+    with lock:
+        if depth: inner(depth - 1)
+for _ in range(10): inner(3)
+lock.acquire(); lock.acquire(blocking=True, timeout=1); lock.release(); lock.release()
+def takes(): assert not lock.acquire(timeout=0.01)
+with lock:
+    with lock:
+        pass
+    thread = threading.Thread(target=takes)
+    thread.start(); thread.join()
+"""
+
+CONDITION = """
+import threading
+condition = threading.Condition()
+def waits():
+    with condition:
+        for _ in range(5): assert not condition.wait(0.01)
+waits()
+"""
+
+QUEUE = """
+import queue
+tasks = queue.Queue()
+for i in range(3): tasks.put(i)
+for i in range(3): tasks.get()
+for i in range(4):
+    try: tasks.get(timeout=0.01)
+    except queue.Empty: pass
+"""
+
+# Both threads have what the other one wants.
+DEADLOCK = """
+import os, sys, threading
+first = threading.Lock()
+second = threading.Lock()
+both = threading.Barrier(2)
+def a():
+    with first:
+        both.wait()
+        with second: pass
+def b():
+    with second:  # b has it
+        both.wait()
+        with first: pass
+threads = [threading.Thread(target=f, name=f.__name__) for f in (a, b)]
+for thread in threads: thread.start()
+print("started", flush=True)
+for thread in threads: thread.join()
+"""
+
+BEHAVIOUR = """
+import signal, sys, threading, time, _thread
+def shown(function, *arguments, **named):
+    try: print(function.__name__, function(*arguments, **named))
+    except BaseException as error: print(function.__name__, type(error).__name__, error)
+for lock in threading.Lock(), threading.RLock():
+    shown(lock.acquire, timeout=-5)
+    shown(lock.acquire, False, 1)
+    shown(lock.acquire, True, 1e12)
+    shown(lock.acquire, 10**30); shown(lock.release)
+    shown(lock.acquire, "yes"); shown(lock.release)
+    shown(lock.acquire, other=1)
+    shown(lock.acquire, True, "soon")
+    shown(lock.release)
+    shown(lock.release)
+    shown(lock.release)
+    shown(lock.__enter__)
+    shown(lock.__exit__, None, None, None)
+    shown(lock.acquire, 1, 2)
+    shown(lock.release)
+    shown(lock.release)
+    print(type(lock), repr(lock).split(" at ")[0], lock.acquire.__doc__ == type(lock).acquire.__doc__)
+owned = threading.RLock()
+owned.acquire()
+thread = threading.Thread(target=lambda: shown(owned.release)); thread.start(); thread.join()
+class Interrupt(Exception): pass
+def handler(*_):
+    with threading.Lock(): pass
+    raise Interrupt
+signal.signal(signal.SIGALRM, handler)
+lock = threading.Lock(); lock.acquire()
+signal.setitimer(signal.ITIMER_REAL, 0.05); shown(lock.acquire)
+signal.setitimer(signal.ITIMER_REAL, 0.05); shown(lock.acquire, timeout=30)
+signal.setitimer(signal.ITIMER_REAL, 0.05); shown(lock.__enter__)
+for _ in range(1000):
+    one, other = threading.Lock(), threading.RLock()
+    with one, other: pass
+    other.acquire(); del one, other
+class Sub(_thread.RLock): pass
+with Sub(): pass
+def dies(): threading.current_thread().kept = threading.Lock(); threading.current_thread().kept.acquire()
+thread = threading.Thread(target=dies); thread.start(); thread.join(); shown(thread.kept.acquire, False)
+# The interpreter ends this thread when it comes back from waiting.
+threading.Thread(target=lambda: lock.acquire(timeout=0.3), daemon=True).start()
+class Late:
+    def __del__(self, sleep=time.sleep): sleep(0.6)
+sys.late = Late()  # the module itself stays as long as the thread
+"""
+
+FORK = """
+import os, threading
+lock = threading.Lock()
+other = threading.Lock()
+taken, go = threading.Event(), threading.Event()
+def holds():
+    with other:
+        taken.set(); go.wait()
+thread = threading.Thread(target=holds); thread.start(); taken.wait()
+with lock: pass
+pid = os.fork()
+if pid == 0:
+    def child():
+        for _ in range(3):
+            with lock: pass
+        other.acquire(timeout=0.01)
+    child()
+    os._exit(0)
+os.waitpid(pid, 0)
+go.set(); thread.join()
+"""
+
+PROCESSES = """
+import multiprocessing
+def works(lock, semaphore):
+    for _ in range(4):
+        with lock: pass
+    semaphore.release()
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    lock, semaphore = context.Lock(), context.Semaphore(0)
+    with lock: pass
+    processes = [context.Process(target=works, args=(lock, semaphore)) for _ in range(2)]
+    for process in processes: process.start()
+    for process in processes: semaphore.acquire()
+    for process in processes: process.join()
+"""
+
+
+def line_of(program, text):
+    return next(i for i, line in enumerate(program.splitlines(), 1) if text in line)
+
+
+def record(tmp_path, program, *options):
+    path = tmp_path / "program.py"
+    path.write_text(program)
+    run = tmp_path / "run"
+    process = run_python(["-m", "timeloom", "--quiet", "--locks", "--output", run, *options, path], tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert "timeloom:" not in process.stderr
+    return run, process.stdout
+
+
+def locks_of(timeloom, run):
+    return json.loads(timeloom("report", "--locks", "--json", run).stdout)
+
+
+def made_at(data, program, text, kind=None):
+    line = line_of(program, text)
+    (lock,) = [
+        one for one in data["locks"]
+        if one["made_at"]["line"] == line and one["made_at"]["file"].endswith("program.py")
+        and kind in (None, one["kind"])
+    ]  # fmt: skip
+    return lock
+
+
+def holder(lock, function):
+    (one,) = [one for one in lock["holders"] if one["at"]["function"] == function]
+    return one
+
+
+def test_waits_with_timeouts(timeloom, tmp_path):
+    run, _ = record(tmp_path, TIMEOUTS)
+    data = locks_of(timeloom, run)
+    lock = made_at(data, TIMEOUTS, "threading.Lock()")
+    assert (lock["kind"], lock["locks"], lock["maker"], lock["made_seen"]) == ("lock", 1, "", True)
+    assert (lock["taken"], lock["waits"], lock["threads"]) == (2, 30, 6)
+    assert lock["attempts_in_vain"] == 32
+    assert not lock["is_signal"]
+    # Every wait lies within the one time that the lock was held.
+    holds = holder(lock, "holds")
+    assert holds["at"]["line"] == line_of(TIMEOUTS, "with lock:")
+    assert holds["others_waited_s"] == pytest.approx(lock["waited_s"], abs=1e-6)
+    assert holds["held_s"] == holds["longest_s"] <= lock["held_s"]
+    assert lock["waited_s"] >= 30 * 0.01
+    assert {one["thread"] for one in lock["waiters"]} == {f"worker-{i}" for i in range(6)}
+    assert all(one["waits"] == 5 and one["at"]["function"] == "waits" for one in lock["waiters"])
+    assert data["stuck"] == [] and data["missing"] == 0
+
+
+def test_convoy(timeloom, tmp_path):
+    run, output = record(tmp_path, CONVOY)
+    lock = made_at(locks_of(timeloom, run), CONVOY, "threading.Lock()")
+    assert lock["taken"] == 60
+    assert {one["at"]["function"]: one["taken"] for one in lock["holders"]} == {"audit": 30, "work": 30}
+    assert holder(lock, "audit")["held_s"] >= 30 * 0.02
+    # The program measures around acquire() alone: what waits in audit() comes on top.
+    waited = sum(one["waited_s"] for one in lock["waiters"] if one["at"]["function"] == "work")
+    assert waited <= json.loads(output)
+    assert waited >= 0.9 * json.loads(output)
+    text = timeloom("report", "--locks", run).stdout
+    assert f"lock at program.py:{line_of(CONVOY, 'threading.Lock()')}" in text
+    assert "held by audit" in text
+    answer = json.loads(timeloom("report", "--json", run).stdout)
+    (found,) = [one for one in answer["findings"] if one["rule"] == "lock-convoy"]
+    assert found["text"].startswith(f"lock at program.py:{line_of(CONVOY, 'threading.Lock()')}: held ")
+    assert " by audit, 6 threads waited " in found["text"]
+    assert found["command"] == "timeloom report --locks"
+
+
+def test_recursion(timeloom, tmp_path):
+    run, _ = record(tmp_path, RECURSION)
+    lock = made_at(locks_of(timeloom, run), RECURSION, "threading.RLock()", "RLock")
+    assert (lock["taken"], lock["waits"], lock["attempts_in_vain"]) == (12, 1, 1)
+    assert lock["released_by_others"] == 0
+    assert holder(lock, "inner")["taken"] == 10
+
+
+def test_condition(timeloom, tmp_path):
+    run, _ = record(tmp_path, CONDITION)
+    data = locks_of(timeloom, run)
+    lock = made_at(data, CONDITION, "threading.Condition()")
+    assert (lock["kind"], lock["maker"]) == ("RLock", "Condition")
+    assert (lock["taken"], lock["waits"]) == (6, 0)  # wait() takes it again
+    signal_lock = made_at(data, CONDITION, "condition.wait(")
+    assert (signal_lock["kind"], signal_lock["is_signal"]) == ("condition", True)
+    assert (signal_lock["waits"], signal_lock["attempts_in_vain"]) == (5, 5)
+    assert signal_lock["locks"] == 5
+
+
+def test_queue(timeloom, tmp_path):
+    run, _ = record(tmp_path, QUEUE)
+    data = locks_of(timeloom, run)
+    lock = made_at(data, QUEUE, "queue.Queue()", "lock")
+    assert lock["maker"] == "Queue"
+    # put() and get() take it once; a get() that waits takes it again, perhaps in steps.
+    assert lock["taken"] >= 3 + 3 + 2 * 4
+    assert made_at(data, QUEUE, "timeout=0.01", "condition")["waits"] >= 4
+
+
+def start(tmp_path, program):
+    path = tmp_path / "program.py"
+    path.write_text(program)
+    return subprocess.Popen(
+        [sys.executable, "-m", "timeloom", "--quiet", "--locks", "--output", tmp_path / "run", path],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
+    )  # fmt: skip
+
+
+def await_deadlock(program, run):
+    """The report of a program that runs has the circle as soon as it is closed."""
+    for _ in range(200):
+        process = subprocess.run(
+            [program, "report", "--locks", "--json", run], capture_output=True, text=True, timeout=60
+        )
+        if process.returncode == 0 and json.loads(process.stdout)["stuck"]:
+            return
+        time.sleep(0.1)
+    pytest.fail("no deadlock was seen")
+
+
+def test_deadlock(timeloom, program, tmp_path):
+    process = start(tmp_path, DEADLOCK)
+    try:
+        assert process.stdout.readline() == "started\n"
+        await_deadlock(program, tmp_path / "run")
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=120)
+        assert process.returncode == -signal.SIGTERM
+    finally:
+        process.kill()
+        process.communicate()
+    data = locks_of(timeloom, tmp_path / "run")
+    stuck = {one["thread"]: one for one in data["stuck"]}
+    assert set(stuck) == {"a", "b"}
+    assert {one["because"] for one in data["stuck"]} == {"circle"}
+    assert stuck["a"]["waits_at"]["line"] == line_of(DEADLOCK, "with second: pass")
+    assert stuck["a"]["lock_made_at"]["line"] == line_of(DEADLOCK, "second = threading.Lock()")
+    assert stuck["a"]["lock_taken_at"]["line"] == line_of(DEADLOCK, "b has it")
+    assert stuck["b"]["lock_made_at"]["line"] == line_of(DEADLOCK, "first = threading.Lock()")
+    assert "deadlock: a waits at program.py" in timeloom("report", "--locks", tmp_path / "run").stdout
+    answer = json.loads(timeloom("report", "--json", tmp_path / "run").stdout)
+    assert answer["findings"][0]["rule"] == "deadlock"
+
+
+def test_behaviour(tmp_path):
+    _, output = record(tmp_path, BEHAVIOUR)
+    assert output == run_python([tmp_path / "program.py"], tmp_path).stdout
+
+
+def test_fork(timeloom, tmp_path):
+    run, _ = record(tmp_path, FORK)
+    data = locks_of(timeloom, run)
+    lock = made_at(data, FORK, "lock = threading.Lock()")
+    assert (lock["taken"], lock["processes"], lock["locks"]) == (4, 2, 1)
+    other = made_at(data, FORK, "other = threading.Lock()")
+    assert (other["taken"], other["waits"], other["attempts_in_vain"]) == (1, 1, 1)
+
+
+def test_processes(timeloom, tmp_path):
+    run, _ = record(tmp_path, PROCESSES)
+    locks = [one for one in locks_of(timeloom, run)["locks"] if one["kind"] == "lock of processes"]
+    assert sum(holder["taken"] for one in locks for holder in one["holders"]
+               if holder["at"]["function"] == "works") == 8  # fmt: skip
+    assert made_at(locks_of(timeloom, run), PROCESSES, "context.Lock()", "lock of processes")["locks"] == 1
+    semaphores = [one for one in locks_of(timeloom, run)["locks"] if one["kind"] == "semaphore of processes"]
+    assert sum(one["taken"] for one in semaphores) == 2
+
+
+def test_without_locks(timeloom, tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text("pass\n")
+    run_python(["-m", "timeloom", "--quiet", "--output", tmp_path / "run", path], tmp_path)
+    assert "[TL446]" in timeloom("report", "--locks", tmp_path / "run", status=1).stderr
