@@ -234,6 +234,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "MPI": "off",
         "GC": "off",
         "CAUSES": "off",
+        "LOCKS": "off",
         "COMPILER": "off",
         "KOKKOS": "off",
         "MEMORY": "off",
