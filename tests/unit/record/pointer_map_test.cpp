@@ -15,7 +15,7 @@ TEST(PointerMap, AgreesWithAMap) {
   std::map<std::pair<const void*, std::uint32_t>, int> known;
   for (int i = 0; i < 200000; ++i) {
     const void* const key = reinterpret_cast<const void*>(16 * (1 + random() % 700));
-    const std::uint32_t number = random() % 3;
+    const std::uint32_t number = static_cast<std::uint32_t>(random()) % 3;
     int* const found = map.find(key, number);
     const auto expected = known.find({key, number});
     ASSERT_EQ(found != nullptr, expected != known.end());
