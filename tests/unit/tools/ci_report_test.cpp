@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "support/temp_directory.hpp"
+
 namespace timeloom::tools {
 namespace {
 
@@ -31,7 +33,18 @@ CiReport sample() {
           {"9 events could not be recorded"}};
 }
 
-TEST(CiReport, JunitHasAnElementForEachResult) {
+// Paths are shown from the current directory on.
+class CiReports : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::current_path(directory_.path()); }
+  void TearDown() override { std::filesystem::current_path(before_); }
+
+ private:
+  std::filesystem::path before_ = std::filesystem::current_path();
+  test::TempDirectory directory_;
+};
+
+TEST_F(CiReports, JunitHasAnElementForEachResult) {
   EXPECT_EQ(written(sample(), CiFormat::kJunit),
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuites tests=\"4\" failures=\"1\" errors=\"2\">\n"
@@ -52,7 +65,7 @@ TEST(CiReport, JunitHasAnElementForEachResult) {
             "</testsuite>\n</testsuites>\n");
 }
 
-TEST(CiReport, GithubHasAnAnnotationForEachProblem) {
+TEST_F(CiReports, GithubHasAnAnnotationForEachProblem) {
   EXPECT_EQ(written(sample(), CiFormat::kGithub),
             "::warning title=timeloom check::run <1>: 9 events could not be recorded\n"
             "::error file=ci_report_test/a%2Cb.py,line=7,title=timeloom check::"
@@ -61,7 +74,7 @@ TEST(CiReport, GithubHasAnAnnotationForEachProblem) {
             "::warning title=timeloom check::self(g) < 1s: lost\n");
 }
 
-TEST(CiReport, MarkdownIsATable) {
+TEST_F(CiReports, MarkdownIsATable) {
   EXPECT_EQ(written(sample(), CiFormat::kMarkdown),
             "### timeloom check: 1 of 4 passed\n\nrun &lt;1&gt;\n\n"
             "> ! 9 events could not be recorded\n\n"
