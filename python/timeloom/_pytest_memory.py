@@ -20,6 +20,7 @@ from timeloom._text import size_text, without_id
 
 _SIZES = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 LIMITS = ("peak", "leaks")  # arguments of the marker
+_BEGUN = "TIMELOOM_PYTEST_MEMORY"  # set for the process that is to have the library
 
 
 class Unreadable(Exception):
@@ -30,6 +31,14 @@ def timeloom(*words: str) -> subprocess.CompletedProcess[str]:
     """Run the program ``timeloom`` of this package, and return its output."""
     program = Path(_core.__file__).parent / "bin" / "timeloom"
     return subprocess.run([str(program), *words], capture_output=True, text=True, errors="replace")
+
+
+def _is_loaded(library: str) -> bool:
+    """Whether this process has the library, whatever LD_PRELOAD contains."""
+    is_loaded = library in Path("/proc/self/maps").read_text(errors="replace")
+    if is_loaded:
+        os.environ.pop(_BEGUN, None)
+    return is_loaded
 
 
 def _is_command(arguments: list[str]) -> bool:
@@ -50,11 +59,13 @@ def begin_again(arguments: list[str]) -> str:
     if done.returncode != 0 or not library:
         return without_id(done.stderr.strip()) or "timeloom preload --memory prints no library"
     loaded = os.environ.get("LD_PRELOAD", "")
-    if library in loaded.split(":") or _core.running():
+    if _is_loaded(library) or _core.running():
         return ""
+    if os.environ.pop(_BEGUN, ""):
+        return f"{library} was not loaded: something has removed it from LD_PRELOAD"
     if not _is_command(arguments):
         return 'pytest was called by a program; start that with LD_PRELOAD="$(timeloom preload --print --memory)"'
-    environment = {**os.environ, "LD_PRELOAD": f"{library}:{loaded}" if loaded else library}
+    environment = {**os.environ, "LD_PRELOAD": f"{library}:{loaded}" if loaded else library, _BEGUN: "1"}
     try:
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)
     except OSError as error:
@@ -62,8 +73,8 @@ def begin_again(arguments: list[str]) -> str:
 
 
 def _size(name: str, value: Any) -> int:
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < float("inf"):
+        return int(value)
     if isinstance(value, str) and (found := re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kMG]?B|[KMG]iB)\s*", value)):
         return int(float(found[1]) * _SIZES[found[2]])
     raise ValueError(f"{name} takes bytes, or a size such as '100MB' or '64MiB', not {value!r}")
@@ -74,7 +85,8 @@ def limits_of(wanted: dict[str, Any]) -> dict[str, int]:
 
     Raises ValueError for a value that is not a size.
     """
-    return {name: _size(name, wanted.pop(name)) for name in LIMITS if wanted.get(name) is not None}
+    values = {name: wanted.pop(name, None) for name in LIMITS}
+    return {name: _size(name, value) for name, value in values.items() if value is not None}
 
 
 def _processes(run: str) -> list[dict[str, Any]]:
@@ -94,7 +106,9 @@ def broken(run: str, limits: dict[str, int]) -> list[str]:
     for process in processes:
         name_of_process = "the test" if len(processes) == 1 else process["name"]
         start = process["start_bytes"]
-        taken = {"peak": process["peak_bytes"] - start, "leaks": process["end_bytes"] - start}
+        own = process["measurement"]
+        ours = max(0, own["allocated_bytes"] - own["freed_bytes"])
+        taken = {"peak": process["peak_bytes"] - start - ours, "leaks": process["end_bytes"] - start - ours}
         words = {"peak": "held {} at its peak", "leaks": "held {} at its end"}
         lines += [f"{name_of_process} {words[name].format(size_text(taken[name]))} more than before, "
                   f"allowed are {size_text(most)}"

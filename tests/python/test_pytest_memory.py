@@ -36,7 +36,7 @@ def test_without_limits():
 def test_limits_are_held_to_what_the_test_itself_takes(session):
     done = session(TESTS, "--timeloom-memory")
     assert (done.status, done.counts) == (1, {"passed": 2, "failed": 2})
-    lines = done.text.splitlines()
+    lines = [line for line in done.text.splitlines() if line.startswith("  the test held")]
     (peak,) = [line for line in lines if "at its peak" in line]
     (leak,) = [line for line in lines if "at its end" in line]
     assert re.fullmatch(r"  the test held 20(\.\d)? MB at its peak more than before, allowed are 8 MB", peak)
@@ -58,8 +58,8 @@ def test_limits_of_memory_need_the_option(session):
 
 
 def test_a_size_that_is_none(session):
-    values = ["8 megabytes", -1, 1.5, True, "1e9999MB", ""]
-    tests = [f"@pytest.mark.timeloom(peak={value!r})\ndef test_{i}(): pass\n" for i, value in enumerate(values)]
+    values = ["8 megabytes", -1, float("inf"), True, "1e9999MB", ""]
+    tests = [f"inf = float('inf')\n@pytest.mark.timeloom(peak={value!r})\ndef test_{i}(): pass\n" for i, value in enumerate(values)]
     done = session("".join(tests), "--timeloom-memory")
     assert done.counts == {"failed": len(values)}
     for value in values:
@@ -80,3 +80,16 @@ def test_workers_of_xdist_hold_their_tests_to_limits(session):
     pytest.importorskip("xdist")
     done = session(TESTS, "--timeloom-memory", "-p", "xdist.plugin", "-n", "2")
     assert (done.status, done.counts) == (1, {"passed": 2, "failed": 2})
+
+
+def test_library_that_cannot_be_loaded_is_told(session, tmp_path):
+    """And pytest begins again once only."""
+    (tmp_path / "sitecustomize.py").write_text("import os\nos.environ.pop('LD_PRELOAD', None)\n")
+    (tmp_path / "run.py").write_text("""
+import os, sys
+environment = {**os.environ, "LD_PRELOAD": ""}
+os.execve(sys.executable, [sys.executable, "-m", "pytest", *sys.argv[1:]], environment)
+""")
+    done = session("@pytest.mark.timeloom(peak=1e6, leaks=None)\ndef test_it(): pass\n", "--timeloom-memory",
+                   variables={"PYTHONPATH": str(tmp_path)})
+    assert done.counts == {"passed": 1}  # the name is gone, and the library is loaded

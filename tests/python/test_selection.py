@@ -40,7 +40,7 @@ def wrong_in(path: Path) -> list[str]:
         wrong += [f"{path.name}: {name}" for name in of_all & libraries_of_one_version()]
     for test in (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")):
         own = marks([*of_module, *test.decorator_list])
-        if "any_python" in own and "one_python" not in own:
+        if "any_python" in own and not own & {"one_python", "engine_suite"}:
             wrong += [f"{path.name}: {test.name}: {name}" for name in imported_or_skipped(test) & libraries_of_one_version()]
     return wrong
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from typing import Any
 
+_QUIET_SECONDS = 2  # without a line
 _JVM_SECONDS = 30  # for jobs that are cancelled, and directories that are removed
 _WORKER_SECONDS = 5
 _MODULES = ("pyspark.core.context", "pyspark.context")  # from 4.0 on, and before
@@ -33,7 +35,9 @@ def _end_accumulators() -> None:
     context = getattr(_context_type(), "_active_spark_context", None)
     server = getattr(context, "_accumulatorServer", None)
     if server is not None:
-        server.shutdown()
+        ending = threading.Thread(target=server.shutdown, daemon=True)
+        ending.start()
+        ending.join(_QUIET_SECONDS)
 
 
 def _parents() -> dict[int, int]:
@@ -67,7 +71,11 @@ def end_jvm() -> None:
     workers = _descendants(jvm.pid)
     try:
         jvm.stdin.close()
-        jvm.wait(_JVM_SECONDS)
+        try:
+            jvm.wait(_QUIET_SECONDS)
+        except subprocess.TimeoutExpired:
+            print(f"timeloom: waiting for the JVM of Spark to end, {_JVM_SECONDS} s at most [TL169]", file=sys.stderr)
+            jvm.wait(_JVM_SECONDS)
     except (OSError, subprocess.TimeoutExpired):  # it ends after this process
         return
     last = time.monotonic() + _WORKER_SECONDS

@@ -45,13 +45,16 @@ std::unique_ptr<LockAccount> LockAccount::continue_in_child(LockAccount& parent,
   parent.locks_.each([&](const void* address, Lock* from) {
     Lock& lock = child->add(address, from->site, LockKind::kLock, from->recursive);
     lock.several = from->several;
-    lock.depth = from->depth;
-    lock.owner = from->depth > 0 && from->owner == thread ? own : kNone;
+    lock.shared = from->shared;
+    lock.depth = lock.shared ? 0 : from->depth;  // it is the parent's
+    lock.owner = lock.depth > 0 && from->owner == thread ? own : kNone;
     lock.place = from->place;
     lock.hold = from->hold;
     lock.since = lock.changed = now;
   });
-  for (std::uint32_t i = 0; i < child->sites_.size(); ++i) child->file_->site(i).made = 0;
+  // The parent has counted them.
+  const std::uint64_t sites = child->file_->header().used[spool::kLockSites];
+  for (std::uint32_t i = 0; i < sites; ++i) child->file_->site(i).made = 0;
   return child;
 }
 
@@ -108,6 +111,7 @@ LockAccount::Lock& LockAccount::add(const void* address, SiteId site, LockKind k
   lock->site = site;
   lock->recursive = recursive;
   lock->several = kind == LockKind::kSemaphore;
+  lock->shared = lock->several || kind == LockKind::kSemLock;
   if (site != kNone) add_to(file_->site(site).made, 1);
   return *lock;
 }

@@ -38,6 +38,7 @@ class LockAccount {
     std::uint32_t waiters = 0;
     bool recursive = false;     // its owner may take it again
     bool several = false;       // it is a semaphore, which no thread owns
+    bool shared = false;        // with other processes, which may release it
     std::uint64_t since = 0;    // ticks, of the taking
     std::uint64_t changed = 0;  // ticks, when the number of waiters changed or was accounted for
   };

@@ -14,7 +14,6 @@ using spool::kLockLayout;
 using spool::LockTable;
 
 constexpr std::uint64_t kSpaceStep = 16384;  // bytes that are allocated at once
-constexpr std::size_t kLongestText = 1024;
 
 }  // namespace
 
@@ -69,7 +68,7 @@ std::uint32_t LockFile::add(LockTable table, std::uint64_t count) noexcept {
 }
 
 std::uint32_t LockFile::text(std::string_view text) noexcept {
-  text = text.substr(0, std::min(text.find('\0'), kLongestText));
+  text = text.substr(0, std::min(text.find('\0'), spool::kLongestLockText));
   if (text.empty()) return 0;
   const std::uint32_t at = add(spool::kLockTexts, text.size() + 1);
   if (at == kNone) return 0;

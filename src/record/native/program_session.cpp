@@ -252,7 +252,7 @@ void end_program_session() noexcept {
   unwatch_signals();
   set_thread_namer(nullptr);
   // exit() in the handler of a signal that has interrupted the recorder of this thread, which
-  // cannot be brought to an end then: what there is, is woven as that of a process that was killed.
+  // cannot be brought to an end then: the records so far are woven as after a kill.
   if (interrupts_recorder()) return;
   const Totals totals = stop();
   if (totals.unmatched_leaves == 0) return;

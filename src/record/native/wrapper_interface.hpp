@@ -107,9 +107,9 @@ class WrapperScope {
   explicit WrapperScope(const void* caller) noexcept;
   // The same after the call, of a thread that takes part: the first event has the time `began`.
   WrapperScope(const void* caller, std::uint64_t began) noexcept;
-  // After the wrapped call, whose begin was recorded.
+  // After the wrapped call, whose start was recorded.
   explicit WrapperScope(Again) noexcept;
-  // The same; nothing is wanted if another measurement runs than the one that has the begin.
+  // The same; nothing is wanted if another measurement runs than the one that has the start.
   WrapperScope(Again, std::uint32_t measurement) noexcept;
   ~WrapperScope();
   WrapperScope(const WrapperScope&) = delete;

@@ -21,6 +21,8 @@ inline constexpr std::uint16_t kLockVersion = 1;
 using LockCount = std::atomic<std::uint64_t>;
 static_assert(LockCount::is_always_lock_free && sizeof(LockCount) == 8);
 
+inline constexpr std::size_t kLongestLockText = 1024;
+
 enum LockTable : std::uint8_t {
   kLockTexts,
   kLockSites,

@@ -83,7 +83,7 @@ class LockTablesReader {
   std::string text(std::uint32_t offset) const {
     const std::string_view all = texts_.text();
     if (offset >= all.size()) return {};
-    const std::string_view rest = all.substr(offset);
+    const std::string_view rest = all.substr(offset, kLongestLockText);
     return std::string(rest.substr(0, rest.find('\0')));
   }
   LockData::Place place(const LockBytes& bytes, std::size_t offset) const {

@@ -27,7 +27,7 @@ void add_options(CommandOptions& known, ReportOptions& options) {
   known.texts("--group", "NAME", options.groups,
               "Only this process (location group): its name or number; can be repeated");
   known.text("--from", "TIME", options.from,
-             "Leave out what was before: a time since the begin of the run, such as 2.5s");
+             "Leave out what was before: a time since the start of the run, such as 2.5s");
   known.text("--to", "TIME", options.to, "Leave out what was after that time");
   known.text("--metric", "NAME", options.metric,
              "Also what this sampled metric came to, such as ru_utime");

@@ -60,6 +60,13 @@ void SpoolSource::add_gpus() {
 
 void SpoolSource::add_gpu_locations(Process& process) {
   if (!process.gpu) return;
+  const std::size_t added = process.gpu->queues().size() + process.gpu->native_threads().size() +
+                            process.gpu->lanes().size();
+  if (added > UINT32_MAX - process.locations.back()) {  // of a damaged or hostile spool
+    process.gpu.reset();
+    ++damaged_segments_;
+    return;
+  }
   process.first_gpu_location = process.locations.back() + 1;
   const auto add = [&](const std::string& name, LocationType type, std::uint64_t thread) {
     const std::uint32_t index = process.locations.back() + 1;

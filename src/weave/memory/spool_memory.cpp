@@ -116,6 +116,11 @@ void SpoolSource::add_memory_curves() {
 
 void SpoolSource::add_memory_location(Process& process) {
   if (process.memory_curve.empty()) return;
+  if (process.locations.back() == UINT32_MAX) {  // of a damaged or hostile spool
+    process.memory_curve.clear();
+    ++damaged_segments_;
+    return;
+  }
   process.memory_location = process.locations.back() + 1;
   process.locations.push_back(process.memory_location);
   Location location;

@@ -121,58 +121,95 @@ PyObject* play_role(LockRole role, LockType type, PyObject* lock, bool waits, Py
   return call();
 }
 
-bool is_timeout(PyObject* value) noexcept {
-  if (value == Py_None) return true;
-  if (PyFloat_CheckExact(value)) {
-    const double seconds = PyFloat_AS_DOUBLE(value);
-    return seconds >= 0 && seconds < kLongTimeout;
+// The arguments of acquire(blocking=True, timeout=-1), in SemLock acquire(block=True,
+// timeout=None).
+struct AcquireArguments {
+  PyObject* blocking = nullptr;  // nullptr: not given
+  PyObject* timeout = nullptr;
+  bool known = true;
+
+  void take(PyObject*& argument, PyObject* value) noexcept {
+    known = known && argument == nullptr;
+    argument = value;
   }
+  void take_positional(PyObject* const* values, Py_ssize_t count) noexcept {
+    known = known && count <= 2;
+    if (count > 0) take(blocking, values[0]);
+    if (count > 1) take(timeout, values[1]);
+  }
+  void take_named(LockType type, PyObject* name, PyObject* value) noexcept {
+    const auto is = [&](const char* text) {
+      return PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, text) == 0;
+    };
+    if (is(type == LockType::kSemLock ? "block" : "blocking")) return take(blocking, value);
+    if (is("timeout")) return take(timeout, value);
+    known = false;
+  }
+};
+
+bool is_true(PyObject* value) noexcept {
+  if (value == nullptr || value == Py_True) return true;
   if (!PyLong_CheckExact(value)) return false;
   int overflow = 0;
-  const long seconds = PyLong_AsLongAndOverflow(value, &overflow);
-  return overflow == 0 && seconds >= -1 && static_cast<double>(seconds) < kLongTimeout;
+  const long number = PyLong_AsLongAndOverflow(value, &overflow);
+  return overflow == 0 && number != 0 && number == static_cast<int>(number);
 }
 
-bool takes_none(LockType type) noexcept { return type == LockType::kSemLock; }
-
-// Of acquire(blocking=True, timeout=-1), in SemLock acquire(block=True, timeout=None). Where the
-// arguments may be wrong, or do not wait, the original alone decides.
-bool may_wait(LockType type, PyObject* const* arguments, Py_ssize_t count) noexcept {
-  if (count == 0) return true;
-  if (count > 2 || arguments[0] != Py_True) return false;
-  if (count == 1) return true;
-  return (arguments[1] != Py_None || takes_none(type)) && is_timeout(arguments[1]);
+// Of a lock, -1 is for ever; of a SemLock, None is, and a negative time is none.
+bool is_timeout(LockType type, PyObject* value) noexcept {
+  const bool takes_none = type == LockType::kSemLock;
+  if (value == nullptr) return true;
+  if (value == Py_None) return takes_none;
+  double seconds = 0;
+  if (PyFloat_CheckExact(value)) {
+    seconds = PyFloat_AS_DOUBLE(value);
+  } else if (PyLong_CheckExact(value)) {
+    int overflow = 0;
+    seconds = static_cast<double>(PyLong_AsLongAndOverflow(value, &overflow));
+    if (overflow != 0) return false;
+  } else {
+    return false;
+  }
+  if (seconds == -1) return !takes_none;
+  return seconds >= 0 && seconds < kLongTimeout;
 }
 
-bool is_named_timeout(LockType type, PyObject* name, PyObject* value) noexcept {
-  return PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "timeout") == 0 &&
-         (value != Py_None || takes_none(type)) && is_timeout(value);
+// False where the arguments may be wrong, or do not wait: the original alone decides.
+bool may_wait(LockType type, const AcquireArguments& arguments) noexcept {
+  return arguments.known && is_true(arguments.blocking) && is_timeout(type, arguments.timeout);
 }
 
-bool may_wait(LockType type, PyObject* arguments, PyObject* keywords) noexcept {
-  const Py_ssize_t count = PyTuple_GET_SIZE(arguments);
-  const Py_ssize_t named = keywords == nullptr ? 0 : PyDict_GET_SIZE(keywords);
-  if (count + named == 0) return true;
-  if (!may_wait(type, &PyTuple_GET_ITEM(arguments, 0), count)) return false;
-  if (named == 0) return true;
+bool may_wait(LockType type, PyObject* const* values, Py_ssize_t count) noexcept {
+  AcquireArguments arguments;
+  arguments.take_positional(values, count);
+  return may_wait(type, arguments);
+}
+
+bool may_wait(LockType type, PyObject* values, PyObject* keywords) noexcept {
+  AcquireArguments arguments;
+  arguments.take_positional(&PyTuple_GET_ITEM(values, 0), PyTuple_GET_SIZE(values));
   PyObject *name = nullptr, *value = nullptr;
   Py_ssize_t position = 0;
-  if (named != 1 || count > 1 || PyDict_Next(keywords, &position, &name, &value) == 0) return false;
-  return is_named_timeout(type, name, value);
+  while (keywords != nullptr && PyDict_Next(keywords, &position, &name, &value) != 0) {
+    arguments.take_named(type, name, value);
+  }
+  return may_wait(type, arguments);
 }
 
-bool may_wait(LockType type, PyObject* const* arguments, Py_ssize_t count,
-              PyObject* names) noexcept {
-  if (!may_wait(type, arguments, count)) return false;
+bool may_wait(LockType type, PyObject* const* values, Py_ssize_t count, PyObject* names) noexcept {
+  AcquireArguments arguments;
+  arguments.take_positional(values, count);
   const Py_ssize_t named = names == nullptr ? 0 : PyTuple_GET_SIZE(names);
-  if (named == 0) return true;
-  return named == 1 && count <= 1 &&
-         is_named_timeout(type, PyTuple_GET_ITEM(names, 0), arguments[count]);
+  for (Py_ssize_t i = 0; i < named; ++i) {
+    arguments.take_named(type, PyTuple_GET_ITEM(names, i), values[count + i]);
+  }
+  return may_wait(type, arguments);
 }
 
 // Our method of a type for a role, in each form of C functions that Python has; and the method that
-// it stands for. Several names may share one.
-template <LockType kType, LockRole kRole>
+// it stands for. Several names may share one; the old names (`acquire_lock`) have functions of
+// their own from Python 3.14 on.
+template <LockType kType, LockRole kRole, bool kOldName>
 struct Method {
   static inline PlainMethod plain = nullptr;
   static inline KeywordMethod keywords = nullptr;
@@ -235,13 +272,17 @@ struct Method {
 struct LockName {
   const char* name;
   LockRole role;
+  bool old = false;
 };
-constexpr std::array kLockNames = {
-    LockName{"acquire", LockRole::kAcquire},          LockName{"acquire_lock", LockRole::kAcquire},
-    LockName{"__enter__", LockRole::kAcquire},        LockName{"release", LockRole::kRelease},
-    LockName{"release_lock", LockRole::kRelease},     LockName{"__exit__", LockRole::kRelease},
-    LockName{"_acquire_restore", LockRole::kRestore}, LockName{"_release_save", LockRole::kSave},
-    LockName{"_at_fork_reinit", LockRole::kReset}};
+constexpr std::array kLockNames = {LockName{"acquire", LockRole::kAcquire},
+                                   LockName{"acquire_lock", LockRole::kAcquire, true},
+                                   LockName{"__enter__", LockRole::kAcquire},
+                                   LockName{"release", LockRole::kRelease},
+                                   LockName{"release_lock", LockRole::kRelease, true},
+                                   LockName{"__exit__", LockRole::kRelease},
+                                   LockName{"_acquire_restore", LockRole::kRestore},
+                                   LockName{"_release_save", LockRole::kSave},
+                                   LockName{"_at_fork_reinit", LockRole::kReset}};
 
 // nullptr: the type has no such method.
 PyMethodDef* method_named(PyTypeObject* type, const char* name) noexcept {
@@ -253,17 +294,26 @@ PyMethodDef* method_named(PyTypeObject* type, const char* name) noexcept {
 }
 
 // Calls `act(method)` of the template above for each method of the type.
+template <LockType kType, bool kOldName, typename Act>
+void one_method(LockRole role, PyMethodDef& method, Act act) noexcept {
+  switch (role) {
+    case LockRole::kAcquire: return act(Method<kType, LockRole::kAcquire, kOldName>(), method);
+    case LockRole::kRelease: return act(Method<kType, LockRole::kRelease, kOldName>(), method);
+    case LockRole::kRestore: return act(Method<kType, LockRole::kRestore, false>(), method);
+    case LockRole::kSave: return act(Method<kType, LockRole::kSave, false>(), method);
+    case LockRole::kReset: return act(Method<kType, LockRole::kReset, false>(), method);
+  }
+}
+
 template <LockType kType, typename Act>
 void each_method(PyTypeObject* type, Act act) noexcept {
   for (const LockName& one : kLockNames) {
     PyMethodDef* const method = method_named(type, one.name);
     if (method == nullptr) continue;
-    switch (one.role) {
-      case LockRole::kAcquire: act(Method<kType, LockRole::kAcquire>(), *method); break;
-      case LockRole::kRelease: act(Method<kType, LockRole::kRelease>(), *method); break;
-      case LockRole::kRestore: act(Method<kType, LockRole::kRestore>(), *method); break;
-      case LockRole::kSave: act(Method<kType, LockRole::kSave>(), *method); break;
-      case LockRole::kReset: act(Method<kType, LockRole::kReset>(), *method); break;
+    if (one.old) {
+      one_method<kType, true>(one.role, *method, act);
+    } else {
+      one_method<kType, false>(one.role, *method, act);
     }
   }
 }

@@ -15,19 +15,21 @@ namespace timeloom::python {
 enum class LockType : std::uint8_t { kLock, kRLock, kSemLock };
 inline constexpr std::size_t kLockTypes = 3;
 
-// Called for objects of the types that are diverted, with the GIL.
+// Called for objects of the types that are diverted, with the GIL. Those that are not noexcept may
+// name a thread, by code that gives up the GIL: a thread that the interpreter ends there unwinds
+// its stack.
 struct LockListener {
   void (*made)(LockType type, PyObject* lock) noexcept;
   void (*destroyed)(PyObject* lock) noexcept;
   // Taken, `times` for an RLock that Condition.wait() takes again.
-  void (*taken)(LockType type, PyObject* lock, std::uint32_t times) noexcept;
+  void (*taken)(LockType type, PyObject* lock, std::uint32_t times);
   void (*released)(PyObject* lock, bool entirely) noexcept;
   void (*refused)(LockType type, PyObject* lock) noexcept;
   void (*reset)(PyObject* lock) noexcept;
   // Whether another thread has it, as far as that is known.
   bool (*is_taken)(PyObject* lock) noexcept;
   // Around a wait; `waiting` is of kWaitingSize bytes. wait_ends() comes before taken().
-  void (*wait_begins)(LockType type, PyObject* lock, void* waiting) noexcept;
+  void (*wait_begins)(LockType type, PyObject* lock, void* waiting);
   void (*wait_ends)(PyObject* lock, void* waiting) noexcept;
 };
 inline constexpr std::size_t kWaitingSize = 64;

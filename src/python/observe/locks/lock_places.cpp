@@ -74,7 +74,10 @@ const LockPlaces::Known& LockPlaces::known(PyCodeObject* code, int instruction) 
   const auto number = static_cast<std::uint32_t>(instruction);
   if (const Known* const found = known_.find(code, number)) return *found;
   static constexpr Known kUnknown;
-  if (known_.size() >= kMostPlaces) return kUnknown;
+  if (known_.size() >= kMostPlaces) {
+    account_->file()->header().lost.fetch_add(1);
+    return kUnknown;
+  }
   const Known made = learn(code, instruction);
   referenced_.push_back(code);
   Py_INCREF(code);  // another one may not come to lie at its address

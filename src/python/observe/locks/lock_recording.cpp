@@ -1,5 +1,7 @@
 #include "python/observe/locks/lock_recording.hpp"
 
+#include <unistd.h>
+
 #include <exception>
 #include <memory>
 #include <new>
@@ -25,7 +27,12 @@ struct LockRecording {
   record::PointerMap<LockPlaces::Making> unused_semlocks;  // made, and not taken yet
   std::uint32_t number = 0;                                // of the account in this process
 };
-LockRecording g_locks;
+// Never destroyed: exit() of C runs destructors while threads still take locks.
+LockRecording& g_locks = *new LockRecording;
+
+bool is_current(std::uint32_t number) noexcept {
+  return g_locks.account != nullptr && g_locks.number == number;
+}
 
 // The calling thread in the account of this number.
 struct ThreadInAccount {
@@ -34,12 +41,16 @@ struct ThreadInAccount {
 };
 constinit thread_local ThreadInAccount t_known;
 
-// Marks the end of its thread, whatever has become of the measurement.
+// Marks the end of its thread, whatever has become of the measurement. The child of a fork has a
+// copy, which is the parent's.
 struct ThreadEntry {
   std::shared_ptr<record::LockFile> file;
   LockAccount::ThreadId id = LockAccount::kNone;
+  pid_t process = 0;
   ~ThreadEntry() {
-    if (file != nullptr && id != LockAccount::kNone) file->thread(id).ended = 1;
+    if (file != nullptr && id != LockAccount::kNone && process == ::getpid()) {
+      file->thread(id).ended = 1;
+    }
   }
 };
 thread_local ThreadEntry t_entry;
@@ -54,11 +65,17 @@ void enter_thread(LockAccount::ThreadId id) {
   t_known.id = id;
   t_entry.file = g_locks.account->file();
   t_entry.id = id;
+  t_entry.process = ::getpid();
 }
 
+// Naming a thread may run code of the program, which takes locks; the measurement may end
+// meanwhile.
 LockAccount::ThreadId new_thread() {
-  t_known = {g_locks.number, LockAccount::kNone};  // naming a thread may take a lock
-  enter_thread(g_locks.account->add_thread(location_of_thread()));
+  const std::uint32_t number = g_locks.number;
+  t_known = {number, LockAccount::kNone};
+  const std::uint32_t location = location_of_thread();
+  if (!is_current(number)) return LockAccount::kNone;
+  enter_thread(g_locks.account->add_thread(location));
   return t_known.id;
 }
 
@@ -68,10 +85,13 @@ LockAccount::ThreadId this_thread() {
 
 // The same of a thread that is about to wait, which has a name in the run if it is recorded by now.
 LockAccount::ThreadId named_thread() {
+  const std::uint32_t number = g_locks.number;
   const LockAccount::ThreadId id = this_thread();
-  if (id == LockAccount::kNone) return id;
-  std::uint32_t& location = g_locks.account->file()->thread(id).location;
-  if (location == record::kNoLocation) location = location_of_thread();
+  if (id == LockAccount::kNone || !is_current(number)) return LockAccount::kNone;
+  if (g_locks.account->file()->thread(id).location != record::kNoLocation) return id;
+  const std::uint32_t location = location_of_thread();
+  if (!is_current(number)) return LockAccount::kNone;
+  g_locks.account->file()->thread(id).location = location;
   return id;
 }
 
@@ -124,13 +144,13 @@ LockAccount::Lock* lock_of(LockType type, PyObject* lock) {
   return g_locks.account->find(lock);
 }
 
-// Counts a record that finds no memory.
+// Counts a record that finds no memory. Not noexcept: see LockListener.
 template <typename Function>
-void without_exceptions(Function function) noexcept {
+void without_exceptions(Function function) {
   try {
     function();
   } catch (const std::exception&) {
-    g_locks.account->file()->header().lost.fetch_add(1);
+    if (g_locks.account != nullptr) g_locks.account->file()->header().lost.fetch_add(1);
   }
 }
 
@@ -152,11 +172,13 @@ void note_destroyed(PyObject* lock) noexcept {
   g_locks.unused_semlocks.erase(lock);
 }
 
-void note_taken(LockType type, PyObject* lock, std::uint32_t times) noexcept {
+void note_taken(LockType type, PyObject* lock, std::uint32_t times) {
   without_exceptions([&] {
+    const std::uint32_t number = g_locks.number;
+    const LockAccount::ThreadId thread = this_thread();
+    if (!is_current(number)) return;
     LockAccount::Lock* const known = lock_of(type, lock);
     if (known == nullptr) return;
-    const LockAccount::ThreadId thread = this_thread();
     if (known->recursive && known->depth > 0 && known->owner == thread) {
       known->depth += times;
       return;
@@ -196,12 +218,14 @@ struct LockWaiting {
 };
 static_assert(sizeof(LockWaiting) <= kWaitingSize);
 
-void note_wait_begins(LockType type, PyObject* lock, void* place) noexcept {
+void note_wait_begins(LockType type, PyObject* lock, void* place) {
   auto* const wait = new (place) LockWaiting;
   without_exceptions([&] {
+    const std::uint32_t number = g_locks.number;
+    const LockAccount::ThreadId thread = named_thread();
+    if (!is_current(number)) return;
     LockAccount::Lock* const known = lock_of(type, lock);
     if (known == nullptr) return;
-    const LockAccount::ThreadId thread = named_thread();
     wait->waiting = g_locks.account->wait_begins(*known, thread, g_locks.places->here(), os::now());
     wait->number = g_locks.number;
   });
@@ -312,6 +336,7 @@ void watch_locks_in_child() noexcept try {
 
 void forget_locks() noexcept {
   restore_all();
+  t_entry.file.reset();
   ++g_locks.number;
   g_locks.account.reset();
   g_locks.places.reset();

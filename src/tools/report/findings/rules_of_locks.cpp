@@ -47,11 +47,12 @@ void find_deadlocks(const FoundIn& run, Findings& findings) {
       waited += lock_seconds(facts.stuck[at].waited);
       ++threads;
     }
-    // Before all findings about time: the program did not go on.
+    // Before all findings about time: the program did not go on. A thread that waits for a lock of
+    // its own may wait for a signal of another one, so only its time counts.
     findings.push_back({"deadlock",
                         sentence,
                         "report --locks",
-                        run.wall + waited,
+                        threads > 1 ? run.wall + waited : waited,
                         {{"threads", threads}, {"waiting_s", waited}}});
   }
 }

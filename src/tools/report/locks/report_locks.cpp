@@ -78,8 +78,9 @@ class LockWriter {
     for (const std::string& sentence : stuck_sentences(facts_, definitions_))
       output_.write(sentence + "\n");
     if (facts_.lost > 0) {
-      output_.write(formatted("! {} are missing below: there was no room for them [TL447]\n",
-                              plural(facts_.lost, "lock or line")));
+      output_.write(formatted(
+          "! {} without a place in the tables: locks, lines or threads are missing below [TL447]\n",
+          plural(facts_.lost, "record")));
     }
     std::vector<const LockRow*> locks, signals;
     for (const LockRow& row : facts_.rows) (row.is_signal() ? signals : locks).push_back(&row);
@@ -252,7 +253,8 @@ std::string stuck_owner(const StuckThread& one, bool alone, const StuckThread& n
   const std::string took = place.empty() ? " has" : " took at " + place;
   switch (one.by) {
     case StuckBy::kCircle:
-      return (alone ? "it" : lock_thread_name(next.location, next.process, definitions)) + took;
+      if (alone) return "it" + took + "; only another thread can release it";
+      return lock_thread_name(next.location, next.process, definitions) + took;
     case StuckBy::kEnded: return "a thread that has ended" + took;
     case StuckBy::kGone: break;
   }
