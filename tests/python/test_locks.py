@@ -417,7 +417,8 @@ def test_waits_are_seen_however_acquire_is_called(run_locks_of, locks_report, ar
         thread.join()
     """)
     assert done.returncode == 0
-    (row,) = [row for row in locks_report()["locks"] if row["taken"] == 2]
+    (row,) = [row for row in locks_report()["locks"] if row["name"] == "lock at main.py:3"]
+    assert row["taken"] == 2
     assert row["waits"] == 1 and row["waited_s"] > 0.05
 
 
@@ -451,9 +452,10 @@ def test_child_waits_for_a_lock_that_its_parent_has(run_locks_of, locks_report):
                 with nested: pass
             lock.acquire()
         if __name__ == "__main__":
-            with lock, nested:
+            with lock:
                 process = context.Process(target=child)
-                process.start()
+                with nested:
+                    process.start()
                 time.sleep(0.5)
                 process.kill()
                 process.join()
