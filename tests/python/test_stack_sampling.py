@@ -301,7 +301,7 @@ def test_a_region_has_its_time_and_its_waiting(sampled):
 
 
 @pytest.mark.parametrize(
-    "options", [("--overhead", "5%"), ("--c-functions",), ("--instrumenter", "profile"), ("--from", "f"), ("--max-depth", "3")]
+    "options", [("--max-depth", "3"), ("--overhead", "5%"), ("--c-functions",), ("--instrumenter", "profile"), ("--from", "f"), ("--memory",)]
 )  # fmt: skip
 def test_settings_that_need_calls(tmp_path, options):
     (tmp_path / "x.py").write_text("print(1)")
