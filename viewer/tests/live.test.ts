@@ -59,6 +59,19 @@ test("the picture follows the end until it is paused or moved away", () => {
   assert.deepEqual(viewing.view.range, { begin: 0, end: 6000 });
 });
 
+test("going back pauses following", () => {
+  const second = run.ticksPerSecond, viewing = new Viewing(longer(100 * second));
+  viewing.show({ begin: 100, end: 200 });
+  viewing.lastMinute();
+  viewing.back();
+  const kept = viewing.view.range;
+  assert.deepEqual([viewing.view.following, viewing.view.window], [false, null]);
+  viewing.grow(longer(200 * second), STAY);
+  assert.deepEqual(viewing.view.range, kept);
+  viewing.forward();
+  assert.equal(viewing.view.following, false);
+});
+
 test("the last minute is followed", () => {
   const second = run.ticksPerSecond, viewing = new Viewing(longer(10 * second));
   viewing.lastMinute();

@@ -159,13 +159,16 @@ export class Viewing {
   }
 
   back(): void {
-    const range = this.history.back(this.view.range);
-    if (range) this.store.set({ range });
+    this.showKept(this.history.back(this.view.range));
   }
 
   forward(): void {
-    const range = this.history.forward(this.view.range);
-    if (range) this.store.set({ range });
+    this.showKept(this.history.forward(this.view.range));
+  }
+
+  /** Shows a range of the history, which stays: the end of the run that it may have had is of an earlier state. */
+  private showKept(range: Range | null): void {
+    if (range) this.store.set({ range, window: null, following: false });
   }
 
   select(selection: Selection | null): void {
