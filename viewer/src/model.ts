@@ -32,6 +32,8 @@ export interface Location {
   readonly name: string;
   readonly process: number;
   readonly kind: "thread" | "task" | "metrics";
+  /** Its number in the operating system; 0 or absent: it is not known, or not a thread. */
+  readonly thread?: number;
   readonly events: number;
   readonly begin: number;
   readonly end: number;

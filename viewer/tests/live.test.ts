@@ -14,7 +14,7 @@ import { randomRun } from "./random_run";
 
 const made = randomRun(1), { run } = made;
 const process = (pid: number) => ({ ...run.processes[0], pid });
-const location = (process: number, name: string) => ({ ...run.locations[0], process, name });
+const location = (process: number, name: string, thread = 0) => ({ ...run.locations[0], process, name, thread });
 const STAY: Moves = { track: (old) => old, region: (old) => old, row: (old) => old, same: true };
 const longer = (length: number): Run => ({ ...run, length });
 
@@ -25,12 +25,19 @@ test("numbers stay if things are only added at the end", () => {
 });
 
 test("threads keep their process, and rows their threads, when a process comes between", () => {
-  const before = { ...run, processes: [process(1), process(2)], locations: [location(0, "a"), location(1, "b"), location(0, "c")] };
-  const after = { ...run, processes: [process(1), process(3), process(2)], locations: [location(0, "a"), location(1, "n"), location(2, "renamed"), location(0, "c"), location(0, "d")] };
+  const before = { ...run, processes: [process(1), process(2)], locations: [location(0, "a", 1), location(1, "b", 2), location(0, "c", 3)] };
+  const after = { ...run, processes: [process(1), process(3), process(2)], locations: [location(0, "a", 1), location(1, "n", 5), location(2, "renamed", 2), location(0, "c", 3), location(0, "d", 6)] };
   const moves = movesOf(before, after);
   assert.equal(moves.same, false);
   assert.deepEqual([0, 1, 2].map(moves.track), [0, 2, 3]);
   assert.deepEqual([2, FIRST_PROCESS + 1, FIRST_FOLDER, FIRST_COUNTER + 65536 + 7].map(moves.row), [3, FIRST_PROCESS + 2, FIRST_FOLDER, FIRST_COUNTER + 2 * 65536 + 7]);
+});
+
+test("a new thread comes before the tracks of memory and GPUs", () => {
+  const main = location(0, "main", 1), memory = { ...location(0, "memory"), kind: "metrics" as const }, gpu = location(0, "GPU 0"), native = location(0, "worker", 7);
+  const before = { ...run, locations: [main, memory, gpu, native] };
+  const after = { ...run, locations: [main, location(0, "late", 2), memory, location(0, "GPU 1"), gpu, native] };
+  assert.deepEqual([0, 1, 2, 3].map(movesOf(before, after).track), [0, 2, 4, 5]);
 });
 
 test("regions of the woven run are found by their names and places", () => {

@@ -1,5 +1,5 @@
 // The next state of a run that is still recorded: what its numbers were before.
-import { FIRST_PROCESS, type Region, type Run } from "../model";
+import { FIRST_PROCESS, type Location, type Region, type Run } from "../model";
 import { FIRST_COUNTER, FIRST_FOLDER, FIRST_IDLE, FIRST_METRICS } from "../timeline/tree";
 
 /** The new numbers of things by the old ones; undefined: there is no such thing any more. */
@@ -27,15 +27,17 @@ function moved(before: readonly string[], after: readonly string[]): (number | u
 }
 
 const keyOf = ({ name, module, file, line, kind }: Region) => [name, module, file, line, kind].join("\0");
+/** A new thread comes before the tracks of memory and GPUs, which have no thread, and keep their names. */
+const trackKeyOf = ({ kind, thread, name }: Location) => [kind, kind === "thread" && thread ? thread : kind === "task" ? "" : name].join("\0");
 const stays = (places: readonly (number | undefined)[]) => places.every((place, i) => place === i);
 
 export function movesOf(before: Run, after: Run): Moves {
   const processesOf = (run: Run) => numbered(run.processes, ({ pid, host }) => `${pid} ${host}`);
   const names = processesOf(before), processes = moved(names, processesOf(after));
-  // A process keeps its threads and tasks in their order, though they may get other names.
+  // Threads and tasks may get other names.
   const tracksOf = (run: Run) => {
     const owners = processesOf(run);
-    return numbered(run.locations, ({ process }) => owners[process] ?? "");
+    return numbered(run.locations, (location) => [owners[location.process] ?? "", trackKeyOf(location)].join("\0"));
   };
   const tracks = moved(tracksOf(before), tracksOf(after));
   const regions = moved(numbered(before.regions, keyOf), numbered(after.regions, keyOf));
