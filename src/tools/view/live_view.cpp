@@ -107,8 +107,8 @@ bool LiveView::look() {
     states_.put({state, &state->content}, running ? Stage::kRunning : Stage::kWeaving, begin,
                 Clock::now());
     return running;
-  } catch (const Error& error) {
-    // It may have been woven in this moment; else it may come back.
+  } catch (const std::exception& error) {
+    // It may have been woven in this moment; else it may come back, as space and memory may.
     if (reader_.was_woven()) return false;
     lose(error.what());
     return true;
