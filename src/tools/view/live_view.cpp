@@ -51,6 +51,18 @@ struct State {
   view::Content content;
 };
 
+// As long as it lives, the flag is set.
+class Weaving {
+ public:
+  explicit Weaving(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
+  Weaving(const Weaving&) = delete;
+  Weaving& operator=(const Weaving&) = delete;
+  ~Weaving() { flag_ = false; }
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
 }  // namespace
 
 LiveView::LiveView(const std::filesystem::path& run,
@@ -67,6 +79,8 @@ LiveView::LiveView(const std::filesystem::path& run,
 LiveView::~LiveView() {
   states_.progress().cancelled = true;
   thread_.request_stop();
+  const std::lock_guard lock(mutex_);
+  if (woven_) woven_->content().progress().cancelled = true;
 }
 
 void LiveView::follow(const std::stop_token& stop) {
@@ -126,6 +140,11 @@ void LiveView::show_woven(const std::stop_token& stop) {
   if (stop.stop_requested()) return;
   const Clock::time_point begin = Clock::now();
   const auto woven = std::make_shared<ViewedRun>(run_);
+  {
+    const std::lock_guard lock(mutex_);
+    woven_ = woven;
+  }
+  if (stop.stop_requested()) return;
   woven->content().set_sources(sources_);
   woven->have_sound_index();
   woven->content().settle();
@@ -140,6 +159,7 @@ void LiveView::wait_for_weave(const std::stop_token& stop) {
     if (Clock::now() - begin < (killed_ ? kOthersAfterKill : kOthersWeave)) continue;
     weave::WeaveOptions options;
     options.timeout = weave::kTimeoutAtEnd;
+    const Weaving weaving(weaves_);
     try {
       weave::weave(run_, options);
     } catch (const Error&) {

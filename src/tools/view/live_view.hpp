@@ -4,6 +4,7 @@
 // while somebody watches. The constructor throws Error.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
@@ -19,6 +20,8 @@
 
 namespace timeloom::tools {
 
+class ViewedRun;
+
 class LiveView {
  public:
   // REQUIRES: the run is recorded, or was a moment ago.
@@ -28,6 +31,9 @@ class LiveView {
   ~LiveView();
 
   const view::LiveStates& states() const noexcept { return states_; }
+  // Whether the run is being woven here, which the destructor waits for. The end of the process at
+  // any moment does no harm to it.
+  bool weaves() const noexcept { return weaves_; }
 
  private:
   using Clock = view::LiveStates::Clock;
@@ -47,7 +53,9 @@ class LiveView {
   view::LiveStates states_;
   std::shared_ptr<const view::Index> index_;  // of the newest state
   bool killed_ = false;                       // the program could not finish its measurement
-  std::mutex mutex_;
+  std::atomic<bool> weaves_ = false;
+  std::mutex mutex_;                  // of the next two
+  std::shared_ptr<ViewedRun> woven_;  // null: not yet
   std::condition_variable_any ended_;
   std::jthread thread_;
 };

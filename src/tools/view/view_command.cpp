@@ -218,10 +218,18 @@ int serve_live(const ViewOptions& options, const std::filesystem::path& run) {
   const view::Access access{view::random_token(), options.hosts, options.frame};
   const LiveView live(
       run, std::make_shared<const view::SourceFiles>(".", folders_of_sources(options, run)));
-  const view::RequestHandler handler(live.states(), access, view::page());
-  const view::Server server(handler, port_of(options), options.socket);
-  print_line(run.string() + " is still recorded; the page follows it [TL473]");
-  show_page(options, server, access.token, signals);
+  {
+    const view::RequestHandler handler(live.states(), access, view::page());
+    const view::Server server(handler, port_of(options), options.socket);
+    print_line(run.string() + " is still recorded; the page follows it [TL473]");
+    show_page(options, server, access.token, signals);
+  }
+  // Nothing is left that must be removed, so a second signal may end the weave, too.
+  ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  if (live.weaves()) {
+    print_line(run.string() +
+               " is still being woven; Ctrl-C again leaves that to the next command [TL474]");
+  }
   return kDone;
 }
 
