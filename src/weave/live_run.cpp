@@ -69,7 +69,7 @@ bool is_recorded_now(const fs::path& path) try {
 }
 
 LiveReader::LiveReader(const fs::path& run) try
-    : path_(run), known_(run::Directory(run).known()), names_(std::vector<std::string>{}) {
+    : path_(run), directory_(run), known_(directory_.known()), names_(std::vector<std::string>{}) {
 } catch (const std::system_error& error) {
   cannot_read(run, error);
 }
@@ -87,9 +87,23 @@ std::unique_ptr<SpoolSource> LiveReader::look() try {
 }
 
 bool LiveReader::was_woven() const noexcept try {
-  return run::Directory::open(known_).is_at_its_path() && has_trace(path_) && !unfinished(path_);
+  const fs::path path = this->path();
+  return is_at(path) && has_trace(path) && !unfinished(path);
 } catch (const std::exception&) {
   return false;
+}
+
+fs::path LiveReader::path() const {
+  if (is_at(path_)) return path_;
+  // A removed directory has a path that leads nowhere.
+  std::error_code error;
+  const fs::path present = fs::read_symlink(directory_.fixed_path(), error);
+  return !error && is_at(present) ? present : path_;
+}
+
+bool LiveReader::is_at(const fs::path& path) const {
+  int error = 0;
+  return KnownDirectory(path, known_.id()).open(&error).is_open();
 }
 
 }  // namespace timeloom::weave

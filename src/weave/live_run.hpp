@@ -13,6 +13,7 @@
 #include "core/definitions.hpp"
 #include "core/known_directory.hpp"
 #include "profile/call_tree.hpp"
+#include "run/open_directory.hpp"
 #include "symbols/code_names.hpp"
 #include "weave/spool_source.hpp"
 
@@ -45,11 +46,17 @@ class LiveReader {
   // that they had in the look before. Null: there are no spools, since the run has been woven.
   // Throws Error, also when another directory has taken the place of the run.
   std::unique_ptr<SpoolSource> look();
-  // True if the same directory has been woven, and its recording has ended.
+  // True if the same directory has been woven, and its recording has ended; even under a new name.
   bool was_woven() const noexcept;
+  // The present path of the directory, which may have been renamed.
+  std::filesystem::path path() const;
+  const os::DirectoryId& id() const noexcept { return known_.id(); }
 
  private:
+  bool is_at(const std::filesystem::path& path) const;
+
   std::filesystem::path path_;
+  run::Directory directory_;
   KnownDirectory known_;
   symbols::CodeNames names_;
   std::vector<Region> regions_;

@@ -187,3 +187,13 @@ def test_profile_has_no_timeline(tmp_path, program, monkeypatch):
 
 def test_other_forms_show_the_run_so_far(running, timeloom):
     assert "serve" in timeloom("view", "--text", "run").stdout
+
+
+def test_run_that_gets_another_name(running, program, timeloom):
+    with LiveViewer(program, Path("run")) as viewer:
+        viewer.next_state()
+        Path("run").rename("final")
+        Path("stop").touch()
+        running.wait(timeout=120)
+        timeloom("weave", "final")
+        viewer.await_woven()

@@ -137,9 +137,19 @@ void LiveView::lose(const std::string& message) {
 
 void LiveView::show_woven(const std::stop_token& stop) {
   wait_for_weave(stop);
-  if (stop.stop_requested()) return;
+  while (!stop.stop_requested()) {
+    const std::filesystem::path path = reader_.path();
+    try {
+      return show_woven_at(path, stop);
+    } catch (const std::exception&) {
+      if (path == reader_.path()) throw;  // else it was renamed meanwhile, before it was read
+    }
+  }
+}
+
+void LiveView::show_woven_at(const std::filesystem::path& path, const std::stop_token& stop) {
   const Clock::time_point begin = Clock::now();
-  const auto woven = std::make_shared<ViewedRun>(run_);
+  const auto woven = std::make_shared<ViewedRun>(path);
   {
     const std::lock_guard lock(mutex_);
     woven_ = woven;
@@ -154,17 +164,18 @@ void LiveView::show_woven(const std::stop_token& stop) {
 void LiveView::wait_for_weave(const std::stop_token& stop) {
   states_.tell(Stage::kWeaving);
   const Clock::time_point begin = Clock::now();
-  while (weave::unfinished(run_)) {
+  while (weave::unfinished(reader_.path())) {
     if (!pause(stop, kStep)) return;
     if (Clock::now() - begin < (killed_ ? kOthersAfterKill : kOthersWeave)) continue;
     weave::WeaveOptions options;
     options.timeout = weave::kTimeoutAtEnd;
+    options.run = reader_.id();
     const Weaving weaving(weaves_);
     try {
-      weave::weave(run_, options);
+      weave::weave(reader_.path(), options);
     } catch (const Error&) {
       // Another program may have woven it meanwhile.
-      if (weave::unfinished(run_)) throw;
+      if (weave::unfinished(reader_.path())) throw;
     }
     return;  // of a run with processes on other hosts, the spools stay
   }

@@ -42,6 +42,7 @@ class LiveView {
   bool look();
   void lose(const std::string& message);
   void show_woven(const std::stop_token& stop);
+  void show_woven_at(const std::filesystem::path& path, const std::stop_token& stop);
   void wait_for_weave(const std::stop_token& stop);
   // False: the end is wanted.
   bool pause(const std::stop_token& stop, Clock::duration time);

@@ -50,6 +50,26 @@ TEST_F(LiveRunTest, EachLookHasTheEventsSoFar) {
   EXPECT_TRUE(reader.was_woven());
 }
 
+TEST_F(LiveRunTest, ARunWithANewNameIsFound) {
+  spool::Writer& writer = spool("p");
+  spool::Pen pen(writer, 0);
+  pen.retire();
+  LiveReader reader(run());
+  end(writer);
+  const fs::path renamed = run().string() + "-renamed";
+  fs::rename(run(), renamed);
+  EXPECT_THROW(reader.look(), Error);
+  EXPECT_EQ(reader.path(), fs::canonical(renamed));
+  EXPECT_FALSE(reader.was_woven());
+  weave(renamed);
+  EXPECT_TRUE(reader.was_woven());
+  // Another directory under the old name is not the run.
+  fs::create_directory(run());
+  EXPECT_EQ(reader.path(), fs::canonical(renamed));
+  fs::remove_all(renamed);
+  EXPECT_FALSE(reader.was_woven());
+}
+
 TEST_F(LiveRunTest, AnOpenCallLastsUntilTheLook) {
   spool::Writer& writer = spool("p");
   LocationGroup process;
