@@ -100,16 +100,33 @@ Making make_at(const fs::path& name) {
   return {std::move(file), std::move(directory), making, name};
 }
 
-Making make_unnamed() {
+fs::path place_of_unnamed() {
   std::error_code error;
-  const fs::path directory = fs::temp_directory_path(error);
-  const int descriptor =
-      ::open((error ? fs::path("/tmp") : directory).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  fs::path directory = fs::temp_directory_path(error);
+  return error ? fs::path("/tmp") : directory;
+}
+
+// Not every file system has files without a name; there, the file loses its name at once.
+os::File make_unnamed(const fs::path& directory, int* error) {
+  int descriptor = ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor < 0) {
-    throw Error("no place for the index of the viewer: neither beside the run nor in " +
-                directory.string() + ": " + std::generic_category().message(errno) + " [TL502]");
+    std::string name = directory / ".timeloom-view-XXXXXX";
+    descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+    *error = descriptor < 0 ? errno : 0;
+    if (descriptor >= 0) ::unlink(name.c_str());
   }
-  return {os::File(descriptor), {}, {}, {}};
+  return os::File(descriptor);
+}
+
+Making make_somewhere_unnamed() {
+  const fs::path directory = place_of_unnamed();
+  int error = 0;
+  os::File file = make_unnamed(directory, &error);
+  if (error != 0) {
+    throw Error("no place for the index of the viewer: neither beside the run nor in " +
+                directory.string() + ": " + std::generic_category().message(error) + " [TL502]");
+  }
+  return {std::move(file), {}, {}, {}};
 }
 
 Making make_somewhere(const fs::path& anchor) {
@@ -121,7 +138,7 @@ Making make_somewhere(const fs::path& anchor) {
     fs::permissions(in_cache.parent_path(), fs::perms::owner_all, ignored);
   }
   if (Making cached = make_at(in_cache); cached.file.is_open()) return cached;
-  return make_unnamed();
+  return make_somewhere_unnamed();
 }
 
 // Removes the file unless it becomes complete.
@@ -206,7 +223,15 @@ std::shared_ptr<const Index> make_index(RunSource& run, const fs::path& anchor,
 std::shared_ptr<const Index> make_passing_index(RunSource& run, Progress& progress,
                                                 unsigned threads, const Index* earlier) {
   constexpr std::uint64_t kNoArchive = 0;
-  auto file = std::make_unique<IndexFile>(make_unnamed().file.release(), "the index");
+  const fs::path directory = place_of_unnamed();
+  int error = 0;
+  os::File unnamed = make_unnamed(directory, &error);
+  if (error != 0) {
+    throw Error("no place for the index of a running program in " + directory.string() + ": " +
+                std::generic_category().message(error) +
+                "; set TMPDIR to another directory [TL475]");
+  }
+  auto file = std::make_unique<IndexFile>(unnamed.release(), "the index in " + directory.string());
   IndexWriter writer(*file, kNoArchive, progress);
   if (earlier != nullptr) writer.number_paths_as(*earlier);
   const std::array<RunSink*, 1> sinks = {&writer};

@@ -86,5 +86,24 @@ TEST(IndexPlace, WritesToNoFileThatIsThere) {
   }
 }
 
+// The index of a running program never lies beside its run, nor in the cache.
+TEST(IndexPlace, TheErrorOfAPassingIndexNamesItsOwnPlace) {
+  ::setenv("TMPDIR", "/proc", 1);  // a directory without new files
+  OneLocation run;
+  Progress progress;
+  try {
+    make_passing_index(run, progress, 1, nullptr);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("TMPDIR"), std::string::npos) << error.what();
+  }
+  ::unsetenv("TMPDIR");
+  const test::TempDirectory directory;
+  ::setenv("TMPDIR", directory.path().c_str(), 1);
+  EXPECT_NE(make_passing_index(run, progress, 1, nullptr), nullptr);
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  ::unsetenv("TMPDIR");
+}
+
 }  // namespace
 }  // namespace timeloom::view
