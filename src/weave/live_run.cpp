@@ -1,5 +1,6 @@
 #include "weave/live_run.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -81,6 +82,7 @@ std::unique_ptr<SpoolSource> LiveReader::look() try {
   auto source =
       std::make_unique<SpoolSource>(spools, SpoolSource::RankResults::kIgnored, &names_, &look);
   regions_ = source->definitions().regions;
+  if (source->running() != 0) remember(source->definitions().groups);
   return source;
 } catch (const std::system_error& error) {
   cannot_read(path_, error);
@@ -99,6 +101,25 @@ fs::path LiveReader::path() const {
   std::error_code error;
   const fs::path present = fs::read_symlink(directory_.fixed_path(), error);
   return !error && is_at(present) ? present : path_;
+}
+
+// Ids of other machines and containers mean other processes here, which do not record this run.
+void LiveReader::remember(const std::vector<LocationGroup>& processes) {
+  for (const LocationGroup& process : processes) {
+    if (process.creator.defined() || recording_.contains(process.process_id)) continue;
+    const std::optional<fs::path> run = run_of_process(process.process_id);
+    if (!run || !is_at(*run)) continue;
+    os::ProcessIdentity identity = os::this_process();
+    identity.id = process.process_id;
+    identity.start = os::start_of(process.process_id);
+    recording_.emplace(identity.id, identity);
+  }
+}
+
+bool LiveReader::process_lives() const {
+  return std::ranges::any_of(recording_, [](const auto& one) {
+    return os::look_for(one.second) == os::Found::kYes;
+  });
 }
 
 bool LiveReader::is_at(const fs::path& path) const {

@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "core/definitions.hpp"
 #include "core/known_directory.hpp"
+#include "os/process.hpp"
 #include "profile/call_tree.hpp"
 #include "run/open_directory.hpp"
 #include "symbols/code_names.hpp"
@@ -51,15 +53,20 @@ class LiveReader {
   // The present path of the directory, which may have been renamed.
   std::filesystem::path path() const;
   const os::DirectoryId& id() const noexcept { return known_.id(); }
+  // True while a process lives that was seen recording, and that no recorded process has started.
+  // The end of its measurement need not be its end. False if it cannot be seen from here.
+  bool process_lives() const;
 
  private:
   bool is_at(const std::filesystem::path& path) const;
+  void remember(const std::vector<LocationGroup>& processes);
 
   std::filesystem::path path_;
   run::Directory directory_;
   KnownDirectory known_;
   symbols::CodeNames names_;
   std::vector<Region> regions_;
+  std::map<std::uint64_t, os::ProcessIdentity> recording_;  // by process id
 };
 
 }  // namespace timeloom::weave

@@ -160,6 +160,23 @@ def test_program_that_is_killed(running, program):
     assert not Path("run/spool").exists() and Path("run/traces.otf2").exists()
 
 
+def test_run_that_shall_not_be_woven(tmp_path, program, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("app.py").write_text(PROGRAM)
+    words = [program, "run", "--quiet", "--no-weave", "-o", "run", "app.py"]
+    with subprocess.Popen(words, env=environment()) as process:
+        while not Path("ready").exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        with LiveViewer(program, Path("run")) as viewer:
+            viewer.next_state()
+            Path("stop").touch()
+            run = viewer.await_woven()
+            assert run["processes"][0]["ending"] != "still running"
+        process.wait(timeout=120)
+    assert Path("run/spool").exists() and not Path("run/traces.otf2").exists()
+
+
 def test_run_that_is_moved_away(running, program):
     with LiveViewer(program, Path("run")) as viewer:
         viewer.next_state()

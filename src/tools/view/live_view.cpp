@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/text/message_id.hpp"
+#include "run/run_directory.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/view/view_describe.hpp"
 #include "tools/view/viewed_run.hpp"
@@ -27,6 +28,7 @@ constexpr auto kStep = 50ms;
 // The program itself, or the one that has started it, weaves the run at its end; nobody else does
 // if it was killed.
 constexpr auto kOthersWeave = 10s, kOthersAfterKill = 1s;
+constexpr auto kLongestEnd = 2min;  // of a program whose measurement has ended; it may never end
 constexpr int kNicer = 10;  // the measured program comes first
 
 // The definitions without losses that only a result would have: the program still runs, and its
@@ -50,6 +52,17 @@ struct State {
   Definitions definitions;
   view::Content content;
 };
+
+// The settings of the run, one a line. Empty: it has none that can be read.
+std::string settings_of(const std::filesystem::path& run) try {
+  return run::read_settings(run);
+} catch (const std::exception&) {
+  return {};
+}
+
+bool has(const std::string& settings, const std::string& line) {
+  return settings.find("\n" + line + "\n") != std::string::npos;
+}
 
 // As long as it lives, the flag is set.
 class Weaving {
@@ -136,7 +149,7 @@ void LiveView::lose(const std::string& message) {
 }
 
 void LiveView::show_woven(const std::stop_token& stop) {
-  wait_for_weave(stop);
+  if (!wait_for_weave(stop)) return;
   while (!stop.stop_requested()) {
     const std::filesystem::path path = reader_.path();
     try {
@@ -161,23 +174,38 @@ void LiveView::show_woven_at(const std::filesystem::path& path, const std::stop_
   states_.put({woven, &woven->content()}, Stage::kWoven, begin, Clock::now());
 }
 
-void LiveView::wait_for_weave(const std::stop_token& stop) {
+// False: the run stays as it is; all of it was shown already.
+bool LiveView::wait_for_weave(const std::stop_token& stop) {
   states_.tell(Stage::kWeaving);
   const Clock::time_point begin = Clock::now();
+  Clock::time_point ended = begin;
   while (weave::unfinished(reader_.path())) {
-    if (!pause(stop, kStep)) return;
-    if (Clock::now() - begin < (killed_ ? kOthersAfterKill : kOthersWeave)) continue;
-    weave::WeaveOptions options;
-    options.timeout = weave::kTimeoutAtEnd;
-    options.run = reader_.id();
-    const Weaving weaving(weaves_);
-    try {
-      weave::weave(reader_.path(), options);
-    } catch (const Error&) {
-      // Another program may have woven it meanwhile.
-      if (weave::unfinished(reader_.path())) throw;
+    if (!pause(stop, kStep)) return false;
+    const Clock::time_point now = Clock::now();
+    if (now - begin < kLongestEnd && reader_.process_lives()) ended = now;
+    if (now - ended < (killed_ ? kOthersAfterKill : kOthersWeave)) continue;
+    const std::string settings = settings_of(reader_.path());
+    if (has(settings, "TIMELOOM_WEAVE=off")) {
+      states_.tell(Stage::kWoven);
+      return false;
     }
-    return;  // of a run with processes on other hosts, the spools stay
+    weave_here(has(settings, "TIMELOOM_KEEP_SPOOL=on"));
+    break;  // of a run with processes on other hosts, the spools stay
+  }
+  return true;
+}
+
+void LiveView::weave_here(bool keep_spool) {
+  weave::WeaveOptions options;
+  options.timeout = weave::kTimeoutAtEnd;
+  options.run = reader_.id();
+  options.keep_spool = keep_spool;
+  const Weaving weaving(weaves_);
+  try {
+    weave::weave(reader_.path(), options);
+  } catch (const Error&) {
+    // Another program may have woven it meanwhile.
+    if (weave::unfinished(reader_.path())) throw;
   }
 }
 

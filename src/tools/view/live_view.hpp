@@ -43,7 +43,8 @@ class LiveView {
   void lose(const std::string& message);
   void show_woven(const std::stop_token& stop);
   void show_woven_at(const std::filesystem::path& path, const std::stop_token& stop);
-  void wait_for_weave(const std::stop_token& stop);
+  bool wait_for_weave(const std::stop_token& stop);
+  void weave_here(bool keep_spool);
   // False: the end is wanted.
   bool pause(const std::stop_token& stop, Clock::duration time);
   bool wait_for_watcher(const std::stop_token& stop);

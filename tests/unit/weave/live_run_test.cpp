@@ -1,6 +1,8 @@
 // Looks at a run that is still recorded.
 #include "weave/live_run.hpp"
 
+#include <unistd.h>
+
 #include "os/process.hpp"
 #include "weave_fixture.hpp"
 
@@ -68,6 +70,23 @@ TEST_F(LiveRunTest, ARunWithANewNameIsFound) {
   EXPECT_EQ(reader.path(), fs::canonical(renamed));
   fs::remove_all(renamed);
   EXPECT_FALSE(reader.was_woven());
+}
+
+TEST_F(LiveRunTest, AProcessLivesBeyondItsMeasurement) {
+  for (const bool stranger : {true, false}) {
+    const std::string name = stranger ? "s" : "p";
+    spool::Writer& writer = spool(name);
+    LocationGroup process;
+    process.process_id = stranger ? static_cast<std::uint64_t>(::getppid())  // records nothing here
+                               : static_cast<std::uint64_t>(::getpid());
+    writer.define_process(process, "");
+    LiveReader reader(run());
+    EXPECT_EQ(reader.look()->running(), 1u);
+    EXPECT_EQ(reader.process_lives(), !stranger);
+    end(writer);
+    EXPECT_EQ(reader.look()->running(), 0u);
+    EXPECT_EQ(reader.process_lives(), !stranger);
+  }
 }
 
 TEST_F(LiveRunTest, AnOpenCallLastsUntilTheLook) {
