@@ -1,9 +1,10 @@
 // A run that is still recorded: its states in the page.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FIRST_PROCESS, type Run } from "../src/model";
+import { type CallDetails, FIRST_PROCESS, type Run } from "../src/model";
 import { LiveSource } from "../src/source/live";
 import { pathsOf } from "../src/source/source";
+import { callNow } from "../src/state/follow";
 import { type Moves, movesOf } from "../src/state/grow";
 import { Viewing } from "../src/state/view";
 import { Cache } from "../src/timeline/cache";
@@ -102,6 +103,17 @@ test("the choices of the user move with their numbers", () => {
   viewing.grow(run, { track: up, row: up, region: (old) => old + 3, same: false });
   const { folds, pinned, selection, call, func } = viewing.view;
   assert.deepEqual([[...folds], pinned, selection?.tracks, call?.track, call?.region, func], [[[1, true]], [2], [1], 2, 5, 5]);
+});
+
+test("a chosen call is found when its times have moved", async () => {
+  const chosen = { track: 1, depth: 2, begin: 100, end: 200, region: 3 };
+  const answering = (begin: number, end: number, region: number) => ({
+    call: async (track: number, depth: number, time: number) => (time < begin || time >= end ? null : { ...chosen, track, depth, begin, end, region } as CallDetails),
+  });
+  const now = await callNow(answering(102, 203, 3), chosen);
+  assert.deepEqual([now?.begin, now?.end], [102, 203]);
+  assert.equal(await callNow(answering(100, 200, 3), chosen), null);
+  assert.equal(await callNow(answering(102, 203, 4), chosen), null);
 });
 
 test("old tiles are drawn until the new ones are there", async () => {

@@ -1,6 +1,7 @@
 // Follows a run that is still recorded: asks the server for its newest state, and shows it.
-import type { Run } from "../model";
+import type { CallRef, Run } from "../model";
 import type { LiveSource } from "../source/live";
+import type { Source } from "../source/source";
 import { type Activity, activityOf } from "../timeline/activity";
 import type { Timeline } from "../timeline/timeline";
 import { movesOf } from "./grow";
@@ -18,6 +19,15 @@ interface Shown {
   readonly show: (run: Run) => void;
   /** Searches again, because numbers have changed. */
   readonly findAgain: () => void;
+}
+
+/**
+ * The call in the newest state; null: nothing of it has changed. Times move by some ns from state to state, since the
+ * clocks are compared again and again; so its start may lie outside of it now, but hardly its middle.
+ */
+export async function callNow(source: Pick<Source, "call">, call: CallRef): Promise<CallRef | null> {
+  const now = await source.call(call.track, call.depth, Math.floor((call.begin + call.end) / 2), new AbortController().signal);
+  return now && now.region === call.region && (now.begin !== call.begin || now.end !== call.end) ? now : null;
 }
 
 /** Ends by itself with the woven run. Returns a function that ends it at once. */
@@ -38,8 +48,8 @@ export function followRun({ viewing, timeline, source, activity: first, show, fi
   /** A chosen call may have ended, or lasts longer now. */
   const renewCall = async () => {
     const { call } = viewing.view;
-    const now = call && (await source.call(call.track, call.depth, call.begin, new AbortController().signal));
-    if (now && now.end !== call.end && viewing.view.call === call) viewing.store.set({ call: now });
+    const now = call && (await callNow(source, call));
+    if (now && viewing.view.call === call) viewing.store.set({ call: now });
   };
   const step = async (): Promise<boolean> => {
     if (document.hidden || !timeline.settled) return true;
