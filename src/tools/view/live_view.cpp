@@ -1,6 +1,7 @@
 #include "tools/view/live_view.hpp"
 
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <utility>
@@ -21,15 +22,17 @@ namespace {
 using namespace std::chrono_literals;
 using Stage = view::LiveStates::Stage;
 
-constexpr auto kLeastTime = 1s;       // from one look to the next
-constexpr int kLeastPause = 3;        // times as long as the look took: it reads all records
+constexpr auto kLeastTime = 1s;  // from one look to the next
+constexpr int kLeastPause = 3;   // times as long as the look took: it reads all records
+constexpr auto kPauseAfterFailure =
+    5s;                               // what is missing, such as space, does not come back at once
 constexpr auto kLongestUnasked = 5s;  // without a question, nobody watches
 constexpr auto kStep = 50ms;
 // The program itself, or the one that has started it, weaves the run at its end; nobody else does
 // if it was killed.
 constexpr auto kOthersWeave = 10s, kOthersAfterKill = 1s;
 constexpr auto kLongestEnd = 2min;  // of a program whose measurement has ended; it may never end
-constexpr int kNicer = 10;  // the measured program comes first
+constexpr int kNicer = 10;          // the measured program comes first
 
 // The definitions without losses that only a result would have: the program still runs, and its
 // open calls go on.
@@ -103,7 +106,9 @@ void LiveView::follow(const std::stop_token& stop) {
       const Clock::time_point begin = Clock::now();
       if (!look()) break;
       const Clock::duration taken = Clock::now() - begin;
-      if (!pause(stop, std::max<Clock::duration>(kLeastTime - taken, kLeastPause * taken))) return;
+      const Clock::duration least =
+          failed_ ? Clock::duration(kPauseAfterFailure) : kLeastTime - taken;
+      if (!pause(stop, std::max<Clock::duration>(least, kLeastPause * taken))) return;
       if (!wait_for_watcher(stop)) return;
     }
     show_woven(stop);
@@ -114,10 +119,20 @@ void LiveView::follow(const std::stop_token& stop) {
   }
 }
 
+// The next index is about as large as the newest one, and other programs need space, too.
+void LiveView::make_room() {
+  constexpr std::uint64_t kShare = 4;
+  struct statvfs place {};
+  if (!index_ || ::fstatvfs(index_->file().descriptor(), &place) != 0) return;
+  const std::uint64_t free = std::uint64_t{place.f_bavail} * place.f_frsize;
+  if (index_->file().size() > free / kShare) states_.drop_older();
+}
+
 // False: the run is not recorded any more.
 bool LiveView::look() {
   const Clock::time_point begin = Clock::now();
   try {
+    make_room();
     const std::unique_ptr<weave::SpoolSource> source = reader_.look();
     if (!source) return false;
     states_.progress().events = 0;
@@ -130,6 +145,7 @@ bool LiveView::look() {
     state->content.set_sources(sources_);
     state->content.set_index(index_);
     state->content.settle();
+    failed_ = false;
     killed_ = !source->ended_in_order();
     states_.put({state, &state->content}, running ? Stage::kRunning : Stage::kWeaving, begin,
                 Clock::now());
@@ -138,6 +154,7 @@ bool LiveView::look() {
     // It may have been woven in this moment; else it may come back, as space and memory may.
     if (reader_.was_woven()) return false;
     lose(error.what());
+    failed_ = true;
     return true;
   }
 }

@@ -39,6 +39,7 @@ class LiveView {
   using Clock = view::LiveStates::Clock;
 
   void follow(const std::stop_token& stop);
+  void make_room();
   bool look();
   void lose(const std::string& message);
   void show_woven(const std::stop_token& stop);
@@ -54,6 +55,7 @@ class LiveView {
   weave::LiveReader reader_;
   view::LiveStates states_;
   std::shared_ptr<const view::Index> index_;  // of the newest state
+  bool failed_ = false;                       // the last look
   bool killed_ = false;                       // the program could not finish its measurement
   std::atomic<bool> weaves_ = false;
   std::mutex mutex_;                  // of the next two

@@ -41,6 +41,14 @@ void LiveStates::put(std::shared_ptr<const Content> content, Stage stage, Clock:
   kept_.pop_front();
 }
 
+void LiveStates::drop_older() {
+  std::deque<std::shared_ptr<const Content>> dropped;  // destroyed when the lock is gone
+  const std::lock_guard lock(mutex_);
+  if (kept_.empty()) return;
+  dropped.swap(kept_);
+  kept_.push_back(std::move(dropped.back()));
+}
+
 void LiveStates::tell(Stage stage, std::string message) {
   const std::lock_guard lock(mutex_);
   stage_ = stage;

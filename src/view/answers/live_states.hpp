@@ -32,6 +32,8 @@ class LiveStates {
   // Adds a state, which was read from `begin` to `end`.
   void put(std::shared_ptr<const Content> content, Stage stage, Clock::time_point begin,
            Clock::time_point end);
+  // Keeps the newest state only, where more would take too much space.
+  void drop_older();
   // Changes the stage, without a new state.
   void tell(Stage stage, std::string message = {});
 

@@ -88,6 +88,17 @@ TEST_F(LiveStatesTest, TheDescriptionHasTheNumberTheStageAndTheAge) {
   EXPECT_EQ(described()["message"], "");
 }
 
+TEST_F(LiveStatesTest, OlderStatesGoIfSpaceIsShort) {
+  states_.drop_older();
+  for (const unsigned calls : {1u, 2u, 3u}) put(calls);
+  states_.drop_older();
+  EXPECT_EQ(states_.at(2), nullptr);
+  ASSERT_NE(states_.at(3), nullptr);
+  put(4);
+  EXPECT_NE(states_.at(3), nullptr);
+  EXPECT_NE(states_.at(4), nullptr);
+}
+
 TEST_F(LiveStatesTest, AWatcherIsOneWhoAsks) {
   EXPECT_GE(states_.unwatched(LiveStates::Clock::now() + 9s), 9s);
   (void)described(5s);
