@@ -117,9 +117,8 @@ void LiveReader::remember(const std::vector<LocationGroup>& processes) {
 }
 
 bool LiveReader::process_lives() const {
-  return std::ranges::any_of(recording_, [](const auto& one) {
-    return os::look_for(one.second) == os::Found::kYes;
-  });
+  return std::ranges::any_of(
+      recording_, [](const auto& one) { return os::look_for(one.second) == os::Found::kYes; });
 }
 
 bool LiveReader::is_at(const fs::path& path) const {

@@ -78,7 +78,7 @@ TEST_F(LiveRunTest, AProcessLivesBeyondItsMeasurement) {
     spool::Writer& writer = spool(name);
     LocationGroup process;
     process.process_id = stranger ? static_cast<std::uint64_t>(::getppid())  // records nothing here
-                               : static_cast<std::uint64_t>(::getpid());
+                                  : static_cast<std::uint64_t>(::getpid());
     writer.define_process(process, "");
     LiveReader reader(run());
     EXPECT_EQ(reader.look()->running(), 1u);
