@@ -108,7 +108,7 @@ complete -c timeloom -n '__fish_seen_subcommand_from report' -l depth -r -d 'Lev
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l min-percent -r -d 'Hide what takes less of the total (default: 1)'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l thread -r -d 'Only this thread: its name or id; can be repeated'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l group -r -d 'Only this process (location group): its name or number; can be repeated'
-complete -c timeloom -n '__fish_seen_subcommand_from report' -l from -r -d 'Leave out what was before: a time since the begin of the run, such as 2.5s'
+complete -c timeloom -n '__fish_seen_subcommand_from report' -l from -r -d 'Leave out what was before: a time since the start of the run, such as 2.5s'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l to -r -d 'Leave out what was after that time'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l metric -r -d 'Also what this sampled metric came to, such as ru_utime'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l by -x -a 'file module package process task thread worker' -d 'The time by module, package, file, thread, process; tasks of Dask by worker or task'
