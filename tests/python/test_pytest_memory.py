@@ -83,14 +83,9 @@ def test_workers_of_xdist_hold_their_tests_to_limits(session):
     assert (done.status, done.counts) == (1, {"passed": 2, "failed": 2})
 
 
-def test_library_that_cannot_be_loaded_is_told(session, tmp_path):
-    """And pytest begins again once only."""
+def test_pytest_begins_again_once_where_the_variable_is_removed(session, tmp_path):
+    """What counts is the library that the process has: a name that is gone would begin pytest again for ever."""
     (tmp_path / "sitecustomize.py").write_text("import os\nos.environ.pop('LD_PRELOAD', None)\n")
-    (tmp_path / "run.py").write_text("""
-import os, sys
-environment = {**os.environ, "LD_PRELOAD": ""}
-os.execve(sys.executable, [sys.executable, "-m", "pytest", *sys.argv[1:]], environment)
-""")
     done = session("@pytest.mark.timeloom(peak=1e6, leaks=None)\ndef test_it(): pass\n", "--timeloom-memory",
                    variables={"PYTHONPATH": str(tmp_path)})
-    assert done.counts == {"passed": 1}  # the name is gone, and the library is loaded
+    assert done.counts == {"passed": 1}
