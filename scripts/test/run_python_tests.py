@@ -6,15 +6,18 @@ usage: python3 -m scripts.test.run_python_tests [--only 3.X[,3.Y]] [--all] [--no
 Installs for two Pythons at once, and tests with the first one while others are installed; with --one-by-one
 installs for one at a time, so that shared files are compiled once if the compiler cache is empty. With
 --no-werror warnings of a newer compiler or library are not errors. Tests marked any_python run with the newest
-Python only, with --all with every one. Ends with one line for each version: its result, or why it was not
-tested. Fails if a test fails, an installation fails,
-or no Python is usable.
+Python only, with --all with every one. At most AGAIN tests that fail run once more, alone: on a busy machine
+a program may be too late for what a test waits for. Ends with one line for each version: its result, which
+names the tests that passed only the second time, or why it was not tested. Fails if a test fails twice, an
+installation fails, or no Python is usable.
 """
 
 import argparse
 import concurrent.futures
+import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import time
@@ -30,6 +33,9 @@ INSTALLATIONS = 2
 # More than processors: a test often waits for a program that sleeps, or for a disk.
 WORKERS = (os.cpu_count() or 1) * 3 // 2
 
+# More failures than this have a cause other than a busy machine.
+AGAIN = 5
+
 
 def install(python: pythons.Python, werror: bool) -> pathlib.Path | None:
     """The interpreter of an environment with Timeloom; with `werror`, compiled like build/release."""
@@ -41,16 +47,32 @@ def install(python: pythons.Python, werror: bool) -> pathlib.Path | None:
 
 
 def test(python: pythons.Python, interpreter: pathlib.Path, pytest_arguments: list[str]) -> str:
-    """Run the tests with one Python; return the failure in words, "" if all passed."""
+    """Run the tests with one Python; return the result in words, which start with "tested" if all passed."""
     print(f"\n== {pythons.describe(python)}: testing", flush=True)
     variables = {**environments.clean_environment(), "TIMELOOM_PROGRAM": str(interpreter.with_name("timeloom"))}
-    # In front, so that -n0 among the arguments takes precedence.
-    own = ["-n", str(WORKERS), "--dist=worksteal", "--durations=30"]
-    command = [str(interpreter), "-m", "pytest", *own, *pytest_arguments]
-    done = subprocess.run(command, env=variables, cwd=environments.ROOT)
+    cache = environments.ROOT / "build" / f"pytest-{python.tag}"
+    shutil.rmtree(cache, ignore_errors=True)
+
+    def ended(*own: str, last: tuple[str, ...] = ()) -> int:
+        # In front, so that -n0 among the arguments takes precedence.
+        command = [str(interpreter), "-m", "pytest", "-o", f"cache_dir={cache}", *own, *pytest_arguments, *last]
+        return subprocess.run(command, env=variables, cwd=environments.ROOT).returncode
+
+    status = ended("-n", str(WORKERS), "--dist=worksteal", "--durations=30")
+    failed = failed_tests(cache) if status == 1 else []
+    if 0 < len(failed) <= AGAIN:
+        print(f"\n== {pythons.describe(python)}: again, alone: {', '.join(failed)}", flush=True)
+        status = ended("--last-failed", last=("-n0",))
     # With this Python all requested tests may be left out; pytest then ends with 5.
-    fine = (0, 5) if WITHOUT_ANY_PYTHON in pytest_arguments else (0,)
-    return "" if done.returncode in fine else f"tests failed (pytest ended with {done.returncode})"
+    if status not in ((0, 5) if WITHOUT_ANY_PYTHON in pytest_arguments else (0,)):
+        return f"tests failed (pytest ended with {status})"
+    return f"tested, PASSED ONLY THE SECOND TIME: {', '.join(failed)}" if failed else "tested, all is well"
+
+
+def failed_tests(cache: pathlib.Path) -> list[str]:
+    """The tests that failed, as the cache of pytest has them."""
+    record = cache / "v" / "cache" / "lastfailed"
+    return list(json.loads(record.read_text())) if record.exists() else []
 
 
 def test_all(
@@ -68,8 +90,8 @@ def test_all(
             if interpreter is None:
                 outcomes[python.tag] = "could not be installed"
                 continue
-            wrong = test(python, interpreter, [*left_out, *pytest_arguments])
-            outcomes[python.tag] = f"{wrong or 'tested, all is well'}, {time.monotonic() - begin:.0f} s"
+            result = test(python, interpreter, [*left_out, *pytest_arguments])
+            outcomes[python.tag] = f"{result}, {time.monotonic() - begin:.0f} s"
     return outcomes
 
 
