@@ -9,7 +9,7 @@ import sys
 import time
 import typing
 
-TESTS = pathlib.Path(__file__).resolve().parent.parent / "tests" / "python"
+TESTS = pathlib.Path(__file__).resolve().parent.parent / "tests" / "python" / "helpers"
 
 ROWS, LINES, WIDTH = 40, 48, 1600  # of the first picture: rows, lines of calls in all, pixels
 COLUMNS, WHOLE_RUN = 256, 0xFFFFFFFE

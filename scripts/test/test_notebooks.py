@@ -17,7 +17,7 @@ import sys
 from scripts import environments, pythons
 from scripts.test import run_python_tests
 
-TESTS = environments.ROOT / "tests" / "python"
+TESTS = environments.ROOT / "tests" / "python" / "notebook"
 REQUIREMENTS = environments.ROOT / "scripts" / "test" / "notebooks"
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs tests/python/test_parallel_threads.py under ThreadSanitizer.
+"""Runs tests/python/events/test_parallel_threads.py under ThreadSanitizer.
 
 usage: TIMELOOM_TSAN_PYTHON=/path/to/python python3 -m scripts.test.test_threads_sanitize [PYTEST_ARGUMENT...]
 
@@ -119,7 +119,7 @@ def main() -> int:
     suppressions.write_text(SUPPRESSIONS)
     options = f"suppressions={suppressions} log_path={REPORTS}/report exitcode=0 history_size=4"
     tests = subprocess.run(
-        [*fixed_addresses(), interpreter, "-m", "pytest", "-q", "test_parallel_threads.py", *sys.argv[1:]],
+        [*fixed_addresses(), interpreter, "-m", "pytest", "-q", "events/test_parallel_threads.py", *sys.argv[1:]],
         cwd=ROOT / "tests" / "python", env={**os.environ, "TSAN_OPTIONS": options}, check=False,
     )  # fmt: skip
     found = reports()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 # The numbers of src/core/event_word.hpp, src/core/io.hpp, src/spool/spool_format.hpp and
-# src/spool/profile_file.hpp, under their names; tests/python/test_aggregate_numbers.py compares them.
+# src/spool/profile_file.hpp, under their names; tests/python/notebook/test_aggregate_numbers.py compares them.
 WORD_KIND = {"enter": 1, "leave": 2, "extended": 3}
 EXTENDED_KIND = {"time_base": 1, "track": 11, "track_end": 12, "io_complete": 69}
 IO_OPERATION = {"read": 0, "write": 1}
