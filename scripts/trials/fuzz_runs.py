@@ -11,19 +11,19 @@ this; the `timeloom` program is the one beside it, or TIMELOOM_PROGRAM.
 """
 
 import argparse
-import hashlib
 import os
 import pathlib
 import random
 import shutil
 import signal
-import stat
 import struct
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable
+
+from scripts.trials.world import snapshot
 
 TIMELOOM = os.environ.get("TIMELOOM_PROGRAM") or str(pathlib.Path(sys.executable).with_name("timeloom"))
 MOST_MEMORY = 200 << 10  # KiB
@@ -72,20 +72,6 @@ def make_runs(directory: pathlib.Path) -> None:
         subprocess.run([TIMELOOM, "weave", "--convert", str(RANKS), str(defs.parent)], check=True)
     if len(list((directory / "converted").glob("spool/rank-*/*/converted/result"))) != RANKS:
         raise SystemExit("fuzz_runs.py: the ranks have not converted their events")
-
-
-def snapshot(directory: pathlib.Path) -> dict[str, tuple[int, int, str]]:
-    """Mode, modification time and contents of everything in `directory`."""
-    result = {}
-    for path in [directory, *sorted(directory.rglob("*"))]:
-        status = path.lstat()
-        what = ""
-        if stat.S_ISREG(status.st_mode):
-            what = hashlib.sha256(path.read_bytes()).hexdigest()
-        elif stat.S_ISLNK(status.st_mode):
-            what = str(path.readlink())
-        result[str(path)] = (status.st_mode, status.st_mtime_ns, what)
-    return result
 
 
 def checksum(data: bytes, value: int = 2166136261) -> int:

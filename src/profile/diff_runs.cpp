@@ -1,6 +1,7 @@
 #include "profile/diff_runs.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace timeloom::profile {
 
@@ -12,9 +13,8 @@ constexpr double kMuchWork = 0.005;  // of all work, for a region that tells the
 
 // The mean of the two in the middle, of an even number. REQUIRES: there are some.
 double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  const auto [least, most] = middle_pair(std::move(values));
+  return (least + most) / 2;
 }
 
 template <typename Value>

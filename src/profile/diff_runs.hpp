@@ -1,9 +1,13 @@
 // Several runs of one side of a comparison: their medians, and the factors by which the machine was
 // slower or faster during a run.
 //
-// Plain values and functions; nothing throws.
+// Plain values and functions for any thread; nothing is thrown but std::bad_alloc.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "profile/diff.hpp"
@@ -17,6 +21,16 @@ struct RunSides {
   double total = 0;
   double working = 0;
 };
+
+// The two values in the middle, from which a median is computed, in the order of `key`, the smaller
+// one first; of an odd number of values, the one in the middle twice. REQUIRES: there are some.
+template <typename Value, typename Key = std::identity>
+std::pair<Value, Value> middle_pair(std::vector<Value> values, Key key = {}) {
+  const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, half, {}, key);
+  if (values.size() % 2 == 1) return {*half, *half};
+  return {*std::ranges::max_element(values.begin(), half, {}, key), *half};
+}
 
 // Adds the times and visits of another call path of the same run.
 DiffSide& operator+=(DiffSide& sum, const DiffSide& one);

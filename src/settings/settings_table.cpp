@@ -3,6 +3,7 @@
 #include <array>
 #include <cctype>
 
+#include "core/text/edit_distance.hpp"
 #include "settings/settings.hpp"
 
 namespace timeloom {
@@ -37,25 +38,6 @@ constexpr std::array kTable = {
 #undef TIMELOOM_SETTING
 };
 
-// Number of letters to insert, delete, replace or swap (Damerau-Levenshtein).
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        d[i][j] = i + j;
-        continue;
-      }
-      const std::size_t replaced = d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0u : 1u);
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replaced});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return d[a.size()][b.size()];
-}
-
 }  // namespace
 
 std::span<const Setting> all_settings() noexcept { return kTable; }
@@ -80,7 +62,7 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
   std::size_t best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const std::string_view candidate : candidates) {
     const bool begins = name.size() >= 3 && candidate.starts_with(name);
-    const std::size_t d = begins ? 1 : distance(name, candidate);
+    const std::size_t d = begins ? 1 : edit_distance(name, candidate);
     if (d < best_distance) {
       best = candidate;
       best_distance = d;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "exchange/names.hpp"
+#include "profile/diff_runs.hpp"
 #include "tools/report/memory/report_memory.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
@@ -41,12 +42,8 @@ struct RegionAmounts {
 };
 
 Amount middle(std::vector<Amount> amounts) {
-  const auto half = amounts.begin() + static_cast<std::ptrdiff_t>(amounts.size() / 2);
-  std::ranges::nth_element(amounts, half, {}, &Amount::value);
-  if (amounts.size() % 2 == 1) return *half;
-  const Amount below = *std::max_element(
-      amounts.begin(), half, [](const Amount& a, const Amount& b) { return a.value < b.value; });
-  return {(below.value + half->value) / 2, std::max(below.error, half->error)};
+  const auto [less, more] = profile::middle_pair(std::move(amounts), &Amount::value);
+  return {(less.value + more.value) / 2, std::max(less.error, more.error)};
 }
 
 DiffRange range_of_amounts(const std::vector<Amount>& amounts) {

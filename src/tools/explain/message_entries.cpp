@@ -4,22 +4,9 @@
 #include <charconv>
 #include <cstddef>
 
-// The file without changes, between two symbols.
-// clang-format off
-asm(".section .rodata\n"
-    ".hidden timeloom_messages_begin\n"
-    ".hidden timeloom_messages_end\n"
-    ".global timeloom_messages_begin\n"
-    ".global timeloom_messages_end\n"
-    "timeloom_messages_begin:\n"
-    ".incbin \"" TIMELOOM_MESSAGES "\"\n"
-    "timeloom_messages_end:\n"
-    ".byte 0\n"
-    ".previous\n");
-// clang-format on
+#include "os/embedded_file.hpp"
 
-extern "C" const char timeloom_messages_begin[];
-extern "C" const char timeloom_messages_end[];
+TIMELOOM_EMBED_FILE(timeloom_messages, TIMELOOM_MESSAGES);
 
 namespace timeloom::tools {
 
@@ -89,10 +76,7 @@ std::vector<MessageEntry> message_entries(std::string_view page) {
   return entries;
 }
 
-std::string_view messages_page() noexcept {
-  return {timeloom_messages_begin,
-          static_cast<std::size_t>(timeloom_messages_end - timeloom_messages_begin)};
-}
+std::string_view messages_page() noexcept { return TIMELOOM_EMBEDDED_TEXT(timeloom_messages); }
 
 std::string message_id(std::string_view word) {
   if (word.starts_with('[') && word.ends_with(']')) word = word.substr(1, word.size() - 2);

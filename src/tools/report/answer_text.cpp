@@ -304,8 +304,7 @@ std::string drawn(const AnswerLine& line, const Terminal& terminal) {
 void write_head(const RunFacts& facts, const std::string& run, const std::string& scope,
                 const Terminal& terminal, Output& output) {
   std::string rest = std::string(terminal.dot()) + duration(facts.wall_seconds, terminal, " ");
-  rest += std::string(terminal.dot()) + scope;
-  if (facts.processes > 1) rest += " in " + plural(facts.processes, "process");
+  rest += std::string(terminal.dot()) + in_processes(scope, facts);
   if (!facts.samples.empty()) rest += std::string(terminal.dot()) + facts.samples;
   if (!facts.engine.empty()) rest += std::string(terminal.dot()) + printable(facts.engine);
   if (!facts.gpu.empty()) rest += std::string(terminal.dot()) + facts.gpu;

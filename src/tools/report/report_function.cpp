@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
 #include "core/samples/sampled_time.hpp"
+#include "core/text/edit_distance.hpp"
 #include "core/text/joined.hpp"
 #include "core/text/name_pattern.hpp"
 #include "core/throttled.hpp"
@@ -35,22 +35,6 @@ bool is_end_of(const std::string& name, const std::string& whole) {
   return before == '.' || before == ':';
 }
 
-// Levenshtein's.
-std::size_t distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t corner = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t above = row[j + 1];
-      row[j + 1] = std::min({above + 1, row[j] + 1, corner + (a[i] == b[j] ? 0 : 1)});
-      corner = above;
-    }
-  }
-  return row[b.size()];
-}
-
 std::string last_part(const std::string& name) {
   const std::size_t end = name.find_last_of(".:");
   return end == std::string::npos ? name : name.substr(end + 1);
@@ -64,7 +48,7 @@ std::size_t strangeness(const std::string& wanted, const std::string& name) {
   std::size_t nearest = SIZE_MAX;
   for (std::size_t begin = 0; begin <= low.size();) {
     const std::size_t end = std::min(low.find_first_of(".:", begin), low.size());
-    nearest = std::min(nearest, distance(last, low.substr(begin, end - begin)));
+    nearest = std::min(nearest, edit_distance(last, low.substr(begin, end - begin)));
     begin = end + 1;
   }
   return 1000 + 10 * nearest;

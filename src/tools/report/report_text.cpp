@@ -155,8 +155,7 @@ void write_headline(const RunFacts& facts, const std::string& run, const Termina
   output.write(terminal.paint(shorten_right(program, terminal.width, terminal), Ink::kBold) + "\n");
   std::vector<std::string> parts = {
       duration(facts.wall_seconds, terminal, " ") + " wall time",
-      threads_and_tasks(facts.threads, facts.tasks, facts.task_lanes)};
-  if (facts.processes > 1) parts.back() += " in " + plural(facts.processes, "process");
+      in_processes(threads_and_tasks(facts.threads, facts.tasks, facts.task_lanes), facts)};
   if (!facts.engine.empty()) parts.push_back(printable(facts.engine));
   // A profile of another tool does not say of how many it was made.
   if (!facts.samples.empty()) {

@@ -84,6 +84,10 @@ std::vector<std::string> other_cpu_lines(const RunFacts& facts, const Terminal& 
   return lines;
 }
 
+std::string in_processes(std::string threads, const RunFacts& facts) {
+  return facts.processes > 1 ? threads + " in " + plural(facts.processes, "process") : threads;
+}
+
 std::string memory_text(const RunFacts& facts) {
   if (facts.memory_peak) return "peak " + bytes(*facts.memory_peak);
   if (!facts.resident.known()) return {};

@@ -49,8 +49,11 @@ std::uint64_t unseen_cpu(const RunFacts& facts) noexcept;
 // not known, or too little.
 std::vector<std::string> other_cpu_lines(const RunFacts& facts, const Terminal& terminal);
 
-// "peak 45.2 MB" of the recorded allocations, else "peak RSS 45.2 MB", of the process with the most
-// "largest RSS 45.2 MB"; empty: nothing is known.
+// "5 threads in 2 processes"; `threads` alone, if there is one process.
+std::string in_processes(std::string threads, const RunFacts& facts);
+
+// "peak 45.2 MB" of the recorded allocations, else "peak RSS 45.2 MB", and of several processes
+// "largest RSS 45.2 MB", the peak of one of them; empty: nothing is known.
 std::string memory_text(const RunFacts& facts);
 // "the peak of 7.61 GB is 95.1% of the limit of its control group"; none: it is far below.
 std::vector<std::string> memory_limit_lines(const RunFacts& facts);

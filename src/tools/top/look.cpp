@@ -66,10 +66,10 @@ class LookWriter {
 
   void head() {
     const RunFacts& facts = after_.facts;
-    std::string rest = std::string(terminal_.dot()) + duration(after_.length, terminal_, " ") +
-                       std::string(terminal_.dot()) +
-                       threads_and_tasks(facts.threads, facts.tasks, facts.task_lanes);
-    if (facts.processes > 1) rest += " in " + plural(facts.processes, "process");
+    std::string rest =
+        std::string(terminal_.dot()) + duration(after_.length, terminal_, " ") +
+        std::string(terminal_.dot()) +
+        in_processes(threads_and_tasks(facts.threads, facts.tasks, facts.task_lanes), facts);
     if (const std::string memory = memory_text(facts); !memory.empty()) {
       rest += std::string(terminal_.dot()) + memory;
     }

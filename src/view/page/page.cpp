@@ -1,28 +1,11 @@
 #include "view/page/page.hpp"
 
-#include <cstddef>
+#include "os/embedded_file.hpp"
 
-// The file without changes, between two symbols.
-// clang-format off
-asm(".section .rodata\n"
-    ".hidden timeloom_page_begin\n"
-    ".hidden timeloom_page_end\n"
-    ".global timeloom_page_begin\n"
-    ".global timeloom_page_end\n"
-    "timeloom_page_begin:\n"
-    ".incbin \"" TIMELOOM_PAGE "\"\n"
-    "timeloom_page_end:\n"
-    ".byte 0\n"
-    ".previous\n");
-// clang-format on
-
-extern "C" const char timeloom_page_begin[];
-extern "C" const char timeloom_page_end[];
+TIMELOOM_EMBED_FILE(timeloom_page, TIMELOOM_PAGE);
 
 namespace timeloom::view {
 
-std::string_view page() noexcept {
-  return {timeloom_page_begin, static_cast<std::size_t>(timeloom_page_end - timeloom_page_begin)};
-}
+std::string_view page() noexcept { return TIMELOOM_EMBEDDED_TEXT(timeloom_page); }
 
 }  // namespace timeloom::view

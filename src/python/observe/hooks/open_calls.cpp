@@ -5,6 +5,7 @@
 #include <map>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "python/interpreter/compat_frame.hpp"
@@ -32,8 +33,10 @@ void decide_open_call(Ref frame) {
   }
 }
 
-// The same of all threads but the calling one.
-void decide_for_others() {
+// Calls visit(id, frame) for the innermost frame of each thread, without an exception before or
+// after.
+template <typename Visit>
+void visit_threads(const Visit& visit) {
   PyObject* const function = PySys_GetObject("_current_frames");  // borrowed
   const Ref frames(function == nullptr ? nullptr : PyObject_CallNoArgs(function));
   PyErr_Clear();
@@ -41,10 +44,15 @@ void decide_for_others() {
   PyObject *thread = nullptr, *frame = nullptr;
   Py_ssize_t position = 0;
   while (PyDict_Next(frames.get(), &position, &thread, &frame)) {
-    if (PyLong_AsUnsignedLong(thread) != PyThread_get_thread_ident())
-      decide_open_call(Ref::borrow(frame));
+    visit(PyLong_AsUnsignedLong(thread), Ref::borrow(frame));
   }
   PyErr_Clear();
+}
+
+void decide_for_others() {
+  visit_threads([](unsigned long thread, Ref frame) {
+    if (thread != PyThread_get_thread_ident()) decide_open_call(std::move(frame));
+  });
 }
 
 void define_code_of(Ref frame) {
@@ -117,13 +125,7 @@ void enter_open_calls(PyFrameObject* innermost) noexcept {
 void define_open_code() noexcept {
   const ErrorGuard guard;
   const Unobserved nothing_of_this;
-  PyObject* const function = PySys_GetObject("_current_frames");  // borrowed
-  const Ref frames(function == nullptr ? nullptr : PyObject_CallNoArgs(function));
-  PyErr_Clear();
-  if (!frames || !PyDict_Check(frames.get())) return;
-  PyObject *thread = nullptr, *frame = nullptr;
-  Py_ssize_t position = 0;
-  while (PyDict_Next(frames.get(), &position, &thread, &frame)) define_code_of(Ref::borrow(frame));
+  visit_threads([](unsigned long, Ref frame) { define_code_of(std::move(frame)); });
 }
 
 }  // namespace timeloom::python

@@ -1,0 +1,189 @@
+// `timeloom report [RUN]`: where the time went.
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "tools/command_options.hpp"
+#include "tools/commands.hpp"
+#include "tools/report/answer_text.hpp"
+#include "tools/report/command/chosen_part.hpp"
+#include "tools/report/command/special_tables.hpp"
+#include "tools/report/native/native_view.hpp"
+#include "tools/report/native/report_native.hpp"
+#include "tools/report/report_compensation.hpp"
+#include "tools/report/report_csv.hpp"
+#include "tools/report/report_data.hpp"
+#include "tools/report/report_function.hpp"
+#include "tools/report/report_options.hpp"
+#include "tools/report/report_text.hpp"
+#include "tools/report/source/report_source.hpp"
+#include "tools/report/threads/report_threads.hpp"
+#include "tools/run/open_run.hpp"
+#include "tools/text/human_text.hpp"
+#include "tools/text/wrong_usage.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+void write_report_text(const ReportOptions& options, const RowOptions& rows, const ReportData& data,
+                       const CauseTimes& causes, const std::string& scope, const std::string& run,
+                       Output& output) {
+  const Terminal terminal = Terminal::detect(options.colour);
+  write_headline(facts_of(data.definitions()), run, terminal, output);
+  if (data.total_seconds() == 0 && data.tree_rows({}).rows.empty()) {
+    output.write("\nNo region was entered: there is nothing to show.\n");
+    return;
+  }
+  if (options.tree) write_tree(data, rows, scope, terminal, output);
+  if (options.flat) write_flat(data, rows, scope, terminal, output);
+  if (data.metric() != nullptr) write_metric(data, terminal, output);
+  if (options.full && has_causes(data.definitions())) write_causes(causes, terminal, output);
+  write_legend(options.tree, data.cost(), terminal, output);
+}
+
+// Without a word about the tables the answer is printed, not all there is.
+bool wants_answer(const ReportOptions& options) {
+  return !options.full && !options.tree && !options.flat && !options.json && !options.csv &&
+         !options.sort && !options.depth && !options.min_percent && options.metric.empty();
+}
+
+// Of the whole run: a part of its time or threads is like the whole by chance only.
+Findings findings_of(const ReportOptions& options, const profile::CallTree& tree,
+                     const Answer& answer, const Terminal& terminal) {
+  if (of_a_part(options) || !options.threads.empty() || !options.groups.empty()) return {};
+  return find(tree, answer, {}, facts_of(tree.definitions).wall_seconds, terminal);
+}
+
+int print_answer(const ReportOptions& options, const profile::CallTree& tree,
+                 const std::set<LocationId>& ids, const std::string& run) {
+  const Answer answer(
+      tree, [&](const Location& location) { return ids.contains(location.id); },
+      taken_away(options, tree));
+  const Terminal terminal = Terminal::detect(options.colour);
+  Output output;
+  write_answer(answer, findings_of(options, tree, answer, terminal), facts_of(tree.definitions),
+               native_times(options, tree, run), run, scope_of(ids, tree.definitions), terminal,
+               output);
+  output.flush();
+  return kDone;
+}
+
+void limit(RowOptions& rows, const ReportOptions& options) {
+  rows.sort = options.sort;
+  if (options.min_percent) rows.min_percent = *options.min_percent;
+  if (options.depth) rows.depth = *options.depth;
+}
+
+int print_csv(const ReportOptions& options, const profile::CallTree& tree,
+              const std::set<LocationId>& ids) {
+  CsvOptions csv{
+      {},           options.tree, options.flat, options.compensate, options.metric, options.output,
+      options.force};
+  limit(csv.rows, options);
+  if (const std::string wrong = wrong_usage(csv); !wrong.empty()) {
+    print_line(wrong + "; see 'timeloom report --help' [TL401]");
+    return kWrongUsage;
+  }
+  Output output;
+  write_losses_of(tree.definitions, options, output);
+  write_csv(tree, ids, csv);
+  return kDone;
+}
+
+int print_function(const ReportOptions& options, const profile::CallTree& tree,
+                   const std::set<LocationId>& ids, const std::filesystem::path& run) {
+  const std::vector<RegionId> regions = find_function(tree.definitions, options.function);
+  const FunctionFacts facts = function_facts(
+      tree, [&](const Location& location) { return ids.contains(location.id); }, regions);
+  const NativeShares shares = native_times(options, tree, run).shares(regions);
+  std::optional<view::SourceLines> source;
+  if (options.with_source) source = source_of(tree.definitions, regions.front(), options.sources);
+  Output output;
+  if (options.json) {
+    write_function_json(facts, shares, source, tree, output);
+  } else {
+    const Terminal terminal = Terminal::detect(options.colour);
+    write_function(facts, tree, terminal, output);
+    write_native_of_function(shares, terminal, output);
+    if (source) write_source(*source, terminal, output);
+  }
+  output.flush();
+  return kDone;
+}
+
+int run_report(ReportOptions options) {
+  if (const std::string wrong = without_effect(options); !wrong.empty()) {
+    print_line(wrong + "; see 'timeloom report --help' [TL401]");
+    return kWrongUsage;
+  }
+  if (of_a_part(options) && (options.slowest || options.parallel || options.io || options.gpu ||
+                             options.memory || options.locks || !options.metric.empty())) {
+    print_line(
+        "--from and --to do not go with --slowest, --threads, --io, --gpu, --memory, --locks and "
+        "--metric; see "
+        "'timeloom report --help' [TL401]");
+    return kWrongUsage;
+  }
+  if (!options.csv && (!options.output.empty() || options.force)) {
+    print_line("-o and --force go with --csv; see 'timeloom report --help' [TL401]");
+    return kWrongUsage;
+  }
+  const std::filesystem::path run = open_run(options.run);
+  if (options.slowest) return print_slowest(options, run);
+  if (options.parallel) {
+    const auto chosen = [&](const Definitions& all) { return selected_locations(options, all); };
+    return print_threads(run, chosen, options.json, options.colour), kDone;
+  }
+  if (options.mpi) return print_mpi(options, run);
+  if (options.io) return print_io(options, run);
+  if (options.gpu) return print_gpu(options, call_tree_of(run), run);
+  if (options.memory) return print_memory(options, call_tree_of(run), run);
+  if (options.locks) return print_locks(options, call_tree_of(run).definitions, run);
+  if (options.native) return print_native(options, run);
+  const profile::CallTree tree = chosen_tree(options, run);
+  if (options.omp) return print_omp(options, tree, run);
+  if (options.imports) return print_imports(options, tree, run);
+  const std::set<LocationId> ids = selected_locations(options, tree.definitions);
+  if (options.by) return print_by(options, tree, ids, run);
+  if (!options.function.empty()) return print_function(options, tree, ids, run);
+  if (options.csv) return print_csv(options, tree, ids);
+  if (wants_answer(options)) return print_answer(options, tree, ids, run.string());
+  if (!options.tree && !options.flat) options.tree = options.flat = true;
+  const auto wanted = [&](const Location& location) { return ids.contains(location.id); };
+  ReportData data(tree, wanted);
+  if (options.compensate) data.compensate(call_cost_of(tree.definitions));
+  if (!options.metric.empty()) data.add_metric(options.metric, wanted);
+
+  RowOptions rows;
+  // Data for programs is complete unless they ask for less.
+  if (!options.json) {
+    rows.min_percent = 1;
+    rows.depth = 100;
+  }
+  limit(rows, options);
+
+  Output output;
+  const DataOptions selection{rows, options.tree, options.flat};
+  const CauseTimes causes = work_times(tree, wanted).all_causes;
+  if (options.json)
+    write_json(data, causes, findings_of(options, tree, Answer(tree, wanted), Terminal()),
+               facts_of(tree.definitions), run.string(), selection, output);
+  else
+    write_report_text(options, rows, data, causes, scope_of(ids, tree.definitions), run.string(),
+                      output);
+  output.flush();
+  return kDone;
+}
+
+}  // namespace
+
+Command register_report(CLI::App& program) {
+  const auto options = std::make_shared<ReportOptions>();
+  CommandOptions known(program, "report", "Show where the time went");
+  add_options(known, *options);
+  return {known.app(), [options] { return run_report(*options); }};
+}
+
+}  // namespace timeloom::tools
