@@ -239,6 +239,20 @@ inline bool begin_is_reported_later([[maybe_unused]] InterpreterFrame* frame) no
 #endif
 }
 
+// Whether the interpreter reports that this frame begins, resumes or is thrown into. From 3.13 on
+// hooks get events that a library fires, too, with the frame of the library's caller, which stands
+// at the instruction that called the library.
+inline bool is_at_begin([[maybe_unused]] InterpreterFrame* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  const int operation = frame->instr_ptr->op.code;
+  if (operation == INSTRUMENTED_RESUME) [[likely]]
+    return true;
+  return operation == RESUME || operation == RESUME_CHECK || runs_first(frame);
+#else
+  return true;
+#endif
+}
+
 // A value that an asynchronous generator yields to its consumer comes in a box; what it
 // yields to the event loop does not. The type of the box has no public name.
 inline bool is_value_of_async_generator(PyObject* value) noexcept {

@@ -307,6 +307,24 @@ def test_files_of_omnitrace_go_through_no_link_of_another_user(door, timeloom, t
 
 
 @as_root
+@pytest.mark.parametrize("path", [".", "elsewhere"])
+def test_a_link_of_another_user_in_the_prefix_of_omnitrace_is_not_followed(path, tmp_path, outside):
+    (tmp_path / "app.py").write_text("print('done')\n")
+    for folder in {tmp_path, tmp_path / path}:
+        folder.mkdir(exist_ok=True)
+        link = folder / "linked"
+        link.symlink_to(outside.path)
+        os.chown(link, STRANGER, STRANGER, follow_symlinks=False)
+    variables = {"OMNITRACE_OUTPUT_PATH": path, "OMNITRACE_OUTPUT_PREFIX": "linked/mine-", "OMNITRACE_TIME_OUTPUT": "OFF"}
+    done = subprocess.run([sys.executable, "-m", "omnitrace", "--", "app.py"], cwd=tmp_path, env={**os.environ, **variables},
+                          capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    assert "linked is a link of another user; the files go to ./ [TL721]" in done.stderr
+    outside.check(done.stderr)
+    assert [file.name.rpartition("-")[0] for file in tmp_path.glob("mine-perfetto*")] == ["mine-perfetto-trace"]
+
+
+@as_root
 def test_the_index_of_the_viewer_goes_through_no_link_of_another_user(timeloom, tmp_path):
     timeloom("run", "--quiet", "-o", "own", "-c", "def f(): pass\nf()", cwd=tmp_path)
     (tmp_path / "run").symlink_to("own")

@@ -107,7 +107,9 @@ def wrong_calls(spool, cases, cells):
     for number, case in enumerate(cases):
         names, below = found[f"__main__.call_{number}"]
         expected = recorded(cells[number])
-        if below != [True] or (expected is not None and (case.region in names) != expected):
+        if names.count(f"__main__.call_{number}") != 1:
+            wrong.append((case.call, names))
+        elif below != [True] or (expected is not None and (case.region in names) != expected):
             wrong.append((case.call, names, below))
         elif expected and not is_of_package(case) and place_of(case) not in places[case.region]:
             wrong.append((case.region, places[case.region]))

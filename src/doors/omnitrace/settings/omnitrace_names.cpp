@@ -275,9 +275,10 @@ std::string make_place(OmnitracePlace& place, bool told) {
   const std::string note =
       "cannot write to " + place.directory + ": " + why + "; the files go to ./ [TL721]";
   place.directory = ".";
-  const fs::path below = fs::path(place.prefix).parent_path();
-  std::error_code error;
-  fs::create_directories(below.empty() ? fs::path(".") : below, error);
+  // The folder of the prefix may be what cannot be written to, or may be led elsewhere.
+  if (!make_directories(place.directory, place.prefix, made).empty()) {
+    place.prefix = fs::path(place.prefix).filename().string();
+  }
   return note;
 }
 

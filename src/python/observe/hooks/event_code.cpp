@@ -9,8 +9,10 @@ constinit std::atomic<std::uint64_t> g_events_left_out = 0;
 
 }  // namespace
 
+void count_left_out_event() noexcept { g_events_left_out.fetch_add(1, std::memory_order_relaxed); }
+
 PyObject* leave_out_event() noexcept {
-  g_events_left_out.fetch_add(1, std::memory_order_relaxed);
+  count_left_out_event();
   return Py_NewRef(Py_None);
 }
 

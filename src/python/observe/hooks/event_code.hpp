@@ -20,7 +20,9 @@ inline bool is_of_code(PyObject* const* arguments) noexcept {
   return Py_IS_TYPE(arguments[0], &PyCode_Type);
 }
 
-// Counts an event of another object, and returns None for the interpreter.
+// Counts an event of another object.
+void count_left_out_event() noexcept;
+// The same, and returns None for the interpreter.
 PyObject* leave_out_event() noexcept;
 // So many were left out in this process, in all measurements.
 std::uint64_t events_left_out() noexcept;

@@ -7,6 +7,8 @@
 // code brings in. A hook that the program itself sets is left alone. When we
 // stop watching, each thread drops the hook at its next event.
 #include <atomic>
+#include <new>
+#include <vector>
 
 #include "python/interpreter/deep_stack.hpp"
 #include "python/interpreter/frame_hook.hpp"
@@ -28,13 +30,48 @@ enum class Hook { kProfile, kTrace };
 constinit std::atomic<Hook> g_legacy_hook = Hook::kProfile;
 constinit std::atomic<bool> g_c_functions = false;
 constinit std::atomic<bool> g_watching_legacy = false;
-std::atomic<std::uint64_t> g_passed_over = 0;  // events that are no regions of ours
+std::atomic<std::uint64_t> g_passed_over = 0;  // events that are not regions of ours
 PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int throwing);
 constinit FrameHook g_catching_hook;
 
+// The calls that libraries have reported on a thread and that have not ended (3.13 and later).
+// Their events come with the frame of the library's caller, which goes on, so they are not visits
+// of it.
+struct LibraryCall {
+  InterpreterFrame* caller;
+  bool of_code = true;  // Cython and numba report code objects, others anything
+};
+thread_local std::vector<LibraryCall> t_library_calls;
+constinit std::atomic<bool> g_library_calls = false;  // a library has reported one
+
+void begin_library_call(InterpreterFrame* caller) noexcept try {
+  t_library_calls.push_back({caller});
+  g_library_calls.store(true, std::memory_order_relaxed);
+} catch (const std::bad_alloc&) {
+  return;
+}
+
+// Whether the innermost of them ends, rather than the frame itself, which ends after them.
+bool end_library_call(InterpreterFrame* caller) noexcept {
+  if (t_library_calls.empty() || t_library_calls.back().caller != caller) return false;
+  if (!t_library_calls.back().of_code) count_left_out_event();
+  t_library_calls.pop_back();
+  return true;
+}
+
+// The catcher is called after the hook for the same event, and gets the object that the hook does
+// not get.
+void catch_library_call(PyThreadState* thread) noexcept {
+  if (t_library_calls.empty() || t_library_calls.back().caller != current_frame(thread)) return;
+  t_library_calls.back().of_code = false;
+  count_left_out_event();
+}
+
 void on_legacy_call(PyFrameObject* frame) noexcept {
+  if (!is_at_begin(interpreter_frame_of(frame))) [[unlikely]] {
+    return begin_library_call(interpreter_frame_of(frame));
+  }
   const Ref code(PyFrame_GetCode(frame));
-  // An event that C code fires comes with the frame of its caller, which goes on.
   if (g_c_functions && record::t_recorder->innermost() != token_of(code.code())) {
     InterpreterFrame* const caller = direct_caller_of(interpreter_frame_of(frame));
     if (caller != nullptr) leave_returned_c_function(code_of(caller));
@@ -57,6 +94,9 @@ void on_legacy_call(PyFrameObject* frame) noexcept {
 }
 
 void on_legacy_return(PyFrameObject* frame) noexcept {
+  if (g_library_calls.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (end_library_call(interpreter_frame_of(frame))) return;
+  }
   const Ref code(PyFrame_GetCode(frame));
   const record::Token token = token_of(code.code());
   if (record::t_recorder->leave_last(token)) return;
@@ -148,6 +188,8 @@ PyObject* catch_by_monitoring(PyObject*, PyObject* const* arguments, std::size_t
     put_hook();
     if (beginning) on_legacy_call(beginning.frame());
   }
+  if (!is_of_code(arguments)) [[unlikely]]
+    catch_library_call(thread);
   return Py_NewRef(Py_None);
 }
 
