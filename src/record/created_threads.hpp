@@ -15,7 +15,8 @@ class Track;
 std::uint64_t next_creation_number() noexcept;
 
 // The calling thread, which runs nothing of the program yet, takes part in the measurement from
-// here on: under this name, as what was created as `number`. Does nothing without a measurement.
+// here on: under this name, as the thread that was created with this `number`. Does nothing without
+// a measurement.
 void begin_created_thread(const std::string& name, std::uint64_t number) noexcept;
 
 // "libgomp thread 2": the name of a further thread that native code of the library has created. A

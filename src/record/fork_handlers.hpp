@@ -1,5 +1,5 @@
-// Tells in the spool of a forked child which calls are those of the handlers that Python has for
-// forks. On the thread that was forked; nothing throws.
+// Marks in the spool of a forked child the calls of Python's fork handlers (os.register_at_fork).
+// On the thread that was forked; nothing throws.
 #pragma once
 
 namespace timeloom::record {

@@ -3,7 +3,7 @@
 // One for the process. Functions are used by one thread at a time (in an extension: with a
 // ControlLock and the GIL), `heard` runs on the thread of the listener. A forked child has none,
 // and not the descriptor either. A program may close our descriptors and get their numbers for
-// files of its own: what is not ours any more is left alone. Nothing throws.
+// files of its own: descriptors that are no longer ours are left alone. Nothing throws.
 #pragma once
 
 #include <cstdint>

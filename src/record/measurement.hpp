@@ -69,8 +69,8 @@ void note_own_ending(Ending ending) noexcept;
 // thread that ends it, perhaps in a signal handler.
 void tell_endings_to(void (*listener)(Ending)) noexcept;
 // Asked once, at the end: whether the process has forbidden itself system calls since the
-// measurement began (seccomp). Any that follows may be its last, so nothing is to be ended then:
-// what is recorded stays as that of a process that was killed, with a note.
+// measurement began (seccomp). Any further call may be its last, so nothing is ended then: the
+// records stay as if the process had been killed, with a note.
 bool is_restricted() noexcept;
 // The main thread has ended by pthread_exit(): the process ends with its last thread, which ours
 // are not to be.
@@ -102,8 +102,8 @@ extern constinit std::atomic<bool> g_recording;
 }  // namespace detail
 
 inline bool active() noexcept { return detail::g_active.load(std::memory_order_relaxed); }
-// The number of measurements that this process has begun, a forked child after those of its
-// parent.
+// The number of measurements that this process has begun; a forked child counts on from its
+// parent's number.
 inline std::uint32_t measurement_number() noexcept {
   return detail::g_number.load(std::memory_order_acquire);
 }
@@ -161,7 +161,7 @@ StringId define_string(std::string_view text);
 // Communicators of MPI: `id` is the caller's, the same as long as the process lives. REQUIRED
 // before each use, as of the other definitions; a later one renames.
 void define_communicator(std::uint32_t id, const LocalCommunicator& communicator) noexcept;
-// The difference of the clocks of this host and that of rank 0, now.
+// The difference between the clocks of this host and of rank 0's host, now.
 void note_clock_offset(std::int64_t offset_ns) noexcept;
 
 void marker(const std::string& text) noexcept;
@@ -174,7 +174,7 @@ void set_thread_namer(ThreadNamer namer) noexcept;
 void rename_threads(const std::map<std::uintptr_t, std::string>& names) noexcept;
 
 // Threads, by their ids of the kernel (gettid), that take no part in any measurement from now
-// on: those of a host of the program, such as the kernel of a notebook. Later calls add to them.
+// on: threads of a host of the program, such as the kernel of a notebook. Later calls add to them.
 // Throws std::bad_alloc.
 void keep_off_threads(std::span<const std::uint64_t> threads);
 

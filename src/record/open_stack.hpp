@@ -55,7 +55,7 @@ struct OpenStack {
   OpenRegion* base = &bottom;
   OpenRegion* top = &bottom;  // last entry in use; kept by the recorder while it uses the stack
   std::size_t size = 0;
-  std::uint64_t said_in = 0;  // the segment, from 1 on, that says what was open; 0: none does
+  std::uint64_t said_in = 0;  // the segment, from 1 on, that lists the open regions; 0: none
 
   OpenStack() noexcept = default;
   OpenStack(const OpenStack&) = delete;

@@ -20,8 +20,8 @@ class ProfileSamples {
   ProfileSamples(spool::ProfileWriter& file, const std::vector<bool>& counts,
                  std::span<const std::uint64_t> known = {});
 
-  // A sample (the id of the first metric, then the values): what was counted since the
-  // one before belongs to `node`; 0: to none. False: some of it is lost, for want of space.
+  // A sample (the id of the first metric, then the values): the counts since the
+  // one before belong to `node`; 0: to none. False: some of it is lost, for want of space.
   bool take(std::uint32_t node, std::span<const std::uint64_t> sample) noexcept;
 
  private:

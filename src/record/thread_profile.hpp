@@ -6,7 +6,7 @@
 // path, and visits deeper than the limit, are counted beyond it: below the call path that
 // they come from is a node without a region, which has the time of the outermost, and below that
 // one node for each function, with its visits and their own time, whichever of these functions
-// called it. Visits that are too deep, and those of functions without space, are counted in the
+// called it. Visits that are too deep, and visits of functions without space, are counted in the
 // node without a region; without space for that they are lost, and counted.
 #pragma once
 
@@ -37,7 +37,7 @@ using CallPath = std::vector<CallPathStep>;
 class ThreadProfile {
  public:
   static constexpr std::uint32_t kMaxPlaces = 500'000;
-  // With those of functions beyond that limit.
+  // With the places of functions beyond that limit.
   static constexpr std::uint32_t kAllPlaces = 600'000;
 
   // `max_depth`: levels of call paths that are kept apart; 0: any number. nullptr,
@@ -79,8 +79,8 @@ class ThreadProfile {
   // A counter has this value in the call path that is being visited.
   void metric(std::uint32_t metric, double value) noexcept;
 
-  // The profile goes on from where the events of the thread end; then what was open
-  // there, outermost first. Its visits have been counted.
+  // The profile goes on from where the events of the thread end; then the regions
+  // that were open there, outermost first. Its visits have been counted.
   void begin_continued() noexcept { file_->header().continues = 1; }
   void resume(std::uint32_t region, std::uint64_t now) noexcept;
 
@@ -94,8 +94,8 @@ class ThreadProfile {
     if (current_ == below_) current_ = below_ = 0;
   }
 
-  // Samples at every enter and leave from here on; what is counted belongs to the call path
-  // that is innermost until then. `sampler` outlives the profile. Metrics of the process
+  // Samples at every enter and leave from here on; the counts belong to the call path that is
+  // innermost until then. `sampler` outlives the profile. Metrics of the process
   // have a file of their own. `sampled`: it goes on from the values that the sampler has.
   void sample_with(Sampler& sampler, std::uint64_t now, bool sampled) noexcept;
 

@@ -178,7 +178,7 @@ class ThreadRecorder : public EventPath {
   void put_track(std::uint64_t now) noexcept;
   void put_track(std::uint64_t index, std::uint64_t now) noexcept;
   void put_samples(std::uint64_t now) noexcept;
-  // `last`: the innermost region that is open before what is about to be put.
+  // `last`: the innermost region that is open before the next record.
   void aggregate(EventWord word, std::uint64_t now) noexcept;
   bool make_room(std::uint64_t now, const OpenRegion* last) noexcept;
   void use_room() noexcept;
@@ -214,13 +214,13 @@ class ThreadRecorder : public EventPath {
   LateEnd late_;
   std::uint32_t waiting_metric_ = 0;
   std::uint32_t looks_ = 0;  // of a profile, at gaps
-  // The end of the last record that is no enter or leave, and its time.
+  // The end of the last record other than enters and leaves, and its time.
   const std::uint64_t* other_end_ = nullptr;
   std::uint64_t other_time_ = 0;
   std::uint32_t max_depth_ = 0;  // of a profile
   std::uint64_t sequence_ = 0;
   std::uint64_t retired_words_ = 0;
-  std::uint64_t extra_words_ = 0;  // words that are no events of their own
+  std::uint64_t extra_words_ = 0;  // words that are not events of their own
   std::uint64_t samples_ = 0;
   std::uint32_t location_ = 0;
   std::size_t record_depth_ = SIZE_MAX;
@@ -243,7 +243,7 @@ void set_leave_callback(void (*function)() noexcept) noexcept;
 // The recorder of the calling thread, made and attached if a measurement runs
 // and it is not yet; nullptr when nothing is to be recorded on this thread.
 ThreadRecorder* attach_this_thread() noexcept;
-// The same also while recording is off, to remember what is entered meanwhile.
+// The same also while recording is off, to remember the regions that are entered meanwhile.
 ThreadRecorder* attach_unrecorded() noexcept;
 
 // The recorder that another thread has made for the calling one (bring_in()), which is its own from

@@ -7,7 +7,7 @@
 // recorded afterwards. What it waited for since the event belongs to the next gap.
 //
 // Made while its thread runs. waited() may be called by another one, when that thread does not
-// record; once the thread has ended it says 0. Nothing here throws.
+// record; once the thread has ended it returns 0. Nothing here throws.
 #pragma once
 
 #include <pthread.h>
@@ -45,7 +45,7 @@ class WaitingClock {
   std::uint64_t gap() const noexcept { return gap_; }
 
   // The nanoseconds of the last `gap` ticks up to `now` in which the thread waited. `now`: a time
-  // of this thread, not before that of the last call.
+  // of this thread, not before the time of the last call.
   std::uint64_t waited(std::uint64_t gap, std::uint64_t now) noexcept {
     std::uint64_t wall = 0, cpu = 0;
     if (!known_ || now <= ticks_ || !read(clock_, cpu) || !read(CLOCK_MONOTONIC, wall)) return 0;

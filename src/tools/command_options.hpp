@@ -2,7 +2,7 @@
 // and main.cpp know it, since it takes as long to compile as all the rest of a command.
 //
 // Used by the main thread. REQUIRES of every function: what it fills outlives the program's
-// App. A word that an option does not take is wrong usage: main.cpp says so in one line.
+// App. A word that an option does not take is wrong usage: main.cpp prints one line.
 #pragma once
 
 #include <cstdint>

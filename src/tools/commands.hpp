@@ -49,7 +49,7 @@ Command register_check(CLI::App& program);
 Command register_view(CLI::App& program);
 Command register_top(CLI::App& program);
 
-// All of them, and those of doors, in the order of the help.
+// All of them, and the commands of doors, in the order of the help.
 std::vector<Command> register_commands(CLI::App& program);
 
 }  // namespace timeloom::tools

@@ -1,6 +1,6 @@
 // What doors add to the program: formats, files that a weave makes, commands of other names.
 //
-// Constant values, one for each folder src/doors/NAME/tools. main() says which there are, before
+// Constant values, one for each folder src/doors/NAME/tools. main() sets the list of them before
 // anything else; after that for any thread.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Numbers as a person reads and writes them.
 //
-// Plain functions for any thread; nothing is thrown but what memory can.
+// Plain functions for any thread; throws only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // How much two words differ, for lines such as "did you mean 'output'?".
 //
-// A pure function for any thread; nothing is thrown but what memory can.
+// A pure function for any thread; throws only std::bad_alloc.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Words in a row, with something between them: "a, b, c".
 //
-// A pure function for any thread; nothing is thrown but what memory can.
+// A pure function for any thread; throws only std::bad_alloc.
 #pragma once
 
 #include <functional>

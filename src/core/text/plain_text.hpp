@@ -1,7 +1,7 @@
 // Names of a run as text for people and programs: a name is whatever a program made it, also what
 // commands a terminal, or moves the words and lines around it.
 //
-// Plain functions for any thread; nothing is thrown but what memory can.
+// Plain functions for any thread; throws only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ inline constexpr bool kShowsLinesOfCommand = PY_VERSION_HEX >= 0x030d0000;
 inline constexpr bool kMainHasAnnotations = PY_VERSION_HEX < 0x030e0000;
 
 // Our globals belong to one interpreter. The last slots of the module; before
-// 3.12 there is no way to say so.
+// 3.12 a module cannot declare this.
 inline constexpr PyModuleDef_Slot kOneInterpreter =
 #if PY_VERSION_HEX >= 0x030c0000
     {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED};
@@ -66,7 +66,7 @@ inline PyThreadState* running_thread() noexcept {
 }
 
 // Whether the calling thread runs code of the main interpreter, under its GIL. Needs neither;
-// PyGILState_Check() says yes to everybody once there was a sub-interpreter.
+// PyGILState_Check() returns true for every thread once there was a sub-interpreter.
 inline bool in_main_interpreter() noexcept {
   PyThreadState* const thread = running_thread();
   return thread != nullptr && PyThreadState_GetInterpreter(thread) == PyInterpreterState_Main();

@@ -1,4 +1,4 @@
-// A frame-evaluation hook (PEP 523) of ours among those of others. Needs the GIL.
+// A frame-evaluation hook (PEP 523) of ours, chained with the hooks of other tools. Needs the GIL.
 #pragma once
 
 #include <atomic>

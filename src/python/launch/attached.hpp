@@ -10,7 +10,7 @@
 //
 // Recording ends when the command writes to the connection or is gone, after `seconds`, or when
 // the process ends, whichever is first; on a thread of ours, so that the main thread may be busy in
-// C. The answer is two lines: "recording" at the begin, and at the end the counts, see
+// C. The answer is two lines: "recording" at the start, and at the end the counts, see
 // answer_text().
 #pragma once
 

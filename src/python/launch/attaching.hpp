@@ -8,7 +8,7 @@
 //       Reads the settings of that command line.
 //   make_attached_run(words, process, user) -> str
 //       Makes the run directory, named after the program of the other process's command line unless
-//       --output says otherwise, with the settings for it in spool/settings; its path. `user`: of
+//       --output names it, with the settings for it in spool/settings; its path. `user`: of
 //       the process, who gets the spool; -1: this one.
 //   forget_attached_run() -> None
 //       Removes it: nothing was recorded.

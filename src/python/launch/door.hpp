@@ -2,7 +2,7 @@
 // conventions of the tool that it stands for.
 //
 // Constant values, for any thread. Each folder src/doors/NAME/launch has one, kNameDoor, and
-// CMake's TIMELOOM_DOORS says which are built. Only the launcher knows by which door the user came.
+// CMake's TIMELOOM_DOORS lists the built ones. Only the launcher knows by which door the user came.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,9 @@ struct Door {
   // Scripts that call the main() of the module; also with -X.Y behind the name.
   std::span<const std::string_view> commands;
   int wrong_usage;                        // exit status
-  std::span<const DoorSetting> settings;  // go over all that is said elsewhere
+  std::span<const DoorSetting> settings;  // take precedence over all other sources
   DirectoryRules directory = DirectoryRules::kOutput;
-  std::span<const DoorSetting> defaults = {};  // where nobody has said anything
+  std::span<const DoorSetting> defaults = {};  // if no source sets them
   std::string_view mpi_option = {};  // by which alone MPI is recorded; empty: a launcher asks, too
   std::string_view no_such_word = {};  // the end of the error where a bare word is no script
   // Adds to timeloom._core what its package needs; -1 with a Python exception set. Null: nothing.

@@ -13,9 +13,10 @@
 
 namespace timeloom::python {
 
-// Also those of MPI where its launcher has started this process and nobody has refused them.
-// Begins the process again if wrappers are missing, and does not return then. REQUIRES: the program
-// has not begun. Where that does not help, a line says what is not recorded.
+// Loads the wrappers that the settings request, and the wrappers of MPI if an MPI launcher has
+// started this process and no setting refuses them. If wrappers are missing, starts the process
+// again and does not return. REQUIRES: the program has not begun. If that does not help, prints
+// what is not recorded.
 void load_wrappers(const Settings& settings);
 
 // The same where the program has begun: nothing begins again.

@@ -23,7 +23,7 @@ struct CheckedRegion {
   std::uint32_t line = 0;
   double measured = 0;
   bool holds = false;
-  bool certain = true;  // what is lost of the run, and the error of an estimate cannot change that
+  bool certain = true;  // neither losses of the run nor the error of an estimate can change that
   ErrorRange error_range{};
 };
 

@@ -191,15 +191,16 @@ Command register_convert(CLI::App& program) {
                  directories_text());
   known.flag("--force", options->force, "Replace a file that exists");
   known.text("--from", "WHEN", options->from,
-             "Leave out what was before: a time such as 2.5s, or a region");
-  known.text("--until", "WHEN", options->until, "Leave out what was after: a time, or a region");
+             "Leave out events before this time (2.5s), or before this region");
+  known.text("--until", "WHEN", options->until,
+             "Leave out events after this time, or after this region");
   known.texts("--thread", "NAME", options->selection.threads,
               "Only this thread: its name or id; can be repeated");
   known.flag("--only-my-code", options->selection.only_my_code,
              "Leave out Python's library and installed packages");
   known.flag("--events", options->events, "Every event, of formats that can hold call paths");
   known.flag("--paths", options->paths, "Call paths, of formats that can hold events");
-  known.flag("--flat", options->flat, "A row a region (csv, json, arrow)");
+  known.flag("--flat", options->flat, "One row per region (csv, json, arrow)");
   static const std::map<std::string, exchange::Weight> kWeights = {
       {"time", exchange::Weight::kTime},           {"visits", exchange::Weight::kVisits},
       {"work", exchange::Weight::kWork},           {"waiting", exchange::Weight::kWaiting},

@@ -9,7 +9,7 @@
 
 namespace timeloom::tools {
 
-// Those of src/formats and those of doors, in the order of the help.
+// The formats of src/formats and of doors, in the order of the help.
 std::vector<const exchange::Format*> convert_formats();
 
 }  // namespace timeloom::tools

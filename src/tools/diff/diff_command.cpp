@@ -186,7 +186,7 @@ Command register_diff(CLI::App& program) {
   known.flag("--tree", options->tree, "Only the call paths");
   known.flag("--flat", options->flat, "Only the regions");
   known.number("--min-percent", "P", options->min_percent, {0, 100, "a percentage from 0 to 100"},
-               "Hide what changed by less of the longer run (default: 1)");
+               "Hide rows that changed by less of the longer run (default: 1)");
   known.number(
       "--fail-above", "P", options->fail_above, {0, 1e9, "a percentage, 0 or more"},
       "Exit status 1 if the whole, or a region with 1% of it, takes P% longer, 4 if a run lost "

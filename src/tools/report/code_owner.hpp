@@ -3,9 +3,9 @@
 //
 // A plain value made from the definitions of a run, which must outlive it. Nothing throws.
 //
-// The project is all below the directory in which the program was started and below that of
-// its script, except for installed packages and the standard library. A run says where these
-// are; of runs that do not (those of other tools), the names of directories tell.
+// The project is all below the directory in which the program was started and below the directory
+// of its script, except for installed packages and the standard library. A run records where these
+// are; for runs of other tools, which do not, the names of directories decide.
 #pragma once
 
 #include <cstdint>

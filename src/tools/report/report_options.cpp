@@ -10,7 +10,7 @@ void add_options(CommandOptions& known, ReportOptions& options) {
   known.run(options.run);
   known.flag("--full", options.full, "The whole call tree and the table of all regions");
   known.flag("--tree", options.tree, "Only the whole call tree");
-  known.flag("--flat", options.flat, "Only the table of all regions, one line a region");
+  known.flag("--flat", options.flat, "Only the table of all regions, one line per region");
   static const std::map<std::string, SortKey> kKeys = {{"inclusive", SortKey::kInclusive},
                                                        {"exclusive", SortKey::kExclusive},
                                                        {"visits", SortKey::kVisits},
@@ -21,16 +21,16 @@ void add_options(CommandOptions& known, ReportOptions& options) {
   known.count("--depth", "N", options.depth, {1, UINT32_MAX, "a number of levels, 1 or more"},
               "Levels of the call tree (default: 100)");
   known.number("--min-percent", "P", options.min_percent, {0, 100, "a percentage from 0 to 100"},
-               "Hide what takes less of the total (default: 1)");
+               "Hide rows with a smaller share of the total (default: 1)");
   known.texts("--thread", "NAME", options.threads,
               "Only this thread: its name or id; can be repeated");
   known.texts("--group", "NAME", options.groups,
               "Only this process (location group): its name or number; can be repeated");
   known.text("--from", "TIME", options.from,
-             "Leave out what was before: a time since the start of the run, such as 2.5s");
-  known.text("--to", "TIME", options.to, "Leave out what was after that time");
+             "Leave out events before this time since the start of the run, such as 2.5s");
+  known.text("--to", "TIME", options.to, "Leave out events after this time");
   known.text("--metric", "NAME", options.metric,
-             "Also what this sampled metric came to, such as ru_utime");
+             "Also the values of this sampled metric, such as ru_utime");
   static const std::map<std::string, GroupKey> kGroups = {
       {"module", GroupKey::kModule}, {"package", GroupKey::kPackage}, {"file", GroupKey::kFile},
       {"thread", GroupKey::kThread}, {"process", GroupKey::kProcess}, {"worker", GroupKey::kWorker},
@@ -69,13 +69,14 @@ void add_options(CommandOptions& known, ReportOptions& options) {
   known.flag("--native", options.native,
              "CPU time by library and function of compiled code, from samples (run --sample 1ms)");
   known.flag("--compensate", options.compensate,
-             "Take from the times what measuring cost, as far as it is known");
+             "Subtract the cost of measuring from the times, as far as it is known");
   known.exclude("--compensate", "--function");
   known.exclude("--compensate", "--slowest");
   known.exclude("--compensate", "--threads");
   known.flag("--json", options.json, "Print JSON, complete unless limited");
-  known.flag("--csv", options.csv,
-             "Print CSV, a row a thread and call path (--flat: region), complete unless limited");
+  known.flag(
+      "--csv", options.csv,
+      "Print CSV, one row per thread and call path (--flat: region), complete unless limited");
   known.text("-o,--output", "NAME", options.output,
              "Write NAME.tree.csv and NAME.flat.csv (of --csv)");
   known.flag("--force", options.force, "Replace files that exist");

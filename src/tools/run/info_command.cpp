@@ -147,7 +147,7 @@ int run_info(const InfoOptions& options) {
 
 Command register_info(CLI::App& program) {
   const auto options = std::make_shared<InfoOptions>();
-  CommandOptions known(program, "info", "Say what a run holds: files, threads, metrics, losses");
+  CommandOptions known(program, "info", "Describe a run: files, threads, metrics, losses");
   known.run(options->run);
   known.flag("--all", options->all, "Also the properties of the run and the ids of locations");
   known.flag("--json", options->json, "Print JSON");

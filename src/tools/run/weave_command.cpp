@@ -134,7 +134,7 @@ int run_weave(WeaveCommandOptions options) {
 
 Command register_weave(CLI::App& program) {
   const auto options = std::make_shared<WeaveCommandOptions>();
-  CommandOptions known(program, "weave", "Turn what an unfinished run recorded into a trace");
+  CommandOptions known(program, "weave", "Turn the records of an unfinished run into a trace");
   known.positional("RUN", options->run, "Run directory");
   known.flag("--keep-spool", options->weave.keep_spool,
              "Do not remove the recorded data afterwards");

@@ -98,7 +98,7 @@ int run_score(const ScoreOptions& options) {
 
 Command register_score(CLI::App& program) {
   const CommandOptions known(
-      program, "score", "Say how large a trace would be, and propose a filter (as scorep-score)");
+      program, "score", "Estimate the size of a trace, and propose a filter (as scorep-score)");
   const auto run = [](const std::vector<std::string>& words) {
     try {
       const ScoreOptions options = parse_score_options(words);

@@ -1,4 +1,4 @@
-// The command line of `timeloom score`, which is that of scorep-score.
+// The command line of `timeloom score`, the same as scorep-score's.
 //
 // Plain values; parsing throws ScoreUsage.
 #pragma once

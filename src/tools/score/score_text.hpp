@@ -1,4 +1,4 @@
-// The tables of `timeloom score`, character by character those of scorep-score.
+// The tables of `timeloom score`, character by character like scorep-score's.
 //
 // Plain functions; nothing throws.
 #pragma once

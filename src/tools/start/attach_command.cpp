@@ -30,7 +30,8 @@ Command register_attach(CLI::App& program) {
                        "Record a Python program that runs already, or print its stacks");
   static Described described;
   known.positional("PID", described.process, "The process");
-  known.text("--for", "TIME", described.duration, "End by itself after so long: 500ms, 10s, 2min");
+  known.text("--for", "TIME", described.duration,
+             "Stop recording after this time: 500ms, 10s, 2min");
   known.text("--within", "TIME", described.timeout,
              "How long to wait for the main thread, which may be in C (5s)");
   known.flag("--dump", described.dump,

@@ -103,7 +103,7 @@ int run_or_refuse(const std::vector<std::string>& arguments) {
 }  // namespace
 
 Command register_run(CLI::App& program) {
-  const CommandOptions known(program, "run", "Run a Python program and record what it does");
+  const CommandOptions known(program, "run", "Run a Python program and record where its time goes");
   return {known.app(), [] { return run_or_refuse({}); }, run_or_refuse};
 }
 

@@ -1,7 +1,7 @@
 // Standard output of a command.
 //
 // Collects text and writes it in large pieces. A reader that has seen enough
-// (`timeloom report | head`) is no error: from then on nothing is written.
+// (`timeloom report | head`) is not an error: from then on nothing is written.
 // Used by one thread. Throws Error when writing fails for any other reason.
 #pragma once
 

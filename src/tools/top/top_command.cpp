@@ -90,7 +90,7 @@ Command register_top(CLI::App& program) {
   known.number("--interval", "SECONDS", options->interval, {0.1, 3600, "seconds from 0.1 to 3600"},
                "Time between two looks (2); longer where a look takes long");
   known.count("--looks", "N", options->looks, {1, 1e9, "a number of looks, 1 or more"},
-              "End after so many looks (else with the program)");
+              "End after this number of looks (default: with the program)");
   known.flag("--json", options->json, "Print a line of JSON for each look");
   known.colour(options->colour);
   return {known.app(), [options] { return watch(*options); }};

@@ -1,6 +1,6 @@
 // Opens a page in the browser of the user, where there is one.
 //
-// Used by the main thread. Nothing is thrown but what memory can.
+// Used by the main thread. Throws only std::bad_alloc.
 #pragma once
 
 #include <filesystem>

@@ -280,7 +280,7 @@ Command register_view(CLI::App& program) {
       "--frame", options->frame,
       "Let other pages of the same host show the page in a frame: a notebook behind a proxy");
   known.number("--idle", "MINUTES", options->idle_minutes, {0.01, 1e6, "a number of minutes"},
-               "End when nobody has asked for so long");
+               "End after this time without a request");
   known.flag("--no-browser", options->no_browser, "Only print the address of the page");
   known.text("--html", "FILE", options->html,
              "Write one HTML file with the run inside instead, to keep or to mail");

@@ -1,6 +1,6 @@
 // The description of a run for the viewer's page: docs/formats/view-http.md.
 //
-// A pure function. Nothing is thrown but what memory can.
+// A pure function. Throws only std::bad_alloc.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 """The cost of a wrapped call while nothing is measured: instructions, counted one by one."""
 
+import functools
 import platform
 import re
 import shutil
@@ -47,6 +48,7 @@ def mpi_counter(request, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def preload(timeloom_program):
+    @functools.cache
     def preload(*options):
         command = [timeloom_program, "preload", "--print", *options]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -1,6 +1,6 @@
 // The rows of one process as one metric sees them, in the unit of its report.
 //
-// Borrows all that it is made of. Plain values, one thread; nothing throws but what memory can.
+// Borrows all that it is made of. Plain values, one thread; throws only std::bad_alloc.
 #pragma once
 
 #include <string>

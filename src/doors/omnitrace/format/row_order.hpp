@@ -3,7 +3,7 @@
 // thread stood when it began. Of several processes together, call paths that are equal in threads
 // of the same number become one row.
 //
-// Plain values, one thread. Nothing throws but what memory can.
+// Plain values, one thread. Throws only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

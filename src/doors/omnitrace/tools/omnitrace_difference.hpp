@@ -1,5 +1,5 @@
-// What the reports of Omnitrace have more than those of an earlier run (OMNITRACE_DIFF_OUTPUT):
-// JSON reports of ours or of Omnitrace itself are read again.
+// The differences between Omnitrace's reports of this and of an earlier run
+// (OMNITRACE_DIFF_OUTPUT): JSON reports of ours or of Omnitrace itself are read again.
 //
 // Plain functions, one thread.
 #pragma once

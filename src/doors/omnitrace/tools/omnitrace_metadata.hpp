@@ -1,7 +1,7 @@
 // metadata.json and functions.json of Omnitrace. The environment of the process is left out: it may
 // hold secrets.
 //
-// Plain functions and values, for any thread. Nothing throws but what memory can.
+// Plain functions and values, for any thread. Throws only std::bad_alloc.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// The lines in which Omnitrace says, at its end, what each process and thread took as a whole:
+// The lines that Omnitrace prints at its end, with the sums of each process and thread:
 // "omnitrace/process/4711/thread/0 : 1.500000 sec wall_clock, ... [laps: 1]".
 //
 // Plain functions, one thread. Throw what reading the run does.

@@ -1,6 +1,6 @@
-// The variables of Score-P (SCOREP_*): their types, defaults and texts, what is
-// accepted as their values, and which of them mean something here. They are other
-// names of settings; apply() says of which.
+// The variables of Score-P (SCOREP_*): their types, defaults and texts, their
+// accepted values, and which of them have an effect here. They are other names of
+// settings; apply() has the names of both.
 //
 // The conventions are those of Score-P 8.4: a variable that is not set has its
 // default, an empty one counts as set. The table is constant. A ScorepSettings

@@ -16,18 +16,18 @@ namespace timeloom::python {
 // threads were joined. False with a Python exception set on failure.
 bool finish_run_at_exit(const Settings& settings, std::shared_ptr<PlannedRun> planned);
 
-// The end says, of one rank, that the program has loaded no MPI library. `option`: as the user
-// wrote it; empty: nobody has asked for MPI.
+// At the end one rank prints that the program has loaded no MPI library. `option`: as the user
+// wrote it; empty: MPI was not requested.
 void expect_mpi(const std::string& option);
 
 // Does that now; nothing is recorded afterwards. Nothing happens without a run
 // that is to be finished so, or in a child of its process.
 void finish_run_now();
-// Has it called again at exit, in its turn before what was registered meanwhile.
+// Has it called again at exit, in its turn before functions that were registered meanwhile.
 bool finish_run_earlier();
 
 // Weaves a run that another process has recorded, and prints its summary. Where `result` has no
-// events, the counts are those of the weave. REQUIRES: nothing is measured here.
+// events, the weave's counts are printed. REQUIRES: nothing is measured here.
 void report_run_of_other(const Settings& settings, SessionResult result);
 
 // The same in a child of the measured process: only finishes its measurement.

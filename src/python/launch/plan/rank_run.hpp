@@ -1,6 +1,6 @@
 // The run that the ranks of a job share, around the planned run of a layout. One of them makes the
-// run as the layout says, the others join it (run/job.hpp). A rank for which that is not possible
-// has a run of its own, and says why. Main thread, with the GIL.
+// run in its layout, the others join it (run/job.hpp). A rank that cannot join has a run of its
+// own, and prints the reason. Main thread, with the GIL.
 #pragma once
 
 #include <memory>

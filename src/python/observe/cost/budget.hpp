@@ -3,7 +3,7 @@
 // instrumenter cannot leave out single functions, it pauses for stretches of time.
 //
 // One enter in kEntersPerSample of a thread is a sample, beginning with one of its first, another
-// one in each thread: so those of threads that end early have their share. From the number of
+// one in each thread: so the enters of threads that end early have their share. From the number of
 // samples, the cost of an event in this program (slowed()), what registrations of functions have
 // cost, and the CPU time of the process follows the share that measuring takes. Where it is too
 // much, the code objects with the most samples are throttled: their visits are exact until then,
@@ -39,7 +39,7 @@ void take_sample(PyCodeObject* code) noexcept;
 // An event samples metrics for `metrics_seconds`.
 void begin_budget(double limit, const EventCost& calibrated, const Instrumenter& instrumenter,
                   double metrics_seconds) noexcept;
-// In the child of a fork: what was throttled stays so.
+// In the child of a fork: throttled functions stay throttled.
 void continue_budget() noexcept;
 // The measurement has ended: later ones time all functions again.
 void end_budget() noexcept;

@@ -40,7 +40,7 @@ enum class CodeMark : std::uint32_t {
   kExcludedFile,  // for its file: nor are the C functions that it calls
   kThrottled,     // no longer recorded, see budget.hpp
 };
-// The mark as a word: that of a leave, which no enter word is.
+// The mark as a word of the kind of a leave, so that it differs from all enter words.
 constexpr EventWord mark_word(CodeMark mark) noexcept {
   return make_word(WordKind::kLeave, static_cast<std::uint32_t>(mark));
 }
@@ -64,8 +64,8 @@ inline Py_ssize_t code_index() noexcept { return g_keeping.index.load(std::memor
 inline std::uint64_t ready_from() noexcept {
   return g_keeping.ready_from.load(std::memory_order_relaxed);
 }
-// Another measurement has begun: it has defined no region yet. `goes_on`: that of a forked
-// child, in which regions of its parent are open.
+// Another measurement has begun: it has defined no region yet. `goes_on`: it is the
+// measurement of a forked child, in which regions of its parent are open.
 void begin_definitions(bool goes_on) noexcept;
 // Changes with each measurement that does not go on.
 std::uint64_t first_measurement() noexcept;
@@ -96,9 +96,8 @@ inline record::Token token_of(PyCodeObject* code) noexcept {
   return reinterpret_cast<record::Token>(code);
 }
 
-// The text of -c by which this process was started is that of a library, and so is the first body
-// of
-// __main__ that comes from a text. REQUIRES: the program has not begun.
+// The text of -c by which this process was started belongs to a library, and so does the first body
+// of __main__ that comes from a text. REQUIRES: the program has not begun.
 void name_command(const char* library) noexcept;
 
 // Called on every decision for a code object, if it is set.

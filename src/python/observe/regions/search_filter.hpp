@@ -1,8 +1,8 @@
 // Filters by regular expressions, which are searched for in the bare names of functions and in
-// the paths of their files: the settings function-restrict to module-exclude. The order in which
-// they decide is that of Omnitrace's Python profiling.
+// the paths of their files: the settings function-restrict to module-exclude. They decide
+// in the order of Omnitrace's Python profiling.
 //
-// The expressions are those of Python's module re, which also take the classes of POSIX
+// The expressions are those that Python's module re takes, and also take the classes of POSIX
 // ([[:digit:]]). A plain value; needs the GIL. It is asked once for each code object.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Functions whose calls mean more to us than a visit of a region: those of Python's library
-// that start a thread or make a task, those whose region depends on their arguments, and
-// those that are left out with all that they call.
+// Functions whose calls mean more to us than a visit of a region: functions of Python's library
+// that start a thread or make a task, functions whose region depends on their arguments, and
+// functions that are left out with all that they call.
 //
 // Such a code object takes the instrumenters' slow path on every call, so that
 // the others pay nothing for it. Needs the GIL.
@@ -39,9 +39,9 @@ enum class Entering : std::uint8_t {
 bool watch(PyCodeObject* code, const std::string& name, EventWord word,
            Entering entering = Entering::kWord, const Region& region = {});
 
-// The word by which a call that is under way is entered late: `known` or, where that says that the
-// code object is watched, what its calls enter (without their arguments; record::kHidesCalls:
-// nothing, nor what they call). No watcher is told. Runs no Python code.
+// The word by which a call that is under way is entered late: `known` or, if that marks the
+// code object as watched, the word that its calls enter (without their arguments;
+// record::kHidesCalls: nothing, nor what they call). No watcher is told. Runs no Python code.
 EventWord word_of_open_call(PyCodeObject* code, EventWord known) noexcept;
 
 // Records the enter of a watched code object and tells its watcher, if it has one.

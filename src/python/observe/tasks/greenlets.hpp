@@ -2,7 +2,7 @@
 // switches between, where a function may be left by going on somewhere else.
 //
 // While a greenlet does not run, its functions are left; when it goes on, they
-// are entered again, above those of the thread's main greenlet. With --async-tasks
+// are entered again, above the functions of the thread's main greenlet. With --async-tasks
 // each is a track of its own instead. The hook is greenlet.settrace(), which is
 // there once for each thread; a function that was set before is called as well.
 // Needs the GIL.
@@ -17,8 +17,8 @@ void look_for_greenlets() noexcept;
 // Stops it on the calling thread; the others do nothing without a measurement.
 void unhook_greenlets() noexcept;
 
-// The measurement ends, or goes on in the child of a fork: what is known of
-// greenlets that do not run is not valid any more.
+// The measurement ends, or goes on in the child of a fork: the knowledge about
+// greenlets that do not run is no longer valid.
 void forget_greenlets() noexcept;
 
 }  // namespace timeloom::python

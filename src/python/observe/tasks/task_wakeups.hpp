@@ -3,7 +3,7 @@
 //
 // A task is woken when the event loop makes a handle for its next step. That happens
 //   - in a task that sets the result of a future, an event, a queue: there the wakeup is recorded
-//   - in a callback. What has handed the callback to the loop wakes the task, be it a task, another
+//   - in a callback. Whatever handed the callback to the loop wakes the task, be it a task, another
 //     thread, or the end of a task; the wakeup was recorded there, as a callback may wake. A
 //     callback of a timer or of a file that is ready wakes the task itself.
 // Needs nothing of the program but calls of asyncio.Handle, whose code is watched; loops with

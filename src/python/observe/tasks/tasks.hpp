@@ -26,7 +26,7 @@ inline bool is_awaitable(PyCodeObject* code) noexcept {
 // it; `starts`: it has not run before. True: its enter is to be recorded; false:
 // it was only suspended.
 bool task_step_begins(PyObject* generator, InterpreterFrame* outer, bool starts) noexcept;
-// It yields `value`. True: to who asked it for a value, so that its leave is to
+// It yields `value`. True: to the code that asked it for a value, so that its leave is to
 // be recorded and then task_step_ends() to be called; false: the task is suspended.
 bool task_step_yields(PyObject* generator, InterpreterFrame* outer, PyObject* value) noexcept;
 // It has returned or raised; its leave has been recorded.
@@ -37,8 +37,8 @@ bool tasks_are_tracks() noexcept;
 
 // Whether the calling thread runs a task.
 bool runs_task() noexcept;
-// The task of this coroutine, if it is suspended, was woken by what has recorded this number
-// (wakeups.hpp) and says so when it goes on.
+// The task of this coroutine, if it is suspended, was woken by the record with this number
+// (wakeups.hpp) and refers to it when it goes on.
 bool is_suspended_task(PyObject* coroutine) noexcept;
 void note_wakeup(PyObject* coroutine, std::uint64_t number) noexcept;
 

@@ -1,6 +1,6 @@
 // The regions of a place in the source, as reports and findings print it: "convoy.py:12".
 //
-// A pure function, for any thread; nothing is thrown but what memory can.
+// A pure function, for any thread; throws only std::bad_alloc.
 #pragma once
 
 #include <string>

@@ -205,9 +205,15 @@ def test_every_option(app, option, state):
         assert done.stderr == (deprecated if option == "--mpi" else f"scorep: {option}: {less} [TL708]\n" if less else "")
 
 
+@pytest.fixture(scope="module")
+def full(program):
+    """All variables, as scorep-info prints them."""
+    words = [program, "scorep-info", "config-vars", "--full"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
 @pytest.mark.parametrize("name, state", rows("Variables"))
-def test_every_variable(app, timeloom, name, state):
-    full = timeloom("scorep-info", "config-vars", "--full").stdout
+def test_every_variable(app, full, name, state):
     entry = full.split(name + "\n  ")[1].split("\n\n")[0]
     kind, text = state.split(": ", 1)
     if kind == "supported":
