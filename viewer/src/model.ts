@@ -338,7 +338,7 @@ export interface MessageRange extends Selection {
   readonly columns: number;
 }
 
-/** The links of a location; of the many wakeups, only those that end on it in the range. */
+/** The links of a location; of the many wakeups and launches, only those with their end on it in the range. */
 export interface LinksRange {
   readonly track: number;
   readonly begin: number;
@@ -346,10 +346,10 @@ export interface LinksRange {
   readonly limit: number;
 }
 
-/** A link from the creation of a thread or task to its start, from its end to a call that waited for it, or from a wakeup
-    to the place where the task continues. */
+/** A link from the creation of a thread or task to its start, from its end to a call that waited for it, from a wakeup to
+    the place where the task continues, or from the call that started work on a GPU to this work. */
 export interface Link {
-  readonly kind: "creates" | "awaited" | "wakes";
+  readonly kind: "creates" | "awaited" | "wakes" | "launches";
   readonly from: number;
   readonly to: number;
   readonly fromTrack: number;

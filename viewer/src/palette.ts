@@ -8,8 +8,11 @@ export type Colouring = (typeof COLOURINGS)[number];
 /** Keys of regions that have no colour of their own. */
 export const LIBRARIES = "libraries", WAITS = "waiting";
 
-/** True for functions of the standard library, of installed packages and of compiled code. */
-export const isLibrary = ({ file }: Region): boolean => !/[/.]/.test(file) || file.startsWith("<") || /\/lib(64)?\/python\d|\/(site|dist)-packages\//.test(file);
+/** Modules of the work on GPUs, and of ranges that the program has named: src/weave/gpu/gpu_names.hpp. */
+const OF_GPU = new Set(["CUDA kernels", "CUDA copies", "NVTX"]);
+
+/** True for functions of the standard library, of installed packages and of compiled code, not for work on GPUs. */
+export const isLibrary = ({ file, module }: Region): boolean => (!file && OF_GPU.has(module) ? false : !/[/.]/.test(file) || file.startsWith("<") || /\/lib(64)?\/python\d|\/(site|dist)-packages\//.test(file));
 
 /** True for modules of libraries while they are imported, and for the import itself. */
 export const isImport = (region: Region): boolean => isLibrary(region) && (region.name.endsWith("<module>") || region.module.startsWith("importlib"));

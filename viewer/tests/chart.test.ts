@@ -62,6 +62,8 @@ test("values, parameters and links of a page", async () => {
     builder.happen({ kind: track ? "end" : "wait", number: 3n, time: track ? 8 : 9 });
     builder.happen({ kind: track ? "woken" : "wakes", number: 3n, time: track ? 12 : 11 });
     builder.happen({ kind: "wakes", number: BigInt(4 + track), time: 13 });
+    builder.happen({ kind: track ? "work" : "call", number: 3n, time: track ? 17 : 14 });
+    if (track) builder.happen({ kind: "work", number: 3n, time: 18 });
     return builder.finish(20);
   };
   const made = randomRun(1), lanes = [lane(0), lane(1)];
@@ -69,11 +71,12 @@ test("values, parameters and links of a page", async () => {
   assert.deepEqual((await source.auxiliary()).counters, [{ track: 0, metric: 0, values: 2 }, { track: 1, metric: 0, values: 2 }]);
   assert.deepEqual([...(await source.values([{ track: 1, metric: 0, begin: 6, end: 20 }]))[0].last], [1.5, 2.5]);
   assert.deepEqual([...(await source.values([{ track: 1, metric: 0, begin: 0, end: 6 }]))[0].last], [1.5, 2.5]);
-  assert.deepEqual(linksOf(lanes), [{ kind: "creates", from: 4, to: 5, fromTrack: 0, toTrack: 1 }, { kind: "awaited", from: 8, to: 9, fromTrack: 1, toTrack: 0 }, { kind: "wakes", from: 11, to: 12, fromTrack: 0, toTrack: 1 }]);
+  assert.deepEqual(linksOf(lanes), [{ kind: "creates", from: 4, to: 5, fromTrack: 0, toTrack: 1 }, { kind: "awaited", from: 8, to: 9, fromTrack: 1, toTrack: 0 }, { kind: "wakes", from: 11, to: 12, fromTrack: 0, toTrack: 1 },
+    { kind: "launches", from: 14, to: 17, fromTrack: 0, toTrack: 1 }, { kind: "launches", from: 14, to: 18, fromTrack: 0, toTrack: 1 }]);
   const kinds = async (track: number, begin: number, end: number, limit = 9) => (await source.links({ track, begin, end, limit })).links.map((link) => link.kind);
-  assert.deepEqual(await kinds(0, 0, 20), ["creates", "awaited", "wakes"]);
-  assert.deepEqual(await kinds(0, 12, 20), ["creates", "awaited"], "the wake is over");
-  assert.deepEqual(await kinds(1, 12, 20), ["creates", "awaited", "wakes"]);
+  assert.deepEqual(await kinds(0, 0, 20), ["creates", "awaited", "wakes", "launches", "launches"]);
+  assert.deepEqual(await kinds(0, 12, 13), ["creates", "awaited"], "the wake is over");
+  assert.deepEqual(await kinds(1, 12, 17), ["creates", "awaited", "wakes", "launches"]);
   assert.deepEqual(await kinds(1, 12, 20, 2), ["creates", "awaited"]);
   assert.deepEqual((await source.call(0, 0, 3))?.parameters, [{ name: "n", value: "7" }]);
   const search = { order: "earliest" as const, limit: 9, begin: 0, end: 99, shortest: 0, tracks: null, regions: null };

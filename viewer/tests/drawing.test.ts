@@ -133,6 +133,8 @@ test("hues are the user's functions, greys the libraries, and the legend fades w
   const lit = new Painting(LIGHT_THEME, { ...run, regions }, "function", "plate.Slab.relax");
   assert.equal(lit.styles[id("plate.Slab.relax")], painting.styles[id("plate.Slab.relax")]);
   assert.ok(contrast(lit.styles[id("json.dumps")], LIGHT_THEME.track) < contrast(painting.styles[id("json.dumps")], LIGHT_THEME.track));
+  const kernel = { ...regions[0], file: "", module: "CUDA kernels" };
+  assert.ok(!isLibrary(kernel) && isLibrary({ ...kernel, module: "CUDA" }), "kernels have hues, calls of CUDA are grey");
   const work = Float64Array.from(regions, (_, i) => (i === id("work.factor") ? 9 : 1));
   const alone = new Painting(LIGHT_THEME, { ...run, regions: regions.map((region, i) => (i === id("work.factor") ? region : { ...region, file: "" })) }, "function", "");
   assert.equal(new Painting(LIGHT_THEME, { ...run, regions }, "function", "", work).base("work.factor"), alone.base("work.factor"), "the busiest has the hue of its name");

@@ -11,6 +11,7 @@
 #include "exchange/names.hpp"
 #include "exchange/tracks.hpp"
 #include "exchange/transfers.hpp"
+#include "profile/gpu/gpu_launch.hpp"
 
 namespace timeloom::chrome {
 
@@ -31,7 +32,8 @@ struct Shared {
         out(destination, all.locations.size()),
         messages(std::move(numbered)),
         tracks(all),
-        clock(all.clock) {
+        clock(all.clock),
+        launches(all) {
     for (const Region& region : all.regions) {
       const RegionId id{static_cast<std::uint32_t>(&region - all.regions.data())};
       std::string text =
@@ -46,6 +48,7 @@ struct Shared {
   exchange::MessageNumbers messages;
   exchange::Tracks tracks;
   exchange::RunClock clock;
+  GpuLaunches launches;
   std::vector<std::string> regions;  // as "cat":...,"name":...
 };
 
@@ -56,6 +59,7 @@ class ChromeLocation : public exchange::CallSink {
       : CallSink(shared.definitions),
         shared_(shared),
         index_(shared.tracks.index_of(location.id)),
+        group_(location.group),
         transfers_(shared.definitions, shared.messages, location.id) {
     const exchange::Track& track = shared.tracks.of(location.id);
     place_ = R"(","pid":)";
@@ -68,6 +72,7 @@ class ChromeLocation : public exchange::CallSink {
 
  protected:
   void enter(const Event& event, Arguments arguments) override {
+    if (shared_.launches.any()) entered_.push_back(ticks(event.time));
     begin_line("B", event.time);
     if (event.ref < shared_.regions.size()) text_ += "," + shared_.regions[event.ref];
     add_arguments(arguments);
@@ -75,6 +80,7 @@ class ChromeLocation : public exchange::CallSink {
   }
 
   void leave(const Event& event, Arguments late) override {
+    if (!entered_.empty()) entered_.pop_back();
     begin_line("E", event.time);
     // Perfetto needs no name here; the Firefox Profiler refuses a file without it.
     if (event.ref < shared_.regions.size()) text_ += "," + shared_.regions[event.ref];
@@ -96,6 +102,9 @@ class ChromeLocation : public exchange::CallSink {
     exchange::append_json_number(text_, exchange::metric_value(event, metric.type));
     text_ += '}';
     end_line();
+    if (entered_.empty()) return;
+    const auto end = shared_.launches.end_of(event, ticks(event.time), entered_.back(), group_);
+    if (end) launch(*end, event.time);
   }
 
   void other(const Event& event) override {
@@ -201,6 +210,12 @@ class ChromeLocation : public exchange::CallSink {
     end_flow("wakes", "wake", event.value);
   }
 
+  // An arrow from a call to the work on a GPU that it started, or on to its next work.
+  void launch(const GpuLaunchEnd& end, Timestamp time) {
+    begin_line(end.is_work ? "t" : "s", time);
+    end_flow("launches", "launch", end.number);
+  }
+
   void end_flow(const char* category, const char* name, std::uint64_t number) {
     text_ += R"(,"cat":")";
     text_ += category;
@@ -214,6 +229,8 @@ class ChromeLocation : public exchange::CallSink {
 
   Shared& shared_;
   std::size_t index_;
+  LocationGroupId group_;
+  std::vector<std::uint64_t> entered_;  // times of the open calls, where the run has launches
   exchange::TransferReader transfers_;
   std::string place_;
   std::string suffix_;

@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kPiece = 1 << 16;
 constexpr std::uint64_t kMessages = std::uint64_t{1} << 63;  // flow ids from here on are messages
 constexpr std::uint64_t kWakes = std::uint64_t{1} << 62;     // flow ids from here on are wakeups
+constexpr std::uint64_t kLaunches = std::uint64_t{1} << 61;  // flow ids from here on are launches
 
 // Numbers start at 1.
 std::uint64_t number_of(exchange::Category category) {
@@ -33,6 +34,7 @@ class PerfettoLocation : public exchange::CallSink {
         shared_(shared),
         index_(shared.tracks.index_of(location.id)),
         process_(shared.tracks.tracks[index_].process),
+        group_(location.group),
         known_regions_(shared.definitions.regions.size()),
         known_categories_(exchange::kCategories + 1),
         known_parameters_(shared.definitions.parameters.size()),
@@ -43,6 +45,7 @@ class PerfettoLocation : public exchange::CallSink {
 
  protected:
   void enter(const Event& event, Arguments arguments) override {
+    if (shared_.launches.any()) entered_.push_back(ticks(event.time));
     event_.number(event::kType, event::kSliceBegin);
     if (event.ref < known_regions_.size()) {
       intern_region(event.ref);
@@ -58,6 +61,7 @@ class PerfettoLocation : public exchange::CallSink {
   }
 
   void leave(const Event& event, Arguments late) override {
+    if (!entered_.empty()) entered_.pop_back();
     event_.number(event::kType, event::kSliceEnd);
     annotate(late);
     add(event.time);
@@ -83,6 +87,9 @@ class PerfettoLocation : public exchange::CallSink {
       event_.integer(event::kCounterValue, event.as_int());
     }
     add(event.time);
+    if (entered_.empty()) return;
+    const auto end = shared_.launches.end_of(event, ticks(event.time), entered_.back(), group_);
+    if (end) launch(*end, event);
   }
 
   void other(const Event& event) override {
@@ -258,10 +265,18 @@ class PerfettoLocation : public exchange::CallSink {
     add(event.time);
   }
 
+  // One end of an arrow from a call to the work on a GPU that it started, or on to its next work.
+  void launch(const GpuLaunchEnd& end, const Event& event) {
+    flow(event, end.is_work ? "launched" : "launch", event::kFlowIds,
+         kLaunches | end.number % kLaunches);
+  }
+
   Shared& shared_;
   std::size_t index_;
   std::size_t process_;
-  std::uint64_t last_ = 0;  // time of the last packet
+  LocationGroupId group_;
+  std::vector<std::uint64_t> entered_;  // times of the open calls, where the run has launches
+  std::uint64_t last_ = 0;              // time of the last packet
   std::vector<bool> known_regions_;
   std::vector<bool> known_categories_;
   std::vector<bool> known_parameters_;

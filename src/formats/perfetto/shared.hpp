@@ -15,6 +15,7 @@
 #include "exchange/protobuf.hpp"
 #include "exchange/tracks.hpp"
 #include "exchange/transfers.hpp"
+#include "profile/gpu/gpu_launch.hpp"
 
 namespace timeloom::perfetto {
 
@@ -50,7 +51,8 @@ struct Shared {
         messages(std::move(numbered)),
         tracks(all),
         numbers(tracks, all.metrics.size()),
-        clock(all.clock) {}
+        clock(all.clock),
+        launches(all) {}
 
   const Definitions& definitions;
   exchange::Destination& out;  // not used directly while locations are written
@@ -60,6 +62,7 @@ struct Shared {
   exchange::Tracks tracks;
   TrackNumbers numbers;
   exchange::RunClock clock;
+  GpuLaunches launches;
 };
 
 // Appends a packet in the form that the file has it.

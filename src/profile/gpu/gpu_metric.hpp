@@ -1,8 +1,11 @@
-// The metric with which a call has the time on the GPU of the work that it started. Plain constant.
+// Names of the metrics that join a call and the work on a GPU that it started. Plain constants.
 #pragma once
 
 namespace timeloom {
 
-inline constexpr char kGpuTime[] = "gpu_time";  // ns
+// Of the call: the time on the GPU of the work that it started, in ns.
+inline constexpr char kGpuTime[] = "gpu_time";
+// Of the work: the time from the start of its call to its own start, in ns.
+inline constexpr char kGpuQueueTime[] = "gpu_queue_time";
 
 }  // namespace timeloom

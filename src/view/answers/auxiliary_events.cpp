@@ -33,7 +33,7 @@ bool is_value(const Event& event, const Definitions& definitions) {
 
 struct AuxiliaryEvents::Found {
   std::map<Key, Series> series;
-  std::vector<Happening> creates, begins, ends, waits, wakes, woken;
+  std::vector<Happening> creates, begins, ends, waits, wakes, woken, calls, works;
 
   // Null: the event is not one of these kinds.
   std::vector<Happening>* list_of(const Event& event, const Definitions& definitions) {
@@ -55,26 +55,30 @@ struct AuxiliaryEvents::Found {
 
 AuxiliaryEvents::AuxiliaryEvents(const Index& index, const Definitions& definitions)
     : message_ends_(std::min(index.tracks().size(), definitions.locations.size())) {
+  const GpuLaunches launches(definitions);
   for_each_in_parallel(index.tracks().size(), std::max(1u, std::thread::hardware_concurrency()),
                        [&](std::size_t i) {
                          const auto number = static_cast<std::uint32_t>(i);
                          if (index.tracks()[i].block_count == 0) return;
-                         read(*index.track(number), number, definitions);
+                         read(*index.track(number), number, definitions, launches);
                        });
   connect(Link::Kind::kCreates, creates_, begins_);
   connect(Link::Kind::kAwaited, ends_, waits_);
   connect(Link::Kind::kWakes, wakes_, woken_);
+  connect(Link::Kind::kLaunches, calls_, works_);
   std::ranges::sort(links_, [](const Link& a, const Link& b) {
     return std::tie(a.to, a.to_track, a.from, a.from_track) <
            std::tie(b.to, b.to_track, b.from, b.from_track);
   });
-  for (auto* list : {&creates_, &begins_, &ends_, &waits_, &wakes_, &woken_}) *list = {};
+  for (auto* list : {&creates_, &begins_, &ends_, &waits_, &wakes_, &woken_, &calls_, &works_})
+    *list = {};
 }
 
 void AuxiliaryEvents::connect(Link::Kind kind, const std::vector<Happening>& from,
                               const std::vector<Happening>& to) {
-  // A number may be awaited more than once, but starts and ends once.
-  const bool many_to = kind == Link::Kind::kAwaited;
+  // A number may be awaited more than once, but starts and ends once; a call may start several
+  // works.
+  const bool many_to = kind == Link::Kind::kAwaited || kind == Link::Kind::kLaunches;
   std::unordered_map<std::uint64_t, Happening> known;
   for (const Happening& one : many_to ? from : to) known.try_emplace(one.number, one);
   for (const Happening& one : many_to ? to : from) {
@@ -87,9 +91,12 @@ void AuxiliaryEvents::connect(Link::Kind kind, const std::vector<Happening>& fro
   }
 }
 
-void AuxiliaryEvents::read(const Track& track, std::uint32_t number,
-                           const Definitions& definitions) {
+void AuxiliaryEvents::read(const Track& track, std::uint32_t number, const Definitions& definitions,
+                           const GpuLaunches& launches) {
   Found found;
+  const LocationGroupId process = number < definitions.locations.size()
+                                      ? definitions.locations[number].group
+                                      : LocationGroupId{};
   std::size_t happened = 0;
   for (Cursor cursor(track, 0); cursor.next_of_track();) {
     if (cursor.token() != Token::kOther) continue;
@@ -100,6 +107,11 @@ void AuxiliaryEvents::read(const Track& track, std::uint32_t number,
     }
     if (is_value(event, definitions)) {
       found.series[{number, event.ref}].add(cursor.time(), value_of(event, definitions));
+      if (cursor.open().empty()) continue;
+      const auto end = launches.end_of(event, cursor.time(), cursor.open().back().begin, process);
+      if (end && ++happened <= kMostLinks) {
+        (end->is_work ? found.works : found.calls).push_back({end->number, cursor.time(), number});
+      }
       continue;
     }
     std::vector<Happening>* list = found.list_of(event, definitions);
@@ -129,6 +141,8 @@ void AuxiliaryEvents::join(const Found& found) {
   add(waits_, found.waits);
   add(wakes_, found.wakes);
   add(woken_, found.woken);
+  add(calls_, found.calls);
+  add(works_, found.works);
 }
 
 namespace {

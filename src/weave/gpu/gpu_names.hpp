@@ -17,9 +17,8 @@ inline constexpr char kGpuCalls[] = "CUDA";          // calls of its functions, 
 inline constexpr char kGpuStarted[] = "started";
 inline constexpr char kGpuGraph[] = "graph ";  // before the number of a started graph
 inline constexpr char kGpuWaitsFor[] = "waits_for";
-// Metrics. A call has kGpuTime, the time of its work on the GPU. Work on a GPU has the time from
-// the start of its call to its own start, and the number of bytes copied or set.
-inline constexpr char kGpuQueueTime[] = "gpu_queue_time";
+// Metrics. A call has kGpuTime; work on a GPU has kGpuQueueTime and the number of bytes copied or
+// set.
 inline constexpr char kGpuBytes[] = "gpu_bytes";
 // A call has the time in which it waited for a GPU, the bytes that its device held after it, the
 // bytes that it allocated, and the parts of these that were held at the device's peak and were

@@ -253,7 +253,7 @@ class Perfetto:
         self.trace = Trace()
         self.trace.ParseFromString(file.read_bytes())
         self.counters, self.instants, self.flows, self.categories, self.sources = {}, {}, {}, {}, {}
-        self.transfers = {}
+        self.transfers, self.steps = {}, {}  # steps: all places of a flow
         self.places, self._nests, self._counter_names, self._sequences = {}, {}, {}, {}
         self._processes = {}
         for packet in self.trace.packet:
@@ -327,6 +327,7 @@ class Perfetto:
                 self.transfers.setdefault(place, []).append((time, event.name, arguments))
             for number in event.flow_ids:
                 self.flows.setdefault(number, {})["s"] = (place, time)
+                self.steps.setdefault(number, []).append((place, time))
             for number in event.terminating_flow_ids:
                 self.flows.setdefault(number, {})["f"] = (place, time)
 

@@ -79,7 +79,7 @@ def test_counters_and_links(viewer, each_run):
         count, complete = fields.u32(2)
         begin, end = fields.array("d", count), fields.array("d", count)
         source, target, kind = fields.u32(count), fields.u32(count), fields.u32(count)
-        assert fields.is_at_end() and complete == 1 and set(kind) <= {0, 1, 2}
+        assert fields.is_at_end() and complete == 1 and set(kind) <= {0, 1, 2}  # launches: test_gpu_launches.py
         assert all(track in pair for pair in zip(source, target, strict=True)) and list(end) == sorted(end)
         assert all(a <= b for a, b in zip(begin, end, strict=True))
         seen += sum(1 if a == b else 0.5 for a, b in zip(source, target, strict=True))

@@ -1,10 +1,11 @@
 // All details of one call.
-import { count, duration, fileAndLine, instant, percent } from "../format";
+import { bytes, count, duration, fileAndLine, instant, nsDuration, percent } from "../format";
 import { type CallRef, type Link, nameOfLocation } from "../model";
 import { NO_CALLS, WHERE_CALLS_ARE } from "../source/source";
 import { linksIn } from "../timeline/links";
 import { around } from "../timeline/scale";
-import { useAnswer, useOpened, useView } from "./hooks";
+import { OF_CALLS } from "../timeline/tree";
+import { useAnswer, useOpened, useStore, useView } from "./hooks";
 
 export function CallPanel() {
   const { run, source, navigator, viewing, comparing } = useOpened();
@@ -33,6 +34,7 @@ export function CallPanel() {
           <dt>calls inside</dt><dd>{details ? count(details.calls) : "…"}</dd>
           {measuring > 0 && <><dt title="Estimated: the calls inside times what measuring a call takes">measuring</dt><dd>≈ {duration(measuring)} ({percent(measuring, length)})</dd></>}
           {details?.parameters.map((parameter, i) => [<dt key={`n${i}`}>{parameter.name}</dt>, <dd key={`v${i}`}>{parameter.value}</dd>])}
+          <Facts call={call} />
         </dl>
         {region?.suspended && <Woken call={call} />}
         <div class="buttons">
@@ -51,6 +53,22 @@ export function CallPanel() {
 }
 
 const split = (time: number, waiting: number): string => `working ${duration(time - waiting)}, waiting ${duration(waiting)}`;
+
+/** Values of metrics that belong to the call alone. */
+function Facts({ call: { track, begin } }: { call: CallRef }) {
+  const { run, source, timeline } = useOpened();
+  const { side } = useStore(timeline.known);
+  const mine = (side?.counters ?? []).filter((counter) => counter.track === track && OF_CALLS.has(run.metrics[counter.metric]?.name));
+  const { value } = useAnswer(async (signal) => (mine.length ? source.values(mine.map(({ metric }) => ({ track, metric, begin, end: begin + 1 })), signal) : []), [track, begin, side], 0);
+  return (
+    <>{(value ?? []).map((values, i) => {
+      const at = mine[i] && run.metrics[mine[i].metric] ? values.begin.indexOf(begin) : -1;
+      if (at < 0) return null;
+      const { name, unit } = run.metrics[mine[i].metric];
+      return <><dt>{OF_CALLS.get(name)}</dt><dd>{unit === "ns" ? nsDuration(values.last[at]) : bytes(values.last[at])}</dd></>;
+    })}</>
+  );
+}
 
 const MOST_ASKED = 10_000, MOST_LINKS = 100, MOST_OPEN = 1000;
 
@@ -77,7 +95,8 @@ function Woken({ call }: { call: CallRef }) {
   );
 }
 
-/** The threads and tasks that were created, awaited and woken during the call, and who created, awaited and woke its own. */
+/** The threads and tasks that were created, awaited and woken during the call, the work on GPUs that it launched, and the
+    other ends of links to its own row. */
 function Linked({ call: { track, begin, end } }: { call: CallRef }) {
   const { run, source, viewing } = useOpened();
   const { value } = useAnswer((signal) => source.links({ track, begin, end, limit: MOST_ASKED }, signal), [track, begin, end], 0);
@@ -85,6 +104,7 @@ function Linked({ call: { track, begin, end } }: { call: CallRef }) {
   if (!value || !links.length) return null;
   const words = (link: Link) => {
     if (link.kind === "creates") return link.toTrack === track ? "created by" : "creates";
+    if (link.kind === "launches") return link.toTrack === track ? "launched by" : "launches";
     if (link.kind === "wakes") return link.toTrack === track ? "woken by" : "wakes";
     return link.fromTrack === track ? "awaited by" : "has waited for";
   };

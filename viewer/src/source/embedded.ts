@@ -14,6 +14,8 @@ const ENTER = 0, LEAVE = 1, OTHER = 2;
 const FIRST_PARAMETER = 2, UINT_PARAMETER = 3, STRING_PARAMETER = 5, METRIC = 6, WAITING = 15;
 /** Parameters that are ends of wakeups instead of properties of a call: src/core/wakeups.hpp. */
 const WAKES: Readonly<Record<string, Happening["kind"]>> = { "timeloom::wakes": "wakes", "timeloom::woken": "woken" };
+/** Metrics of the two ends of a launch on a GPU, in ns: src/profile/gpu/gpu_launch.hpp. */
+const OF_CALL = "gpu_time", OF_WORK = "gpu_queue_time";
 const HAPPENINGS: Readonly<Record<number, Happening["kind"]>> = { 11: "create", 12: "begin", 13: "end", 14: "wait" };
 
 /** Texts of parameters by number. */
@@ -112,7 +114,7 @@ function readTrack(content: Uint8Array, run: Run, paths: Paths, strings: Strings
   const track = head.getUint32(0, true), nodes = head.getUint32(4, true);
   if (!run.locations[track] || 8 + 4 * nodes > content.byteLength) throw damaged();
   const list = Array.from({ length: nodes }, (_, node) => head.getInt32(8 + 4 * node, true));
-  lanes[track] = new TrackReader(new Varints(content, 8 + 4 * nodes), run, paths, childrenOf(list, paths), strings).read(run.locations[track].end);
+  lanes[track] = new TrackReader(new Varints(content, 8 + 4 * nodes), run, run.locations[track].process, paths, childrenOf(list, paths), strings).read(run.locations[track].end);
 }
 
 /** The call paths of the children of a track's nodes, by call path; NONE: the outermost. */
@@ -142,7 +144,7 @@ class TrackReader {
   private time = 0;
 
   constructor(
-    private readonly events: Varints, private readonly run: Run, private readonly paths: Paths,
+    private readonly events: Varints, private readonly run: Run, private readonly process: number, private readonly paths: Paths,
     private readonly children: Map<number, number[]>, private readonly strings: Strings,
   ) {}
 
@@ -176,12 +178,21 @@ class TrackReader {
     this.lane.leave(this.time);
   }
 
+  private value(metric: number, value: number): void {
+    this.lane.sample(metric, this.time, value);
+    const { name } = this.run.metrics[metric], entered = this.lane.opened();
+    if ((name !== OF_CALL && name !== OF_WORK) || entered === null || this.run.ticksPerSecond !== 1e9) return;
+    const call = name === OF_CALL ? entered : this.time - value;
+    if (!Number.isSafeInteger(call) || call < 0) return;
+    this.lane.happen({ kind: name === OF_CALL ? "call" : "work", number: (BigInt(this.process) << 64n) + BigInt(call), time: this.time });
+  }
+
   /** The numbers of kinds and types of values in src/core/event.hpp. */
   private other(kind: number, ref: number, value: bigint, before: number): void {
     if (kind === WAITING) this.lane.wait(before, this.time, Math.min(Number(value), this.time - before));
     const happening = kind === UINT_PARAMETER ? WAKES[this.run.parameters[ref]] : HAPPENINGS[kind];
     if (happening) this.lane.happen({ kind: happening, number: value, time: this.time });
-    else if (kind === METRIC && this.run.metrics[ref]) this.lane.sample(ref, this.time, Number(valueOf(value, this.run.metrics[ref].type)));
+    else if (kind === METRIC && this.run.metrics[ref]) this.value(ref, Number(valueOf(value, this.run.metrics[ref].type)));
     else if (kind >= FIRST_PARAMETER && kind < METRIC && this.run.parameters[ref] !== undefined) {
       const text = kind === STRING_PARAMETER ? this.strings[String(value)] : String(valueOf(value, (["int64", "uint64", "double"] as const)[kind - FIRST_PARAMETER]));
       if (text !== undefined) this.lane.give(ref, text);

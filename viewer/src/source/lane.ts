@@ -26,7 +26,7 @@ export interface Lane {
   readonly parameters: ReadonlyMap<number, readonly Given[]>;
   /** By metric: times and values alternate. */
   readonly values: ReadonlyMap<number, readonly number[]>;
-  /** Creations, begins, ends, waits and wakes of threads and tasks. */
+  /** Creations, begins, ends, waits and wakes of threads and tasks; calls and works of launches on GPUs. */
   readonly happenings: readonly Happening[];
 }
 
@@ -42,8 +42,8 @@ export interface Given {
 }
 
 export interface Happening {
-  readonly kind: "create" | "begin" | "end" | "wait" | "wakes" | "woken";
-  /** The number of the thread or task, or of the wakeup, in the run. */
+  readonly kind: "create" | "begin" | "end" | "wait" | "wakes" | "woken" | "call" | "work";
+  /** The number of the thread or task, of the wakeup or of the launch, in the run. */
   readonly number: bigint | number;
   readonly time: number;
 }
@@ -105,6 +105,12 @@ export class LaneBuilder {
   sample(metric: number, time: number, value: number): void {
     const values = this.values.get(metric);
     if (values) values.push(time, value); else this.values.set(metric, [time, value]);
+  }
+
+  /** The start of the innermost call; null outside of calls. */
+  opened(): number | null {
+    const call = this.stack.at(-1);
+    return call === undefined ? null : this.begin[call];
   }
 
   happen(happening: Happening): void {

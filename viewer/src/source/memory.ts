@@ -99,7 +99,7 @@ export class MemorySource implements Source {
   }
 
   async links({ track, begin, end, limit }: LinksRange): Promise<Links> {
-    const has = (onTrack: number, time: number, kind: Link["kind"]) => onTrack === track && (kind !== "wakes" || (begin <= time && time <= end));
+    const has = (onTrack: number, time: number, kind: Link["kind"]) => onTrack === track && ((kind !== "wakes" && kind !== "launches") || (begin <= time && time <= end));
     const mine = this.allLinks.filter((link) => has(link.fromTrack, link.from, link.kind) || has(link.toTrack, link.to, link.kind));
     return { links: mine.slice(0, limit), complete: mine.length <= limit };
   }
@@ -178,13 +178,13 @@ export class MemorySource implements Source {
   }
 }
 
-/** Links creations with the starts of the created, ends with the calls that waited for them, and wakes with the places
-    where the tasks continue; sorted by the second. */
+/** Links creations with the starts of the created, ends with the calls that waited for them, wakes with the places where
+    the tasks continue, and calls with the work that they launched; sorted by the second. */
 export function linksOf(lanes: readonly Lane[]): Link[] {
-  const places = { create: [], begin: [], end: [], wait: [], wakes: [], woken: [] } as Record<Happening["kind"], { number: string; track: number; time: number }[]>;
+  const places = { create: [], begin: [], end: [], wait: [], wakes: [], woken: [], call: [], work: [] } as Record<Happening["kind"], { number: string; track: number; time: number }[]>;
   lanes.forEach((lane, track) => lane.happenings.forEach(({ kind, number, time }) => places[kind].push({ number: String(number), track, time })));
   const firsts = (list: { number: string; track: number; time: number }[]) => new Map([...list].reverse().map((place) => [place.number, place]));
-  const [begins, ends, goesOn] = [firsts(places.begin), firsts(places.end), firsts(places.woken)];
+  const [begins, ends, goesOn, calls] = [firsts(places.begin), firsts(places.end), firsts(places.woken), firsts(places.call)];
   const links: Link[] = [];
   for (const { number, track, time } of places.create) {
     const begin = begins.get(number);
@@ -193,6 +193,10 @@ export function linksOf(lanes: readonly Lane[]): Link[] {
   for (const { number, track, time } of places.wakes) {
     const woken = goesOn.get(number);
     if (woken) links.push({ kind: "wakes", from: time, to: woken.time, fromTrack: track, toTrack: woken.track });
+  }
+  for (const { number, track, time } of places.work) {
+    const call = calls.get(number);
+    if (call) links.push({ kind: "launches", from: call.time, to: time, fromTrack: call.track, toTrack: track });
   }
   for (const { number, track, time } of places.wait) {
     const end = ends.get(number);

@@ -1,4 +1,4 @@
-// Arrows above the rows: creation, awaiting and waking of the selected call's thread or task.
+// Arrows above the rows: creation, awaiting and waking of the selected call's thread or task, and its launches on GPUs.
 import type { Theme } from "../colour";
 import type { CallRef, Link } from "../model";
 import type { Source } from "../source/source";

@@ -29,6 +29,12 @@ const FEW_COUNTERS = 3;
 /** Threads of OpenMP are always a group. */
 const TEAM = /^lib\w*omp\w* thread \d+$/;
 
+/** Metrics whose values belong to single calls, which the tab Call tells; by src/weave/gpu/gpu_names.hpp. */
+export const OF_CALLS: ReadonlyMap<string, string> = new Map([
+  ["gpu_time", "time on the GPU"], ["gpu_queue_time", "time in the queue"], ["gpu_wait_time", "waited for the GPU"], ["gpu_bytes", "bytes"],
+  ["gpu_allocated", "allocated on the GPU"], ["gpu_memory_at_peak", "held at the peak"], ["gpu_memory_at_end", "never released"], ["gpu_idle_time", "GPU idle"],
+]);
+
 export interface Branch {
   id: number;
   kind: Row["kind"];
@@ -69,7 +75,7 @@ class Trees {
   private groups = 0;
 
   constructor(private readonly run: Run, known: readonly Counter[], private readonly activity: Activity | null) {
-    for (const counter of known) if (run.metrics[counter.metric]) this.counters.set(counter.track, [...(this.counters.get(counter.track) ?? []), counter]);
+    for (const counter of known) if (run.metrics[counter.metric] && !OF_CALLS.has(run.metrics[counter.metric].name)) this.counters.set(counter.track, [...(this.counters.get(counter.track) ?? []), counter]);
     run.locations.forEach((location, id) => {
       if (location.kind === "metrics" && !this.counters.has(id)) return;
       const list = this.members.get(location.process);
