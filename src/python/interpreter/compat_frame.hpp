@@ -245,9 +245,16 @@ inline bool begin_is_reported_later([[maybe_unused]] InterpreterFrame* frame) no
 inline bool is_at_begin([[maybe_unused]] InterpreterFrame* frame) noexcept {
 #if PY_VERSION_HEX >= 0x030d0000
   const int operation = frame->instr_ptr->op.code;
-  if (operation == INSTRUMENTED_RESUME) [[likely]]
-    return true;
-  return operation == RESUME || operation == RESUME_CHECK || runs_first(frame);
+  return operation == INSTRUMENTED_RESUME || operation == RESUME || operation == RESUME_CHECK ||
+         runs_first(frame);
+#else
+  return true;
+#endif
+}
+// The same without a few rare cases, in which it is false.
+inline bool is_at_resume([[maybe_unused]] InterpreterFrame* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  return frame->instr_ptr->op.code == INSTRUMENTED_RESUME;
 #else
   return true;
 #endif

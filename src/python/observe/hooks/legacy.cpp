@@ -44,15 +44,20 @@ struct LibraryCall {
 thread_local std::vector<LibraryCall> t_library_calls;
 constinit std::atomic<bool> g_library_calls = false;  // a library has reported one
 
-void begin_library_call(InterpreterFrame* caller) noexcept try {
+// Whether the event is about such a call, which begins with it, rather than about `frame`.
+[[gnu::noinline, gnu::cold]] bool begin_library_call(PyFrameObject* frame) noexcept try {
+  InterpreterFrame* const caller = interpreter_frame_of(frame);
+  if (is_at_begin(caller)) return false;
   t_library_calls.push_back({caller});
   g_library_calls.store(true, std::memory_order_relaxed);
+  return true;
 } catch (const std::bad_alloc&) {
-  return;
+  return true;
 }
 
 // Whether the innermost of them ends, rather than the frame itself, which ends after them.
-bool end_library_call(InterpreterFrame* caller) noexcept {
+[[gnu::noinline, gnu::cold]] bool end_library_call(PyFrameObject* frame) noexcept {
+  InterpreterFrame* const caller = interpreter_frame_of(frame);
   if (t_library_calls.empty() || t_library_calls.back().caller != caller) return false;
   if (!t_library_calls.back().of_code) count_left_out_event();
   t_library_calls.pop_back();
@@ -61,15 +66,15 @@ bool end_library_call(InterpreterFrame* caller) noexcept {
 
 // The catcher is called after the hook for the same event, and gets the object that the hook does
 // not get.
-void catch_library_call(PyThreadState* thread) noexcept {
+[[gnu::noinline, gnu::cold]] void catch_library_call(PyThreadState* thread) noexcept {
   if (t_library_calls.empty() || t_library_calls.back().caller != current_frame(thread)) return;
   t_library_calls.back().of_code = false;
   count_left_out_event();
 }
 
 void on_legacy_call(PyFrameObject* frame) noexcept {
-  if (!is_at_begin(interpreter_frame_of(frame))) [[unlikely]] {
-    return begin_library_call(interpreter_frame_of(frame));
+  if (!is_at_resume(interpreter_frame_of(frame))) [[unlikely]] {
+    if (begin_library_call(frame)) return;
   }
   const Ref code(PyFrame_GetCode(frame));
   if (g_c_functions && record::t_recorder->innermost() != token_of(code.code())) {
@@ -95,7 +100,7 @@ void on_legacy_call(PyFrameObject* frame) noexcept {
 
 void on_legacy_return(PyFrameObject* frame) noexcept {
   if (g_library_calls.load(std::memory_order_relaxed)) [[unlikely]] {
-    if (end_library_call(interpreter_frame_of(frame))) return;
+    if (end_library_call(frame)) return;
   }
   const Ref code(PyFrame_GetCode(frame));
   const record::Token token = token_of(code.code());
