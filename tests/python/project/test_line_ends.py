@@ -3,7 +3,6 @@
 import sys
 
 import pytest
-
 from scripts.check import line_ends
 
 pytestmark = pytest.mark.any_python
