@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { count, duration, instant, nsDuration, percent, toNs } from "../format";
 import { type CallRef, nameOfLocation, NONE, type Selection } from "../model";
 import { type Bin, byFunction, callees, callers, histogram, type Neighbour, type Row } from "../profile";
+import { Visits } from "./Visits";
 import { type Opened, type Profiled, useAnswer, useOpened, useProfile, useProfiles, useView } from "./hooks";
 
 const MOST_CALLS = 10_000;
@@ -83,13 +84,14 @@ function Durations({ scope, func }: { scope: Selection; func: number }) {
     const [all, longest] = await Promise.all([
       source.find({ ...search, order: "earliest", limit: MOST_CALLS }, signal), source.find({ ...search, order: "longest", limit: SLOWEST }, signal),
     ]);
-    return { bins: histogram(all.calls.map((call) => toNs(call.end - call.begin))), complete: all.complete, longest: longest.calls };
+    return { bins: histogram(all.calls.map((call) => toNs(call.end - call.begin))), calls: all.calls, complete: all.complete, longest: longest.calls };
   }, [scope, func]);
   if (error) return <p class="empty">{error.message}</p>;
   if (!value) return <Box title="durations"><p class="empty">…</p></Box>;
   return (
     <section>
       <h3>durations of calls that begin here{value.complete ? "" : `: the first ${count(MOST_CALLS)}`}</h3>
+      {value.calls.length > 1 && <Visits calls={value.calls} scope={scope} func={func} complete={value.complete} />}
       <Histogram bins={value.bins} />
       <h3>the longest</h3>
       <table>

@@ -206,6 +206,30 @@ test("one function: callers, durations, rows", async () => {
   await close();
 });
 
+test("one function: its calls as dots, of which a click chooses one", async () => {
+  const { page, close } = await open("#panel=function&func=plate.Slab.relax&select=300000000-310000000,0");
+  const chart = page.locator(".visits canvas"), words = page.locator(".visits p").last();
+  await chart.scrollIntoViewIfNeeded();
+  assert.equal(await words.innerText(), "A click chooses a call.");
+  await chart.press("ArrowRight");
+  await page.waitForFunction(() => /^chosen: visit 1 /.test([...document.querySelectorAll(".visits p")].at(-1).innerText));
+  assert.match(await fragment(page), /call=/);
+  await chart.press("ArrowRight");
+  await page.waitForFunction(() => /^chosen: visit 2 /.test([...document.querySelectorAll(".visits p")].at(-1).innerText));
+  await page.selectOption(".visits select", "visit");
+  const { width, height } = await chart.boundingBox();
+  let found = "";
+  for (let y = 2; y < height && !/^visit 1 /.test(found); y += 5) {
+    await chart.hover({ position: { x: 6, y } });
+    found = await words.innerText();
+    if (/^visit 1 /.test(found)) await chart.click({ position: { x: 6, y } });
+  }
+  await page.mouse.move(1, 1);
+  await page.waitForFunction(() => /^chosen: visit 1 /.test([...document.querySelectorAll(".visits p")].at(-1).innerText));
+  assert.ok(width > 100);
+  await close();
+});
+
 test("the lines of a function", async () => {
   const { page, close } = await open("#panel=source&func=plate.Slab.relax");
   await page.waitForSelector(".source tr.of");
