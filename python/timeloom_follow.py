@@ -1,7 +1,8 @@
 """Continues the measurement in a Python that a measured program has started.
 
-timeloom.pth imports it at the start of Python if TIMELOOM_PARENT names the spool of the process that started this one.
-It lies outside of the package, so that a process that is not measured does not load the package.
+timeloom.pth imports it at the start of Python if TIMELOOM_PARENT names the spool of the process that started this one;
+timeloom.start, which takes its place from Python 3.18 on, imports it always. It lies outside of the package, so that a
+process that is not measured does not load the package.
 """
 
 import _imp
@@ -210,3 +211,11 @@ def follow() -> None:
             reason = str(error).partition(" [TL")[0]
             sys.stderr.write(f"timeloom: process {os.getpid()} is not recorded: {reason} [TL018]\n")
     sys.modules.pop(__name__, None)
+
+
+def start() -> None:
+    """Begin to measure this process if a measured one has started it: the entry point of timeloom.start."""
+    if os.environ.get(_VARIABLE):
+        follow()
+    else:
+        sys.modules.pop(__name__, None)

@@ -51,6 +51,12 @@ std::string plain_worker(const std::string& process, const std::string& thread) 
   return thread == kMainThread ? name : name + " " + thread;
 }
 
+const std::string& process_name(const Definitions& definitions, const Location& location) {
+  const std::uint32_t group = location.group.value();
+  return group < definitions.groups.size() ? definitions.groups[group].name
+                                           : definitions.machine_name;
+}
+
 bool is_task(const CallTree& tree, const std::vector<RegionId>& tasks, NodeId node) {
   const RegionId task = tasks[node.value()];
   return task.defined() && tree.nodes[node.value()].region == task;
@@ -59,10 +65,7 @@ bool is_task(const CallTree& tree, const std::vector<RegionId>& tasks, NodeId no
 EngineWorker worker_of(const CallTree& tree, const std::vector<RegionId>& tasks,
                        std::size_t index) {
   const Location& location = tree.definitions.locations[index];
-  const std::uint32_t group = location.group.value();
-  const bool known = group < tree.definitions.groups.size();
-  const std::string& process =
-      known ? tree.definitions.groups[group].name : tree.definitions.machine_name;
+  const std::string& process = process_name(tree.definitions, location);
   EngineWorker worker = named_worker(process, location.name);
   if (process.starts_with(kForkedWorker) && location.name == kMainThread) {
     worker = {process, engine_of_forked(tree)};
@@ -102,6 +105,12 @@ std::vector<std::string> workers_of_locations(const CallTree& tree,
     names.push_back(worker_of(tree, tasks, i).name);
   }
   return names;
+}
+
+std::string worker_of_task(const Definitions& definitions, const Location& location) {
+  const std::string& process = process_name(definitions, location);
+  const EngineWorker worker = named_worker(process, location.name);
+  return worker.name.empty() ? plain_worker(process, location.name) : worker.name;
 }
 
 std::string engine_text(const CallTree& tree) {

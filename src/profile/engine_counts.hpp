@@ -20,6 +20,10 @@ std::vector<RegionId> tasks_of_nodes(const CallTree& tree);
 std::vector<std::string> workers_of_locations(const CallTree& tree,
                                               const std::vector<RegionId>& tasks);
 
+// The worker that runs a task on a thread: the engine's name, or the name of the process where the
+// engine has none.
+std::string worker_of_task(const Definitions& definitions, const Location& location);
+
 // "4 workers (Dask), 1,204 tasks", with each run of a task; empty: there are none.
 std::string engine_text(const CallTree& tree);
 

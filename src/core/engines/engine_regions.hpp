@@ -32,6 +32,10 @@ inline constexpr char kDaskUnspill[] = "read spilled";
 inline constexpr char kKeyParameter[] = "timeloom::key";
 // The same for the nanoseconds from the submission of a task until it started.
 inline constexpr char kQueuedParameter[] = "timeloom::queued_ns";
+// The same for the part of this time until the values that the task takes were on its worker.
+inline constexpr char kFetchedParameter[] = "timeloom::fetched_ns";
+// The same for the keys of the tasks whose values the task takes; one value for each.
+inline constexpr char kNeedsParameter[] = "timeloom::needs";
 
 // The same for the numbers of a task of Spark.
 inline constexpr char kStageParameter[] = "timeloom::stage";
@@ -42,6 +46,8 @@ inline constexpr char kAttemptParameter[] = "timeloom::attempt";
 inline std::string_view task_parameter_text(const Parameter& parameter) noexcept {
   if (parameter.name == kKeyParameter) return "task key";
   if (parameter.name == kQueuedParameter) return "task queued ns";
+  if (parameter.name == kFetchedParameter) return "task fetched ns";
+  if (parameter.name == kNeedsParameter) return "task needs";
   if (parameter.name == kStageParameter) return "task stage";
   if (parameter.name == kPartitionParameter) return "task partition";
   if (parameter.name == kAttemptParameter) return "task attempt";

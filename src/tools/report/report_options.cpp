@@ -50,6 +50,9 @@ void add_options(CommandOptions& known, ReportOptions& options) {
   known.flag("--threads", options.parallel,
              "How many threads worked at once, what the others waited for (run --causes), and who "
              "worked meanwhile");
+  known.flag("--tasks", options.graph,
+             "Tasks of Dask and the like: the critical path and what a faster task would gain, "
+             "queues, idle workers and why");
   known.flag("--mpi", options.mpi,
              "Time in MPI, messages between processes, waiting for each other, load balance");
   known.flag("--io", options.io,
@@ -73,6 +76,7 @@ void add_options(CommandOptions& known, ReportOptions& options) {
   known.exclude("--compensate", "--function");
   known.exclude("--compensate", "--slowest");
   known.exclude("--compensate", "--threads");
+  known.exclude("--compensate", "--tasks");
   known.flag("--json", options.json, "Print JSON, complete unless limited");
   known.flag(
       "--csv", options.csv,
@@ -90,6 +94,7 @@ std::string without_effect(const ReportOptions& options) {
       {!options.function.empty() && !options.slowest, "--function"},
       {options.slowest, "--slowest"},
       {options.parallel, "--threads"},
+      {options.graph, "--tasks"},
       {options.mpi, "--mpi"},
       {options.io, "--io"},
       {options.gpu, "--gpu"},

@@ -32,6 +32,7 @@ struct ReportOptions {
   std::vector<std::string> sources;
   bool slowest = false;
   bool parallel = false;  // --threads
+  bool graph = false;     // --tasks
   bool mpi = false;
   bool io = false;
   bool gpu = false;

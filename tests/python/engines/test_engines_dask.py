@@ -144,6 +144,55 @@ def test_threads(measure, timeloom, calls):
     assert {task["worker"] for task in package.read(run.directory).tasks()} == set(workers)
 
 
+def test_critical_path(measure, timeloom):
+    """Of two tasks whose values a third one takes, the second ends when it has seen the end of the first."""
+    run, output = measure(program("""
+        import time
+
+        def quick():
+            open(os.path.join(HERE, "done"), "w").close()
+            return 1
+
+        def slow():
+            while not os.path.exists(os.path.join(HERE, "done")):
+                time.sleep(0.01)
+            time.sleep(0.1)
+            return 2
+
+        def add(a, b):
+            return half(a + b)
+
+        if __name__ == "__main__":
+            with cluster(n_workers=2, threads_per_worker=1) as workers, Client(workers) as client:
+                one, two = client.scheduler_info()["workers"]
+                parts = [client.submit(quick, workers=[one]), client.submit(slow, workers=[two])]
+                last = client.submit(add, *parts, workers=[one])
+                last.result()
+                print(json.dumps([future.key for future in [*parts, last]]))
+        """))  # fmt: skip
+    quick, slow, last = json.loads(output)
+    graph = json.loads(timeloom("report", "--tasks", "--json", run.directory).stdout)
+    assert (graph["format"], graph["tasks"], graph["has_needs"]) == ("timeloom-report-task-graph", 3, True)
+    # On a busy machine the second one may have started when the first had ended.
+    assert [step["key"] for step in graph["path"]] in ([slow, last], [quick, slow, last])
+    assert (graph["path"][0]["because"], graph["path"][-1]["because"]) == ("first", "took its value")
+    rows = {row["name"]: row for row in graph["path_rows"]}
+    assert (rows["slow"]["tasks"], rows["add"]["tasks"]) == (1, 1)
+    for row in rows.values():
+        assert row["gained_if_halved_s"] == pytest.approx(row["total_s"] / 2)
+    before = graph["path"][-1]["before_s"]
+    assert (before["no_task_s"], before["unknown_s"]) == (0, 0) and before["data_s"] > 0  # from the other worker
+    assert {row["name"]: row["tasks"] for row in graph["queues"]} == {"quick": 1, "slow": 1, "add": 1}
+    length = graph["end_s"] - graph["start_s"]
+    for row in graph["workers"]:
+        assert row["in_tasks_s"] + sum(row["idle_s"].values()) == pytest.approx(length)
+    tasks = {task["key"]: task for task in package.read(run.directory).tasks()}
+    assert {key: sorted(task["needs"]) for key, task in tasks.items()} == {quick: [], slow: [], last: sorted([quick, slow])}
+    assert tasks[last]["queued_s"] >= tasks[last]["fetched_s"] > 0
+    lines = timeloom("report", "--tasks", run.directory).stdout.splitlines()
+    assert lines[0].startswith("3 tasks on 2 workers (Dask) in ") and any(line.endswith("  add") for line in lines)
+
+
 def test_cluster_that_runs_already(measure, tmp_path, timeloom, calls):
     """Its workers record until the client closes, and work on."""
     (tmp_path / "cluster.py").write_text(program("""
@@ -188,8 +237,10 @@ def test_summary_and_other_runs(measure, tmp_path, timeloom):
     assert (done.returncode, lines) == (0, ["timeloom: 1 worker (Dask), 23 tasks"]), done.stderr
     assert "1 worker (Dask), 23 tasks" in timeloom("report", tmp_path / "profile").stdout
     run, _ = measure("pass")
-    message = timeloom("report", "--by", "task", run.directory, status=1).stderr
-    assert re.fullmatch(r"timeloom: .* has no tasks of an engine; .* \[TL470\]\n", message)
+    for option in (["--by", "task"], ["--tasks"]):
+        message = timeloom("report", *option, run.directory, status=1).stderr
+        assert re.fullmatch(r"timeloom: .* has no tasks of an engine; .* \[TL470\]\n", message)
+    assert "[TL476]" in timeloom("report", "--tasks", tmp_path / "profile", status=1).stderr
 
 
 def test_unknown_version(measure, tmp_path, timeloom):

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from interpreter_runs import COMMON, calls_by_interpreter, measured, said
+from interpreter_runs import COMMON, calls_by_interpreter, measured, run_in, said
 from profile_files import Profile, visits_by_region
 from spool_reader import spools_of
 from streams import PROGRAMS, difference, measure, of_program, run_python, streams_of
@@ -41,6 +41,39 @@ for thread in threads: thread.join()
     expected = {"main": 10_000, **{f"interpreter {number}": 10_000 for number in range(1, 5)}}
     assert calls_by_interpreter(tmp_path / "run", "leaf") == expected
     assert calls_by_interpreter(tmp_path / "run", "work") == {f"interpreter {number}": 1 for number in range(1, 5)}
+
+
+@pytest.mark.parametrize("options", [["--gc"], ["--no-gc"], ["--gc", "--exclude", "gc.*"]])
+@both_kinds
+def test_collections_of_garbage(tmp_path, isolated, options):
+    """Each with its generation and the objects that it collected, below the function in which it happens."""
+    collects = """
+import gc
+gc.disable()
+def make():
+    for _ in range(7):
+        one = []
+        one.append(one)
+def tidy():
+    make()
+    gc.collect()
+    gc.collect(0)
+gc.collect()
+tidy()
+"""
+    done = measured(f"import gc\ngc.disable()\nin_other({collects!r}, {isolated})\n", tmp_path, *options)
+    assert (done.returncode, said(done)) == (0, []), done.stderr
+    profile = Profile(tmp_path / "run")
+    found = {}
+    for location in profile.locations:
+        for node, (visits, *_) in location["cells"].items():
+            path = tuple(profile.nodes[node]["path"])
+            if path[-1] == "gc.collect" and any(name.startswith("interpreter ") for name in path):
+                (generation,) = profile.nodes[node]["parameters"]
+                found[path[-2], *generation] = visits
+    tidy, module = "__main__.tidy", "__main__.<module>"
+    wanted = {(module, "generation", "2"): 1, (tidy, "generation", "2"): 1, (tidy, "generation", "0"): 1}
+    assert found == (wanted if options == ["--gc"] else {})
 
 
 @both_kinds
@@ -280,7 +313,7 @@ with timeloom.Measurement(output="second"):
     run(interpreter, CALLS)
     in_other("def inner(): pass\\n" + CALLS, {isolated})
 """
-    done = run_python(["-c", COMMON + program], tmp_path)
+    done = run_in(tmp_path, "-c", COMMON + program)
     assert (done.returncode, done.stderr) == (0, "")
     assert calls_by_interpreter(tmp_path / "first", "inner") == {"interpreter 1": 100}
     assert calls_by_interpreter(tmp_path / "second", "inner") == {"interpreter 2": 100}

@@ -30,6 +30,7 @@ Parallel parallel_of(const std::vector<std::vector<Part>>& threads, bool measure
   }
   Region known;
   known.name = known.canonical_name = region;
+  known.group = region.substr(0, region.find('.'));
   definitions.regions.push_back(known);
   std::set<LocationId> all;
   for (std::size_t i = 0; i < threads.size(); ++i) {
@@ -141,6 +142,21 @@ TEST(ThreadTimes, NeedTheLengthOfTheRun) {
   story.thread("main", "f +10 )");
   ThreadTimes times({});
   EXPECT_ANY_THROW(times.begin(story.definitions()));
+}
+
+// Two collections of 100 ms in the first thread, one of 50 in the second; a process with a single
+// thread has none that holds others up.
+TEST(ThreadTimes, TellCollectionsOfProcessesWithSeveralThreads) {
+  const std::vector<std::vector<Part>> threads = {{{100}, {200}}, {{50}}};
+  const Parallel together = parallel_of(threads, true, "gc.collect");
+  EXPECT_EQ(together.collections.count, 3u);
+  EXPECT_NEAR(together.collections.seconds, 0.25, 1e-9);
+  EXPECT_NEAR(together.collections.longest, 0.1, 1e-9);
+  ASSERT_EQ(together.collections.by.size(), 2u);
+  EXPECT_EQ(together.collections.by[0].name, "t0");
+  EXPECT_NEAR(together.collections.by[0].seconds, 0.2, 1e-9);
+  EXPECT_EQ(parallel_of(threads, true, "gc.collect", 2).collections.count, 0u);
+  EXPECT_EQ(parallel_of(threads, true, "f").collections.count, 0u);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include "core/engines/engine_regions.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/python_text.hpp"
+#include "python/observe/engines/dask_tasks.hpp"
+#include "python/observe/engines/engine_arguments.hpp"
 #include "python/observe/engines/loader_tasks.hpp"
 #include "python/observe/engines/spark_tasks.hpp"
 #include "python/observe/engines/task_region.hpp"
@@ -19,43 +21,9 @@
 namespace timeloom::python {
 namespace {
 
-// Borrowed; null: the frame has no such argument.
-PyObject* argument_named(InterpreterFrame* frame, const char* name) noexcept {
-  const PyCodeObject* const code = code_of(frame);
-  for (int i = 0; i < code->co_argcount + code->co_kwonlyargcount; ++i) {
-    if (is_text(PyTuple_GET_ITEM(code->co_localsplusnames, i), name)) return argument_of(frame, i);
-  }
-  return nullptr;
-}
-
-std::string text_of_key(PyObject* key) {
-  const Ref text(PyObject_Str(key));
-  if (!text) PyErr_Clear();
-  return text ? utf8_text(text.get()) : std::string();
-}
-
-// The engine's own rule. Empty: it has none, or it fails for this key.
-std::string prefix_of_key(PyObject* key) {
-  PyObject* const utilities = PyDict_GetItemString(PyImport_GetModuleDict(), "dask.utils");
-  if (utilities == nullptr) return {};
-  const Ref prefix(PyObject_CallMethod(utilities, "key_split", "(O)", key));
-  if (!prefix) PyErr_Clear();
-  return prefix && PyUnicode_Check(prefix.get()) ? utf8_text(prefix.get()) : std::string();
-}
-
 struct NamedTask {
   std::string prefix, key;
 };
-
-// _run_task(task, data, execution_state, key, ...)
-NamedTask dask_task(InterpreterFrame* frame) {
-  PyObject* const argument = argument_named(frame, "key");
-  if (argument == nullptr) return {};
-  const Ref key = Ref::borrow(argument);
-  NamedTask task{prefix_of_key(key.get()), text_of_key(key.get())};
-  if (task.prefix.empty()) task.prefix = task.key;
-  return task;
-}
 
 // trace_task_ret(name, uuid, ...)
 NamedTask celery_task(InterpreterFrame* frame) {
@@ -84,9 +52,6 @@ void enter_task_of(const char* engine, NameTask name, InterpreterFrame* frame,
   return;  // out of memory: the task is not named
 }
 
-void on_dask_task(InterpreterFrame* frame, bool recorded) noexcept {
-  enter_task_of(kDaskGroup, dask_task, frame, recorded);
-}
 void on_celery_task(InterpreterFrame* frame, bool recorded) noexcept {
   enter_task_of(kCeleryGroup, celery_task, frame, recorded);
 }
@@ -189,9 +154,7 @@ void on_joblib_batch(InterpreterFrame* frame, bool) noexcept {
 }  // namespace
 
 void watch_engines() {
-  watch_function("distributed.worker._run_task", on_dask_task);
-  watch_function("distributed.worker.apply_function", on_dask_task);  // versions before 2024.12
-  watch_function("distributed.worker._run_actor", on_dask_task);
+  watch_dask();
   watch_function("celery.app.trace.trace_task_ret", on_celery_task);
   watch_function("celery.app.trace.fast_trace_task", on_celery_task);
   watch_function("concurrent.futures.thread._WorkItem.__init__", on_submission);

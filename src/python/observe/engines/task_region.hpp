@@ -25,7 +25,9 @@ void enter_in_call(InterpreterFrame* frame, bool recorded, EventWord word);
 void put_task_key(const std::string& key);
 // The same for the time that it has spent in the queue.
 void put_task_queued(std::uint64_t nanoseconds);
-// The same for a number of a task of Spark: kStageParameter and the like.
+// The same for the key of a task whose value this one takes.
+void put_task_need(const std::string& key);
+// The same for a number of a task: kStageParameter and the like.
 void put_task_number(const char* parameter, std::uint64_t number);
 
 // Adds task_call(engine, prefix, key, function, queued) to the module: it returns a callable that

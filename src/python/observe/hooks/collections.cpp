@@ -1,5 +1,6 @@
 #include "python/observe/hooks/collections.hpp"
 
+#include <atomic>
 #include <exception>
 #include <span>
 
@@ -29,16 +30,7 @@ struct CollectionIds {
   MetricId collected;
 };
 CollectionIds g_ids;
-
-// The region of the function gc.collect(), which C functions are recorded as.
-Region collection_region() {
-  Region region;
-  region.name = region.canonical_name = "gc.collect";
-  region.group = "gc";
-  region.paradigm = Paradigm::kCompiler;
-  region.role = RegionRole::kFunction;
-  return region;
-}
+std::atomic<bool> g_recorded = false;  // read by sub-interpreters
 
 const CollectionIds& collection_ids() {
   const std::uint32_t measurement = record::measurement_number();
@@ -179,14 +171,34 @@ bool make_callbacks() noexcept {
 
 }  // namespace
 
+// The region of the function gc.collect(), which C functions are recorded as.
+Region collection_region() {
+  Region region;
+  region.name = region.canonical_name = "gc.collect";
+  region.group = "gc";
+  region.paradigm = Paradigm::kCompiler;
+  region.role = RegionRole::kFunction;
+  return region;
+}
+
+bool collections_recorded() noexcept { return g_recorded; }
+
+static bool rules_admit_collections() noexcept try {
+  return !excludes_c_function(collection_region(), "collect");
+} catch (const std::exception&) {
+  return false;  // no memory
+}
+
 void watch_collections() noexcept {
   const ErrorGuard guard;
   const Unobserved nothing_of_this;
   if (make_callbacks()) keep_ends();
+  g_recorded = rules_admit_collections();
   PyErr_Clear();
 }
 
 void unwatch_collections() noexcept {
+  g_recorded = false;
   if (g_gc_callbacks == nullptr) return;
   const ErrorGuard guard;
   take_out(g_first);

@@ -10,10 +10,17 @@
 // All functions need the GIL or, on builds without one, an attached thread state. Nothing throws.
 #pragma once
 
+#include "core/definitions.hpp"
+
 namespace timeloom::python {
 
 // No effect if collections are watched already, or not any more.
 void watch_collections() noexcept;
 void unwatch_collections() noexcept;
+
+// For sub-interpreters, which watch their own collections; any thread. Whether the measurement
+// records collections, and their region.
+bool collections_recorded() noexcept;
+Region collection_region();  // throws std::bad_alloc
 
 }  // namespace timeloom::python

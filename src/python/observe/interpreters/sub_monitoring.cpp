@@ -7,6 +7,7 @@
 #include "python/interpreter/print_line.hpp"
 #include "python/observe/hooks/event_code.hpp"
 #include "python/observe/hooks/monitoring_tool.hpp"
+#include "python/observe/interpreters/sub_collections.hpp"
 #include "python/observe/interpreters/sub_interpreters.hpp"
 #include "python/observe/interpreters/sub_regions.hpp"
 #include "python/observe/regions/code_regions.hpp"
@@ -24,6 +25,7 @@ void leave_tool(SubInterpreter& sub) noexcept {
   if (!sub.joined) return;
   const ErrorGuard guard;
   sub.joined = false;
+  unwatch_collections_in_sub_interpreter();
   PyObject* const api = monitoring_of_sub();
   if (api == nullptr || !has_own_tool(api, sub.tool)) return;
   const Ref cleared(PyObject_CallMethod(api, "set_events", "ii", sub.tool, 0));
@@ -120,7 +122,10 @@ bool join(SubInterpreter& sub, PyObject* module) {
   sub.tool = sub.disable == nullptr ? -1 : take_free_tool(api);
   if (sub.tool < 0) return false;
   sub.joined = true;
-  if (register_events(api, sub.tool, module)) return true;
+  if (register_events(api, sub.tool, module)) {
+    watch_collections_in_sub_interpreter(module);
+    return true;
+  }
   leave_tool(sub);
   return false;
 }

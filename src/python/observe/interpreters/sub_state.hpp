@@ -28,6 +28,7 @@ struct SubInterpreter {
   Py_ssize_t index;               // where code objects keep what these rules decide
   std::bitset<kIndices> indices;  // that the interpreter has given us
   std::uint64_t region;           // of the interpreter: as a code object keeps its own
+  std::uint64_t collection;       // the region of its collections of garbage: the same
   SubRegions* regions;            // nullptr: none yet
 };
 

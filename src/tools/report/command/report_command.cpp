@@ -9,6 +9,7 @@
 #include "tools/report/answer_text.hpp"
 #include "tools/report/command/chosen_part.hpp"
 #include "tools/report/command/special_tables.hpp"
+#include "tools/report/engines/report_tasks.hpp"
 #include "tools/report/native/native_view.hpp"
 #include "tools/report/native/report_native.hpp"
 #include "tools/report/report_compensation.hpp"
@@ -118,12 +119,12 @@ int run_report(ReportOptions options) {
     print_line(wrong + "; see 'timeloom report --help' [TL401]");
     return kWrongUsage;
   }
-  if (of_a_part(options) && (options.slowest || options.parallel || options.io || options.gpu ||
-                             options.memory || options.locks || !options.metric.empty())) {
+  if (of_a_part(options) &&
+      (options.slowest || options.parallel || options.graph || options.io || options.gpu ||
+       options.memory || options.locks || !options.metric.empty())) {
     print_line(
-        "--from and --to do not go with --slowest, --threads, --io, --gpu, --memory, --locks and "
-        "--metric; see "
-        "'timeloom report --help' [TL401]");
+        "--from and --to do not go with --slowest, --threads, --tasks, --io, --gpu, --memory, "
+        "--locks and --metric; see 'timeloom report --help' [TL401]");
     return kWrongUsage;
   }
   if (!options.csv && (!options.output.empty() || options.force)) {
@@ -135,6 +136,10 @@ int run_report(ReportOptions options) {
   if (options.parallel) {
     const auto chosen = [&](const Definitions& all) { return selected_locations(options, all); };
     return print_threads(run, chosen, options.json, options.colour), kDone;
+  }
+  if (options.graph) {
+    const auto chosen = [&](const Definitions& all) { return selected_locations(options, all); };
+    return print_graph(run, chosen, options.json, options.colour), kDone;
   }
   if (options.mpi) return print_mpi(options, run);
   if (options.io) return print_io(options, run);

@@ -48,20 +48,34 @@ void write_rows(const Parallel& parallel, const Terminal& terminal, Output& outp
   }
 }
 
+// "MainThread 60%, worker-1 40%": parts of a time.
+std::string names_text(const std::vector<HeldBack::By>& by, double all) {
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kNames, by.size()); ++i) {
+    const double share = by[i].seconds / all;
+    if (share < 0.01) break;
+    names +=
+        (names.empty() ? "" : ", ") + printable(by[i].name) + formatted(" {:.0f}%", 100 * share);
+  }
+  return names;
+}
+
 std::string held_text(const HeldBack& held, const Terminal& terminal) {
   const char* const thing = held.cause == WaitingCause::kGil    ? "the GIL"
                             : held.cause == WaitingCause::kLock ? "locks"
                                                                 : "a free processor";
   std::string text =
       formatted("held back: {} of waiting for {}", duration(held.waiting, terminal, " "), thing);
-  std::string names;
-  for (std::size_t i = 0; i < std::min(kNames, held.by.size()); ++i) {
-    const double share = held.by[i].seconds / held.waiting;
-    if (share < 0.01) break;
-    names += (names.empty() ? "" : ", ") + printable(held.by[i].name) +
-             formatted(" {:.0f}%", 100 * share);
-  }
+  const std::string names = names_text(held.by, held.waiting);
   return names.empty() ? text : text + ", while these worked: " + names;
+}
+
+std::string collections_text(const Collections& all, const Terminal& terminal) {
+  const std::string names = names_text(all.by, all.seconds);
+  return formatted("held back: {} took {} (longest {}){}; no other thread ran Python meanwhile",
+                   plural(all.count, "collection") + " of garbage",
+                   duration(all.seconds, terminal, " "), duration(all.longest, terminal, " "),
+                   names.empty() ? "" : ", in " + names);
 }
 
 }  // namespace
@@ -75,8 +89,10 @@ void write_threads(const Parallel& parallel, const std::vector<std::string>& los
       duration(parallel.seconds, terminal, " ")));
   write_shares(parallel, terminal, output);
   write_rows(parallel, terminal, output);
-  if (!parallel.held.empty()) output.write("\n");
+  const bool collects = parallel.collections.seconds > 0;
+  if (!parallel.held.empty() || collects) output.write("\n");
   for (const HeldBack& held : parallel.held) output.write(held_text(held, terminal) + "\n");
+  if (collects) output.write(collections_text(parallel.collections, terminal) + "\n");
   if (!parallel.has_causes && parallel.threads.size() > 1) {
     output.write("\n" +
                  terminal.paint("timeloom run --causes records for what threads wait", Ink::kDim) +
@@ -111,6 +127,14 @@ void write_threads_json(const Parallel& parallel, const std::vector<std::string>
     all["held_back"].push_back({{"cause", kCauseWords[static_cast<std::size_t>(held.cause)]},
                                 {"waiting_s", held.waiting},
                                 {"by", std::move(by)}});
+  }
+  const Collections& collections = parallel.collections;
+  all["collections"] = {{"count", collections.count},
+                        {"total_s", collections.seconds},
+                        {"longest_s", collections.longest},
+                        {"by", ordered_json::array()}};
+  for (const HeldBack::By& one : collections.by) {
+    all["collections"]["by"].push_back({{"thread", one.name}, {"seconds", one.seconds}});
   }
   output.write(json_text(all, 2) + "\n");
 }

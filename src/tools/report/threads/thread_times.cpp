@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/run_properties.hpp"
@@ -32,9 +33,11 @@ class ThreadTimes::OneLocation final : public LocationSink {
         case EventKind::kEnter:
           gap(event);
           open_.push_back(event.ref);
+          if (collects(event)) collecting_ = last_;
           break;
         case EventKind::kLeave:
           gap(event);
+          if (collects(event)) collected();
           if (!open_.empty()) open_.pop_back();
           break;
         case EventKind::kRecordingOff:
@@ -74,6 +77,17 @@ class ThreadTimes::OneLocation final : public LocationSink {
     if (known.use != Use::kNothing) divide(known, from, std::min(now, all_.length_), waited);
   }
 
+  bool collects(const Event& event) const {
+    return event.ref < all_.known_.size() && all_.known_[event.ref].collects;
+  }
+
+  void collected() {
+    const double time = static_cast<double>(last_ - collecting_) * nanoseconds_ * 1e-9;
+    ++thread_.collections.count;
+    thread_.collections.seconds += time;
+    thread_.collections.longest = std::max(thread_.collections.longest, time);
+  }
+
   void divide(const Known& known, std::uint64_t from, std::uint64_t to,
               const std::array<double, kWaitingCauses>& waited) {
     if (from >= to) return;
@@ -107,6 +121,7 @@ class ThreadTimes::OneLocation final : public LocationSink {
   std::vector<std::uint32_t> open_;
   std::array<double, kWaitingCauses> waited_{};  // nanoseconds since the last event
   std::uint64_t last_ = 0;                       // ticks since the start of the run
+  std::uint64_t collecting_ = 0;                 // the start of the last collection
   bool off_ = false;
 };
 
@@ -122,6 +137,7 @@ void ThreadTimes::begin(const Definitions& definitions) {
                     ? Use::kNothing
                 : is_waiting(region, measured_) ? Use::kWaiting
                                                 : Use::kWork;
+    known.collects = region.group == "gc" && region.name == "gc.collect";
     for (std::uint32_t i = 0; i < kWaitingCauses; ++i) {
       known.causes[i] = cause_in(region, WaitingCause{i});
     }
@@ -178,6 +194,24 @@ HeldBack ThreadTimes::held_back(std::size_t cause) const {
   return held;
 }
 
+Collections ThreadTimes::collections() const {
+  std::map<std::uint32_t, std::size_t> threads;  // of each process
+  for (const Thread& thread : threads_) ++threads[thread.process];
+  Collections all;
+  std::map<std::string, double> by;
+  for (const Thread& thread : threads_) {
+    const Collections& own = thread.collections;
+    if (own.count == 0 || threads[thread.process] < 2) continue;
+    all.count += own.count;
+    all.seconds += own.seconds;
+    all.longest = std::max(all.longest, own.longest);
+    by[thread.row.name] += own.seconds;
+  }
+  for (const auto& [name, time] : by) all.by.push_back({name, time});
+  std::ranges::stable_sort(all.by, std::greater(), &HeldBack::By::seconds);
+  return all;
+}
+
 Parallel ThreadTimes::parallel() const {
   Parallel result;
   result.seconds = seconds(length_, *definitions_);
@@ -209,6 +243,7 @@ Parallel ThreadTimes::parallel() const {
   for (const ThreadRow& row : result.threads) processor.waiting += row.causes[processor.cause];
   if (processor.waiting > 0) result.held.push_back(std::move(processor));
   std::ranges::stable_sort(result.held, std::greater(), &HeldBack::waiting);
+  result.collections = collections();
   return result;
 }
 

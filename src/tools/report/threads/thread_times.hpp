@@ -41,6 +41,15 @@ struct HeldBack {
   std::vector<By> by;  // the most first; none for a processor
 };
 
+// Collections of garbage: meanwhile no other thread of the process runs Python code, with the GIL
+// or, in builds without one, since the collector stops them all.
+struct Collections {
+  std::uint64_t count = 0;
+  double seconds = 0;  // of all of them
+  double longest = 0;
+  std::vector<HeldBack::By> by;  // the threads in which they were, the most first
+};
+
 struct Parallel {
   double seconds = 0;  // of the run
   double average = 0;  // threads that worked at once
@@ -49,6 +58,7 @@ struct Parallel {
   std::vector<double> shares;
   std::vector<ThreadRow> threads;  // with the most work first
   std::vector<HeldBack> held;      // the longest first
+  Collections collections;         // of processes with several of these threads
   bool measured = false;           // else waiting is told by names
   bool has_causes = false;         // they were looked for while the program ran
   bool has_tasks = false;          // some rows are tasks: their work is in no thread
@@ -74,16 +84,19 @@ class ThreadTimes final : public RunSink {
   struct Known {  // of a region
     Use use = Use::kWork;
     std::array<WaitingCause, kWaitingCauses> causes{};  // by the cause that was seen
+    bool collects = false;                              // garbage
   };
   struct Thread {
     ThreadRow row;
     std::uint32_t process = 0;
     std::vector<double> working;                // by few steps
     std::array<std::vector<double>, 2> held{};  // waiting, by few steps; empty: none
+    Collections collections;
   };
   void add_held(const std::vector<const Thread*>& process, std::size_t cause,
                 std::map<std::string, double>& by) const;
   HeldBack held_back(std::size_t cause) const;
+  Collections collections() const;
 
   std::set<LocationId> locations_;
   const Definitions* definitions_ = nullptr;

@@ -1,0 +1,161 @@
+#include "python/observe/engines/dask_tasks.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/engines/engine_regions.hpp"
+#include "python/observe/engines/engine_arguments.hpp"
+#include "python/observe/engines/task_region.hpp"
+#include "python/observe/hooks/unobserved.hpp"
+#include "python/observe/regions/watched.hpp"
+#include "record/measurement.hpp"
+
+namespace timeloom::python {
+namespace {
+
+constexpr std::size_t kMostArrivals = 1 << 20;  // tasks that are at a worker and wait
+constexpr Py_ssize_t kMostNeeds = 10'000;       // of a task
+
+// When a task came to this worker, and when its values were there: 0, not known.
+struct Arrival {
+  std::uint64_t came = 0;
+  std::uint64_t ready = 0;
+};
+
+// Of tasks that have not started. The event loop writes it, the threads of the worker take from it.
+class Arrivals {
+ public:
+  void came(std::string key) {
+    const std::scoped_lock lock(mutex_);
+    if (waiting_.size() < kMostArrivals) waiting_[std::move(key)] = {record::monotonic_ns(), 0};
+  }
+  void ready(const std::string& key) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = waiting_.find(key);
+    if (found != waiting_.end()) found->second.ready = record::monotonic_ns();
+  }
+  std::optional<Arrival> take(const std::string& key) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = waiting_.find(key);
+    if (found == waiting_.end()) return {};
+    const Arrival arrival = found->second;
+    waiting_.erase(found);
+    return arrival;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, Arrival> waiting_;
+};
+
+Arrivals& arrivals() {
+  static auto* const kArrivals = new Arrivals;  // threads of the worker may outlive all else
+  return *kArrivals;
+}
+
+// The engine's own rule. Empty: it has none, or it fails for this key.
+std::string prefix_of_key(PyObject* key) {
+  PyObject* const utilities = PyDict_GetItemString(PyImport_GetModuleDict(), "dask.utils");
+  if (utilities == nullptr) return {};
+  const Ref prefix(PyObject_CallMethod(utilities, "key_split", "(O)", key));
+  if (!prefix) PyErr_Clear();
+  return prefix && PyUnicode_Check(prefix.get()) ? utf8_text(prefix.get()) : std::string();
+}
+
+// The keys of `data`, which has the values that the task takes.
+std::vector<std::string> needs_of(InterpreterFrame* frame) {
+  std::vector<std::string> needs;
+  PyObject* const data = argument_named(frame, "data");
+  if (data == nullptr || !PyDict_CheckExact(data)) return needs;
+  const Ref keys(PyDict_Keys(data));
+  if (!keys) PyErr_Clear();
+  const Py_ssize_t count = keys ? std::min(PyList_GET_SIZE(keys.get()), kMostNeeds) : 0;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    needs.push_back(text_of_key(PyList_GET_ITEM(keys.get(), i)));
+  }
+  return needs;
+}
+
+struct DaskTask {
+  std::string prefix, key;
+  std::vector<std::string> needs;
+};
+
+// _run_task(task, data, execution_state, key, ...)
+DaskTask task_of(InterpreterFrame* frame) {
+  const Unobserved nothing_of_this;
+  const ErrorGuard guard;
+  PyObject* const argument = argument_named(frame, "key");
+  if (argument == nullptr) return {};
+  const Ref key = Ref::borrow(argument);
+  DaskTask task{prefix_of_key(key.get()), text_of_key(key.get()), needs_of(frame)};
+  if (task.prefix.empty()) task.prefix = task.key;
+  return task;
+}
+
+void put_times(const Arrival& arrival) {
+  const std::uint64_t now = record::monotonic_ns();
+  put_task_queued(now - std::min(now, arrival.came));
+  if (arrival.ready > arrival.came) {
+    put_task_number(kFetchedParameter, arrival.ready - arrival.came);
+  }
+}
+
+void on_task(InterpreterFrame* frame, bool recorded) noexcept try {
+  if (!record::recording()) return;
+  const DaskTask task = task_of(frame);
+  if (task.prefix.empty()) return;
+  const std::optional<Arrival> arrival = arrivals().take(task.key);
+  enter_in_call(frame, recorded, task_word(kDaskGroup, task.prefix));
+  if (arrival) put_times(*arrival);
+  put_task_key(task.key);
+  for (const std::string& need : task.needs) put_task_need(need);
+} catch (const std::exception&) {
+  return;  // out of memory: the task is not named
+}
+
+// The key of an object that is the argument of a method; empty: it has none.
+std::string key_in(InterpreterFrame* frame) {
+  PyObject* const object = argument_of(frame, 1);
+  if (object == nullptr) return {};
+  const Unobserved nothing_of_this;
+  const ErrorGuard guard;
+  const Ref key(PyObject_GetAttrString(object, "key"));
+  if (!key) PyErr_Clear();
+  return key ? text_of_key(key.get()) : std::string();
+}
+
+// WorkerState._handle_compute_task(self, event)
+void on_arrival(InterpreterFrame* frame, bool) noexcept try {
+  if (!record::recording()) return;
+  if (std::string key = key_in(frame); !key.empty()) arrivals().came(std::move(key));
+} catch (const std::exception&) {
+  return;  // its time in the queue is not known
+}
+
+// WorkerState._transition_waiting_ready(self, task, *, stimulus_id)
+void on_ready(InterpreterFrame* frame, bool) noexcept try {
+  if (!record::recording()) return;
+  arrivals().ready(key_in(frame));
+} catch (const std::exception&) {
+  return;
+}
+
+}  // namespace
+
+void watch_dask() {
+  watch_function("distributed.worker._run_task", on_task);
+  watch_function("distributed.worker.apply_function", on_task);  // versions before 2024.12
+  watch_function("distributed.worker._run_actor", on_task);
+  const std::string state = "distributed.worker_state_machine.WorkerState.";
+  watch_function(state + "_handle_compute_task", on_arrival);
+  watch_function(state + "_transition_waiting_ready", on_ready);
+}
+
+}  // namespace timeloom::python

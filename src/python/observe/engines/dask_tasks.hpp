@@ -1,0 +1,10 @@
+// Tasks of Dask in its workers: a region for each run of one, with its key, the keys of the tasks
+// whose values it takes, and the time that it has spent at the worker before.
+#pragma once
+
+namespace timeloom::python {
+
+// As watch_engines(), which calls it.
+void watch_dask();
+
+}  // namespace timeloom::python

@@ -1,0 +1,267 @@
+#include "tools/report/engines/report_tasks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "core/error.hpp"
+#include "tools/report/answer_text.hpp"
+#include "tools/report/engines/task_scan.hpp"
+#include "tools/report/report_text.hpp"
+#include "tools/run/json_text.hpp"
+#include "tools/run/run_facts.hpp"
+#include "tools/text/formatted.hpp"
+#include "tools/text/human_text.hpp"
+#include "weave/run.hpp"
+#include "weave/trace/trace_files.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr std::size_t kSteps = 8;  // of the path, that are printed
+
+using Reason = std::pair<const char*, double Gap::*>;
+constexpr Reason kReasons[] = {{"no task", &Gap::no_task}, {"scheduler", &Gap::scheduler},
+                               {"data", &Gap::data},       {"spilling", &Gap::spilling},
+                               {"worker", &Gap::worker},   {"unknown", &Gap::unknown}};
+
+struct Text {
+  const Terminal& terminal;
+  Output& output;
+
+  std::string time(double seconds, std::size_t width = 7) const {
+    return pad_left(duration(seconds, terminal), width);
+  }
+  void title(const std::string& text) const {
+    output.write(terminal.paint(text, Ink::kDim) + "\n");
+  }
+  void row(const std::string& numbers, const std::string& name) const {
+    AnswerLine line;
+    line.numbers = numbers;
+    line.name = printable(name);
+    output.write(drawn(line, terminal));
+  }
+};
+
+// Whether any of the rows has waited for it: other columns are not printed.
+std::vector<Reason> reasons_of(const std::vector<WorkerRow>& workers) {
+  std::vector<Reason> reasons;
+  for (const Reason& reason : kReasons) {
+    const auto has = [&](const WorkerRow& row) { return row.idle.*reason.second > 0; };
+    if (std::ranges::any_of(workers, has)) reasons.push_back(reason);
+  }
+  return reasons;
+}
+
+void write_head(const TaskGraph& graph, const std::vector<WorkerRow>& workers,
+                const std::string& engines, const Text& text) {
+  double in_tasks = 0, idle = 0;
+  for (const WorkerRow& row : workers) {
+    in_tasks += row.in_tasks;
+    idle += row.idle.sum();
+  }
+  const double all = in_tasks + idle;
+  text.output.write(formatted("{} on {} ({}) in {}; tasks are {} of the workers' time\n",
+                              plural(graph.tasks().size(), "task"),
+                              plural(workers.size(), "worker"), engines,
+                              duration(graph.end() - graph.start(), text.terminal, " "),
+                              percent(all > 0 ? in_tasks / all : 0)));
+}
+
+void write_path(const TaskGraph& graph, const Text& text) {
+  const std::vector<PathRow> rows = graph.path_rows();
+  double in_tasks = 0, before = 0;
+  std::size_t tasks = 0;
+  for (const PathRow& row : rows) {
+    in_tasks += row.seconds;
+    before += row.before;
+    tasks += row.tasks;
+  }
+  const double length = std::max(graph.end() - graph.start(), 1e-12);
+  text.output.write(formatted("\ncritical path: {} in {}, {} between them\n",
+                              duration(in_tasks, text.terminal, " "), plural(tasks, "task"),
+                              duration(before, text.terminal, " ")));
+  text.title(" share    time   tasks  before  if twice as fast  task");
+  for (const PathRow& row : rows) {
+    const std::string gain = formatted("{} less {}", duration(row.gained, text.terminal),
+                                       pad_left("(" + percent(row.gained / length) + ")", 7));
+    text.row(formatted("{} {} {} {} {}", pad_left(percent(row.seconds / length), 6),
+                       text.time(row.seconds), pad_left(count(row.tasks), 7), text.time(row.before),
+                       pad_left(gain, 18)),
+             row.name);
+  }
+}
+
+const char* word_of(After after) {
+  switch (after) {
+    case After::kValue: return "took its value";
+    case After::kThread: return "same thread";
+    case After::kAllOthers: return "after all others";
+    default: return "first";
+  }
+}
+
+// The largest part of a gap; empty: there is none.
+const char* reason_of(const Gap& gap) {
+  const auto part = [&](const Reason& reason) { return gap.*reason.second; };
+  const auto most = std::ranges::max_element(kReasons, {}, part);
+  return part(*most) > 0 ? most->first : "";
+}
+
+// A key that is the name and a long hash is told from others by the start of the hash.
+std::string short_key(const TaskRun& task) {
+  constexpr std::size_t kEnough = 9;  // of the hash, with the hyphen
+  if (task.key.empty()) return task.name;
+  const bool hashed = task.key.starts_with(task.name + "-") &&
+                      task.key.find_first_of(" ('\"") == std::string::npos &&
+                      task.key.size() > task.name.size() + 2 * kEnough;
+  return hashed ? task.key.substr(0, task.name.size() + kEnough) + "..." : task.key;
+}
+
+void write_steps(const TaskGraph& graph, const Text& text) {
+  const std::vector<std::size_t> path = graph.path();
+  const std::size_t left_out = path.size() - std::min(path.size(), kSteps);
+  text.title("\n before for          time  because           last tasks of the path");
+  if (left_out > 0) text.row(pad_left("...", 7), plural(left_out, "task") + " before");
+  for (std::size_t i = left_out; i < path.size(); ++i) {
+    const TaskRun& task = graph.tasks()[path[i]];
+    const Gap gap = graph.gap_of(path[i]);
+    text.row(formatted("{} {} {}  {}", text.time(gap.sum()), pad_right(reason_of(gap), 9),
+                       text.time(task.end - task.start),
+                       pad_right(word_of(graph.link_of(path[i]).after), 16)),
+             short_key(task));
+  }
+}
+
+void write_queues(const TaskGraph& graph, const Text& text) {
+  const std::vector<QueueRow> rows = graph.queues();
+  if (rows.empty()) return;
+  text.title("\n queued    mean longest  for data  task");
+  for (const QueueRow& row : rows) {
+    const auto tasks = static_cast<double>(row.tasks);
+    text.row(formatted("{} {} {} {}", text.time(row.queued), text.time(row.queued / tasks),
+                       text.time(row.longest), text.time(row.fetched, 9)),
+             row.name);
+  }
+}
+
+void write_workers(const std::vector<WorkerRow>& workers, const Text& text) {
+  const std::vector<Reason> reasons = reasons_of(workers);
+  std::string title = "\nin tasks    idle";
+  for (const auto& [word, part] : reasons) title += pad_left(word, 10);
+  text.title(title + "  worker");
+  for (const WorkerRow& row : workers) {
+    std::string numbers = text.time(row.in_tasks, 8) + " " + text.time(row.idle.sum());
+    for (const auto& [word, part] : reasons) numbers += text.time(row.idle.*part, 10);
+    text.row(numbers, row.name);
+  }
+}
+
+nlohmann::ordered_json json_of(const Gap& gap) {
+  return {{"no_task_s", gap.no_task},   {"scheduler_s", gap.scheduler}, {"data_s", gap.data},
+          {"spilling_s", gap.spilling}, {"worker_s", gap.worker},       {"unknown_s", gap.unknown}};
+}
+
+nlohmann::ordered_json path_json(const TaskGraph& graph) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const std::size_t i : graph.path()) {
+    const TaskRun& task = graph.tasks()[i];
+    all.push_back({{"key", task.key},
+                   {"name", task.name},
+                   {"worker", task.worker},
+                   {"start_s", task.start},
+                   {"end_s", task.end},
+                   {"because", word_of(graph.link_of(i).after)},
+                   {"before_s", json_of(graph.gap_of(i))}});
+  }
+  return all;
+}
+
+nlohmann::ordered_json rows_json(const TaskGraph& graph) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const PathRow& row : graph.path_rows()) {
+    all.push_back({{"name", row.name},
+                   {"tasks", row.tasks},
+                   {"total_s", row.seconds},
+                   {"before_s", row.before},
+                   {"gained_if_halved_s", row.gained}});
+  }
+  return all;
+}
+
+}  // namespace
+
+void write_graph(const TaskGraph& graph, const std::string& engines,
+                 const std::vector<std::string>& losses, const Terminal& terminal, Output& output) {
+  const Text text{terminal, output};
+  const std::vector<WorkerRow> workers = graph.workers();
+  write_losses(losses, terminal, output);
+  write_head(graph, workers, engines, text);
+  write_path(graph, text);
+  write_steps(graph, text);
+  write_queues(graph, text);
+  write_workers(workers, text);
+  if (!graph.has_needs()) {
+    text.title(
+        "\nno task is known to take another's value: the path has the tasks of a thread one after "
+        "the other");
+  }
+}
+
+void write_graph_json(const TaskGraph& graph, const std::vector<std::string>& losses,
+                      Output& output) {
+  nlohmann::ordered_json all = {{"format", "timeloom-report-task-graph"}, {"version", 1}};
+  all["losses"] = losses;
+  all["tasks"] = graph.tasks().size();
+  all["start_s"] = graph.start();
+  all["end_s"] = graph.end();
+  all["has_needs"] = graph.has_needs();
+  all["path"] = path_json(graph);
+  all["path_rows"] = rows_json(graph);
+  all["queues"] = nlohmann::ordered_json::array();
+  for (const QueueRow& row : graph.queues()) {
+    all["queues"].push_back({{"name", row.name},
+                             {"tasks", row.tasks},
+                             {"queued_s", row.queued},
+                             {"longest_s", row.longest},
+                             {"fetched_s", row.fetched}});
+  }
+  all["workers"] = nlohmann::ordered_json::array();
+  for (const WorkerRow& row : graph.workers()) {
+    all["workers"].push_back({{"name", row.name},
+                              {"threads", row.threads},
+                              {"tasks", row.tasks},
+                              {"in_tasks_s", row.in_tasks},
+                              {"idle_s", json_of(row.idle)}});
+  }
+  output.write(json_text(all, 2) + "\n");
+}
+
+void print_graph(const std::filesystem::path& run,
+                 const std::function<std::set<LocationId>(const Definitions&)>& chosen, bool json,
+                 ColourMode colour) {
+  if (!weave::has_trace(run)) {
+    throw Error(run.string() +
+                " has a profile and no trace, so the times of its tasks are not known; timeloom "
+                "run without --profile makes a trace, report --by task prints the sums [TL476]");
+  }
+  const std::unique_ptr<RunSource> source = weave::open_trace(weave::trace_of(run));
+  TaskScan scan(chosen(source->definitions()));
+  const std::array<RunSink*, 1> sinks = {&scan};
+  source->replay(sinks, std::max(1u, std::thread::hardware_concurrency()));
+  const TaskGraph graph = scan.take_graph();
+  if (graph.tasks().empty()) {
+    throw Error(run.string() +
+                " has no tasks of an engine; docs/engines.md lists the engines [TL470]");
+  }
+  const std::vector<std::string> losses = facts_of(source->definitions()).losses;
+  Output output;
+  json ? write_graph_json(graph, losses, output)
+       : write_graph(graph, scan.engines(), losses, Terminal::detect(colour), output);
+  output.flush();
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,32 @@
+// `timeloom report --tasks`: the critical path through the tasks of an engine, the time that tasks
+// spent in queues, and for what the workers waited.
+//
+// Plain functions. Throw Error when the output cannot be written; print_graph() also where the run
+// has no trace or no tasks.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/definitions.hpp"
+#include "tools/report/engines/task_graph.hpp"
+#include "tools/text/output.hpp"
+#include "tools/text/terminal.hpp"
+
+namespace timeloom::tools {
+
+// `engines`: their names, "Dask". `losses`: sentences about the run, as in RunFacts.
+void write_graph(const TaskGraph& graph, const std::string& engines,
+                 const std::vector<std::string>& losses, const Terminal& terminal, Output& output);
+void write_graph_json(const TaskGraph& graph, const std::vector<std::string>& losses,
+                      Output& output);
+
+// To standard output. `chosen`: the threads that count.
+void print_graph(const std::filesystem::path& run,
+                 const std::function<std::set<LocationId>(const Definitions&)>& chosen, bool json,
+                 ColourMode colour);
+
+}  // namespace timeloom::tools

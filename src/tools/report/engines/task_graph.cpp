@@ -1,0 +1,247 @@
+#include "tools/report/engines/task_graph.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace timeloom::tools {
+namespace {
+
+// Of two clocks: a value may seem to be made a little after the task that takes it has started.
+constexpr double kClockError = 1e-3;
+
+// When a task came to its worker, at the latest.
+double came(const TaskRun& task) { return task.start - task.queued.value_or(0); }
+
+// The runs of each key, in the order of their ends.
+std::map<std::string, std::vector<std::size_t>> runs_of_keys(const std::vector<TaskRun>& tasks) {
+  std::map<std::string, std::vector<std::size_t>> runs;
+  for (std::size_t i = 0; i < tasks.size(); ++i) runs[tasks[i].key].push_back(i);
+  const auto end = [&](std::size_t task) { return tasks[task].end; };
+  for (auto& [key, all] : runs) std::ranges::stable_sort(all, {}, end);
+  return runs;
+}
+
+// The last run of a key that had ended at a time.
+std::size_t run_before(const std::vector<std::size_t>& runs, const std::vector<TaskRun>& tasks,
+                       double time) {
+  const auto end = [&](std::size_t task) { return tasks[task].end; };
+  const auto after = std::ranges::upper_bound(runs, time + kClockError, {}, end);
+  return after == runs.begin() ? kNoTask : *(after - 1);
+}
+
+}  // namespace
+
+Gap& Gap::operator+=(const Gap& other) {
+  no_task += other.no_task;
+  scheduler += other.scheduler;
+  data += other.data;
+  spilling += other.spilling;
+  worker += other.worker;
+  unknown += other.unknown;
+  return *this;
+}
+
+TaskGraph::TaskGraph(std::vector<TaskRun> tasks, std::vector<Spilling> spilling)
+    : tasks_(std::move(tasks)), spilling_(std::move(spilling)) {
+  std::ranges::stable_sort(tasks_, {}, &TaskRun::start);
+  std::ranges::stable_sort(spilling_, {}, &Spilling::start);
+  drop_inner_tasks();
+  if (tasks_.empty()) return;
+  start_ = tasks_.front().start;
+  end_ = std::ranges::max(tasks_, {}, &TaskRun::end).end;
+  find_needs();
+  link();
+}
+
+void TaskGraph::drop_inner_tasks() {
+  std::map<std::uint64_t, double> busy;  // until when, by thread
+  std::erase_if(tasks_, [&](const TaskRun& task) {
+    const auto [found, is_new] = busy.try_emplace(task.thread, task.end);
+    if (!is_new && task.start < found->second) return true;
+    found->second = task.end;
+    return false;
+  });
+}
+
+void TaskGraph::find_needs() {
+  const auto runs = runs_of_keys(tasks_);
+  needs_.resize(tasks_.size());
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    for (const std::string& key : tasks_[i].needs) {
+      const auto found = runs.find(key);
+      if (found == runs.end()) continue;
+      const std::size_t made = run_before(found->second, tasks_, tasks_[i].start);
+      if (made < i) needs_[i].push_back(made);
+    }
+    has_needs_ = has_needs_ || !needs_[i].empty();
+  }
+}
+
+void TaskGraph::take(std::size_t task, std::size_t before, After after) {
+  if (before == kNoTask) return;
+  TaskLink& link = links_[task];
+  const bool later = link.task == kNoTask || tasks_[before].end > tasks_[link.task].end;
+  if (later) link = {before, after};
+}
+
+void TaskGraph::link() {
+  links_.resize(tasks_.size());
+  on_thread_.assign(tasks_.size(), kNoTask);
+  all_before_.assign(tasks_.size(), kNoTask);
+  std::map<std::uint64_t, std::size_t> last;  // by thread
+  std::size_t latest = kNoTask, before_pause = kNoTask;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (latest != kNoTask && tasks_[i].start > tasks_[latest].end) before_pause = latest;
+    const auto [found, is_first] = last.try_emplace(tasks_[i].thread, i);
+    if (!is_first) on_thread_[i] = std::exchange(found->second, i);
+    if (before_pause != kNoTask && came(tasks_[i]) >= tasks_[before_pause].end) {
+      all_before_[i] = before_pause;
+    }
+    for (const std::size_t made : needs_[i]) take(i, made, After::kValue);
+    take(i, on_thread_[i], After::kThread);
+    take(i, all_before_[i], After::kAllOthers);
+    if (latest == kNoTask || tasks_[i].end > tasks_[latest].end) latest = i;
+  }
+}
+
+std::vector<std::size_t> TaskGraph::path() const {
+  std::vector<std::size_t> path;
+  if (tasks_.empty()) return path;
+  const auto last = std::ranges::max_element(tasks_, {}, &TaskRun::end);
+  for (auto task = static_cast<std::size_t>(last - tasks_.begin()); task != kNoTask;
+       task = links_[task].task) {
+    path.push_back(task);
+  }
+  std::ranges::reverse(path);
+  return path;
+}
+
+Gap TaskGraph::gap_of(std::size_t task) const {
+  const std::size_t before = links_[task].task;
+  return before == kNoTask ? Gap() : divided(task, tasks_[before].end);
+}
+
+std::vector<PathRow> TaskGraph::path_rows() const {
+  std::map<std::string, PathRow> rows;
+  for (const std::size_t i : path()) {
+    PathRow& row = rows[tasks_[i].name];
+    ++row.tasks;
+    row.seconds += tasks_[i].end - tasks_[i].start;
+    row.before += gap_of(i).sum();
+  }
+  std::vector<PathRow> result;
+  for (auto& [name, row] : rows) {
+    row.name = name;
+    row.gained = std::max(end_ - end_if_halved(name), 0.0);
+    result.push_back(row);
+  }
+  std::ranges::stable_sort(result, std::greater(), &PathRow::seconds);
+  return result;
+}
+
+// Each task starts as long after its last predecessor as it has, on the same thread.
+double TaskGraph::end_if_halved(const std::string& name) const {
+  std::vector<double> ends(tasks_.size());
+  double end = 0;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    const TaskRun& task = tasks_[i];
+    double start = task.start;
+    if (const std::size_t before = links_[i].task; before != kNoTask) {
+      double ready = on_thread_[i] == kNoTask ? 0 : ends[on_thread_[i]];
+      if (all_before_[i] != kNoTask) ready = std::max(ready, ends[all_before_[i]]);
+      for (const std::size_t made : needs_[i]) ready = std::max(ready, ends[made]);
+      start = ready + std::max(task.start - tasks_[before].end, 0.0);
+    }
+    ends[i] = start + (task.end - task.start) * (task.name == name ? 0.5 : 1);
+    end = std::max(end, ends[i]);
+  }
+  return end;
+}
+
+double TaskGraph::spilled(std::uint32_t process, double from, double to) const {
+  double sum = 0;
+  for (const Spilling& one : spilling_) {
+    if (one.start >= to) break;
+    if (one.process == process)
+      sum += std::max(std::min(to, one.end) - std::max(from, one.start), 0.0);
+  }
+  return std::min(sum, to - from);
+}
+
+// The time from `from` until the task starts, in which its thread ran no task.
+Gap TaskGraph::divided(std::size_t index, double from) const {
+  const TaskRun& task = tasks_[index];
+  Gap gap;
+  double at = std::min(from, task.start);
+  const auto until = [&](double time) {
+    const double next = std::clamp(time, at, task.start);
+    return next - std::exchange(at, next);
+  };
+  double made = 0;
+  for (const std::size_t need : needs_[index]) made = std::max(made, tasks_[need].end);
+  gap.no_task = until(made);
+  if (!task.queued) {
+    gap.unknown = until(task.start);
+    return gap;
+  }
+  const double fetched = came(task) + task.fetched.value_or(0);
+  // Nobody knows when the program has asked for a task that takes no value.
+  (needs_[index].empty() ? gap.no_task : gap.scheduler) += until(came(task));
+  const double fetching = at;
+  gap.spilling = spilled(task.process, fetching, task.start);
+  gap.data = until(fetched);
+  gap.worker = until(task.start);
+  const double from_worker = std::min(gap.spilling, gap.worker);
+  gap.worker -= from_worker;
+  gap.data = std::max(gap.data - (gap.spilling - from_worker), 0.0);
+  return gap;
+}
+
+std::vector<WorkerRow> TaskGraph::workers() const {
+  std::map<std::string, WorkerRow> rows;
+  std::map<std::string, std::set<std::uint64_t>> threads;
+  std::map<std::uint64_t, std::pair<std::string, double>> busy;  // by thread: the last end
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    const TaskRun& task = tasks_[i];
+    WorkerRow& row = rows[task.worker];
+    ++row.tasks;
+    row.in_tasks += task.end - task.start;
+    threads[task.worker].insert(task.thread);
+    const auto found = busy.try_emplace(task.thread, task.worker, start_).first;
+    row.idle += divided(i, found->second.second);
+    found->second = {task.worker, task.end};
+  }
+  for (const auto& [thread, last] : busy) rows[last.first].idle.no_task += end_ - last.second;
+  std::vector<WorkerRow> result;
+  for (auto& [name, row] : rows) {
+    row.name = name;
+    row.threads = threads[name].size();
+    result.push_back(row);
+  }
+  std::ranges::stable_sort(result, std::greater(), &WorkerRow::in_tasks);
+  return result;
+}
+
+std::vector<QueueRow> TaskGraph::queues() const {
+  std::map<std::string, QueueRow> rows;
+  for (const TaskRun& task : tasks_) {
+    if (!task.queued) continue;
+    QueueRow& row = rows[task.name];
+    ++row.tasks;
+    row.queued += *task.queued;
+    row.longest = std::max(row.longest, *task.queued);
+    row.fetched += std::min(task.fetched.value_or(0), *task.queued);
+  }
+  std::vector<QueueRow> result;
+  for (auto& [name, row] : rows) {
+    row.name = name;
+    result.push_back(row);
+  }
+  std::ranges::stable_sort(result, std::greater(), &QueueRow::queued);
+  return result;
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,125 @@
+// The graph of the tasks of engines: which tasks held the run up, what a faster task would gain,
+// and for what workers waited.
+//
+// A task comes after the tasks whose values it takes, after the task before it on its thread, and
+// after a time at which no task ran, if there was one before it came to its worker: the program
+// waited for all of them then.
+// The last of these to end is its predecessor; from it to the start of the task is its gap.
+//
+// Plain values and functions; times in seconds since the start of the run. They throw nothing but
+// std::bad_alloc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace timeloom::tools {
+
+struct TaskRun {
+  std::string key;
+  std::string name;    // the prefix
+  std::string worker;  // that ran it
+  std::uint64_t thread = 0;
+  std::uint32_t process = 0;
+  double start = 0, end = 0;
+  std::optional<double> queued;    // at the worker, before the start
+  std::optional<double> fetched;   // the first part of it: until its values were there
+  std::vector<std::string> needs;  // the keys of the tasks whose values it takes
+};
+
+// A time in which values went to a disk or came back, in a process.
+struct Spilling {
+  std::uint32_t process = 0;
+  double start = 0, end = 0;
+};
+
+inline constexpr std::size_t kNoTask = SIZE_MAX;
+
+enum class After : std::uint8_t { kNothing, kValue, kThread, kAllOthers };
+
+// The time between the predecessor and the start, by what it went for.
+struct Gap {
+  double no_task = 0;    // a value that the task takes was not made yet, or nobody asked for it
+  double scheduler = 0;  // the task could have run, and had not come to the worker
+  double data = 0;       // the worker fetched its values
+  double spilling = 0;   // values went to a disk or came back
+  double worker = 0;     // it was at the worker, and the thread was free
+  double unknown = 0;    // its arrival was not recorded
+  double sum() const { return no_task + scheduler + data + spilling + worker + unknown; }
+  Gap& operator+=(const Gap& other);
+};
+
+struct TaskLink {
+  std::size_t task = kNoTask;  // the predecessor, by index
+  After after = After::kNothing;
+};
+
+struct PathRow {  // the tasks of a prefix in the critical path
+  std::string name;
+  std::size_t tasks = 0;
+  double seconds = 0;
+  double before = 0;  // the gaps before them
+  double gained = 0;  // that the run of tasks would end earlier, if all tasks of the prefix took
+                      // half the time
+};
+
+struct WorkerRow {
+  std::string name;
+  std::size_t threads = 0;  // that ran a task
+  std::size_t tasks = 0;
+  double in_tasks = 0;  // of all its threads
+  Gap idle;
+};
+
+struct QueueRow {  // the tasks of a prefix whose arrival is known
+  std::string name;
+  std::size_t tasks = 0;
+  double queued = 0;  // of all of them
+  double longest = 0;
+  double fetched = 0;
+};
+
+class TaskGraph {
+ public:
+  // Tasks within other tasks of the same thread do not count.
+  TaskGraph(std::vector<TaskRun> tasks, std::vector<Spilling> spilling);
+
+  const std::vector<TaskRun>& tasks() const { return tasks_; }  // by their starts
+  double start() const { return start_; }                       // of the first task
+  double end() const { return end_; }                           // of the last task
+  bool has_needs() const { return has_needs_; }
+
+  // The critical path, by index, in the order of time; empty: there are no tasks.
+  std::vector<std::size_t> path() const;
+  TaskLink link_of(std::size_t task) const { return links_[task]; }
+  Gap gap_of(std::size_t task) const;  // from the predecessor on
+  // The rows of the path, with the longest first.
+  std::vector<PathRow> path_rows() const;
+  // By their tasks' time, from the first start of a task until the last end of one.
+  std::vector<WorkerRow> workers() const;
+  // With the longest time in queues first; empty: no arrival is known.
+  std::vector<QueueRow> queues() const;
+
+ private:
+  void drop_inner_tasks();
+  void find_needs();
+  void link();
+  void take(std::size_t task, std::size_t before, After after);
+  double end_if_halved(const std::string& name) const;
+  Gap divided(std::size_t task, double from) const;
+  double spilled(std::uint32_t process, double from, double to) const;
+
+  std::vector<TaskRun> tasks_;
+  std::vector<Spilling> spilling_;
+  std::vector<std::vector<std::size_t>> needs_;  // by task: the runs whose values it takes
+  std::vector<TaskLink> links_;
+  std::vector<std::size_t> on_thread_;   // the task before it on the thread
+  std::vector<std::size_t> all_before_;  // the last task before the last time without a task
+  double start_ = 0, end_ = 0;
+  bool has_needs_ = false;
+};
+
+}  // namespace timeloom::tools

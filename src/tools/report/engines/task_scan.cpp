@@ -1,0 +1,132 @@
+#include "tools/report/engines/task_scan.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/engines/engine_regions.hpp"
+#include "profile/engine_counts.hpp"
+#include "tools/run/run_facts.hpp"
+
+namespace timeloom::tools {
+
+// The tasks and the spilling between the enters and leaves of one location.
+class TaskScan::OneLocation final : public LocationSink {
+ public:
+  OneLocation(TaskScan& all, const Location& location)
+      : all_(all),
+        definitions_(*all.definitions_),
+        worker_(profile::worker_of_task(definitions_, location)),
+        thread_(location.id.value()),
+        process_(location.group.value()) {}
+
+  void consume(std::span<const Event> events) override {
+    for (const Event& event : events) {
+      switch (event.kind) {
+        case EventKind::kEnter: enter(event); break;
+        case EventKind::kLeave: leave(event); break;
+        case EventKind::kParameterString:
+        case EventKind::kParameterUint: parameter(event); break;
+        default: break;
+      }
+    }
+  }
+
+  void finish() override {
+    const std::scoped_lock lock(all_.mutex_);
+    std::ranges::move(tasks_, std::back_inserter(all_.tasks_));
+    std::ranges::move(spilling_, std::back_inserter(all_.spilling_));
+  }
+
+ private:
+  double time_of(const Event& event) const {
+    const std::uint64_t begin = definitions_.clock.begin, time = ticks(event.time);
+    return seconds(time - std::min(time, begin), definitions_);
+  }
+
+  Kind kind_of(const Event& event) const {
+    return event.ref < all_.regions_.size() ? all_.regions_[event.ref] : Kind::kOther;
+  }
+
+  void enter(const Event& event) {
+    ++depth_;
+    const Kind kind = kind_of(event);
+    if (kind == Kind::kSpilling) spill_start_ = time_of(event);
+    if (kind != Kind::kTask) return;
+    TaskRun task;
+    task.name = definitions_.regions[event.ref].name;
+    task.worker = worker_;
+    task.thread = thread_;
+    task.process = process_;
+    task.start = task.end = time_of(event);
+    open_.emplace_back(depth_, std::move(task));
+  }
+
+  void leave(const Event& event) {
+    if (kind_of(event) == Kind::kSpilling) {
+      spilling_.push_back({process_, spill_start_, time_of(event)});
+    }
+    if (!open_.empty() && open_.back().first == depth_) {
+      open_.back().second.end = time_of(event);
+      tasks_.push_back(std::move(open_.back().second));
+      open_.pop_back();
+    }
+    if (depth_ > 0) --depth_;
+  }
+
+  // Of the task that was just entered.
+  void parameter(const Event& event) {
+    if (open_.empty() || event.ref >= all_.parameters_.size()) return;
+    const std::string& name = all_.parameters_[event.ref];
+    TaskRun& task = open_.back().second;
+    if (name.empty()) return;
+    if (event.kind == EventKind::kParameterUint) {
+      const double time = static_cast<double>(event.value) * 1e-9;
+      if (name == kQueuedParameter) task.queued = time;
+      if (name == kFetchedParameter) task.fetched = time;
+      return;
+    }
+    const std::uint32_t text = event.string().value();
+    if (text >= definitions_.strings.size()) return;
+    if (name == kKeyParameter) task.key = definitions_.strings[text];
+    if (name == kNeedsParameter) task.needs.push_back(definitions_.strings[text]);
+  }
+
+  TaskScan& all_;
+  const Definitions& definitions_;
+  const std::string worker_;
+  const std::uint64_t thread_;
+  const std::uint32_t process_;
+  std::uint32_t depth_ = 0;
+  double spill_start_ = 0;
+  std::vector<std::pair<std::uint32_t, TaskRun>> open_;  // with their depths
+  std::vector<TaskRun> tasks_;
+  std::vector<Spilling> spilling_;
+};
+
+void TaskScan::begin(const Definitions& definitions) {
+  definitions_ = &definitions;
+  std::set<std::string> engines;
+  for (const Region& region : definitions.regions) {
+    const bool spills =
+        region.group == kDaskGroup && (region.name == kDaskSpill || region.name == kDaskUnspill);
+    const bool is_task = is_engine_task(region);
+    if (is_task) engines.insert(region.group);
+    regions_.push_back(spills ? Kind::kSpilling : is_task ? Kind::kTask : Kind::kOther);
+  }
+  for (const std::string& engine : engines) engines_ += (engines_.empty() ? "" : ", ") + engine;
+  for (const Parameter& parameter : definitions.parameters) {
+    parameters_.push_back(tells_of_task(parameter) ? parameter.name : std::string());
+  }
+}
+
+std::unique_ptr<LocationSink> TaskScan::open_location(const Location& location) {
+  class Nothing final : public LocationSink {
+    void consume(std::span<const Event>) override {}
+    void finish() override {}
+  };
+  if (!locations_.contains(location.id)) return std::make_unique<Nothing>();
+  return std::make_unique<OneLocation>(*this, location);
+}
+
+}  // namespace timeloom::tools

@@ -1,0 +1,46 @@
+// The tasks of engines in a trace, with their keys and times, and the times of spilling.
+//
+// A sink for the events of a run, by the rules of RunSink; take() and its like are for one thread,
+// after the replay. Throws nothing but std::bad_alloc.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/event.hpp"
+#include "tools/report/engines/task_graph.hpp"
+
+namespace timeloom::tools {
+
+class TaskScan final : public RunSink {
+ public:
+  // `locations`: the threads that count.
+  explicit TaskScan(std::set<LocationId> locations) : locations_(std::move(locations)) {}
+
+  void begin(const Definitions& definitions) override;
+  std::unique_ptr<LocationSink> open_location(const Location& location) override;
+  void finish() override {}
+
+  TaskGraph take_graph() { return {std::move(tasks_), std::move(spilling_)}; }
+  const std::string& engines() const { return engines_; }  // "Dask, joblib"
+
+ private:
+  class OneLocation;
+  enum class Kind : std::uint8_t { kOther, kTask, kSpilling };
+
+  std::set<LocationId> locations_;
+  const Definitions* definitions_ = nullptr;
+  std::vector<Kind> regions_;            // by region
+  std::vector<std::string> parameters_;  // by parameter: the name, if it tells of a task
+  std::string engines_;
+  std::mutex mutex_;
+  std::vector<TaskRun> tasks_;
+  std::vector<Spilling> spilling_;
+};
+
+}  // namespace timeloom::tools

@@ -1,0 +1,154 @@
+// The critical path through tasks, what faster tasks gain, and for what workers waited.
+#include "tools/report/engines/task_graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace timeloom::tools {
+namespace {
+
+TaskRun task(std::string key, std::uint64_t thread, double start, double end,
+             std::vector<std::string> needs = {}) {
+  TaskRun run;
+  run.name = key.substr(0, key.find('-'));
+  run.key = std::move(key);
+  run.worker = "w" + std::to_string(thread);
+  run.thread = thread;
+  run.process = static_cast<std::uint32_t>(thread);
+  run.start = start;
+  run.end = end;
+  run.needs = std::move(needs);
+  return run;
+}
+
+TaskRun queued(TaskRun run, double queued, double fetched = 0) {
+  run.queued = queued;
+  if (fetched > 0) run.fetched = fetched;
+  return run;
+}
+
+std::vector<std::string> keys(const TaskGraph& graph) {
+  std::vector<std::string> keys;
+  for (const std::size_t i : graph.path()) keys.push_back(graph.tasks()[i].key);
+  return keys;
+}
+
+using Keys = std::vector<std::string>;
+
+// Two loads, of which the second is slow; what takes both; on the other thread nothing more.
+TEST(TaskGraph, FollowsTheValuesThatCameLast) {
+  const TaskGraph graph({task("sum-1", 1, 9, 12, {"load-1", "load-2"}), task("load-1", 1, 0, 3),
+                         task("load-2", 2, 0, 8)},
+                        {});
+  EXPECT_TRUE(graph.has_needs());
+  EXPECT_EQ(keys(graph), (Keys{"load-2", "sum-1"}));
+  EXPECT_EQ(graph.link_of(graph.path()[1]).after, After::kValue);
+  const std::vector<PathRow> rows = graph.path_rows();
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].name, "load");
+  EXPECT_DOUBLE_EQ(rows[0].seconds, 8);
+  EXPECT_DOUBLE_EQ(rows[0].gained, 4);
+  EXPECT_EQ(rows[1].name, "sum");
+  EXPECT_DOUBLE_EQ(rows[1].before, 1);
+  EXPECT_DOUBLE_EQ(rows[1].gained, 1.5);
+}
+
+// Halving the longest task gains no more than the next one allows.
+TEST(TaskGraph, GainsWhatTheOtherTasksAllow) {
+  const TaskGraph graph(
+      {task("a-1", 1, 0, 8), task("b-1", 2, 0, 7), task("c-1", 1, 8, 9, {"a-1", "b-1"})}, {});
+  EXPECT_EQ(keys(graph), (Keys{"a-1", "c-1"}));
+  EXPECT_DOUBLE_EQ(graph.path_rows()[0].gained, 1);
+}
+
+TEST(TaskGraph, FollowsTheThreadWhereNoValueIsTaken) {
+  const TaskGraph graph({task("a-1", 1, 0, 4), task("a-2", 1, 4.5, 6), task("a-3", 2, 0, 5)}, {});
+  EXPECT_FALSE(graph.has_needs());
+  EXPECT_EQ(keys(graph), (Keys{"a-1", "a-2"}));
+  EXPECT_EQ(graph.link_of(graph.path()[1]).after, After::kThread);
+  EXPECT_DOUBLE_EQ(graph.path_rows()[0].gained, 2.75);
+}
+
+// The program waits for all tasks before it asks for more: the slowest of them holds all up.
+TEST(TaskGraph, FollowsTheLastOfAllBeforeAPause) {
+  const TaskGraph graph({task("a-1", 1, 0, 2), task("a-2", 2, 0, 6), task("b-1", 1, 7, 9)}, {});
+  EXPECT_EQ(keys(graph), (Keys{"a-2", "b-1"}));
+  EXPECT_EQ(graph.link_of(graph.path()[1]).after, After::kAllOthers);
+  EXPECT_DOUBLE_EQ(graph.path_rows()[0].gained, 3);
+}
+
+// A task that was at its worker before the pause did not wait for the program.
+TEST(TaskGraph, FollowsNoPauseThatATaskWasThereBefore) {
+  const TaskGraph graph(
+      {task("a-1", 1, 0, 2), task("a-2", 2, 0, 6), queued(task("b-1", 1, 7, 9, {"a-1"}), 5, 4.5)},
+      {});
+  EXPECT_EQ(keys(graph), (Keys{"a-1", "b-1"}));
+  EXPECT_EQ(graph.link_of(graph.path()[1]).after, After::kValue);
+  EXPECT_DOUBLE_EQ(graph.gap_of(graph.path()[1]).data, 4.5);
+}
+
+// A value of a task that ran twice was made by the run before its use.
+TEST(TaskGraph, TakesTheRunThatMadeTheValue) {
+  const TaskGraph graph({task("a-1", 1, 0, 2), task("b-1", 2, 3, 4, {"a-1"}), task("a-1", 1, 5, 7),
+                         task("c-1", 3, 8, 9, {"a-1", "b-1", "unknown"})},
+                        {});
+  EXPECT_EQ(keys(graph), (Keys{"a-1", "b-1", "a-1", "c-1"}));
+}
+
+TEST(TaskGraph, LeavesOutTasksWithinTasks) {
+  const TaskGraph graph({task("a-1", 1, 0, 5), task("inner-1", 1, 1, 2), task("b-1", 1, 5, 6)}, {});
+  EXPECT_EQ(keys(graph), (Keys{"a-1", "b-1"}));
+  EXPECT_EQ(graph.tasks().size(), 2u);
+}
+
+TEST(TaskGraph, OfNoTasksIsEmpty) {
+  const TaskGraph graph({}, {});
+  EXPECT_TRUE(graph.path().empty());
+  EXPECT_TRUE(graph.path_rows().empty());
+  EXPECT_TRUE(graph.workers().empty());
+}
+
+// The value is made at 4, the task comes at 5, its values at 7, it starts at 9.
+TEST(TaskGraph, TellsWhyAWorkerHadNothingToDo) {
+  const TaskGraph graph(
+      {task("a-1", 1, 0, 4), task("b-1", 2, 0, 1), queued(task("c-1", 2, 9, 10, {"a-1"}), 4, 2)},
+      {{2, 6.5, 8}});
+  const std::vector<WorkerRow> workers = graph.workers();
+  ASSERT_EQ(workers.size(), 2u);
+  EXPECT_EQ(workers[0].name, "w1");
+  EXPECT_DOUBLE_EQ(workers[0].idle.no_task, 6);
+  const Gap& idle = workers[1].idle;
+  EXPECT_DOUBLE_EQ(workers[1].in_tasks, 2);
+  EXPECT_DOUBLE_EQ(idle.no_task, 3);
+  EXPECT_DOUBLE_EQ(idle.scheduler, 1);
+  EXPECT_DOUBLE_EQ(idle.data + idle.worker, 2.5);
+  EXPECT_DOUBLE_EQ(idle.spilling, 1.5);
+  EXPECT_DOUBLE_EQ(idle.sum(), 8);
+}
+
+TEST(TaskGraph, TellsWhatItDoesNotKnow) {
+  const TaskGraph graph({task("a-1", 1, 0, 4), task("b-1", 2, 6, 7, {"a-1"})}, {});
+  const Gap gap = graph.gap_of(1);
+  EXPECT_DOUBLE_EQ(gap.unknown, 2);
+  EXPECT_DOUBLE_EQ(gap.sum(), 2);
+  EXPECT_TRUE(graph.queues().empty());
+}
+
+TEST(TaskGraph, SumsQueuesByName) {
+  const TaskGraph graph({queued(task("a-1", 1, 2, 4), 1), queued(task("a-2", 1, 4, 5), 3, 2),
+                         queued(task("b-1", 1, 6, 7), 0.5)},
+                        {});
+  const std::vector<QueueRow> rows = graph.queues();
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].name, "a");
+  EXPECT_EQ(rows[0].tasks, 2u);
+  EXPECT_DOUBLE_EQ(rows[0].queued, 4);
+  EXPECT_DOUBLE_EQ(rows[0].longest, 3);
+  EXPECT_DOUBLE_EQ(rows[0].fetched, 2);
+}
+
+}  // namespace
+}  // namespace timeloom::tools
