@@ -3,6 +3,7 @@
 // The dynamic linker calls them before any constructor has run. Looking up the function behind a
 // wrapper may allocate, too: such blocks come from a small buffer.
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -161,11 +162,17 @@ void* noted_mapping(void* begin, std::size_t bytes, int protection, int flags,
   return begin;
 }
 
-// An allocator in the program itself comes before this library.
+// An allocator in the program itself comes before this library. A program that is not built
+// position-independent may have an entry for it in its table of calls instead, which leads here:
+// the address of the function in the whole process, with an undefined symbol.
 [[gnu::constructor]] void find_foreign_allocator() noexcept {
   Dl_info own{}, first{};
+  void* entry = nullptr;
   void* const function = ::dlsym(RTLD_DEFAULT, "malloc");
-  if (function == nullptr || ::dladdr(function, &first) == 0) return;
+  if (function == nullptr) return;
+  if (::dladdr1(function, &first, &entry, RTLD_DL_SYMENT) == 0) return;
+  const auto* const symbol = static_cast<const ElfW(Sym)*>(entry);
+  if (symbol != nullptr && symbol->st_shndx == SHN_UNDEF) return;
   if (::dladdr(reinterpret_cast<void*>(&find_foreign_allocator), &own) == 0) return;
   if (first.dli_fbase != own.dli_fbase) note_foreign_allocator();
 }

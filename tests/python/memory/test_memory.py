@@ -351,3 +351,28 @@ kept = keep()
     (line,) = [line for line in timeloom("report", "--memory", "run", COLUMNS="80").stdout.splitlines()
                if line.endswith(".scratch  < __main__.<module>") and "400" in line]
     assert "~" in line and "< 1 ms" in timeloom("report", "--memory", "run").stdout
+
+
+ALLOCATES = """
+#include <stdio.h>
+#include <stdlib.h>
+OWN
+int main(void) {
+  void *(*volatile allocate)(size_t) = malloc; // where not position-independent, an address in the program
+  printf("%d\\n", allocate(10) != NULL);
+  return 0;
+}
+"""
+OWN = """
+void *__libc_malloc(size_t bytes);
+void *malloc(size_t bytes) { return __libc_malloc(bytes); }
+"""
+
+
+@pytest.mark.parametrize(("own", "is_foreign"), [("", False), (OWN, True)])
+def test_an_allocator_of_the_program_is_told_from_an_address_of_malloc(timeloom, own, is_foreign):
+    Path("program.c").write_text(ALLOCATES.replace("OWN", own))
+    subprocess.run(["cc", "-O1", "-no-pie", "-fno-pie", "-fno-builtin", "program.c", "-o", "program"], check=True)
+    assert timeloom("run", "--quiet", "--memory", "-o", "run", "--program", "./program").stdout == "1\n"
+    (process,) = json.loads(timeloom("report", "--memory", "--json", "run").stdout)["processes"]
+    assert process["foreign_allocator"] == is_foreign
