@@ -9,6 +9,9 @@
 #include "python/interpreter/python_text.hpp"
 #include "settings/command_line.hpp"
 
+// compat_first_path.c: the first entry of sys.path of sub-interpreters; null: none. -1: no memory.
+extern "C" int timeloom_set_first_path(const wchar_t* path);
+
 namespace timeloom::python {
 namespace {
 
@@ -198,6 +201,15 @@ std::string directory_of_script(std::string path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// Without it, their programs would search the directory of this package.
+bool set_path_of_sub_interpreters(const Ref& entry) {
+  wchar_t* const wide = PyUnicode_AsWideCharString(entry.get(), nullptr);
+  const bool set = wide != nullptr && timeloom_set_first_path(wide) == 0;
+  PyMem_Free(wide);
+  PyErr_Clear();  // no memory: the program runs in any case
+  return set || wide == nullptr;
+}
+
 // The entry that python has put first for us: the current directory with -m, or the one of the
 // file that was started. The program has an entry of its own.
 bool set_path(const Program& program, const InterpreterStart& start, const Door& door) {
@@ -222,9 +234,11 @@ bool set_path(const Program& program, const InterpreterStart& start, const Door&
     case Program::Kind::kStdin: break;
   }
   const bool gone = program.kind == Program::Kind::kModule && entry.empty();
-  if (gone || (safe && program.kind != Program::Kind::kDirectory)) return true;
+  if (gone || (safe && program.kind != Program::Kind::kDirectory)) {
+    return timeloom_set_first_path(nullptr) == 0;
+  }
   Ref text(object_of(entry));
-  return text && PyList_Insert(path, 0, text.get()) == 0;
+  return text && PyList_Insert(path, 0, text.get()) == 0 && set_path_of_sub_interpreters(text);
 }
 
 }  // namespace

@@ -135,3 +135,16 @@ with InterpreterPoolExecutor(2) as pool:
     # CPython hands the function over without its module.
     names = ("squares.square", "__main__.square")
     assert sum(counts.get(name, 0) for counts in visits for name in names) == 5
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="sub-interpreters have it from Python 3.13 on")
+@pytest.mark.parametrize("how", [
+    ["program.py"], ["-m", "program"], ["-P", "program.py"], ["-c", "import program"], ["-I", "program.py"],
+])  # fmt: skip
+def test_they_search_where_they_do_without_timeloom(tmp_path, how):
+    (tmp_path / "program.py").write_text(COMMON + "run(create(True), 'import sys; print(sys.path)')\n")
+    flags = [word for word in how if word in ("-P", "-I")]
+    words = [word for word in how if word not in flags]
+    plain = run_python([*flags, *words], tmp_path)
+    done = run_python([*flags, "-m", "timeloom", "--quiet", "-o", "run", *words], tmp_path)
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
