@@ -17,7 +17,7 @@ from streams import environment
 import timeloom
 
 SITE = Path(timeloom.__file__).parent.parent
-SOURCE = Path(__file__).resolve().parents[2] / "python"
+SOURCE = Path(__file__).resolve().parents[3] / "python"
 HAS_ENTRY_POINTS = sys.version_info >= (3, 15)  # Python reads files such as timeloom.start
 
 PROGRAM = """
