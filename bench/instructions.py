@@ -55,6 +55,24 @@ for profile in (False, True):
         os.getpgrp()
 """
 OPERATIONS = ("plain", "filtered", "c_function", "region")
+COMPILED = """
+#include <stdlib.h>
+#include <unistd.h>
+#define LEFT_OUT __attribute__((no_instrument_function))
+__attribute__((noinline)) void step(void) { __asm__ volatile(""); }
+__attribute__((noinline)) void left_out(void) { __asm__ volatile(""); }
+LEFT_OUT static void repeat(void (*function)(void), int times) {
+  for (int i = 0; i < times; ++i) function();
+}
+LEFT_OUT int main(int count, char **words) {
+  repeat(step, 200), repeat(left_out, 200);
+  for (int i = 0; i < 2; ++i) {
+    getpgrp();
+    repeat(i == 0 ? step : left_out, count > 1 ? atoi(words[1]) : 0);
+  }
+  getpgrp();
+}
+"""
 OURS = ("_core.", "libtimeloom.")
 Counts = dict[str, float]
 
@@ -89,9 +107,34 @@ def count(instrumenter: str, c_functions: bool) -> Counts:
     return {kind: round(value, 1) for kind, value in zip(kinds, parts, strict=True)}
 
 
+def built(directory: pathlib.Path) -> pathlib.Path:
+    """The compiled program, linked with libtimeloom; its functions call the compiler's hooks."""
+    config = pathlib.Path(sys.executable).with_name("timeloom-config")
+    words = [subprocess.check_output([config, option], text=True).split() for option in ("--cflags", "--libs")]
+    (directory / "app.c").write_text(COMPILED)
+    command = ["cc", "-O2", "-finstrument-functions", *words[0], "app.c", "-o", "app", "-Wl,--no-as-needed", *words[1]]
+    subprocess.run(command, cwd=directory, check=True)
+    return directory / "app"
+
+
+def count_compiled() -> Counts:
+    """The counts of a function of C that is recorded, and of one that a filter leaves out."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        timeloom = pathlib.Path(sys.executable).with_name("timeloom")
+        run = [timeloom, "run", "--quiet", "--no-weave", "-o", "run", "--exclude", "left_out", "--program"]
+        options = ["--separate-threads=yes", "--dump-before=getpgrp", "--callgrind-out-file=out"]
+        words = [*run, "valgrind", "--tool=callgrind", *options, built(directory), str(CALLS)]
+        done = subprocess.run(words, cwd=directory, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{' '.join(map(str, words))} failed: {done.stderr}")
+        recorded, filtered = (of_part(directory / f"out.{number}-01") for number in (2, 3))
+    return {"compiled plain": round(recorded, 1), "compiled filtered": round(filtered, 1)}
+
+
 def all_counts() -> Counts:
-    """The counts of every instrumenter of this Python."""
-    counts: Counts = {}
+    """The counts of compiled functions, and of every instrumenter of this Python."""
+    counts = count_compiled()
     for instrumenter, c_functions in (("monitoring", False), ("monitoring", True), ("frame", False), ("profile", True)):
         if instrumenter != "monitoring" or sys.version_info >= (3, 12):
             counts |= count(instrumenter, c_functions)

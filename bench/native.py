@@ -10,7 +10,8 @@ Method
            peak memory and CPU seconds, with CALLS and with four times as many calls. The same if
            each rank has converted its events before, as it does at its end without --no-weave (the
            weave is then the last rank's, with --numbers), and the CPU seconds of the conversion, for
-           one rank. Ranks send no messages to each other when they end.
+           one rank; and the same for one weave into a packed trace. Ranks send no messages to each
+           other when they end.
   calls    instructions of a wrapper library in a call while nothing is measured, counted step by
            step (tests/native/count_steps.c; x86-64); for MPI if there is an mpicc, in one process
   writes   nanoseconds added to a recorded pwrite of one byte to a file in memory, divided by the
@@ -229,6 +230,10 @@ def of_ranks(ranks: int, calls: int, scratch: str | None) -> dict[str, float]:
         apart = pathlib.Path(name) / "apart"
         shutil.copytree(run, apart)
         figures["weave_peak_bytes"], figures["weave_seconds"] = usage_of_weave(str(apart))
+        packed = pathlib.Path(name) / "packed"
+        shutil.copytree(run, packed)
+        figures["packed_peak_bytes"], figures["packed_seconds"] = usage_of_weave("--trace-format", "packed", str(packed))
+        figures["packed_files"], figures["packed_bytes"] = files_and_bytes(packed)
         figures["convert_seconds"] = convert(run)
         figures["joining_peak_bytes"], figures["joining_seconds"] = usage_of_weave("--numbers", str(run))
         figures["result_files"], figures["result_bytes"] = files_and_bytes(run)
@@ -320,7 +325,7 @@ def function_calls(scratch: str | None) -> dict[str, float]:
         program = built(directory, "function", FUNCTION, "-finstrument-functions")
         hook = built(directory, "hook.so", CLOCK_HOOK, "-shared", "-fPIC")
         record = [program_of("timeloom"), "run", "--quiet", "--no-weave", "--force", "-o", f"{name}/run",
-                  "--max-size", "64M", "--at-max-size", "ring", "--compiler", "--program"]  # fmt: skip
+                  "--max-size", "64M", "--at-max-size", "ring", "--no-pack-early", "--compiler", "--program"]  # fmt: skip
         for _ in range(5):
             for kind, words, preloaded in (("clock", [], {"LD_PRELOAD": hook}), ("recorded", record, {})):
                 variables = {**os.environ, **preloaded}

@@ -152,7 +152,7 @@ Totals totals_locked(const State& s) {
   }
   result.threads = s.next_location - s.tracks - s.of_process;
   result.tracks = s.tracks;
-  result.bytes = s.writer->bytes() + profile_bytes(s);
+  result.bytes = s.writer->stored_bytes() + profile_bytes(s);
   result.lost_events = s.writer->lost();
   result.dropped_events = s.writer->dropped();
   result.at_limit = s.writer->at_limit();
@@ -312,10 +312,10 @@ Totals stop(Ending ending) noexcept {
   s.attached.clear();
   forget_brought(s);
   s.writer->define_clock_sync(os::sync_clocks());
-  result.bytes = s.writer->bytes() + aggregated;
   result.lost_events = s.writer->lost();
   s.writer->close(ending);
-  result.dropped_events = s.writer->dropped();  // the drain was still at work
+  result.bytes = s.writer->stored_bytes() + aggregated;  // the drain was still at work
+  result.dropped_events = s.writer->dropped();
   result.at_limit = s.writer->at_limit();
   g_ending = nullptr;
   result.error = s.writer->error();

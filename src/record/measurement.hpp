@@ -43,7 +43,7 @@ struct Totals {
   std::uint64_t samples = 0;  // of these: records of metrics that were sampled at an event
   std::uint64_t threads = 0;
   std::uint64_t tracks = 0;  // of threads: see Track
-  std::uint64_t bytes = 0;   // of records
+  std::uint64_t bytes = 0;   // of records as they are stored
   std::uint64_t lost_events = 0;
   std::uint64_t dropped_events = 0;    // older ones, for the size limit
   bool at_limit = false;               // recording has ended at the size limit

@@ -25,6 +25,11 @@ spool::WriterOptions writer_options(std::uint64_t buffer_size, std::uint64_t max
   return result;
 }
 
+spool::PackEarly pack_early_of(bool given, bool wanted, bool limited) noexcept {
+  if (given) return wanted ? spool::PackEarly::kAlways : spool::PackEarly::kNever;
+  return limited ? spool::PackEarly::kNever : spool::PackEarly::kAsNeeded;
+}
+
 spool::WriterOptions writer_options_of_child(spool::WriterOptions parent) noexcept {
   constexpr std::uint64_t kBuffer = 256 << 10;
   parent.ring_size = std::min(parent.ring_size, kBuffer);

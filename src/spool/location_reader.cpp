@@ -62,12 +62,26 @@ LocationReader::Load LocationReader::load(const SegmentRef& segment) {
   const bool may_go =
       reader_->definitions_.may_miss_begin && !begun_ && segment.where == SegmentRef::Where::kLog;
   if (may_go && !file.is_open() && log_error_ == ENOENT) return Load::kDropped;
+  if (segment.stored != 0) return load_packed(segment, file);
   words_.resize(segment.size / sizeof(std::uint64_t));
   int error = 0;
   const std::size_t read =
       file.read_at(segment.offset, std::as_writable_bytes(std::span(words_)), &error);
   words_.resize(read / sizeof(std::uint64_t));
   return read == segment.size ? Load::kWhole : Load::kInPart;
+}
+
+// A packed segment is there as a whole, or not at all.
+LocationReader::Load LocationReader::load_packed(const SegmentRef& segment, const os::File& file) {
+  packed_.resize(segment.stored);
+  int error = 0;
+  const std::size_t read =
+      file.read_at(segment.offset, std::as_writable_bytes(std::span(packed_)), &error);
+  if (!unpacker_) unpacker_ = std::make_unique<SegmentUnpacker>();
+  const std::size_t words = segment.size / sizeof(EventWord);
+  const bool whole = read == segment.stored && unpacker_->unpack(packed_, words, words_);
+  if (!whole) words_.clear();
+  return whole ? Load::kWhole : Load::kInPart;
 }
 
 // Loads the next segment that still exists; false: there is none.

@@ -16,7 +16,7 @@ namespace {
 // The header in a file, which is not trusted.
 struct RawHeader {
   std::uint32_t magic;
-  std::uint32_t state;
+  std::uint32_t state;  // of a packed segment: bytes of its packed records
   std::uint32_t location;
   std::uint32_t size;
   std::uint64_t sequence;
@@ -29,10 +29,15 @@ struct RawHeader {
   bool sound() const {
     return magic == kSegmentMagic && check == segment_check(location, sequence, base);
   }
+  bool packed() const { return magic == kPackedMagic; }
+  // Bytes behind the head, in the log.
+  std::uint64_t stored() const { return packed() ? bytes_in_log(state) : size; }
   // In the log, where nothing changes any more.
   bool sealed() const {
-    return sound() && seal == segment_seal(check, size, records) && size <= kMaxSegmentSize &&
-           size % sizeof(std::uint64_t) == 0;
+    if (size > kMaxSegmentSize || size % sizeof(std::uint64_t) != 0) return false;
+    if (!packed()) return sound() && seal == segment_seal(check, size, records);
+    return check == segment_check(location, sequence, base) &&
+           seal == packed_seal(check, size, records, state) && state <= size;
   }
 };
 static_assert(sizeof(RawHeader) == sizeof(SegmentHeader));
@@ -64,9 +69,10 @@ DefsHeader read_head(const os::File& defs, const std::string& directory) {
     throw Error("the head of " + directory + "/" + kDefsName +
                 " is damaged, so its events have no time; take the file from a copy [TL238]");
   }
-  if (header.version != kVersion) {
+  if (!is_known_version(header.version)) {
     throw Error(directory + " was written by another version of Timeloom (spool format " +
-                std::to_string(header.version) + ", this one reads " + std::to_string(kVersion) +
+                std::to_string(header.version) + ", this one reads " +
+                std::to_string(kOldestVersion) + " to " + std::to_string(kVersion) +
                 "); weave it with that version [TL239]");
   }
   return header;
@@ -84,7 +90,8 @@ std::uint64_t next_sealed(const os::File& log, std::uint64_t offset, std::uint64
         log.read_at(offset, std::as_writable_bytes(std::span(words)), &error) / sizeof words[0];
     if (read < kHeaderWords) break;
     for (std::size_t i = 0; i + kHeaderWords <= read; ++i) {
-      if (static_cast<std::uint32_t>(words[i]) != kSegmentMagic) continue;
+      const auto magic = static_cast<std::uint32_t>(words[i]);
+      if (magic != kSegmentMagic && magic != kPackedMagic) continue;
       RawHeader header{};
       std::memcpy(&header, &words[i], sizeof header);
       if (header.sealed()) return offset + i * sizeof words[0];
@@ -199,13 +206,13 @@ bool Reader::index_log(std::uint32_t number) {
       continue;
     }
     offset += sizeof header;
-    if (header.size > end - offset) {
+    if (header.stored() > end - offset) {
       // A kill during the append: then it is still in the ring. The newest log is read first.
       if (!torn_) torn_ = {header.location, header.sequence};
       break;
     }
     // A hole reads as zeros, and no record is zero: it need not be read.
-    const std::uint64_t next = offset + header.size;
+    const std::uint64_t next = offset + header.stored();
     const bool sound = log.next_hole(offset, next) == next;
     if (!sound) ++damage_.segments;
     SegmentRef found{.sequence = header.sequence,
@@ -213,6 +220,7 @@ bool Reader::index_log(std::uint32_t number) {
                      .offset = offset,
                      .check = sound ? header.records : records_check({}),
                      .size = sound ? header.size : 0,
+                     .stored = sound && header.packed() ? header.state : 0,
                      .file = number,
                      .events = header.events};
     segments_[header.location].push_back(std::move(found));
@@ -239,7 +247,7 @@ void Reader::index_ring(bool in_use) {
   const auto bytes = std::as_bytes(std::span(&header, 1));
   const std::uint32_t size = header.segment_size;
   if (header.magic != kRingMagic || header.check != checksum(bytes.data(), 16) ||
-      header.version != kVersion || size < kMinSegmentSize || size > kMaxSegmentSize) {
+      !is_known_version(header.version) || size < kMinSegmentSize || size > kMaxSegmentSize) {
     ++damage_.segments;
     return;
   }
@@ -379,6 +387,18 @@ std::uint64_t Reader::bytes(std::uint32_t location) const {
   std::uint64_t sum = 0;
   if (found == segments_.end()) return sum;
   for (const SegmentRef& segment : found->second) sum += segment.size;
+  return sum;
+}
+
+Reader::Packed Reader::packed() const noexcept {
+  Packed sum;
+  for (const auto& [location, segments] : segments_) {
+    for (const SegmentRef& segment : segments) {
+      if (segment.stored == 0) continue;
+      sum.records += segment.size;
+      sum.stored += segment.stored;
+    }
+  }
   return sum;
 }
 

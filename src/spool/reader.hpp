@@ -21,6 +21,7 @@
 #include "core/event.hpp"
 #include "os/clock.hpp"
 #include "os/file.hpp"
+#include "spool/packed_segment.hpp"
 #include "spool/segment_decoder.hpp"
 #include "spool/spool_directory.hpp"
 #include "spool/spool_format.hpp"
@@ -100,6 +101,7 @@ struct SegmentRef {
   std::uint64_t offset = 0;  // of the first record in the file
   std::uint64_t check = 0;   // if it is sealed: records_check() of the records
   std::uint32_t size = 0;    // bytes; in the ring up to the end of the segment
+  std::uint32_t stored = 0;  // bytes in the file, if they are packed; else 0
   std::uint32_t full = 0;    // in the ring: bytes of records if it was full, else 0
   std::uint32_t file = 0;    // in the log: number of the file
   std::uint64_t events = 0;  // number in the records; in a log whose oldest events may be dropped
@@ -139,6 +141,11 @@ class Reader {
   std::vector<std::uint32_t> locations() const;
   // Bytes of records of a location, an upper limit of 8 times its events.
   std::uint64_t bytes(std::uint32_t location) const;
+  // Bytes of records that are packed in the log, and the bytes that they take there.
+  struct Packed {
+    std::uint64_t records = 0, stored = 0;
+  };
+  Packed packed() const noexcept;
   // The ticks of the first event of all locations; none: there are no events.
   std::optional<std::uint64_t> first_ticks() const;
   LocationReader read(std::uint32_t location) const;
@@ -207,6 +214,7 @@ class LocationReader {
                  const std::vector<SegmentRef>& segments);
   enum class Load : std::uint8_t { kWhole, kInPart, kDropped };
   Load load(const SegmentRef& segment);
+  Load load_packed(const SegmentRef& segment, const os::File& file);
   const os::File& file_of(const SegmentRef& segment);
   bool begin_segment();
   bool is_sound(const SegmentRef& segment) const;
@@ -224,6 +232,8 @@ class LocationReader {
   std::size_t next_segment_ = 0;
   std::vector<std::uint64_t> words_;  // of a segment
   bool whole_ = true;                 // they are all that it holds, unchanged
+  packing::Bytes packed_;
+  std::unique_ptr<SegmentUnpacker> unpacker_;  // if there has been a packed segment
   SegmentDecoder decoder_;
   bool in_segment_ = false;  // there is more to decode
   std::uint64_t last_ticks_ = 0;

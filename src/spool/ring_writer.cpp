@@ -20,12 +20,14 @@ std::uint32_t first_space() noexcept {
 }  // namespace
 
 void SegmentList::push_front(Segment* segment) noexcept {
+  ++size_;
   segment->next_ = first_;
   first_ = segment;
   if (last_ == nullptr) last_ = segment;
 }
 
 void SegmentList::push_back(Segment* segment) noexcept {
+  ++size_;
   segment->next_ = nullptr;
   (last_ == nullptr ? first_ : last_->next_) = segment;
   last_ = segment;
@@ -34,6 +36,7 @@ void SegmentList::push_back(Segment* segment) noexcept {
 Segment* SegmentList::pop_front() noexcept {
   Segment* segment = first_;
   if (segment == nullptr) return nullptr;
+  --size_;
   first_ = segment->next_;
   if (first_ == nullptr) last_ = nullptr;
   return segment;
@@ -138,7 +141,7 @@ Segment* Writer::find_segment(bool idle) noexcept {
   if (Segment* segment = idle ? find_partial(&error) : nullptr) return segment;
   if (Segment* segment = free_.pop_front()) return segment;
   if (Segment* segment = is_small() ? find_partial(&error) : nullptr) return segment;
-  if (!full_.empty() && !stuck()) {
+  if (has_full() && !stuck()) {
     lock.unlock();
     if (Segment* emptied = drain_one()) return emptied;
     lock.lock();

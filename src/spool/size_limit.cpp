@@ -86,13 +86,14 @@ Usage usage_of(const os::Directory& spools, const std::string& own, std::uint64_
 std::uint64_t events_in(const os::File& file) {
   std::uint64_t events = 0;
   int error = 0;
-  SegmentHeader header{};
+  PackedHeader header{};  // or one that has the size and the events at the same place
   const auto bytes = std::as_writable_bytes(std::span(&header, 1));
   for (std::uint64_t offset = 0; file.is_open();) {
     if (file.read_at(offset, bytes, &error) != sizeof header) break;
-    if (header.magic != kSegmentMagic) break;
+    if (header.magic != kSegmentMagic && header.magic != kPackedMagic) break;
     events += header.events;
-    offset += sizeof header + header.size;
+    offset +=
+        sizeof header + (header.magic == kPackedMagic ? bytes_in_log(header.stored) : header.size);
   }
   return events;
 }

@@ -1,8 +1,8 @@
 // The on-disk form of a running measurement of one process: a directory with
 //
 //   defs   definitions, appended when they are used for the first time
-//   log    full segments, appended by the drain; in a run with a size limit several files,
-//          `log`, `log-1`, `log-2` …, of which the oldest may have been removed
+//   log    full segments, as they are or packed, appended by the drain; in a run with a size limit
+//          several files, `log`, `log-1`, `log-2` …, of which the oldest may have been removed
 //   ring   the segments that are being written, mapped into the program
 //
 // All numbers are little-endian. docs/formats/spool.md describes the bytes for readers in
@@ -24,10 +24,16 @@ namespace timeloom::spool {
 
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
 
-inline constexpr std::uint16_t kVersion = 2;
+inline constexpr std::uint16_t kVersion = 3;
+// Version 2 has no packed segments; nothing else differs.
+inline constexpr std::uint16_t kOldestVersion = 2;
+constexpr bool is_known_version(std::uint32_t version) noexcept {
+  return version >= kOldestVersion && version <= kVersion;
+}
 inline constexpr std::uint64_t kDefsMagic = 0x31534645444c5401;  // "\x01TLDEFS1"
 inline constexpr std::uint64_t kRingMagic = 0x31474e49524c5401;  // "\x01TLRING1"
 inline constexpr std::uint32_t kSegmentMagic = 0x4745534c;       // "LSEG"
+inline constexpr std::uint32_t kPackedMagic = 0x4b41504c;        // "LPAK"
 
 inline constexpr char kLogName[] = "log";
 
@@ -181,6 +187,33 @@ constexpr std::uint64_t segment_seal(std::uint64_t check, std::uint32_t size,
 // Over the records of a segment in the log.
 constexpr std::uint64_t records_check(std::span<const std::uint64_t> words) noexcept {
   return words_check(words);
+}
+
+// Head of a packed segment, which lies only in the log. The packed records follow
+// (packed_segment.hpp), and zeros up to a multiple of eight bytes; the fields are as in the head of
+// the segment.
+struct PackedHeader {
+  std::uint32_t magic;   // kPackedMagic
+  std::uint32_t stored;  // bytes of the packed records
+  std::uint32_t location;
+  std::uint32_t size;  // bytes of the records when they are unpacked
+  std::uint64_t sequence;
+  std::uint64_t base;
+  std::uint64_t check;
+  std::uint64_t records;  // of the unpacked records
+  std::uint64_t seal;     // packed_seal()
+  std::uint64_t events;
+};
+static_assert(sizeof(PackedHeader) == sizeof(SegmentHeader));
+
+// The bytes that packed records take in the file, with the zeros behind them.
+constexpr std::uint64_t bytes_in_log(std::uint32_t stored) noexcept {
+  return (std::uint64_t{stored} + 7) / 8 * 8;
+}
+
+constexpr std::uint64_t packed_seal(std::uint64_t check, std::uint32_t size, std::uint64_t records,
+                                    std::uint32_t stored) noexcept {
+  return mix(segment_seal(check, size, records), stored);
 }
 
 // `words`: where the records begin.

@@ -35,7 +35,8 @@ Writer::Writer(KnownDirectory spools, KnownDirectory directory, const WriterOpti
       directory_(std::move(directory)),
       options_(options),
       log_file_size_(
-          log_file_size(options.size_limit, static_cast<std::uint32_t>(options.segment_size))) {}
+          log_file_size(options.size_limit, static_cast<std::uint32_t>(options.segment_size))),
+      early_packing_(options.pack_early, options.size_limit.bytes != 0) {}
 
 std::unique_ptr<Writer> Writer::create(const std::filesystem::path& path,
                                        const WriterOptions& options, os::DirectoryId above) {
@@ -141,13 +142,18 @@ bool Writer::append_to_log(SegmentHeader& header, const std::uint64_t* words) no
   if (error() != 0 || !make_room_in_log(size)) return false;
   header.events = keeps_newest() ? count_events(records_of(header, words)) : 0;
   seal(header, words);
-  const int error = log_.write_at(log_end_, {reinterpret_cast<const std::byte*>(&header), size});
+  return append_to_log({reinterpret_cast<const std::byte*>(&header), size});
+}
+
+bool Writer::append_to_log(std::span<const std::byte> bytes) noexcept {
+  const int error = log_.write_at(log_end_, bytes);
   if (error != 0) {
     log_.truncate(log_end_);
     fail(error);
     return false;
   }
-  log_end_ += size;
+  log_end_ += bytes.size();
+  written_ += bytes.size();
   return true;
 }
 
@@ -189,6 +195,7 @@ void Writer::stop_at_limit() noexcept {
 
 Segment* Writer::take_full() noexcept {
   const std::lock_guard lock(mutex_);
+  if (packing_ != nullptr) return std::exchange(packing_, nullptr);
   return full_.pop_front();
 }
 
@@ -209,6 +216,11 @@ Segment* Writer::drain_one() noexcept {
     if (segment == nullptr) return nullptr;
     if (!append_to_log(segment->header(), segment->words())) return put_back(segment), nullptr;
   }
+  return empty(segment);
+}
+
+// Of a segment in the log.
+Segment* Writer::empty(Segment* segment) noexcept {
   SegmentHeader& header = segment->header();
   header.state.store(SegmentState::kDrained, std::memory_order_release);
   std::memset(segment->words(), 0, header.size);
@@ -308,7 +320,7 @@ void Writer::drain_loop() noexcept {
       continue;
     }
     lock.unlock();
-    Segment* emptied = drain_one();
+    Segment* emptied = drain_packed();
     lock.lock();
     if (emptied != nullptr) set_free(emptied);
   }

@@ -6,6 +6,10 @@
 // moves one itself, so no thread waits and nothing is lost. When threads use all segments,
 // the ring grows. Acquiring and retiring segments allocates nothing.
 //
+// The drain may pack full segments (early_packing.hpp). A thread that needs one meanwhile takes it
+// from the drain and moves it as it is, and while half of the ring is full, the drain packs none:
+// no thread waits longer than without packing.
+//
 // The first segments of the ring have all their disk space at once. Segments added later are
 // holes in the file, which get space as they are filled: a page, then four times as much, up
 // to the whole. A thread starts with such a segment, so that a thread that records little
@@ -18,6 +22,7 @@
 // used up; error() and at_limit() give the reason.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -37,6 +42,7 @@
 #include "os/file.hpp"
 #include "os/thread.hpp"
 #include "spool/clock_watch.hpp"
+#include "spool/early_packing.hpp"
 #include "spool/size_limit.hpp"
 #include "spool/spool_format.hpp"
 
@@ -71,6 +77,7 @@ class Segment {
 class SegmentList {
  public:
   bool empty() const noexcept { return first_ == nullptr; }
+  std::size_t size() const noexcept { return size_; }
   void push_front(Segment* segment) noexcept;
   void push_back(Segment* segment) noexcept;
   Segment* pop_front() noexcept;  // nullptr: empty
@@ -78,6 +85,7 @@ class SegmentList {
  private:
   Segment* first_ = nullptr;
   Segment* last_ = nullptr;
+  std::size_t size_ = 0;
 };
 
 struct WriterOptions {
@@ -86,6 +94,7 @@ struct WriterOptions {
   std::uint64_t ring_limit = std::uint64_t{4} << 30;  // bytes that the ring may grow to
   bool drain_at_once = true;  // start the drain now, not with the second segment of a thread
   SizeLimit size_limit;
+  PackEarly pack_early = PackEarly::kNever;
   WaitOptions waits;
   std::vector<std::string> secrets;  // masked in names and texts of the program
 };
@@ -169,6 +178,17 @@ class Writer {
   int error() const noexcept { return error_.load(std::memory_order_relaxed); }
   // Bytes of records written so far, in the log and (retired) in the ring.
   std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+  // The part of them that the drain has packed, and the bytes that it takes in the log.
+  std::uint64_t packed_records() const noexcept {
+    return packed_records_.load(std::memory_order_relaxed);
+  }
+  std::uint64_t packed_bytes() const noexcept {
+    return packed_bytes_.load(std::memory_order_relaxed);
+  }
+  // The bytes of records as they are stored.
+  std::uint64_t stored_bytes() const noexcept {
+    return bytes() - std::min(bytes(), packed_records()) + packed_bytes();
+  }
   // The CPU time of acquiring segments and, once it has ended, of the drain.
   std::uint64_t cpu_ns() const noexcept { return cpu_ns_.load(std::memory_order_relaxed); }
 
@@ -223,7 +243,13 @@ class Writer {
   Segment* find_partial(int* error) noexcept;
   Segment* find_segment(bool idle) noexcept;  // without it
   Segment* take_full() noexcept;
+  Segment* take_to_pack() noexcept;
+  bool end_packing(const Segment* segment) noexcept;
+  bool append_packed(Segment* segment, std::span<const std::byte> packed) noexcept;
+  Segment* drain_packed() noexcept;
+  Segment* empty(Segment* segment) noexcept;
   void put_back(Segment* segment) noexcept;
+  bool has_full() const noexcept { return !full_.empty() || packing_ != nullptr; }  // with mutex_
   bool stuck() const noexcept { return error() != 0 || at_limit(); }
   void append(DefinitionKind kind, std::span<const std::byte> payload) noexcept;
   void append(std::span<const std::byte> record) noexcept;
@@ -236,6 +262,7 @@ class Writer {
   void drain_loop() noexcept;
   Segment* drain_one() noexcept;
   bool append_to_log(SegmentHeader& header, const std::uint64_t* words) noexcept;
+  bool append_to_log(std::span<const std::byte> bytes) noexcept;
   bool make_room_in_log(std::uint64_t bytes) noexcept;
   bool space_for(std::uint64_t bytes) noexcept;
   bool begin_log_file() noexcept;
@@ -262,7 +289,8 @@ class Writer {
   std::uint64_t log_end_ = 0;
   std::uint32_t log_number_ = 0;
   std::uint64_t log_file_size_ = 0;
-  bool closing_ = false;  // moving the ring's segments to the log takes no more space now
+  std::uint64_t written_ = 0;  // to all files of the log
+  bool closing_ = false;       // moving the ring's segments to the log takes no more space now
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable work_;
@@ -271,6 +299,7 @@ class Writer {
   SegmentList free_;              // whole
   SegmentList partial_;           // free, too, and without all their space
   SegmentList full_;
+  Segment* packing_ = nullptr;  // full, too, before the others: the drain packs a copy of it
   bool stopping_ = false;
   bool expects_last_thread_ = false;
   bool closed_ = false;
@@ -279,9 +308,12 @@ class Writer {
   std::atomic<bool> at_limit_ = false;
   std::atomic<bool> used_up_ = false;  // stuck(), and no segment is free
   std::atomic<std::uint64_t> bytes_ = 0;
+  std::atomic<std::uint64_t> packed_records_ = 0;
+  std::atomic<std::uint64_t> packed_bytes_ = 0;
   std::atomic<std::uint64_t> cpu_ns_ = 0;
   std::atomic<std::uint64_t> drain_cpu_ns_ = 0;
   std::atomic<void (*)() noexcept> on_comparison_ = nullptr;
+  EarlyPacking early_packing_;  // of the drain
   os::HelperThread drain_thread_;
 };
 

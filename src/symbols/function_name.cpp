@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
+
+#include "symbols/demangled_size.hpp"
 
 namespace timeloom::symbols {
 namespace {
@@ -21,12 +25,28 @@ bool is_number(std::string_view text) noexcept {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
+// The demangler takes memory and time in proportion to its text, for which there is only an upper
+// bound, mostly far above it. Names whose bound is large are demangled as long as few of them have
+// had long texts.
+constexpr std::uint64_t kMostText = 64 << 20, kMostTextLater = 1 << 20;
+constexpr std::uint64_t kLongText = 64 << 10;
+constinit std::atomic<std::uint64_t> g_long_texts = 0;  // bytes of them, in this process
+
+bool may_demangle(std::string_view mangled) noexcept {
+  if (mangled.size() > kLongestMangled) return false;
+  const bool later = g_long_texts.load(std::memory_order_relaxed) > kMostText;
+  return most_demangled(mangled) <= (later ? kMostTextLater : kMostText);
+}
+
 std::string demangled(const std::string& mangled) {
-  if (mangled.size() > kLongestMangled) return {};
+  if (!may_demangle(mangled)) return {};
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && text != nullptr ? std::string(text.get()) : std::string();
+  if (status != 0 || text == nullptr) return {};
+  std::string result = text.get();
+  if (result.size() > kLongText) g_long_texts.fetch_add(result.size(), std::memory_order_relaxed);
+  return result;
 }
 
 // "__heat_MOD_step" as "heat::step"; empty: it is not a procedure of a module.

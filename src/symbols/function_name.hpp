@@ -14,6 +14,7 @@ struct FunctionName {
 
 // C++ names are demangled, a module procedure of gfortran (__heat_MOD_step) becomes "heat::step",
 // a function of Cython (__pyx_pf_4heat_2step) "heat.step".
+// A C++ name that may stand for more text than is reasonable stays as it is (demangled_size.hpp).
 // Parts and copies of a function that the compiler makes (step.constprop.0, step.cold,
 // step._omp_fn.0) have the name of the function.
 FunctionName function_name(std::string_view symbol);

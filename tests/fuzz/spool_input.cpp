@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "spool/packed_segment.hpp"
 #include "spool/spool_format.hpp"
 
 namespace timeloom::fuzz {
@@ -59,9 +60,32 @@ void repair_head(std::string& bytes, std::size_t i) {
                     get<std::uint64_t>(bytes, i + 24)));
 }
 
+// A packed segment at `i`, with its stored bytes; returns their number in the log.
+std::size_t repair_packed(std::string& log, std::size_t i, std::size_t room) {
+  const auto stored = static_cast<std::uint32_t>(
+      std::min<std::size_t>(get<std::uint32_t>(log, i + 4) & 0xfff, room & ~std::size_t{7}));
+  const std::uint32_t size = get<std::uint32_t>(log, i + 12) & 0xfff8;
+  repair_head(log, i);
+  put(log, i, kPackedMagic);
+  put(log, i + 4, stored);
+  put(log, i + 12, size);
+  SegmentUnpacker unpacker;
+  std::vector<EventWord> words;
+  const auto* body = reinterpret_cast<const std::uint8_t*>(log.data()) + i + sizeof(PackedHeader);
+  unpacker.unpack({body, stored}, size / 8, words);
+  put(log, i + 40, records_check(words));
+  put(log, i + 48,
+      packed_seal(get<std::uint64_t>(log, i + 32), size, records_check(words), stored));
+  return bytes_in_log(stored);
+}
+
 void repair_log(std::string& log) {
   for (std::size_t i = 0; i + sizeof(SegmentHeader) <= log.size();) {
     const std::size_t room = log.size() - i - sizeof(SegmentHeader);
+    if (get<std::uint32_t>(log, i) == kPackedMagic) {
+      i += sizeof(PackedHeader) + repair_packed(log, i, room);
+      continue;
+    }
     const std::size_t size =
         std::min<std::size_t>(get<std::uint32_t>(log, i + 12) & 0xfff, room) & ~std::size_t{7};
     put(log, i + 12, static_cast<std::uint32_t>(size));

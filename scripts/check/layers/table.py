@@ -10,14 +10,15 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "core": ("os",),
     "settings": ("core", "os"),
     "run": ("core", "os"),
-    "spool": ("core", "os"),
+    "packing": ("core", "os"),
+    "spool": ("packing", "core", "os"),
     "record": ("spool", "symbols", "core", "os"),
     "sample": ("record", "spool", "core", "os"),
     "profile": ("core",),
     "exchange": ("profile", "core", "os"),
     "formats/otf2": ("core",),
     "formats/cube": ("profile", "core"),
-    "formats/packed": ("core", "os"),
+    "formats/packed": ("packing", "core", "os"),
     "formats/*": ("exchange", "profile", "core"),
     "doors/*/settings": ("settings", "core", "os"),
     "doors/*/format": ("exchange", "profile", "core"),
@@ -36,7 +37,7 @@ BESIDE = {"launch": ("settings",), "tools": ("settings", "format")}
 
 # These folders are built and tested without the layers above them, so their tests include no more than they do. Other
 # tests may set up anything.
-TESTED_ALONE = ("os", "core", "spool", "record", "sample")
+TESTED_ALONE = ("os", "core", "packing", "spool", "record", "sample")
 
 # Packages of python/ that each package may import.
 ALLOWED_IMPORTS: dict[str, tuple[str, ...]] = {
@@ -82,8 +83,8 @@ FOREIGN_HEADERS = (
     ForeignHeaders(
         "zstd's header",
         re.compile(r"zstd\w*\.h"),
-        re.compile(r"formats/packed/"),
-        "src/formats/packed",
+        re.compile(r"packing/"),
+        "src/packing",
     ),
     ForeignHeaders(
         "MPI's header",
@@ -126,7 +127,7 @@ CONDITIONS = (
 NAMESPACES = {"otf2": "formats/otf2", "packed": "formats/packed", "cube": "formats/cube"} | {
     name: name
     for name in (
-        "os", "run", "spool", "record", "profile", "exchange", "symbols", "weave", "view", "tools", "python",
+        "os", "run", "packing", "spool", "record", "profile", "exchange", "symbols", "weave", "view", "tools", "python",
     )
 }
 

@@ -53,6 +53,8 @@ bool is_for_names(const FilterRule& rule) {
          rule.pattern != "site-packages";
 }
 
+bool is_for_files(const FilterRule& rule) { return rule.pattern.find('/') != std::string::npos; }
+
 // The path without ./ and a/../, for comparison with filter files.
 std::string plain_file(const std::string& file) {
   const bool plain = file.find("/.") == std::string::npos && file.find("//") == std::string::npos &&
@@ -138,22 +140,31 @@ bool Filter::excluded(const Region& region) const {
   return excluded_by_rules(region) || excluded_by_file(region);
 }
 
-bool Filter::excluded(const Region& object, const std::function<Region()>& function) const {
+bool Filter::has_rules_for_files() const {
+  const auto& rules = choices_.rules;
+  return choices_.file.has_rules_for_files() || std::ranges::any_of(rules, is_for_files);
+}
+
+bool Filter::excluded(const Region& object, const std::function<Region()>& function,
+                      bool by_source) const {
   std::optional<Region> known;
   const auto found = [&]() -> const Region& {
     if (!known) known = function();
     return *known;
   };
-  const auto matching =
-      std::find_if(choices_.rules.rbegin(), choices_.rules.rend(), [&](const FilterRule& rule) {
-        return matches(rule, object) || (is_for_names(rule) && matches(rule, found()));
-      });
+  const auto decides = [&](const FilterRule& rule) {
+    if (matches(rule, object)) return true;
+    return (is_for_names(rule) || (by_source && is_for_files(rule))) && matches(rule, found());
+  };
+  const auto matching = std::find_if(choices_.rules.rbegin(), choices_.rules.rend(), decides);
   const bool decided = matching != choices_.rules.rend();
   if (decided ? !matching->include : excluded_unless_matched(object)) return true;
   if (choices_.file.empty()) return false;
   std::vector<std::string> names = names_in_filters(found());
   add(names, object.name);
-  return choices_.file.excluded(plain_file(object.file), names, names);
+  const std::string source = by_source ? plain_file(found().file) : std::string();
+  const std::string& file = source.empty() ? plain_file(object.file) : source;
+  return choices_.file.excluded(file, names, names);
 }
 
 }  // namespace timeloom

@@ -48,8 +48,12 @@ class Filter {
 
   bool excluded(const Region& region) const;
   // The same for a function of compiled code and the object that contains it: a rule matches if it
-  // matches one of both. `function` is called only if `object` alone does not decide.
-  bool excluded(const Region& object, const std::function<Region()>& function) const;
+  // matches one of both. `function` is called only if `object` alone does not decide. `by_source`:
+  // the file of the function is its source file, with which rules for files are compared as well.
+  bool excluded(const Region& object, const std::function<Region()>& function,
+                bool by_source = false) const;
+  // Whether there are rules for files, of any kind.
+  bool has_rules_for_files() const;
   // Whether one of the rules decides about the region.
   bool has_rule_for(const Region& region) const;
   // Whether the region is excluded as a part of the import system; the C functions that it

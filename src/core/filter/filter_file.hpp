@@ -44,6 +44,7 @@ class FilterFile {
   bool excluded(const std::string& file, std::span<const std::string> names,
                 std::span<const std::string> mangled_names) const;
   bool empty() const noexcept { return parsed_ == nullptr; }
+  bool has_rules_for_files() const noexcept { return !empty() && !parsed_->files.rules.empty(); }
   friend bool operator==(const FilterFile& a, const FilterFile& b) {
     if (a.parsed_ == b.parsed_) return true;
     return !a.empty() && !b.empty() && a.parsed_->files.rules == b.parsed_->files.rules &&

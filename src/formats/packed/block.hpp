@@ -25,7 +25,7 @@
 #include <cstdint>
 
 #include "core/event.hpp"
-#include "formats/packed/varint.hpp"
+#include "formats/packed/packing_names.hpp"
 
 namespace timeloom::packed {
 

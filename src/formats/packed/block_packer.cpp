@@ -6,6 +6,8 @@
 
 #include "core/error.hpp"
 #include "formats/packed/event_check.hpp"
+#include "formats/packed/packed_file.hpp"
+#include "formats/packed/thread_contexts.hpp"
 
 namespace timeloom::packed {
 namespace {
@@ -16,6 +18,10 @@ namespace {
 }
 
 }  // namespace
+
+std::uint64_t size_of_block(const PackedBlock& block) noexcept {
+  return sizeof(SectionHead) + (block.body.size() + 7) / 8 * 8;
+}
 
 BlockPacker::BlockPacker(const Definitions& definitions)
     : definitions_(definitions),
@@ -95,18 +101,18 @@ std::size_t BlockPacker::add(std::span<const Event> events) {
 }
 
 PackedBlock BlockPacker::take() {
-  streams_.add(kOpen, opened_);
-  streams_.add(kRegions, new_regions_);
-  streams_.add(kSymbols, ByteSpan(columns_->symbols).first(events_));
-  streams_.add(kFar, far_);
-  streams_.add(kShort, ByteSpan(columns_->times).first(events_));
-  streams_.add(kLow, ByteSpan(columns_->low).first(low_));
-  streams_.add(kRest, ByteSpan(columns_->rest).first(rest_));
-  streams_.add(kKinds, ByteSpan(columns_->kinds).first(kinds_));
+  streams_.add(thread_compressor(), kOpen, opened_);
+  streams_.add(thread_compressor(), kRegions, new_regions_);
+  streams_.add(thread_compressor(), kSymbols, ByteSpan(columns_->symbols).first(events_));
+  streams_.add(thread_compressor(), kFar, far_);
+  streams_.add(thread_compressor(), kShort, ByteSpan(columns_->times).first(events_));
+  streams_.add(thread_compressor(), kLow, ByteSpan(columns_->low).first(low_));
+  streams_.add(thread_compressor(), kRest, ByteSpan(columns_->rest).first(rest_));
+  streams_.add(thread_compressor(), kKinds, ByteSpan(columns_->kinds).first(kinds_));
   for (std::size_t kind = 0; kind < others_.size(); ++kind) {
     if (!others_[kind]) continue;
-    streams_.add(refs_of(kind), others_[kind]->refs);
-    streams_.add(values_of(kind), others_[kind]->values);
+    streams_.add(thread_compressor(), refs_of(kind), others_[kind]->refs);
+    streams_.add(thread_compressor(), values_of(kind), others_[kind]->values);
     others_[kind]->refs.clear();
     others_[kind]->values.clear();
     others_[kind]->expected = {};

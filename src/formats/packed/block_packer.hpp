@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "formats/packed/block.hpp"
-#include "formats/packed/streams.hpp"
+#include "packing/streams.hpp"
 
 namespace timeloom::packed {
+
+// The bytes that the block takes in a file.
+std::uint64_t size_of_block(const PackedBlock& block) noexcept;
 
 class BlockPacker {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/packed/event_check.hpp"
+#include "formats/packed/thread_contexts.hpp"
 
 namespace timeloom::packed {
 namespace {
@@ -103,7 +104,7 @@ bool BlockUnpacker::read_events(std::uint32_t events) {
 
 bool BlockUnpacker::unpack(const BlockFacts& facts, ByteSpan body) {
   if (facts.events == 0 || facts.events > kBlockEvents) return false;
-  if (!streams_.read(body, kMostBytes)) return false;
+  if (!streams_.read(thread_decompressor(), body, kMostBytes)) return false;
   kinds_ = ByteReader(streams_.stream(kKinds));
   for (std::size_t kind = 0; kind < kKindCount; ++kind) {
     others_[kind] = {ByteReader(streams_.stream(refs_of(kind))),

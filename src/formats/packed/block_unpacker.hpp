@@ -9,7 +9,7 @@
 
 #include "core/definitions.hpp"
 #include "formats/packed/block.hpp"
-#include "formats/packed/streams.hpp"
+#include "packing/streams.hpp"
 
 namespace timeloom::packed {
 

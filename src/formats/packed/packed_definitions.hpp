@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/definitions.hpp"
-#include "formats/packed/varint.hpp"
+#include "formats/packed/packing_names.hpp"
 
 namespace timeloom::packed {
 

@@ -14,6 +14,7 @@
 #include "formats/packed/packed.hpp"
 #include "formats/packed/packed_definitions.hpp"
 #include "formats/packed/packed_file.hpp"
+#include "formats/packed/thread_contexts.hpp"
 
 namespace timeloom::packed {
 namespace {
@@ -132,7 +133,7 @@ class PackedReader : public RunSource {
     Bytes body;
     StreamReader streams;
     if (!file_.read(section, body) ||
-        !streams.read(body, kAlwaysRead + kMostGainOfText * body.size())) {
+        !streams.read(thread_decompressor(), body, kAlwaysRead + kMostGainOfText * body.size())) {
       return false;
     }
     const ByteSpan text = streams.stream(0);

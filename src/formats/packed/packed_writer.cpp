@@ -13,6 +13,7 @@
 #include "formats/packed/packed.hpp"
 #include "formats/packed/packed_definitions.hpp"
 #include "formats/packed/packed_file.hpp"
+#include "formats/packed/thread_contexts.hpp"
 
 namespace timeloom::packed {
 namespace {
@@ -99,7 +100,7 @@ class PackedWriter : public RunSink {
  private:
   void append(SectionKind kind, const Bytes& bytes) {
     StreamWriter streams;
-    streams.add(0, bytes);
+    streams.add(thread_compressor(), 0, bytes);
     SectionHead head;
     head.kind = kind;
     head.first = bytes.size();

@@ -66,7 +66,8 @@ SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
                     .said = settings.number(kSettings.say_filtered),
                     .engine_functions = settings.flag(kSettings.engine_functions),
                     .sampled = settings.flag(kSettings.sampling)},
-          .compiled_code = std::move(compiled_code)};
+          .compiled_code = std::move(compiled_code),
+          .reads_lines = settings.flag(kSettings.compiler)};
 }
 
 SubInterpreters sub_interpreters_of(const SessionPlan& plan) noexcept {
@@ -88,7 +89,7 @@ bool set_rules(const SessionPlan& plan, bool awaiting) {
 }
 
 void take_rules(const SessionPlan& plan) {
-  record::filter_code(plan.compiled_code);
+  record::filter_code(plan.compiled_code, plan.reads_lines);
   if (set_rules(plan, true) && set_rules(plan, false)) return;
   throw Error(
       "the interpreter has no room left to mark code objects: a process may use about 250 "

@@ -21,6 +21,7 @@ struct SessionPlan {
   std::optional<double> overhead_limit;  // a share of CPU time; empty: no limit
   RegionRules rules;
   Filter compiled_code;
+  bool reads_lines = false;  // of compiled code, for rules for files
 };
 
 // Checks that this Python and this machine support the settings: everything that check() in

@@ -177,6 +177,9 @@ record::StartOptions start_options(const Settings& settings, const SessionContex
       settings.number(kSettings.buffer_size), settings.number(kSettings.max_size),
       record::at_limit_of(settings.text(kSettings.at_max_size)),
       settings.flag(kSettings.profile) && !settings.flag(kSettings.sampling));
+  result.writer.pack_early = record::pack_early_of(settings.given(kSettings.pack_early),
+                                                   settings.flag(kSettings.pack_early),
+                                                   !settings.text(kSettings.overhead).empty());
   const RecordArguments which = record_arguments_of(settings.text(kSettings.record_arguments));
   result.writer.secrets = record::known_secrets(which);
   result.process = this_python(which, context);

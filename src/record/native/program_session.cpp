@@ -124,6 +124,7 @@ StartOptions start_options(const std::string& settings_file, const std::string& 
   options.profile = settings.flag("PROFILE");
   options.writer = writer_options(settings.number("BUFFER_SIZE"), settings.number("MAX_SIZE"),
                                   at_limit_of(settings.text("AT_MAX_SIZE")), options.profile);
+  options.writer.pack_early = pack_early_of(settings.flag("PACK_EARLY"), true, false);
   const RecordArguments which = record_arguments_of(settings.text("RECORD_ARGUMENTS"));
   options.writer.secrets = known_secrets(which);
   options.process = this_process(which);
@@ -213,7 +214,7 @@ void begin(const std::string& settings_file) {
   auto session = std::make_unique<Session>(Session{spools, start_options(settings_file, spools)});
   if (!takes_events(spools)) return;
   const char* const filter = ::secure_getenv(kNativeFilterVariable);
-  if (filter != nullptr) filter_code(Filter(filter_choices_in(filter)));
+  if (filter != nullptr) filter_code(Filter(filter_choices_in(filter)), true);
   session->options.above = id_of(spools, fs::path(settings_file).parent_path());
   set_thread_namer(name_this_thread);
   start(session->options);

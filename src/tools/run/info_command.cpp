@@ -10,7 +10,10 @@
 #include "tools/run/info_text.hpp"
 #include "tools/run/json_text.hpp"
 #include "tools/run/open_run.hpp"
+#include "tools/text/formatted.hpp"
+#include "tools/text/human_text.hpp"
 #include "tools/text/output.hpp"
+#include "weave/trace/packing_estimate.hpp"
 
 namespace timeloom::tools {
 
@@ -105,8 +108,26 @@ ordered_json overhead_json(const Definitions& definitions) {
           {"unknown_processes", cost->unknown_processes()}};
 }
 
+using Packing = std::optional<weave::PackingEstimate>;
+
+// Null: the trace is packed, or cannot be.
+ordered_json packing_json(const Packing& packing) {
+  if (!packing) return {};
+  return {{"trace_bytes", packing->trace},
+          {"packed_bytes", packing->packed},
+          {"tried_events", packing->events}};
+}
+
+std::string packing_text(const Packing& packing) {
+  if (!packing || packing->packed >= packing->trace) return {};
+  const double saved =
+      1 - static_cast<double>(packing->packed) / static_cast<double>(packing->trace);
+  return formatted("timeloom pack makes about {} of these {} of traces ({:.0f} % less)",
+                   bytes(packing->packed), bytes(packing->trace), 100 * saved);
+}
+
 std::string info_json(const Definitions& definitions, const std::vector<RunFile>& files,
-                      const std::string& run) {
+                      const Packing& packing, const std::string& run) {
   ordered_json info;
   info["format"] = "timeloom-info";
   info["version"] = 1;
@@ -116,6 +137,7 @@ std::string info_json(const Definitions& definitions, const std::vector<RunFile>
   info["machine"] = definitions.machine_name;
   info["ticks_per_second"] = definitions.clock.ticks_per_second;
   info["files"] = files_json(files);
+  info["packing"] = packing_json(packing);
   info["groups"] = processes_json(definitions);
   info["locations"] = threads_json(definitions);
   info["regions"] = definitions.regions.size();
@@ -133,12 +155,13 @@ int run_info(const InfoOptions& options) {
   const std::filesystem::path file = traced ? weave::trace_of(run) : weave::profile_of(run);
   const std::vector<RunFile> files =
       files_of(file.has_parent_path() ? file.parent_path() : std::filesystem::path("."));
+  const Packing packing = weave::packing_estimate(run);
   Output output;
   if (options.json)
-    output.write(info_json(definitions, files, run.string()));
+    output.write(info_json(definitions, files, packing, run.string()));
   else
-    write_info(definitions, files, run.string(), options.all, Terminal::detect(options.colour),
-               output);
+    write_info(definitions, files, packing_text(packing), run.string(), options.all,
+               Terminal::detect(options.colour), output);
   output.flush();
   return kDone;
 }

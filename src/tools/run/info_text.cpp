@@ -25,11 +25,13 @@ class InfoWriter {
   InfoWriter(const Definitions& all, bool everything, const Terminal& terminal, Output& output)
       : all_(all), everything_(everything), terminal_(terminal), output_(output) {}
 
-  void write(const std::vector<RunFile>& files, const std::string& run) {
+  void write(const std::vector<RunFile>& files, const std::string& packing,
+             const std::string& run) {
     output_.write(terminal_.paint(printable(run), Ink::kBold) + "\n\n");
     facts();
     throttled();
     this->files(files);
+    line("", packing);
     processes();
     threads();
     names();
@@ -257,8 +259,9 @@ class InfoWriter {
 }  // namespace
 
 void write_info(const Definitions& definitions, const std::vector<RunFile>& files,
-                const std::string& run, bool all, const Terminal& terminal, Output& output) {
-  InfoWriter(definitions, all, terminal, output).write(files, run);
+                const std::string& packing, const std::string& run, bool all,
+                const Terminal& terminal, Output& output) {
+  InfoWriter(definitions, all, terminal, output).write(files, packing, run);
 }
 
 }  // namespace timeloom::tools

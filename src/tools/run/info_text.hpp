@@ -14,8 +14,10 @@
 
 namespace timeloom::tools {
 
-// `all`: also ids that only files have, and the properties of the run.
+// `packing`: what packing would do with the trace; empty: it cannot be packed. `all`: also ids that
+// only files have, and the properties of the run.
 void write_info(const Definitions& definitions, const std::vector<RunFile>& files,
-                const std::string& run, bool all, const Terminal& terminal, Output& output);
+                const std::string& packing, const std::string& run, bool all,
+                const Terminal& terminal, Output& output);
 
 }  // namespace timeloom::tools

@@ -201,6 +201,17 @@ PackedSizes pack_into_working(const fs::path& path, const run::Directory& run, u
 
 }  // namespace
 
+bool can_be_packed(const fs::path& run) try {
+  refuse_others(run);
+  if (is_packed(trace_of(run))) return false;
+  refuse_unknown(run, otf2::open(trace_of(run))->definitions());
+  return true;
+} catch (const Error&) {
+  return false;
+}
+
+std::uint64_t bytes_of_trace(const fs::path& run) { return size_of_trace(run); }
+
 PackedSizes pack_trace(const fs::path& path, unsigned threads) try {
   refuse_others(path);
   const run::Directory run(path);

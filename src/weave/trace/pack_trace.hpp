@@ -22,4 +22,9 @@ struct PackedSizes {
 // one, or a trace of another tool.
 PackedSizes pack_trace(const std::filesystem::path& run, unsigned threads);
 
+// Whether pack_trace() takes the trace, as far as its definitions tell. Throws nothing.
+bool can_be_packed(const std::filesystem::path& run);
+// Bytes of the files of the OTF2 trace.
+std::uint64_t bytes_of_trace(const std::filesystem::path& run);
+
 }  // namespace timeloom::weave

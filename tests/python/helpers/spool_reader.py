@@ -7,6 +7,8 @@ import functools
 import pathlib
 import struct
 
+from packed_segments import unpack
+
 KIND_ENTER, KIND_LEAVE, KIND_EXTENDED = 1, 2, 3
 TIME_BASE, TRACK, TRACK_END, REWINDS = 1, 11, 12, (13, 14)
 EXTENDED = {
@@ -66,6 +68,7 @@ class Spool:
         self.owners, self.numbers = {}, {}  # of tracks, and of threads and tasks created under a number
         self.ended, self.last_log, self.dropped, self.cuts = False, 0, 0, {}
         self.limit, self.may_miss_begin = 0, 0
+        self.packed = 0  # segments of the log that are packed
         self.sync_bytes = 0  # of the records that compare the clocks, which come as time goes on
         self._read_definitions((self.directory / "defs").read_bytes())
         self._segments, self._events = {}, {}
@@ -149,10 +152,17 @@ class Spool:
         data = path.read_bytes()
         offset = 0
         while offset < len(data):
-            location, size, sequence, base = struct.unpack_from("<8xIIQQ", data, offset)
-            words = data[offset + 64 : offset + 64 + size]
+            stored, location, size, sequence, base = struct.unpack_from("<4xIIIQQ", data, offset)
+            packed = data[offset : offset + 4] == b"LPAK"
+            if not packed:
+                assert data[offset : offset + 4] == b"LSEG"
+                stored = size
+            words = data[offset + 64 : offset + 64 + stored]
+            if packed:
+                self.packed += 1
+                words = struct.pack(f"<{size // 8}Q", *unpack(words))
             self._segments.setdefault(location, {})[sequence] = (base, words)
-            offset += 64 + size
+            offset += 64 + (stored + 7) // 8 * 8
 
     def _read_ring(self):
         path = self.directory / "ring"

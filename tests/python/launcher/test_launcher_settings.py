@@ -258,6 +258,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "BUFFER_SIZE": str(2 << 20),
         "MAX_SIZE": "",
         "AT_MAX_SIZE": "stop",
+        "PACK_EARLY": "off",
     }
     assert settings_of(work / "run") == {f"TIMELOOM_{name}": value for name, value in lines.items()}
 

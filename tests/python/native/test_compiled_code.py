@@ -241,6 +241,36 @@ def test_the_flags_of_other_compilers(config, timeloom_program):
         assert flags == "-finstrument-functions-after-inlining\n"
 
 
+CLANG = next((name for name in ("clang", *(f"clang-{n}" for n in range(21, 13, -1))) if shutil.which(name)), None)
+
+
+@pytest.fixture(params=[False, True], ids=["wrapper", "linked"])
+def of_clang(request, tmp_path_factory, config, timeloom_program):
+    """compiled.c, built by Clang with the flags that are meant for it, and the options with which it is recorded."""
+    directory = tmp_path_factory.mktemp("clang")
+    program = Path(timeloom_program).with_name("timeloom-config")
+    flags = output(program, "--compiler", env=environment({"CC": CLANG})).split()
+    libraries = config("--libs") if request.param else []
+    output(CLANG, "-O2", "-g", "-Wno-unknown-attributes", *config("--cflags"), *flags, NATIVE / "compiled.c", "-o", "compiled",
+           "-pthread", *libraries, cwd=directory)  # fmt: skip
+    return directory / "compiled", ALL if request.param else NOT_LINKED
+
+
+@pytest.mark.skipif(CLANG is None, reason="no Clang; make test-all has one")
+@pytest.mark.parametrize("mode", ["calls", "jump"])
+def test_every_call_of_a_program_of_clang(of_clang, record, tmp_path, mode):
+    path, options = of_clang
+    done = record(path, mode, options=options)
+    assert len(calls(done)) > 2 and recorded(tmp_path / "run") == calls(done)
+
+
+@pytest.mark.skipif(CLANG is None, reason="no Clang; make test-all has one")
+def test_a_filter_of_a_program_of_clang(of_clang, record, tmp_path):
+    path, options = of_clang
+    record(path, "calls", options=(*options, "--exclude", "leaf"))
+    assert recorded(tmp_path / "run") == calls("main twice. .")
+
+
 def test_the_target_of_cmake(config, record, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.16)\nproject(compiled LANGUAGES C)\nfind_package(timeloom REQUIRED)\n"

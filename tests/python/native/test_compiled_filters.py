@@ -95,3 +95,77 @@ def test_functions_below_python(module, tmp_path, rule, expected):
     done = subprocess.run([sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, env=variables)
     assert (done.returncode, done.stderr) == (0, "")
     assert of_module(tmp_path / "run") == calls(expected)
+
+
+GRID = """
+__attribute__((noinline)) int cell(int i) { return i + 1; }
+__attribute__((noinline)) int row(int i) { return cell(i) * 2; }
+"""
+MAIN = """
+int row(int i);
+__attribute__((noinline)) int step(int i) { return row(i) - 1; }
+int main(void) { return step(1) - 3; }
+"""
+
+
+@pytest.fixture(scope="module")
+def of_two_files(tmp_path_factory, config):
+    """A program of main.c and grid/grid.c, with lines and without."""
+    directory = tmp_path_factory.mktemp("two-files")
+    (directory / "grid").mkdir()
+    (directory / "grid" / "grid.c").write_text(GRID)
+    (directory / "main.c").write_text(MAIN)
+    for name, debug in (("lines", "-g"), ("bare", "-g0")):
+        flags = [*config("--cflags", "--compiler"), debug, "main.c", "grid/grid.c", "-o", name, *config("--libs")]
+        output("cc", "-O1", *flags, cwd=directory)
+    return directory
+
+
+def has_libdw():
+    return subprocess.run([sys.executable, "-c", "import ctypes; ctypes.CDLL('libdw.so.1')"], stderr=-3).returncode == 0
+
+
+@pytest.mark.skipif(not has_libdw(), reason="no libdw")
+@pytest.mark.parametrize(
+    "rules, expected",
+    [
+        (["--exclude", "*/grid.c"], "main step. ."),
+        (["--exclude", "grid/*"], "main step. ."),
+        (["--include", "grid/*"], "row cell. ."),
+        (["--exclude", "*/main.c", "--exclude", "cell"], "row."),
+        (["--exclude", "*/main.c", "--include", "step"], "step row cell. . ."),
+        (["--exclude", "*/other.c"], "main step row cell. . . ."),
+        (["--include", "*/lines", "--exclude", "grid/*"], "main step. ."),
+    ],
+)
+def test_rules_for_source_files(of_two_files, record, tmp_path, rules, expected):
+    record(of_two_files / "lines", options=(*ALL, *rules))
+    assert recorded(tmp_path / "run") == calls(expected)
+
+
+def test_without_lines_rules_for_files_are_for_objects(of_two_files, record, tmp_path):
+    record(of_two_files / "bare", options=(*ALL, "--exclude", "*/grid.c"))
+    assert recorded(tmp_path / "run") == calls("main step row cell. . . .")
+
+
+@pytest.mark.skipif(not has_libdw(), reason="no libdw")
+def test_a_filter_file_with_a_source_file(of_two_files, record, tmp_path):
+    (tmp_path / "a.filter").write_text("SCOREP_FILE_NAMES_BEGIN\n EXCLUDE */grid.c\nSCOREP_FILE_NAMES_END\n")
+    record(of_two_files / "lines", options=(*ALL, "--filter-file", "a.filter"))
+    assert recorded(tmp_path / "run") == calls("main step. .")
+
+
+@pytest.mark.skipif(not has_libdw(), reason="no libdw")
+def test_libdw_is_loaded_only_where_a_rule_is_for_files(of_two_files, record, tmp_path):
+    loaded = {}
+    for name, rule in (("names", "cell"), ("files", "*/grid.c")):
+        script = tmp_path / f"{name}.py"
+        script.write_text("print('libdw' in open('/proc/self/maps').read())\n")
+        for options in ((), ("--compiler",)):
+            words = ["-m", "timeloom", "--no-weave", "--quiet", "--force", *options, "--exclude", rule, "-o", "run", script]
+            done = subprocess.run([sys.executable, *map(str, words)], cwd=tmp_path, capture_output=True, text=True,
+                                  env=environment(), check=True)  # fmt: skip
+            loaded[name, bool(options)] = done.stdout
+    assert loaded == {
+        ("names", False): "False\n", ("names", True): "False\n", ("files", False): "False\n", ("files", True): "True\n",
+    }  # fmt: skip

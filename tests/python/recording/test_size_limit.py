@@ -48,7 +48,7 @@ def measure(tmp_path, timeloom_program):
         program.write_text(CALLS + text)
         run = tmp_path / "run"
         done = subprocess.run(
-            [sys.executable, "-m", "timeloom", "--keep-spool", "-o", run, *options, program],
+            [sys.executable, "-m", "timeloom", "--keep-spool", "--no-pack-early", "-o", run, *options, program],
             cwd=tmp_path, capture_output=True, text=True, timeout=200, env=environment(),
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -326,7 +326,7 @@ def test_wrong_values(options, said):
 
 @pytest.mark.any_python
 def test_variable_key_and_block(tmp_path):
-    (tmp_path / "pyproject.toml").write_text('[tool.timeloom]\nmax-size = "4M"\n')
+    (tmp_path / "pyproject.toml").write_text('[tool.timeloom]\nmax-size = "4M"\npack-early = false\n')
     text = CALLS + """
 import timeloom
 with timeloom.Measurement(output="run", at_max_size="ring") as measurement:

@@ -133,7 +133,7 @@ work()
 def short_of_events(tmp_path_factory, program):
     """A run that reached its size limit, and a complete one beside it."""
     directory = tmp_path_factory.mktemp("short")
-    for name, calls, options in (("lost", 300_000, ["--max-size=4M"]), ("whole", 1000, [])):
+    for name, calls, options in (("lost", 300_000, ["--max-size=4M", "--no-pack-early"]), ("whole", 1000, [])):
         (directory / "app.py").write_text(CALLS.replace("CALLS", str(calls)))
         in_time([program, "run", "--quiet", *options, "-o", name, "app.py"], cwd=directory, check=True)
     return directory

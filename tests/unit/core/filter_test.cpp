@@ -170,6 +170,38 @@ TEST(Filter, CompiledCodeMatchesByObjectOrFunction) {
   EXPECT_EQ(of_code(Filter({exclude("step"), include("*/lib/*")}), "step"), Asked(false, 0));
 }
 
+// The function has a source file, which rules for files are compared with beside the object's path.
+bool source_left_out(const Filter& filter, const std::string& source, bool by_source = true) {
+  Region object;
+  object.name = object.group = "libsolver.so.1";
+  object.file = "/opt/lib/libsolver.so.1";
+  Region function = object;
+  function.name = function.canonical_name = "step";
+  function.file = source;
+  return filter.excluded(
+      object, [&] { return function; }, by_source);
+}
+
+TEST(Filter, CompiledCodeMatchesBySourceFile) {
+  const std::string source = "/home/me/solver/src/grid/step.cpp";
+  EXPECT_TRUE(source_left_out(Filter({exclude("grid/*")}), source));
+  EXPECT_TRUE(source_left_out(Filter({exclude("*/step.cpp")}), source));
+  EXPECT_FALSE(source_left_out(Filter({exclude("*/step.cpp")}), source, false));
+  EXPECT_FALSE(source_left_out(Filter({exclude("*/other.cpp")}), source));
+  EXPECT_FALSE(source_left_out(Filter({include("grid/*")}), source));
+  EXPECT_TRUE(source_left_out(Filter({include("grid/*")}), "/home/me/solver/src/main.cpp"));
+  EXPECT_FALSE(source_left_out(Filter({exclude("grid/*"), include("step")}), source));
+  EXPECT_TRUE(source_left_out(Filter({include("*/lib/*"), exclude("grid/*")}), source));
+  FilterChoices choices;
+  choices.file =
+      FilterFile::parse("SCOREP_FILE_NAMES_BEGIN\nEXCLUDE */grid/*\nSCOREP_FILE_NAMES_END\n", "f");
+  const Filter file(choices);
+  EXPECT_TRUE(file.has_rules_for_files());
+  EXPECT_TRUE(source_left_out(file, source));
+  EXPECT_FALSE(source_left_out(file, source, false));
+  EXPECT_FALSE(Filter({exclude("step")}).has_rules_for_files());
+}
+
 TEST(Filter, AFilterFileSeesBothNamesOfCompiledCode) {
   const auto filter = [](const std::string& rules) {
     FilterChoices choices;

@@ -107,14 +107,14 @@ TEST_F(CompiledCodeTest, WhatIsLeftOutIsAskedForOnce) {
 TEST_F(CompiledCodeTest, FiltersSeeTheFileOfTheObject) {
   const auto* const here = reinterpret_cast<const void*>(&enter_and_leave);
   begin();
-  filter_code(Filter(std::vector<FilterRule>{{false, "*/record_test"}}));
+  filter_code(Filter(std::vector<FilterRule>{{false, "*/record_test"}}), false);
   enter_and_leave(here);
-  filter_code(Filter(std::vector<FilterRule>{{false, "record_test"}}));
+  filter_code(Filter(std::vector<FilterRule>{{false, "record_test"}}), false);
   enter_and_leave(here);
-  filter_code(Filter(std::vector<FilterRule>{{true, "libother.so"}}));
+  filter_code(Filter(std::vector<FilterRule>{{true, "libother.so"}}), false);
   enter_and_leave(here);
   EXPECT_EQ(totals().events, 0u);
-  filter_code(Filter(std::vector<FilterRule>{{false, "libother.so"}}));
+  filter_code(Filter(std::vector<FilterRule>{{false, "libother.so"}}), false);
   enter_and_leave(here);
   EXPECT_EQ(lines().size(), 2u);
 }

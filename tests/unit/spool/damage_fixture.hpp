@@ -15,8 +15,8 @@ namespace timeloom::spool {
 class DamageTest : public SpoolTest {
  protected:
   // Two threads, several segments each, one definition of every kind.
-  void record() {
-    Writer& writer = create(small(8));
+  void record(const WriterOptions& options = small(8)) {
+    Writer& writer = create(options);
     writer.define_clock_sync({1, 2, 3});
     writer.define_process({"app", "node", 4711, "/bin/python", {"a", "b"}}, "");
     writer.define_region(RegionId{1},

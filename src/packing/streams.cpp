@@ -1,4 +1,4 @@
-#include "formats/packed/streams.hpp"
+#include "packing/streams.hpp"
 
 #include <zstd.h>
 
@@ -9,7 +9,7 @@
 
 #include "core/error.hpp"
 
-namespace timeloom::packed {
+namespace timeloom::packing {
 namespace {
 
 constexpr int kLevel = 1;
@@ -24,38 +24,38 @@ constexpr bool is_allowed(std::uint64_t size, std::uint64_t stored) {
   return size <= kAlwaysAllowed || (size - kAlwaysAllowed) / kMostGain <= stored;
 }
 
-struct FreeContext {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
-
-template <typename Context>
-Context* checked(Context* context) {
-  if (context == nullptr) throw std::bad_alloc();
-  return context;
-}
-
-ZSTD_CCtx* compressor() {
-  thread_local const std::unique_ptr<ZSTD_CCtx, FreeContext> kContext(checked(ZSTD_createCCtx()));
-  return kContext.get();
-}
-
-ZSTD_DCtx* decompressor() {
-  thread_local const std::unique_ptr<ZSTD_DCtx, FreeContext> kContext(checked(ZSTD_createDCtx()));
-  return kContext.get();
+template <typename T>
+T* checked(T* memory) {
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
 }
 
 }  // namespace
 
-void StreamWriter::add(std::uint8_t id, ByteSpan bytes) {
+struct Compressor::Context {
+  ZSTD_CCtx* const zstd = checked(ZSTD_createCCtx());
+  ~Context() { ZSTD_freeCCtx(zstd); }
+};
+struct Decompressor::Context {
+  ZSTD_DCtx* const zstd = checked(ZSTD_createDCtx());
+  ~Context() { ZSTD_freeDCtx(zstd); }
+};
+
+Compressor::Compressor() = default;
+Compressor::~Compressor() = default;
+Decompressor::Decompressor() = default;
+Decompressor::~Decompressor() = default;
+
+void StreamWriter::add(Compressor& compressor, std::uint8_t id, ByteSpan bytes) {
   if (bytes.empty()) return;
   const std::size_t before = stored_.size();
   std::size_t stored = bytes.size();
   if (bytes.size() >= kSmallest) {
+    if (!compressor.context_) compressor.context_ = std::make_unique<Compressor::Context>();
     stored_.resize(before + ZSTD_compressBound(bytes.size()));
     const std::size_t size =
-        ZSTD_compressCCtx(compressor(), stored_.data() + before, stored_.size() - before,
-                          bytes.data(), bytes.size(), kLevel);
+        ZSTD_compressCCtx(compressor.context_->zstd, stored_.data() + before,
+                          stored_.size() - before, bytes.data(), bytes.size(), kLevel);
     if (ZSTD_isError(size) != 0) {
       throw Error(std::string("zstd cannot pack: ") + ZSTD_getErrorName(size) + " [TL068]");
     }
@@ -69,19 +69,23 @@ void StreamWriter::add(std::uint8_t id, ByteSpan bytes) {
   put_varint(head_, stored);
 }
 
-Bytes StreamWriter::take() {
-  Bytes body;
-  body.reserve(1 + head_.size() + stored_.size());
-  body.push_back(count_);
-  body.insert(body.end(), head_.begin(), head_.end());
-  body.insert(body.end(), stored_.begin(), stored_.end());
+void StreamWriter::finish(Bytes& to) {
+  to.reserve(to.size() + 1 + head_.size() + stored_.size());
+  to.push_back(count_);
+  to.insert(to.end(), head_.begin(), head_.end());
+  to.insert(to.end(), stored_.begin(), stored_.end());
   count_ = 0;
   head_.clear();
   stored_.clear();
+}
+
+Bytes StreamWriter::take() {
+  Bytes body;
+  finish(body);
   return body;
 }
 
-bool StreamReader::read(ByteSpan body, std::uint64_t most) {
+bool StreamReader::read(Decompressor& decompressor, ByteSpan body, std::uint64_t most) {
   ids_.clear();
   parts_.clear();
   ByteReader reader(body);
@@ -109,8 +113,9 @@ bool StreamReader::read(ByteSpan body, std::uint64_t most) {
       std::memcpy(to, stored.data(), stored.size());
       continue;
     }
-    const std::size_t size =
-        ZSTD_decompressDCtx(decompressor(), to, parts_[i].size, stored.data(), stored.size());
+    if (!decompressor.context_) decompressor.context_ = std::make_unique<Decompressor::Context>();
+    const std::size_t size = ZSTD_decompressDCtx(decompressor.context_->zstd, to, parts_[i].size,
+                                                 stored.data(), stored.size());
     if (ZSTD_isError(size) != 0 || size != parts_[i].size) return false;
   }
   return !reader.failed() && reader.at_end();
@@ -123,4 +128,4 @@ ByteSpan StreamReader::stream(std::uint8_t id) const {
   return {bytes_.data() + part.at, part.size};
 }
 
-}  // namespace timeloom::packed
+}  // namespace timeloom::packing

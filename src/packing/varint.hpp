@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace timeloom::packed {
+namespace timeloom::packing {
 
 using Bytes = std::vector<std::uint8_t>;
 using ByteSpan = std::span<const std::uint8_t>;
@@ -89,4 +89,4 @@ class ByteReader {
   bool failed_ = false;
 };
 
-}  // namespace timeloom::packed
+}  // namespace timeloom::packing

@@ -1,10 +1,10 @@
-#include "formats/packed/streams.hpp"
+#include "packing/streams.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-namespace timeloom::packed {
+namespace timeloom::packing {
 namespace {
 
 constexpr std::uint64_t kMuch = 1 << 20;
@@ -40,15 +40,17 @@ Bytes counted(std::size_t size) {
 
 TEST(Streams, ComeBack) {
   const Bytes same(50'000, 7), few = {1, 2, 3}, many = counted(3000);
+  Compressor compressor;
   StreamWriter writer;
-  writer.add(0, same);
-  writer.add(3, Bytes());
-  writer.add(4, few);
-  writer.add(200, many);
+  writer.add(compressor, 0, same);
+  writer.add(compressor, 3, Bytes());
+  writer.add(compressor, 4, few);
+  writer.add(compressor, 200, many);
   const Bytes body = writer.take();
   EXPECT_LT(body.size(), 1000u);
+  Decompressor decompressor;
   StreamReader reader;
-  ASSERT_TRUE(reader.read(body, kMuch));
+  ASSERT_TRUE(reader.read(decompressor, body, kMuch));
   EXPECT_EQ(reader.ids(), (std::vector<std::uint8_t>{0, 4, 200}));
   EXPECT_TRUE(std::ranges::equal(reader.stream(0), same));
   EXPECT_TRUE(std::ranges::equal(reader.stream(4), few));
@@ -57,16 +59,18 @@ TEST(Streams, ComeBack) {
 }
 
 TEST(Streams, OfABodyThatIsCutAreRefused) {
+  Compressor compressor;
   StreamWriter writer;
-  writer.add(0, counted(300));
-  writer.add(1, counted(10));
+  writer.add(compressor, 0, counted(300));
+  writer.add(compressor, 1, counted(10));
   const Bytes body = writer.take();
+  Decompressor decompressor;
   StreamReader reader;
   for (std::size_t size = 0; size < body.size(); ++size) {
-    EXPECT_FALSE(reader.read(ByteSpan(body).first(size), kMuch)) << size;
+    EXPECT_FALSE(reader.read(decompressor, ByteSpan(body).first(size), kMuch)) << size;
   }
-  EXPECT_FALSE(reader.read(body, 309));
-  EXPECT_TRUE(reader.read(body, 310));
+  EXPECT_FALSE(reader.read(decompressor, body, 309));
+  EXPECT_TRUE(reader.read(decompressor, body, 310));
 }
 
 TEST(Streams, DoNotTakeWhatIsOnlyClaimed) {
@@ -74,23 +78,26 @@ TEST(Streams, DoNotTakeWhatIsOnlyClaimed) {
   put_varint(body, std::uint64_t{1} << 62);
   put_varint(body, 4);
   body.insert(body.end(), 4, 0);
+  Decompressor decompressor;
   StreamReader reader;
-  EXPECT_FALSE(reader.read(body, UINT64_MAX));
+  EXPECT_FALSE(reader.read(decompressor, body, UINT64_MAX));
 }
 
 // The size that zstd writes into its own head is not believed either.
 TEST(Streams, ThatUnpackToAnotherSizeAreRefused) {
+  Compressor compressor;
   StreamWriter writer;
-  writer.add(0, Bytes(60'000, 7));
+  writer.add(compressor, 0, Bytes(60'000, 7));
   const Bytes body = writer.take();
   for (const std::uint64_t claimed : {59'999u, 60'001u, 65'000u}) {
     Bytes other = {body[0], body[1]};
     put_varint(other, claimed);
     other.insert(other.end(), body.begin() + 5, body.end());
+    Decompressor decompressor;
     StreamReader reader;
-    EXPECT_FALSE(reader.read(other, kMuch)) << claimed;
+    EXPECT_FALSE(reader.read(decompressor, other, kMuch)) << claimed;
   }
 }
 
 }  // namespace
-}  // namespace timeloom::packed
+}  // namespace timeloom::packing

@@ -1,0 +1,11 @@
+// The memory of zstd of the calling thread, for all locations that it packs and unpacks.
+#pragma once
+
+#include "packing/streams.hpp"
+
+namespace timeloom::packed {
+
+packing::Compressor& thread_compressor();
+packing::Decompressor& thread_decompressor();
+
+}  // namespace timeloom::packed

@@ -1,0 +1,80 @@
+// Streams of bytes, each compressed by zstd unless that makes it no smaller: the body of a section
+// of a packed trace, and of a packed segment of a spool.
+//
+//   u8 number of streams; of each: u8 id, varint size, varint size as stored
+//   the stored bytes of each; one that is stored as it is has both sizes equal
+//
+// No object is used by two threads at the same time. Throws std::bad_alloc only, and Error where
+// zstd fails for want of memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "packing/varint.hpp"
+
+namespace timeloom::packing {
+
+// The memory of zstd, which is taken at the first use.
+class Compressor {
+ public:
+  Compressor();
+  ~Compressor();
+  Compressor(const Compressor&) = delete;
+  Compressor& operator=(const Compressor&) = delete;
+
+ private:
+  friend class StreamWriter;
+  struct Context;
+  std::unique_ptr<Context> context_;
+};
+class Decompressor {
+ public:
+  Decompressor();
+  ~Decompressor();
+  Decompressor(const Decompressor&) = delete;
+  Decompressor& operator=(const Decompressor&) = delete;
+
+ private:
+  friend class StreamReader;
+  struct Context;
+  std::unique_ptr<Context> context_;
+};
+
+class StreamWriter {
+ public:
+  // Streams have ascending ids; an empty one is left out.
+  void add(Compressor& compressor, std::uint8_t id, ByteSpan bytes);
+  // Appends the body to `to`, and begins the next one.
+  void finish(Bytes& to);
+  Bytes take();
+
+ private:
+  std::uint8_t count_ = 0;
+  Bytes head_;
+  Bytes stored_;
+};
+
+// The streams of one section after another; memory is kept between them.
+class StreamReader {
+ public:
+  // Unpacks a body of bytes from a file. `most`: the size of all streams together. False: it is
+  // damaged. No more memory is taken than the bytes can turn into.
+  bool read(Decompressor& decompressor, ByteSpan body, std::uint64_t most);
+  // Empty: there is none.
+  ByteSpan stream(std::uint8_t id) const;
+  // The ids that the body has.
+  const std::vector<std::uint8_t>& ids() const noexcept { return ids_; }
+
+ private:
+  struct Part {
+    std::size_t at = 0;
+    std::size_t size = 0;
+  };
+  std::vector<std::uint8_t> ids_;
+  std::vector<Part> parts_;
+  Bytes bytes_;
+};
+
+}  // namespace timeloom::packing
