@@ -124,10 +124,10 @@ def count_compiled() -> Counts:
         timeloom = pathlib.Path(sys.executable).with_name("timeloom")
         run = [timeloom, "run", "--quiet", "--no-weave", "-o", "run", "--exclude", "left_out", "--program"]
         options = ["--separate-threads=yes", "--dump-before=getpgrp", "--callgrind-out-file=out"]
-        words = [*run, "valgrind", "--tool=callgrind", *options, built(directory), str(CALLS)]
+        words = [*map(str, run), "valgrind", "--tool=callgrind", *options, str(built(directory)), str(CALLS)]
         done = subprocess.run(words, cwd=directory, capture_output=True, text=True)
         if done.returncode != 0:
-            raise RuntimeError(f"{' '.join(map(str, words))} failed: {done.stderr}")
+            raise RuntimeError(f"{' '.join(words)} failed: {done.stderr}")
         recorded, filtered = (of_part(directory / f"out.{number}-01") for number in (2, 3))
     return {"compiled plain": round(recorded, 1), "compiled filtered": round(filtered, 1)}
 

@@ -232,7 +232,8 @@ def of_ranks(ranks: int, calls: int, scratch: str | None) -> dict[str, float]:
         figures["weave_peak_bytes"], figures["weave_seconds"] = usage_of_weave(str(apart))
         packed = pathlib.Path(name) / "packed"
         shutil.copytree(run, packed)
-        figures["packed_peak_bytes"], figures["packed_seconds"] = usage_of_weave("--trace-format", "packed", str(packed))
+        usage = usage_of_weave("--trace-format", "packed", str(packed))
+        figures["packed_peak_bytes"], figures["packed_seconds"] = usage
         figures["packed_files"], figures["packed_bytes"] = files_and_bytes(packed)
         figures["convert_seconds"] = convert(run)
         figures["joining_peak_bytes"], figures["joining_seconds"] = usage_of_weave("--numbers", str(run))
@@ -325,7 +326,8 @@ def function_calls(scratch: str | None) -> dict[str, float]:
         program = built(directory, "function", FUNCTION, "-finstrument-functions")
         hook = built(directory, "hook.so", CLOCK_HOOK, "-shared", "-fPIC")
         record = [program_of("timeloom"), "run", "--quiet", "--no-weave", "--force", "-o", f"{name}/run",
-                  "--max-size", "64M", "--at-max-size", "ring", "--no-pack-early", "--compiler", "--program"]  # fmt: skip
+                  "--max-size", "64M", "--at-max-size", "ring", "--no-pack-early",
+                  "--compiler", "--program"]  # fmt: skip
         for _ in range(5):
             for kind, words, preloaded in (("clock", [], {"LD_PRELOAD": hook}), ("recorded", record, {})):
                 variables = {**os.environ, **preloaded}

@@ -19,7 +19,7 @@ build,check  ca-certificates      # pip reaches its index over TLS
 build        libopen-trace-format2-dev|libotf2-trace-dev|libotf2-dev  # OTF2: the traces (src/formats/otf2)
 build        libexpat1-dev        # the XML of CUBE profiles (src/formats/cube)
 build        zlib1g-dev           # their compressed form
-build        libzstd-dev          # packed traces (src/formats/packed)
+build        libzstd-dev          # packed records and traces (src/packing)
 build        libcli11-dev         # the command line of the timeloom program
 build        libfmt-dev           # text of the timeloom program
 build        nlohmann-json3-dev   # JSON of the timeloom program

@@ -6,9 +6,10 @@
 namespace timeloom::symbols {
 namespace {
 
-constexpr std::uint64_t kWord = 24;  // of a builtin type, an operator, a qualifier, with separators
-constexpr std::uint64_t kLibrary = 128;  // of an abbreviation such as Ss
-constexpr std::size_t kDeepest = 256;    // brackets
+constexpr std::uint64_t kWordSize =
+    24;  // of a builtin type, an operator, a qualifier, with separators
+constexpr std::uint64_t kLibrarySize = 128;  // of an abbreviation such as Ss
+constexpr std::size_t kMostBrackets = 256;   // brackets
 
 constexpr std::uint64_t plus(std::uint64_t a, std::uint64_t b) noexcept {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
@@ -41,11 +42,11 @@ class SizeReader {
         --at_;
         total_ = plus(total_, take_source_name());
       } else if (c == 'S' || c == 'T') {
-        total_ = plus(total_, plus(total_, kLibrary));
+        total_ = plus(total_, plus(total_, kLibrarySize));
       } else {
         // A pack repeats what it stands before; a name is repeated as the name of a constructor.
         const bool repeats = c == 'D' || c == 'C';
-        total_ = plus(repeats ? times(total_, 2) : total_, kWord);
+        total_ = plus(repeats ? times(total_, 2) : total_, kWordSize);
       }
     }
   }
@@ -95,18 +96,18 @@ class SizeReader {
   }
   // Belongs to the element that comes next.
   void qualify(unsigned elements = 1) noexcept {
-    if (group().kind == Kind::kName) return add(kWord);
+    if (group().kind == Kind::kName) return add(kWordSize);
     if (group().pending == 0) {
       begin_element();
       group().pending = elements;
     } else {
       group().pending += elements - 1;
     }
-    add(kWord);
+    add(kWordSize);
   }
   void open(char bracket, Kind kind, bool continues) noexcept {
     if (!continues) begin_element();
-    if (depth_ + 1 == kDeepest) {
+    if (depth_ + 1 == kMostBrackets) {
       lost_ = true;
       return;
     }
@@ -121,7 +122,7 @@ class SizeReader {
     if (inner.bracket == 'I' || inner.bracket == 'J') {
       largest_pack_ = std::max(largest_pack_, inner.elements);
     }
-    add(plus(inner.sum, kWord));
+    add(plus(inner.sum, kWordSize));
     // The entity of a local name follows, or the number of a lambda.
     if (inner.bracket == 'Z') group().pending += group().kind == Kind::kName ? 0 : 1;
     if (inner.bracket == 'U') skip_number();
@@ -137,11 +138,11 @@ class SizeReader {
       size = size * 10 + static_cast<std::uint64_t>(next() - '0');
     if (size == 0 || size > text_.size() - at_) {
       lost_ = true;
-      return kWord;
+      return kWordSize;
     }
     at_ += static_cast<std::size_t>(size);
     longest_name_ = std::max(longest_name_, size);
-    return plus(size, kWord);
+    return plus(size, kWordSize);
   }
 
   void take_special() noexcept {
@@ -156,10 +157,10 @@ class SizeReader {
           skip_number();
         }
       }
-      add(kLibrary);
+      add(kLibrarySize);
     } else if (first == 'T' && (second == 'V' || second == 'T' || second == 'I' || second == 'S')) {
       at_ += 2;
-      add(kLibrary);
+      add(kLibrarySize);
     } else if (is_lower(first)) {
       take_operator();
     }
@@ -167,7 +168,7 @@ class SizeReader {
   void take_operator() noexcept {
     begin_element();
     at_ = std::min(at_ + 2, text_.size());
-    add(kWord);
+    add(kWordSize);
   }
 
   void take_reference() noexcept {  // behind S
@@ -175,17 +176,17 @@ class SizeReader {
     begin_element();
     if (c == 't') {
       ++at_;
-      add(kWord);
+      add(kWordSize);
       if (group().kind != Kind::kName) ++group().pending;
       if (is_lower(peek())) take_operator();
       return;
     }
     if (is_lower(c)) {
       ++at_;
-      return add(kLibrary);
+      return add(kLibrarySize);
     }
     skip_number();
-    add(plus(longest_part_, kWord));
+    add(plus(longest_part_, kWordSize));
   }
   void take_parameter() noexcept {  // behind T
     if (!is_digit(peek()) && peek() != '_') {
@@ -194,11 +195,11 @@ class SizeReader {
     }
     begin_element();
     skip_number();
-    add(plus(longest_part_, kWord));
+    add(plus(longest_part_, kWordSize));
   }
   void take_d() noexcept {  // behind D
     const char c = next();
-    if (group().kind == Kind::kName && is_digit(c)) return add(plus(longest_name_, kWord));
+    if (group().kind == Kind::kName && is_digit(c)) return add(plus(longest_name_, kWordSize));
     if (c == 'p') {
       qualify();
       group().repeat = times(group().repeat, std::max<std::uint64_t>(pack_, 1));
@@ -214,7 +215,7 @@ class SizeReader {
       return;
     }
     begin_element();
-    add(kWord);
+    add(kWordSize);
   }
   void take_u() noexcept {  // behind U
     const char c = next();
@@ -225,7 +226,7 @@ class SizeReader {
     }
     begin_element();
     skip_number();
-    add(kWord);
+    add(kWordSize);
   }
   void take_literal() noexcept {  // behind L
     const bool in_arguments = group().bracket == 'I' || group().bracket == 'J';
@@ -275,7 +276,7 @@ class SizeReader {
       case 'C':
         if (!in_name) return qualify();
         if (!is_digit(next())) lose();
-        return add(plus(longest_name_, kWord));
+        return add(plus(longest_name_, kWordSize));
       case 'A':
         qualify();
         if (!is_digit(peek()) && peek() != '_') lose();
@@ -295,13 +296,13 @@ class SizeReader {
       return take_operator();
     }
     begin_element();
-    add(kWord);
+    add(kWordSize);
   }
   void lose() noexcept { lost_ = true; }
 
   const std::string_view text_;
   std::size_t at_ = 0;
-  std::array<Group, kDeepest> groups_{};
+  std::array<Group, kMostBrackets> groups_{};
   std::size_t depth_ = 0;
   std::uint64_t total_ = 0;
   std::uint64_t longest_part_;

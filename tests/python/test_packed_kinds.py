@@ -74,6 +74,6 @@ def test_ranks_that_are_recorded_packed(mpi, tmp_path, timeloom):
 
 
 @pytest.mark.any_python
-def test_gpus(run_gpu, tmp_path, program, timeloom):  # noqa: F811
+def test_gpus(run_gpu, tmp_path, program, timeloom):
     run_gpu(SCRIPT, "--no-weave", "--pack-early")
     check(Path(tmp_path / "run"), ("report --gpu", "report --gpu --json"), program, timeloom, tmp_path)
