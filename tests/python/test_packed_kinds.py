@@ -14,7 +14,7 @@ from test_packed import answer, evt_files
 QUESTIONS = (
     "report", "report --full", "report --json", "report --slowest", "info --all", "score",
     "convert --to csv --events -o -", "convert --to json --events -o -", "convert --to chrome -o -",
-    "convert --to perfetto -o FILE", "convert --to speedscope -o -",
+    "convert --to speedscope -o -",
 )  # fmt: skip
 # The page has the number that the index of the trace is known by.
 VIEW = "view --html FILE"

@@ -160,7 +160,7 @@ def test_libdw_is_loaded_only_where_a_rule_is_for_files(of_two_files, record, tm
     loaded = {}
     for name, rule in (("names", "cell"), ("files", "*/grid.c")):
         script = tmp_path / f"{name}.py"
-        script.write_text("print('libdw' in open('/proc/self/maps').read())\n")
+        script.write_text("print('/libdw' in open('/proc/self/maps').read())\n")
         for options in ((), ("--compiler",)):
             words = ["-m", "timeloom", "--no-weave", "--quiet", "--force", *options, "--exclude", rule, "-o", "run", script]
             done = subprocess.run([sys.executable, *map(str, words)], cwd=tmp_path, capture_output=True, text=True,
