@@ -12,7 +12,7 @@ namespace {
 void check(const Event& event, Timestamp last) {
   if (event.time < last) std::abort();
   if (event.ref == UINT32_MAX) std::abort();
-  if (event.kind > EventKind::kTrackEnd) std::abort();
+  if (event.kind > EventKind::kTaskComplete) std::abort();
 }
 
 void read(const spool::Reader& reader) {
