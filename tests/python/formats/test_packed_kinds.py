@@ -7,8 +7,7 @@ from pathlib import Path
 import mpi_runs
 import pytest
 from gpu_runs import SCRIPT, libraries, run_gpu  # noqa: F401
-from mpi_runs import PATTERNS, SLOW_RANK
-from test_mpi import each_library
+from mpi_runs import PATTERNS, SLOW_RANK, each_library
 from test_packed import answer, evt_files
 
 QUESTIONS = (
