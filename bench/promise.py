@@ -9,14 +9,16 @@ Method
   round. The ratio of the CPU times (user and system, with all children) is computed for each round;
   the median counts. The runs are not woven. An empty program runs in the same way, and its CPU time
   is subtracted, so that the start of Python and of Timeloom does not count.
-  The runs of the last round are read as well. With the limit, the time of a function that was given
-  up counts for its caller; for the comparison it is moved to the caller in the run without the limit,
-  too. The result is how many of the ten functions with the longest exclusive time are the same.
+  The runs of the last round are read as well: the ten functions with the longest own time, in the run
+  without the limit less what measuring cost, and in the run with it as they are shown, where the time
+  of functions that were given up is estimated from samples. The result is how many are the same, and
+  the largest difference of their shares of all own time, in points. Both lists are printed.
 """
 
 import argparse
 import collections
 import importlib.util
+import itertools
 import json
 import os
 import pathlib
@@ -35,15 +37,22 @@ ROUNDS = 9
 FIB = "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\nfib(35)\n"
 
 
+# Deparses the standard library, which is small methods that call each other.
+UNPARSE = """import ast, pathlib
+for path in sorted(pathlib.Path(ast.__file__).parent.glob("*.py"))[:90]:
+    ast.unparse(ast.parse(path.read_bytes()))
+"""
+SHARES = pathlib.Path(__file__).parent.parent / "tests" / "python" / "programs" / "shares.py"
 DJANGO_TESTS = "basic queries model_forms model_fields expressions aggregation annotations lookup"
 FIRST = 10
 
 
 def programs(scratch: pathlib.Path, django: str) -> dict[str, list[str]]:
     """The words after `python`, by name, of the programs whose packages are installed."""
-    for name, text in (("empty", ""), ("fib", FIB)):
+    for name, text in (("empty", ""), ("fib", FIB), ("unparse", UNPARSE)):
         (scratch / f"{name}.py").write_text(text)
-    known = {name: [str(scratch / f"{name}.py")] for name in ("empty", "fib")}
+    known = {name: [str(scratch / f"{name}.py")] for name in ("empty", "fib", "unparse")}
+    known["shares"] = [str(SHARES), "150"]
     spec = importlib.util.find_spec("black")
     if spec is None or spec.origin is None:
         print("promise.py: black is not installed", file=sys.stderr)
@@ -75,38 +84,38 @@ def measure(program: list[str], rounds: int, limit: str, scratch: pathlib.Path) 
     return [one_round(program, number, limit, scratch) for number in range(rounds)]
 
 
-def call_tree(run: pathlib.Path) -> list[dict[str, Any]]:
-    """The nodes of a run, callers before their callees."""
-    command = [startup.program(), "report", "--json", "--full", "--min-percent", "0", str(run)]
+def functions_of(run: pathlib.Path, *options: str) -> list[dict[str, Any]]:
+    command = [startup.program(), "report", "--json", "--flat", "--min-percent", "0", *options, str(run)]
     report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    rows: list[dict[str, Any]] = report["tree"]["rows"]
+    rows: list[dict[str, Any]] = report["flat"]["rows"]
     return rows
 
 
-def function_of(node: dict[str, Any]) -> str:
-    """An empty name for call paths beyond the limit."""
-    return f"{node['name']} ({node['file']}:{node['line']})" if node["file"] else ""
-
-
-def first_functions(nodes: list[dict[str, Any]], given_up: set[str]) -> list[str]:
-    """The functions with the longest exclusive time; the time of `given_up` functions counts for their callers."""
-    owners: dict[int, str] = {}  # by node: the function that its time counts for; "" if unknown
+def shares_of(rows: list[dict[str, Any]], time: str) -> dict[str, float]:
+    """The share of each function in all own work, the largest first; importing is left out."""
     times: collections.Counter[str] = collections.Counter()
-    for node in nodes:
-        function = function_of(node)
-        owner = owners.get(node["parent"], "") if function in given_up else function
-        owners[node["id"]] = owner
-        times[owner] += node["exclusive_s"]
-    del times[""]
-    return [function for function, _ in times.most_common(FIRST)]
+    for row in rows:
+        if row["file"] and not row["file"].startswith("<frozen importlib"):
+            name = f"{row['name']} ({row['file'].rpartition('/')[2]}:{row['line']})"
+            times[name] += max(row[time] - row["waiting_s"], 0)
+    whole = sum(times.values())
+    return {name: seconds / whole for name, seconds in times.most_common()}
 
 
-def compare(unlimited: pathlib.Path, limited: pathlib.Path) -> Figures:
-    nodes = call_tree(limited)
-    given_up = {function_of(node) for node in nodes if node["given_up"]}
-    after = first_functions(nodes, given_up)
-    before = first_functions(call_tree(unlimited), given_up)
-    return {"given_up": len(given_up), "first": len(before), "first_kept": len({*before} & {*after})}
+def compare(unlimited: pathlib.Path, limited: pathlib.Path, shown: bool) -> Figures:
+    rows = functions_of(limited)
+    after = shares_of(rows, "exclusive_s")
+    before = shares_of(functions_of(unlimited, "--compensate"), "compensated_exclusive_s")
+    first = list(before)[:FIRST]
+    if shown:
+        for one, other in itertools.zip_longest(first, list(after)[:FIRST], fillvalue=""):
+            print(f"  {before.get(one, 0):6.1%} {one[-48:]:48}  {after.get(other, 0):6.1%} {other[-48:]}")
+    return {
+        "given_up": sum(row["given_up"] for row in rows),
+        "first": len(first),
+        "first_kept": len({*first} & {*list(after)[:FIRST]}),
+        "points": round(100 * max(abs(before[one] - after.get(one, 0)) for one in first), 1),
+    }
 
 
 def figures_of(rounds: list[dict[str, float]], empty: dict[str, float]) -> Figures:
@@ -136,7 +145,9 @@ def main() -> None:
         empty = {name: statistics.median(one[name] for one in starts) for name in starts[0]}
         for name in wanted:
             rounds = measure(known[name], arguments.rounds, arguments.limit, scratch)
-            figures[name] = figures_of(rounds, empty) | compare(scratch / "unlimited", scratch / "limited")
+            figures[name] = figures_of(rounds, empty) | compare(
+                scratch / "unlimited", scratch / "limited", not arguments.json
+            )
             if not arguments.json:
                 print(name, figures[name], flush=True)
     if arguments.json:

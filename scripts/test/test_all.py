@@ -64,6 +64,7 @@ def steps(found: list[pythons.Python]) -> list[Step]:
         Step("modules of other compilers", ["make", "test-compiled"]),
         Step("engines: Ray, Spark, Celery", ["make", "test-engines"]),
         Step("notebooks with other versions, and in JupyterLab", ["make", "test-notebooks"]),
+        Step("sums of CPU time", [interpreter, "-m", "scripts.trials.sum_rule"]),
         Step("random programs", [interpreter, "-m", "scripts.trials.soak", "--minutes", "5"]),
     ]
 

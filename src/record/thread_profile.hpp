@@ -102,6 +102,8 @@ class ThreadProfile {
   // The thread did not run for so many nanoseconds since the last event: a value of the metric in
   // the call path that is being visited.
   void wait(std::uint32_t metric, std::uint64_t nanoseconds) noexcept;
+  // Where that counts: the place in the file. 0: outside all regions.
+  std::uint32_t waiting_place() const noexcept { return counting_node(); }
   // The time of the last enter or leave.
   std::uint64_t last_time() noexcept {
     const std::uint64_t left = file_->header().last.load(std::memory_order_relaxed);

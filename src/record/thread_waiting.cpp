@@ -47,7 +47,15 @@ void ThreadRecorder::move_horizon(std::uint64_t now) noexcept {
 void ThreadRecorder::aggregate_waiting(std::uint64_t now) noexcept {
   constexpr std::uint32_t kLooks = 64;
   if (looks_++ % kLooks == 0) note_new_space();
-  if (const std::uint64_t waited = waited_until(now)) profile_->wait(waiting_metric_, waited);
+  constexpr std::uint64_t kLeastLooked = 2'000'000;  // nanoseconds: shorter ones are hardly seen
+  const std::uint64_t last = last_time(now);
+  if (const std::uint64_t waited = waited_until(now)) {
+    profile_->wait(waiting_metric_, waited);
+    if (waited >= kLeastLooked) {
+      writer_->clock_watch().waits().add_gap(location_, last, now,
+                                             {profile_->waiting_place(), waited});
+    }
+  }
   move_horizon(now);
 }
 

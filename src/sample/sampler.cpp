@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/known_directory.hpp"
+#include "core/samples/estimated_time.hpp"
 #include "os/call_filters.hpp"
 #include "os/clock.hpp"
 #include "os/cpu_ticker.hpp"
@@ -60,7 +61,7 @@ struct Sampler {
 // Read by handlers of signals.
 constinit std::atomic<spool::SampleWriter*> g_writer = nullptr;  // nullptr: nothing is sampled
 constinit std::atomic<std::uint32_t> g_in_handler = 0;
-using Walk = std::size_t (*)(std::span<std::uint32_t>) noexcept;
+using Walk = std::size_t (*)(std::span<std::uint32_t>, std::uint32_t) noexcept;
 constinit std::atomic<Walk> g_walk = nullptr;  // nullptr: samples have no stacks
 constinit thread_local SampledThread* t_sampled = nullptr;
 
@@ -74,12 +75,12 @@ Sampler& sampler() {
 bool put_stack(SampledThread& thread, spool::SampleWriter& writer, spool::Sample sample,
                Walk walk) {
   Stacks& stacks = *thread.stacks;
-  const std::span now = std::span(stacks.now).first(walk(stacks.now));
+  const std::span now = std::span(stacks.now).first(walk(stacks.now, sample.region));
   std::ranges::reverse(now);
   const std::span before = std::span(stacks.before).first(stacks.depth);
   const auto differs = std::ranges::mismatch(now, before).in1;
   const auto shared = static_cast<std::size_t>(differs - now.begin());
-  if (!now.empty()) sample.region = now.back();
+  if (!now.empty()) sample.region = now.back() & ~kUnrecordedFrame;
   const spool::SampledStack stack{now, shared};
   if (!writer.put(thread.place, thread.recorder->location(), sample, &stack)) return false;
   std::copy(differs, now.end(), stacks.before.begin() + static_cast<std::ptrdiff_t>(shared));

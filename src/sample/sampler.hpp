@@ -21,10 +21,11 @@ struct SampleOptions {
   void (*on_end)(const char* reason) noexcept = nullptr;
   // Told of the first thread that cannot be sampled, by any thread.
   void (*on_failure)(const char* reason) noexcept = nullptr;
-  // Finds the recorded functions that the calling thread is in, by their regions, the innermost
-  // first, and returns their number; called in the handler of the signal. nullptr: samples have no
-  // stacks.
-  std::size_t (*walk)(std::span<std::uint32_t> regions) noexcept = nullptr;
+  // Finds the functions that the calling thread is in, by their regions, the innermost first, and
+  // returns their number; called in the handler of the signal. `innermost`: the region that is
+  // recorded, as the samples without stacks have it; UINT32_MAX: none. Regions may be marked by
+  // kUnrecordedFrame. nullptr: samples have no stacks.
+  std::size_t (*walk)(std::span<std::uint32_t> regions, std::uint32_t innermost) noexcept = nullptr;
 };
 
 // Samples the running measurement: the calling thread from here on, others once they record.

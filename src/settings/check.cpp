@@ -53,8 +53,8 @@ void check_overhead(const Settings& settings) {
 
 void check_sampling(const Settings& settings, Measured measured) {
   if (!settings.flag(kSettings.sampling)) return;
-  for (const auto other :
-       {kSettings.c_functions, kSettings.async_tasks, kSettings.causes, kSettings.memory}) {
+  for (const auto other : {kSettings.c_functions, kSettings.async_tasks, kSettings.causes,
+                           kSettings.memory, kSettings.memory_python}) {
     if (settings.flag(other)) refuse_with_sampling(settings, other);
   }
   const SettingId of_calls[] = {kSettings.overhead,

@@ -27,7 +27,7 @@ bool asked_for(const Settings& settings, const Wrapper& wrapper) {
   if (wrapper.library == kOpenMpWrapper) return records_openmp(settings);
   if (wrapper.setting == kSettings.thread) return records_threads(settings);
   if (wrapper.setting == kSettings.compiler) return settings.flag(kSettings.compiler);
-  if (wrapper.setting == kSettings.memory) return settings.flag(kSettings.memory);
+  if (wrapper.setting == kSettings.memory) return records_memory(settings);
   return settings.flag(kSettings.mpi);
 }
 
@@ -56,6 +56,10 @@ std::string_view file_of(std::string_view path) { return path.substr(path.rfind(
 
 bool records_threads(const Settings& settings) {
   return settings.text(kSettings.thread).starts_with("pthread");
+}
+
+bool records_memory(const Settings& settings) {
+  return settings.flag(kSettings.memory) || settings.flag(kSettings.memory_python);
 }
 
 bool records_openmp(const Settings& settings) {

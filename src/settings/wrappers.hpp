@@ -28,6 +28,7 @@ struct Wrapper {
 // The parts of the setting `thread`: threads of POSIX, teams and tasks of OpenMP, the latter with
 // LLVM's runtime in place of GNU's.
 bool records_threads(const Settings& settings);
+bool records_memory(const Settings& settings);
 bool records_openmp(const Settings& settings);
 bool replaces_openmp(const Settings& settings);
 

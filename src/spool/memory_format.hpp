@@ -30,7 +30,7 @@ static_assert(MemoryCount::is_always_lock_free && sizeof(MemoryCount) == 8);
 struct MemoryHeader {
   std::uint64_t magic;
   std::uint16_t version;
-  std::uint16_t reserved;
+  std::uint16_t forked;    // 1: in the child of a fork, whose pages were its parent's at the start
   std::uint32_t check;     // checksum() of the 12 bytes before
   std::uint64_t interval;  // mean number of bytes between two sampled ones
   std::uint64_t start;     // ticks
@@ -51,8 +51,11 @@ static_assert(sizeof(MemoryHeader) == 120 && sizeof(MemoryHeader) <= kMemoryPath
 
 // In the place of the region of a call path.
 inline constexpr std::uint32_t kMemoryThread = UINT32_MAX;  // a thread, outside all regions
-inline constexpr std::uint32_t kMemoryOwn = 0;              // paths: the measurement itself
-inline constexpr std::uint32_t kMemoryElsewhere = 1;        // allocations without a known call path
+// Blocks of Python's own allocators, which lie in memory that is counted as well: allocations and
+// frees in the call path before it, with sizes as asked for; frees have no sizes.
+inline constexpr std::uint32_t kMemoryPython = UINT32_MAX - 1;
+inline constexpr std::uint32_t kMemoryOwn = 0;        // paths: the measurement itself
+inline constexpr std::uint32_t kMemoryElsewhere = 1;  // allocations without a known call path
 inline constexpr std::uint32_t kFirstMemoryPath = 2;
 
 struct MemoryPath {

@@ -37,6 +37,7 @@ bool take_header(const os::File& file, MemoryData& data, std::uint64_t& paths,
   if (version != kMemoryVersion || check != checksum(bytes, offsetof(MemoryHeader, check))) {
     return false;
   }
+  data.forked = static_cast<std::uint16_t>(words[1] >> 16) == 1;
   data.interval = word(words, offsetof(MemoryHeader, interval));
   data.start = word(words, offsetof(MemoryHeader, start));
   data.live_at_start = word(words, offsetof(MemoryHeader, live_at_start));

@@ -1,8 +1,15 @@
 #include "weave/profiled_thread.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
 
+#include "core/waiting_metric.hpp"
 #include "weave/last_gap.hpp"
+#include "weave/wait_causes.hpp"
 
 namespace timeloom::weave {
 namespace {
@@ -14,8 +21,9 @@ using spool::ProfileNode;
 // Converts the places of one file into nodes.
 class Aggregator {
  public:
-  Aggregator(const spool::ProfileData& data, const WovenProcess& process)
-      : data_(data), process_(process), nodes_(data.places.size() + 1) {
+  Aggregator(const spool::ProfileData& data, const WovenProcess& process,
+             std::span<const Metric> metrics)
+      : data_(data), process_(process), metrics_(metrics), nodes_(data.places.size() + 1) {
     result_.first = process.clock.to_time(data.first);
     result_.last = process.clock.to_time(std::max(data.first, data.last));
     result_.deepest = data.deepest;
@@ -33,6 +41,7 @@ class Aggregator {
         case PlaceKind::kSamples: add_samples(place_as<spool::ProfileSamples>(i)); break;
       }
     }
+    add_causes();
     add_last_gap();
     contain_children();
     return std::move(result_);
@@ -118,6 +127,29 @@ class Aggregator {
     }
   }
 
+  // The metric of a cause has its number from the run.
+  std::optional<MetricId> metric_of(WaitingCause cause) const {
+    const std::string name = cause_metric(cause).name;
+    for (std::uint32_t i = 0; i < metrics_.size(); ++i) {
+      if (metrics_[i].is_waiting_cause() && metrics_[i].name == name) return MetricId{i};
+    }
+    return {};
+  }
+
+  // Causes of waits that are known by their call path and time.
+  void add_causes() {
+    std::map<std::pair<std::uint32_t, MetricId>, std::uint64_t> sums;
+    for (const WaitCauses::OfPlace& one : WaitCauses(process_.waits, data_.location).gaps()) {
+      const bool is_path = one.place != 0 && one.place < nodes_.size() &&
+                           place(one.place).kind <= PlaceKind::kContinued;
+      const auto metric = metric_of(one.cause);
+      if (is_path && metric) sums[{nodes_[one.place], *metric}] += one.nanoseconds;
+    }
+    for (const auto& [key, waited] : sums) {
+      result_.samples.push_back({key.first, key.second, waited});
+    }
+  }
+
   // The innermost visit that a kill left open; 0: none.
   std::uint32_t innermost() const {
     std::uint32_t found = 0;
@@ -172,6 +204,7 @@ class Aggregator {
 
   const spool::ProfileData& data_;
   const WovenProcess& process_;
+  const std::span<const Metric> metrics_;
   std::vector<std::uint32_t> nodes_;  // of places
   AggregatedLocation result_;
 };
@@ -179,8 +212,8 @@ class Aggregator {
 }  // namespace
 
 AggregatedLocation folded_of(const spool::ProfileData& data, const WovenProcess& process,
-                             std::uint64_t& closed) {
-  return Aggregator(data, process).aggregate(closed);
+                             std::span<const Metric> metrics, std::uint64_t& closed) {
+  return Aggregator(data, process, metrics).aggregate(closed);
 }
 
 std::uint64_t unnamed_visits(const profile::AggregatedLocation& aggregated, const IdMap& regions) {

@@ -2,6 +2,9 @@
 // A pure function, for any thread. Throws only std::bad_alloc.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "profile/location_aggregator.hpp"
 #include "spool/profile_file.hpp"
 #include "weave/thread_replay.hpp"
@@ -9,9 +12,9 @@
 namespace timeloom::weave {
 
 // Returns times in nanoseconds and regions of the run. Visits that a kill left open end with the
-// process; each is counted in `closed`.
+// process; each is counted in `closed`. `metrics`: of the run, with the causes of waiting.
 profile::AggregatedLocation folded_of(const spool::ProfileData& data, const WovenProcess& process,
-                                      std::uint64_t& closed);
+                                      std::span<const Metric> metrics, std::uint64_t& closed);
 
 // Visits of regions whose definition is lost.
 std::uint64_t unnamed_visits(const profile::AggregatedLocation& aggregated, const IdMap& regions);

@@ -31,6 +31,7 @@
 #include "profile/call_tree_sink.hpp"
 #include "profile/engine_counts.hpp"
 #include "profile/flat_profile.hpp"
+#include "profile/samples/throttled_times.hpp"
 #include "run/job.hpp"
 #include "run/manifest.hpp"
 #include "run/open_directory.hpp"
@@ -223,6 +224,7 @@ Written write_results(SpoolSource& source, const fs::path& directory, const Weav
   if (!with_profile) return {source.definitions(), throttled_of(source.definitions())};
   profile::CallTree aggregated = tree.take();
   if (!source.memory().empty()) add_memory(aggregated, source.memory());
+  profile::add_estimates(aggregated, source.estimates());
   if (std::string engine = profile::engine_text(aggregated); !engine.empty())
     aggregated.definitions.properties[kEngine] = std::move(engine);
   write_profile(aggregated, source, with_trace, directory);

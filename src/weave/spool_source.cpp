@@ -314,7 +314,8 @@ void SpoolSource::add_profiles() {
     std::uint64_t closed = 0;
     const bool ended = process.reader->definitions().ended;
     for (const spool::ProfileData& data : process.profiles.profiles) {
-      profile::AggregatedLocation aggregated = folded_of(data, process, closed);
+      profile::AggregatedLocation aggregated =
+          folded_of(data, process, definitions_.metrics, closed);
       unnamed_visits_ += unnamed_visits(aggregated, process.ids.regions);
       events_ += aggregated.events;
       profile_bytes_ += (data.places.size() + 1) * sizeof(spool::ProfileNode);

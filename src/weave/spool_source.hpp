@@ -21,6 +21,7 @@
 #include "core/throttled.hpp"
 #include "formats/otf2/read/event_files.hpp"
 #include "profile/location_aggregator.hpp"
+#include "profile/samples/throttled_times.hpp"
 #include "spool/gpu_reader.hpp"
 #include "spool/locks/lock_reader.hpp"
 #include "spool/memory_reader.hpp"
@@ -114,6 +115,9 @@ class SpoolSource : public RunSource {
   // called once, before replay().
   void add_samples(symbols::CodeNames& names);
   const SampleTable& samples() const noexcept { return samples_; }
+  // Samples in which functions were open that their process had throttled. Known after
+  // add_samples().
+  const std::vector<profile::EstimatedPath>& estimates() const noexcept { return estimates_; }
   // The share of the records that has been fed, 0 to 1; any thread may call this.
   double progress() const noexcept;
 
@@ -211,6 +215,7 @@ class SpoolSource : public RunSource {
 
   Definitions definitions_;
   SampleTable samples_;
+  std::vector<profile::EstimatedPath> estimates_;
   std::vector<Process> processes_;
   bool has_ranks_ = false;
   std::vector<Task> tasks_;

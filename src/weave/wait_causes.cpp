@@ -17,6 +17,10 @@ double share_inside(const WaitSpan& span, std::uint64_t from, std::uint64_t to) 
   return static_cast<double>(end - begin) / static_cast<double>(span.last - span.first);
 }
 
+bool is_look(const WaitSpan& span) noexcept {
+  return span.kind() != WaitSpanKind::kProcessor && span.kind() != WaitSpanKind::kGap;
+}
+
 }  // namespace
 
 WaitCauses::WaitCauses(const spool::WaitData& data, std::uint32_t thread)
@@ -43,6 +47,7 @@ WaitingCause WaitCauses::cause_of(const WaitSpan& span) const noexcept {
     case WaitSpanKind::kSocket: return WaitingCause::kIo;
     case WaitSpanKind::kTime: return WaitingCause::kTime;
     case WaitSpanKind::kProcessor:
+    case WaitSpanKind::kGap:
     case WaitSpanKind::kOther: break;
   }
   return WaitingCause::kUnknown;
@@ -73,7 +78,7 @@ WaitCauses::Parts WaitCauses::parts_of(std::uint64_t from, std::uint64_t to, std
   std::array<double, kWaitingCauses> looks{};
   while (next_ < spans_.size() && spans_[next_].last < from) ++next_;
   for (std::size_t i = next_; i < spans_.size() && spans_[i].first <= to; ++i) {
-    if (spans_[i].kind() == WaitSpanKind::kProcessor) continue;
+    if (!is_look(spans_[i])) continue;
     looks[static_cast<std::size_t>(cause_of(spans_[i]))] +=
         spans_[i].looks() * share_inside(spans_[i], from, to);
   }
@@ -87,6 +92,19 @@ WaitCauses::Parts WaitCauses::parts_of(std::uint64_t from, std::uint64_t to, std
   // Rounding leaves a few nanoseconds to the first.
   parts[0] = rest - given;
   return parts;
+}
+
+std::vector<WaitCauses::OfPlace> WaitCauses::gaps() {
+  std::vector<OfPlace> all;
+  for (const WaitSpan& span : spans_) {
+    if (span.kind() != WaitSpanKind::kGap) continue;
+    const spool::WaitGap gap = spool::WaitGap::of(span.word);
+    const Parts parts = parts_of(span.first, span.last, gap.waited);
+    for (std::uint32_t i = 1; i < kWaitingCauses; ++i) {
+      if (parts[i] != 0) all.push_back({gap.place, WaitingCause{i}, parts[i]});
+    }
+  }
+  return all;
 }
 
 void WaitCauses::append(const Event& waiting, const Parts& parts, std::vector<Event>& to) {

@@ -29,6 +29,14 @@ class WaitCauses {
   // their times do not matter.
   void divide_last(std::vector<Event>& events, std::uint64_t until);
 
+  // The waits of a thread in profile mode, by their causes.
+  struct OfPlace {
+    std::uint32_t place;  // of a call path in the profile of the thread
+    WaitingCause cause;
+    std::uint64_t nanoseconds;
+  };
+  std::vector<OfPlace> gaps();
+
  private:
   using Parts = std::array<std::uint64_t, kWaitingCauses>;  // nanoseconds
   struct Delay {

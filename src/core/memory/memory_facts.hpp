@@ -19,6 +19,11 @@ inline constexpr char kBytesHeld[] = "bytes_leaked";  // at the end
 inline constexpr char kBytesAtPeak[] = "bytes_at_peak";
 inline constexpr char kBytesTemporary[] = "bytes_temporary";  // freed within 1 ms
 
+// Of Python's own allocators, whose blocks lie in memory that the others count: the sizes that were
+// asked for; frees have no sizes.
+inline constexpr char kPythonAllocated[] = "python_allocation_size";
+inline constexpr char kPythonFreed[] = "python_deallocations";
+
 struct ProcessMemory {
   std::uint64_t interval = 0;  // mean bytes between two sampled ones
   std::uint64_t at_start = 0;  // held, in bytes

@@ -204,6 +204,15 @@ std::uint32_t current_path(MemoryFile& file, Thread& thread, const void* caller)
   return path;
 }
 
+// The path of Python's blocks inside a path; kElsewhere: they are not counted, as no thread owns
+// that path alone.
+std::uint32_t python_path(MemoryFile& file, Thread& thread) noexcept {
+  const std::uint32_t path = current_path(file, thread, nullptr);
+  if (path == MemoryFile::kOwn || path == MemoryFile::kElsewhere) return MemoryFile::kElsewhere;
+  return thread.paths->python_child(path,
+                                    [&] { return child_of(file, path, MemoryFile::kPython); });
+}
+
 bool is_sampled(Thread& thread, std::uint64_t bytes) noexcept {
   if (thread.random == 0) [[unlikely]]
     thread.left = draw(thread);
@@ -254,11 +263,12 @@ void forget_blocks() noexcept {
 // A measurement has begun in this process, perhaps in the child of a fork.
 void begin() noexcept {
   if (g_process == os::process_id() && g_file != nullptr) return;
+  const bool forked = g_process != 0 && g_process != os::process_id();
   if (g_process != os::process_id()) new (&g_lock) SpinLock;  // a thread of the parent may have it
   delete std::exchange(g_ended, nullptr);
   delete g_file.exchange(nullptr);
   g_process = os::process_id();
-  std::unique_ptr<MemoryFile> file = MemoryFile::open(kInterval);
+  std::unique_ptr<MemoryFile> file = MemoryFile::open(kInterval, forked);
   if (file == nullptr) return;
   if (g_foreign) file->note_foreign_allocator();
   const std::lock_guard lock(g_lock);
@@ -329,6 +339,24 @@ void note_free(const void* block, std::size_t bytes, const void* caller) noexcep
   file->count_free(current_path(*file, thread, caller), bytes);
   if (g_sampled.may_have(number_of(block))) [[unlikely]]
     remove_sampled(block, bytes, live);
+}
+
+void note_python_allocation(std::size_t bytes) noexcept {
+  MemoryFile* const file = g_file.load(std::memory_order_acquire);
+  Thread& thread = t_thread;
+  if (file == nullptr || thread.inside) return;
+  const Inside inside(thread);
+  const std::uint32_t path = python_path(*file, thread);
+  if (path != MemoryFile::kElsewhere) file->count_allocation(path, bytes);
+}
+
+void note_python_free() noexcept {
+  MemoryFile* const file = g_file.load(std::memory_order_acquire);
+  Thread& thread = t_thread;
+  if (file == nullptr || thread.inside) return;
+  const Inside inside(thread);
+  const std::uint32_t path = python_path(*file, thread);
+  if (path != MemoryFile::kElsewhere) file->count_free(path, 0);
 }
 
 void note_mapped(const void* begin, std::size_t bytes, const void* caller) noexcept {

@@ -21,6 +21,11 @@ void note_free(const void* block, std::size_t bytes, const void* caller) noexcep
 void note_mapped(const void* begin, std::size_t bytes, const void* caller) noexcept;
 bool note_unmapped(const void* begin, std::size_t bytes, const void* caller) noexcept;
 
+// The same of Python's own allocators, which take their blocks from memory that is counted already:
+// these have call paths of their own, and change nothing else.
+void note_python_allocation(std::size_t bytes) noexcept;
+void note_python_free() noexcept;
+
 // Tells the account that functions of the allocator in the program do not call the wrappers.
 void note_foreign_allocator() noexcept;
 

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "preload/common/next_function.hpp"
 #include "preload/memory/account.hpp"
@@ -31,7 +32,7 @@ struct Allocator {
 constinit Allocator g_next{};
 constinit std::atomic<bool> g_found = false;
 constinit thread_local bool t_finding [[gnu::tls_model("initial-exec")]] = false;
-// The caller of operator new, which allocates by malloc().
+// The caller of operator new, which allocates by malloc(), or of an allocator of Python.
 constinit thread_local const void* t_caller_of_new [[gnu::tls_model("initial-exec")]] = nullptr;
 
 // Blocks of a look-up: never freed, each behind its size.
@@ -188,11 +189,11 @@ TIMELOOM_WRAPPER(void*, malloc, std::size_t bytes) {
 }
 TIMELOOM_WRAPPER(void*, calloc, std::size_t count, std::size_t bytes) {
   std::size_t all = 0;
-  if (has_allocator()) return noted(g_next.calloc(count, bytes), CALLER);
+  if (has_allocator()) return noted(g_next.calloc(count, bytes), caller_of(CALLER));
   return __builtin_mul_overflow(count, bytes, &all) ? nullptr : g_early.allocate(all);
 }
 TIMELOOM_WRAPPER(void*, realloc, void* block, std::size_t bytes) {
-  if (has_allocator()) return allocate_again(block, bytes, CALLER);
+  if (has_allocator()) return allocate_again(block, bytes, caller_of(CALLER));
   void* const larger = g_early.allocate(bytes);
   if (larger != nullptr && g_early.has(block)) {
     std::memcpy(larger, block, std::min(bytes, EarlyBlocks::size(block)));
@@ -209,7 +210,7 @@ TIMELOOM_WRAPPER(void*, reallocarray, void* block, std::size_t count, std::size_
 }
 TIMELOOM_WRAPPER(void, free, void* block) {
   if (block == nullptr || g_early.has(block) || !has_allocator()) return;
-  note_free(block, g_next.size(block), CALLER);
+  note_free(block, g_next.size(block), caller_of(CALLER));
   g_next.free(block);
 }
 
@@ -235,6 +236,17 @@ TIMELOOM_WRAPPER(void*, pvalloc, std::size_t bytes) {
   return has_allocator() ? noted(block, CALLER) : block;
 }
 
+// For the extension of Python, which finds them by their names (src/python/observe/memory).
+extern "C" [[gnu::visibility("default")]] void timeloom_python_allocation(std::size_t bytes) {
+  note_python_allocation(bytes);
+}
+extern "C" [[gnu::visibility("default")]] void timeloom_python_free() { note_python_free(); }
+// Until the next call, allocations of the thread count for this caller; returns the one before.
+// CPython's functions jump to malloc(), which then seems to be called by the extension.
+extern "C" [[gnu::visibility("default")]] const void* timeloom_set_caller(const void* caller) {
+  return std::exchange(t_caller_of_new, caller);
+}
+
 // C++: its operators new call malloc() or aligned_alloc() for their own callers.
 #define OPERATOR_NEW(name, parameters, arguments)                                           \
   namespace timeloom::preload {                                                             \
@@ -257,7 +269,7 @@ OPERATOR_NEW(_ZnamSt11align_val_t, (std::size_t bytes, std::size_t to), (bytes, 
 TIMELOOM_WRAPPER(void*, mmap, void* at, std::size_t bytes, int protection, int flags, int file,
                  off_t offset) {
   return noted_mapping(next_mmap(at, bytes, protection, flags, file, offset), bytes, protection,
-                       flags, CALLER);
+                       flags, caller_of(CALLER));
 }
 TIMELOOM_WRAPPER(void*, mmap64, void* at, std::size_t bytes, int protection, int flags, int file,
                  off_t offset) {

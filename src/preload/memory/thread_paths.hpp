@@ -19,7 +19,10 @@ class ThreadPaths {
   static constexpr std::size_t kLevels = 4096;
 
   // Starts anew: outside all regions the path is `root`.
-  void begin(std::uint32_t root) noexcept { root_ = root, known_ = 0; }
+  void begin(std::uint32_t root) noexcept {
+    root_ = root, known_ = 0;
+    for (PythonChild& one : children_) one = {};
+  }
 
   // The path of these regions, outermost first. `child(path, region)` tells the path of a region
   // inside another one.
@@ -41,7 +44,21 @@ class ThreadPaths {
     return depth == 0 ? root_ : paths_[depth - 1];
   }
 
+  // The path of Python's blocks inside `path`, which is not a constant one; `make` finds it where
+  // it was not the last one in its place.
+  template <typename Make>
+  std::uint32_t python_child(std::uint32_t path, Make make) noexcept {
+    PythonChild& known = children_[path % kChildren];
+    if (known.path != path) known = {path, make()};
+    return known.child;
+  }
+
  private:
+  struct PythonChild {
+    std::uint32_t path = 0, child = 0;
+  };
+  static constexpr std::size_t kChildren = 256;
+
   // The region, from 1 on; 0: the call is not recorded.
   static std::uint64_t key(const record::OpenRegion& open) noexcept {
     const bool recorded =
@@ -49,6 +66,7 @@ class ThreadPaths {
     return recorded ? payload_of(open.enter) + 1 : 0;
   }
 
+  PythonChild children_[kChildren] = {};
   std::uint32_t root_ = 0;
   std::size_t known_ = 0;  // levels of the last look that went deepest
   std::uint64_t keys_[kLevels] = {};

@@ -28,6 +28,7 @@
 #include "python/observe/hooks/sampled_code.hpp"
 #include "python/observe/interpreters/sub_interpreters.hpp"
 #include "python/observe/locks/lock_recording.hpp"
+#include "python/observe/memory/python_allocators.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/observe/tasks/greenlets.hpp"
 #include "python/observe/tasks/tasks.hpp"
@@ -178,13 +179,27 @@ void print_thread_without_samples(const char* reason) noexcept {
                line_start().c_str(), reason);
 }
 
+// Whether functions can be throttled one by one, whose time is then estimated from samples.
+bool estimates(const SessionPlan& plan) {
+  return plan.overhead_limit && kHasMonitoring && plan.instrumenter->pause == nullptr;
+}
+
 // The program is recorded also where it cannot be sampled.
-void sample_session(const Settings& settings) {
+void sample_session(const Settings& settings, const SessionPlan& plan) {
   const bool stacks = settings.flag(kSettings.sampling);
+  const bool estimated = estimates(plan);
+  const std::uint64_t period =
+      estimated ? estimate_period_of(settings) : sample_period_of(settings);
   const std::string reason = sample::start_sampling(
-      {sample_period_of(settings), sample_signal_of(settings), print_end_of_samples,
-       print_thread_without_samples, stacks ? walk_functions : nullptr});
-  if (!reason.empty()) print_line("no samples are taken: " + reason + " [TL086]");
+      {period, sample_signal_of(settings), print_end_of_samples, print_thread_without_samples,
+       stacks      ? walk_functions
+       : estimated ? walk_throttled
+                   : nullptr});
+  const bool wanted = sample_period_of(settings) != 0;
+  if (!reason.empty() && wanted) print_line("no samples are taken: " + reason + " [TL086]");
+  if (!reason.empty() && !wanted) {
+    print_line("the time of functions that are throttled is not estimated: " + reason + " [TL175]");
+  }
   if (stacks) record::define_metric(kSampledTimeMetric, kSampledTimeUnit, MetricValueType::kUint64);
 }
 
@@ -192,7 +207,7 @@ void sample_session(const Settings& settings) {
 void start_recording(Session& session) {
   const record::StartOptions start = start_options(session.settings, session.context, session.plan);
   record::start(start);
-  sample_session(session.settings);
+  sample_session(session.settings, session.plan);
   begin_definitions(false);
   session.spool = start.spool_directory;
   session.start_ns = record::monotonic_ns();
@@ -230,6 +245,7 @@ bool begin_observing(Session& session) {
 
 void undo_hooks() {
   forget_locks();
+  unwatch_python_memory();
   admit_sub_interpreters(SubInterpreters::kNone);
   record::on_switch_of_recording(nullptr);
   record::on_new_space(nullptr);
@@ -304,6 +320,11 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   if (begin_observing(g_session)) {
     g_session.cpu.started_ns = record::process_cpu_ns();
     if (settings.flag(kSettings.locks)) watch_locks();
+    if (settings.flag(kSettings.memory_python) && !watch_python_memory()) {
+      print_line(
+          "Python's objects are not counted: the wrapper library of memory is not loaded; start "
+          "the program with timeloom run --memory-python [TL176]");
+    }
     record::record_locks(settings.given(kSettings.thread_locks)
                              ? 1000 * settings.number(kSettings.thread_locks)
                              : record::kNoLocks);
@@ -330,6 +351,7 @@ bool finish_session(SessionResult& result, Ending ending) {
   unhook_greenlets();
   update_thread_names();
   unwatch_locks();
+  unwatch_python_memory();
   note_stretches();
   sample::stop_sampling();
   record::Totals totals;
@@ -449,7 +471,7 @@ void start_after_fork() {
   forget_tasks();
   forget_greenlets();
   record::start_in_child(start);
-  sample_session(s.settings);
+  sample_session(s.settings, s.plan);
   begin_definitions(true);
   if (s.plan.instrumenter == &kSampling) define_sampled_code();
   watch_locks_in_child();

@@ -156,11 +156,9 @@ std::map<std::string, std::string> properties_of(const Settings& settings,
   return properties;
 }
 
-// A profile has no gaps whose causes could be looked up.
 void look_at_waits(const Settings& settings, record::StartOptions& options) {
   auto& waits = options.writer.waits;
-  waits.on = settings.flag(kSettings.waiting) && settings.flag(kSettings.causes) &&
-             !settings.flag(kSettings.profile);
+  waits.on = settings.flag(kSettings.waiting) && settings.flag(kSettings.causes);
   if (waits.on) (void)timeloom_gil_words(&waits.gil_from, &waits.gil_to);
 }
 

@@ -18,7 +18,7 @@ constexpr std::uint64_t kBlockStep = 262144;  // the same of the log
 
 }  // namespace
 
-std::unique_ptr<MemoryFile> MemoryFile::open(std::uint64_t interval) noexcept try {
+std::unique_ptr<MemoryFile> MemoryFile::open(std::uint64_t interval, bool forked) noexcept try {
   const KnownDirectory spool = running_spool();
   if (spool.path().empty()) return nullptr;
   int error = 0;
@@ -37,6 +37,7 @@ std::unique_ptr<MemoryFile> MemoryFile::open(std::uint64_t interval) noexcept tr
   spool::MemoryHeader& header = *opened->header_;
   header.magic = spool::kMemoryMagic;
   header.version = spool::kMemoryVersion;
+  header.forked = forked ? 1 : 0;
   header.check =
       checksum(reinterpret_cast<const std::byte*>(&header), offsetof(spool::MemoryHeader, check));
   header.interval = interval;

@@ -20,9 +20,12 @@ class MemoryFile {
   static constexpr PathId kOwn = spool::kMemoryOwn;
   static constexpr PathId kElsewhere = spool::kMemoryElsewhere;
   static constexpr std::uint64_t kNone = spool::kMemoryBlocks;
+  // In the place of a region: Python's own allocators, inside the path before.
+  static constexpr std::uint32_t kPython = spool::kMemoryPython;
 
-  // nullptr: no measurement runs, or there is no space for the file.
-  static std::unique_ptr<MemoryFile> open(std::uint64_t interval) noexcept;
+  // nullptr: no measurement runs, or there is no space for the file. `forked`: in the child of a
+  // fork whose parent had such a file.
+  static std::unique_ptr<MemoryFile> open(std::uint64_t interval, bool forked) noexcept;
   // Before the first count: the process holds as many bytes now, with the object itself.
   void start(std::uint64_t live) noexcept;
 

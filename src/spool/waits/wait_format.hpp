@@ -53,8 +53,24 @@ enum class WaitSpanKind : std::uint8_t {
   kFile = 5,
   kSocket = 6,
   kTime = 7,
-  kOther = 8,      // word: number of the system call
-  kProcessor = 16  // word: nanoseconds in which the thread was ready and had no processor
+  kOther = 8,       // word: number of the system call
+  kProcessor = 16,  // word: nanoseconds in which the thread was ready and had no processor
+  // Of a thread in profile mode: it waited from `first` to `last`. word: see WaitGap.
+  kGap = 17
+};
+
+// A wait, in the word of its span: a profile has no events by which it would be found.
+struct WaitGap {
+  static constexpr int kNanosecondBits = 44;
+  std::uint32_t place;   // of the call path in the profile of the thread, below 2^20
+  std::uint64_t waited;  // nanoseconds
+  static constexpr std::uint64_t kMost = (std::uint64_t{1} << kNanosecondBits) - 1;
+  constexpr std::uint64_t word() const noexcept {
+    return std::uint64_t{place} << kNanosecondBits | (waited < kMost ? waited : kMost);
+  }
+  static constexpr WaitGap of(std::uint64_t word) noexcept {
+    return {static_cast<std::uint32_t>(word >> kNanosecondBits), word & kMost};
+  }
 };
 
 // Looks in a row at one thread that have found the same, or the time between two readings.

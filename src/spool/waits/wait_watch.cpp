@@ -35,6 +35,7 @@ void WaitWatch::begin(const KnownDirectory& spool, const WaitOptions& options) n
   if (!options.on) return;
   writer_ = WaitWriter::create(spool);  // without it, waiting is told by names alone
   if (writer_) filters_.watch();
+  on_ = writer_.has_value();
   if (writer_ && options.gil_from != options.gil_to) {
     writer_->put_gil(options.gil_from, options.gil_to);
   }
@@ -57,6 +58,25 @@ void WaitWatch::remove(std::uint32_t location) noexcept try {
   watched_.erase(found);
 } catch (const std::bad_alloc&) {
   return;
+}
+
+void WaitWatch::add_gap(std::uint32_t location, std::uint64_t from, std::uint64_t to,
+                        const WaitGap& gap) noexcept try {
+  if (!on_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(gaps_mutex_);
+  if (gaps_.size() >= kMostPending) return;  // the cause of this one is told by the name
+  gaps_.push_back({from, to, location, WaitSpan::what_of(WaitSpanKind::kGap, 1), gap.word()});
+} catch (const std::bad_alloc&) {
+  return;
+}
+
+void WaitWatch::take_gaps() {
+  std::vector<WaitSpan> gaps;
+  {
+    const std::lock_guard lock(gaps_mutex_);
+    gaps.swap(gaps_);
+  }
+  for (const WaitSpan& gap : gaps) writer_->add(gap);
 }
 
 void WaitWatch::end_span(Watched& one) {
@@ -156,6 +176,7 @@ void WaitWatch::flush() noexcept try {
   if (!filters_.added() && os::machine_load(load.runnable, load.processors))
     writer_->put_load(load);
   for (Watched& one : watched_) end_span(one);
+  take_gaps();
   writer_->flush();
 } catch (const std::bad_alloc&) {
   return;
@@ -163,6 +184,7 @@ void WaitWatch::flush() noexcept try {
 
 void WaitWatch::abandon() noexcept {
   filters_ = {};
+  on_ = false;
   if (writer_) writer_->close();
 }
 

@@ -11,6 +11,7 @@
 
 #include <time.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
@@ -37,6 +38,10 @@ class WaitWatch {
 
   void add(std::uint32_t location, clockid_t clock) noexcept;
   void remove(std::uint32_t location) noexcept;
+  // A thread in profile mode has waited. Its call paths have no times by which its looks would be
+  // found later. Does nothing where nobody looks.
+  void add_gap(std::uint32_t location, std::uint64_t from, std::uint64_t to,
+               const WaitGap& gap) noexcept;
   // Returns the pause until the next look.
   std::chrono::microseconds look() noexcept;
   // Writes the looks so far: once in a second, and at the end.
@@ -65,7 +70,11 @@ class WaitWatch {
   void read_delay(Watched& one, const Look& look);
   void end_span(Watched& one);
   void hide();
+  void take_gaps();
 
+  std::mutex gaps_mutex_;  // guards the gaps; taken last, and held for a moment
+  std::vector<WaitSpan> gaps_;
+  std::atomic<bool> on_ = false;
   std::mutex mutex_;  // guards what follows
   std::optional<WaitWriter> writer_;
   os::CallFilters filters_;  // a look makes calls that one may forbid

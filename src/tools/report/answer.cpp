@@ -31,7 +31,11 @@ bool is_wrapped(Paradigm paradigm) {
 
 Answer::Answer(const profile::CallTree& tree, const profile::LocationFilter& filter,
                const std::optional<CallCost>& cost)
-    : tree_(&tree), cost_(cost), times_(work_times(tree, filter, cost)), owner_(tree.definitions) {
+    : tree_(&tree),
+      cost_(cost),
+      times_(work_times(tree, filter, cost)),
+      estimates_(tree, filter),
+      owner_(tree.definitions) {
   adopt_program();
   add_functions();
   add_waiting();

@@ -11,6 +11,7 @@
 
 #include "profile/call_tree.hpp"
 #include "tools/report/code_owner.hpp"
+#include "tools/report/estimates/estimates.hpp"
 #include "tools/report/short_tree.hpp"
 #include "tools/report/work_times.hpp"
 
@@ -43,6 +44,7 @@ class Answer {
   }
 
   const WorkTimes& times() const { return times_; }
+  const Estimates& estimates() const { return estimates_; }
   const std::optional<CallCost>& cost() const { return cost_; }
   const CodeOwner& owner() const { return owner_; }
   const Definitions& definitions() const { return tree_->definitions; }
@@ -62,6 +64,7 @@ class Answer {
   const profile::CallTree* tree_;
   std::optional<CallCost> cost_;
   WorkTimes times_;
+  Estimates estimates_;
   CodeOwner owner_;
   std::vector<FunctionRow> functions_;
   std::vector<FunctionRow> waiting_;

@@ -54,7 +54,8 @@ class AnswerWriter {
   void write(std::size_t taken, std::size_t found) {
     const std::size_t fixed = 1 + taken + found + kTitles + hints().size() + 1 + gaps();
     std::size_t room = terminal_.height > fixed ? terminal_.height - fixed : 0;
-    const std::size_t lines = native_.empty() ? 1 : 2;  // of a function
+    const bool two = !native_.empty() || answer_.estimates().any();
+    const std::size_t lines = two ? 2 : 1;  // of a function
     const std::size_t most = kFunctions / lines + importing();
     const std::size_t least =
         std::min(working_rows(), std::max(most - std::min(found, most), kFewFunctions / lines));
@@ -88,11 +89,12 @@ class AnswerWriter {
     return std::min({waiting_rows(), wanted, std::max<std::size_t>(room, 2) - 1});
   }
 
-  std::string numbers(RegionId region, double share, double time, std::int64_t visits) const {
+  std::string numbers(RegionId region, double share, double time, std::int64_t visits,
+                      const Estimate& estimate = {}) const {
     const auto& regions = answer_.definitions().regions;
     const bool at_least = region.defined() && throttled_.holds(regions[region.value()]);
     return formatted("{} {} {}", pad_left(percent(share), 6),
-                     pad_left(duration(time, terminal_), time_width()),
+                     pad_left(marked(duration(time, terminal_), estimate), time_width()),
                      pad_left(visits_text(visits, at_least, terminal_), visits_width()));
   }
   std::size_t time_width() const { return kTimeColumns + (answer_.cost() ? 1 : 0); }
@@ -123,18 +125,26 @@ class AnswerWriter {
           answer_.cost() ? " measured" : "");
     for (std::size_t i = 0; i < rows; ++i) {
       const FunctionRow& row = answer_.functions()[i];
-      std::string shown =
-          numbers(row.region, part(row.working, times.all_working), row.working, row.visits);
+      std::string shown = numbers(row.region, part(row.working, times.all_working), row.working,
+                                  row.visits, estimate_of(row.region));
       if (answer_.cost()) shown += " " + pad_left(duration(row.measured, terminal_), 8);
       line(row.region, shown, {}, {});
       if (row.region.defined()) native_line_of(row.region, columns(shown));
     }
   }
 
+  // Of the own time. Importing has the functions of many regions.
+  Estimate estimate_of(RegionId region) const {
+    if (!region.defined() || answer_.owner().is_import(region)) return {};
+    return answer_.estimates().own_of(region);
+  }
+
   // `indent`: columns of numbers above it.
   void native_line_of(RegionId region, std::size_t indent) {
     const std::size_t room = terminal_.width - std::min(terminal_.width, indent + 2);
-    const std::string text = native_line(native_.shares({region}), room, terminal_);
+    const Estimate estimate = estimate_of(region);
+    std::string text = estimate.any() ? error_text(estimate, terminal_)
+                                      : native_line(native_.shares({region}), room, terminal_);
     if (text.empty()) return;
     output_.write(std::string(indent + 2, ' ') + terminal_.paint(text, Ink::kDim) + "\n");
   }
@@ -185,7 +195,9 @@ class AnswerWriter {
     title(head("total"), "call tree", "  of the work, with what is called inside");
     TreeGlyphs glyphs(terminal_.unicode);
     for (const ShortRow& row : answer_.tree(rows)) {
-      line(row.region, numbers(row.region, part(row.total, all), row.total, row.visits),
+      const Estimate total =
+          row.region.defined() ? answer_.estimates().total_of(row.region) : Estimate();
+      line(row.region, numbers(row.region, part(row.total, all), row.total, row.visits, total),
            glyphs.next(row.depth, row.only_child, row.last_child), hidden(row));
     }
   }
@@ -233,6 +245,9 @@ class AnswerWriter {
     if (!busy.empty()) lines.push_back(busy);
     if (throttled_.was_paused()) {
       lines.push_back(at_least_sign() + seen_text(throttled_.observed_share()) + " (--overhead)");
+    } else if (answer_.estimates().any()) {
+      lines.push_back(at_least_sign() +
+                      "throttled for --overhead; ~: its later time is estimated from samples");
     } else if (throttled_.any()) {
       lines.push_back(at_least_sign() +
                       "throttled for --overhead; its later calls are its callers'");

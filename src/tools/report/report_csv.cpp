@@ -73,6 +73,7 @@ class CsvReport {
         {"inclusive_s", "exclusive_s", "own_s", "working_s", "waiting_s", "unmeasured_s", "mean_s",
          "min_s", "max_s", "inclusive_share", "exclusive_share"});
     add(ColumnType::kInteger, {"given_up"});
+    if (all_.estimates().any()) add(ColumnType::kReal, {"own_error_s", "inclusive_error_s"});
     if (options_.compensate) {
       add(ColumnType::kReal, {"compensated_inclusive_s", "compensated_exclusive_s"});
     }
@@ -127,6 +128,10 @@ class CsvReport {
       row.real(number);
     }
     row.integer(figures.at_least ? 1 : 0);
+    if (all_.estimates().any()) {
+      row.real(figures.own_estimate.error());
+      row.real(figures.total_estimate.error());
+    }
     if (!options_.compensate) return;
     row.real(figures.compensated_inclusive);
     row.real(figures.compensated_exclusive);

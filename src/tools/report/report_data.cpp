@@ -35,6 +35,12 @@ ordered_json row_json(const Row& row, bool tree, const ReportData& data) {
   one["group"] = region.group;
   one[visits_word(data.definitions())] = figures.visits;
   one["given_up"] = figures.at_least;
+  if (data.estimates().any()) {
+    one["own_estimated"] = figures.own_estimate.any();
+    one["own_error_s"] = figures.own_estimate.error();
+    one["inclusive_estimated"] = figures.total_estimate.any();
+    one["inclusive_error_s"] = figures.total_estimate.error();
+  }
   one["inclusive_s"] = figures.inclusive;
   one["exclusive_s"] = figures.exclusive;
   one["own_s"] = figures.working + figures.waiting + figures.unmeasured;

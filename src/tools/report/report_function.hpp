@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "profile/call_tree.hpp"
+#include "tools/report/estimates/estimates.hpp"
 #include "tools/report/native/native_times.hpp"
 #include "tools/report/report_causes.hpp"
 #include "tools/text/output.hpp"
@@ -49,6 +50,9 @@ struct FunctionFacts {
   double shortest = 0, longest = 0;
   std::int64_t visits = 0;
   bool at_least = false;           // as many visits: the function was not timed to the end
+  Estimate own_estimate;           // of `exclusive`
+  Estimate total_estimate;         // of `total`
+  double below = 0;                // a part of `total` in recorded callees of other call paths
   std::vector<Neighbour> callers;  // by their time
   std::vector<Neighbour> callees;
 };

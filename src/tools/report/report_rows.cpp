@@ -42,6 +42,7 @@ ReportData::ReportData(const CallTree& tree, const profile::LocationFilter& filt
     : tree_(&tree),
       throttled_(tree.definitions.properties),
       totals_(profile::sum_locations(tree, filter)),
+      estimates_(tree, filter),
       times_(work_times(tree, filter)),
       total_(profile::total_time(tree, totals_)) {}
 
@@ -120,6 +121,8 @@ Row ReportData::tree_row(std::uint32_t node) const {
   const Totals& less = cost_ ? compensated_[node] : totals_[node];
   row.figures = figures_of(row.region, totals_[node], less, totals_[node].inclusive);
   add_own_time(times_, node, row.figures);
+  row.figures.own_estimate = estimates_.own_of(row.node);
+  row.figures.total_estimate = estimates_.total_of(row.node);
   if (metric_) row.metric = metric_->of_node(row.node);
   return row;
 }
@@ -170,6 +173,16 @@ std::vector<Figures> ReportData::own_times_of_regions() const {
   return sums;
 }
 
+// Recorded functions that a throttled one has called lie in other call paths.
+void ReportData::add_estimates(RegionId region, Figures& figures) const {
+  figures.own_estimate = estimates_.own_of(region);
+  figures.total_estimate = estimates_.total_of(region);
+  const double below = estimates_.below_of(region).seconds;
+  figures.inclusive += below;
+  figures.compensated_inclusive += below;
+  figures.inclusive_share = share(figures.inclusive);
+}
+
 Rows ReportData::flat_rows(const RowOptions& options) const {
   Rows result;
   const SortKey key = options.sort.value_or(SortKey::kExclusive);
@@ -188,6 +201,7 @@ Rows ReportData::flat_rows(const RowOptions& options) const {
     row.figures.working = parts.working;
     row.figures.waiting = parts.waiting;
     row.figures.unmeasured = parts.unmeasured;
+    add_estimates(region.region, row.figures);
     if (metric_) row.metric = metric_->of_region(region.region);
     const double measure =
         key == SortKey::kInclusive ? row.figures.inclusive_share : row.figures.exclusive_share;

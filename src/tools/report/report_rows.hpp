@@ -14,6 +14,7 @@
 #include "core/throttled.hpp"
 #include "profile/call_tree.hpp"
 #include "profile/flat_profile.hpp"
+#include "tools/report/estimates/estimates.hpp"
 #include "tools/report/report_metric.hpp"
 #include "tools/report/work_times.hpp"
 
@@ -30,7 +31,9 @@ struct RowOptions {
 // Times in seconds; shares of the time of all roots, 0 to 1. Unknown values are NaN.
 struct Figures {
   std::int64_t visits = 0;
-  bool at_least = false;   // as many visits: the function was not timed to the end
+  bool at_least = false;  // as many visits: the function was not timed to the end
+  // Of the own time and of the inclusive time: none where it was measured.
+  Estimate own_estimate, total_estimate;
   bool truncated = false;  // some visits have only a part of their time (core/throttled.hpp)
   double inclusive = 0;
   double exclusive = 0;
@@ -93,6 +96,7 @@ class ReportData {
   // The regions. Rows are small by exclusive time, or by inclusive time if sorted by it.
   Rows flat_rows(const RowOptions& options) const;
 
+  const Estimates& estimates() const noexcept { return estimates_; }
   double total_seconds() const { return to_seconds(total_); }
   const Definitions& definitions() const { return tree_->definitions; }
   // A name for people: never empty.
@@ -108,6 +112,7 @@ class ReportData {
   double share(double part) const;
   Figures figures_of(RegionId region, const profile::Totals& totals,
                      const profile::Totals& compensated, std::uint64_t visit_time) const;
+  void add_estimates(RegionId region, Figures& figures) const;
   void sort(std::vector<Row>& rows, SortKey key) const;
   Row tree_row(std::uint32_t node) const;
   std::vector<Figures> own_times_of_regions() const;
@@ -116,6 +121,7 @@ class ReportData {
   ThrottledFunctions throttled_;
   std::vector<profile::Totals> totals_;       // by node, of the locations that were taken
   std::vector<profile::Totals> compensated_;  // with cost_: the same less it
+  Estimates estimates_;                       // of the same locations
   WorkTimes times_;                           // of the same locations
   std::optional<CallCost> cost_;
   std::uint64_t total_;

@@ -24,8 +24,12 @@ struct Heading {
   std::string (*cell)(const Figures&, const Terminal&);
 };
 
-std::string inclusive(const Figures& one, const Terminal& t) { return duration(one.inclusive, t); }
-std::string exclusive(const Figures& one, const Terminal& t) { return duration(one.exclusive, t); }
+std::string inclusive(const Figures& one, const Terminal& t) {
+  return marked(duration(one.inclusive, t), one.total_estimate);
+}
+std::string exclusive(const Figures& one, const Terminal& t) {
+  return marked(duration(one.exclusive, t), one.own_estimate);
+}
 std::string visits(const Figures& one, const Terminal& t) {
   return visits_text(one.visits, one.at_least, t);
 }
@@ -248,13 +252,14 @@ void write_metric(const ReportData& data, const Terminal& terminal, Output& outp
   output.write(line + "\n");
 }
 
-void write_legend(bool tree, const std::optional<CallCost>& cost, const Terminal& terminal,
-                  Output& output) {
+void write_legend(bool tree, bool estimated, const std::optional<CallCost>& cost,
+                  const Terminal& terminal, Output& output) {
   std::string text =
       "\nincl: from entering a region to leaving it, excl: without the regions entered inside.\n";
   if (terminal.width < columns(text))
     text = "\nincl: with the regions entered inside, excl: without them.\n";
   if (cost) text += compensation_text(*cost) + "\n";
+  if (estimated) text += "~: estimated from samples; the errors are in --json and --csv.\n";
   if (tree) text += "A line without a branch sign is called by the line above it.\n";
   output.write(terminal.paint(text, Ink::kDim));
 }

@@ -35,8 +35,8 @@ void write_flat(const ReportData& data, const RowOptions& options, const std::st
 // The totals of the metric of --metric.
 void write_metric(const ReportData& data, const Terminal& terminal, Output& output);
 
-// The legend of the tables; the last lines of a report.
-void write_legend(bool tree, const std::optional<CallCost>& cost, const Terminal& terminal,
-                  Output& output);
+// The legend of the tables; the last lines of a report. `estimated`: some times are.
+void write_legend(bool tree, bool estimated, const std::optional<CallCost>& cost,
+                  const Terminal& terminal, Output& output);
 
 }  // namespace timeloom::tools

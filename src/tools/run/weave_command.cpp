@@ -14,7 +14,10 @@
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/door_tools.hpp"
+#include "tools/report/findings/finding.hpp"
 #include "tools/run/open_run.hpp"
+#include "tools/run/run_facts.hpp"
+#include "tools/text/human_text.hpp"
 #include "tools/text/output.hpp"
 #include "weave/ranks/rank_weave.hpp"
 
@@ -48,6 +51,21 @@ std::string numbers_of(const weave::WeaveSummary& summary) {
   if (!summary.engine.empty()) text += "engine " + summary.engine + "\n";
   const std::string untimed = untimed_text(summary);
   return untimed.empty() ? text : text + "untimed " + untimed + "\n";
+}
+
+// The sentence of the first finding, for the summary; empty: there is none, or the profile is so
+// large that reading it would keep the user waiting.
+std::string finding_in(const std::filesystem::path& run) try {
+  constexpr std::uintmax_t kLargestProfile = 8 << 20;
+  if (!weave::has_profile(run)) return {};
+  if (std::filesystem::file_size(weave::profile_of(run)) > kLargestProfile) return {};
+  const profile::CallTree tree = call_tree_of(run);
+  const Answer answer(tree, {});
+  const Findings findings =
+      find(tree, answer, {}, facts_of(tree.definitions).wall_seconds, Terminal{});
+  return findings.empty() ? std::string() : printable(findings.front().text);
+} catch (const std::exception&) {
+  return {};  // a report prints the reason
 }
 
 // None: another rank's weave, for which this one has waited, has left nothing to do.
@@ -121,6 +139,8 @@ int run_weave(WeaveCommandOptions options) {
     if (!summary) return kDone;
     output.write(options.numbers ? numbers_of(*summary)
                                  : run.string() + ": " + describe(*summary) + "\n");
+    const std::string finding = options.numbers ? finding_in(run) : std::string();
+    if (!finding.empty()) output.write("finding " + finding + "\n");
     warn_of_depth(*summary);
     const DoorTools* door = door_of_layout(summary->layout->name);
     const bool own = options.numbers;

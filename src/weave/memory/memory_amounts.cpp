@@ -98,8 +98,15 @@ void add_memory(CallTree& tree, const std::vector<MemoryOfPath>& paths) {
       {kBytesFreed, &MemoryOfPath::freed},
       {kBytesAtPeak, &MemoryOfPath::at_peak},
       {kBytesHeld, &MemoryOfPath::at_end},
-      {kBytesTemporary, &MemoryOfPath::temporary}};
+      {kBytesTemporary, &MemoryOfPath::temporary},
+      {kPythonAllocated, &MemoryOfPath::python_allocated},
+      {kPythonFreed, &MemoryOfPath::python_freed}};
+  const bool python = std::ranges::any_of(
+      paths, [](const MemoryOfPath& path) { return path.python_allocated.count != 0; });
   for (const auto& [name, member] : metrics) {
+    const bool of_python =
+        member == &MemoryOfPath::python_allocated || member == &MemoryOfPath::python_freed;
+    if (of_python && !python) continue;
     const MetricId metric = add_metric(tree, name);
     std::map<std::pair<LocationId, NodeId>, MetricStatistics> sums;
     for (std::size_t i = 0; i < paths.size(); ++i) {

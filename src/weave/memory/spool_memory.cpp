@@ -48,6 +48,11 @@ void SpoolSource::add_memory_of(const Process& process) {
   std::vector<MemoryOfPath> paths(data.paths.size());
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const spool::MemoryAmounts& from = data.paths[i];
+    if (i >= spool::kFirstMemoryPath && from.region == spool::kMemoryPython) {
+      paths[from.parent].python_allocated = counted(from.allocations, from.allocated, from.largest);
+      paths[from.parent].python_freed = counted(from.frees, 0, 0);
+      continue;
+    }
     MemoryOfPath& path = paths[i];
     if (i >= spool::kFirstMemoryPath && from.region != spool::kMemoryThread) {
       path.parent = memory_.size() + from.parent;
@@ -153,11 +158,14 @@ void SpoolSource::add_memory() {
     if (data.paths.empty()) continue;
     add_memory_of(process);
     const std::size_t number = process.group.value();
-    common.add(since_begin(process, data.start), number, data.live_at_start);
+    // The pages of a forked child are its parent's until one of them writes to them.
+    const std::uint64_t shared = data.forked ? data.live_at_start : 0;
+    const auto own = [shared](std::uint64_t live) { return live - std::min(live, shared); };
+    common.add(since_begin(process, data.start), number, own(data.live_at_start));
     for (const spool::MemoryBlock& block : data.blocks) {
-      common.add(since_begin(process, block.ticks), number, block.live);
+      common.add(since_begin(process, block.ticks), number, own(block.live));
     }
-    common.add(since_begin(process, data.peak_ticks), number, data.peak);
+    common.add(since_begin(process, data.peak_ticks), number, own(data.peak));
     const std::uint64_t last = data.end != 0 ? since_begin(process, data.end)
                                              : ticks(process.end) - definitions_.clock.begin;
     common.add(last, number, 0);

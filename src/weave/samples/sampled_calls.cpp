@@ -26,7 +26,7 @@ SampledCalls::SampledCalls(const spool::SampleData& data,
     : frames_(&data.frames), definitions_(&definitions), metric_(metric_of_samples(definitions)) {
   constexpr std::uint64_t kMany = std::uint64_t{1} << 32;
   ticks_per_ns_ = static_cast<double>(kMany) / static_cast<double>(clock.duration(kMany));
-  if (data.frames.empty()) return;
+  if (!definitions.properties.contains(kSampledCalls)) return;
   const auto own =
       std::ranges::equal_range(data.samples, location, {}, &spool::ThreadSample::location);
   samples_ = {own.begin(), own.end()};

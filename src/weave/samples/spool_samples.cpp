@@ -1,4 +1,9 @@
 // The part of SpoolSource for samples of CPU time.
+#include <algorithm>
+#include <iterator>
+
+#include "core/samples/sampled_time.hpp"
+#include "weave/samples/estimated_paths.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {
@@ -7,7 +12,12 @@ void SpoolSource::add_samples(symbols::CodeNames& names) {
   for (Process& process : processes_) {
     if (process.samples.damaged && process.reader->definitions().ended) ++damaged_segments_;
     samples_.add(process.samples, process.reader->definitions(), process.ids, names);
-    if (process.samples.frames.empty()) process.samples = {};  // no calls are made of them
+    if (has_sampled_calls(definitions_)) continue;  // they become calls
+    auto paths = estimated_paths(process.samples, process.ids, [&process](std::uint32_t index) {
+      return location_id(process, index);
+    });
+    std::ranges::move(paths, std::back_inserter(estimates_));
+    process.samples = {};
   }
   samples_.describe(definitions_.properties);
 }

@@ -238,6 +238,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "COMPILER": "off",
         "KOKKOS": "off",
         "MEMORY": "off",
+        "MEMORY_PYTHON": "off",
         "GPU": "off",
         "THREAD": "none",
         "THREAD_LOCKS": "",

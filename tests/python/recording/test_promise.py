@@ -112,7 +112,7 @@ def test_profiles_have_the_same_visits(exact, tmp_path, timeloom):
 
 def test_everything_that_shows_visits_names_them(tmp_path, timeloom):
     (tmp_path / "app.py").write_text(HOT + "fib(28)\n")
-    done = record(tmp_path, SMALL, program="app.py")
+    done = record(tmp_path, SMALL, "--sample=off", program="app.py")
     (spool,) = spools_of(tmp_path / "run")
     known = places(spool)
     info = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)

@@ -112,9 +112,10 @@ def check(causes, expected, seconds, of=1.0):
     assert causes[expected] >= 0.5 * right, causes
 
 
+@pytest.mark.parametrize("options", [(), ("--profile",)], ids=["trace", "profile"])
 @pytest.mark.parametrize("cause", ALONE)
-def test_cause_alone(cause, tmp_path, timeloom):
-    run, seconds = recorded(tmp_path, program(ALONE[cause]))
+def test_cause_alone(cause, options, tmp_path, timeloom):
+    run, seconds = recorded(tmp_path, program(ALONE[cause]), *options)
     causes = causes_of(timeloom, run, "waits" if cause != "thread" else "subprocess.*")
     check(causes, cause, seconds["waits"])
 
@@ -180,9 +181,26 @@ def test_report_has_them(tmp_path, timeloom):
     assert json.loads(timeloom("report", "--json", run).stdout)["waiting_causes_s"]["time"] > 0.15
 
 
+def test_a_part_of_the_run(tmp_path, timeloom):
+    """Of a wait that reaches beyond the part, the same share of its causes is inside."""
+    run, _ = recorded(tmp_path, program(ALONE["lock"]))
+    whole = causes_of_part(timeloom, run)
+    all_of_it = causes_of_part(timeloom, run, "--from", "0s")
+    assert all_of_it["lock"] == pytest.approx(whole["lock"], rel=0.02) and whole["lock"] > 0.1
+    length = json.loads(timeloom("info", "--json", run).stdout)["wall_s"]
+    steps = [f"{length * part / 4:.6f}s" for part in range(5)]
+    parts = [causes_of_part(timeloom, run, "--from", steps[i], "--to", steps[i + 1]) for i in range(4)]
+    assert sum(part["lock"] for part in parts) == pytest.approx(all_of_it["lock"], rel=0.02)
+
+
+def causes_of_part(timeloom, run, *options):
+    """Seconds by cause of all functions."""
+    return json.loads(timeloom("report", "--json", *options, run).stdout)["waiting_causes_s"]
+
+
 def test_without_causes(tmp_path, timeloom):
-    """Nothing is looked at, and a profile has no gaps: names alone count."""
-    for option in ("--no-causes", "--no-waiting", "--profile"):
+    """Nothing is looked at: names alone count."""
+    for option in ("--no-causes", "--no-waiting"):
         (tmp_path / option).mkdir()
         run, _ = recorded(tmp_path / option, program(ALONE["time"]), option)
         assert " cause " not in timeloom("report", run).stdout

@@ -54,7 +54,7 @@ std::uint64_t weight_of(const spool::SampleData& data, std::uint32_t region) {
 }
 
 // Two functions, the innermost first.
-std::size_t walk_two(std::span<std::uint32_t> regions) noexcept {
+std::size_t walk_two(std::span<std::uint32_t> regions, std::uint32_t) noexcept {
   regions[0] = 7;
   regions[1] = 3;
   return 2;

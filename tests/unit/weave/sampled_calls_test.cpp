@@ -22,6 +22,7 @@ class SampledCallsTest : public ::testing::Test {
     metric.name = kSampledTimeMetric;
     metric.type = MetricValueType::kUint64;
     definitions_.metrics[5] = metric;
+    definitions_.properties[kSampledCalls] = kStacksInHandler;
   }
 
   // `shared`: frames of the stack before; `frames`: the ones behind these.

@@ -111,5 +111,23 @@ TEST(WaitCauses, TheLastGapHasThemToo) {
   EXPECT_EQ(text_of(rest), "9:time=40 ");
 }
 
+TEST(WaitCauses, OfAProfileAreKnownByTheirCallPaths) {
+  spool::WaitData data;
+  const auto gap = [](std::uint64_t from, std::uint64_t to, std::uint32_t place,
+                      std::uint64_t waited) {
+    return span(from, to, WaitSpanKind::kGap, 1, spool::WaitGap{place, waited}.word());
+  };
+  data.spans = {gap(100, 200, 7, 90), span(120, 180, WaitSpanKind::kSocket, 4),
+                gap(300, 400, 599'999, 80), span(350, 350, WaitSpanKind::kTime, 1),
+                gap(500, 600, 7, 70)};
+  std::string text;
+  for (const WaitCauses::OfPlace& one : WaitCauses(data, 3).gaps()) {
+    text += std::to_string(one.place) + ":" + kCauseWords[static_cast<std::size_t>(one.cause)] +
+            "=" + std::to_string(one.nanoseconds) + " ";
+  }
+  EXPECT_EQ(text, "7:io=90 599999:time=80 ");  // nobody looked at the last one
+  EXPECT_EQ(divided(data.spans, {enter(100), waiting(200, 90), enter(200)}), "200:io=90 ");
+}
+
 }  // namespace
 }  // namespace timeloom::weave

@@ -187,7 +187,9 @@ void weave_and_report(SessionResult& result, RunEnd& end, bool ranks) {
   const std::string weaving = weaving_text(result, woven);
   const bool complain = (g_start->weave || result.error == ENOENT) && !weaving.empty();
   if (!g_start->quiet) {
-    write_error_output(summary(result, {others, left_out, weaving, word_of_run(result.run)}));
+    const std::string finding = woven ? woven->finding : std::string();
+    write_error_output(
+        summary(result, {others, left_out, finding, weaving, word_of_run(result.run)}));
   } else {
     const std::string lost =
         g_start->always_prints_losses ? losses(result) + ranks_missing : std::string();

@@ -122,6 +122,7 @@ std::string summary(const SessionResult& result, const SummaryParts& parts) {
                      losses(result) + parts.left_out;
   if (!parts.weaving.empty()) text += line_start() + parts.weaving + "\n";
   if (result.error == ENOENT) return text;
+  if (!parts.finding.empty()) text += line_start() + "finding: " + parts.finding + "\n";
   return text + line_start() + "next: timeloom report " + parts.run + "\n";
 }
 

@@ -26,6 +26,7 @@ std::string losses(const SessionResult& result);
 struct SummaryParts {
   std::string others;    // other processes, as above
   std::string left_out;  // lines
+  std::string finding;   // the first one; empty: none
   std::string weaving;   // of the weave, without the name of the door; empty: all is well
   std::string run;       // as the user can write it
 };

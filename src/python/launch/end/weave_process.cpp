@@ -91,6 +91,7 @@ class Answer {
     result.counts = counts_in(take_line(result.printed, "woven "));
     result.engine = take_line(result.printed, "engine ");
     result.throttled = take_line(result.printed, "untimed ");
+    result.finding = take_line(result.printed, "finding ");
     return result;
   }
 

@@ -26,6 +26,7 @@ struct WeaveResult {
   std::string printed{};                // tables that the user wants on standard output
   std::string engine{};                 // its workers and tasks, in words
   std::string throttled{};              // functions not timed to the end, in words
+  std::string finding{};                // the sentence of the first one; empty: none
 };
 
 struct ChildWeave {

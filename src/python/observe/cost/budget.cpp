@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <new>
 #include <set>
 #include <span>
@@ -59,6 +60,11 @@ constexpr double kEventsPerCall = 2;
 // Code that is kept alive here, so that no other takes its address meanwhile.
 using Samples = std::unordered_map<PyCodeObject*, std::uint64_t>;
 
+// Sorted by code object.
+using RegionsOfCode = std::vector<std::pair<PyCodeObject*, std::uint32_t>>;
+// Read by handlers of signals; nullptr: nothing was throttled.
+constinit std::atomic<const RegionsOfCode*> g_regions_of_code = nullptr;
+
 struct ThrottledCode {
   PyCodeObject* code;  // owned
   Py_ssize_t index;    // where its word is kept
@@ -81,6 +87,8 @@ struct Budget {
   Samples samples;  // of the window
   std::vector<ThrottledCode> throttled;
   std::vector<record::Token> tokens;  // of these, in order
+  std::vector<std::unique_ptr<RegionsOfCode>>
+      tables;                         // the last is in use, handlers may read others
   std::set<std::uint32_t> truncated;  // regions that ended with a visit of one, as it was noted
 };
 
@@ -160,6 +168,17 @@ std::vector<std::uint32_t> mark_throttled(Budget& b, const std::vector<PyCodeObj
   return ids;
 }
 
+// Makes the throttled functions known to the handlers of samples.
+void publish_throttled(Budget& b) {
+  auto table = std::make_unique<RegionsOfCode>();
+  for (const ThrottledCode& one : b.throttled) {
+    table->emplace_back(one.code, static_cast<std::uint32_t>(payload_of(one.word)));
+  }
+  std::ranges::sort(*table);
+  b.tables.push_back(std::move(table));
+  g_regions_of_code = b.tables.back().get();
+}
+
 // Those with the most samples, until the samples of the others are at most `kept`.
 std::vector<PyCodeObject*> most_sampled(const Samples& samples, double kept) {
   std::vector<std::pair<std::uint64_t, PyCodeObject*>> order;
@@ -211,6 +230,7 @@ void decide_on_cost(Budget& b, std::uint64_t cpu_ns) {
       std::max(kLeft * b.limit - registered / all, kLeastForEvents * b.limit) * window;
   const std::vector<std::uint32_t> ids = mark_throttled(b, most_sampled(b.samples, left / sample));
   if (ids.empty()) return;  // with what is left, it will be less than the limit
+  publish_throttled(b);
   close_visits();
   record::note_property(kThrottledIds + std::to_string(++b.decisions), ids_text(ids));
 }
@@ -281,6 +301,10 @@ void continue_budget() noexcept {
   b.begin_registration_seconds = registration_seconds(b);
   b.all_samples = 0;
   restart_pauses();
+  // Samples name them also in a child, which enters none of them.
+  for (const ThrottledCode& one : b.throttled) {
+    record::define(RegionId{static_cast<std::uint32_t>(payload_of(one.word))});
+  }
   release_budget(b.samples);
   begin_window(b, b.begin_cpu_ns);
 }
@@ -292,12 +316,25 @@ void end_budget() noexcept {
   disable_pauses();
   b.tokens.clear();
   b.truncated.clear();
+  g_regions_of_code = nullptr;
+  b.tables.clear();
   release_budget(b.samples);
   for (const ThrottledCode& one : b.throttled) {
     store_code_extra(one.code, one.index, one.word);
     Py_DECREF(one.code);
   }
   b.throttled.clear();
+}
+
+std::uint32_t throttled_region(PyCodeObject* code) noexcept {
+  const RegionsOfCode* const table = g_regions_of_code.load(std::memory_order_acquire);
+  if (table == nullptr) return UINT32_MAX;
+  const auto found = std::ranges::lower_bound(*table, code, {}, &RegionsOfCode::value_type::first);
+  return found != table->end() && found->first == code ? found->second : UINT32_MAX;
+}
+
+bool any_throttled() noexcept {
+  return g_regions_of_code.load(std::memory_order_relaxed) != nullptr;
 }
 
 std::size_t throttled_functions() noexcept {

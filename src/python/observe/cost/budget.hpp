@@ -13,7 +13,8 @@
 // the GIL, or on builds without one an attached thread state; nothing throws.
 #pragma once
 
-#include <string>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "python/interpreter/compat.hpp"
@@ -43,6 +44,13 @@ void begin_budget(double limit, const EventCost& calibrated, const Instrumenter&
 void continue_budget() noexcept;
 // The measurement has ended: later ones time all functions again.
 void end_budget() noexcept;
+
+// The region of a code object that was throttled; UINT32_MAX: none was, or not this one. For
+// handlers of signals, too: takes no lock, and the table that it reads stays until end_budget(),
+// before which their samples end.
+std::uint32_t throttled_region(PyCodeObject* code) noexcept;
+// Whether there is any; as above.
+bool any_throttled() noexcept;
 
 // The functions that this process has throttled.
 std::size_t throttled_functions() noexcept;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "core/samples/estimated_time.hpp"
 #include "os/readable_memory.hpp"
 #include "python/interpreter/compat_frame.hpp"
+#include "python/observe/cost/budget.hpp"
 #include "python/observe/hooks/event_code.hpp"
 #include "python/observe/hooks/monitoring_tool.hpp"
 #include "python/observe/hooks/open_calls.hpp"
@@ -37,12 +39,18 @@ bool is_sound(InterpreterFrame* frame, bool readable) noexcept {
   return (readable || os::is_readable(code_of(frame), sizeof(PyCodeObject))) && has_code(frame);
 }
 
-// The recorded region of a sound frame of Python code; none: UINT32_MAX.
-std::uint32_t region_of_frame(InterpreterFrame* frame) noexcept {
-  if (is_of_interpreter(frame)) return UINT32_MAX;
-  const std::uint64_t kept = kept_word(code_of(frame));
+// The recorded region of the code object; none: UINT32_MAX.
+std::uint32_t recorded_region(PyCodeObject* code) noexcept {
+  const std::uint64_t kept = kept_word(code);
   const bool ready = kept >= ready_from() && is_region(word_in(kept));
   return ready ? static_cast<std::uint32_t>(payload_of(word_in(kept))) : UINT32_MAX;
+}
+
+// The same, and marked where calls of it are not recorded any more.
+std::uint32_t recorded_or_throttled(PyCodeObject* code) noexcept {
+  if (word_in(kept_word(code)) != kThrottledCode) return recorded_region(code);
+  const std::uint32_t region = throttled_region(code);
+  return region == UINT32_MAX ? region : region | kUnrecordedFrame;
 }
 
 PyThreadState* own_thread_state() noexcept {
@@ -52,9 +60,10 @@ PyThreadState* own_thread_state() noexcept {
   return known ? thread : nullptr;
 }
 
-}  // namespace
-
-std::size_t walk_functions(std::span<std::uint32_t> regions) noexcept {
+// Puts what `region_of` finds for the code objects of the calling thread's frames, the innermost
+// first, but for UINT32_MAX.
+std::size_t walk_frames(std::span<std::uint32_t> regions,
+                        std::uint32_t (*region_of)(PyCodeObject*) noexcept) noexcept {
   PyThreadState* const thread = own_thread_state();
   if (thread == nullptr) return 0;
   int unsettled = 2;  // the innermost frames may be in the making, or about to go
@@ -66,10 +75,35 @@ std::size_t walk_functions(std::span<std::uint32_t> regions) noexcept {
     if (!is_sound(frame, settled)) break;
     // It lies on the C stack, which a greenlet may be about to exchange.
     if (is_entry_frame(frame)) unsettled = std::max(unsettled, 2);
-    const std::uint32_t region = region_of_frame(frame);
+    const std::uint32_t region = is_of_interpreter(frame) ? UINT32_MAX : region_of(code_of(frame));
     if (region != UINT32_MAX) regions[found++] = region;
   }
   return found;
+}
+
+}  // namespace
+
+std::size_t walk_functions(std::span<std::uint32_t> regions, std::uint32_t) noexcept {
+  return walk_frames(regions, recorded_region);
+}
+
+std::size_t walk_throttled(std::span<std::uint32_t> regions, std::uint32_t innermost) noexcept {
+  if (!any_throttled() || innermost == UINT32_MAX) return 0;
+  // The last place is for `innermost`, where it is not a function of Python.
+  const std::size_t found = walk_frames(regions.first(regions.size() - 1), recorded_or_throttled);
+  const auto frames = regions.first(found);
+  const auto unrecorded = [](std::uint32_t frame) { return (frame & kUnrecordedFrame) != 0; };
+  if (std::ranges::none_of(frames, unrecorded)) return 0;
+  const auto own = std::ranges::find(frames, innermost);
+  if (own != frames.end()) {
+    // Calls that run since before the function around them was throttled are not recorded, too.
+    std::for_each(frames.begin(), own, [](std::uint32_t& f) { f |= kUnrecordedFrame; });
+    return found;
+  }
+  const auto place = std::ranges::find_if_not(frames, unrecorded);
+  std::copy_backward(place, frames.end(), regions.begin() + static_cast<std::ptrdiff_t>(found + 1));
+  *place = innermost;
+  return found + 1;
 }
 
 void define_sampled_code() noexcept {

@@ -23,6 +23,10 @@ void define_sampled_code() noexcept;
 // Allocates nothing, takes no lock, and trusts no frame before it has looked: the thread may have
 // been interrupted anywhere. Without the GIL too, since a thread that has given it away stays in
 // its frames.
-std::size_t walk_functions(std::span<std::uint32_t> regions) noexcept;
+std::size_t walk_functions(std::span<std::uint32_t> regions, std::uint32_t innermost) noexcept;
+// The same where calls are recorded, for the functions that were throttled (budget.hpp): nothing,
+// unless one of them is open. Frames whose calls are not recorded are marked by
+// kUnrecordedFrame; the innermost one that is not marked is `innermost`.
+std::size_t walk_throttled(std::span<std::uint32_t> regions, std::uint32_t innermost) noexcept;
 
 }  // namespace timeloom::python

@@ -41,7 +41,7 @@ void write_report_text(const ReportOptions& options, const RowOptions& rows, con
   if (options.flat) write_flat(data, rows, scope, terminal, output);
   if (data.metric() != nullptr) write_metric(data, terminal, output);
   if (options.full && has_causes(data.definitions())) write_causes(causes, terminal, output);
-  write_legend(options.tree, data.cost(), terminal, output);
+  write_legend(options.tree, data.estimates().any(), data.cost(), terminal, output);
 }
 
 // Without a word about the tables the answer is printed, not all there is.

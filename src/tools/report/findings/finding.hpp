@@ -46,6 +46,7 @@ void find_too_many_threads(const FoundIn& run, Findings& findings);
 void find_growing_calls(const FoundIn& run, Findings& findings);
 void find_tiny_calls(const FoundIn& run, Findings& findings);
 void find_growing_memory(const FoundIn& run, Findings& findings);
+void find_scattered_memory(const FoundIn& run, Findings& findings);
 
 // At most three, the one with the most time at stake first.
 Findings find(const profile::CallTree& tree, const Answer& answer,

@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t kMostFindings = 3;
 
-constexpr std::array kRules = {find_deadlocks,        find_imbalance,     find_serial_end,
-                               find_repeated_imports, find_convoys,       find_turns,
-                               find_too_many_threads, find_growing_calls, find_tiny_calls,
-                               find_growing_memory};
+constexpr std::array kRules = {find_deadlocks,        find_imbalance,       find_serial_end,
+                               find_repeated_imports, find_convoys,         find_turns,
+                               find_too_many_threads, find_growing_calls,   find_tiny_calls,
+                               find_growing_memory,   find_scattered_memory};
 
 }  // namespace
 

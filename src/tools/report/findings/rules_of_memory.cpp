@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/memory/memory_facts.hpp"
+#include "core/memory/resident_peak.hpp"
 #include "tools/report/findings/finding.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
@@ -43,6 +44,31 @@ void find_growing_memory(const FoundIn& run, Findings& findings) {
                       {{"from_bytes", static_cast<double>(growth.from)},
                        {"to_bytes", static_cast<double>(growth.to)},
                        {"of_region_bytes", of_region}}});
+}
+
+// The kernel gives the process pages that hold little, or it maps much beside its blocks.
+void find_scattered_memory(const FoundIn& run, Findings& findings) {
+  constexpr std::uint64_t kLeast = 200'000'000;
+  const Definitions& definitions = run.tree.definitions;
+  const auto property = definitions.properties.find(kResidentPeak);
+  if (property == definitions.properties.end()) return;
+  const std::uint64_t resident = resident_peak_of(property->second).peak;
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < definitions.groups.size(); ++i) {
+    const auto found = definitions.properties.find(memory_property(i));
+    if (found == definitions.properties.end()) continue;
+    most = std::max(most, process_memory(found->second).peak);
+  }
+  if (most == 0 || resident < kLeast + 2 * most) return;
+  findings.push_back(
+      {"scattered-memory",
+       formatted("the resident memory reached {}, the blocks that the program held {} at most: "
+                 "pages with few blocks in them, or memory that is not from an allocator",
+                 bytes(resident), bytes(most)),
+       "report --memory",
+       0,
+       {{"resident_bytes", static_cast<double>(resident)},
+        {"held_bytes", static_cast<double>(most)}}});
 }
 
 }  // namespace timeloom::tools

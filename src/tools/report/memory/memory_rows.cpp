@@ -13,6 +13,8 @@ MetricStatistics MemoryRow::*member_for(const std::string& metric) {
   if (metric == kBytesAllocated) return &MemoryRow::allocated;
   if (metric == kBytesFreed) return &MemoryRow::freed;
   if (metric == kBytesAtPeak) return &MemoryRow::at_peak;
+  if (metric == kPythonAllocated) return &MemoryRow::python_allocated;
+  if (metric == kPythonFreed) return &MemoryRow::python_freed;
   if (metric == kBytesTemporary) return &MemoryRow::temporary;
   return metric == kBytesHeld ? &MemoryRow::at_end : nullptr;
 }

@@ -25,6 +25,7 @@ struct MemoryRow {
   profile::NodeId node;         // undefined: of no call path
   const char* apart = nullptr;  // the name in place of the call path
   profile::MetricStatistics allocated, freed, at_peak, at_end;
+  profile::MetricStatistics python_allocated, python_freed;  // of Python's own allocators
   profile::MetricStatistics temporary;  // freed within a millisecond: an estimate
 };
 

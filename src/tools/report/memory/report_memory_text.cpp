@@ -48,6 +48,7 @@ class MemoryWriter {
     const std::size_t rows = rows_of_each();
     held("held at the peak", &MemoryRow::at_peak, rows);
     allocated(rows);
+    python(rows);
     held("still held at the end", &MemoryRow::at_end, rows);
     output_.write(
         formatted("bytes: of a function itself, without what it calls. ~ is estimated from blocks\n"
@@ -60,9 +61,11 @@ class MemoryWriter {
 
   // Three tables with a title, the head, the explanation and the prompt of the shell.
   std::size_t rows_of_each() const {
-    constexpr std::size_t kFixed = 11, kTables = 3, kLeast = 3;
-    const std::size_t room = terminal_.height > kFixed ? terminal_.height - kFixed : 0;
-    return std::max(kLeast, room / kTables);
+    constexpr std::size_t kFixed = 11, kLeast = 3;
+    const std::size_t tables = has_python() ? 4 : 3;
+    const std::size_t fixed = kFixed + 2 * (tables - 3);
+    const std::size_t room = terminal_.height > fixed ? terminal_.height - fixed : 0;
+    return std::max(kLeast, room / tables);
   }
 
   void head() {
@@ -134,6 +137,25 @@ class MemoryWriter {
       shown.cells = {percent(all == 0 ? 0 : amount.sum / all),
                      (error > 0 ? "~" : "") + bytes(whole(amount.sum)),
                      error > 0 ? bytes(whole(error)) : ""};
+      shown.name = printable(short_path(tree_, *row));
+      table.add_row(std::move(shown));
+    }
+    table.write(output_);
+  }
+
+  bool has_python() const { return sum(&MemoryRow::python_allocated) > 0; }
+
+  void python(std::size_t rows) {
+    if (!has_python()) return;
+    Table table(terminal_, 2, "makes most objects of Python");
+    for (const char* heading : {"share", "bytes", "times", "freed"}) table.add_column(heading);
+    const double all = sum(&MemoryRow::python_allocated);
+    for (const MemoryRow* row : largest(&MemoryRow::python_allocated, rows)) {
+      TableRow shown;
+      shown.cells = {percent(row->python_allocated.sum / all),
+                     bytes(whole(row->python_allocated.sum)),
+                     short_count(static_cast<std::int64_t>(row->python_allocated.count)),
+                     short_count(static_cast<std::int64_t>(row->python_freed.count))};
       shown.name = printable(short_path(tree_, *row));
       table.add_row(std::move(shown));
     }
@@ -232,6 +254,9 @@ void write_memory_json(const MemoryFacts& facts, const CallTree& tree, Output& o
                             {"largest_bytes", whole(row.allocated.max)},
                             {"frees", row.freed.count},
                             {"freed_bytes", whole(row.freed.sum)},
+                            {"python_allocations", row.python_allocated.count},
+                            {"python_bytes", whole(row.python_allocated.sum)},
+                            {"python_frees", row.python_freed.count},
                             {"at_peak", held_json(row.at_peak, facts.interval())},
                             {"at_end", held_json(row.at_end, facts.interval())},
                             {"temporary", held_json(row.temporary, facts.interval())}});

@@ -1,0 +1,16 @@
+// Counts the blocks of Python's own allocators (PEP 445), for --memory-python: a function is put
+// before the allocator of each of the three domains, calls it, and tells the wrapper library of
+// memory.
+//
+// Needs the GIL, or on builds without one an attached thread state. Nothing throws.
+#pragma once
+
+namespace timeloom::python {
+
+// From here on. False: the wrapper library of memory is not loaded.
+bool watch_python_memory() noexcept;
+// Ends it. An allocator of the program that was put before ours keeps it, which counts nothing
+// then.
+void unwatch_python_memory() noexcept;
+
+}  // namespace timeloom::python

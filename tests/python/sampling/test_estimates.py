@@ -1,0 +1,149 @@
+"""timeloom run --overhead: the time of functions that were given up is estimated from samples.
+
+The limit is so small that the functions are given up early in any case.
+"""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from streams import PROGRAMS, environment
+
+pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="needs sys.monitoring")
+
+LIMIT = ("--overhead=0.5%", "--sample=1ms")
+
+
+def record(directory, *options, program=PROGRAMS / "shares.py", arguments=("600",), output="run"):
+    return subprocess.run(
+        [sys.executable, "-m", "timeloom", "--output", output, *options, str(program), *arguments],
+        cwd=directory, capture_output=True, text=True, timeout=300, env=environment(), check=True)  # fmt: skip
+
+
+def report(timeloom, directory, *options, run="run"):
+    return json.loads(timeloom("report", "--json", "--min-percent", "0", *options, run, cwd=directory).stdout)
+
+
+def small(rows):
+    return {row["name"].rpartition(".")[2]: row for row in rows if "small_" in row["name"]}
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("estimates")
+    record(directory, *LIMIT)
+    return directory
+
+
+def test_the_first_ten_functions_are_those_of_the_full_trace(measured, timeloom):
+    """Of fourteen, by their working time, in the full trace less the cost of measuring."""
+    record(measured, output="full", arguments=("60",))
+    full = small(report(timeloom, measured, "--compensate", run="full")["flat"]["rows"])
+    limited = small(report(timeloom, measured)["flat"]["rows"])
+    work = {name: row["compensated_exclusive_s"] - row["waiting_s"] for name, row in full.items()}
+    expected = sorted(work, key=lambda name: -work[name])[:10]
+    shown = sorted(limited, key=lambda name: -limited[name]["working_s"])[:10]
+    assert len({*shown} & {*expected}) >= 9
+    assert sum(row["given_up"] for row in limited.values()) >= 9
+
+
+def test_shares_are_those_of_the_program(measured, timeloom):
+    rows = small(report(timeloom, measured)["flat"]["rows"])
+    all_own = sum(row["working_s"] for row in rows.values())
+    parts = (100, 80, 64, 52, 42, 34, 27, 22, 17, 14, 5, 4, 3, 2)
+    for number, part in enumerate(parts):
+        row = rows[f"small_{number:02}"]
+        error = max(row["own_error_s"] / all_own, 0.02)
+        assert abs(row["working_s"] / all_own - part / sum(parts)) < 1.5 * error, row
+
+
+def test_callers_hold_the_time_no_longer(measured, timeloom):
+    """What the tree has below a caller is taken from its own time: all sums stay as they are."""
+    data = report(timeloom, measured)
+    rows = {row["id"]: row for row in data["tree"]["rows"]}
+    for row in rows.values():
+        inside = sum(child["inclusive_s"] for child in rows.values() if child["parent"] == row["id"])
+        assert row["exclusive_s"] == pytest.approx(row["inclusive_s"] - inside, abs=1e-6)
+    roots = sum(row["inclusive_s"] for row in rows.values() if row["parent"] is None)
+    assert roots == pytest.approx(data["total_s"], abs=1e-6)
+    flat = {row["name"]: row for row in data["flat"]["rows"]}
+    first = flat["__main__.first_caller"]
+    assert first["own_estimated"] and first["own_error_s"] > 0
+    if not first["given_up"]:  # else its total is an estimate, too
+        assert not first["inclusive_estimated"] and first["inclusive_error_s"] == 0
+    assert first["working_s"] < 0.5 * first["inclusive_s"]
+    (below,) = [row for row in rows.values() if row["name"].endswith("small_00")]
+    assert rows[below["parent"]]["name"] == "__main__.first_caller"
+    assert below["own_estimated"] and below["inclusive_estimated"]
+
+
+def test_every_table_marks_them(measured, timeloom):
+    answer = timeloom("report", "run", cwd=measured, COLUMNS="120").stdout
+    lines = answer.splitlines()
+    at = next(i for i, line in enumerate(lines) if "small_00" in line)
+    line, below = lines[at : at + 2]
+    assert re.search(r" ~\d", line) and ">=" in line
+    assert re.fullmatch(r" +\+- [\d.]+ m?s of [\d,]+ samples", below)
+    assert "~: its later time is estimated from samples" in answer
+    full = timeloom("report", "--full", "run", cwd=measured, COLUMNS="160").stdout
+    assert re.search(r"~[\d.]+m?s .*small_00", full)
+    assert "\n~: estimated from samples" in full
+    one = timeloom("report", "--function", "small_00", "run", cwd=measured, COLUMNS="160").stdout
+    assert re.search(r"own ~[\d.]+ m?s \(\+- [\d.]+ m?s of [\d,]+ samples\)", one)
+    assert re.search(r"total ~[\d.]+ m?s \(\+- ", one)
+    facts = json.loads(timeloom("report", "--function", "small_00", "--json", "run", cwd=measured).stdout)
+    assert 0 < facts["own_error_s"] < facts["own_s"]
+    table = timeloom("report", "--csv", "--flat", "run", cwd=measured).stdout.splitlines()
+    (row,) = [row for row in csv.DictReader(table) if row["name"].endswith("small_00")]
+    assert float(row["own_error_s"]) == pytest.approx(facts["own_error_s"], rel=0.01)
+
+
+def test_the_time_of_recorded_functions_that_they_call_is_in_their_total(tmp_path, timeloom):
+    (tmp_path / "app.py").write_text(
+        "def slow():\n    return sum(range(40000))\n"
+        "def tiny(value):\n    return value\n"
+        "def hot(number):\n    for value in range(300): tiny(value)\n    return slow() if number % 3 == 0 else None\n"
+        "def main():\n    for number in range(6000): hot(number)\n"
+        "main()\n")
+    record(tmp_path, *LIMIT, program="app.py", arguments=())
+    rows = {row["name"]: row for row in report(timeloom, tmp_path)["flat"]["rows"]}
+    assert rows["__main__.tiny"]["given_up"] and rows["__main__.tiny"]["own_estimated"]
+    if rows["__main__.hot"]["given_up"]:
+        parts = [rows[f"__main__.{name}"] for name in ("hot", "tiny", "slow")]
+        assert rows["__main__.hot"]["inclusive_s"] == pytest.approx(sum(one["own_s"] for one in parts), rel=0.1)
+
+
+def test_profiles_threads_and_forked_children_have_estimates(tmp_path, timeloom):
+    (tmp_path / "app.py").write_text(
+        "import os, threading\n"
+        "def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
+        "def work():\n    return fib(28)\n"
+        "work()\n"
+        "thread = threading.Thread(target=work, name='other')\nthread.start()\nthread.join()\n"
+        "if (child := os.fork()) == 0:\n    work()\nelse:\n    os.waitpid(child, 0)\n")
+    record(tmp_path, *LIMIT, "--profile", program="app.py", arguments=())
+    for options in (("--group", "0"), ("--group", "1"), ("--thread", "other")):
+        rows = {row["name"]: row for row in report(timeloom, tmp_path, *options)["flat"]["rows"]}
+        assert rows["__main__.fib"]["own_estimated"], options
+        assert rows["__main__.fib"]["working_s"] > 3 * rows["__main__.work"]["working_s"], options
+
+
+def test_nothing_is_estimated_without_samples(tmp_path, timeloom):
+    record(tmp_path, "--overhead=0.5%", "--sample=off", arguments=("10",))
+    data = report(timeloom, tmp_path)
+    assert all("own_estimated" not in row for row in data["flat"]["rows"])
+    assert "samples.csv" not in {path.name for path in (tmp_path / "run").iterdir()}
+
+
+def test_a_program_that_uses_the_signal_is_told(tmp_path):
+    (tmp_path / "app.py").write_text("def f(): pass\nf()\n")
+    code = (
+        "import signal, timeloom\nsignal.signal(signal.SIGURG, lambda *_: None)\n"
+        "with timeloom.Measurement(output='run', overhead='5%'): pass\n")  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+                          env=environment(), check=True)  # fmt: skip
+    assert "the time of functions that are throttled is not estimated: " in done.stderr
+    assert "[TL175]" in done.stderr
