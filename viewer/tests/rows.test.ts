@@ -163,7 +163,7 @@ test("the work of a location is the time in calls in which it did not wait", asy
   assert.equal(workIn(tile, run), 0);
 });
 
-test("metrics of single calls have no rows, those of a device have", async () => {
+test("metrics of single calls have no rows, the memory of a device has one", async () => {
   const metric = (name: string) => ({ name, unit: "ns", description: "", type: "uint64" as const });
   const run = { ...(await runOf([thread("MainThread", 0, 9)])), metrics: ["gpu_time", "gpu_memory", "gpu_queue_time"].map(metric) };
   const [main] = treeOf(run, [0, 1, 2].map((metric) => ({ track: 0, metric, values: 5 })));

@@ -34,7 +34,7 @@ Words calls(std::size_t count, std::uint32_t regions, std::uint64_t step) {
   while (words.size() < count) {
     time += step * (1 + random() % 4);
     if (open.empty() || (random() % 2 == 0 && open.size() < 20)) {
-      open.push_back(random() % regions);
+      open.push_back(static_cast<std::uint32_t>(random() % regions));
       words.push_back(enter(open.back(), time));
     } else {
       words.push_back(leave(open.back(), time));
