@@ -54,15 +54,18 @@ export function CallPanel() {
 
 const split = (time: number, waiting: number): string => `working ${duration(time - waiting)}, waiting ${duration(waiting)}`;
 
+/** Where a call has its value of a metric: idle time is known when it ends only. */
+const timeOf = (name: string | undefined, { begin, end }: CallRef): number => (name === "gpu_idle_time" ? end : begin);
+
 /** Values of metrics that belong to the call alone. */
-function Facts({ call: { track, begin } }: { call: CallRef }) {
+function Facts({ call }: { call: CallRef }) {
   const { run, source, timeline } = useOpened();
   const { side } = useStore(timeline.known);
-  const mine = (side?.counters ?? []).filter((counter) => counter.track === track && OF_CALLS.has(run.metrics[counter.metric]?.name));
-  const { value } = useAnswer(async (signal) => (mine.length ? source.values(mine.map(({ metric }) => ({ track, metric, begin, end: begin + 1 })), signal) : []), [track, begin, side], 0);
+  const mine = (side?.counters ?? []).filter((counter) => counter.track === call.track && OF_CALLS.has(run.metrics[counter.metric]?.name));
+  const { value } = useAnswer(async (signal) => (mine.length ? source.values(mine.map(({ track, metric }) => ({ track, metric, begin: timeOf(run.metrics[metric].name, call), end: timeOf(run.metrics[metric].name, call) + 1 })), signal) : []), [call, side], 0);
   return (
     <>{(value ?? []).map((values, i) => {
-      const at = mine[i] && run.metrics[mine[i].metric] ? values.begin.indexOf(begin) : -1;
+      const at = mine[i] && run.metrics[mine[i].metric] ? values.begin.indexOf(timeOf(run.metrics[mine[i].metric].name, call)) : -1;
       if (at < 0) return null;
       const { name, unit } = run.metrics[mine[i].metric];
       return <><dt>{OF_CALLS.get(name)}</dt><dd>{unit === "ns" ? nsDuration(values.last[at]) : bytes(values.last[at])}</dd></>;
