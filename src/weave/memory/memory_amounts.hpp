@@ -22,7 +22,7 @@ struct MemoryOfPath {
   std::size_t parent = 0;  // its number among all paths, before this one
   RegionId region;         // undefined: outside all regions
   profile::MetricStatistics allocated, freed, at_peak, at_end, temporary;
-  profile::MetricStatistics python_allocated, python_freed;
+  profile::MetricStatistics python_allocated{}, python_freed{};
 };
 
 // What the sampled blocks of each path come to, of those that live after the first `length`
