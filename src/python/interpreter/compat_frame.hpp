@@ -239,12 +239,27 @@ inline bool begin_is_reported_later([[maybe_unused]] InterpreterFrame* frame) no
 #endif
 }
 
+// Whether this instruction stands at this offset in bytes; as compiled, whatever observes it.
+inline bool has_instruction(PyCodeObject* code, Py_ssize_t offset, int instruction) noexcept {
+  const Ref instructions(PyCode_GetCode(code));
+  if (!instructions) PyErr_Clear();
+  return instructions && offset >= 0 && offset < PyBytes_GET_SIZE(instructions.get()) &&
+         PyBytes_AS_STRING(instructions.get())[offset] == static_cast<char>(instruction);
+}
+
 // Whether the interpreter reports that this frame begins, resumes or is thrown into. From 3.13 on
 // hooks get events that a library fires, too, with the frame of the library's caller, which stands
 // at the instruction that called the library.
 inline bool is_at_begin([[maybe_unused]] InterpreterFrame* frame) noexcept {
 #if PY_VERSION_HEX >= 0x030d0000
   const int operation = frame->instr_ptr->op.code;
+#ifdef RESUME_CHECK_JIT
+  if (operation == RESUME_CHECK_JIT) return true;
+#endif
+  if (operation == INSTRUMENTED_INSTRUCTION) {  // a tool is told of each instruction
+    const auto offset = _PyInterpreterFrame_LASTI(frame) * Py_ssize_t{sizeof(_Py_CODEUNIT)};
+    return has_instruction(code_of(frame), offset, RESUME) || runs_first(frame);
+  }
   return operation == INSTRUMENTED_RESUME || operation == RESUME || operation == RESUME_CHECK ||
          runs_first(frame);
 #else
@@ -271,13 +286,6 @@ inline bool is_value_of_async_generator(PyObject* value) noexcept {
   return true;
 }
 
-// Whether this instruction stands at this offset in bytes; as compiled, whatever observes it.
-inline bool has_instruction(PyCodeObject* code, Py_ssize_t offset, int instruction) noexcept {
-  const Ref instructions(PyCode_GetCode(code));
-  if (!instructions) PyErr_Clear();
-  return instructions && offset >= 0 && offset < PyBytes_GET_SIZE(instructions.get()) &&
-         PyBytes_AS_STRING(instructions.get())[offset] == static_cast<char>(instruction);
-}
 // f(*arguments) or f(**arguments).
 inline bool unpacks_arguments(PyCodeObject* code, Py_ssize_t offset) noexcept {
   return has_instruction(code, offset, CALL_FUNCTION_EX);

@@ -50,10 +50,10 @@ TEST(TaskGraph, FollowsTheValuesThatCameLast) {
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].name, "load");
   EXPECT_DOUBLE_EQ(rows[0].seconds, 8);
-  EXPECT_DOUBLE_EQ(rows[0].gained, 4);
+  EXPECT_DOUBLE_EQ(rows[0].gained.value(), 4);
   EXPECT_EQ(rows[1].name, "sum");
   EXPECT_DOUBLE_EQ(rows[1].before, 1);
-  EXPECT_DOUBLE_EQ(rows[1].gained, 1.5);
+  EXPECT_DOUBLE_EQ(rows[1].gained.value(), 1.5);
 }
 
 // Halving the longest task gains no more than the next one allows.
@@ -61,7 +61,7 @@ TEST(TaskGraph, GainsWhatTheOtherTasksAllow) {
   const TaskGraph graph(
       {task("a-1", 1, 0, 8), task("b-1", 2, 0, 7), task("c-1", 1, 8, 9, {"a-1", "b-1"})}, {});
   EXPECT_EQ(keys(graph), (Keys{"a-1", "c-1"}));
-  EXPECT_DOUBLE_EQ(graph.path_rows()[0].gained, 1);
+  EXPECT_DOUBLE_EQ(graph.path_rows()[0].gained.value(), 1);
 }
 
 TEST(TaskGraph, FollowsTheThreadWhereNoValueIsTaken) {
@@ -69,7 +69,7 @@ TEST(TaskGraph, FollowsTheThreadWhereNoValueIsTaken) {
   EXPECT_FALSE(graph.has_needs());
   EXPECT_EQ(keys(graph), (Keys{"a-1", "a-2"}));
   EXPECT_EQ(graph.link_of(graph.path()[1]).after, After::kThread);
-  EXPECT_DOUBLE_EQ(graph.path_rows()[0].gained, 2.75);
+  EXPECT_DOUBLE_EQ(graph.path_rows()[0].gained.value(), 2.75);
 }
 
 // The program waits for all tasks before it asks for more: the slowest of them holds all up.
@@ -77,7 +77,7 @@ TEST(TaskGraph, FollowsTheLastOfAllBeforeAPause) {
   const TaskGraph graph({task("a-1", 1, 0, 2), task("a-2", 2, 0, 6), task("b-1", 1, 7, 9)}, {});
   EXPECT_EQ(keys(graph), (Keys{"a-2", "b-1"}));
   EXPECT_EQ(graph.link_of(graph.path()[1]).after, After::kAllOthers);
-  EXPECT_DOUBLE_EQ(graph.path_rows()[0].gained, 3);
+  EXPECT_DOUBLE_EQ(graph.path_rows()[0].gained.value(), 3);
 }
 
 // A task that was at its worker before the pause did not wait for the program.
@@ -88,6 +88,22 @@ TEST(TaskGraph, FollowsNoPauseThatATaskWasThereBefore) {
   EXPECT_EQ(keys(graph), (Keys{"a-1", "b-1"}));
   EXPECT_EQ(graph.link_of(graph.path()[1]).after, After::kValue);
   EXPECT_DOUBLE_EQ(graph.gap_of(graph.path()[1]).data, 4.5);
+}
+
+// More rows than gains are computed for.
+TEST(TaskGraph, TellsTheGainOfTheLongestRowsAlone) {
+  std::vector<TaskRun> tasks;
+  double start = 0;
+  for (std::size_t i = 0; i < TaskGraph::kMostGains + 1; ++i) {
+    const double length = static_cast<double>(i + 1);
+    tasks.push_back(task("t" + std::to_string(i) + "-1", 1, start, start + length));
+    start += length;
+  }
+  const std::vector<PathRow> rows = TaskGraph(tasks, {}).path_rows();
+  ASSERT_EQ(rows.size(), TaskGraph::kMostGains + 1);
+  EXPECT_EQ(rows.back().name, "t0");
+  EXPECT_FALSE(rows.back().gained);
+  EXPECT_DOUBLE_EQ(rows[TaskGraph::kMostGains - 1].gained.value(), 1);
 }
 
 // A value of a task that ran twice was made by the run before its use.
@@ -127,6 +143,15 @@ TEST(TaskGraph, TellsWhyAWorkerHadNothingToDo) {
   EXPECT_DOUBLE_EQ(idle.data + idle.worker, 2.5);
   EXPECT_DOUBLE_EQ(idle.spilling, 1.5);
   EXPECT_DOUBLE_EQ(idle.sum(), 8);
+}
+
+// A long time of spilling that began first, and others that have ended, or are another process's.
+TEST(TaskGraph, CountsTheSpillingOfAGap) {
+  const TaskGraph graph(
+      {task("a-1", 2, 0, 1), queued(task("b-1", 2, 9, 10), 8), task("c-1", 1, 0, 10)},
+      {{2, 1.5, 2}, {2, 0, 3}, {2, 0.2, 0.8}, {1, 4, 6}, {2, 7, 7.5}, {2, 9, 11}});
+  EXPECT_DOUBLE_EQ(graph.gap_of(2).spilling, 3);
+  EXPECT_DOUBLE_EQ(graph.gap_of(2).sum(), 8);
 }
 
 TEST(TaskGraph, TellsWhatItDoesNotKnow) {

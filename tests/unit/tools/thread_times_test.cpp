@@ -159,5 +159,36 @@ TEST(ThreadTimes, TellCollectionsOfProcessesWithSeveralThreads) {
   EXPECT_EQ(parallel_of(threads, true, "f").collections.count, 0u);
 }
 
+// gc.collect() as a C function: a collection within the call of the function.
+TEST(ThreadTimes, CountACollectionThatWasAskedForOnce) {
+  Definitions definitions;
+  definitions.clock = {1000, 100, 1000, {}};
+  Region collect;
+  collect.name = collect.canonical_name = "gc.collect";
+  collect.group = "gc";
+  definitions.regions = {collect, collect};
+  definitions.locations.resize(2);
+  for (std::uint64_t i = 0; i < 2; ++i) {
+    definitions.locations[i].id = LocationId{i};
+    definitions.locations[i].group = LocationGroupId{0};
+    definitions.locations[i].name = "t" + std::to_string(i);
+  }
+  definitions.groups.resize(1);
+  ThreadTimes times({LocationId{0}, LocationId{1}});
+  times.begin(definitions);
+  const auto first = times.open_location(definitions.locations[0]);
+  const std::vector<Event> events = {{Timestamp{100}, EventKind::kEnter, 0, 0},
+                                     {Timestamp{110}, EventKind::kEnter, 1, 0},
+                                     {Timestamp{190}, EventKind::kLeave, 1, 0},
+                                     {Timestamp{200}, EventKind::kLeave, 0, 0}};
+  first->consume(events);
+  first->finish();
+  times.open_location(definitions.locations[1])->finish();
+  const Collections collections = times.parallel().collections;
+  EXPECT_EQ(collections.count, 1u);
+  EXPECT_NEAR(collections.seconds, 0.1, 1e-9);
+  EXPECT_NEAR(collections.longest, 0.1, 1e-9);
+}
+
 }  // namespace
 }  // namespace timeloom::tools

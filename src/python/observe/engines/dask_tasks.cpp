@@ -31,9 +31,11 @@ struct Arrival {
 // Of tasks that have not started. The event loop writes it, the threads of the worker take from it.
 class Arrivals {
  public:
+  // The scheduler may ask twice for a task that waits: the first time counts.
   void came(std::string key) {
     const std::scoped_lock lock(mutex_);
-    if (waiting_.size() < kMostArrivals) waiting_[std::move(key)] = {record::monotonic_ns(), 0};
+    if (waiting_.size() >= kMostArrivals) return;
+    waiting_.try_emplace(std::move(key), Arrival{record::monotonic_ns(), 0});
   }
   void ready(const std::string& key) {
     const std::scoped_lock lock(mutex_);
@@ -68,9 +70,10 @@ std::string prefix_of_key(PyObject* key) {
   return prefix && PyUnicode_Check(prefix.get()) ? utf8_text(prefix.get()) : std::string();
 }
 
-// The keys of `data`, which has the values that the task takes.
+// The keys of `data`, which has the values that the task takes. A profile has no place for them.
 std::vector<std::string> needs_of(InterpreterFrame* frame) {
   std::vector<std::string> needs;
+  if (record::t_recorder->aggregates()) return needs;
   PyObject* const data = argument_named(frame, "data");
   if (data == nullptr || !PyDict_CheckExact(data)) return needs;
   const Ref keys(PyDict_Keys(data));
@@ -120,16 +123,17 @@ void on_task(InterpreterFrame* frame, bool recorded) noexcept try {
   return;  // out of memory: the task is not named
 }
 
-// The key of an object that is the argument of a method; empty: it has none.
-std::string key_in(InterpreterFrame* frame) {
+// An attribute of the object that is the argument of a method, as str(); empty: it has none.
+std::string attribute_in(InterpreterFrame* frame, const char* name) {
   PyObject* const object = argument_of(frame, 1);
   if (object == nullptr) return {};
   const Unobserved nothing_of_this;
   const ErrorGuard guard;
-  const Ref key(PyObject_GetAttrString(object, "key"));
-  if (!key) PyErr_Clear();
-  return key ? text_of_key(key.get()) : std::string();
+  const Ref value(PyObject_GetAttrString(object, name));
+  if (!value) PyErr_Clear();
+  return value ? text_of_key(value.get()) : std::string();
 }
+std::string key_in(InterpreterFrame* frame) { return attribute_in(frame, "key"); }
 
 // WorkerState._handle_compute_task(self, event)
 void on_arrival(InterpreterFrame* frame, bool) noexcept try {
@@ -139,10 +143,22 @@ void on_arrival(InterpreterFrame* frame, bool) noexcept try {
   return;  // its time in the queue is not known
 }
 
-// WorkerState._transition_waiting_ready(self, task, *, stimulus_id)
+// WorkerState._transition_waiting_ready(self, task, *, stimulus_id); for tasks that need resources,
+// _transition_waiting_constrained with the same arguments.
 void on_ready(InterpreterFrame* frame, bool) noexcept try {
   if (!record::recording()) return;
   arrivals().ready(key_in(frame));
+} catch (const std::exception&) {
+  return;
+}
+
+// WorkerState._purge_state(self, task): it does not run here, or has run without _run_task, in
+// another process or as a coroutine. From some states it comes between the arrival of a task and
+// its wait.
+void on_purge(InterpreterFrame* frame, bool) noexcept try {
+  const std::string state = attribute_in(frame, "state");
+  if (state == "fetch" || state == "missing" || state == "error") return;
+  (void)arrivals().take(key_in(frame));
 } catch (const std::exception&) {
   return;
 }
@@ -156,6 +172,8 @@ void watch_dask() {
   const std::string state = "distributed.worker_state_machine.WorkerState.";
   watch_function(state + "_handle_compute_task", on_arrival);
   watch_function(state + "_transition_waiting_ready", on_ready);
+  watch_function(state + "_transition_waiting_constrained", on_ready);
+  watch_function(state + "_purge_state", on_purge);
 }
 
 }  // namespace timeloom::python

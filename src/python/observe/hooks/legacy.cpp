@@ -6,8 +6,11 @@
 // run already, those that the program starts by any means, and those that C
 // code brings in. A hook that the program itself sets is left alone. When we
 // stop watching, each thread drops the hook at its next event.
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "python/interpreter/deep_stack.hpp"
@@ -41,34 +44,51 @@ struct LibraryCall {
   InterpreterFrame* caller;
   bool of_code = true;  // Cython and numba report code objects, others anything
 };
+constexpr std::size_t kMostLibraryCalls = 1000;  // of a thread: the end of some is not reported
 thread_local std::vector<LibraryCall> t_library_calls;
-constinit std::atomic<bool> g_library_calls = false;  // a library has reported one
+thread_local std::uint32_t t_library_start = 0;           // to which these belong
+constinit std::atomic<std::uint32_t> g_legacy_start = 0;  // counts the times that hooks were put
+constinit std::atomic<bool> g_library_calls = false;      // a library has reported one
+
+// The calls on this thread, without any from before the last start.
+[[gnu::noinline, gnu::cold]] std::vector<LibraryCall>& library_calls() noexcept {
+  const std::uint32_t start = g_legacy_start.load(std::memory_order_relaxed);
+  if (std::exchange(t_library_start, start) != start) t_library_calls.clear();
+  return t_library_calls;
+}
 
 // Whether the event is about such a call, which begins with it, rather than about `frame`.
 [[gnu::noinline, gnu::cold]] bool begin_library_call(PyFrameObject* frame) noexcept try {
   InterpreterFrame* const caller = interpreter_frame_of(frame);
   if (is_at_begin(caller)) return false;
-  t_library_calls.push_back({caller});
+  std::vector<LibraryCall>& calls = library_calls();
+  if (calls.size() >= kMostLibraryCalls) calls.erase(calls.begin());
+  calls.push_back({caller});
   g_library_calls.store(true, std::memory_order_relaxed);
   return true;
 } catch (const std::bad_alloc&) {
   return true;
 }
 
-// Whether the innermost of them ends, rather than the frame itself, which ends after them.
+// Whether the innermost of them in the frame ends, rather than the frame itself, which ends after
+// them. Calls from other frames may have begun since: a thread may switch between stacks.
 [[gnu::noinline, gnu::cold]] bool end_library_call(PyFrameObject* frame) noexcept {
   InterpreterFrame* const caller = interpreter_frame_of(frame);
-  if (t_library_calls.empty() || t_library_calls.back().caller != caller) return false;
-  if (!t_library_calls.back().of_code) count_left_out_event();
-  t_library_calls.pop_back();
+  std::vector<LibraryCall>& calls = library_calls();
+  const auto found = std::find_if(calls.rbegin(), calls.rend(),
+                                  [&](const LibraryCall& call) { return call.caller == caller; });
+  if (found == calls.rend()) return false;
+  if (!found->of_code) count_left_out_event();
+  calls.erase(std::next(found).base());
   return true;
 }
 
 // The catcher is called after the hook for the same event, and gets the object that the hook does
 // not get.
 [[gnu::noinline, gnu::cold]] void catch_library_call(PyThreadState* thread) noexcept {
-  if (t_library_calls.empty() || t_library_calls.back().caller != current_frame(thread)) return;
-  t_library_calls.back().of_code = false;
+  std::vector<LibraryCall>& calls = library_calls();
+  if (calls.empty() || calls.back().caller != current_frame(thread)) return;
+  calls.back().of_code = false;
   count_left_out_event();
 }
 
@@ -234,6 +254,8 @@ std::uint64_t ignored_callbacks() noexcept { return g_passed_over.load(std::memo
 bool install_legacy(Hook hook, const InstrumentOptions& what) {
   g_legacy_hook = hook;
   g_c_functions = what.c_functions;
+  g_library_calls = false;
+  ++g_legacy_start;
   g_watching_legacy = true;
   if (hook == Hook::kProfile) hide_return_of_set_profile(our_hook());
   if (hook_of(PyThreadState_Get()) == nullptr) put_hook();

@@ -72,8 +72,9 @@ bool is_in_collection(SubInterpreter& sub) noexcept {
 }
 
 PyObject* first_callback(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
-  const bool begins = count == 2 && starts(arguments[0]) && records();
-  if (begins && enter_collection(sub_interpreter_of(module))) {
+  if (count != 2 || !starts(arguments[0]) || !records()) return Py_NewRef(Py_None);
+  SubInterpreter& sub = sub_interpreter_of(module);
+  if (sub.joined && collections_recorded() && enter_collection(sub)) {
     timeloom_parameter_int("generation", value_in(arguments[1], "generation"));
   }
   return Py_NewRef(Py_None);
@@ -106,10 +107,22 @@ Ref callbacks() noexcept {
   return list && PyList_CheckExact(list.get()) ? std::move(list) : Ref();
 }
 
-bool is_ours(PyObject* function) noexcept {
-  if (!PyCFunction_CheckExact(function)) return false;
-  const PyCFunction called = PyCFunction_GET_FUNCTION(function);
-  return called == kFirst.ml_meth || called == kLast.ml_meth;
+// The last place of this function of ours; -1: it is not there.
+Py_ssize_t place_of(const PyMethodDef& ours, PyObject* list) noexcept {
+  Py_ssize_t place = PyList_GET_SIZE(list) - 1;
+  const auto is_there = [&] {
+    PyObject* const function = PyList_GET_ITEM(list, place);
+    return PyCFunction_CheckExact(function) && PyCFunction_GET_FUNCTION(function) == ours.ml_meth;
+  };
+  while (place >= 0 && !is_there()) --place;
+  return place;
+}
+
+// In the place of one that an earlier measurement has left there.
+bool put_first(PyObject* list, PyObject* first) noexcept {
+  const Py_ssize_t place = place_of(kFirst, list);
+  if (place < 0) return PyList_Insert(list, 0, first) == 0;
+  return PyList_SetItem(list, place, Py_NewRef(first)) == 0;
 }
 
 }  // namespace
@@ -120,7 +133,7 @@ void watch_collections_in_sub_interpreter(PyObject* module) noexcept {
   const Ref list = callbacks();
   const Ref first(list ? PyCFunction_New(&kFirst, module) : nullptr);
   const Ref last(first ? PyCFunction_New(&kLast, module) : nullptr);
-  if (last && PyList_Insert(list.get(), 0, first.get()) == 0) {
+  if (last && put_first(list.get(), first.get())) {
     (void)PyList_Append(list.get(), last.get());
   }
   PyErr_Clear();
@@ -129,9 +142,8 @@ void watch_collections_in_sub_interpreter(PyObject* module) noexcept {
 void unwatch_collections_in_sub_interpreter() noexcept {
   const ErrorGuard guard;
   const Ref list = callbacks();
-  for (Py_ssize_t i = list ? PyList_GET_SIZE(list.get()) - 1 : -1; i >= 0; --i) {
-    if (is_ours(PyList_GET_ITEM(list.get(), i))) (void)PySequence_DelItem(list.get(), i);
-  }
+  const Py_ssize_t last = list ? place_of(kLast, list.get()) : -1;
+  if (last >= 0) (void)PySequence_DelItem(list.get(), last);
   PyErr_Clear();
 }
 

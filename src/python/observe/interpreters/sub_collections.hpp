@@ -2,6 +2,8 @@
 // parameter `generation` and the counter `gc.collected`.
 //
 // Two functions of the interpreter's module lie in its gc.callbacks, at the start and at the end.
+// The first stays there, without effect, when the interpreter is no longer observed: the
+// interpreter may be on its way through the list, and would leave out the next one.
 // Needs an attached thread state of the interpreter. Nothing throws.
 #pragma once
 

@@ -86,8 +86,10 @@ void write_path(const TaskGraph& graph, const Text& text) {
                               duration(before, text.terminal, " ")));
   text.title(" share    time   tasks  before  if twice as fast  task");
   for (const PathRow& row : rows) {
-    const std::string gain = formatted("{} less {}", duration(row.gained, text.terminal),
-                                       pad_left("(" + percent(row.gained / length) + ")", 7));
+    const std::string gain = row.gained
+                                 ? formatted("{} less {}", duration(*row.gained, text.terminal),
+                                             pad_left("(" + percent(*row.gained / length) + ")", 7))
+                                 : std::string();
     text.row(formatted("{} {} {} {} {}", pad_left(percent(row.seconds / length), 6),
                        text.time(row.seconds), pad_left(count(row.tasks), 7), text.time(row.before),
                        pad_left(gain, 18)),
@@ -186,8 +188,8 @@ nlohmann::ordered_json rows_json(const TaskGraph& graph) {
     all.push_back({{"name", row.name},
                    {"tasks", row.tasks},
                    {"total_s", row.seconds},
-                   {"before_s", row.before},
-                   {"gained_if_halved_s", row.gained}});
+                   {"before_s", row.before}});
+    if (row.gained) all.back()["gained_if_halved_s"] = *row.gained;
   }
   return all;
 }

@@ -24,6 +24,17 @@ std::map<std::string, std::vector<std::size_t>> runs_of_keys(const std::vector<T
   return runs;
 }
 
+// A number for the name of each task, in the order of the names.
+std::vector<std::size_t> numbers_of_names(const std::vector<TaskRun>& tasks) {
+  std::map<std::string, std::size_t> known;
+  for (const TaskRun& task : tasks) known.try_emplace(task.name);
+  for (std::size_t next = 0; auto& [name, number] : known) number = next++;
+  std::vector<std::size_t> numbers;
+  numbers.reserve(tasks.size());
+  for (const TaskRun& task : tasks) numbers.push_back(known.at(task.name));
+  return numbers;
+}
+
 // The last run of a key that had ended at a time.
 std::size_t run_before(const std::vector<std::size_t>& runs, const std::vector<TaskRun>& tasks,
                        double time) {
@@ -45,15 +56,24 @@ Gap& Gap::operator+=(const Gap& other) {
 }
 
 TaskGraph::TaskGraph(std::vector<TaskRun> tasks, std::vector<Spilling> spilling)
-    : tasks_(std::move(tasks)), spilling_(std::move(spilling)) {
+    : tasks_(std::move(tasks)) {
   std::ranges::stable_sort(tasks_, {}, &TaskRun::start);
-  std::ranges::stable_sort(spilling_, {}, &Spilling::start);
+  keep(std::move(spilling));
   drop_inner_tasks();
   if (tasks_.empty()) return;
   start_ = tasks_.front().start;
   end_ = std::ranges::max(tasks_, {}, &TaskRun::end).end;
   find_needs();
   link();
+}
+
+void TaskGraph::keep(std::vector<Spilling> spilling) {
+  std::ranges::stable_sort(spilling, {}, &Spilling::start);
+  for (const Spilling& one : spilling) {
+    Spans& spans = spilling_[one.process];
+    spans.ended.push_back(spans.ended.empty() ? one.end : std::max(one.end, spans.ended.back()));
+    spans.all.push_back(one);
+  }
 }
 
 void TaskGraph::drop_inner_tasks() {
@@ -125,25 +145,29 @@ Gap TaskGraph::gap_of(std::size_t task) const {
 }
 
 std::vector<PathRow> TaskGraph::path_rows() const {
-  std::map<std::string, PathRow> rows;
+  const std::vector<std::size_t> names = numbers_of_names(tasks_);
+  std::map<std::size_t, PathRow> rows;
   for (const std::size_t i : path()) {
-    PathRow& row = rows[tasks_[i].name];
+    PathRow& row = rows[names[i]];
+    row.name = tasks_[i].name;
     ++row.tasks;
     row.seconds += tasks_[i].end - tasks_[i].start;
     row.before += gap_of(i).sum();
   }
   std::vector<PathRow> result;
-  for (auto& [name, row] : rows) {
-    row.name = name;
-    row.gained = std::max(end_ - end_if_halved(name), 0.0);
-    result.push_back(row);
+  std::vector<std::size_t> numbers;
+  for (const auto& [name, row] : rows) numbers.push_back(name);
+  const auto seconds = [&](std::size_t name) { return rows[name].seconds; };
+  std::ranges::stable_sort(numbers, std::greater(), seconds);
+  for (const std::size_t name : numbers) {
+    PathRow& row = result.emplace_back(std::move(rows[name]));
+    if (result.size() <= kMostGains) row.gained = std::max(end_ - end_if_halved(names, name), 0.0);
   }
-  std::ranges::stable_sort(result, std::greater(), &PathRow::seconds);
   return result;
 }
 
 // Each task starts as long after its last predecessor as it has, on the same thread.
-double TaskGraph::end_if_halved(const std::string& name) const {
+double TaskGraph::end_if_halved(const std::vector<std::size_t>& names, std::size_t name) const {
   std::vector<double> ends(tasks_.size());
   double end = 0;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -155,18 +179,20 @@ double TaskGraph::end_if_halved(const std::string& name) const {
       for (const std::size_t made : needs_[i]) ready = std::max(ready, ends[made]);
       start = ready + std::max(task.start - tasks_[before].end, 0.0);
     }
-    ends[i] = start + (task.end - task.start) * (task.name == name ? 0.5 : 1);
+    ends[i] = start + (task.end - task.start) * (names[i] == name ? 0.5 : 1);
     end = std::max(end, ends[i]);
   }
   return end;
 }
 
 double TaskGraph::spilled(std::uint32_t process, double from, double to) const {
+  const auto found = spilling_.find(process);
+  if (from >= to || found == spilling_.end()) return 0;
+  const auto& [all, ended] = found->second;
+  const auto first = std::ranges::upper_bound(ended, from) - ended.begin();
   double sum = 0;
-  for (const Spilling& one : spilling_) {
-    if (one.start >= to) break;
-    if (one.process == process)
-      sum += std::max(std::min(to, one.end) - std::max(from, one.start), 0.0);
+  for (auto one = all.begin() + first; one != all.end() && one->start < to; ++one) {
+    sum += std::max(std::min(to, one->end) - std::max(from, one->start), 0.0);
   }
   return std::min(sum, to - from);
 }

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,8 +63,9 @@ struct PathRow {  // the tasks of a prefix in the critical path
   std::size_t tasks = 0;
   double seconds = 0;
   double before = 0;  // the gaps before them
-  double gained = 0;  // that the run of tasks would end earlier, if all tasks of the prefix took
-                      // half the time
+  // That the run of tasks would end earlier, if all tasks of the prefix took half the time. Absent
+  // after the first kMostGains rows: each goes through all tasks.
+  std::optional<double> gained;
 };
 
 struct WorkerRow {
@@ -84,6 +86,8 @@ struct QueueRow {  // the tasks of a prefix whose arrival is known
 
 class TaskGraph {
  public:
+  static constexpr std::size_t kMostGains = 50;
+
   // Tasks within other tasks of the same thread do not count.
   TaskGraph(std::vector<TaskRun> tasks, std::vector<Spilling> spilling);
 
@@ -108,12 +112,19 @@ class TaskGraph {
   void find_needs();
   void link();
   void take(std::size_t task, std::size_t before, After after);
-  double end_if_halved(const std::string& name) const;
+  // The spilling of a process, by its starts.
+  struct Spans {
+    std::vector<Spilling> all;
+    std::vector<double> ended;  // by span: the last end so far
+  };
+  void keep(std::vector<Spilling> spilling);
+  // `names`: a number for each task's name.
+  double end_if_halved(const std::vector<std::size_t>& names, std::size_t name) const;
   Gap divided(std::size_t task, double from) const;
   double spilled(std::uint32_t process, double from, double to) const;
 
   std::vector<TaskRun> tasks_;
-  std::vector<Spilling> spilling_;
+  std::map<std::uint32_t, Spans> spilling_;      // by process
   std::vector<std::vector<std::size_t>> needs_;  // by task: the runs whose values it takes
   std::vector<TaskLink> links_;
   std::vector<std::size_t> on_thread_;   // the task before it on the thread

@@ -72,10 +72,11 @@ std::string held_text(const HeldBack& held, const Terminal& terminal) {
 
 std::string collections_text(const Collections& all, const Terminal& terminal) {
   const std::string names = names_text(all.by, all.seconds);
-  return formatted("held back: {} took {} (longest {}){}; no other thread ran Python meanwhile",
-                   plural(all.count, "collection") + " of garbage",
-                   duration(all.seconds, terminal, " "), duration(all.longest, terminal, " "),
-                   names.empty() ? "" : ", in " + names);
+  return formatted(
+      "held back: {} took {} (longest {}){}; no other thread of the same interpreter "
+      "ran Python meanwhile",
+      plural(all.count, "collection") + " of garbage", duration(all.seconds, terminal, " "),
+      duration(all.longest, terminal, " "), names.empty() ? "" : ", in " + names);
 }
 
 }  // namespace

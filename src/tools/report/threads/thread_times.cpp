@@ -33,11 +33,11 @@ class ThreadTimes::OneLocation final : public LocationSink {
         case EventKind::kEnter:
           gap(event);
           open_.push_back(event.ref);
-          if (collects(event)) collecting_ = last_;
+          if (collects(event) && collections_++ == 0) collecting_ = last_;
           break;
         case EventKind::kLeave:
           gap(event);
-          if (collects(event)) collected();
+          if (collects(event) && collections_ > 0 && --collections_ == 0) collected();
           if (!open_.empty()) open_.pop_back();
           break;
         case EventKind::kRecordingOff:
@@ -122,6 +122,8 @@ class ThreadTimes::OneLocation final : public LocationSink {
   std::array<double, kWaitingCauses> waited_{};  // nanoseconds since the last event
   std::uint64_t last_ = 0;                       // ticks since the start of the run
   std::uint64_t collecting_ = 0;                 // the start of the last collection
+  // Open regions of collections: with C functions, gc.collect() has one of its own around it.
+  std::size_t collections_ = 0;
   bool off_ = false;
 };
 

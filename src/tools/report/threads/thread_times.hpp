@@ -41,8 +41,9 @@ struct HeldBack {
   std::vector<By> by;  // the most first; none for a processor
 };
 
-// Collections of garbage: meanwhile no other thread of the process runs Python code, with the GIL
-// or, in builds without one, since the collector stops them all.
+// Collections of garbage: meanwhile no other thread of the same interpreter runs Python code, with
+// the GIL or, in builds without one, since the collector stops them all. A collection that
+// gc.collect() asked for counts once, also where the function has a region of its own.
 struct Collections {
   std::uint64_t count = 0;
   double seconds = 0;  // of all of them
