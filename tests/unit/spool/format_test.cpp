@@ -21,7 +21,7 @@ TEST_F(FormatTest, Definitions) {
   create().define_string(StringId{7}, "abc");
   const std::string defs = file("defs");
   EXPECT_EQ(defs.substr(0, 8), std::string("\x01TLDEFS1", 8));
-  EXPECT_EQ(number<std::uint16_t>(defs, 8), 2);
+  EXPECT_EQ(number<std::uint16_t>(defs, 8), 3);
   EXPECT_EQ(number<std::uint16_t>(defs, 10), static_cast<std::uint16_t>(os::clock_source()));
   EXPECT_EQ(number<std::uint32_t>(defs, 16), 11u);  // size
   EXPECT_EQ(number<std::uint16_t>(defs, 20), 3);    // string
@@ -37,7 +37,7 @@ TEST_F(FormatTest, TheRing) {
   const std::string ring = file("ring");
   EXPECT_EQ(ring.size(), 65536u + 4 * 4096);
   EXPECT_EQ(ring.substr(0, 8), std::string("\x01TLRING1", 8));
-  EXPECT_EQ(number<std::uint32_t>(ring, 8), 2u);
+  EXPECT_EQ(number<std::uint32_t>(ring, 8), 3u);
   EXPECT_EQ(number<std::uint32_t>(ring, 12), 4096u);
   EXPECT_EQ(number<std::uint32_t>(ring, 16), 4u);
   EXPECT_EQ(number<std::uint64_t>(ring, 24), 9u);
