@@ -183,6 +183,7 @@ class SpoolSource : public RunSource {
   void replay_memory(const Process& process, std::span<RunSink* const> sinks);
   void add_memory_of(const Process& process);
   // `end`: of the process. `most`: becomes the growth of this process if it has grown more.
+  void add_held(CommonPeak& common, const Process& process) const;
   void add_growth_of(const Process& process, std::uint64_t end, MemoryGrowth& most);
   void add_locks();
   // In nanoseconds, of the run.

@@ -1,7 +1,6 @@
 #include "profile/samples/throttled_times.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -85,12 +84,8 @@ class Grafting {
     }
     std::map<std::uint32_t, double> inclusive;
     for (const auto& [node, some] : by_node) move_time(node, own.of(node), some, values, inclusive);
-    const double ticks = static_cast<double>(tree_.definitions.clock.ticks_per_second) * 1e-9;
     LocationProfile& added = added_[location];
-    for (const auto& [path, time] : inclusive) {
-      const auto rounded = static_cast<std::uint64_t>(std::llround(time * ticks));
-      added.cells.push_back({NodeId{path}, {.inclusive = rounded}});
-    }
+    add_cells(inclusive, added);
     for (const auto& [key, statistics] : values) {
       added.metrics.push_back({key.first, NodeId{key.second}, statistics});
     }
@@ -182,6 +177,19 @@ class Grafting {
         inclusive[at] += time.sum;
       }
       values[{time_, at}].add(time);
+    }
+  }
+
+  // Rounded down, so that they never come to more than the own time of the function above them, and
+  // never to less than those below them. A path has a smaller number than those below it.
+  void add_cells(const std::map<std::uint32_t, double>& inclusive, LocationProfile& added) const {
+    const double ticks = static_cast<double>(tree_.definitions.clock.ticks_per_second) * 1e-9;
+    std::map<std::uint32_t, std::uint64_t> below;
+    for (auto one = inclusive.rbegin(); one != inclusive.rend(); ++one) {
+      const auto& [path, time] = *one;
+      const std::uint64_t rounded = std::max(static_cast<std::uint64_t>(time * ticks), below[path]);
+      added.cells.push_back({NodeId{path}, {.inclusive = rounded}});
+      below[paths_[path].parent] += rounded;
     }
   }
 

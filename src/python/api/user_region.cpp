@@ -9,6 +9,7 @@
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/code_regions.hpp"
+#include "python/observe/regions/regions_around.hpp"
 #include "record/defined_regions.hpp"
 #include "record/measurement.hpp"
 
@@ -155,7 +156,9 @@ Region user_region_at(PyObject* name, const SourceLines* lines) {
 
 EventWord recorded_word(PyObject* name, const SourceLines* lines) {
   if (const EventWord known = known_word_of(g_words, name)) return known;
-  return keep(g_words, name, record::enter_word(record::region_id(user_region_at(name, lines))));
+  const RegionId region = record::region_id(user_region_at(name, lines));
+  note_region_around(region.value());
+  return keep(g_words, name, record::enter_word(region));
 }
 
 // A word without a definition, with a unique number. Not of kind "enter".

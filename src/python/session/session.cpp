@@ -245,7 +245,7 @@ bool begin_observing(Session& session) {
 
 void undo_hooks() {
   forget_locks();
-  unwatch_python_memory();
+  (void)unwatch_python_memory();
   admit_sub_interpreters(SubInterpreters::kNone);
   record::on_switch_of_recording(nullptr);
   record::on_new_space(nullptr);
@@ -351,7 +351,11 @@ bool finish_session(SessionResult& result, Ending ending) {
   unhook_greenlets();
   update_thread_names();
   unwatch_locks();
-  unwatch_python_memory();
+  if (!unwatch_python_memory()) {
+    print_line(
+        "the count of Python's objects ended early: the program has put back the allocators that "
+        "were there before, as tracemalloc.stop() does [TL177]");
+  }
   note_stretches();
   sample::stop_sampling();
   record::Totals totals;

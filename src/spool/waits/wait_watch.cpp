@@ -33,6 +33,11 @@ bool read_ns(clockid_t clock, std::uint64_t& nanoseconds) noexcept {
 void WaitWatch::begin(const KnownDirectory& spool, const WaitOptions& options) noexcept try {
   const std::lock_guard lock(mutex_);
   if (!options.on) return;
+  {
+    const std::lock_guard gaps_lock(gaps_mutex_);
+    gaps_.reserve(kMostPending);
+  }
+  taken_gaps_.reserve(kMostPending);
   writer_ = WaitWriter::create(spool);  // without it, waiting is told by names alone
   if (writer_) filters_.watch();
   on_ = writer_.has_value();
@@ -71,12 +76,12 @@ void WaitWatch::add_gap(std::uint32_t location, std::uint64_t from, std::uint64_
 }
 
 void WaitWatch::take_gaps() {
-  std::vector<WaitSpan> gaps;
+  taken_gaps_.clear();
   {
     const std::lock_guard lock(gaps_mutex_);
-    gaps.swap(gaps_);
+    taken_gaps_.swap(gaps_);
   }
-  for (const WaitSpan& gap : gaps) writer_->add(gap);
+  for (const WaitSpan& gap : taken_gaps_) writer_->add(gap);
 }
 
 void WaitWatch::end_span(Watched& one) {

@@ -72,12 +72,13 @@ class WaitWatch {
   void hide();
   void take_gaps();
 
-  std::mutex gaps_mutex_;  // guards the gaps; taken last, and held for a moment
-  std::vector<WaitSpan> gaps_;
+  std::mutex gaps_mutex_;       // guards the gaps; taken last, and held for a moment
+  std::vector<WaitSpan> gaps_;  // has room, so that nothing is allocated under the mutex
   std::atomic<bool> on_ = false;
   std::mutex mutex_;  // guards what follows
   std::optional<WaitWriter> writer_;
-  os::CallFilters filters_;  // a look makes calls that one may forbid
+  os::CallFilters filters_;           // a look makes calls that one may forbid
+  std::vector<WaitSpan> taken_gaps_;  // exchanged with gaps_, for the room
   std::vector<Watched> watched_;
   std::size_t next_ = 0;     // the thread at which the next look begins
   bool hidden_ = false;      // the kernel does not tell for what threads wait

@@ -148,6 +148,24 @@ void SpoolSource::replay_memory(const Process& process, std::span<RunSink* const
   events_ += process.memory_curve.size();
 }
 
+// The pages of a forked child are its parent's until one of them writes to them: what it held at
+// its start counts for the parent, as long as the child has not freed it.
+void SpoolSource::add_held(CommonPeak& common, const Process& process) const {
+  const spool::MemoryData& data = process.memory;
+  const std::size_t number = process.group.value();
+  std::uint64_t shared = data.forked ? data.live_at_start : 0;
+  const auto add = [&](std::uint64_t ticks, std::uint64_t live) {
+    shared = std::min(shared, live);
+    common.add(since_begin(process, ticks), number, live - shared);
+  };
+  add(data.start, data.live_at_start);
+  for (std::size_t i = 0; i < data.blocks.size(); ++i) {
+    if (i == data.peak_blocks) add(data.peak_ticks, data.peak);
+    add(data.blocks[i].ticks, data.blocks[i].live);
+  }
+  if (data.peak_blocks >= data.blocks.size()) add(data.peak_ticks, data.peak);
+}
+
 void SpoolSource::add_memory() {
   CommonPeak common;
   MemoryGrowth growth;
@@ -158,14 +176,7 @@ void SpoolSource::add_memory() {
     if (data.paths.empty()) continue;
     add_memory_of(process);
     const std::size_t number = process.group.value();
-    // The pages of a forked child are its parent's until one of them writes to them.
-    const std::uint64_t shared = data.forked ? data.live_at_start : 0;
-    const auto own = [shared](std::uint64_t live) { return live - std::min(live, shared); };
-    common.add(since_begin(process, data.start), number, own(data.live_at_start));
-    for (const spool::MemoryBlock& block : data.blocks) {
-      common.add(since_begin(process, block.ticks), number, own(block.live));
-    }
-    common.add(since_begin(process, data.peak_ticks), number, own(data.peak));
+    add_held(common, process);
     const std::uint64_t last = data.end != 0 ? since_begin(process, data.end)
                                              : ticks(process.end) - definitions_.clock.begin;
     common.add(last, number, 0);

@@ -92,6 +92,13 @@ def test_tracemalloc_and_threads_go_on_beside_it(tmp_path, timeloom):
     assert sum(path["python_allocations"] for path in report["paths"] if "__main__.work" in path["path"]) > 50_000
 
 
+@pytest.mark.parametrize("stops", [False, True])
+def test_a_program_that_puts_back_the_allocators_is_told(tmp_path, timeloom, stops):
+    (tmp_path / "app.py").write_text("import tracemalloc\n" + ("tracemalloc.stop()\n" if stops else ""))
+    done = timeloom("run", "--memory-python", "-o", "run", "app.py", cwd=tmp_path, PYTHONTRACEMALLOC="1")
+    assert ("[TL177]" in done.stderr) == stops
+
+
 def test_a_measurement_in_a_program_that_was_not_started_with_it(tmp_path):
     code = "import timeloom\nwith timeloom.Measurement(output='run', memory_python=True): pass\n"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120,

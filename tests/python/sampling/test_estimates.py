@@ -116,6 +116,35 @@ def test_the_time_of_recorded_functions_that_they_call_is_in_their_total(tmp_pat
         assert rows["__main__.hot"]["inclusive_s"] == pytest.approx(sum(one["own_s"] for one in parts), rel=0.1)
 
 
+def test_a_collection_inside_a_throttled_function_keeps_its_time(tmp_path, timeloom):
+    (tmp_path / "app.py").write_text(
+        "import gc\n"
+        "keep = [[number] for number in range(20000)]\n"
+        "def hot(number):\n    return gc.collect() if number % 1000 == 0 else number\n"
+        "def main():\n    for number in range(300_000): hot(number)\n"
+        "main()\n")
+    record(tmp_path, *LIMIT, program="app.py", arguments=())
+    rows = {row["name"]: row for row in report(timeloom, tmp_path)["flat"]["rows"]}
+    assert rows["__main__.hot"]["given_up"]
+    (collections,) = [row for name, row in rows.items() if name.startswith("gc.")]
+    assert "own_estimated" not in collections or not collections["own_estimated"]
+    assert collections["exclusive_s"] > rows["__main__.hot"]["exclusive_s"]
+
+
+def test_throttled_functions_inside_a_block_of_the_api_are_below_it(tmp_path, timeloom):
+    (tmp_path / "app.py").write_text(
+        "import timeloom\n"
+        "def hot(number):\n    return number\n"
+        "def main():\n    with timeloom.region('step'):\n"
+        "        for number in range(3_000_000): hot(number)\n"
+        "main()\n")
+    record(tmp_path, *LIMIT, program="app.py", arguments=())
+    rows = report(timeloom, tmp_path)["tree"]["rows"]
+    (hot,) = [row for row in rows if row["name"] == "__main__.hot"]
+    (step,) = [row for row in rows if row["name"] == "step"]
+    assert hot["own_estimated"] and hot["parent"] == step["id"]
+
+
 def test_profiles_threads_and_forked_children_have_estimates(tmp_path, timeloom):
     (tmp_path / "app.py").write_text(
         "import os, threading\n"

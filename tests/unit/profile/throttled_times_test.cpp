@@ -126,5 +126,14 @@ TEST(Estimates, OfUnknownFunctionsCountForNothing) {
   EXPECT_EQ(text_of(tree), before);
 }
 
+TEST(Estimates, NeverComeToMoreThanTheTimeOfTheirCaller) {
+  CallTree tree = tree_of("a +3 hot +1 ) warm +1 ) )");
+  add_estimates(tree, {path(tree, {"a"}, {"hot"}, {5}), path(tree, {"a"}, {"warm"}, {5})});
+  for (const Totals& one : sum_locations(tree)) {
+    EXPECT_LE(one.exclusive, one.inclusive);
+    EXPECT_LE(one.inclusive, 5u);
+  }
+}
+
 }  // namespace
 }  // namespace timeloom::profile

@@ -56,6 +56,7 @@ constexpr double kLeastForEvents = 0.25;
 constexpr double kUntimedCost = 2;
 constexpr double kLeastEventSeconds = 20e-9;  // where calibrating was disturbed
 constexpr double kEventsPerCall = 2;
+constexpr std::size_t kMostSmallTables = 256;  // of throttled functions
 
 // Code that is kept alive here, so that no other takes its address meanwhile.
 using Samples = std::unordered_map<PyCodeObject*, std::uint64_t>;
@@ -168,8 +169,14 @@ std::vector<std::uint32_t> mark_throttled(Budget& b, const std::vector<PyCodeObj
   return ids;
 }
 
-// Makes the throttled functions known to the handlers of samples.
-void publish_throttled(Budget& b) {
+// Makes the throttled functions known to the handlers of samples, by a table that stays: one more
+// where they are an eighth more than in the last one, or `all` wants the rest. Without memory those
+// that are new are not estimated.
+void publish_throttled(Budget& b, bool all) noexcept try {
+  const std::size_t known = b.tables.empty() ? 0 : b.tables.back()->size();
+  const std::size_t now = b.throttled.size();
+  if (now == known) return;
+  if ((!all || b.tables.size() >= kMostSmallTables) && now - known < (known + 7) / 8) return;
   auto table = std::make_unique<RegionsOfCode>();
   for (const ThrottledCode& one : b.throttled) {
     table->emplace_back(one.code, static_cast<std::uint32_t>(payload_of(one.word)));
@@ -177,6 +184,8 @@ void publish_throttled(Budget& b) {
   std::ranges::sort(*table);
   b.tables.push_back(std::move(table));
   g_regions_of_code = b.tables.back().get();
+} catch (const std::bad_alloc&) {
+  return;
 }
 
 // Those with the most samples, until the samples of the others are at most `kept`.
@@ -221,7 +230,7 @@ void decide_on_cost(Budget& b, std::uint64_t cpu_ns) {
   const double cost = static_cast<double>(b.window_samples) * sample;
   const double registered = registration_seconds(b) - b.begin_registration_seconds;
   const double all_cost = static_cast<double>(b.all_samples) * sample + registered;
-  if (all_cost <= kCounted * b.limit * (all + kGraceSeconds)) return;
+  if (all_cost <= kCounted * b.limit * (all + kGraceSeconds)) return publish_throttled(b, true);
   if (can_pause()) {
     const double longer = std::max(cost / (kLeft * b.limit) - window, all_cost / b.limit - all);
     return pause_until(cpu_ns + static_cast<std::uint64_t>(longer * 1e9));
@@ -229,8 +238,8 @@ void decide_on_cost(Budget& b, std::uint64_t cpu_ns) {
   const double left =
       std::max(kLeft * b.limit - registered / all, kLeastForEvents * b.limit) * window;
   const std::vector<std::uint32_t> ids = mark_throttled(b, most_sampled(b.samples, left / sample));
-  if (ids.empty()) return;  // with what is left, it will be less than the limit
-  publish_throttled(b);
+  if (ids.empty()) return publish_throttled(b, true);  // what is left will be within the limit
+  publish_throttled(b, false);
   close_visits();
   record::note_property(kThrottledIds + std::to_string(++b.decisions), ids_text(ids));
 }

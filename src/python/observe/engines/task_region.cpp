@@ -5,6 +5,7 @@
 
 #include "core/engines/engine_regions.hpp"
 #include "python/observe/regions/code_regions.hpp"
+#include "python/observe/regions/regions_around.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -42,7 +43,9 @@ EventWord task_word(const std::string& engine, const std::string& prefix) {
     return task_word(engine, kOtherTasks);
   }
   const Region region = engine_region(engine, prefix, RegionRole::kTask);
-  return (*kWords)[{engine, prefix}] = record::enter_word(record::region_id(region));
+  const RegionId id = record::region_id(region);
+  note_region_around(id.value());
+  return (*kWords)[{engine, prefix}] = record::enter_word(id);
 }
 
 EventWord transfer_word(const char* engine, const char* name) {

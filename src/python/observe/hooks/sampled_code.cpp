@@ -10,6 +10,7 @@
 #include "python/observe/hooks/monitoring_tool.hpp"
 #include "python/observe/hooks/open_calls.hpp"
 #include "python/observe/regions/code_regions.hpp"
+#include "python/observe/regions/regions_around.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -100,7 +101,10 @@ std::size_t walk_throttled(std::span<std::uint32_t> regions, std::uint32_t inner
     std::for_each(frames.begin(), own, [](std::uint32_t& f) { f |= kUnrecordedFrame; });
     return found;
   }
-  const auto place = std::ranges::find_if_not(frames, unrecorded);
+  // A block of the user API may be around throttled functions; others, such as a collection of
+  // garbage or a wrapped call, are inside them.
+  const auto place =
+      is_region_around(innermost) ? std::ranges::find_if_not(frames, unrecorded) : frames.begin();
   std::copy_backward(place, frames.end(), regions.begin() + static_cast<std::ptrdiff_t>(found + 1));
   *place = innermost;
   return found + 1;

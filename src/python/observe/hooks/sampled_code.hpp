@@ -26,7 +26,8 @@ void define_sampled_code() noexcept;
 std::size_t walk_functions(std::span<std::uint32_t> regions, std::uint32_t innermost) noexcept;
 // The same where calls are recorded, for the functions that were throttled (budget.hpp): nothing,
 // unless one of them is open. Frames whose calls are not recorded are marked by
-// kUnrecordedFrame; the innermost one that is not marked is `innermost`.
+// kUnrecordedFrame; the innermost one that is not marked is `innermost`, which lies inside all
+// functions where it is not one itself, unless it is a region around them (regions_around.hpp).
 std::size_t walk_throttled(std::span<std::uint32_t> regions, std::uint32_t innermost) noexcept;
 
 }  // namespace timeloom::python

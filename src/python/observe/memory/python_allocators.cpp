@@ -23,7 +23,13 @@ struct Domain {
   bool chained = false;
   PyMemAllocatorEx inner{};
 };
-constinit Domain g_domains[] = {{PYMEM_DOMAIN_RAW}, {PYMEM_DOMAIN_MEM}, {PYMEM_DOMAIN_OBJ}};
+// Not PYMEM_DOMAIN_RAW: its blocks come from malloc, and its callers need not hold the GIL, without
+// which its allocator cannot be exchanged.
+constinit Domain g_mem{PYMEM_DOMAIN_MEM};
+constinit Domain g_obj{PYMEM_DOMAIN_OBJ};
+
+// The domain whose chained_malloc() this thread called last.
+[[gnu::tls_model("initial-exec")]] constinit thread_local const Domain* t_reached = nullptr;
 
 // The allocator of one domain calls the next one's for large blocks, which count once.
 [[gnu::tls_model("initial-exec")]] constinit thread_local unsigned t_nested = 0;
@@ -56,36 +62,35 @@ class Nested {
   const void* before_ = nullptr;
 };
 
-const PyMemAllocatorEx& inner_of(void* context) noexcept {
-  return static_cast<const Domain*>(context)->inner;
+// They ignore the context, which is the inner allocator's: another thread may read the functions
+// and the context while one of them is exchanged.
+template <Domain& one>
+void* chained_malloc(void*, std::size_t bytes) {
+  t_reached = &one;
+  const Nested nested;
+  return nested.allocated(one.inner.malloc(one.inner.ctx, bytes), bytes);
 }
 
-void* chained_malloc(void* context, std::size_t bytes) {
+template <Domain& one>
+void* chained_calloc(void*, std::size_t count, std::size_t bytes) {
   const Nested nested;
-  const PyMemAllocatorEx& inner = inner_of(context);
-  return nested.allocated(inner.malloc(inner.ctx, bytes), bytes);
-}
-
-void* chained_calloc(void* context, std::size_t count, std::size_t bytes) {
-  const Nested nested;
-  const PyMemAllocatorEx& inner = inner_of(context);
-  return nested.allocated(inner.calloc(inner.ctx, count, bytes), count * bytes);
+  return nested.allocated(one.inner.calloc(one.inner.ctx, count, bytes), count * bytes);
 }
 
 // Counts as a new block and a free.
-void* chained_realloc(void* context, void* block, std::size_t bytes) {
+template <Domain& one>
+void* chained_realloc(void*, void* block, std::size_t bytes) {
   const Nested nested;
-  const PyMemAllocatorEx& inner = inner_of(context);
-  void* const result = inner.realloc(inner.ctx, block, bytes);
+  void* const result = one.inner.realloc(one.inner.ctx, block, bytes);
   if (result != nullptr) nested.freed(block);
   return nested.allocated(result, bytes);
 }
 
-void chained_free(void* context, void* block) {
+template <Domain& one>
+void chained_free(void*, void* block) {
   const Nested nested;
   nested.freed(block);
-  const PyMemAllocatorEx& inner = inner_of(context);
-  inner.free(inner.ctx, block);
+  one.inner.free(one.inner.ctx, block);
 }
 
 template <typename Function>
@@ -93,20 +98,42 @@ Function find_note(const char* name) noexcept {
   return reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, name));
 }
 
-void chain(Domain& one) noexcept {
-  if (one.chained) return;
-  PyMem_GetAllocator(one.domain, &one.inner);
-  PyMemAllocatorEx chained{&one, chained_malloc, chained_calloc, chained_realloc, chained_free};
+bool is_same(const PyMemAllocatorEx& one, const PyMemAllocatorEx& other) noexcept {
+  return one.ctx == other.ctx && one.malloc == other.malloc;
+}
+
+// Again, too, where the program has put the inner allocator back meanwhile. Not before any other
+// one, which may call ours.
+template <Domain& one>
+void chain() noexcept {
+  PyMemAllocatorEx present{};
+  PyMem_GetAllocator(one.domain, &present);
+  if (one.chained && !is_same(present, one.inner)) return;
+  if (!one.chained) one.inner = present;
+  PyMemAllocatorEx chained{one.inner.ctx, chained_malloc<one>, chained_calloc<one>,
+                           chained_realloc<one>, chained_free<one>};
   PyMem_SetAllocator(one.domain, &chained);
   one.chained = true;
 }
 
-void unchain(Domain& one) noexcept {
+template <Domain& one>
+void unchain() noexcept {
   PyMemAllocatorEx present{};
   PyMem_GetAllocator(one.domain, &present);
-  if (!one.chained || present.ctx != &one || present.malloc != chained_malloc) return;
+  if (!one.chained || present.malloc != chained_malloc<one>) return;
   PyMem_SetAllocator(one.domain, &one.inner);
   one.chained = false;
+}
+
+// Whether a block comes through our function, which may lie behind an allocator of the program.
+bool is_reached(const Domain& one) noexcept {
+  t_reached = nullptr;
+  if (one.domain == PYMEM_DOMAIN_MEM) {
+    PyMem_Free(PyMem_Malloc(8));
+  } else {
+    PyObject_Free(PyObject_Malloc(8));
+  }
+  return t_reached == &one;
 }
 
 }  // namespace
@@ -119,15 +146,19 @@ bool watch_python_memory() noexcept {
   g_set_caller = set_caller;
   g_note_allocation = allocation;
   g_note_free = free;
-  for (Domain& one : g_domains) chain(one);
+  chain<g_mem>();
+  chain<g_obj>();
   return true;
 }
 
-void unwatch_python_memory() noexcept {
-  if (g_note_free.exchange(nullptr) == nullptr) return;
+bool unwatch_python_memory() noexcept {
+  if (g_note_free.exchange(nullptr) == nullptr) return true;
   g_note_allocation = nullptr;
   g_set_caller = nullptr;
-  for (Domain& one : g_domains) unchain(one);
+  const bool reached = is_reached(g_mem) && is_reached(g_obj);
+  unchain<g_mem>();
+  unchain<g_obj>();
+  return reached;
 }
 
 }  // namespace timeloom::python

@@ -7,6 +7,7 @@
 
 #include "python/interpreter/python_text.hpp"
 #include "python/observe/regions/code_regions.hpp"
+#include "python/observe/regions/regions_around.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -101,7 +102,9 @@ EventWord task_region(PyCodeObject* code, PyObject* qualified_name) {
 }
 
 EventWord task_region(const std::string& name) {
-  return record::enter_word(record::region_id(artificial(name)));
+  const RegionId id = record::region_id(artificial(name));
+  note_region_around(id.value());
+  return record::enter_word(id);
 }
 
 void begin_on_lane(EventWord region, const std::string& name) {

@@ -13,6 +13,7 @@
 #include "python/interpreter/awaiting.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/regions/code_regions.hpp"
+#include "python/observe/regions/regions_around.hpp"
 #include "python/observe/regions/watched.hpp"
 #include "python/observe/tasks/lanes.hpp"
 #include "python/observe/tasks/task_names.hpp"
@@ -312,7 +313,9 @@ EventWord task_word(const char* name) {
   region.group = "asyncio tasks";
   region.paradigm = Paradigm::kMeasurement;
   region.role = RegionRole::kArtificial;
-  return record::enter_word(record::region_id(region));
+  const RegionId id = record::region_id(region);
+  note_region_around(id.value());
+  return record::enter_word(id);
 }
 
 // The thread may be out of the task when tasks are observed again.
