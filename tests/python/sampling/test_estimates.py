@@ -17,10 +17,10 @@ pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="needs sys.mo
 LIMIT = ("--overhead=0.5%", "--sample=1ms")
 
 
-def record(directory, *options, program=PROGRAMS / "shares.py", arguments=("600",), output="run"):
+def record(directory, *options, program=PROGRAMS / "shares.py", arguments=("600",), output="run", variables=None):
     return subprocess.run(
         [sys.executable, "-m", "timeloom", "--output", output, *options, str(program), *arguments],
-        cwd=directory, capture_output=True, text=True, timeout=300, env=environment(), check=True)  # fmt: skip
+        cwd=directory, capture_output=True, text=True, timeout=300, env=environment(variables), check=True)  # fmt: skip
 
 
 def report(timeloom, directory, *options, run="run"):
@@ -123,7 +123,7 @@ def test_a_collection_inside_a_throttled_function_keeps_its_time(tmp_path, timel
         "def hot(number):\n    return gc.collect() if number % 1000 == 0 else number\n"
         "def main():\n    for number in range(300_000): hot(number)\n"
         "main()\n")
-    record(tmp_path, *LIMIT, program="app.py", arguments=())
+    record(tmp_path, *LIMIT, program="app.py", arguments=(), variables={"TIMELOOM_GC": "on"})
     rows = {row["name"]: row for row in report(timeloom, tmp_path)["flat"]["rows"]}
     assert rows["__main__.hot"]["given_up"]
     (collections,) = [row for name, row in rows.items() if name.startswith("gc.")]

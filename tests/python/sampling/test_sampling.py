@@ -189,10 +189,10 @@ def test_nothing_is_interrupted(sample):
 def test_a_program_that_closes_all_descriptors(sample):
     _, out, err = sample(
         """
-        until(0.2, lambda: timed("ten", 2))
+        until(time.thread_time() + 0.2, lambda: timed("ten", 2))
         os.closerange(3, 4096)
         files = [os.open("kept", os.O_CREAT | os.O_RDWR) for _ in range(1000)]
-        until(0.5, lambda: timed("ten", 2))
+        until(time.thread_time() + 0.5, lambda: timed("ten", 2))
         print(len(files), os.write(files[-1], b"as it was"))
         """
     )
@@ -202,7 +202,7 @@ def test_a_program_that_closes_all_descriptors(sample):
 def test_a_program_that_executes_another(sample):
     _, out, err = sample(
         """
-        until(0.2, lambda: timed("ten", 2))
+        until(time.thread_time() + 0.2, lambda: timed("ten", 2))
         os.execv("/bin/echo", ["echo", "it ran"])
         """
     )
@@ -212,7 +212,7 @@ def test_a_program_that_executes_another(sample):
 def test_a_program_that_uses_the_signal_gets_it(sample):
     run, out, err = sample(
         """
-        until(0.3, lambda: timed("ten", 2))
+        until(time.thread_time() + 0.3, lambda: timed("ten", 2))
         received = []
         signal.signal(signal.SIGURG, lambda *_: received.append(1))
         until(time.thread_time() + 0.3, lambda: timed("thirty", 2))
@@ -230,7 +230,7 @@ def test_a_program_that_uses_the_signal_gets_it(sample):
 def test_a_program_that_resets_the_signal_goes_on(sample, name):
     run, out, err = sample(
         f"""
-        until(0.3, lambda: timed("ten", 2))
+        until(time.thread_time() + 0.3, lambda: timed("ten", 2))
         ctypes.CDLL(None).signal(signal.SIG{name.upper()}, 0)  # nobody sees it
         until(time.thread_time() + 0.5, lambda: timed("thirty", 2))
         time.sleep(1.2)
@@ -250,7 +250,7 @@ def test_a_program_that_uses_the_signal_at_the_start(sample, tmp_path):
     )
     run, out, err = sample(
         """
-        until(0.3, lambda: timed("ten", 2))
+        until(time.thread_time() + 0.3, lambda: timed("ten", 2))
         print("ran")
         """,
         before=(sys.executable, tmp_path / "ignoring.py"),
@@ -283,7 +283,7 @@ def test_a_program_that_forbids_itself_calls(sample):
     """Its filter kills the process at any call that starts or ends samples."""
     run, out, err = sample(
         textwrap.dedent("""
-            until(0.3, lambda: timed("ten", 2))
+            until(time.thread_time() + 0.3, lambda: timed("ten", 2))
         """) + FILTER + textwrap.dedent("""
             until(time.thread_time() + 0.3, lambda: timed("thirty", 2))
             time.sleep(1.5)
@@ -329,7 +329,7 @@ def test_threads_beyond_a_quarter_of_the_descriptors_have_timers(sample):
         barrier = threading.Barrier(12)
         def one():
             barrier.wait()
-            until(0.1, lambda: timed("ten", 2))
+            until(time.thread_time() + 0.1, lambda: timed("ten", 2))
             barrier.wait()
         threads = [threading.Thread(target=one) for _ in range(12)]
         for thread in threads: thread.start()
