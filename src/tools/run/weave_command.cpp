@@ -53,16 +53,17 @@ std::string numbers_of(const weave::WeaveSummary& summary) {
   return untimed.empty() ? text : text + "untimed " + untimed + "\n";
 }
 
-// The sentence of the first finding, for the summary; empty: there is none, or the profile is so
-// large that reading it would keep the user waiting.
+// The sentence of the first finding, for the summary; empty: there is none, the profile is so large
+// that reading it would keep the user waiting, or the run so short that it is of little use.
 std::string finding_in(const std::filesystem::path& run) try {
   constexpr std::uintmax_t kLargestProfile = 8 << 20;
+  constexpr double kShortestRun = 1;  // seconds
   if (!weave::has_profile(run)) return {};
   if (std::filesystem::file_size(weave::profile_of(run)) > kLargestProfile) return {};
   const profile::CallTree tree = call_tree_of(run);
-  const Answer answer(tree, {});
-  const Findings findings =
-      find(tree, answer, {}, facts_of(tree.definitions).wall_seconds, Terminal{});
+  const double seconds = facts_of(tree.definitions).wall_seconds;
+  if (seconds < kShortestRun) return {};
+  const Findings findings = find(tree, Answer(tree, {}), {}, seconds, Terminal{});
   return findings.empty() ? std::string() : printable(findings.front().text);
 } catch (const std::exception&) {
   return {};  // a report prints the reason

@@ -120,3 +120,23 @@ def test_a_lock_convoy_is_the_first_finding(timeloom, tmp_path):
 @pytest.mark.parametrize("name", ORDINARY)
 def test_ordinary_programs_have_none(timeloom, tmp_path, name):
     assert findings(timeloom, tmp_path, ORDINARY[name]) == []
+
+
+@pytest.mark.parametrize(("seconds", "lines"), [(1.2, 1), (0.1, 0)])
+def test_the_summary_has_the_first_finding_of_a_run_of_a_second(timeloom, tmp_path, seconds, lines):
+    (tmp_path / "program.py").write_text(f"""\
+import threading, time
+def step(): pass
+def spin():
+    end = time.monotonic() + {seconds}
+    while time.monotonic() < end: step()
+threads = [threading.Thread(target=spin) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+""")
+    done = timeloom("run", "-o", "run", "program.py", cwd=tmp_path)
+    report = json.loads(timeloom("report", "--json", "run", cwd=tmp_path).stdout)
+    said = [line for line in done.stderr.splitlines() if line.startswith("timeloom: finding: ")]
+    if lines == 0 and said: pytest.skip("the machine took a second for it")
+    assert said == [f"timeloom: finding: {one['text']}" for one in report["findings"][:lines]]
+    assert lines == 0 or len(said) == 1

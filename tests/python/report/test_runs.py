@@ -47,7 +47,7 @@ def test_info(timeloom, run):
     assert list(info) == ["format", "version", "run", "program", "host", "start", "wall_s",
                           "processes", "threads", "tasks", "task_lanes", "events", "given_up", "cut_short", "losses", "overhead",
                           "creator", "machine",
-                          "ticks_per_second", "files", "groups", "locations", "regions",
+                          "ticks_per_second", "files", "packing", "groups", "locations", "regions",
                           "metrics", "parameters", "markers", "properties"]
     assert (info["format"], info["version"]) == ("timeloom-info", 1)
     assert [(one["name"], one["events"]) for one in info["locations"]] == [("MainThread", 16),
