@@ -23,7 +23,7 @@ STARTED = [["copy host to device (pageable)"], *[["add(float*, int)"]] * 3, ["pl
 
 
 @pytest.fixture
-def run(run_gpu, tmp_path):  # noqa: F811
+def run(run_gpu, tmp_path):
     run_gpu(GRAPH, *WITHOUT_HELPERS)
     return tmp_path / "run"
 

@@ -137,6 +137,7 @@ for thread in threads: thread.join()
     done = timeloom("run", "-o", "run", "program.py", cwd=tmp_path)
     report = json.loads(timeloom("report", "--json", "run", cwd=tmp_path).stdout)
     said = [line for line in done.stderr.splitlines() if line.startswith("timeloom: finding: ")]
-    if lines == 0 and said: pytest.skip("the machine took a second for it")
+    if lines == 0 and said:
+        pytest.skip("the machine took a second for it")
     assert said == [f"timeloom: finding: {one['text']}" for one in report["findings"][:lines]]
     assert lines == 0 or len(said) == 1
