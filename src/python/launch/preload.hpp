@@ -16,7 +16,7 @@ namespace timeloom::python {
 // Loads the wrappers that the settings request, and the wrappers of MPI if an MPI launcher has
 // started this process and no setting refuses them. If wrappers are missing, starts the process
 // again and does not return. REQUIRES: the program has not begun. If that does not help, prints
-// what is not recorded.
+// which records are missing.
 void load_wrappers(const Settings& settings);
 
 // The same where the program has begun: nothing begins again.

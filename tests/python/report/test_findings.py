@@ -122,8 +122,8 @@ def test_ordinary_programs_have_none(timeloom, tmp_path, name):
     assert findings(timeloom, tmp_path, ORDINARY[name]) == []
 
 
-@pytest.mark.parametrize(("seconds", "lines"), [(1.2, 1), (0.1, 0)])
-def test_the_summary_has_the_first_finding_of_a_run_of_a_second(timeloom, tmp_path, seconds, lines):
+@pytest.mark.parametrize("seconds", [1.2, 0.1])
+def test_the_summary_has_the_first_finding_of_a_run_of_a_second(timeloom, tmp_path, seconds):
     (tmp_path / "program.py").write_text(f"""\
 import threading, time
 def step(): pass
@@ -137,7 +137,6 @@ for thread in threads: thread.join()
     done = timeloom("run", "-o", "run", "program.py", cwd=tmp_path)
     report = json.loads(timeloom("report", "--json", "run", cwd=tmp_path).stdout)
     said = [line for line in done.stderr.splitlines() if line.startswith("timeloom: finding: ")]
-    if lines == 0 and said:
-        pytest.skip("the machine took a second for it")
-    assert said == [f"timeloom: finding: {one['text']}" for one in report["findings"][:lines]]
-    assert lines == 0 or len(said) == 1
+    long = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)["wall_s"] >= 1  # 0.1 s on a busy machine, too
+    assert long >= (seconds > 1) and (report["findings"] or seconds < 1)
+    assert said == [f"timeloom: finding: {one['text']}" for one in report["findings"][:long]]
