@@ -20,10 +20,23 @@ export const isImport = (region: Region): boolean => isLibrary(region) && (regio
 /** True for frames that a row need not show above the user's first: of libraries, and of the process that forked. */
 export const isAbove = (region: Region): boolean => isLibrary(region) || region.name.endsWith(" (forked)");
 
+/** True for frames that start threads and processes, and run what a pool was given. */
+export const isStarter = (region: Region): boolean => isAbove(region) && /^(threading|concurrent\.futures|multiprocessing)(\.|$)/.test(region.module);
+
 const packageOf = ({ module, name }: Region): string => (module || name).split(".")[0];
 
 /** The part of a colour that stays of what the legend has not selected. */
 const FADED = 0.82;
+
+/** Libraries are grey if the user's functions have at least this part of the work. */
+const SOME = 0.05;
+
+/** True if the user's functions have a part of the work, or if the work is not known. */
+function userWorks(regions: readonly Region[], work?: Float64Array): boolean {
+  const own = regions.filter((region) => !isLibrary(region) && !region.idle);
+  const sum = (of: readonly Region[]) => of.reduce((all, { id }) => all + (work?.[id] ?? 0), 0);
+  return own.length > 0 && sum(own) >= SOME * sum(regions);
+}
 
 /** The colours of a run's regions. */
 export class Painting {
@@ -36,7 +49,7 @@ export class Painting {
   /** `lit`: the only key that is not faded; empty: all. `work`: the time of each region, if it is known: the keys with the
       most get the hues that their names have in every run. */
   constructor(private readonly theme: Theme, private readonly run: Run, readonly by: Colouring, readonly lit: string, work?: Float64Array) {
-    const own = run.regions.some((region) => !isLibrary(region) && !region.idle);
+    const own = userWorks(run.regions, work);
     this.keys = run.regions.map((region) => this.keyOf(region, own));
     const times = new Map<string, number>();
     this.keys.forEach((key, id) => times.set(key, (times.get(key) ?? 0) + (work?.[id] ?? 0)));
@@ -72,7 +85,7 @@ export class Painting {
     if (region.idle) return WAITS;
     if (this.by === "kind") return region.kind;
     if (this.by === "package") return packageOf(region);
-    // In a run of libraries alone, they have the hues.
+    // In a run in which libraries do nearly all, they have the hues.
     if (own && isLibrary(region)) return LIBRARIES;
     return this.by === "module" ? region.module || region.name : region.name;
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { contrast, DARK_THEME, LIGHT_THEME, pixel, textOver, textUpon, waitingColour } from "../src/colour";
 import { COLOURINGS, isLibrary, LIBRARIES, Painting, rankKey, WAITS } from "../src/palette";
-import { COLUMNS, NONE, type TileKey } from "../src/model";
+import { COLUMNS, NONE, type Region, type TileKey } from "../src/model";
 import { generated } from "../src/source/generated";
 import { emptyTile } from "../src/source/cells";
 import { isEmpty, parseQuery, regionsOf } from "../src/source/match";
@@ -143,9 +143,13 @@ test("hues are the user's functions, greys the libraries, and the legend fades w
   assert.equal(waitingColour(LIGHT_THEME, "a word of later versions"), waitingColour(LIGHT_THEME));
 });
 
-test("the runs of libraries alone have hues", async () => {
+test("libraries have hues in runs in which they do nearly all", async () => {
   const run = await generated().run(), regions = run.regions.map((region) => ({ ...region, file: "" }));
-  assert.ok(!new Painting(LIGHT_THEME, { ...run, regions }, "function", "").keys.includes(LIBRARIES));
+  const greys = (some: readonly Region[], work?: Float64Array) => new Painting(LIGHT_THEME, { ...run, regions: some }, "function", "", work).keys.includes(LIBRARIES);
+  assert.ok(!greys(regions));
+  const user = regions.findIndex(({ idle }) => !idle), mixed = regions.map((region, i) => (i === user ? { ...region, file: "/home/me/app.py" } : region));
+  const work = (part: number) => Float64Array.from(regions, (_, i) => (i === user ? part : (100 - part) / (regions.length - 1)));
+  assert.deepEqual([greys(mixed), greys(mixed, work(6)), greys(mixed, work(4)), greys(mixed, work(0))], [true, true, false, false]);
 });
 
 test("what a person searches for", async () => {

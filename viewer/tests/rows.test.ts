@@ -124,6 +124,10 @@ test("frames of the library above the user's first are on one line", async () =>
   assert.equal(hiddenIn(tile, { ...run, regions }, 9), 2, "a short call of another function there");
   tile.region.fill(2, 2 * COLUMNS, 2 * COLUMNS + 90);
   assert.equal(hiddenIn(tile, { ...run, regions }, 9), 0, "another function there");
+  const none = emptyTile(5), library = run.regions.map((region, id) => ({ ...region, file: "/usr/lib/python3.13/x.py", idle: false, module: id === 6 || id === 7 ? "threading" : "statistics" }));
+  [6, 7, 8, 9].forEach((region, row) => none.region.fill(region, (row + 1) * COLUMNS, (row + 2) * COLUMNS));
+  none.cover.fill(255, COLUMNS);
+  assert.equal(hiddenIn(none, { ...run, regions: library }, 9), 1, "no user's function: what starts the thread is hidden, no more");
   const one = await runOf([thread("MainThread", 0, 9)]), trees = treeOf(one, [], activity(one, [1], [2]));
   const [row] = layOut(trees, new Viewing(one).view, roomFor(trees, 1000)).rows;
   assert.deepEqual([row.lines, [0, 1, 2, 3, 8].map((depth) => lineOf(row, depth)), [0, 1, 6].map((line) => depthOf(row, line))], [7, [0, 0, 0, 1, 6], [0, 3, 8]]);

@@ -1,6 +1,6 @@
 // The work of each location, the levels at its top that are the same all the time, and the ones that it needs.
 import { COLUMNS, type Location, NONE, type Run, type Tile } from "../model";
-import { isAbove, isImport } from "../palette";
+import { isAbove, isImport, isStarter } from "../palette";
 import { workByRegion } from "../profile";
 import { pathsOf, type Source } from "../source/source";
 
@@ -77,8 +77,11 @@ export function workIn(tile: Tile, run: Run): number {
   return work / 255;
 }
 
-/** Levels with one function each all the time, above the user's first; the first of them stays. */
+/** Levels with one function each all the time, above the user's first; the first of them stays. Where the user's functions
+    do not occur, only the levels of what starts threads and runs tasks. */
 export function hiddenIn(tile: Tile, run: Run, depth: number): number {
+  const ofUser = tile.region.some((region) => region !== NONE && !run.regions[region]?.idle && !isAbove(run.regions[region]));
+  const above = (region: number) => run.regions[region] && (ofUser ? isAbove : isStarter)(run.regions[region]);
   let levels = 0;
   for (let row = 1; row < tile.rows && levels < depth - 1; row++) {
     const sums = new Map<number, number>();
@@ -89,7 +92,7 @@ export function hiddenIn(tile: Tile, run: Run, depth: number): number {
       all += tile.cover[cell];
     }
     const [best, most] = [...sums].reduce((one, other) => (other[1] > one[1] ? other : one), [NONE, 0]);
-    if (!run.regions[best] || !isAbove(run.regions[best]) || most < NEARLY * all) break;
+    if (!above(best) || most < NEARLY * all) break;
     levels++;
   }
   return Math.max(0, levels - 1);
