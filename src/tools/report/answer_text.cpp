@@ -316,6 +316,20 @@ std::string drawn(const AnswerLine& line, const Terminal& terminal) {
   return text + "\n";
 }
 
+// Without the last facts, which are separated by dots and commas, until the rest fits.
+std::string whole_facts(std::string facts, std::size_t room, const Terminal& terminal) {
+  while (columns(facts) > room) {
+    const auto last_of = [&](std::string_view separator) {
+      const std::size_t place = facts.rfind(separator);
+      return place == std::string::npos ? 0 : place;
+    };
+    const std::size_t end = std::max(last_of(terminal.dot()), last_of(", "));
+    if (end == 0) return shorten_right(facts, room, terminal);
+    facts.resize(end);
+  }
+  return facts;
+}
+
 void write_head(const RunFacts& facts, const std::string& run, const std::string& scope,
                 const Terminal& terminal, Output& output) {
   std::string rest = std::string(terminal.dot()) + duration(facts.wall_seconds, terminal, " ");
@@ -335,7 +349,7 @@ void write_head(const RunFacts& facts, const std::string& run, const std::string
   const std::size_t left = std::max(room - std::min(room, columns(rest)), room / 3);
   const std::string shown = shorten_right(program, left, terminal);
   output.write(terminal.paint(shown, Ink::kBold) +
-               shorten_right(rest, room - std::min(room, columns(shown)), terminal) + "\n");
+               whole_facts(rest, room - std::min(room, columns(shown)), terminal) + "\n");
   write_other_cpu(facts, terminal, output);
   write_losses(memory_limit_lines(facts), terminal, output);
   write_losses(facts.losses, terminal, output);

@@ -100,6 +100,21 @@ def check(run, timeloom, directory, engine, worker):
     ran = sum(map(bool, workers.values()))
     report = timeloom("report", run.directory, COLUMNS="300").stdout
     assert re.search(rf"({ran}|{len(workers)}) workers? \({engine}\), {total} tasks", report)
+    check_heads(timeloom, run)
+
+
+def check_heads(timeloom, run):
+    """What does not fit into the line of the head is left out, never cut."""
+
+    def facts_in(width):
+        head, *_ = timeloom("report", run.directory, COLUMNS=str(width), LANG="C").stdout.splitlines()
+        assert len(head) <= width
+        return head.split(", ")[1:]
+
+    facts = facts_in(300)
+    shown = [facts_in(width) for width in range(60, 160, 4)]
+    assert [part for part in shown if part != facts[: len(part)]] == []
+    assert len({len(part) for part in shown}) > 2
 
 
 @pytest.mark.parametrize("kind", EXECUTORS)
