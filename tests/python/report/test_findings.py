@@ -84,11 +84,24 @@ ORDINARY = {
     ),
 }
 
+# Nobody is behind: one thread runs all tasks, however long each one is suspended.
+TASKS = """\
+import asyncio
 
-def findings(timeloom, tmp_path: Path, source: str) -> list[dict]:
+async def fetch(seconds):
+    await asyncio.sleep(seconds)
+
+async def main():
+    await asyncio.gather(*[fetch(0.6 if n == 3 else 0.1) for n in range(8)])
+
+asyncio.run(main())
+"""
+
+
+def findings(timeloom, tmp_path: Path, source: str, *options: str) -> list[dict]:
     """Record a program and return the findings of its report."""
     (tmp_path / "program.py").write_text(source)
-    timeloom("run", "--quiet", "-o", "run", "program.py", cwd=tmp_path)
+    timeloom("run", "--quiet", "-o", "run", *options, "program.py", cwd=tmp_path)
     return json.loads(timeloom("report", "--json", "run", cwd=tmp_path).stdout)["findings"]
 
 
@@ -120,6 +133,11 @@ def test_a_lock_convoy_is_the_first_finding(timeloom, tmp_path):
 @pytest.mark.parametrize("name", ORDINARY)
 def test_ordinary_programs_have_none(timeloom, tmp_path, name):
     assert findings(timeloom, tmp_path, ORDINARY[name]) == []
+
+
+@pytest.mark.parametrize("layout", ["lanes", "locations"])
+def test_tasks_that_are_suspended_are_not_slow_workers(timeloom, tmp_path, layout):
+    assert findings(timeloom, tmp_path, TASKS, "--async-tasks", "--task-layout", layout) == []
 
 
 @pytest.mark.parametrize("seconds", [1.2, 0.1])

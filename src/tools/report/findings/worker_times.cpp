@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "core/waiting_metric.hpp"
 #include "tools/run/run_facts.hpp"
@@ -42,6 +43,11 @@ bool is_neither(const profile::CallTree& tree, NodeId node) {
   return is_unmeasured(known) || is_task_run(known);
 }
 
+bool is_suspended(const profile::CallTree& tree, const PathTime& path) {
+  const RegionId region = tree.nodes[path.node.value()].region;
+  return region.defined() && is_suspension(tree.definitions.regions[region.value()]);
+}
+
 void add_paths(const profile::CallTree& tree, const profile::LocationProfile& profile,
                std::vector<std::int64_t>& inside, WorkerTimes& times) {
   each_own_time(tree, profile, inside, [&](NodeId node, std::int64_t ticks) {
@@ -58,7 +64,8 @@ void add_paths(const profile::CallTree& tree, const profile::LocationProfile& pr
     path->waiting = std::min(static_cast<double>(cell.value) * 1e-9, path->working);
     path->working -= path->waiting;
   }
-  for (const PathTime& path : times.paths) {
+  for (PathTime& path : times.paths) {
+    if (is_suspended(tree, path)) path.waiting += std::exchange(path.working, 0);
     times.working += path.working;
     times.waiting += path.waiting;
   }
@@ -167,7 +174,8 @@ std::vector<WorkerTimes> worker_times(const profile::CallTree& tree, const CodeO
     times.first = seconds(ticks(profile.first) - begin, tree.definitions);
     times.last = seconds(ticks(profile.last) - begin, tree.definitions);
     add_paths(tree, profile, inside, times);
-    times.role = outermost.role(times);
+    const auto suspended = [&](const PathTime& path) { return is_suspended(tree, path); };
+    if (std::ranges::none_of(times.paths, suspended)) times.role = outermost.role(times);
   }
   return all;
 }

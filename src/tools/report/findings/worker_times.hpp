@@ -30,7 +30,8 @@ struct WorkerTimes {
   // The function that the location runs: the outermost one of the project, or the body of a module
   // where most time is in none, that has kMostOfIt of the work and waiting of the project. Where
   // nothing of the project runs (a pool to which functions of libraries are given), the outermost
-  // function of a library.
+  // function of a library. Undefined for locations of tasks that were suspended: one thread runs
+  // them all.
   RegionId role;
   static constexpr double kMostOfIt = 0.5;
   double span() const { return last - first; }
