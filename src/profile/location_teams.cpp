@@ -1,6 +1,5 @@
 // Teams of threads in the fold of a location: the regions that it enters as a member of a team lie
 // below the call path at which another thread forked the team.
-#include <ranges>
 #include <vector>
 
 #include "profile/location_aggregator.hpp"
@@ -50,9 +49,9 @@ std::uint32_t LocationAggregator::twin_of(std::uint32_t path) {
   std::vector<std::uint32_t> unknown;  // innermost first
   for (; path != 0 && twins_[path] == 0; path = paths[path].parent) unknown.push_back(path);
   std::uint32_t node = twins_[path];
-  for (const std::uint32_t one : std::views::reverse(unknown)) {
+  for (auto one = unknown.rbegin(); one != unknown.rend(); ++one) {
     if (!take_node()) return 0;
-    node = twins_[one] = add_twin(node, paths[one]);
+    node = twins_[*one] = add_twin(node, paths[*one]);
   }
   return node;
 }

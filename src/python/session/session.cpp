@@ -246,7 +246,7 @@ bool begin_observing(Session& session) {
 void undo_hooks() {
   forget_locks();
   (void)unwatch_python_memory();
-  admit_sub_interpreters(SubInterpreters::kNone);
+  admit_sub_interpreters({});
   record::on_switch_of_recording(nullptr);
   record::on_new_space(nullptr);
   stop_timing_callbacks();

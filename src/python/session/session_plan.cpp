@@ -70,11 +70,12 @@ SessionPlan plan_session(const Settings& settings, const FilterSource& filter) {
           .reads_lines = settings.flag(kSettings.compiler)};
 }
 
-SubInterpreters sub_interpreters_of(const SessionPlan& plan) noexcept {
+SubInterpreterPlan sub_interpreters_of(const SessionPlan& plan) noexcept {
   const bool recordable = kHasMonitoring && kHasGil && observes_calls(*plan.instrumenter) &&
                           plan.rules.search.empty() && !plan.overhead_limit;
-  if (!recordable) return SubInterpreters::kNone;
-  return plan.window.any() ? SubInterpreters::kChanging : SubInterpreters::kFixed;
+  if (!recordable) return {};
+  return {plan.window.any() ? SubInterpreters::kChanging : SubInterpreters::kFixed,
+          plan.what.c_functions};
 }
 
 // Watched functions need their own rules.

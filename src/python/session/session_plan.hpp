@@ -34,7 +34,7 @@ SessionPlan plan_session(const Settings& settings, const FilterSource& filter);
 // Whether sub-interpreters are recorded. Not where functions are left out by objects of the main
 // interpreter, or throttled by its calls, nor where threads of one interpreter record at the same
 // time.
-SubInterpreters sub_interpreters_of(const SessionPlan& plan) noexcept;
+SubInterpreterPlan sub_interpreters_of(const SessionPlan& plan) noexcept;
 
 // Uses the rules of the recording for all decisions, or (`awaiting`) the rules that record nothing
 // until the region of a window is entered. False when the interpreter lacks room for them.

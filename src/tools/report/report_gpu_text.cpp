@@ -2,6 +2,7 @@
 
 #include "exchange/names.hpp"
 #include "tools/report/report_gpu.hpp"
+#include "tools/run/run_facts.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/text_table.hpp"

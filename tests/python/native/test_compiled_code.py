@@ -303,7 +303,8 @@ RECIPES = {
 
 @pytest.mark.parametrize("tool", RECIPES)
 def test_build_tools_take_the_flags_from_the_environment(config, tmp_path, tool):
-    pytest.importorskip(tool)
+    # Older ones make wheels with another package only.
+    pytest.importorskip(tool, minversion={"setuptools": "70.1"}.get(tool))
     backend, name, text = RECIPES[tool]
     (tmp_path / "recipe.c").write_text(SOURCE)
     (tmp_path / name).write_text(text)

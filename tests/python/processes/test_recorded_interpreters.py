@@ -146,6 +146,58 @@ def test_the_events_of_a_program_are_those_in_the_main_interpreter(tmp_path, pro
     assert around <= {f"__main__.{name}" for name in ("<module>", "in_other", "create", "run")}
 
 
+C_CALLS = """
+import collections, struct, threading
+
+class Own(dict):
+    def __missing__(self, key): return len(key)
+
+def call(function, *arguments):
+    return function(*arguments)
+
+def back(key):
+    return -ord(key)
+
+def calls(count):
+    own, items = Own(), collections.deque()
+    for n in range(count):
+        items.append(n)
+        call(own.get, n)
+        "a".upper().lower()
+        own["key"]
+    sorted("cab", key=back)
+    dict.fromkeys("ab"), Own.fromkeys("ab"), struct.pack("i", 1)
+    Own.__new__(Own), object.__new__(object)
+    for text in ("ab", "a"):
+        try: ord(text)
+        except TypeError: pass
+    lock = threading.Lock()
+    with lock: len(*([],))
+    try: min(n / 0 for n in [1])
+    except ZeroDivisionError: max(1, 2)
+
+calls(300)
+"""
+
+
+@both_kinds
+@pytest.mark.parametrize("options", [[], ["--exclude", "__main__.call"], ["--exclude", "builtins.str.*"]])
+def test_functions_of_c_are_those_in_the_main_interpreter(tmp_path, isolated, options):
+    (program := tmp_path / "calls.py").write_text(C_CALLS)
+    both = ("-m", "timeloom", "--quiet", "--no-weave", "--c-functions", "--instrumenter", "monitoring", *options)
+    assert run_in(tmp_path, *both, "-o", "plain", program).returncode == 0
+    done = measured(f"in_other({C_CALLS!r}, {isolated})", tmp_path, *both[2:])
+    assert done.returncode == 0, done.stderr
+
+    def calls_in(run):
+        (stream,) = streams_of(tmp_path / run, lambda name: True)
+        starts = [place for place, event in enumerate(stream) if event[1] == "__main__.calls"]
+        return stream[starts[0] : starts[-1] + 1]
+
+    plain, inside = calls_in("plain"), calls_in("run")
+    assert len(plain) > 300 * 6 and difference(inside, plain) is None
+
+
 @both_kinds
 def test_threads_of_their_own(tmp_path, isolated):
     code = """

@@ -9,6 +9,7 @@
 
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/python_text.hpp"
+#include "python/observe/hooks/event_code.hpp"
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
@@ -150,12 +151,8 @@ KnownFunction c_function(const Key& key, PyMethodDef* method, PyObject* callable
   const auto known = c_functions().find(key.address);
   if (known != c_functions().end() && known->second.name == key.name) return known->second;
   const ErrorGuard guard;
-  // May run the program's code, and other threads: the table is touched afterwards.
-  InstrumenterNames names;
-  Region region = c_function_region(method, callable, names);
-  const bool left_out = is_own(region) || excludes_c_function(region, names.bare);
-  region.name = last_method_name(region, names);
-  const EventWord word = left_out ? kExcluded : record::enter_word(record::region_id(region));
+  // The table is touched afterwards: it may run other threads.
+  const EventWord word = decide_c_function(method, callable);
   const bool lasting =
       method != g_new && is_in_loaded_object(key.address) && is_in_loaded_object(key.name);
   KnownFunction function{key.name, word, lasting};
@@ -181,8 +178,8 @@ KnownFunction c_function(const Key& key, PyMethodDef* method, PyObject* callable
 }
 
 // The function that is open innermost, whatever user regions are open inside it; 0: none.
-record::Token innermost_function() noexcept {
-  const auto open = record::t_recorder->open_regions();
+record::Token innermost_function(const record::ThreadRecorder& recorder) noexcept {
+  const auto open = recorder.open_regions();
   for (auto region = open.rbegin(); region != open.rend(); ++region) {
     if (record::is_function(region->token)) return record::bare_token(region->token);
   }
@@ -204,27 +201,45 @@ PyObject* function_of_method(PyObject* callable) noexcept {
   return callable;
 }
 
+EventWord decide_c_function(PyMethodDef* method, PyObject* callable) {
+  InstrumenterNames names;
+  Region region = c_function_region(method, callable, names);
+  const bool left_out = is_own(region) || excludes_c_function(region, names.bare);
+  region.name = last_method_name(region, names);
+  return left_out ? kExcluded : record::enter_word(record::region_id(region));
+}
+
+bool is_reported_whole(PyObject* const* arguments) noexcept {
+  return !PyMethod_Check(arguments[2]) ||
+         !unpacks_arguments(code_argument(arguments), PyLong_AsSsize_t(arguments[1]));
+}
+
 void enter_c_function(PyMethodDef* method, PyObject* callable, PyCodeObject* caller) noexcept {
-  if (record::t_recorder->innermost() != token_of(caller)) leave_returned_c_function(caller);
+  if (record::t_recorder->innermost() != token_of(caller)) {
+    leave_returned_c_function(*record::t_recorder, caller);
+  }
   EventWord word = 0;
   if (!ready_c_function(method, &word)) return enter_unready(method, callable);
   if (is_region(word)) record::t_recorder->enter(token_of_method(method), word);
 }
 
 void leave_c_function(PyMethodDef* method, PyObject* callable) noexcept {
-  const record::Token token = token_of_key(key_of(method, callable));
-  if (record::t_recorder->leave_last(token)) return;
-  if (innermost_function() == token) record::t_recorder->leave_outer(token);
+  leave_innermost_function(*record::t_recorder, token_of_key(key_of(method, callable)));
 }
 
-void leave_returned_c_function(PyCodeObject* caller) noexcept {
-  const auto open = record::t_recorder->open_regions();
+void leave_innermost_function(record::ThreadRecorder& recorder, record::Token token) noexcept {
+  if (recorder.leave_last(token)) return;
+  if (innermost_function(recorder) == token) recorder.leave_outer(token);
+}
+
+void leave_returned_c_function(record::ThreadRecorder& recorder, PyCodeObject* caller) noexcept {
+  const auto open = recorder.open_regions();
   if (open.size() < 2) return;
   const record::Token inner = open.back().token;
   const record::Token own = token_of(caller);
   if (!record::is_function(inner) || record::bare_token(inner) == own) return;
   if (record::bare_token(open[open.size() - 2].token) != own) return;
-  record::t_recorder->leave_outer(inner);
+  recorder.leave_outer(inner);
 }
 
 }  // namespace timeloom::python

@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "python/observe/regions/code_regions.hpp"
+#include "record/thread_recorder.hpp"
 
 namespace timeloom::python {
 
@@ -30,13 +31,23 @@ inline PyMethodDef* plain_c_function(PyObject* callable) noexcept {
 // The function that a method object calls; any other object itself. Borrowed.
 PyObject* function_of_method(PyObject* callable) noexcept;
 
+// The enter word of its region by the rules in force, which is not defined yet, or kExcluded. In
+// any interpreter; may run the program's code, and other threads. Throws std::bad_alloc.
+EventWord decide_c_function(PyMethodDef* method, PyObject* callable);
+// Whether the end of a call is reported as well as its start; `arguments`: of a CALL event. A call
+// is announced with the method object or, by later patch releases, with its function; the end names
+// the function. f(*arguments) has no end where f is a method object; 3.11 reports nothing of it.
+bool is_reported_whole(PyObject* const* arguments) noexcept;
+
 // `caller`: the code object that calls it.
 void enter_c_function(PyMethodDef* method, PyObject* callable, PyCodeObject* caller) noexcept;
 // Leaves it if no other function is open inside it: not all calls that return were announced.
 void leave_c_function(PyMethodDef* method, PyObject* callable) noexcept;
+// Leaves the function with this token if no other one is open inside it, whatever user regions are.
+void leave_innermost_function(record::ThreadRecorder& recorder, record::Token token) noexcept;
 // Leaves the C function that `caller` has called last, if it is still open: it has returned without
 // a word, since `caller` itself goes on.
-void leave_returned_c_function(PyCodeObject* caller) noexcept;
+void leave_returned_c_function(record::ThreadRecorder& recorder, PyCodeObject* caller) noexcept;
 
 // A definition, and what code_regions.hpp keeps with a code object.
 struct alignas(32) ReadyFunction {

@@ -99,7 +99,7 @@ void on_legacy_call(PyFrameObject* frame) noexcept {
   const Ref code(PyFrame_GetCode(frame));
   if (g_c_functions && record::t_recorder->innermost() != token_of(code.code())) {
     InterpreterFrame* const caller = direct_caller_of(interpreter_frame_of(frame));
-    if (caller != nullptr) leave_returned_c_function(code_of(caller));
+    if (caller != nullptr) leave_returned_c_function(*record::t_recorder, code_of(caller));
   }
   EventWord word = 0;
   if (ready_word(code.code(), &word)) [[likely]] {

@@ -94,14 +94,6 @@ bool monitoring_records_calls_of(PyCodeObject* code) noexcept {
   return calls_c_recorded(decided_word(code));
 }
 
-// A call is announced with the method object or, by later patch releases, with its function; the
-// end names the function. f(*arguments) has no end where f is a method object; 3.11 reports nothing
-// of it, so it is not recorded.
-bool is_reported_whole(PyObject* const* arguments) noexcept {
-  return !PyMethod_Check(arguments[2]) ||
-         !unpacks_arguments(code_argument(arguments), PyLong_AsSsize_t(arguments[1]));
-}
-
 // CALL of any object by any code.
 [[gnu::noinline]] PyObject* other_call(PyObject* const* arguments) noexcept {
   if (!is_of_code(arguments)) return leave_out_event();

@@ -20,13 +20,19 @@ enum class SubInterpreters : std::uint8_t {
   kChanging,  // the rules change with a window of the recording
 };
 
+struct SubInterpreterPlan {
+  SubInterpreters how = SubInterpreters::kNone;
+  bool c_functions = false;
+};
+
 // Called by the session, with the GIL of the main interpreter: when a measurement begins and ends,
 // and whenever calls begin or cease to be observed.
-void admit_sub_interpreters(SubInterpreters how) noexcept;
+void admit_sub_interpreters(SubInterpreterPlan plan) noexcept;
 void observe_sub_interpreters(bool on) noexcept;
 
 // For sub-interpreters; any thread.
 SubInterpreters sub_interpreters_admitted() noexcept;
+bool c_functions_admitted() noexcept;
 bool sub_interpreters_observed() noexcept;
 // Changes whenever observing begins, so that earlier decisions are made anew.
 std::uint64_t sub_interpreters_epoch() noexcept;

@@ -1,6 +1,7 @@
 // The module timeloom._sub, which lies in the file of timeloom._core and shares its state. It is
 // loaded in sub-interpreters only, any number of times, also in those with a GIL of their own.
 #include "python/interpreter/compat.hpp"
+#include "python/observe/interpreters/sub_c_functions.hpp"
 #include "python/observe/interpreters/sub_monitoring.hpp"
 #include "python/observe/interpreters/sub_state.hpp"
 #include "python/observe/interpreters/sub_user_api.hpp"
@@ -17,7 +18,10 @@ PyMethodDef kSubMethods[] = {
      "Record the functions of this interpreter from here on; False: it cannot be recorded."},
     {nullptr, nullptr, 0, nullptr}};
 
-void free_sub_module(void* module) { forget_sub_regions(static_cast<PyObject*>(module)); }
+void free_sub_module(void* module) {
+  forget_sub_regions(static_cast<PyObject*>(module));
+  forget_c_functions(sub_interpreter_of(static_cast<PyObject*>(module)));
+}
 
 PyModuleDef_Slot kSubSlots[] = {{Py_mod_exec, reinterpret_cast<void*>(add_sub_user_api)},
                                 kAnyInterpreter,

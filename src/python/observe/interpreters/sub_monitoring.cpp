@@ -7,6 +7,7 @@
 #include "python/interpreter/print_line.hpp"
 #include "python/observe/hooks/event_code.hpp"
 #include "python/observe/hooks/monitoring_tool.hpp"
+#include "python/observe/interpreters/sub_c_functions.hpp"
 #include "python/observe/interpreters/sub_collections.hpp"
 #include "python/observe/interpreters/sub_interpreters.hpp"
 #include "python/observe/interpreters/sub_regions.hpp"
@@ -40,13 +41,21 @@ void print_no_room() noexcept {
              "of code objects that Timeloom needs [TL061]");
 }
 
+// C_RETURN and C_RAISE come with CALL.
+bool set_sub_events(const SubInterpreter& sub) noexcept {
+  const long wanted = sub.python_events | (c_functions_admitted() ? sub.call_event : 0);
+  const Ref set(PyObject_CallMethod(monitoring_of_sub(), "set_events", "il", sub.tool, wanted));
+  return static_cast<bool>(set);
+}
+
 // Rules have changed, or nothing was observed for a while. False: it is no longer recorded.
 bool go_on(SubInterpreter& sub) noexcept {
   const ErrorGuard guard;
   const bool taken = take_rules(sub);
   if (!taken) print_no_room();
-  const Ref again(taken ? PyObject_CallMethod(monitoring_of_sub(), "restart_events", nullptr)
-                        : nullptr);
+  const bool wanted = taken && set_sub_events(sub);
+  const Ref again(wanted ? PyObject_CallMethod(monitoring_of_sub(), "restart_events", nullptr)
+                         : nullptr);
   PyErr_Clear();
   if (!again) leave_tool(sub);
   return static_cast<bool>(again);
@@ -75,21 +84,34 @@ PyObject* on_sub_event(PyObject* module, PyObject* const* arguments, Py_ssize_t)
   return kMayCease && event == SubEvent::kNotAgain ? Py_NewRef(sub.disable) : none_of_sub();
 }
 
-template <Handle kHandle, bool kMayCease>
-PyCFunction sub_function() noexcept {
-  return reinterpret_cast<PyCFunction>(
-      reinterpret_cast<void (*)()>(&on_sub_event<kHandle, kMayCease>));
+// Of a call of a C function, or of its end.
+template <void (*kHandle)(SubInterpreter&, PyObject* const*) noexcept>
+PyObject* on_sub_call(PyObject* module, PyObject* const* arguments, Py_ssize_t) noexcept {
+  if (!is_of_code(arguments)) return leave_out_event();
+  SubInterpreter& sub = sub_interpreter_of(module);
+  if (takes_event(sub)) kHandle(sub, arguments);
+  return none_of_sub();
+}
+
+PyCFunction sub_function(PyObject* (*function)(PyObject*, PyObject* const*, Py_ssize_t)) noexcept {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
 constexpr Handle kEnters = enter_in_sub_interpreter, kLeaves = leave_in_sub_interpreter;
 // Named as the events are. PY_THROW and PY_UNWIND cannot be disabled for one place.
 PyMethodDef kSubEvents[] = {
-    {"PY_START", sub_function<kEnters, true>(), METH_FASTCALL, nullptr},
-    {"PY_RESUME", sub_function<kEnters, true>(), METH_FASTCALL, nullptr},
-    {"PY_RETURN", sub_function<kLeaves, true>(), METH_FASTCALL, nullptr},
-    {"PY_YIELD", sub_function<kLeaves, true>(), METH_FASTCALL, nullptr},
-    {"PY_THROW", sub_function<kEnters, false>(), METH_FASTCALL, nullptr},
-    {"PY_UNWIND", sub_function<kLeaves, false>(), METH_FASTCALL, nullptr},
+    {"PY_START", sub_function(on_sub_event<kEnters, true>), METH_FASTCALL, nullptr},
+    {"PY_RESUME", sub_function(on_sub_event<kEnters, true>), METH_FASTCALL, nullptr},
+    {"PY_RETURN", sub_function(on_sub_event<kLeaves, true>), METH_FASTCALL, nullptr},
+    {"PY_YIELD", sub_function(on_sub_event<kLeaves, true>), METH_FASTCALL, nullptr},
+    {"PY_THROW", sub_function(on_sub_event<kEnters, false>), METH_FASTCALL, nullptr},
+    {"PY_UNWIND", sub_function(on_sub_event<kLeaves, false>), METH_FASTCALL, nullptr},
+};
+constexpr auto kCalls = enter_c_in_sub_interpreter, kReturns = leave_c_in_sub_interpreter;
+PyMethodDef kSubCallEvents[] = {
+    {"CALL", sub_function(on_sub_call<kCalls>), METH_FASTCALL, nullptr},
+    {"C_RETURN", sub_function(on_sub_call<kReturns>), METH_FASTCALL, nullptr},
+    {"C_RAISE", sub_function(on_sub_call<kReturns>), METH_FASTCALL, nullptr},
 };
 
 // The interpreter's number of the event; -1 with a Python exception set.
@@ -103,14 +125,18 @@ long register_event(PyObject* api, int tool, PyMethodDef& method, PyObject* modu
   return old ? PyLong_AsLong(number.get()) : -1;
 }
 
-bool register_events(PyObject* api, int tool, PyObject* module) {
-  long all = 0;
+bool register_events(SubInterpreter& sub, PyObject* api, PyObject* module) {
   for (PyMethodDef& method : kSubEvents) {
-    const long number = register_event(api, tool, method, module);
+    const long number = register_event(api, sub.tool, method, module);
     if (number < 0) return false;
-    all |= number;
+    sub.python_events |= number;
   }
-  return static_cast<bool>(Ref(PyObject_CallMethod(api, "set_events", "il", tool, all)));
+  for (PyMethodDef& method : kSubCallEvents) {
+    const long number = register_event(api, sub.tool, method, module);
+    if (number < 0) return false;
+    if (&method == kSubCallEvents) sub.call_event = number;
+  }
+  return set_sub_events(sub);
 }
 
 // False: nothing is recorded in the interpreter, for lack of a tool or of memory.
@@ -122,7 +148,7 @@ bool join(SubInterpreter& sub, PyObject* module) {
   sub.tool = sub.disable == nullptr ? -1 : take_free_tool(api);
   if (sub.tool < 0) return false;
   sub.joined = true;
-  if (register_events(api, sub.tool, module)) {
+  if (register_events(sub, api, module)) {
     watch_collections_in_sub_interpreter(module);
     return true;
   }

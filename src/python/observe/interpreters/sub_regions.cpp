@@ -20,19 +20,6 @@ bool runs_outermost() noexcept {
   return frame != nullptr && outer_frame_of(frame) == nullptr;
 }
 
-// The enter word, if the measurement of this number has its region defined; otherwise 0.
-EventWord word_of_measurement(std::uint64_t kept, std::uint64_t number) noexcept {
-  const EventWord word = word_in(kept);
-  return kept >> kTimeShift == number && is_region(word) ? word : 0;
-}
-
-// The word, with the number of the measurement, in which it is defined from here on.
-std::uint64_t define_for_measurement(EventWord word) noexcept {
-  const std::uint64_t number = record::measurement_number();
-  record::define(RegionId{payload_of(word)});
-  return number << kTimeShift | word;
-}
-
 // True: the region of the code object has been defined, and can be entered. `outermost`: as in
 // runs_outermost().
 bool prepare(SubInterpreter& sub, PyCodeObject* code, bool outermost) noexcept {
@@ -106,6 +93,17 @@ SubEvent of_excluded(const SubInterpreter& sub, PyCodeObject* code) noexcept {
 }
 
 }  // namespace
+
+EventWord word_of_measurement(std::uint64_t kept, std::uint64_t number) noexcept {
+  const EventWord word = word_in(kept);
+  return kept >> kTimeShift == number && is_region(word) ? word : 0;
+}
+
+std::uint64_t define_for_measurement(EventWord word) noexcept {
+  const std::uint64_t number = record::measurement_number();
+  record::define(RegionId{payload_of(word)});
+  return number << kTimeShift | word;
+}
 
 SubEvent enter_in_sub_interpreter(SubInterpreter& sub, PyCodeObject* code) noexcept {
   const bool outermost = runs_outermost();

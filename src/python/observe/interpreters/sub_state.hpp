@@ -18,18 +18,22 @@ struct SubRegions {
   std::map<std::string, timeloom_region*> by_name;
 };
 
+struct SubCFunctions;  // the decisions on C functions: sub_c_functions.cpp
+
 struct SubInterpreter {
   static constexpr std::size_t kIndices = 256;  // CPython has no more
 
   bool joined;
-  int tool;                       // of sys.monitoring
-  PyObject* disable;              // sys.monitoring.DISABLE
-  std::uint64_t epoch;            // sub_interpreters_epoch() when the rules were taken
-  Py_ssize_t index;               // where code objects keep what these rules decide
-  std::bitset<kIndices> indices;  // that the interpreter has given us
-  std::uint64_t region;           // of the interpreter: as a code object keeps its own
-  std::uint64_t collection;       // the region of its collections of garbage: the same
-  SubRegions* regions;            // nullptr: none yet
+  int tool;                        // of sys.monitoring
+  long python_events, call_event;  // as sys.monitoring numbers them
+  PyObject* disable;               // sys.monitoring.DISABLE
+  std::uint64_t epoch;             // sub_interpreters_epoch() when the rules were taken
+  Py_ssize_t index;                // where code objects keep what these rules decide
+  std::bitset<kIndices> indices;   // that the interpreter has given us
+  std::uint64_t region;            // of the interpreter: as a code object keeps its own
+  std::uint64_t collection;        // the region of its collections of garbage: the same
+  SubRegions* regions;             // nullptr: none yet
+  SubCFunctions* c_functions;      // nullptr: none yet
 };
 
 inline SubInterpreter& sub_interpreter_of(PyObject* module) noexcept {
