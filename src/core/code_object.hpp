@@ -12,7 +12,7 @@ namespace timeloom {
 
 struct CodeObject {
   std::string path;      // absolute, when it was mapped
-  std::string build_id;  // in hexadecimal digits; empty: it has none
+  std::string build_id;  // hexadecimal digits; empty: the object has none
   // Of an object without a build id: size and time of the last change of its file, by which weaving
   // knows the file again. Zeros: unknown.
   std::uint64_t size = 0;
@@ -24,14 +24,14 @@ struct ObjectMapping {
   std::uint32_t object = 0;  // id in its process
   std::uint64_t begin = 0;   // address of the first byte
   std::uint64_t size = 0;
-  std::uint64_t bias = 0;   // an address less this is as the symbol table of the object counts
-  std::uint64_t ticks = 0;  // when it was seen; objects are unloaded, and others mapped there
+  std::uint64_t bias = 0;   // an address minus the bias is the address in the object's symbol table
+  std::uint64_t ticks = 0;  // when it was seen; another object may be mapped there later
 };
 
 // The address of a region.
 struct CodeAddress {
   std::uint32_t object = 0;   // id in its process
-  std::uint64_t address = 0;  // as the symbol table of the object counts
+  std::uint64_t address = 0;  // in the object's symbol table
   std::string construct{};    // empty: the region is the function at the address; else a construct
                               // of the function, e.g. "!$omp parallel"
 };

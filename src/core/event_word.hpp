@@ -15,10 +15,10 @@
 //
 // All other events are extended records. When 2^36 ticks (26 s at 2.6 GHz) have
 // passed since the base, a kTimeBase record with the absolute ticks sets a new base,
-// which is used until the next one. Regions beyond the first 2^26 - 1 share the last
-// id, whose name tells that they do. The words of an extended record are written
-// before its head, so a reader finds a record whole or not at all.
-// docs/formats/spool.md describes the same for readers in other languages.
+// which is used until the next one. Regions beyond the first 2^26 - 1 share the last id, the id of
+// a region whose name tells so. The words of an extended record are written before its head, so a
+// reader finds a record whole or not at all. docs/formats/spool.md describes the same for readers
+// in other languages.
 #pragma once
 
 #include <cstddef>
@@ -139,7 +139,7 @@ constexpr bool is_event(EventWord word) noexcept {
   }
 }
 
-// Events in whole records.
+// The number of events. REQUIRES: the words are whole records.
 constexpr std::uint64_t count_events(std::span<const EventWord> words) noexcept {
   std::uint64_t events = 0;
   for (std::size_t i = 0; i < words.size(); ++i) {

@@ -13,7 +13,8 @@
 
 namespace timeloom::exchange {
 
-// Never empty; an undefined id names the call paths beyond a limit. The text is not cleaned.
+// Never empty; an undefined id names the call paths beyond a limit. The text is as recorded, so it
+// may contain any bytes.
 std::string region_name(const Definitions& definitions, RegionId region);
 
 enum class Category : std::uint8_t { kFunction, kUser, kMeasurement, kOther, kMpi, kIo };

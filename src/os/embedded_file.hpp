@@ -1,4 +1,4 @@
-// A file of the source tree inside of the program, byte by byte.
+// A file of the source tree that is compiled into the program, byte by byte.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +24,6 @@
   extern "C" const char NAME##_begin[]; \
   extern "C" const char NAME##_end[]
 
-// Its text. The byte after it is 0.
+// The text of the embedded file, as a string_view. The byte after it is 0.
 #define TIMELOOM_EMBEDDED_TEXT(NAME) \
   std::string_view(NAME##_begin, static_cast<std::size_t>(NAME##_end - NAME##_begin))

@@ -17,7 +17,7 @@ std::string executable();                 // its path; empty: unknown
 std::vector<std::string> command_line();  // with the name that it was started by; empty: unknown
 std::string thread_name();                // of the calling thread
 std::uint64_t parent_process_id() noexcept;
-// The nearest first.
+// The parent's command line first.
 std::vector<std::vector<std::string>> command_lines_of_ancestors();
 // Whether all other threads of this process have ended; the main thread counts as ended once it
 // has called pthread_exit(). Allocates nothing.
@@ -43,7 +43,7 @@ ProcessIdentity this_process();
 // such process, or this user may not see it.
 std::uint64_t start_of(std::uint64_t process);
 
-// A process that others come from.
+// A process from which this one or another descends.
 struct Ancestor {
   ProcessIdentity process;
   std::string name;                      // of its program, cut off after 15 bytes; empty: unknown

@@ -4,8 +4,8 @@
 //   u8 number of streams; of each: u8 id, varint size, varint size as stored
 //   the stored bytes of each; one that is stored as it is has both sizes equal
 //
-// No object is used by two threads at the same time. Throws std::bad_alloc only, and Error where
-// zstd fails for want of memory.
+// No object is used by two threads at the same time. Throws std::bad_alloc, and Error if zstd fails
+// for lack of memory.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace timeloom::packing {
 
-// The memory of zstd, which is taken at the first use.
+// The memory of zstd for compression; it is allocated at the first use.
 class Compressor {
  public:
   Compressor();
@@ -56,13 +56,13 @@ class StreamWriter {
   Bytes stored_;
 };
 
-// The streams of one section after another; memory is kept between them.
+// Reads the streams of a body; used for one body after another, it keeps its memory.
 class StreamReader {
  public:
   // Unpacks a body of bytes from a file. `most`: the size of all streams together. False: it is
   // damaged. No more memory is taken than the bytes can turn into.
   bool read(Decompressor& decompressor, ByteSpan body, std::uint64_t most);
-  // Empty: there is none.
+  // The bytes of the stream; empty: the body does not have it.
   ByteSpan stream(std::uint8_t id) const;
   // The ids that the body has.
   const std::vector<std::uint8_t>& ids() const noexcept { return ids_; }

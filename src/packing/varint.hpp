@@ -1,4 +1,4 @@
-// Numbers of variable length, seven bits a byte, and bytes that are read with their limits.
+// Numbers of variable length, seven bits a byte, and a reader of bytes that checks their limits.
 //
 // Plain functions and values, for any thread; nothing throws but std::bad_alloc.
 #pragma once

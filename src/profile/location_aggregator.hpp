@@ -52,14 +52,15 @@ struct AggregatedLocation {
     MetricId metric;
     std::uint64_t value = 0;
   };
-  // A part of a visit that was cut in two, where events end and a profile continues.
+  // A part of a visit that was cut in two at the time where the events of a thread end and its
+  // profile continues.
   struct Part {
     std::uint32_t node = 0;
     std::uint64_t duration = 0;
   };
 
-  // The number of visits of a node and their time without waiting, when they were 16, 32, 64, ...
-  // and at the end: see growth.hpp.
+  // The number of visits of a node and their time without waiting, after 16, 32, 64, ... visits and
+  // at the end: see growth.hpp.
   struct Milestone {
     std::uint32_t node = 0;
     std::uint64_t visits = 0;

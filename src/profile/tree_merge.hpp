@@ -1,7 +1,7 @@
 // Merges the trees of single locations into one, by call path.
 //
-// Used by one thread, when all locations have been aggregated. Adding them in order of their ids
-// makes the result independent of the order in which they were aggregated.
+// Used by one thread, after all locations have been aggregated. Throws std::bad_alloc. Adding them
+// in order of their ids makes the result independent of the order in which they were aggregated.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,8 @@ class TreeMerge {
         profiles_(definitions.locations.size()),
         parts_(definitions.locations.size()) {}
 
-  // Adds to location number `index`. Consumes its argument, so that memory does not double.
+  // Adds the tree to location number `index`. Consumes its argument, so that memory does not
+  // double.
   void add(std::size_t index, AggregatedLocation&& location);
   // Moves nodes and locations into `tree`.
   void finish(CallTree& tree);

@@ -11,8 +11,8 @@
 
 namespace timeloom {
 
-// The groups of regions that an engine is responsible for: Dask's distributed, Celery, Ray, Spark,
-// PyTorch's DataLoader, and the pools of Python's library, joblib and loky.
+// The groups (Region::group) of the regions that belong to engines: Dask's distributed, Celery,
+// Ray, Spark, PyTorch's DataLoader, and the pools of Python's library, joblib and loky.
 inline constexpr char kDaskGroup[] = "Dask";
 inline constexpr char kCeleryGroup[] = "Celery";
 inline constexpr char kRayGroup[] = "Ray";
@@ -42,7 +42,8 @@ inline constexpr char kStageParameter[] = "timeloom::stage";
 inline constexpr char kPartitionParameter[] = "timeloom::partition";
 inline constexpr char kAttemptParameter[] = "timeloom::attempt";
 
-// The name of such a parameter for tables and exports; empty: it tells nothing of a task.
+// The name of such a parameter for tables and exports; empty: the parameter does not describe a
+// task.
 inline std::string_view task_parameter_text(const Parameter& parameter) noexcept {
   if (parameter.name == kKeyParameter) return "task key";
   if (parameter.name == kQueuedParameter) return "task queued ns";
@@ -69,7 +70,7 @@ inline bool is_engine_task(const Region& region) noexcept {
 inline constexpr char kEngine[] = "timeloom::engine";
 inline constexpr char kUnknownEngine[] = "timeloom::unknown_engine";
 
-// About an engine and its version, for people.
+// The message about an engine in a version that Timeloom does not know.
 inline std::string unknown_engine_text(const std::string& engine) {
   return "tasks of " + engine + " are not recognised: Timeloom does not know this version [TL060]";
 }

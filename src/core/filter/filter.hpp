@@ -32,7 +32,8 @@ struct FilterChoices {
   FilterFile file = {};
   bool imports = true;            // record Python's import system, too
   bool only_my_code = false;      // neither Python's library nor installed packages
-  std::string library_directory;  // of Python's library, with a / at the end; empty: not known
+  std::string library_directory;  // the path of Python's library, with a / at the end; empty: not
+                                  // known
   friend bool operator==(const FilterChoices&, const FilterChoices&) = default;
 };
 
@@ -48,8 +49,9 @@ class Filter {
 
   bool excluded(const Region& region) const;
   // The same for a function of compiled code and the object that contains it: a rule matches if it
-  // matches one of both. `function` is called only if `object` alone does not decide. `by_source`:
-  // the file of the function is its source file, with which rules for files are compared as well.
+  // matches the function or the object. `function` is called only if `object` alone does not
+  // decide. `by_source`: the file of the function is its source file, with which rules for files
+  // are compared as well.
   bool excluded(const Region& object, const std::function<Region()>& function,
                 bool by_source = false) const;
   // Whether there are rules for files, of any kind.

@@ -1,5 +1,5 @@
-// The choices of a filter as text, one a line, for a program whose own process makes the filter.
-// Pure functions, for any thread.
+// The choices of a filter as text, one a line: `timeloom run --program` passes them to the program
+// that it starts, which makes its filter from them. Pure functions, for any thread.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace timeloom {
 // of Python's library and the choice about imports are left out.
 std::string filter_text(const FilterChoices& choices, const std::string& filter_file);
 
-// The opposite: reads the filter file. Lines of another kind are skipped. Throws Error if the file
-// cannot be read.
+// The choices in such a text, with the contents of the filter file, which is read. Unknown lines
+// are skipped. Throws Error if the file cannot be read.
 FilterChoices filter_choices_in(std::string_view text);
 
 }  // namespace timeloom

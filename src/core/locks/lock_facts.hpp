@@ -1,5 +1,6 @@
-// The locks of a run (--locks): which lines made and took them, for how long, who waited, and the
-// threads that wait for each other in a circle. Weaving writes them as properties of the run.
+// The locks of a run (--locks): the lines that made and took them, how long these held them, the
+// threads that waited, and threads that wait for each other in a circle. Weaving writes them as
+// properties of the run.
 //
 // Plain values and pure functions, for any thread; throw std::bad_alloc alone. A text may come from
 // anybody: rows that are malformed are left out.
@@ -59,7 +60,7 @@ struct LockRow {
   LockLine line;
   std::string maker;  // the function of Python's library that made them for this line; or empty
   LockRowKind kind = LockRowKind::kLock;
-  bool unmade = false;  // the line is the first that took them
+  bool unmade = false;  // where they were made is not known: `line` is the first that took them
   std::uint64_t locks = 0;
   std::uint64_t processes = 0;
   std::uint64_t refused = 0;
@@ -68,7 +69,7 @@ struct LockRow {
   std::uint64_t takes = 0, held = 0, waits = 0, waited = 0, threads = 0;
   std::vector<LockHolder> holders;  // the longest ones
   std::vector<LockWaiter> waiters;  // the longest ones
-  // A signal is given by one thread to another: a condition, a semaphore, a lock that others
+  // Whether one thread signals another with it: a condition, a semaphore, a lock that other threads
   // release. Waiting for one is not waiting for its holder.
   bool is_signal() const noexcept {
     return kind == LockRowKind::kCondition || kind == LockRowKind::kSemaphore ||

@@ -11,16 +11,16 @@
 
 namespace timeloom {
 
-// Metrics of call paths, in bytes. Of the first two the count is of allocations and frees, of the
-// others of sampled blocks.
+// Metrics of call paths, in bytes. Their number of values is the number of allocations and frees
+// for the first two, and of sampled blocks for the others.
 inline constexpr char kBytesAllocated[] = "allocation_size";  // the names of Score-P
 inline constexpr char kBytesFreed[] = "deallocation_size";
 inline constexpr char kBytesHeld[] = "bytes_leaked";  // at the end
 inline constexpr char kBytesAtPeak[] = "bytes_at_peak";
 inline constexpr char kBytesTemporary[] = "bytes_temporary";  // freed within 1 ms
 
-// Of Python's own allocators, whose blocks lie in memory that the others count: the sizes that were
-// asked for; frees have no sizes.
+// The same for Python's own allocators, whose blocks lie in memory that the other metrics count:
+// the requested sizes. Frees have no sizes.
 inline constexpr char kPythonAllocated[] = "python_allocation_size";
 inline constexpr char kPythonFreed[] = "python_deallocations";
 
@@ -30,7 +30,8 @@ struct ProcessMemory {
   std::uint64_t at_end = 0;
   std::uint64_t peak = 0;
   std::uint64_t peak_time = 0;  // nanoseconds since the start of the run
-  // Of no call path. The held bytes are estimates from as many sampled blocks.
+  // Amounts that belong to no call path. The held bytes are estimated from `blocks_at_peak` and
+  // `blocks_at_end` sampled blocks.
   struct Apart {
     std::uint64_t allocations = 0, allocated = 0;
     std::uint64_t frees = 0, freed = 0;
@@ -44,7 +45,8 @@ struct ProcessMemory {
   std::uint64_t ended = 0;    // 1: in order
 };
 
-// Memory of a process that only grows, by docs/findings.md; of a run the largest growth.
+// The growth of a process whose memory only grows (docs/findings.md has the conditions); for a run,
+// the largest growth of its processes.
 struct MemoryGrowth {
   std::uint64_t process = 0;  // its number among the groups of locations
   std::uint64_t from = 0;     // bytes held
@@ -61,7 +63,8 @@ MemoryGrowth memory_growth(std::string_view text);
 
 // The name of the property, by the number of the process.
 std::string memory_property(std::size_t group);
-// The most that all processes held together, and when, in the same form; of one process its own.
+// The property with the most that all processes held together, and when, in the same form; with one
+// process, its own amounts.
 inline constexpr char kRunMemory[] = "timeloom::memory";
 
 std::string to_text(const ProcessMemory& memory);

@@ -17,7 +17,8 @@ inline constexpr std::uint32_t kUnrecordedFrame = std::uint32_t{1} << 31;
 // Metrics of call paths, in nanoseconds of CPU time, a value for each sample. The part of the own
 // time that is estimated:
 inline constexpr char kEstimatedTime[] = "estimated time";
-// Own time that was measured for a function, and counts for the throttled ones that it called:
+// The part of a function's measured own time that is counted for the throttled functions that it
+// called:
 inline constexpr char kEstimatedElsewhere[] = "estimated time of throttled callees";
 // Of a throttled function: the time of recorded functions that it called, which the tree has beside
 // it. Only the sum over its call paths has a meaning.
@@ -28,6 +29,7 @@ inline constexpr char kEstimatedUnit[] = "ns";
 // `squares`: the sum of the squares of the values.
 double estimate_error(double squares) noexcept;
 
+// Whether the profile of the run has such estimates.
 bool has_estimates(const Definitions& definitions);
 
 }  // namespace timeloom

@@ -1,4 +1,4 @@
-// Finds the teams of a run: a sink for all its events.
+// Finds the teams of threads of OpenMP in a run: a sink for all its events.
 //
 // Used by a source for its own events, before it feeds them to a sink that wants the teams. Thread
 // safety: see RunSink. Throws std::bad_alloc.

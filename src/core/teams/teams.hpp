@@ -1,4 +1,4 @@
-// The teams of threads of a run: the call path at which each was forked, and its members.
+// The teams of threads of OpenMP in a run: the call path at which each was forked, and its members.
 //
 // The events of a member do not tell where its team was forked, so a pass over all events of the
 // run finds the teams before the events reach a sink that wants them (team_scan.hpp). A team takes

@@ -1,6 +1,6 @@
-// A pattern as in fnmatch(3), prepared for being compared with many names: most
-// patterns of real filters are plain words, or words with a * in them, for which
-// fnmatch(3) itself takes ten times as long.
+// A pattern as in fnmatch(3), prepared for comparison with many names: most patterns of real
+// filters are plain words, or words with a * in them, for which fnmatch(3) itself takes ten times
+// as long.
 //
 // A plain value; matches() may be called from any thread.
 #pragma once

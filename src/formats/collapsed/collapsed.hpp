@@ -2,7 +2,7 @@
 // Comparisons of two runs have both values, as difffolded.pl writes them. docs/convert.md describes
 // the contents.
 //
-// Any thread may use the value. Throws Error.
+// Any thread may use kFormat; its functions throw Error.
 #pragma once
 
 #include "exchange/export_format.hpp"

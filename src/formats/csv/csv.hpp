@@ -1,6 +1,6 @@
 // Tables as CSV (RFC 4180), with a line of column names. docs/convert.md describes the columns.
 //
-// Any thread may use the value. Throws Error.
+// Any thread may use kFormat; its functions throw Error.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// A CUBE profile as the input of a trace size estimate. Any thread may call it.
+// A CUBE profile as the input of `timeloom score`, which estimates the size of a trace. Any thread
+// may call the function; a Reader is used by one thread at a time.
 #pragma once
 
 #include "formats/cube/cube.hpp"

@@ -2,7 +2,8 @@
 // samples are stretches of time with the same call stack. docs/convert.md describes the contents.
 //
 // Streams: memory grows with the number of call paths of a thread, not with its events; the columns
-// of a thread are collected in temporary files. Any thread may use the value. Throws Error.
+// of a thread are collected in temporary files. Any thread may use kFormat; its functions throw
+// Error.
 #pragma once
 
 #include "exchange/export_format.hpp"

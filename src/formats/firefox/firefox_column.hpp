@@ -1,5 +1,6 @@
-// A JSON list that grows while others do; a temporary file holds the part that does not fit into
-// memory.
+// A column of a table of Firefox's format: a JSON list. All columns of a thread grow at the same
+// time and are written one after the other, so a temporary file holds what the memory limit leaves
+// out.
 //
 // Used by one thread. Throws Error when there is no room for the file.
 #pragma once

@@ -1,4 +1,4 @@
-// A thread of a profile, made from the events of a location.
+// A sink that makes one thread of a Firefox profile from the events of a location.
 //
 // Used by one thread. Throws Error.
 #pragma once

@@ -1,7 +1,7 @@
 // Tables as JSON: a list of objects, one for each row and on its own line. docs/convert.md
 // describes them.
 //
-// Any thread may use the value. Throws Error.
+// Any thread may use kFormat; its functions throw Error.
 #pragma once
 
 #include "exchange/export_format.hpp"

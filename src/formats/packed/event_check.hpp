@@ -7,7 +7,7 @@
 
 namespace timeloom::packed {
 
-// Of enters and leaves, false: the packer and the unpacker check their regions.
+// False for enters and leaves, whose regions the packer and the unpacker check themselves.
 bool is_sound(const Event& event, const Definitions& definitions) noexcept;
 
 }  // namespace timeloom::packed

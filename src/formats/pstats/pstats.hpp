@@ -1,7 +1,7 @@
 // The files that cProfile writes and Python's pstats module reads: a marshalled dictionary of
 // functions with their callers. docs/convert.md describes the contents.
 //
-// Any thread may use the value. Throws Error.
+// Any thread may use kFormat; its functions throw Error.
 #pragma once
 
 #include "exchange/export_format.hpp"

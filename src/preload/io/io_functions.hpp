@@ -110,7 +110,7 @@ struct Transfer {
   std::optional<std::uint64_t> offset{};
 };
 
-// `handle` finds the handle; called only if the call is recorded.
+// `find` returns the handle; it is called only if the call is recorded.
 template <typename FindHandle>
 BegunCall begin_transfer(record::WrappedFunction& function, const void* caller,
                          const Transfer& transfer, FindHandle find) noexcept {

@@ -9,8 +9,8 @@
 
 namespace timeloom::kokkos {
 
-// The number of bytes after a change of the space, which `grow` adds or takes away. More is not
-// taken away than there is.
+// The number of bytes after a change of the space, which `grow` adds or takes away. The number
+// never falls below 0.
 std::uint64_t change_bytes_in(std::string_view space, std::uint64_t bytes, bool grow) noexcept;
 
 }  // namespace timeloom::kokkos

@@ -1,6 +1,6 @@
 // The mappings of memory that the process has made itself, by address.
 //
-// Not synchronised; nothing throws or allocates.
+// Not synchronised: the account calls it under its lock. Nothing throws or allocates.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace timeloom::preload {
 struct MappedRange {
   std::uintptr_t begin;
   std::uintptr_t end;
-  std::uint64_t birth;  // number in the log
+  std::uint64_t birth;  // the number of the mapping's record in the log
   std::uint32_t path;
 };
 
@@ -35,7 +35,8 @@ class Mappings {
     --count_;
     return true;
   }
-  // The births of a measurement that has ended are in no log.
+  // All ranges get the number `none` and the call path `path`. Called between measurements, since
+  // their numbers are in the log of the last one.
   void forget_births(std::uint64_t none, std::uint32_t path) noexcept {
     for (std::size_t i = 0; i < count_; ++i) ranges_[i].birth = none, ranges_[i].path = path;
   }

@@ -1,7 +1,7 @@
 // The call path of a thread, found from its open regions.
 //
-// Used by its own thread; nothing throws or allocates. A look compares the open regions with the
-// ones of the look before, and asks only for the paths of those that differ.
+// Used by its own thread; nothing throws or allocates. find() compares the open regions with the
+// regions of the call before, and asks only for the paths of the ones that differ.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,8 @@ class ThreadPaths {
     for (PythonChild& one : children_) one = {};
   }
 
-  // The path of these regions, outermost first. `child(path, region)` tells the path of a region
-  // inside another one.
+  // The path of these regions, outermost first. `child(path, region)` returns the path of a region
+  // that is entered in `path`.
   template <typename Child>
   std::uint32_t find(std::span<const record::OpenRegion> regions, Child child) noexcept {
     const std::size_t depth = std::min(regions.size(), kLevels);
@@ -44,8 +44,8 @@ class ThreadPaths {
     return depth == 0 ? root_ : paths_[depth - 1];
   }
 
-  // The path of Python's blocks inside `path`, which is not a constant one; `make` finds it where
-  // it was not the last one in its place.
+  // The path for the blocks of Python's own allocators inside `path`. `make` finds it if it is not
+  // the last one in its place of the table.
   template <typename Make>
   std::uint32_t python_child(std::uint32_t path, Make make) noexcept {
     PythonChild& known = children_[path % kChildren];

@@ -1,4 +1,5 @@
-// A team of threads that run one outlined function: what each of them records around it.
+// Teams of GNU's OpenMP runtime (libgomp): the threads of a team run one outlined function, and
+// each of them records events around it.
 //
 // The runtime is given the function run_member() in place of the program's, with the team as its
 // data. Each member records the start of its part, its end, and then the wait at the team's last
@@ -19,7 +20,7 @@ namespace timeloom::openmp {
 struct Fork {
   Function* function;
   void* data;
-  unsigned threads;                        // requested; 0: as many as usual
+  unsigned threads;                        // requested; 0: as many as the runtime chooses
   Construct inner = Construct::kParallel;  // the loop or the sections that are all of its work
   bool reduces = false;                    // the runtime reads the first word of the data
 };

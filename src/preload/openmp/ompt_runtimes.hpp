@@ -1,6 +1,6 @@
-// The runtimes of OpenMP that have asked for a tool, LLVM's and Intel's; a process may have several
-// copies, which wheels bring. All that is kept of one lies in its own objects and on its threads.
-// Any thread; nothing throws.
+// The runtimes of OpenMP that call a tool by the interface OMPT, LLVM's and Intel's. A process may
+// have several copies of them, since wheels bring their own; nothing global is kept for a runtime,
+// so that copies do not disturb each other. Any thread; nothing throws.
 #pragma once
 
 namespace timeloom::ompt {

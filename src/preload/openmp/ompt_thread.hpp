@@ -1,8 +1,8 @@
-// What a thread is at, as OMPT tells it: the teams, tasks and constructs that are open on it, the
-// innermost one last. It enters and leaves their regions.
+// The teams, tasks and constructs that are open on a thread, as OMPT reports them, the innermost
+// one last. It enters and leaves their regions.
 //
 // Each thread has its own. Runtimes differ in the order of their events and leave some out, so the
-// end of a thing ends all that is open inside. Nothing throws.
+// end of one of these also ends all that are open inside it. Nothing throws.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,8 @@
 
 namespace timeloom::ompt {
 
-// The kinds of open things. An end is looked for inside the innermost member or task only.
+// The kinds of entries. The entry that an end belongs to is looked for inside the innermost member
+// or task only.
 enum class Open : std::uint8_t { kTeam, kMember, kTask, kWork, kMasked, kSync, kMutex };
 
 // Whether the construct shares work among a team: then no barrier and no other such construct of
@@ -43,7 +44,7 @@ class ThreadState {
 
   // Entries beyond the room are counted, and not kept.
   void push(const Entry& entry) noexcept;
-  // nullptr: nothing is open, or the innermost thing was not kept.
+  // nullptr: nothing is open, or the innermost entry was not kept.
   const Entry* top() const noexcept;
   // The innermost team that the thread is a member of; nullptr: none.
   const Entry* member() const noexcept;
@@ -56,8 +57,8 @@ class ThreadState {
   // The innermost work that is shared by the present team. nullptr: there is none.
   const Entry* shared_work() const noexcept;
 
-  // Ends the entry and all that is open inside: leaves their regions, calls `put(scope)` after
-  // that, and forgets them.
+  // Ends the entry and all entries inside it: leaves their regions, then calls `put(scope)`, and
+  // forgets them.
   template <typename Put>
   void end(const Entry* entry, Put put) noexcept {
     record::WrapperScope scope(record::kAgain, entry->measurement);
@@ -73,7 +74,8 @@ class ThreadState {
   // `time`: the runtime may tell this thread much later, when it is needed again or the program
   // ends. Does nothing for the thread that has made the team.
   void end_late(std::shared_ptr<const std::atomic<std::uint64_t>> time) noexcept;
-  // The runtime has told the end of such a barrier: the thread has left the team, too.
+  // Called when the runtime has reported the end of such a barrier: the thread has left the team,
+  // too.
   void settle(const Entry* barrier) noexcept;
 
  private:

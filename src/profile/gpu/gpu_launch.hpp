@@ -37,7 +37,8 @@ class GpuLaunches {
   // False: the run has no launches.
   bool any() const noexcept { return call_ != kNone; }
 
-  // `time`: of the event; `entered`: of the innermost open region; both from the same start.
+  // The end of a launch that the event is; none: the event is not one. `time`: of the event;
+  // `entered`: when the innermost open region was entered; both in nanoseconds from the same start.
   // `process`: of the location.
   std::optional<GpuLaunchEnd> end_of(const Event& event, std::uint64_t time, std::uint64_t entered,
                                      LocationGroupId process) const noexcept {

@@ -1,7 +1,7 @@
 // Runs whose calls are made of samples: how often a function was called is not known, so the number
 // of its samples takes the place of its visits.
 //
-// A plain function. REQUIRES: nobody else uses the tree meanwhile. Throws std::bad_alloc.
+// A plain function. REQUIRES: no other thread uses the tree meanwhile. Throws std::bad_alloc.
 #pragma once
 
 #include "profile/call_tree.hpp"

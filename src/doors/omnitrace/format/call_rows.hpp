@@ -1,6 +1,6 @@
 // Aggregates the events of a run into the rows of Omnitrace's call-tree reports: how often each
-// call path of each thread was visited, and for each metric the sum, the extremes and the squares
-// of what its visits came to.
+// call path of each thread was visited, and for each metric the sum, the least, the most and the
+// sum of squares of the values of its visits.
 //
 // Use: make one, replay a run into it, take(). A location is aggregated by the thread that replays
 // it. Memory grows with the call paths; with `timeline`, which has a row for each call, with the
@@ -34,7 +34,8 @@ struct Visits {
   void add(const Visits& other) noexcept;
 };
 
-// The values that are kept of a row, in the order of the metrics: see values_of().
+// The number of values that a row keeps for the metric, each a Visits; rows have them in the order
+// of the metrics.
 std::size_t values_of(const Metric& metric) noexcept;
 
 // A call path of one thread, or with `timeline` one call.
@@ -50,7 +51,8 @@ struct ThreadCalls {
   LocationGroupId group;
   std::vector<CallNode> nodes;
   std::vector<Visits> values;  // of node 0, then those of node 1, ...
-  // Of the first thread of a process: where it stood when another one began, by its location.
+  // In the first thread of a process: the node that was open when another thread started, by the
+  // location of the other.
   std::map<LocationId, std::uint32_t> stood;
 };
 
@@ -58,7 +60,7 @@ struct Calls {
   std::vector<std::string> labels;
   std::vector<const Metric*> metrics;
   std::size_t values = 0;            // of a node
-  std::vector<ThreadCalls> threads;  // that have called anything, as the locations
+  std::vector<ThreadCalls> threads;  // with at least one call, in the order of the locations
   const std::string& label(const CallNode& node) const { return labels[node.label]; }
 };
 

@@ -17,12 +17,12 @@ struct JsonProcess {
   std::uint64_t rank = 0;
 };
 
-// `tree`: rows of all threads merged, with Rows::threads. Nothing is written of the part that the
-// style leaves out.
+// `tree`: rows of all threads merged, with Rows::threads. The list and the tree are written only as
+// the style asks for them.
 void write_json_report(const MetricRows& flat, const MetricRows& tree, const ReportStyle& style,
                        const JsonProcess& process, const TextWriter& write);
 
-// The tree alone, of rows that are apart by thread, in the form that hatchet reads of runs with
+// The tree alone, with the rows of each thread apart, in the form in which hatchet reads runs with
 // several threads and ranks.
 void write_json_tree(const MetricRows& rows, const ReportStyle& style, const JsonProcess& process,
                      const TextWriter& write);
@@ -32,7 +32,7 @@ void write_json_difference(const MetricRows& of, const std::vector<TextRow>& row
                            const ReportStyle& style, const JsonProcess& process,
                            const TextWriter& write);
 
-// The number that stands for a label; 0, which is that of the root, for none.
+// The number that stands for a label. An empty label has 0, as the root of a tree has.
 std::uint64_t hash_of(std::string_view label) noexcept;
 
 }  // namespace timeloom::omnitrace

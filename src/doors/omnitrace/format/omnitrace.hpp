@@ -1,7 +1,7 @@
 // The files of Omnitrace's Python profiling, for `timeloom convert --to omnitrace`: a directory,
-// which src/doors/omnitrace/tools/omnitrace_files.hpp fills. docs/omnitrace.md says what they hold.
+// which src/doors/omnitrace/tools/omnitrace_files.hpp fills. docs/omnitrace.md describes them.
 //
-// Any thread may use the value.
+// Any thread may use kFormat.
 #pragma once
 
 #include "exchange/export_format.hpp"

@@ -1,4 +1,4 @@
-// The rows of one process as one metric sees them, in the unit of its report.
+// The values of one metric in the rows of a process, in the unit of its report.
 //
 // Borrows all that it is made of. Plain values, one thread; throws only std::bad_alloc.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace timeloom::omnitrace {
 
-// The OMNITRACE_ variables that say how reports look.
+// The form of reports, as the OMNITRACE_ variables choose it.
 struct NumberStyle {
   int precision = 6;
   std::size_t width = 0;  // 0: as the numbers need
@@ -31,7 +31,7 @@ struct ReportStyle {
   Unit memory{"MB", 1e6};
   NumberStyle of_times{6};
   NumberStyle of_memory{3};
-  NumberStyle of_others{-1};  // -1: 1 for what is not a whole number
+  NumberStyle of_others{-1};  // -1: 1, for values that are not whole numbers
   bool flat_json = true;      // the list of rows
   bool tree_json = true;      // the tree
 };
@@ -51,12 +51,14 @@ class MetricRows {
   std::string prefix(std::size_t row) const;
   // The values of its visits.
   Visits visits(std::size_t row, std::size_t value) const;
-  // The sum of that; of a share, that of all visits together.
+  // The sum of these values. For a share (Measure::kShare): the share over all visits together, in
+  // percent.
   double total(std::size_t row, std::size_t value) const;
   // The same without the rows directly below it.
   Visits exclusive(std::size_t row, std::size_t value) const;
   double exclusive_total(std::size_t row, std::size_t value) const;
-  // In nanoseconds, bytes or as a number.
+  // total() in nanoseconds or bytes, before its conversion to the report's unit; other metrics as
+  // they are.
   double raw(std::size_t row, std::size_t value) const;
   // The values of all roots together, as raw().
   double raw_of_roots(std::size_t value) const;
@@ -76,7 +78,7 @@ class MetricRows {
   std::vector<Visits> below_;    // by row and value: sums of the rows directly below it
 };
 
-// Sample variance, 0 of less than two visits.
+// The sample variance; 0 for fewer than two visits.
 double variance_of(const Visits& visits) noexcept;
 
 TextForm text_form(const Metric& metric, const ReportStyle& style);

@@ -1,6 +1,6 @@
 // The variables of Omnitrace that choose a part of a program: windows of time and categories.
 //
-// Plain functions; any thread may call them. Throw Error for what cannot be read.
+// Plain functions; any thread may call them. They throw Error for a value that cannot be read.
 #pragma once
 
 #include <string>
@@ -16,7 +16,8 @@ struct TraceWindow {
   double duration = 0;
 };
 
-// Of OMNITRACE_TRACE_PERIODS the first window, or else that of _DELAY and _DURATION.
+// The first window of OMNITRACE_TRACE_PERIODS; without it, the window of OMNITRACE_TRACE_DELAY and
+// OMNITRACE_TRACE_DURATION.
 TraceWindow trace_window(const OmnitraceSettings& omnitrace);
 
 // The categories that the files leave out, of "python", "user" and "mpi".

@@ -1,10 +1,10 @@
 // The variables of Omnitrace (OMNITRACE_*, and ROCPROFSYS_* as it is called now): their types,
-// defaults and texts, and its configuration files. They are other names of settings; apply() says
-// of which, and the rest says how its reports look.
+// defaults and texts, and its configuration files. Some are other names of settings, which apply()
+// sets; the others choose the form of Omnitrace's reports.
 //
-// The conventions are those of Omnitrace 1.12: a variable beats a configuration file, of both
-// spellings OMNITRACE_ wins. The table is constant. An OmnitraceSettings object is a plain value:
-// one writer, then any number of readers.
+// The conventions of Omnitrace 1.12 hold: a variable takes precedence over a configuration file,
+// and OMNITRACE_ over the other spelling. The table is constant. An OmnitraceSettings object is a
+// plain value: one writer, then any number of readers.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ inline constexpr char kOmnitraceNamesProperty[] = "timeloom::omnitrace_names";
 
 enum class OmnitraceType : std::uint8_t { kBool, kNumber, kReal, kString };
 
-// Of times in seconds and of frequencies; `--from` and `--until` take no longer times. False for
-// infinity and NaN.
+// Whether a time in seconds or a frequency is in range: `--from` and `--until` take no longer
+// times. False for infinity and NaN.
 constexpr bool is_plausible(double number) noexcept { return number >= 0 && number < 1e9; }
 
 struct OmnitraceVariable {
@@ -35,7 +35,7 @@ struct OmnitraceVariable {
   OmnitraceType type;
   std::string_view default_value;
   std::string_view meaning;         // one sentence without a full stop
-  std::string_view no_effect = {};  // why it has none here; empty: it has
+  std::string_view no_effect = {};  // why it has no effect here; empty: it has one
 };
 
 std::span<const OmnitraceVariable> all_omnitrace_variables() noexcept;
@@ -45,9 +45,9 @@ const OmnitraceVariable* find_omnitrace_variable(std::string_view name) noexcept
 class OmnitraceSettings {
  public:
   OmnitraceSettings() = default;
-  // Takes what the variables of `environment` (like environ(7)) say, and the configuration files
-  // that they or `files` name. Throws Error for a value that cannot be read, a file that is not
-  // there, and a key in one that is not known.
+  // Reads the variables in `environment` (like environ(7)), and the configuration files that they
+  // or `files` name. Throws Error for a value that cannot be read, a missing file, and an unknown
+  // key in a file.
   explicit OmnitraceSettings(const char* const* environment,
                              const std::vector<std::string>& files = {});
 
@@ -67,8 +67,8 @@ class OmnitraceSettings {
   // The metrics of the reports, by the names that the user gave them.
   std::vector<std::string> components() const;
 
-  // A line NAME=value for each variable that was given; from_text() reads them back and throws
-  // Error for what as_text() does not make.
+  // A line NAME=value for each variable that was given. from_text() reads them back and throws
+  // Error for a text that as_text() does not write.
   std::string as_text() const;
   static OmnitraceSettings from_text(std::string_view text);
 
@@ -84,8 +84,8 @@ class OmnitraceSettings {
   std::vector<std::string> notes_;
 };
 
-// The requests that are not met, a line each: "OMNITRACE_USE_SAMPLING=ON: ...". Throws Error for a
-// metric that nobody knows.
+// The requests that are not met, a line each: "OMNITRACE_USE_SAMPLING=ON: ...". Throws Error for an
+// unknown metric.
 std::vector<std::string> unmet_requests(const OmnitraceSettings& omnitrace);
 
 // Sets the settings that the variables are other names of.
@@ -97,7 +97,7 @@ RunDescription describe(const OmnitraceSettings& omnitrace);
 // A metric as OMNITRACE_TIMEMORY_COMPONENTS names it.
 struct OmnitraceComponent {
   std::string_view name;
-  std::vector<std::string_view> sampled;  // counters of getrusage that it needs
+  std::vector<std::string_view> sampled;  // the counters of getrusage(2) that it needs
   std::string_view why_not = {};          // it cannot be measured here; empty: it can
 };
 // By its name or another that it has; null: not known.

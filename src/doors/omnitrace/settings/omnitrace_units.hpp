@@ -11,14 +11,14 @@
 
 namespace timeloom {
 
-// 1 of it is `value` nanoseconds or bytes.
+// One unit is `value` nanoseconds or bytes.
 struct OmnitraceUnit {
   std::string name;
   double value = 1;
   bool operator==(const OmnitraceUnit&) const = default;
 };
 
-// The units of the variables; of a name that is not known: sec and MB.
+// The units that the variables name; seconds and MB in place of an unknown name.
 OmnitraceUnit time_unit(const OmnitraceSettings& omnitrace);
 OmnitraceUnit memory_unit(const OmnitraceSettings& omnitrace);
 

@@ -1,5 +1,5 @@
-// metadata.json and functions.json of Omnitrace. The environment of the process is left out: it may
-// hold secrets.
+// The texts of Omnitrace's files metadata.json and functions.json. The environment of the process
+// is left out: it may hold secrets.
 //
 // Plain functions and values, for any thread. Throws only std::bad_alloc.
 #pragma once
@@ -15,7 +15,8 @@
 
 namespace timeloom::tools {
 
-// The files that were written, by their kind ("text", "json", "protobuf"): of each its metric.
+// The files that were written, by their kind ("text", "json", "protobuf"): pairs of metric and
+// path.
 using WrittenFiles = std::map<std::string, std::vector<std::pair<std::string, std::string>>>;
 
 std::string omnitrace_metadata(const OmnitraceSettings& settings, const WrittenFiles& files,

@@ -1,7 +1,7 @@
 // The lines that Omnitrace prints at its end, with the sums of each process and thread:
 // "omnitrace/process/4711/thread/0 : 1.500000 sec wall_clock, ... [laps: 1]".
 //
-// Plain functions, one thread. Throw what reading the run does.
+// Plain functions, one thread. Throw what reading the run throws.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@
 
 namespace timeloom::tools {
 
-// Reads the run once. What it does not know is left out: a run of another tool has no memory.
+// The lines for each process and thread; reads the run once. A value that the run does not have is
+// left out: a run of another tool has no memory.
 std::vector<std::string> sums_of_processes(RunSource& run, const omnitrace::ReportStyle& style,
                                            unsigned threads);
 

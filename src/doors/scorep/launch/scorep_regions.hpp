@@ -1,4 +1,5 @@
-// The types of timeloom._core that the package scorep is made of. Needs the GIL.
+// The types of timeloom._core on which the package scorep (python/doors/scorep) is built. Needs the
+// GIL.
 #pragma once
 
 #include "python/interpreter/compat.hpp"

@@ -2,9 +2,9 @@
 // accepted values, and which of them have an effect here. They are other names of
 // settings; apply() has the names of both.
 //
-// The conventions are those of Score-P 8.4: a variable that is not set has its
-// default, an empty one counts as set. The table is constant. A ScorepSettings
-// object is a plain value: one writer, then any number of readers.
+// The conventions of Score-P 8.4 hold: a variable that is not set has its default, an empty one
+// counts as set. The table is constant. A ScorepSettings object is a plain value: one writer, then
+// any number of readers.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct ScorepVariable {
   ScorepType type;
   std::string_view default_value;
   std::string_view meaning;                        // one sentence without a full stop
-  std::string_view no_effect = {};                 // why it has none here; empty: it has
+  std::string_view no_effect = {};                 // why it has no effect here; empty: it has one
   std::span<const std::string_view> choices = {};  // of kOption and kSet
   bool in_cfg = true;                              // has a line in scorep.cfg
 };
@@ -42,8 +42,8 @@ std::string_view scorep_type_name(ScorepType type) noexcept;  // as scorep-info 
 
 class ScorepSettings {
  public:
-  // Takes what the SCOREP_* variables of `environment` (like environ(7)) say.
-  // Throws Error, naming the variable, for a value that cannot be read.
+  // Reads the SCOREP_* variables in `environment` (like environ(7)). Throws Error, naming the
+  // variable, for a value that cannot be read.
   explicit ScorepSettings(const char* const* environment);
 
   // As if the variable had been set so. Throws as the constructor does.
@@ -55,14 +55,14 @@ class ScorepSettings {
   std::uint64_t number(std::string_view name) const;  // kNumber, and kSize in bytes
   std::string text(std::string_view name) const;      // kString, kPath, kOption
 
-  // A line for each variable of the environment that is not in the table and not known to be
-  // somebody else's.
+  // A line for each variable of the environment that is not in the table and is not known to belong
+  // to another program.
   const std::vector<std::string>& notes() const noexcept { return notes_; }
 
   // The names of the variables that were set, in the order of the table.
   std::vector<std::string_view> explicitly_set() const;
-  // The text of scorep.cfg: NAME=value for each variable, for a POSIX shell to read. Where a
-  // request was not followed, the value is that of what was done.
+  // The text of scorep.cfg: NAME=value for each variable, for a POSIX shell to read. If a request
+  // was not followed, the file has the value that was used in its place.
   std::string as_cfg() const;
 
  private:
@@ -73,11 +73,11 @@ class ScorepSettings {
 };
 
 // The notes, and the requests of variables that are not met, a line each:
-// "SCOREP_CUDA_ENABLE=true: ...". Without `all` only where the results would be others; with it
-// also what changes nothing in them.
+// "SCOREP_CUDA_ENABLE=true: ...". Without `all` only requests that would change the results; with
+// it all of them.
 std::vector<std::string> unmet_requests(const ScorepSettings& scorep, bool all);
 
-// Whether a profile is to be written; whether a trace is, is SCOREP_ENABLE_TRACING.
+// Whether a profile is to be written. (A trace is written if SCOREP_ENABLE_TRACING is set.)
 bool writes_profile(const ScorepSettings& scorep);
 // Sets the settings that the variables are other names of.
 void apply(const ScorepSettings& scorep, Settings& settings);
@@ -87,8 +87,8 @@ RunDescription describe(const ScorepSettings& scorep);
 
 // Text of `scorep-info config-summary`.
 std::string scorep_summary_text();
-// Text of `scorep-info config-vars`: for each variable a line, or (`full`) all
-// that the table says, and the value it has now.
+// Text of `scorep-info config-vars`: for each variable a line, or (`full`) its whole entry in the
+// table and its present value.
 std::string scorep_variables_text(bool full);
 
 }  // namespace timeloom

@@ -1,4 +1,5 @@
-// Programs of their own in Score-P; not in the help of `timeloom`.
+// Commands that are programs of their own in Score-P: scorep-info, scorep-config,
+// scorep-preload-init. The help of `timeloom` leaves them out.
 //
 // Used by the main thread only.
 #pragma once

@@ -29,7 +29,7 @@ class GzipText {
   std::string piece_;
   z_stream stream_{};
   bool done_ = false;
-  std::size_t left_;  // bytes of text before it counts as a bomb
+  std::size_t left_;  // bytes of text after which the member is refused as a decompression bomb
 };
 
 }  // namespace timeloom::cube

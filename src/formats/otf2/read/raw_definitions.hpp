@@ -1,5 +1,6 @@
 // The global definitions as an archive contains them: in any order, with references to each other.
-// Collected first, then resolved into core Definitions. Used by one thread. Throws Error.
+// read() collects them, resolve() turns them into core Definitions. Used by one thread. Throws
+// Error.
 #pragma once
 
 #include "formats/otf2/read/definition_reader.hpp"
