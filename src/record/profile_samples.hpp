@@ -15,13 +15,14 @@ namespace timeloom::record {
 
 class ProfileSamples {
  public:
-  // `counts`: of each value whether it counts on; both outlive this. `known`: the sample
-  // before the first of take(), or none.
+  // `counts`: for each value whether it is a counter, which is summed up (for others the maximum is
+  // kept); `file` and `counts` outlive this object. `known`: the sample before the first of take(),
+  // or none.
   ProfileSamples(spool::ProfileWriter& file, const std::vector<bool>& counts,
                  std::span<const std::uint64_t> known = {});
 
-  // A sample (the id of the first metric, then the values): the counts since the
-  // one before belong to `node`; 0: to none. False: some of it is lost, for want of space.
+  // A sample (the id of the first metric, then the values): the counts since the sample before
+  // belong to `node`; 0: to no call path. False: some of it is lost, for lack of space.
   bool take(std::uint32_t node, std::span<const std::uint64_t> sample) noexcept;
 
  private:

@@ -13,7 +13,8 @@ namespace timeloom::record {
 // The policy that a value of the setting at-max-size stands for.
 AtLimit at_limit_of(std::string_view policy) noexcept;
 
-// `buffer_size`, `max_size`: of the settings of these names, in bytes; of max_size, 0 is any.
+// `buffer_size`, `max_size`: of the settings of these names, in bytes; a max_size of 0 means no
+// limit.
 spool::WriterOptions writer_options(std::uint64_t buffer_size, std::uint64_t max_size,
                                     AtLimit at_max_size, bool profile) noexcept;
 // When full segments are packed. `given`: whether the setting pack-early was; then `wanted` is its

@@ -13,7 +13,7 @@
 namespace timeloom::run {
 
 struct SampleRow {
-  std::string function;  // of the program, innermost and recorded; empty: none was open
+  std::string function;  // the innermost recorded function of the program; empty: none was open
   std::string file;
   std::uint32_t line = 0;
   std::string library;  // file name; empty: code that lies in no file
@@ -23,9 +23,9 @@ struct SampleRow {
 };
 
 std::string sample_text(const std::vector<SampleRow>& rows);
-// The opposite. Throws Error for text that this version has not written.
+// The rows in such a text. Throws Error for a text that this version does not write.
 std::vector<SampleRow> parse_samples(const std::string& text);
-// Of a run; empty: it has none. Throws Error.
+// The rows of a run; empty: it has no samples.csv. Throws Error.
 std::vector<SampleRow> read_sample_rows(const std::filesystem::path& run);
 
 }  // namespace timeloom::run

@@ -16,8 +16,8 @@ namespace timeloom {
 // The words with which the user has started Timeloom.
 struct DoorWords {
   std::vector<std::string> command;  // "timeloom run", "python -m scorep"
-  std::vector<std::string> options;  // behind it
-  std::string module;                // with which `python -m` starts the same
+  std::vector<std::string> options;  // the options that follow it
+  std::string module;                // the module with which `python -m` starts the same door
 };
 
 // Whether a word is the name or the path of a Python interpreter: python3, .venv/bin/python3.13t.

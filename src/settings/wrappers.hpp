@@ -14,7 +14,7 @@
 namespace timeloom {
 
 inline constexpr char kPreloadVariable[] = "LD_PRELOAD";
-// By which Kokkos loads a tool, and ours.
+// The variable by which Kokkos loads a tool, and Timeloom's tool for it.
 inline constexpr char kKokkosVariable[] = "KOKKOS_TOOLS_LIBS";
 inline constexpr char kKokkosLibrary[] = "libtimeloom-kokkos.so";
 
@@ -36,15 +36,15 @@ std::span<const Wrapper> all_wrappers() noexcept;
 // Selects the MPI wrapper if a launcher of MPI has started this process and the user has not
 // decided. `environment` is like environ(7).
 void ask_for_mpi(Settings& settings, const char* const* environment);
-// The wrappers that the settings select; none if the settings ask for no results at all.
+// The wrappers that the settings select; empty if the settings ask for no results at all.
 std::vector<Wrapper> wanted_wrappers(const Settings& settings);
 // Whether the user has switched off every wrapper: one that is loaded all the same stays inactive.
 bool refuses_wrappers(const Settings& settings);
 
 // Whether the value of LD_PRELOAD names the library, in any directory.
 bool preloads(std::string_view value, std::string_view library);
-// The value with these files put first, and the value without all wrapper libraries, or also
-// without LLVM's OpenMP runtime.
+// The value of LD_PRELOAD with these files put first; and the value without Timeloom's wrapper
+// libraries, or also without LLVM's OpenMP runtime.
 std::string with_libraries(std::string_view value, std::span<const std::string> files);
 std::string without_wrappers(std::string_view value, bool nor_llvm_openmp = false);
 

@@ -41,7 +41,7 @@ class ClockWatch {
   // then on, since its id may soon be another thread's.
   void look() noexcept;
 
-  // What the same threads wait for; they are added and removed here.
+  // The watch for the causes of waiting of the same threads, which add() and remove() tell it.
   WaitWatch& waits() noexcept { return waits_; }
 
  private:

@@ -65,7 +65,8 @@ struct ProcessDefinitions {
   };
   std::vector<Mark> markers;
   bool may_miss_begin = false;                  // at its size limit the run keeps the newest events
-  std::map<std::uint32_t, std::uint64_t> cuts;  // ticks from which on a thread had no space
+  std::map<std::uint32_t, std::uint64_t> cuts;  // ticks from which on a thread had no space for
+                                                // events
   std::map<std::string, std::string> properties;
   bool ended = false;  // the measurement was stopped normally
   Ending ending;       // as far as known, even if the process was killed
@@ -134,7 +135,7 @@ class Reader {
   // caller that has read another file of the spool in the meantime needs them. Throws Error.
   void catch_up();
   const Damage& damage() const noexcept { return damage_; }
-  // Whether every definition and record that was made is there, as far as that is known
+  // Whether all definitions and records that the process made are present, as far as that is known
   // without reading the records.
   bool complete() const noexcept;
   // The indices of the threads that have records or a definition.

@@ -17,7 +17,7 @@ namespace timeloom::symbols {
 
 struct CodeName {
   std::string name;        // of the function, for people; empty: unknown
-  std::string whole_name;  // with parameters and result, if the language has them in its names
+  std::string whole_name;  // with parameters and result, if the linker's name has them
   std::string file;        // empty: unknown
   std::uint32_t line = 0;  // 0: unknown
 };

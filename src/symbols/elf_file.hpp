@@ -30,14 +30,14 @@ class ElfFile {
   std::uint64_t size() const noexcept { return size_; }
   std::int64_t changed_ns() const noexcept { return changed_ns_; }    // since 1970
   const std::string& build_id() const noexcept { return build_id_; }  // empty: it has none
-  // The name of the separate debug file, and its checksum; empty: there is none.
+  // The name of the separate debug file, and its CRC-32; empty: there is none.
   const std::string& debug_link() const noexcept { return debug_link_; }
   std::uint32_t debug_link_check() const noexcept { return debug_link_check_; }
   // Whether it has the symbols of all functions, rather than only those for the dynamic linker.
   bool has_all_symbols() const noexcept { return find(SHT_SYMTAB) != nullptr; }
   bool has_lines() const noexcept;
 
-  // Of .symtab, or of .dynsym if there is none.
+  // The functions of .symtab, or of .dynsym if there is no .symtab.
   FunctionSymbols functions() const;
   // The addresses at which functions start, in order, from the table that unwinding searches; a
   // stripped object has it, too. Empty: none, or of a form that linkers do not write.

@@ -1,5 +1,5 @@
-// The options and the help of one command of the program. CLI11 parses them; only this class
-// and main.cpp know it, since it takes as long to compile as all the rest of a command.
+// The options and the help of one command of the program. CLI11 parses them; only this class and
+// main.cpp include it, since it takes as long to compile as all the rest of a command.
 //
 // Used by the main thread. REQUIRES of every function: what it fills outlives the program's
 // App. A word that an option does not take is wrong usage: main.cpp prints one line.
@@ -32,7 +32,8 @@ class CommandOptions {
   // Ends the help of the command, in place of the program's exit statuses.
   void footer(const std::string& text);
 
-  // Words without an option. The first kind must be there; of the last there may be several.
+  // Words without an option: one that must be given, one that may be missing, and any number of
+  // words.
   void positional(const std::string& name, std::string& value, const std::string& help);
   void positional(const std::string& name, std::optional<std::string>& value,
                   const std::string& help);
@@ -42,7 +43,7 @@ class CommandOptions {
   void run(std::optional<std::string>& value);
 
   void flag(const std::string& name, bool& value, const std::string& help);
-  // For other programs: it is left out of the help.
+  // Options for other programs, which the help leaves out.
   void hidden_flag(const std::string& name, bool& value);
   void hidden_text(const std::string& name, std::string& value);
   void hidden_count(const std::string& name, std::optional<std::uint32_t>& value);
@@ -56,7 +57,8 @@ class CommandOptions {
   void texts(const std::string& name, const std::string& unit, std::vector<std::string>& values,
              const std::string& help);
 
-  // A number from `least` to `most`, in words: `what`. Its option alone gives it a value.
+  // The numbers from `least` to `most`; `what` describes them in error messages. `value` stays
+  // empty without the option.
   struct Range {
     double least;
     double most;
@@ -87,7 +89,7 @@ class CommandOptions {
   CLI::App* app_;  // owned by the program's App
 };
 
-// The words that an option of choice() takes; none of others.
+// The words that an option of choice() takes; empty for other options.
 std::vector<std::string> choices_of(const CLI::Option& option);
 
 }  // namespace timeloom::tools

@@ -1,4 +1,5 @@
-// What doors add to the program: formats, files that a weave makes, commands of other names.
+// The parts that doors add to the program: formats, files that a weave makes, commands of other
+// names.
 //
 // Constant values, one for each folder src/doors/NAME/tools. main() sets the list of them before
 // anything else; after that for any thread.
@@ -18,16 +19,17 @@ namespace timeloom::tools {
 
 struct DoorTools {
   std::string_view layout;  // of the runs that are recorded through it
-  // What `timeloom convert` writes besides the formats of src/formats.
+  // The formats of `timeloom convert` besides the formats of src/formats.
   std::span<const exchange::Format* const> formats = {};
-  // Writes one of them that is a directory of several files; none: named by the door's own rules.
-  // Throws Error. Null: no format is one.
+  // Writes a format that is a directory of several files. `directory`: its path; none: the door's
+  // own rules name it. Throws Error. Null: the door has no such format.
   void (*fill_directory)(const ConvertJob& job,
                          const std::optional<std::string>& directory) = nullptr;
   // Makes the door's files of a run that was woven just now, and prints errors. `own`: at the end
   // of the program that recorded it. Null: there are none.
   void (*after_weave)(const std::filesystem::path& run, bool own) = nullptr;
-  // How a run that a reader has woven comes to these files, a line. Null: there are none.
+  // A line that tells how to get these files for a run that was woven later, by a command that
+  // reads it. Null: the door has none.
   std::string (*files_note)(const std::filesystem::path& run) = nullptr;
   // Programs of other names, not in the help. Null: none.
   std::vector<Command> (*commands)(CLI::App& program) = nullptr;

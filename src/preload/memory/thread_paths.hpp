@@ -45,7 +45,8 @@ class ThreadPaths {
   }
 
   // The path for the blocks of Python's own allocators inside `path`. `make` finds it if it is not
-  // the last one in its place of the table.
+  // the last one in its place of the table. REQUIRES: `path` is not one of the constant paths of
+  // the memory file.
   template <typename Make>
   std::uint32_t python_child(std::uint32_t path, Make make) noexcept {
     PythonChild& known = children_[path % kChildren];

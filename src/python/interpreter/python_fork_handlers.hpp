@@ -1,8 +1,8 @@
 // Whether the handlers of a fork still run.
 //
 // From 3.12 on CPython counts the threads of the process when the handlers of a fork have run, and
-// warns if there are several. What is to run soon after a fork (pending_call.hpp) may come earlier,
-// inside a handler that is written in Python, as logging has one.
+// warns if there are several. A pending call (pending_call.hpp) that is made after a fork may run
+// earlier than that, inside a handler that is written in Python, as logging has one.
 #pragma once
 
 #include "python/interpreter/pending_call.hpp"
@@ -24,8 +24,8 @@ int call_after_handlers(void*) {
 }
 }  // namespace detail
 
-// A handler of a fork has the function called when all handlers have run; at once where CPython's
-// list of pending calls is full. With the GIL.
+// Called by a handler of a fork: the function runs when all handlers have run, or at once if
+// CPython's list of pending calls is full. With the GIL.
 template <void (*kFunction)() noexcept>
 void call_after_fork() noexcept {
   if (!call_on_main_thread(detail::call_after_handlers<kFunction>)) kFunction();

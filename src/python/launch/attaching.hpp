@@ -1,5 +1,6 @@
-// `timeloom attach`: what python/timeloom/_attach.py asks for in the process of the command, once
-// each and in this order. Main thread, with the GIL; Error for what the user can mend.
+// `timeloom attach`: the functions that python/timeloom/_attach.py calls in the process of the
+// command, once each and in this order. Main thread, with the GIL; they raise timeloom.Error for
+// mistakes that the user can mend.
 //
 //   read_attach_words(words) -> (process, seconds, within, dump, help)
 //       Reads the command line: the process as it was written, the values of --for (0: none) and

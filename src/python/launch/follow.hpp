@@ -22,18 +22,20 @@ bool set_for_children(const char* variable, const std::string& value);
 
 // Announces the running session to children of this process. If that fails they are not measured.
 void announce_to_children() noexcept;
-// Of a process whose measurement has ended: its children are on their own.
+// Called when the measurement of this process has ended: children that it starts from now on are
+// not measured.
 void withdraw_from_children() noexcept;
 
-// Around a fork of this process.
+// Called before a fork of this process, and in the child after it.
 void prepare_fork(PyObject* core) noexcept;
 void follow_fork() noexcept;
 // In the child, when all other handlers of the fork have run.
 void end_fork_handlers() noexcept;
-// Of a process that a measured one has started, at its end: the last look for the name that an
-// engine has given it.
+// Called at the end of a process that a measured one has started: the last look for the name that
+// an engine has given it.
 void look_for_name_at_end() noexcept;
-// In both processes: our own threads run again when the handlers of the fork have run.
+// Called in both processes: Timeloom's own threads run again when the handlers of the fork have
+// run.
 void resume_helpers_soon() noexcept;
 
 extern PyMethodDef kFollowMethods[];  // ends with a null entry

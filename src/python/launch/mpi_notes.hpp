@@ -13,7 +13,7 @@ namespace timeloom::python {
 // other way round. REQUIRES: wrappers are loaded.
 void print_notes_on_launcher(const Door& door, const Settings& settings);
 
-// As the user wrote it, where somebody but a launcher has asked for MPI; empty: nobody has.
+// The option or variable that asks for MPI, as the user wrote it; empty: MPI is not asked for.
 std::string mpi_option(const Door& door, const Settings& settings);
 
 // Whether a library with MPI_Init is in this process, wherever it was loaded.

@@ -17,8 +17,8 @@ struct SessionResult {
   std::string spool;     // of this process in it
   std::string instrumenter;
   std::uint64_t events = 0;
-  std::uint64_t aggregated_events = 0;  // of these: only their call paths were kept
-  bool profile = false;                 // this is true of all events
+  std::uint64_t aggregated_events = 0;  // the part of `events` of which only call paths were kept
+  bool profile = false;                 // only call paths were kept of all events
   std::uint64_t threads = 0;
   std::uint64_t tasks = 0;  // of threads, and greenlets, as separate tracks
   std::uint64_t bytes = 0;

@@ -2,7 +2,8 @@
 // from which line; the threads that wait. Counts go to the file `locks` of the spool.
 //
 // Owned by the caller, which serialises all calls (the GIL). A lock is known by its address until
-// forget(). Throws std::bad_alloc; functions that are noexcept do not.
+// forget(). A place is a line of the program; a site is a place that made locks, with their kind.
+// Times (`now`) are ticks of os::now(). Throws std::bad_alloc; functions that are noexcept do not.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ class LockAccount {
     SiteId site = kNone;
     ThreadId owner = kNone;  // kNone with a depth: a thread that is not known
     std::uint32_t depth = 0;
-    PlaceId place = kNone;  // at which it was taken last
+    PlaceId place = kNone;  // the line at which it was taken last
     std::uint32_t hold = kNone;
     std::uint32_t wanted = kNone;  // its entry while threads wait
     std::uint32_t waiters = 0;

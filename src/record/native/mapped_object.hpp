@@ -12,7 +12,7 @@ namespace timeloom::record {
 
 struct MappedObject {
   CodeObject object;
-  std::uint64_t address = 0;  // the looked-up address, as the symbol table of the object counts
+  std::uint64_t address = 0;  // the looked-up address in the object's symbol table
 };
 
 // Asks the dynamic linker each time, since objects are unloaded and others are mapped in their
@@ -24,10 +24,10 @@ struct MappedPart {
   CodeObject object;
   std::uint64_t begin = 0;  // address in this process
   std::uint64_t size = 0;
-  std::uint64_t bias = 0;  // an address less this is as the symbol table counts
+  std::uint64_t bias = 0;  // an address minus the bias is the address in the object's symbol table
 };
 
-// Of all mapped objects, each of which may have several.
+// The parts of all mapped objects; an object may have several.
 std::vector<MappedPart> mapped_parts();
 
 }  // namespace timeloom::record

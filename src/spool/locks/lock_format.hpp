@@ -1,5 +1,5 @@
-// The file `locks` of a spool: the locks of the process, the functions that took them, the threads
-// that waited for them. docs/formats/spool.md describes its bytes for other readers.
+// The file `locks` of a spool: the locks of the process, the lines that took them, the threads that
+// waited for them. docs/formats/spool.md describes its bytes for other readers.
 //
 // The process counts in a shared mapping, so the file is complete at every instant. It has a header
 // and six tables at fixed places; the unused rest of a table is a hole. Numbers in the tables are
@@ -66,7 +66,8 @@ struct LockSite {
   LockPlace place;
   std::uint32_t maker;  // a text: the function of the library that made it for this line; or empty
   LockKind kind;
-  std::uint32_t unmade;  // 1: the place is where such a lock was taken first, it was made unseen
+  std::uint32_t unmade;  // 1: it is not known where the lock was made, and the place is where it
+                         // was taken first
   LockCount made;
   LockCount refused;  // attempts that ended without the lock
   LockCount foreign;  // releases by another thread than the one that had taken it
@@ -107,7 +108,7 @@ struct LockThread {
 };
 static_assert(sizeof(LockThread) == 32);
 
-// A lock for which threads wait. Its entry is used again when none does any more.
+// A lock for which threads wait. Its entry is used again when no thread waits for it any more.
 struct LockWanted {
   std::uint32_t site;
   std::atomic<std::uint32_t> owner;  // 1 + the index of the thread that has it; 0: not known

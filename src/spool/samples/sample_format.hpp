@@ -42,9 +42,10 @@ struct SampleRecord {
   std::atomic<std::uint64_t> ticks;
   std::uint64_t address;    // of the interrupted instruction
   std::uint64_t weight_ns;  // CPU time of the thread since its record before
-  std::uint32_t region;     // the innermost open one, as the process counts; kNoSampledRegion: none
-  // Records behind this one that its stack takes; 0: it has none; kSameStack: the stack before, in
-  // the same chunk.
+  std::uint32_t region;     // id of the innermost open region in the process; kNoSampledRegion:
+                            // none
+  // The number of records after this one that contain its stack; 0: it has none; kSameStack: it has
+  // the stack of the sample before, in the same chunk.
   std::uint32_t slots;
 };
 static_assert(sizeof(SampleRecord) == 32);
@@ -73,7 +74,7 @@ constexpr std::uint64_t sample_chunk_check(std::uint32_t location) noexcept {
 inline constexpr std::size_t kSampleChunkSize = 4096;
 inline constexpr std::size_t kSamplesInChunk = kSampleChunkSize / sizeof(SampleRecord) - 1;
 
-// Of a stack: as many as one chunk has room for.
+// The most frames of a stack, so that it fits into one chunk.
 inline constexpr std::size_t kMostSampledFrames = 1000;
 constexpr std::size_t stack_slots(std::size_t frames) noexcept {
   const std::size_t bytes = sizeof(SampleStackHead) + frames * sizeof(std::uint32_t);

@@ -15,7 +15,7 @@ namespace timeloom::spool {
 struct ThreadSample : Sample {
   std::uint32_t location = 0;
   bool has_stack = false;
-  // Its stack: the first `shared` frames of the stack before of the thread, then `count` ones of
+  // Its stack: the first `shared` frames of the thread's stack before it, then `count` elements of
   // SampleData::frames, from `first` on.
   std::uint32_t shared = 0;
   std::uint32_t count = 0;
@@ -24,7 +24,7 @@ struct ThreadSample : Sample {
 
 struct SampleData {
   std::vector<ThreadSample> samples;  // of each thread in order of time
-  std::vector<std::uint32_t> frames;  // by their regions, as the process counts
+  std::vector<std::uint32_t> frames;  // ids of regions in the process
   std::uint64_t period_ns = 0;        // 0: the process was not sampled
   std::uint64_t lost = 0;
   std::uint64_t threads = 0;
@@ -32,7 +32,7 @@ struct SampleData {
   bool damaged = false;
 };
 
-// By threads, where the samples have stacks.
+// The samples of the spool; if they have stacks, one thread after the other.
 SampleData read_samples(const SpoolDirectory& directory);
 
 }  // namespace timeloom::spool

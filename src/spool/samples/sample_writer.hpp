@@ -26,10 +26,11 @@ struct Sample {
   std::uint32_t region = kNoSampledRegion;
 };
 
-// The recorded functions that were open, by their regions, the outermost first.
+// The recorded functions that were open, as ids of regions, the outermost first.
 struct SampledStack {
   std::span<const std::uint32_t> frames;  // at most kMostSampledFrames
-  std::size_t shared = 0;                 // of the stack before in the same place: the first ones
+  std::size_t shared = 0;                 // the number of first frames that are equal to the stack
+                                          // before, in the same place
 };
 
 class SampleWriter {

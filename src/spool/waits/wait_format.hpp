@@ -1,5 +1,5 @@
-// The file `waits` of a spool: looks at threads of the process that did not run.
-// docs/formats/spool.md describes its bytes for other readers.
+// The file `waits` of a spool: for what threads of the process waited, as looks at them found from
+// time to time. docs/formats/spool.md describes its bytes for other readers.
 //
 // Plain values and pure functions, for any thread.
 #pragma once
@@ -44,7 +44,7 @@ constexpr std::uint64_t wait_check(WaitBlockKind kind, std::span<const std::uint
   return mix(words_check(payload), static_cast<std::uint64_t>(kind));
 }
 
-// What a span is about; 1 to 8 are the kinds of os::WaitKind.
+// The kind of a span; 1 to 8 are the kinds of os::WaitKind.
 enum class WaitSpanKind : std::uint8_t {
   kFutex = 1,   // word: its address
   kShared = 2,  // the same
@@ -73,7 +73,8 @@ struct WaitGap {
   }
 };
 
-// Looks in a row at one thread that have found the same, or the time between two readings.
+// Looks in a row at one thread that found the same kind and word, or the time between two readings
+// of its clocks.
 struct WaitSpan {
   std::uint64_t first;  // ticks
   std::uint64_t last;

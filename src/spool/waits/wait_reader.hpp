@@ -13,7 +13,8 @@
 namespace timeloom::spool {
 
 struct WaitData {
-  bool present = false;                    // the process has looked at its threads
+  bool present = false;                    // the file is there: the process has looked at its
+                                           // threads
   std::vector<WaitSpan> spans;             // by location, then by time; each ends after its start
   std::uint64_t gil_from = 0, gil_to = 0;  // equal: the interpreter's lock is not known
   std::vector<WaitLoad> loads;

@@ -33,12 +33,12 @@ struct Verdict {
   // The value of the run, or of the deciding region: the one that breaks the rule most, or
   // with `any` the one that keeps it best.
   double measured = 0;
-  ErrorRange error_range{};            // where the truth lies, if it is an estimate
-  bool lacks = false;                  // undecided for the lost parts of the run
+  ErrorRange error_range{};            // the range of the true value, if it is an estimate
+  bool lacks = false;                  // kUndecided because parts of the run are lost
   std::vector<CheckedRegion> regions;  // matched by the rule, the deciding one first
   std::string problem;                 // the reason for kUnknown
 
-  std::size_t broken() const;  // how many regions do not keep it
+  std::size_t broken() const;  // the number of regions that break the rule
 };
 
 std::vector<Verdict> judge(const std::vector<Rule>& rules, const profile::CallTree& tree);

@@ -25,10 +25,11 @@ class MemoryFigures {
 
   explicit MemoryFigures(const profile::CallTree& tree);
 
-  // Why the run cannot answer a rule of this quantity; empty: it can, or the rule is about
-  // something else.
+  // The reason why the run cannot answer a rule about memory; empty: it can, or the rule is about
+  // another quantity.
   std::string problem(const Rule& rule) const;
-  // Allocations or blocks were too many for the tables: amounts of regions may be more.
+  // Whether allocations or blocks were too many for the tables, so that amounts of regions may be
+  // larger.
   bool is_incomplete() const;
   // REQUIRES: the rule is about memory. The amounts of call paths, and the peak of all processes.
   Amount of_run(const Rule& rule) const;

@@ -1,10 +1,10 @@
 // The memory of two runs compared: the peak, the bytes that were allocated, and who held them at
 // the peak and at the end.
 //
-// Plain values and functions. write_*() throw Error as Output does. Of several runs a side has the
-// medians, and a change counts only if the highest run of one side is below the lowest of the
-// other; a change of bytes that are estimated from sampled blocks counts beyond twice its error,
-// too.
+// Plain values and functions. write_*() throw Error as Output does. If a side has several runs,
+// their medians are compared, and a change counts only if the highest run of one side is below the
+// lowest of the other; a change of bytes that are estimated from sampled blocks counts only if it
+// is also larger than twice its error.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ struct MemoryDiff {
   std::uint64_t uncertain = 0;           // rows with other differences
 };
 
-// Nothing: a run has not recorded its allocations. REQUIRES: neither side is empty.
+// None: a run has not recorded its allocations. REQUIRES: neither side is empty.
 std::optional<MemoryDiff> compare_memory(std::span<const profile::CallTree> before,
                                          std::span<const profile::CallTree> after);
 

@@ -21,8 +21,8 @@ struct DiffParts {
   std::uint64_t after = 0;
 };
 
-// Nothing: the runs have as many ranks, processes and threads. Ranks come before processes, and
-// these before threads.
+// None: both runs have the same numbers of ranks, processes and threads. Ranks come before
+// processes, and these before threads.
 std::optional<DiffParts> differing_parts(const Definitions& before, const Definitions& after);
 
 enum class Change : std::uint8_t { kSame, kSlower, kFaster, kNew, kGone };
@@ -65,10 +65,10 @@ DiffRows call_path_rows(const profile::Diff& diff, const DiffRowOptions& options
 
 // The name of a call path's region, with the values of its parameters.
 std::string name_of_node(const profile::Diff& diff, profile::NodeId node);
-// The innermost of a call path, up to so many, the outermost of them first.
+// The names of the innermost `most` regions of a call path, the outermost of them first.
 std::vector<std::string> path_of(const profile::Diff& diff, profile::NodeId node, std::size_t most);
 
-// The whole of the longer run, by which changes are large or small.
+// The time of the longer run, to which --min-percent refers.
 double longer(const profile::Diff& diff, bool by_work);
 
 // A region that grew by more than --fail-above allows, or the whole.
@@ -86,7 +86,7 @@ struct SlowDown {
 // the regions inside, grew by more than `percent`, beyond the spread of the runs. Functions that
 // --overhead has not timed to the end in one of the runs are left out.
 std::vector<SlowDown> too_slow(const profile::Diff& diff, double percent, bool by_work);
-// Names these functions, those that took longest first; empty: none.
+// A sentence that names these functions, the longest ones first; empty: there are none.
 std::string not_timed(const profile::Diff& diff);
 
 }  // namespace timeloom::tools

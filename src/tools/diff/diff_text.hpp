@@ -31,7 +31,8 @@ struct DiffTables {
 
 void write_diff(const profile::Diff& diff, const DiffRuns& runs, const DiffTables& tables,
                 const DiffRowOptions& options, const Terminal& terminal, Output& output);
-// `slow`: by --fail-above `percent`; `certain`: what the runs lost cannot change the answer.
+// `slow`: the regions slower than --fail-above `percent` allows; `certain`: the lost parts of the
+// runs cannot change the answer.
 CiReport ci_report_of(const std::vector<SlowDown>& slow, const DiffRuns& runs, double percent,
                       bool certain);
 void write_diff_json(const profile::Diff& diff, const DiffRuns& runs, const DiffTables& tables,

@@ -16,10 +16,10 @@ struct MessageEntry {
   std::string id;  // "TL012"
   std::string message;
   std::string meaning;
-  std::string remedy;  // empty: the meaning has it, or the message
+  std::string remedy;  // empty: the message or the meaning has it
 };
 
-// In the order of the page; a row of another table has no entry.
+// The entries in the order of the page; rows of other tables give none.
 std::vector<MessageEntry> message_entries(std::string_view page);
 
 // The page as it was built in.

@@ -1,4 +1,4 @@
-// JSON that the commands print. Plain functions; nothing throws.
+// JSON that several commands print. Plain functions; they throw std::bad_alloc.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@ namespace timeloom::tools {
 
 using view::json_text;
 
-// The facts that `report` and `info` have in common.
+// Adds the facts about a run that `report` and `info` have in common.
 void add_facts(nlohmann::ordered_json& object, const RunFacts& facts, const std::string& run);
 
 }  // namespace timeloom::tools

@@ -15,11 +15,11 @@
 
 namespace timeloom::tools {
 
-// The run that `name` means, woven first if it is unfinished.
+// The path of the run that `name` means, which is woven first if it is unfinished. None: the newest
+// run in the working folder.
 std::filesystem::path open_run(const std::optional<std::string>& name);
 
-// The path that `name` means if it may be the number of a measured process: its run in that case,
-// else `name` itself.
+// The run of the process if `name` is the number of a measured process; otherwise `name` itself.
 std::optional<std::string> run_or_process(const std::optional<std::string>& name);
 
 // Its call tree: from its CUBE profile if that was woven with its trace or there is no
@@ -35,11 +35,11 @@ Definitions definitions_beside(const cube::Reader& profile, const std::filesyste
 
 // One line about a weave: its counts, losses and cut-off regions.
 std::string describe(const weave::WeaveSummary& summary);
-// "not timed to the end: fib after 12,345 visits, ... and 3 others", or for how much of the time
-// functions were seen; empty: all were timed to the end.
+// "not timed to the end: fib after 12,345 visits, ... and 3 others", or the share of the time in
+// which functions were seen; empty: all functions were timed to the end.
 std::string untimed_text(const weave::WeaveSummary& summary);
 
-// Says on standard error that the profile has lost levels of calls, if it has.
+// Prints a warning on standard error if the profile has lost levels of calls.
 void warn_of_depth(const weave::WeaveSummary& summary);
 
 // One line on standard error, headed by the name of the program.

@@ -1,7 +1,6 @@
-// The files of a run directory and what they are good for.
+// The files of a run directory, with their purposes and the tools that open them.
 //
-// Plain functions; a file that vanishes meanwhile is left out. Throws nothing
-// but what memory can.
+// Plain functions; a file that vanishes meanwhile is left out. Throws only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

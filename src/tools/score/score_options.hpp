@@ -15,14 +15,14 @@ enum class ScoreKey : std::uint8_t { kMaxBuffer, kTotalTime, kTimePerVisit, kVis
 
 // The regions that a generated filter leaves out.
 struct FilterGeneration {
-  double buffer_percent = 1;    // at least, of the largest buffer
+  double buffer_percent = 1;    // percent of the largest buffer, at least
   double buffer_megabytes = 0;  // at least
   std::uint64_t visits = 0;     // at least
   double time_per_visit = 1;    // microseconds at most
   bool user = true;             // of these types
   bool com = false;
   bool everything = false;                                       // whatever may be filtered
-  std::string text = "bufferpercent=1,timepervisit=1,type=usr";  // as it was asked for
+  std::string text = "bufferpercent=1,timepervisit=1,type=usr";  // as the user wrote it
 };
 
 struct ScoreOptions {

@@ -8,8 +8,9 @@
 
 namespace timeloom::tools {
 
-// The directory of the package timeloom in a Python, which is asked with these flags. Throws Error
-// where it has none; empty: it cannot be asked, and says why itself when it is started.
+// The directory of the package timeloom in a Python, which is started with these flags to find it.
+// Throws Error if the package is missing there. Empty: the Python does not answer; when started
+// again for the program, it prints the reason itself.
 std::string ask_for_package(const std::string& python, std::vector<std::string> flags);
 
 // Replaces this process by a program, given by its path and its arguments.

@@ -1,4 +1,5 @@
-// Runs a program for the user, who notices nothing of the process between.
+// Runs a program in a child process as if it had been started directly: signals reach it, and its
+// status is passed on.
 #pragma once
 
 #include <string>
@@ -7,9 +8,9 @@
 namespace timeloom::tools {
 
 // Starts the program with these words, of which the first is its name, and waits for its end.
-// Meanwhile it gets the signals that are meant for it. Returns its status as a shell says it: 128
-// and the number of the signal that has ended it. Throws Error where it cannot be started. Main
-// thread; one program at a time.
+// Meanwhile it gets the signals that are meant for it. Returns its status as a shell does: 128 and
+// the number of the signal that has ended it. Throws Error where it cannot be started. Main thread;
+// one program at a time.
 int run_to_its_end(const std::string& program, const std::vector<std::string>& words);
 
 }  // namespace timeloom::tools

@@ -1,4 +1,4 @@
-// `timeloom top`: what a running program did since the last look, as text and as JSON.
+// `timeloom top`: what a running program did between two looks at its run, as text and as JSON.
 //
 // Plain values made from the CallTree of a run so far; used by one thread. write_*() throw Error as
 // Output does.

@@ -8,8 +8,9 @@
 
 namespace timeloom::tools {
 
-// Leads the browser to an address without showing it to other users of the machine, as a command
-// line would: by a file of this user that forwards to it. The file goes with this object.
+// Opens an address in the browser through a file of this user that forwards to it, since other
+// users of the machine could read the address, with its token, on a command line. The destructor
+// removes the file.
 class Browser {
  public:
   Browser() = default;
@@ -17,7 +18,7 @@ class Browser {
   Browser& operator=(const Browser&) = delete;
   ~Browser();
 
-  // Whether there is a screen to open one on.
+  // Whether there is a screen for a browser.
   static bool is_there();
   // False: it could not be started.
   bool open(const std::string& address);

@@ -1,7 +1,8 @@
-// A run that `timeloom view` follows while it is recorded, and shows when it is woven.
+// A run that `timeloom view` follows while it is recorded, and shows as a finished run once it is
+// woven.
 //
 // Used by the main thread; states() may be used by any thread. A thread of its own reads the run
-// while somebody watches. The constructor throws Error.
+// while a browser asks for it. The constructor throws Error.
 #pragma once
 
 #include <atomic>
@@ -31,8 +32,8 @@ class LiveView {
   ~LiveView();
 
   const view::LiveStates& states() const noexcept { return states_; }
-  // Whether the run is being woven here, which the destructor waits for. The end of the process at
-  // any moment does no harm to it.
+  // Whether this process is weaving the run; the destructor waits for the end of that. If the
+  // process is killed meanwhile, the run is still intact.
   bool weaves() const noexcept { return weaves_; }
 
  private:

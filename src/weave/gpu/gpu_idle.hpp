@@ -1,5 +1,5 @@
-// The time in which a GPU had nothing to do, and the regions in which the thread that gave it its
-// next work spent that time.
+// Times in which a GPU was idle, and the regions in which the thread that started its next work
+// spent these times.
 //
 // Plain values and functions; a GpuIdleStream belongs to one location and is used by one thread.
 // Throws only std::bad_alloc.
@@ -26,7 +26,7 @@ std::vector<GpuSpan> idle_spans(std::vector<GpuSpan>& works, Timestamp begin, Ti
 // The time of a span that lies outside of `calls`, which are in order and do not overlap.
 std::uint64_t outside_ns(const GpuSpan& span, std::span<const GpuSpan> calls);
 
-// A time in which that many devices were idle.
+// A time in which `devices` devices were idle.
 struct GpuIdle {
   Timestamp start{};
   Timestamp end{};
@@ -50,8 +50,8 @@ class PendingGpuIdle {
 };
 
 // Adds a metric with the idle time to visits of regions, without the regions inside. A visit with
-// less than 10 us of it leaves it to the region around it, so that short functions do not double
-// the size of a trace. Calls of the GPU's library have theirs in any case.
+// less than 10 us of idle time leaves it to the region around it, so that short functions do not
+// double the size of a trace. Calls of the GPU's library have theirs in any case.
 class GpuIdleStream {
  public:
   struct Ids {

@@ -12,7 +12,7 @@
 
 namespace timeloom::weave {
 
-// Bytes of a call. Memory of the host that a GPU can reach is not part of them.
+// The bytes of a call on a device, without memory of the host that a GPU can reach.
 struct GpuMemoryOfCall {
   std::uint64_t held = 0;       // by the device, after the call
   std::uint64_t allocated = 0;  // by the call

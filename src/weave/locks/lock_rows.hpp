@@ -30,7 +30,7 @@ class LockRows {
     std::function<std::uint64_t(std::uint32_t)> location;  // of an index; UINT64_MAX: none
   };
   void add(const spool::LockData& data, const Process& process);
-  // Once. Rows without any taking are left out.
+  // The result; called once. Locks that were never taken, nor waited for, nor refused are left out.
   LockFacts take();
 
  private:

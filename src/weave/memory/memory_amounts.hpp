@@ -25,17 +25,17 @@ struct MemoryOfPath {
   profile::MetricStatistics python_allocated{}, python_freed{};
 };
 
-// What the sampled blocks of each path come to, of those that live after the first `length`
-// records. A block counts for as many bytes as it stands for.
+// By path, the sums of the sampled blocks that are still held after the first `length` records. A
+// block counts with the bytes that it stands for.
 std::vector<profile::MetricStatistics> held_after(const spool::MemoryData& data,
                                                   std::uint64_t length);
 
-// The same of those that were freed within a millisecond.
+// The same for blocks that were freed within a millisecond.
 std::vector<profile::MetricStatistics> temporary_blocks(const spool::MemoryData& data,
                                                         const ProcessClock& clock);
 
-// Adds the values of their metrics to the tree. A path that is not in the tree counts for the
-// longest part of it that is.
+// Adds the values of the memory metrics to the tree. If a path is not in the tree, its values are
+// added to the longest part of it that is there.
 void add_memory(profile::CallTree& tree, const std::vector<MemoryOfPath>& paths);
 
 // The most that processes held together, and when, in nanoseconds since the start of the run.

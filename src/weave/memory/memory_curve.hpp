@@ -12,10 +12,10 @@
 
 namespace timeloom::weave {
 
-// Of the metric and of its location, as in Score-P.
+// The name of the metric and of its location, as in Score-P.
 inline constexpr char kProcessMemory[] = "Process memory usage";
 
-// From each of 32,768 groups of records the largest value and the last one; the peak is among them.
+// The largest and the last value of each of up to 32,768 groups of records; the peak is among them.
 // Times lie from `begin` to `end`.
 std::vector<Event> memory_curve(const spool::MemoryData& data, const ProcessClock& clock,
                                 Timestamp begin, Timestamp end, MetricId metric);

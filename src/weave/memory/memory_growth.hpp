@@ -20,11 +20,11 @@ struct GrowthOfProcess {
   double of_path = 0;    // bytes by which it has grown: an estimate
 };
 
-// The time of the process is cut into ten equal slices; the least that is held in each is compared.
-// The first slice, which imports, and the last, which may clean up, do not count. Memory grows if
-// each of the others holds more than the one before, by 3 % of the whole growth or more and 40 % or
-// less, and the whole is 32 MB or more and 30 % of the peak or more.
-// `end`: the end of the process, in ticks.
+// The growth of the process; none: its memory does not grow all the time. The time of the process
+// is cut into ten equal slices, and the fewest bytes that are held in each are compared. The first
+// slice, which imports, and the last, which may clean up, do not count. Memory grows if each of the
+// others holds more than the one before, by 3 % of the whole growth or more and 40 % or less, and
+// the whole is 32 MB or more and 30 % of the peak or more. `end`: the end of the process, in ticks.
 std::optional<GrowthOfProcess> find_growth(const spool::MemoryData& data, std::uint64_t end);
 
 }  // namespace timeloom::weave

@@ -37,7 +37,8 @@ struct RankResult {
     std::uint64_t tasks_on_lanes = 0;
     std::uint64_t cpu_ns = 0;  // that the conversion took
   };
-  // Indexed by id in the result: the id in the process. UINT32_MAX: a definition made by the weave.
+  // Indexed by id in the result: the id in the process. UINT32_MAX: a definition that the
+  // conversion added.
   struct Ids {
     std::vector<std::uint32_t> regions, strings, parameters, metrics, communicators, io_handles;
   };

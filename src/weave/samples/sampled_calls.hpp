@@ -1,6 +1,6 @@
 // Calls that are made of the stacks of samples: a function is entered before the first of its
-// samples, by the CPU time that the sample stands for, and left at the last one in a row. Where a
-// thread used no CPU time between two samples, it is in no function.
+// samples, earlier by the CPU time that this sample stands for, and left at the last of its samples
+// in a row. Where a thread used no CPU time between two samples, it is in no function.
 //
 // Belongs to one reading of the stream of a thread; see ThreadReplay. Throws std::bad_alloc.
 #pragma once
@@ -25,9 +25,9 @@ class SampledCalls {
                const ProcessClock& clock, std::uint32_t location);
 
   // Puts the calls of the samples that were taken before an event of the batch in front of it, all
-  // with the ids and ticks of the process. Recorded regions have none of these calls around them.
+  // with the ids and ticks of the process. No such call is open around a recorded region.
   void merge(std::vector<Event>& batch);
-  // The calls of the samples that are left, and the end of all.
+  // The calls of the remaining samples, and the leaves of all calls that are still open.
   std::vector<Event> rest();
 
  private:

@@ -1,8 +1,8 @@
 // Packs the OTF2 trace of a woven run, in place.
 //
-// Used by one thread. Throws Error with one line; then the run has its trace, and a packing that
-// was interrupted while it removed the OTF2 files has both, of which readers use the packed one,
-// and is finished by the next.
+// Used by one thread. Throws Error with one line; the run keeps its trace then. If packing is
+// interrupted while it removes the OTF2 files, the run has both: readers use the packed trace, and
+// the next packing removes the rest.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 namespace timeloom::weave {
 
 struct PackedSizes {
-  // As they are packed: values of counters are events of their own. 0: a packing was finished.
+  // The events in the packed trace, in which values of counters are events of their own. 0: only an
+  // interrupted packing was finished.
   std::uint64_t events = 0;
   std::uint64_t before = 0;  // bytes of the trace
   std::uint64_t after = 0;
@@ -22,7 +23,7 @@ struct PackedSizes {
 // one, or a trace of another tool.
 PackedSizes pack_trace(const std::filesystem::path& run, unsigned threads);
 
-// Whether pack_trace() takes the trace, as far as its definitions tell. Throws nothing.
+// Whether pack_trace() accepts the trace, as far as its definitions show. Throws nothing.
 bool can_be_packed(const std::filesystem::path& run);
 // Bytes of the files of the OTF2 trace.
 std::uint64_t bytes_of_trace(const std::filesystem::path& run);

@@ -1,4 +1,4 @@
-// The end of an engine's processes that go on until the program's own process has ended.
+// Ends processes of engines that would go on until the program's own process has ended.
 #pragma once
 
 namespace timeloom::python {

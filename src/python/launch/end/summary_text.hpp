@@ -11,14 +11,16 @@
 
 namespace timeloom::python {
 
-// The other processes that have recorded into the run, which is not woven yet. No line.
+// A part of a line, ", beside 3 child processes": the other processes that have recorded into the
+// run, which is not woven yet.
 std::string others_in(const std::string& run, bool ranks);
 // The lines about Python processes that the program has started, and sub-interpreters, that are
 // not measured.
 std::string unmeasured(const std::string& run);
 // The line about functions that are not timed to the end; `woven`: with their visits.
 std::string throttled(const SessionResult& result, const std::optional<WeaveResult>& woven);
-// Makes the result that of all processes of the run, and says how many they are. No line.
+// Replaces the counts of this process in the result by the counts of all processes. Returns a part
+// of a line, " in 5 processes".
 std::string count_all_processes(SessionResult& result, const WovenCounts& all);
 // The losses of the run.
 std::string losses(const SessionResult& result);

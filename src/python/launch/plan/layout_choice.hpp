@@ -30,7 +30,7 @@ struct RankInRun {
 struct RankRendezvous {
   std::filesystem::path directory;
   std::string requested_name;  // empty: any name
-  bool refuses = false;        // what has that name
+  bool refuses = false;        // an existing file or directory of that name is an error
 };
 
 // The directory of a run: chosen before the program begins, made when it does.
@@ -41,7 +41,7 @@ class PlannedRun {
   PlannedRun(const PlannedRun&) = delete;
   PlannedRun& operator=(const PlannedRun&) = delete;
 
-  // Throws Error when the directory is none to write to. Changes nothing.
+  // Throws Error if the directory cannot be written to. Changes nothing.
   virtual void check() {}
   virtual void make() = 0;             // throws Error
   virtual void forget() noexcept = 0;  // nothing was recorded
@@ -90,7 +90,7 @@ struct LaunchLayout {
 const LaunchLayout& layout_of(const Settings& settings);
 
 // The planned run of this process, which may be a rank of a job: planned by the layout, and
-// checked. Throws Error when the directory is none to write to. Changes nothing.
+// checked. Throws Error if the directory cannot be written to. Changes nothing.
 std::shared_ptr<PlannedRun> plan_and_check_run(const Settings& settings, const Program& program,
                                                const Door& door);  // rank_run.cpp
 

@@ -33,7 +33,7 @@ class RankRun : public PlannedRun {
   void set_apart(const std::string& suffix) override { own_->set_apart(suffix); }
 
  private:
-  std::string share();  // why the rank shares no run; empty: it does
+  std::string share();  // why the rank cannot share a run; empty: it shares one
   void make_alone(const std::string& reason);
   bool ranks_have_ended();
 
@@ -41,7 +41,8 @@ class RankRun : public PlannedRun {
   LaunchedRank launched_;
   RankRendezvous rendezvous_;
   std::optional<run::JobRank> job_;  // none: the rank has a run of its own
-  std::string apart_;                // why this one has; empty: it has not, or that is known
+  std::string apart_;                // why it has a run of its own; empty: it shares one, or the
+                                     // user has been told
   bool shared_ = false;
   bool made_ = false;                  // by this rank
   std::optional<run::Others> others_;  // none: this rank has not ended

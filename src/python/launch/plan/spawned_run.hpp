@@ -15,7 +15,7 @@ namespace timeloom::python {
 
 class SpawnedRun : public PlannedRun {
  public:
-  // `settings`: those of the run; `launched`: the rank among those that were spawned together.
+  // `settings`: of the run; `launched`: the rank among the processes that were spawned together.
   // REQUIRES: its size is known. Throws Error.
   SpawnedRun(const Settings& settings, KnownDirectory run, std::uint32_t spawn,
              LaunchedRank launched);

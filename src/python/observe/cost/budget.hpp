@@ -36,8 +36,8 @@ inline bool is_sample() noexcept { return --t_enters_to_sample <= 0; }
 // functions, this one, too.
 void take_sample(PyCodeObject* code) noexcept;
 
-// From now on, in a measurement that has begun: at most `limit` of the CPU time is for measuring.
-// An event samples metrics for `metrics_seconds`.
+// From now on, in a measurement that has begun: at most `limit` of the CPU time (0.05: 5 %) is for
+// measuring. `metrics_seconds`: the time that an event takes to sample metrics.
 void begin_budget(double limit, const EventCost& calibrated, const Instrumenter& instrumenter,
                   double metrics_seconds) noexcept;
 // In the child of a fork: throttled functions stay throttled.
@@ -49,13 +49,13 @@ void end_budget() noexcept;
 // handlers of signals, too: takes no lock, and the table that it reads stays until end_budget(),
 // before which their samples end.
 std::uint32_t throttled_region(PyCodeObject* code) noexcept;
-// Whether there is any; as above.
+// Whether any code object is throttled. Callable as throttled_region() is.
 bool any_throttled() noexcept;
 
 // The functions that this process has throttled.
 std::size_t throttled_functions() noexcept;
-// Takes visits that may be entered again without the throttled ones, and those inside them as
-// unrecorded.
+// Removes the throttled functions from the regions of a greenlet that goes on, and marks the
+// regions inside them as unrecorded.
 void leave_out_throttled(std::vector<record::OpenRegion>& regions) noexcept;
 
 }  // namespace timeloom::python

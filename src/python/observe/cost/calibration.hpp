@@ -9,9 +9,9 @@ namespace timeloom::python {
 struct EventCost {
   double event_seconds = 0;
   double inside_seconds = 0;    // of a call, by which its enter and leave lie further apart
-  double ignored_seconds = 0;   // of a call to us that records nothing
+  double ignored_seconds = 0;   // of a callback that records nothing
   double function_seconds = 0;  // the interpreter's part when a function is first called
-  double callback_ticks = 0;    // of a callback that is timed; 0: none is
+  double callback_ticks = 0;    // of a callback that is timed; 0: callbacks are not timed
   double quick_seconds = 0;     // of an event whose callback takes so long; see slowed()
   double seconds_per_tick = 0;  // by which it takes longer for each tick more
   double tick_seconds = 0;

@@ -17,7 +17,7 @@ struct InstrumentOptions {
   bool c_functions = false;
   bool tasks = false;   // see tasks.hpp
   bool lanes = false;   // of tasks, see lanes.hpp
-  bool budget = false;  // see budget.hpp; alone
+  bool budget = false;  // see budget.hpp; without the others
 };
 
 struct Instrumenter {
@@ -35,7 +35,7 @@ struct Instrumenter {
   // Pauses it, or lets it go on, while it is installed or not: it then sees no calls that begin,
   // but the ends of those that it has seen begin. None: it throttles single functions for a budget.
   void (*pause)(bool paused) noexcept = nullptr;
-  // How large the interpreter's part of an event is, which cannot be timed, compared with ours
+  // The interpreter's part of an event, which cannot be timed, relative to the callback's part
   // (callback_times.hpp).
   double interpreter_part = 0;
 };

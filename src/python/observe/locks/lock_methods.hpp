@@ -21,14 +21,16 @@ inline constexpr std::size_t kLockTypes = 3;
 struct LockListener {
   void (*made)(LockType type, PyObject* lock) noexcept;
   void (*destroyed)(PyObject* lock) noexcept;
-  // Taken, `times` for an RLock that Condition.wait() takes again.
+  // The calling thread took the lock; `times`: for an RLock that Condition.wait() takes again, else
+  // 1.
   void (*taken)(LockType type, PyObject* lock, std::uint32_t times);
   void (*released)(PyObject* lock, bool entirely) noexcept;
   void (*refused)(LockType type, PyObject* lock) noexcept;
   void (*reset)(PyObject* lock) noexcept;
-  // Whether another thread has it, as far as that is known.
+  // Whether another thread holds the lock, as far as that is known.
   bool (*is_taken)(PyObject* lock) noexcept;
-  // Around a wait; `waiting` is of kWaitingSize bytes. wait_ends() comes before taken().
+  // Called before and after a wait for the lock. `waiting`: kWaitingSize bytes for the listener,
+  // the same in both calls. wait_ends() comes before taken().
   void (*wait_begins)(LockType type, PyObject* lock, void* waiting);
   void (*wait_ends)(PyObject* lock, void* waiting) noexcept;
 };
@@ -37,7 +39,7 @@ inline constexpr std::size_t kWaitingSize = 64;
 // Diverts the methods of a type; does nothing with one that is diverted, or has other methods than
 // are known. `type`: borrowed; kept until restore_lock_methods().
 void divert_lock_methods(LockType type, PyTypeObject* of, const LockListener& listener) noexcept;
-// All types. Calls that wait go on, and come back to wait_ends().
+// Restores the methods of all types. Calls that are waiting go on, and still call wait_ends().
 void restore_lock_methods() noexcept;
 
 }  // namespace timeloom::python

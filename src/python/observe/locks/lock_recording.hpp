@@ -13,7 +13,8 @@ void watch_locks() noexcept;
 void unwatch_locks() noexcept;
 // In the child of a fork, whose measurement has begun.
 void watch_locks_in_child() noexcept;
-// Without an end of the records: a measurement is given up, or a forked child is not recorded.
+// Ends the recording of locks without marking the end in the file: a measurement is given up, or a
+// forked child is not recorded.
 void forget_locks() noexcept;
 
 }  // namespace timeloom::python

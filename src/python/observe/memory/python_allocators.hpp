@@ -7,11 +7,11 @@
 
 namespace timeloom::python {
 
-// From here on. False: the wrapper library of memory is not loaded.
+// Starts counting. False: the wrapper library of memory is not loaded.
 bool watch_python_memory() noexcept;
-// Ends it. An allocator of the program that was put before ours keeps it, which counts nothing
-// then. False: the program has taken ours away before, such as by tracemalloc.stop(), so that some
-// blocks were not counted.
+// Ends counting. If the program has put an allocator before Timeloom's, this stays in the chain and
+// counts nothing. False: the program had removed it before, for example with tracemalloc.stop(), so
+// that some blocks were not counted.
 bool unwatch_python_memory() noexcept;
 
 }  // namespace timeloom::python

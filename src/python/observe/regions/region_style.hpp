@@ -22,8 +22,8 @@ struct RegionStyle {
   bool (*hides)(std::string_view canonical_name);
   // Sets the other names of a region, when the filters have seen it.
   void (*finish)(Region& region);
-  // The last name that a region gets; null: it stays. Then it is known by its canonical name:
-  // many have the same label.
+  // The name under which a region is finally shown; null: its name stays. With labels, regions are
+  // told apart by their canonical names, since many have the same label.
   std::string (*label)(const LabelParts& parts, const Region& region,
                        std::string_view arguments) = nullptr;
 };

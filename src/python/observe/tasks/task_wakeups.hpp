@@ -6,8 +6,8 @@
 //   - in a callback. Whatever handed the callback to the loop wakes the task, be it a task, another
 //     thread, or the end of a task; the wakeup was recorded there, as a callback may wake. A
 //     callback of a timer or of a file that is ready wakes the task itself.
-// Needs nothing of the program but calls of asyncio.Handle, whose code is watched; loops with
-// handles of their own (uvloop) say nothing. trio has a function for it.
+// Needs nothing of the program but calls of asyncio.Handle, whose code is watched; wakeups in loops
+// with handles of their own (uvloop) are not seen. trio has a function for it.
 //
 // Needs the GIL.
 #pragma once
@@ -26,7 +26,8 @@ void forget_wakeups() noexcept;
 // The task that the calling thread runs ends: it wakes those who wait for its end. Called on the
 // track of the task, by its outermost coroutine.
 void record_wakeups_at_end(PyObject* coroutine) noexcept;
-// The task that the thread runs goes on after this wakeup; 0: nothing is known of it.
+// The task that the thread runs goes on after the wakeup with this number; 0: the wakeup is not
+// known.
 void record_woken(std::uint64_t number) noexcept;
 
 }  // namespace timeloom::python

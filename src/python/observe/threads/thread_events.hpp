@@ -16,8 +16,9 @@ void watch_threads();
 // called on that thread.
 void note_begin_of(PyObject* thread, std::uint32_t location) noexcept;
 
-// Before the measurement ends: threads that have ended for Python, so that join() may have
-// returned, end now, though the system may still be at it. REQUIRES: the world is stopped.
+// Called before the measurement ends: ends the locations of threads that have ended for Python, so
+// that join() may have returned, though the system may not have ended them yet. REQUIRES: the world
+// is stopped.
 void end_threads() noexcept;
 
 }  // namespace timeloom::python

@@ -1,7 +1,7 @@
 // The causes of waiting in a part of a run, from its trace.
 //
-// A plain function. REQUIRES: nobody else uses the tree meanwhile. Throws Error where the trace is
-// damaged.
+// A plain function. REQUIRES: no other thread uses the tree meanwhile. Throws Error where the trace
+// is damaged.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 namespace timeloom::tools {
 
 // Adds the metrics of the causes to a tree of [from, to), in ticks since the start of the run,
-// whose call paths consist of regions only. Of a wait that reaches beyond that time, the same share
-// of each cause lies in it.
+// whose call paths consist of regions only. A wait that is only partly in this time counts in
+// proportion, with the same share for each of its causes.
 void add_causes_between(profile::CallTree& tree, RunSource& run, std::uint64_t from,
                         std::uint64_t to);
 

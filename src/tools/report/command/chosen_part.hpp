@@ -17,21 +17,21 @@
 namespace timeloom::tools {
 
 // The locations of the chosen threads and processes. Queues of GPUs are among them only by name.
-// Error: a chosen process has none, or no thread has the chosen name.
+// Throws Error if a chosen process has no locations, or no thread has the chosen name.
 std::set<LocationId> selected_locations(const ReportOptions& options,
                                         const Definitions& definitions);
 
 // Their number or name, for the head of a table: "5 threads", "thread worker-1".
 std::string scope_of(const std::set<LocationId>& ids, const Definitions& definitions);
 
-// Whether --from or --to leave out some time.
+// Whether --from or --to leaves out a part of the run.
 bool of_a_part(const ReportOptions& options);
 
 // The call tree of the chosen time. Error and WrongUsage: the times contradict each other or the
 // run.
 profile::CallTree chosen_tree(const ReportOptions& options, const std::filesystem::path& run);
 
-// The cost of measuring that --compensate takes away from the times.
+// The cost of measuring that --compensate subtracts from the times; none: without the option.
 std::optional<CallCost> taken_away(const ReportOptions& options, const profile::CallTree& tree);
 
 }  // namespace timeloom::tools

@@ -1,10 +1,10 @@
 // The graph of the tasks of engines: which tasks held the run up, what a faster task would gain,
-// and for what workers waited.
+// and what workers waited for.
 //
 // A task comes after the tasks whose values it takes, after the task before it on its thread, and
-// after a time at which no task ran, if there was one before it came to its worker: the program
-// waited for all of them then.
-// The last of these to end is its predecessor; from it to the start of the task is its gap.
+// after all tasks before a time at which no task ran, if there was such a time before it came to
+// its worker: the program waited for all of them then. The task that ended last among these is its
+// predecessor; the time from the predecessor's end to the start of the task is its gap.
 //
 // Plain values and functions; times in seconds since the start of the run. They throw nothing but
 // std::bad_alloc.
@@ -41,7 +41,7 @@ inline constexpr std::size_t kNoTask = SIZE_MAX;
 
 enum class After : std::uint8_t { kNothing, kValue, kThread, kAllOthers };
 
-// The time between the predecessor and the start, by what it went for.
+// The time between the predecessor and the start, by its use.
 struct Gap {
   double no_task = 0;    // a value that the task takes was not made yet, or nobody asked for it
   double scheduler = 0;  // the task could have run, and had not come to the worker
@@ -63,8 +63,8 @@ struct PathRow {  // the tasks of a prefix in the critical path
   std::size_t tasks = 0;
   double seconds = 0;
   double before = 0;  // the gaps before them
-  // That the run of tasks would end earlier, if all tasks of the prefix took half the time. Absent
-  // after the first kMostGains rows: each goes through all tasks.
+  // The seconds by which the last task would end earlier if all tasks of the prefix took half the
+  // time. Absent after the first kMostGains rows: each goes through all tasks.
   std::optional<double> gained;
 };
 

@@ -18,7 +18,7 @@ struct Estimate {
   double seconds = 0;         // the sum of their times
   double squares = 0;         // of these in nanoseconds
   bool any() const { return samples != 0; }
-  // In seconds: the truth is nearer in 95 of 100 cases.
+  // In seconds: the true value is nearer than this in 95 of 100 cases.
   double error() const;
   void add(const Estimate& other);
   void add(const profile::MetricStatistics& values);
@@ -30,13 +30,13 @@ class Estimates {
 
   // Whether the run has any.
   bool any() const { return any_; }
-  // Of the own time: the part that was added to it, or taken from it.
+  // The part of the own time that was added to it, or taken from it.
   const Estimate& own_of(profile::NodeId node) const { return own_[node.value()]; }
   Estimate own_of(RegionId region) const { return of(own_of_regions_, region); }
-  // Of the time with everything called inside; none where the function was timed itself.
+  // The same for the time with everything called inside; none if the function was timed itself.
   const Estimate& total_of(profile::NodeId node) const { return total_[node.value()]; }
   Estimate total_of(RegionId region) const { return of(total_of_regions_, region); }
-  // A part of it that no call path of the function holds: recorded functions that it called.
+  // The part of it that no call path of the function contains: recorded functions that it called.
   Estimate below_of(RegionId region) const { return of(below_, region); }
 
  private:

@@ -1,7 +1,8 @@
 // The line at which a Python function takes a lock, found in its source.
 //
-// A run tells that threads waited in a function, and not for what; its source tells a lock from
-// sleep or input. Pure text functions, but lock_place() reads the file. Nothing throws.
+// A run records that threads waited in a function, but not for which object; the source of the
+// function shows whether it was a lock. Pure text functions, but lock_place() reads the file.
+// Nothing throws.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace timeloom::tools {
 
-// The number of the first line of the function that begins at `first_line` which takes a lock:
+// The number of the first line that takes a lock, in the function that begins at `first_line`:
 // `with` a name that means a lock, or acquire(). 0: none. `source`: of the whole file.
 std::uint32_t lock_line(std::string_view source, std::uint32_t first_line);
 

@@ -14,8 +14,8 @@
 
 namespace timeloom::tools {
 
-// The import system itself is not recorded: to find and load a module, and to link one written in
-// C, is time of the module or function that imports it.
+// The import system itself is not recorded: the time to find and load a module, and to link one
+// written in C, counts for the module or function that imports it.
 struct ImportRow {
   RegionId body;  // "numpy.linalg.<module>"
   // Seconds over all processes: of the body and the functions that it calls, without the bodies of

@@ -22,7 +22,7 @@ inline constexpr char kOwnMemory[] = "(Timeloom)";
 
 // A call path, over all threads and processes; without what it calls.
 struct MemoryRow {
-  profile::NodeId node;         // undefined: of no call path
+  profile::NodeId node;         // undefined: memory that belongs to no call path
   const char* apart = nullptr;  // the name in place of the call path
   profile::MetricStatistics allocated, freed, at_peak, at_end;
   profile::MetricStatistics python_allocated, python_freed;  // of Python's own allocators

@@ -14,8 +14,8 @@
 
 namespace timeloom::tools {
 
-// Seconds, but for shares. Of a process counts the thread that is in MPI for longest; its work is
-// the time outside.
+// Times are seconds. The thread that is in MPI for longest stands for its process; its work is the
+// time outside of MPI.
 struct MpiEfficiency {
   std::size_t processes = 0;  // that call MPI
   double runtime = 0;
@@ -28,7 +28,7 @@ struct MpiEfficiency {
   double parallel() const noexcept { return load_balance * communication; }
 };
 
-// Nothing: no process calls MPI.
+// None: no process calls MPI.
 std::optional<MpiEfficiency> mpi_efficiency(const profile::CallTree& tree,
                                             const profile::MessageSummary& messages = {});
 

@@ -1,5 +1,5 @@
-// `timeloom report --mpi`: time in MPI by function and by caller, who sent how much to whom,
-// waiting, and how evenly the work is spread over the processes.
+// `timeloom report --mpi`: time in MPI by function and by caller, the bytes that each process sent
+// to each other, waiting, and how evenly the work is spread over the processes.
 //
 // Plain values made from a CallTree and the messages of a trace. Nothing throws but the functions
 // that write, as Output does.
@@ -36,12 +36,12 @@ struct MpiRow {
   Spread time;
 };
 
-// The metrics of bytes, of which the first of each pair leave the process: messages and collective
-// operations, one-sided communication, files.
+// The metrics of bytes, in pairs (bytes that leave the process, bytes that enter it): messages and
+// collective operations, one-sided communication, files.
 inline constexpr std::array<const char*, 6> kMovedBytes = {
     kBytesSent, kBytesReceived, kBytesPut, kBytesGot, kIoBytesWritten, kIoBytesRead};
 
-// What a function of MPI has moved, of all processes.
+// The bytes that a function of MPI has moved, in all processes.
 struct MovedRow {
   std::string name;
   std::array<std::uint64_t, kMovedBytes.size()> bytes{};  // by kMovedBytes

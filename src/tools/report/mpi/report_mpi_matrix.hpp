@@ -12,8 +12,8 @@
 
 namespace timeloom::tools {
 
-// Of the messages of a run; none without messages. No line is wider than the terminal, but the
-// pairs' whose processes have long names.
+// The lines for the messages of a run; empty without messages. No line is wider than the terminal,
+// except for pairs of processes with long names.
 std::vector<std::string> matrix_lines(const MpiFacts& facts, const Terminal& terminal);
 
 }  // namespace timeloom::tools

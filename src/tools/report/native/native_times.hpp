@@ -15,8 +15,8 @@
 
 namespace timeloom::tools {
 
-// A function of a library, or a whole one whose functions matter to nobody but its authors: the
-// interpreter, and Timeloom itself.
+// A function of a library, or a whole library whose functions are of interest to its authors only:
+// the interpreter, and Timeloom itself.
 struct NativePart {
   std::string
       library;  // for people: "libopenblas", "interpreter"; empty: code that lies in no file
@@ -43,7 +43,7 @@ class NativeTimes {
 
   bool empty() const noexcept { return rows_.empty(); }
   const std::vector<run::SampleRow>& rows() const noexcept { return rows_; }
-  // Of these regions, the interpreter and Timeloom as wholes.
+  // The parts of these regions, with the interpreter and Timeloom as one part each.
   NativeShares shares(const std::vector<RegionId>& regions) const;
 
  private:

@@ -11,7 +11,8 @@
 
 namespace timeloom::tools {
 
-// Empty: the run has no samples, or the options choose a part of it. Samples are counted over all.
+// The samples of the whole run. Empty: it has none, or the options choose a part of the run, whose
+// samples are not known.
 NativeTimes native_times(const ReportOptions& options, const profile::CallTree& tree,
                          const std::filesystem::path& run);
 

@@ -49,7 +49,7 @@ struct OpenMpFacts {
 
 OpenMpFacts openmp_facts(const profile::CallTree& tree);
 
-// In words: cores, OMP_NUM_THREADS, and what to do if there are more threads than cores.
+// Sentences about cores and OMP_NUM_THREADS, and the remedy if there are more threads than cores.
 std::string openmp_advice(const OpenMpFacts& facts);
 
 void write_openmp(const OpenMpFacts& facts, const Definitions& definitions,

@@ -14,7 +14,7 @@
 
 namespace timeloom::tools {
 
-// From files below the working folder and these others.
+// The lines of the region, from files below the working folder and the others.
 view::SourceLines source_of(const Definitions& definitions, RegionId region,
                             const std::vector<std::string>& folders);
 

@@ -1,4 +1,4 @@
-// `timeloom report --threads`: how many threads worked at once, and what held the others back.
+// `timeloom report --threads`: how many threads worked at once, and what the others waited for.
 //
 // Plain functions. Throw Error when the output cannot be written; print_threads() also where the
 // run has no trace.

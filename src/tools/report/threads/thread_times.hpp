@@ -54,14 +54,14 @@ struct Collections {
 struct Parallel {
   double seconds = 0;  // of the run
   double average = 0;  // threads that worked at once
-  // Of the time, by the number of threads that worked. Where that is not whole, it is divided
-  // between both neighbours: 1.2 threads are 0.8 of one and 0.2 of two.
+  // Shares of the time by the number of threads that worked. A fractional number is divided between
+  // both neighbours: 1.2 threads are 0.8 of one and 0.2 of two.
   std::vector<double> shares;
   std::vector<ThreadRow> threads;  // with the most work first
   std::vector<HeldBack> held;      // the longest first
   Collections collections;         // of processes with several of these threads
-  bool measured = false;           // else waiting is told by names
-  bool has_causes = false;         // they were looked for while the program ran
+  bool measured = false;           // false: waiting is only guessed from the names of functions
+  bool has_causes = false;         // causes were looked for while the program ran
   bool has_tasks = false;          // some rows are tasks: their work is in no thread
 };
 
