@@ -5,9 +5,9 @@ usage: python3 -m scripts.environments [--newest [--up-to 3.X]] [--variant NAME]
 
 Prints the interpreters of the environments, build/venv-3.X/bin/python: for all usable Pythons
 (scripts/pythons.py), with --newest for the newest supported one only, with --up-to for the newest
-that is not newer than the given one. --variant: environments with other packages, beside those of
-the tests. With --werror Timeloom is compiled with the options of build/release, with the same
-compiler cache. pip's messages go to stderr.
+that is not newer than the given one. --variant: environments with other packages, beside the environments of the tests.
+With --werror Timeloom is compiled with the options of build/release, with the same compiler cache. pip's messages go to
+stderr.
 """
 
 import argparse

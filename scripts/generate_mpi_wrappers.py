@@ -94,7 +94,7 @@ COLLECTIVES = words(
     "Alltoallw Reduce Allreduce Reduce_scatter Reduce_scatter_block Scan Exscan"
 )
 BETWEEN_NEIGHBOURS = words("allgather allgatherv alltoall alltoallv alltoallw")
-# Also called while nothing is measured: later calls refer to the objects that they create.
+# Functions whose wrappers also act while nothing is measured, since later calls refer to the objects that they create.
 ALWAYS = {
     "initialise": "Init Init_thread",
     "finalize": "Finalize",
@@ -114,7 +114,7 @@ ALWAYS = {
     "file_access::open": "File_open",
     "file_access::close": "File_close",
 }
-# Also called while nothing is measured: they apply to the caller's library.
+# Functions whose wrappers also act while nothing is measured, since the call goes to the caller's library.
 ASKED = words("Initialized Finalized Session_init")
 
 HANDLES = words("Comm Datatype Errhandler File Group Info Message Op Request Session Win")

@@ -118,7 +118,7 @@ def _name(process: int, thread: int) -> str:
 
 
 def text_of(process: Process, threads: Iterable[Thread]) -> str:
-    """Print the calls in the order of a traceback: the innermost comes last."""
+    """Return the calls as text, in the order of a traceback: the innermost comes last."""
     words = " ".join(process.words) or process.executable
     lines = [f"process {process.pid}: {words}"]
     for thread in threads:
@@ -131,7 +131,7 @@ def text_of(process: Process, threads: Iterable[Thread]) -> str:
 
 
 def dump(pid: str) -> str:
-    """Print the stacks of the process; what is missing. Raises Refused."""
+    """Print the stacks of the process, and return the missing parts in one line. Raises Refused."""
     process = find_process(pid)
     refuse_other_python(process, WITHOUT_DEBUGGER)
     refuse_unwilling(process)

@@ -24,7 +24,7 @@ class Measurement:
 
     At most one measurement runs at a time in a process, any number one after the other. In a program that runs under
     ``timeloom run`` it becomes part of that run: a line on stderr reports it, ``run`` is that run, ``totals["joined"]``
-    is true, and the counts are those of the block. Raises :class:`timeloom.Error` if the measurement cannot be done as
+    is true, and the counts are the block's. Raises :class:`timeloom.Error` if the measurement cannot be done as
     requested. Exceptions of the block itself pass through, and the run is kept.
     """
 

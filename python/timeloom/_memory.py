@@ -50,7 +50,7 @@ def mappings_of(pid: int) -> list[Mapping]:
 
 
 def read_bytes(pid: int, address: int, size: int) -> bytes:
-    """Return what can be read of the bytes there. Raises OSError."""
+    """Return the bytes at the address, as far as they can be read. Raises OSError."""
     memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
     try:
         return os.pread(memory, size, address)
@@ -69,7 +69,7 @@ def open_memory(pid: int) -> int:
 
 
 def write_bytes(memory: int, address: int, data: bytes) -> None:
-    """Raises OSError."""
+    """Write the bytes at the address. Raises OSError."""
     if os.pwrite(memory, data, address) != len(data):
         raise OSError("its memory cannot be written")
 

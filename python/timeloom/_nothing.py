@@ -27,12 +27,12 @@ disable_recording = enable_recording = pause = resume = _nothing
 
 
 def paused() -> bool:
-    """Return True: the automatic instrumentation is on, as without a measurement."""
+    """Return False: the automatic instrumentation is not paused, as without a measurement."""
     return False
 
 
 def recording() -> bool:
-    """Nothing is recorded."""
+    """Return False: nothing is recorded."""
     return False
 
 

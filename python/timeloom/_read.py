@@ -36,7 +36,7 @@ class Run:
 
     def __init__(self, run: str | PathLike[str]) -> None:
         self.path = fspath(run)
-        self.info  # noqa: B018  # says at once if there is no such run
+        self.info  # noqa: B018  # raises the error at once if there is no such run
 
     def __repr__(self) -> str:
         return f"timeloom.read({self.path!r})"
@@ -272,7 +272,7 @@ def _all_threads(frame: pandas.DataFrame, table: str) -> pandas.DataFrame:
 
 
 class _output_of:  # a context, used as a function
-    """The standard output of a command of the program. Raises Error when the command has failed."""
+    """The standard output of a command of the ``timeloom`` program. Raises Error if the command fails."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
         # Not a pipe: it is read at the end only, and a full pipe would stop the program.

@@ -92,7 +92,7 @@ _NO_TEXT = b"0\0"
 
 
 class ThroughGdb(Road):
-    """A debugger calls Py_AddPendingCall in the process, for a Python that has no door of its own.
+    """A debugger calls Py_AddPendingCall in the process, for a Python without sys.remote_exec.
 
     The text that the main thread executes lies in bytes behind the variables of a library. It is written and removed
     while the process runs; gdb is there for the call alone.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from timeloom._core import _Program
 
-# Options of scorep-config with a value that are missing in the table below, and their notes.
+# Options of scorep-config with a value that the table below does not list, and the notes that are printed for them.
 _OF_VALUES = {
     "--thread=": "threads of this kind are not recorded; those of Python always are",
     "--mutex=": "locks are not recorded",

@@ -20,7 +20,7 @@ __all__ = ["hook"]
 _HOOK, _OWN = "RAY_RUNTIME_ENV_HOOK", "timeloom.ray.hook"
 _VARIABLES = ("TIMELOOM_PARENT", "TIMELOOM_RUN_ID")
 
-_before = os.environ.get(_HOOK, "")  # the hook of somebody else
+_before = os.environ.get(_HOOK, "")  # the hook of another package
 os.environ[_HOOK] = _OWN
 
 

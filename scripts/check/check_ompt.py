@@ -17,7 +17,7 @@ WORK = ROOT / "build" / "ompt"
 PACKAGE = "cmeel-libomp==21.1.8"
 DEBIAN = "/usr/lib/llvm-*/lib/clang/*/include/omp-tools.h"
 
-# Enumerations of ours, the start of the names of theirs, and ours with the rest of theirs.
+# Timeloom's enumerations, the start of OMPT's names, and for each of Timeloom's values the rest of OMPT's name.
 ENUMERATIONS = (
     ("Event", "ompt_callback_", {
         "kThreadBegin": "thread_begin", "kThreadEnd": "thread_end", "kParallelBegin": "parallel_begin",
@@ -45,7 +45,7 @@ ENUMERATIONS = (
         "kEarlyFulfill": "_early_fulfill", "kLateFulfill": "_late_fulfill", "kSwitch": "_switch",
         "kTaskwaitComplete": "wait_complete"}),
 )  # fmt: skip
-# Of newer headers.
+# Values that only newer headers have.
 LOOPS = {"kLoopStatic": "loop_static", "kLoopDynamic": "loop_dynamic", "kLoopGuided": "loop_guided",
          "kLoopOther": "loop_other"}  # fmt: skip
 FLAGS = {"kTaskInitial": "ompt_task_initial", "kTaskExplicit": "ompt_task_explicit",

@@ -59,7 +59,7 @@ def completion_of_door(name: str, command: dict[str, Any]) -> dict[pathlib.Path,
 
 
 def out_of_date(files: dict[pathlib.Path, str]) -> list[pathlib.Path]:
-    """Also the existing files whose command is gone."""
+    """The files that differ from the texts, and existing files whose command is gone."""
     there = {path for path in SHARE.rglob("*") if path.is_file()}
     wrong = {path for path, text in files.items() if not path.is_file() or path.read_text() != text}
     return sorted(wrong | (there - set(files)))

@@ -7,10 +7,10 @@ programs are installed into DIR, in the versions of scripts/trials/real_programs
 of docs/profiles.md to FILE.
 
 Each program runs three times in a separate process: once without Timeloom, for the caches of
-bytecode; once with a trace; once with --profile, which folds events in the process instead of keeping
-them. The visits of every region and every call path are compared: from the trace, read from the
-archive itself; from the profile.cubex that was folded from it while weaving; and from the run with
---profile. The exit status is 1 if any of them differ.
+bytecode; once with a trace; once with --profile, which sums events up in the process instead of keeping them. The
+visits of every region and every call path are compared: from the trace, read from the archive itself; from the
+profile.cubex that was made from it while weaving; and from the run with --profile. The exit status is 1 if any of them
+differ.
 """
 
 import argparse

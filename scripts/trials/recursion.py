@@ -33,7 +33,7 @@ RUNS = {  # by their names
     "profiled": ["--instrumenter", "profile", "--c-functions"], "scorep": ["--layout", "scorep"],
 }  # fmt: skip
 OUT = "out"  # a command's output
-# With the names of runs.
+# The commands; the words run, again, profile and so on are names in RUNS.
 COMMANDS = f"""
 report run | report --full run | report --tree run | report --json run | report --csv run | report --by thread run
 report --slowest run | report --function __main__.even run | report --compensate run | report ring | report scorep

@@ -1,4 +1,4 @@
-"""A random program that forks, starts threads, awaits and dies, and records its own actions.
+"""A random program that forks, starts threads, awaits and dies, and counts its own calls.
 
 usage: soak_program.py SEED COUNTS FOLLOW
 

@@ -25,7 +25,7 @@ export const isStarter = (region: Region): boolean => isAbove(region) && /^(thre
 
 const packageOf = ({ module, name }: Region): string => (module || name).split(".")[0];
 
-/** The part of a colour that stays of what the legend has not selected. */
+/** The share of the background in the colours of kinds that the legend has not selected. */
 const FADED = 0.82;
 
 /** Libraries are grey if the user's functions have at least this part of the work. */
@@ -40,7 +40,7 @@ function userWorks(regions: readonly Region[], work?: Float64Array): boolean {
 
 /** The colours of a run's regions. */
 export class Painting {
-  /** By region: what its colour stands for, and the colour. */
+  /** By region: the key that its colour stands for, and the colour. */
   readonly keys: readonly string[];
   readonly styles: readonly string[];
   private readonly ranks = new Map<number, readonly string[]>();

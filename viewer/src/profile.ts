@@ -55,7 +55,7 @@ function hasCaller(path: number, key: Key, paths: Paths, keyOf: (region: number)
 /** The waiting part of a call path's exclusive time: as measured, or derived from its name, as in `timeloom report`. */
 export const waitingOf = (profile: Profile, i: number, region: Region | undefined): number => (region?.waits ? profile.own[i] : profile.waiting[i]);
 
-/** By region: the exclusive time in which it worked. */
+/** By region: the part of its exclusive time that was work. */
 export function workByRegion(profile: Profile, paths: Paths, regions: readonly Region[]): Float64Array {
   const work = new Float64Array(regions.length);
   for (let i = 0; i < profile.count; i++) {

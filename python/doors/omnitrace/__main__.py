@@ -65,7 +65,7 @@ def _restart(line: _command_line.CommandLine) -> None:
 
 
 def _check_expressions(line: _command_line.CommandLine) -> None:
-    """Raises Error for an expression of an option that is none."""
+    """Raise Error for an option's value that is not a regular expression."""
     for option in _command_line.OPTIONS:
         if option.kind != "texts" or option.name not in line.properties:
             continue
@@ -93,7 +93,7 @@ def _take_configuration(line: _command_line.CommandLine) -> None:
 
 
 def _program(line: _command_line.CommandLine) -> "_Program":
-    """The program to run; of a command that names none, the script of a variable. Raises Error."""
+    """Return the program to run; if the command names none, the script that a variable names. Raises Error."""
     script = next(filter(None, (posix.environ.get(name) for name in _SCRIPT_FILES)), None)
     if script is None or line.marked:
         if line.program is None:
@@ -113,7 +113,7 @@ def _program(line: _command_line.CommandLine) -> "_Program":
 
 
 def _found(program: "_Program") -> "_Program":
-    """The program with its script where it is found: in the current directory, or on PATH. Raises Error."""
+    """Return the program with the path of its script, found in the current directory or on PATH. Raises Error."""
     kind, target, arguments = program
     if kind != "file" or _exists(target):
         return program

@@ -1,7 +1,7 @@
 """The command line of ``omnitrace-python``, as one table.
 
-The help, the errors and docs/omnitrace.md speak of what is in it. Imports next to nothing, as
-all that is imported here is imported before the program.
+The help and the errors are made from it, and docs/omnitrace.md describes it. Imports next to nothing, because its
+imports come before the program's.
 """
 
 from timeloom import _core
@@ -19,7 +19,7 @@ LABELS = ("args", "file", "line", "qualname")
 
 
 class Option:
-    """``kind``: the values that it takes, a key of _VALUES; ``name``: where they go."""
+    """An option. ``kind``: of its values, a key of _VALUES; ``name``: the attribute of CommandLine that gets them."""
 
     def __init__(self, names: str, name: str, kind: str, value: str, meaning: str) -> None:
         *short, self.long = names.split()

@@ -98,7 +98,7 @@ def push_region(label: str) -> int:
 
 
 def pop_region(label: str) -> int:
-    """Leave it."""
+    """Leave the region ``label``."""
     _core.region_end(label)
     return 0
 

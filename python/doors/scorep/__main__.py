@@ -68,7 +68,7 @@ def _scorep_variables() -> list[bytes]:
 
 
 def _check(program: "_Program") -> None:
-    """Raises Error for a script that is not there, or is none of Python."""
+    """Raise Error for a script that is missing, or is not a Python program."""
     kind, target, arguments = program
     if kind != "file":
         return

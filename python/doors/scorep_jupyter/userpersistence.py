@@ -59,7 +59,7 @@ def load_runtime(environ: MutableMapping[str, str], path: list[str], environ_fil
 
 
 def dump_variables(names: Iterable[str], values: Mapping[str, Any], file: str, marshaller: Any) -> None:
-    """Write those of the named variables that exist."""
+    """Write the named variables, as far as they exist."""
     _dump({name: values[name] for name in names if name in values}, file, marshaller)
 
 

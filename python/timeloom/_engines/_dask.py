@@ -70,7 +70,7 @@ def _print_failed(reasons: Mapping[str, str]) -> None:
 
 
 def _reason(answer: object, version: str) -> str:
-    """Return why a worker cannot be measured, from the version that it has told or its exception."""
+    """Return why a worker cannot be measured, from its answer: the version of its Timeloom, or an exception."""
     if isinstance(answer, metadata.PackageNotFoundError):
         return f"Timeloom is not installed there; write: python -m pip install timeloom=={version}"
     if isinstance(answer, BaseException):

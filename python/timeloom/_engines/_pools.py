@@ -81,7 +81,7 @@ def _next_number() -> str:
 
 
 def _call_as_task(engine: str, key: str, function: "_Function", arguments: "tuple[Any, ...]") -> "tuple[Any, Any]":
-    """Return what a pool is to call instead, with its arguments."""
+    """Return the function that the pool calls in place of the program's, with its arguments."""
     if _is_partial(function):
         chunk: Any = function
         called = getattr(chunk.func, "__name__", "") in _CHUNKS and _is_of_engine(chunk.func)

@@ -17,7 +17,7 @@ _THREADS = ("-Dask-Default-Threads", "-Dask-Actor-Threads")
 
 
 def worker_name(process: str, thread: str) -> str:
-    """Return the name of the worker that runs a task. As src/profile/engine_counts.cpp."""
+    """Return the name of the worker that runs a task, by the same rules as src/profile/engine_counts.cpp."""
     if process.startswith(_WORKER):
         return process.removeprefix(_WORKER)
     named = next((thread.partition(mark)[0] for mark in _THREADS if mark in thread), "")

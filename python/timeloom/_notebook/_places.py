@@ -15,7 +15,7 @@ _VARIABLE = "SCOREP_EXPERIMENT_DIRECTORY"
 
 
 class Places:
-    """Return the directory of this kernel's runs: in the current directory, or in the setting ``output``."""
+    """The directory of this kernel's runs: in the current directory, or in the setting ``output``."""
 
     def __init__(self) -> None:
         self._base: Path | None = None

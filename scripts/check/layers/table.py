@@ -131,7 +131,7 @@ NAMESPACES = {"otf2": "formats/otf2", "packed": "formats/packed", "cube": "forma
     )
 }
 
-# In a folder with more entries than this nobody finds anything.
+# The most entries of a folder, so that a reader finds a file by looking.
 MOST_FILES = 40
 
 # Folders that are tested alone must not be linked to these. The folders that they use are tested alone as well, so they

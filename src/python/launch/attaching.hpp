@@ -13,8 +13,9 @@
 //       the process, who gets the spool; -1: this one.
 //   forget_attached_run() -> None
 //       Removes it: nothing was recorded.
-//   finish_attached_run(answer) -> None
-//       Weaves the run and prints the summary. `answer`: see attached.hpp; empty: none came.
+//   finish_attached_run(answer, seconds) -> None
+//       Weaves the run and prints the summary. `answer`: see attached.hpp; empty: none came, and
+//       `seconds` is the wall time.
 #pragma once
 
 #include "python/interpreter/compat.hpp"

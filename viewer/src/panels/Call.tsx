@@ -54,7 +54,7 @@ export function CallPanel() {
 
 const split = (time: number, waiting: number): string => `working ${duration(time - waiting)}, waiting ${duration(waiting)}`;
 
-/** Where a call has its value of a metric: idle time is known when it ends only. */
+/** The end of a call at which its value of a metric is recorded: idle time is known only when the call ends. */
 const timeOf = (name: string | undefined, { begin, end }: CallRef): number => (name === "gpu_idle_time" ? end : begin);
 
 /** Values of metrics that belong to the call alone. */

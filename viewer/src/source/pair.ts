@@ -17,7 +17,7 @@ export interface Alignment {
 }
 
 const never = new AbortController().signal;
-/** The limit on calls in a search result. */
+/** The highest number of a call to which runs can be aligned: a search returns no more calls. */
 export const MOST_NTH = 10_000;
 
 /** The data that do not depend on the alignment. */
@@ -45,7 +45,7 @@ export class Pair {
     return { run, source: new PairSource(this.sources, this.sides, this.callPaths, run) };
   }
 
-  /** Its start in a run, in ticks of the common axis. */
+  /** The start of the aligned call in a run, in ticks of the common axis. */
   private async nthCall(which: number, { func, n }: Alignment): Promise<number> {
     const side = this.sides[which], letter = "AB"[which];
     const regions = this.regions.filter((region) => region.name === func).flatMap((region) => side.regionsOf.get(region.id) ?? []);

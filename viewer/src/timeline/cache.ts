@@ -17,7 +17,7 @@ interface Slot {
   /** null: not requested; "many": too many to draw each. */
   calls: Calls | "many" | null;
   used: number;
-  /** Of an earlier state of the run: drawn until it is fetched again. */
+  /** True for data of an earlier state of the run: drawn until they are fetched again. */
   old?: boolean;
 }
 
