@@ -1,5 +1,5 @@
-# Says in one line that there is no compiler, before CMake looks for one and says it in twenty.
-# pip shows the line to somebody who may not know that a compiler is needed.
+# Prints in one line that there is no compiler, before CMake looks for one and prints it in twenty. pip shows the line
+# to somebody who may not know that a compiler is needed.
 if(NOT CMAKE_CXX_COMPILER AND NOT CMAKE_TOOLCHAIN_FILE AND NOT DEFINED ENV{CXX})
   find_program(TIMELOOM_COMPILER NAMES c++ g++ clang++ CC icpx)
   mark_as_advanced(TIMELOOM_COMPILER)

@@ -26,7 +26,7 @@ endif()
 add_library(timeloom_options INTERFACE)
 target_compile_options(timeloom_options INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<BOOL:${TIMELOOM_WERROR}>:-Werror>
-  # src/record/exports.map.in says which names libtimeloom.so exports of the folders in it.
+  # src/record/exports.map.in lists the names that libtimeloom.so exports of the folders in it.
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TIMELOOM_EXPORTED>>>:-fvisibility=hidden>
   # One load per access of a thread-local instead of a call of __tls_get_addr.
   -ftls-model=initial-exec)
@@ -88,7 +88,7 @@ endfunction()
 # table of layers; scripts/check/check_layers.py checks the includes against the same table.
 # EXPORTED: the folder is part of libtimeloom.so (src/record), and others call it there.
 # SMALL: nothing in it runs for each event of a run.
-# HEADERS are precompiled for it besides those of the standard library.
+# HEADERS are precompiled for it besides the standard library's.
 function(timeloom_library name)
   cmake_parse_arguments(ARG "EXPORTED;SMALL" "" "SOURCES;USES;LINKS;HEADERS" ${ARGN})
   add_library(timeloom_${name} STATIC ${ARG_SOURCES})
@@ -146,8 +146,8 @@ function(timeloom_add_folder folder)
 endfunction()
 
 # timeloom_foreign_library(<target> <directory of headers> <library file>)
-# declares a library that is no part of Timeloom. Where it is static, another library of that
-# name in the same process neither sees nor replaces it.
+# declares a library that is not a part of Timeloom. Where it is static, another library of that name in the same
+# process neither sees nor replaces it.
 function(timeloom_foreign_library target headers library)
   add_library(${target} INTERFACE)
   target_include_directories(${target} SYSTEM INTERFACE ${headers})

@@ -8,7 +8,7 @@ set -eu
 
 output=$PWD/run-${FLUX_JOB_ID:-batch}
 
-# FLUX_JOB_ID of the ranks is that of `flux run`; the name is given before, so that all have the same.
+# FLUX_JOB_ID of the ranks is the id of `flux run`; the name is given before, so that all have the same.
 TIMELOOM_JOB=$output flux run -N "${NODES:-2}" -n "${RANKS:-8}" -o pmi=simple timeloom run --mpi --output "$output" "$@"
 
 timeloom report --mpi "$output"

@@ -36,17 +36,17 @@ test,readers python3-six          # imports this without naming it among its dep
 test         gfortran             # programs in Fortran whose calls are recorded
 test         valgrind             # callgrind_annotate reads what convert writes
 test         gdb                  # lets timeloom attach into programs of Python 3.12 and 3.13
-test         strace               # says what a program reads and writes, to compare with
+test         strace               # shows what a program reads and writes, to compare with
 test         libjemalloc2         # loaded before libtimeloom in a test: they use up room for
 test         libopenmpi3|libopenmpi40  # thread-local variables
 test         openmpi-bin          # mpirun: ranks of a job have one run
 test         mpich                # the same with the other launcher
-mpi          libopenmpi-dev       # mpicc: programs in C, and tables that must be those of its headers
+mpi          libopenmpi-dev       # mpicc: programs in C, and tables that must agree with its headers
 mpi          libmpich-dev         # the same of the other library (make test-all)
 cluster      iproute2             # two hosts on one machine: the cable between them
 cluster      slurm-wlm            # a cluster of them; srun and sbatch start ranks
 cluster      munge                # by which its daemons know each other
-cluster      libpmix-dev          # by which srun starts those of Open MPI
+cluster      libpmix-dev          # by which srun starts programs of Open MPI
 check        clang-format-14      # make format, and its check in make check
 lint,test    clang-tidy|clang-tidy-[0-9][0-9]  # make lint, and the test of its rules
 fuzz         clang|clang-[0-9][0-9]            # libFuzzer (make test-fuzz)

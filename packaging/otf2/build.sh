@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds OTF2's library from its authors' source, static and for shared objects, below the current directory:
 # build-backend/.libs/libotf2.a. Its programs and bindings, which would need more, are left out.
-# The compiler is that of the variable CC.
+# The variable CC names the compiler.
 #
 # usage: build.sh SOURCE JOBS [HOST BUILD]
 #

@@ -43,7 +43,7 @@ void wait_and_ring(Alarm& alarm, std::uint64_t at_ns, Ring ring) {
   const std::uint64_t now = os::sync_clocks().monotonic_ns;
   std::chrono::nanoseconds left(at_ns > now ? at_ns - now : 0);
   while (!alarm.changed.wait_for(lock, left, [&] { return alarm.stopping; })) {
-    lock.unlock();  // it may take its time, and what it waits for be held by who cancels
+    lock.unlock();  // it may take long, and wait for something that the canceller holds
     left = std::chrono::nanoseconds(ring());
     lock.lock();
     if (left.count() == 0) return;

@@ -113,8 +113,8 @@ void aggregate(const State& s, ThreadRecorder& recorder) {
       ThreadProfile::create(*s.writer, recorder.location(), s.profile_depth, os::now(), &error));
 }
 
-// Gives the recorder of the calling thread what samples its metrics, and the first
-// the location of those of the process.
+// Gives the recorder of the calling thread the sampler of its metrics, and the first one the
+// location for the metrics of the process.
 void sample_metrics(State& s, ThreadRecorder& recorder) {
   const bool first = recorder.location() == 0 && s.metrics_of_process.defined();
   const std::uint32_t location = first ? s.next_location : 0;

@@ -126,7 +126,7 @@ CpuTimes take_cpu_times(State& s) noexcept {
   return times;
 }
 
-// Called by the drain. Who holds the mutex may wait for the drain to end.
+// Called by the drain. A thread that holds the mutex may wait for the drain to end.
 void note_cpu_times() noexcept {
   State& s = state();
   std::unique_lock lock(s.mutex, std::try_to_lock);

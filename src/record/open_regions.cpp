@@ -52,8 +52,8 @@ void ThreadRecorder::pop_to(OpenRegion* entry) noexcept {
   }
 }
 
-// Leaves `entry` and what was entered inside it. When a user region ends, the
-// functions above it still run, and will leave.
+// Leaves `entry` and the regions entered inside it. When a user region ends, the functions above it
+// still run, and will leave.
 void ThreadRecorder::close(OpenRegion* entry) noexcept {
   OpenRegion* const last = top_;
   const bool functions_run_on = is_user_region(entry->token);
@@ -143,7 +143,7 @@ void ThreadRecorder::leave_unrecorded(Token token) noexcept {
       entry->token = kEndedUnseen;
     } else if (std::all_of(entry, top_ + 1, is_unrecorded)) {
       top_ = entry - 1;
-    } else {  // what was entered inside is still to be left
+    } else {  // the regions entered inside are still to be left
       std::copy(entry + 1, top_ + 1, entry);
       --top_;
     }

@@ -27,8 +27,7 @@ int first_free_number(const std::string& path) {
 
 using Words = std::vector<std::string>;
 
-// Read once: those of a forked child are those of the process that has forked, whose own command
-// line it has.
+// Read once: a forked child has the command line of the process that has forked, and its ancestors.
 const std::vector<Words>& lines_of_ancestors() {
   static const auto* const kLines =  // live as long as the process
       new std::vector<Words>(os::command_lines_of_ancestors());

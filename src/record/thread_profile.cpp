@@ -60,7 +60,7 @@ void ThreadProfile::enter_beyond(std::uint32_t function, std::uint64_t now) noex
       const KeepOff of_allocation;
       beyond_.push_back({function, now, 0});
     }
-  } catch (const std::bad_alloc&) {  // its time is that of the visit around it
+  } catch (const std::bad_alloc&) {  // its time belongs to the visit around it
   }
   ++rare_;
   file_->header().last.store(now, std::memory_order_relaxed);
@@ -316,7 +316,7 @@ std::uint64_t ThreadProfile::events() noexcept {
   for (std::uint32_t i = 1; i < file_->places(); ++i) {
     const ProfileNode& node = file_->node(i);
     const bool open = node.entered != 0;
-    const bool rest = node.region == spool::kBeyondLimit;  // its visits are those of beyond()
+    const bool rest = node.region == spool::kBeyondLimit;  // beyond() counts its visits
     if (node.kind == PlaceKind::kCallPath) events += 2 * node.visits - (open && !rest ? 1 : 0);
     // Entered before.
     if (node.kind == PlaceKind::kContinued) events += 2 * node.visits + (open ? 0 : 1);

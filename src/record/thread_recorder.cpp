@@ -93,12 +93,13 @@ void ThreadRecorder::switch_to(Track* track) noexcept {
   track_ = track;
   has_tracks_ = true;
   use(track == nullptr ? own_ : track->open_);
-  // Without room the next segment says it.
+  // Without room, the next segment contains it.
   if (has_room(1)) put_switch(now);
 }
 
-// The segments before this one may be dropped, with what was open there. It is said again in the
-// segment of the switch, since readers take it only where a track appears first.
+// The segments before this one may be dropped, with the regions that were open there. They are
+// written again in the segment of the switch, since readers take it only where a track appears
+// first.
 void ThreadRecorder::put_switch(std::uint64_t now) noexcept {
   const bool says_open = writer_->keeps_newest() && stack_->said_in != sequence_;
   constexpr std::size_t kSwitchWords = 4;  // a time base and the track
@@ -146,7 +147,7 @@ void ThreadRecorder::end_track() noexcept {
   const std::uint64_t now = os::now();
   if (make_room(now, top_)) {
     put_extended(ExtendedKind::kTrackEnd, {}, now);
-    if (!track_->numbered_) ++extra_words_;  // then the trace says nothing of its end
+    if (!track_->numbered_) ++extra_words_;  // then the trace has nothing about its end
   }
   track_->open_.top = track_->open_.base;
   switch_to(nullptr);
@@ -236,8 +237,8 @@ void ThreadRecorder::aggregate_from_here(std::uint64_t now, const OpenRegion* la
   }
 }
 
-// Says what is open: what was recorded before this segment may be dropped. Two ids a word,
-// up to `end`; of a deeper stack the innermost are left out.
+// Writes the open regions: the records before this segment may be dropped. Two ids a word, up to
+// `end`; of a deeper stack the innermost are left out.
 void ThreadRecorder::put_open_regions(std::uint64_t now, const OpenRegion* last,
                                       const std::uint64_t* end) noexcept {
   constexpr std::size_t kMostWords = 128;

@@ -13,7 +13,7 @@ namespace timeloom::tools {
 
 namespace {
 
-// An option whose word `take` accepts, or says what it is not.
+// An option whose word `take` accepts, or refuses with a text.
 using Take = std::function<std::string(const std::string& word)>;
 
 CLI::Option* add(CLI::App& app, const std::string& name, const std::string& unit, const Take& take,

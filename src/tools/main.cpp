@@ -36,7 +36,7 @@ void set_up(CLI::App& program) {
   program.get_formatter()->label("OPTIONS", "OPTIONS");
 }
 
-// One line, whatever the parser had to say.
+// One line, whatever the parser's message is.
 int wrong_usage(const CLI::App& program, std::string what) {
   std::string command = "timeloom";
   for (const CLI::App* app : program.get_subcommands()) command += " " + app->get_name();

@@ -3,9 +3,9 @@
 namespace timeloom::weave {
 namespace {
 
-// The nanoseconds by which the monotonic clock of one host is behind that of another, as precisely
-// as their clocks of the day agree. Containers of one machine share a clock, so smaller differences
-// count as none.
+// The nanoseconds by which the monotonic clock of one host is behind the clock of another, as
+// precisely as their clocks of the day agree. Containers of one machine share a clock, so smaller
+// differences count as none.
 std::int64_t clock_shift(const os::ClockSync& of, const os::ClockSync& to) {
   constexpr std::int64_t kLeast = 1'000'000;
   const std::uint64_t shift =

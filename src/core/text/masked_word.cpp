@@ -23,11 +23,11 @@ constexpr std::array<std::string_view, 28> kNames = {
     "secret-key", "secretkey", "auth-key",      "account-key", "accountkey",  "encryption-key",
     "jwt",        "bearer",    "authorization", "cookie",      "otp",         "signature",
     "totp",       "psk",       "sessionid",     "session-id"};
-// Only as the whole name: --sort-key is no secret.
+// Only as the whole name: --sort-key is not a secret.
 constexpr std::array<std::string_view, 6> kWholeNames = {"key", "pass", "auth",
                                                          "pin", "sig",  "pat"};
-// Before "pass" in names that are no password's: --two-pass, bypass, --lowpass. Others are:
-// DB_PASS, --storepass.
+// Before "pass" in names that do not name a password: --two-pass, bypass, --lowpass. DB_PASS and
+// --storepass do.
 constexpr std::array<std::string_view, 27> kOtherPasses = {
     "by",    "com",  "low",  "high",    "band",     "all",  "sur",    "tres",  "over",
     "under", "one",  "two",  "three",   "multi",    "many", "single", "first", "second",
@@ -84,7 +84,7 @@ std::size_t end_of_value(const std::string& word, std::size_t at, bool quoted) {
   return std::min(at, word.size());
 }
 
-// The begin of the name that ends at `end`.
+// The start of the name that ends at `end`.
 std::size_t begin_of_name(const std::string& word, std::size_t end) {
   std::size_t at = end;
   while (at > 0 && (std::isalnum(static_cast<unsigned char>(word[at - 1])) != 0 ||
@@ -94,7 +94,7 @@ std::size_t begin_of_name(const std::string& word, std::size_t end) {
   return at;
 }
 
-// The user of a URL that is no name: letters and digits of a token.
+// The user of a URL that is not a name: letters and digits of a token.
 bool is_token(std::string_view user) {
   const auto is = [](int (*kind)(int)) {
     return [kind](char c) { return kind(static_cast<unsigned char>(c)) != 0; };
@@ -123,7 +123,8 @@ std::string decoded(std::string_view text) {
   return result;
 }
 
-// user:password@host:5432, which is no URL; the places of the password's begin and end.
+// user:password@host:5432, which is not a URL; the places of the password's first character and of
+// its end.
 std::pair<std::size_t, std::size_t> password_before_port(std::string_view word) {
   const std::size_t host = word.rfind('@');
   if (host == std::string_view::npos) return {};

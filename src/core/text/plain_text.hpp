@@ -19,7 +19,7 @@ constexpr bool is_continuation(char byte) noexcept {
   return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
 }
 
-// The character that starts at `at`; what is not UTF-8 is another one, or none.
+// The character that starts at `at`; bytes that are not UTF-8 give another one, or none.
 std::uint32_t character_at(std::string_view text, std::size_t at) noexcept;
 
 // With '?' in place of these.

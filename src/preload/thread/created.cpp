@@ -29,7 +29,8 @@ Known& known() noexcept {
 
 void lock_for_fork() { known().mutex.lock(); }
 void unlock_after_fork() { known().mutex.unlock(); }
-// After a fork only the forking thread exists; its id may be that of another thread in the parent.
+// After a fork only the forking thread exists; it may have the id that another thread has in the
+// parent.
 void forget_after_fork() {
   known().numbers.clear();
   known().mutex.unlock();

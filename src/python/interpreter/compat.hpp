@@ -133,7 +133,7 @@ inline bool store_code_extra(PyCodeObject* code, Py_ssize_t index, EventWord wor
     if (kHasGil) PyMem_Free(extra);
     extra = room;
   }
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): the word is no address
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the word is not an address
   __atomic_store_n(&extra->values[index], reinterpret_cast<void*>(word), __ATOMIC_RELAXED);
   return true;
 }

@@ -61,8 +61,8 @@ CriticalSection::CriticalSection() noexcept {
   PyCriticalSection_Begin(&section_, reinterpret_cast<PyObject*>(&g_lock));
 }
 
-// The interpreter stops all other threads while it shows its objects to a visitor; to
-// stop them is no public function.
+// The interpreter stops all other threads while it shows its objects to a visitor; there is no
+// public function that stops them.
 void call_with_world_stopped(void (*function)(void*), void* context) noexcept {
   Call call{function, context};
   PyUnstable_GC_VisitObjects(on_object, &call);

@@ -11,7 +11,7 @@ namespace {
 
 // The frame that forks, and where it is. Written by the thread that forks, with the control lock;
 // read by the main thread. Relaxed: where another thread forks meanwhile, no mixture of the two
-// says that the main thread does.
+// looks as if the main thread forked.
 struct Fork {
   std::atomic<const PyFrameObject*> frame = nullptr;  // only compared: it may be gone
   std::atomic<int> at = 0;

@@ -40,8 +40,7 @@ auto counts_of(Result& result) {
                   result.overhead.cpu_error_range.least, result.overhead.cpu_error_range.most);
 }
 
-// Doubles travel as their bits: the decimal point is another one where the program's locale says
-// so.
+// Doubles travel as their bits: the program's locale may have another decimal point.
 std::uint64_t bits_of(std::integral auto value) { return static_cast<std::uint64_t>(value); }
 std::uint64_t bits_of(double value) { return std::bit_cast<std::uint64_t>(value); }
 

@@ -9,7 +9,7 @@ namespace timeloom::python {
 
 // The file that the name of a program means: that file, or directory with a __main__.py, if there
 // is one, else the first command of this name on PATH that is a script of Python. Otherwise the
-// name itself: that it cannot be opened is said as python does.
+// name itself, so that the error about it is python's.
 std::string script_of(const std::string& name);
 
 // The package whose command a script is, in a directory bin, as pip and others make them: it

@@ -39,7 +39,7 @@ struct Door {
   DirectoryRules directory = DirectoryRules::kOutput;
   std::span<const DoorSetting> defaults = {};  // if no source sets them
   std::string_view mpi_option = {};  // by which alone MPI is recorded; empty: a launcher asks, too
-  std::string_view no_such_word = {};  // the end of the error where a bare word is no script
+  std::string_view no_such_word = {};  // the end of the error if a bare word is not a script
   // Adds to timeloom._core what its package needs; -1 with a Python exception set. Null: nothing.
   int (*add_to_module)(PyObject* module) = nullptr;
 };

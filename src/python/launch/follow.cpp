@@ -105,8 +105,8 @@ bool start_followed(const Inheritance& inheritance, const std::string& parent,
                                                   .launched_cpu_ns = begun});
 }
 
-// A rank of those that MPI_Comm_spawn has started, whose run is that of its parents. False with a
-// Python exception set.
+// A rank that MPI_Comm_spawn has started, whose run is its parents' run. False with a Python
+// exception set.
 bool start_spawned(Inheritance inheritance, const std::string& parent) {
   const Spawn spawn = spawn_in(child_variable(kSpawnVariable)).value_or(Spawn{});
   const std::optional<LaunchedRank> launched = launched_rank_of_this_process(environ);
@@ -143,7 +143,8 @@ bool take_name_of_process() {
 }
 
 // A process is told its name by its parent or by an engine, without a word to anybody else: it is
-// looked for until it is there. The name that an engine has goes over that of multiprocessing.
+// looked for until it is there. The name from an engine takes precedence over the name from
+// multiprocessing.
 void look_for_name() noexcept {
   thread_local bool looking = false;  // engines answer by code of Python, which is new, too
   if (looking || !session_running()) return;

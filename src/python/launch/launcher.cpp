@@ -150,7 +150,7 @@ void print_nothing_measured(std::string_view reason) {
   print_line("nothing is measured: " + std::string(without_id(reason)) + " [TL019]");
 }
 
-// Null when the machine is in the way of measuring, which is said.
+// Null if the machine prevents measuring; the reason is printed.
 std::shared_ptr<PlannedRun> plan_run(const Settings& settings, const Program& program,
                                      const Door& door) {
   try {
@@ -215,8 +215,8 @@ PyObject* measure_program(const Door& door, const Settings& settings, Program pr
   return pass_on(outcome);
 }
 
-// Throws Error for a word that is no program of Python where one is expected. `given`: the words of
-// the command line.
+// Throws Error for a word in the place of the program that is not a program of Python. `given`: the
+// words of the command line.
 void refuse_other_program(const std::vector<std::string>& given, const CommandLine& line) {
   if (line.kind != ProgramKind::kFile) return;
   DoorWords door{{"python", "-m", "timeloom"}, {}, "timeloom"};

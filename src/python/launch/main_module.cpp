@@ -110,10 +110,9 @@ bool is_of_timeloom(PyObject* name) {
   return text == "timeloom" || text.starts_with("timeloom.");
 }
 
-// Importing a module puts its name behind those of the modules that it imports.
-// Python's own start ends with `site`; then -m imports runpy, and importlib as
-// its first part. The rest is ours; 3.11 in development mode loads encodings.ascii to
-// import an extension.
+// Importing a module puts its name behind the names of the modules that it imports. Python's own
+// start ends with `site`; then -m imports runpy, and importlib as its first part. The rest is ours;
+// 3.11 in development mode loads encodings.ascii to import an extension.
 bool forget_imports(bool keep_runpy) {
   PyObject* modules = PyImport_GetModuleDict();
   const bool has_site = PyDict_GetItemString(modules, "site") != nullptr;

@@ -21,7 +21,7 @@ bool has_mpi_wrapper() {
   });
 }
 
-// The first name is that of the program: empty.
+// The first name stands for the program: empty.
 int add_name(dl_phdr_info* info, std::size_t, void* names) {
   static_cast<std::vector<std::string>*>(names)->emplace_back(info->dlpi_name);
   return 0;

@@ -150,7 +150,7 @@ void print_missing_wrappers(const Settings& given) {
   Settings settings = given;
   ask_for_mpi(settings, environ);
   const auto rank = launched_rank_of_this_process(environ);
-  if (rank && rank->rank != 0) return;  // all have the same to say
+  if (rank && rank->rank != 0) return;  // all would print the same
   for (const Wrapper& wrapper : wanted_wrappers(settings)) {
     if (is_loaded(wrapper)) continue;
     print_not_recorded(wrapper, "start Python with LD_PRELOAD=$(timeloom preload --print " +

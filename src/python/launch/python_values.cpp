@@ -8,7 +8,7 @@
 namespace timeloom::python {
 namespace {
 
-// The value in the words of the registry. A number or a truth value is no pattern.
+// The value in the words of the registry. A number or a truth value is not a pattern.
 std::string text_of_value(PyObject* value, const Setting& setting, const std::string& origin) {
   const bool is_word = setting.type != SettingType::kList;
   if (is_word && PyBool_Check(value)) return value == Py_True ? "on" : "off";

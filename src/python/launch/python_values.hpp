@@ -9,9 +9,9 @@
 
 namespace timeloom::python {
 
-// Sets what a dict says: names of settings, with _ or -, and str, bool, int or a path; for
-// lists of patterns also a list or tuple of str. `where` opens the origin of each, before its
-// name. Throws Error for a name or value that is not accepted, and PythonError.
+// Sets the settings in a dict: their names, with _ or -, and str, bool, int or a path; for lists of
+// patterns also a list or tuple of str. `where` opens the origin of each, before its name. Throws
+// Error for a name or value that is not accepted, and PythonError.
 void apply_values(PyObject* dict, Settings& settings, const std::string& where);
 
 }  // namespace timeloom::python

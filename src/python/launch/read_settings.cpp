@@ -22,7 +22,7 @@ void apply_pyproject(PyObject* pyproject, Settings& settings) {
   apply_values(table, settings, bytes_of(path) + " [tool.timeloom] ");
 }
 
-// A misspelt variable is said, not refused: it may be meant for another program.
+// A misspelt variable is reported, not refused: it may be meant for another program.
 void apply_variables(Settings& settings) {
   for (const std::string& note : read_variables(settings, environ)) print_line(note);
 }

@@ -18,8 +18,8 @@
 namespace timeloom::python {
 namespace {
 
-// 1 if the importer of sys.path says that `path` has a __main__, 0 if it has
-// none, -1 if `path` is no place for modules: then it is a script.
+// 1 if the importer of sys.path finds a __main__ in `path`, 0 if it finds none, -1 if `path` is not
+// a place for modules: then it is a script.
 int has_main(const std::string& path) {
   Ref name(object_of(path));
   Ref importer(name ? PyImport_GetImporter(name.get()) : nullptr);
@@ -218,8 +218,8 @@ PyObject* pass_on(Outcome outcome) {
   if (outcome == Outcome::kNormal) Py_RETURN_NONE;
   if (outcome == Outcome::kExit) return nullptr;
   if (inspects()) {
-    // Python would print a SystemExit of ours. It asks the terminal next, and
-    // what is typed there decides about the status; without one it is 1.
+    // Python would print a SystemExit of ours. It asks the terminal next, and the words typed there
+    // decide about the status; without a terminal it is 1.
     if (interpreter_flag("interactive") || ::isatty(STDIN_FILENO)) Py_RETURN_NONE;
     Py_Exit(1);
   }

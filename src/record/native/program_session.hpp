@@ -3,7 +3,7 @@
 //
 // The variable of core/native_run.hpp names the run. Every process that inherits it and loads
 // the library records into a spool of its own, and so does every child that one forks. If
-// measuring cannot begin, one line on standard error says so and the program runs.
+// measuring cannot begin, one line on standard error reports it and the program runs.
 #pragma once
 
 #include <string>

@@ -35,8 +35,8 @@ extern constinit std::atomic<bool> g_wrapping;
 
 // Whether wrappers have anything to do: the program runs, and is measured.
 inline bool wrapping() noexcept { return detail::g_wrapping.load(std::memory_order_relaxed); }
-// Switched by who knows where the program begins and ends: the session of a Python, or of a program
-// without Python.
+// Switched by the code that knows where the program begins and ends: the session of a Python, or of
+// a program without Python.
 void set_wrapping(bool on) noexcept;
 // Sets the function that is called after wrappers have been switched on, also in a forked child
 // that is measured, and before they are switched off; on the thread that switches. Where they are

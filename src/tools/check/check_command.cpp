@@ -1,4 +1,4 @@
-// `timeloom check RUN RULES`: whether a run keeps to what is demanded of it.
+// `timeloom check RUN RULES`: whether a run keeps rules.
 
 #include <algorithm>
 #include <memory>

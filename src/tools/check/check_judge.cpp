@@ -86,7 +86,7 @@ bool is_certain_verdict(const Rule& rule, double measured) {
   return grows && !rule.is_share() && holds_beyond(rule, measured);
 }
 
-// Whether what is lost of a run cannot change the answer.
+// Whether the lost parts of a run cannot change the answer.
 bool is_certain_verdict(const Rule& rule, double measured, LossEffect effect) {
   if (effect == LossEffect::kNone) return true;
   const bool counts = rule.quantity == Quantity::kVisits || rule.quantity == Quantity::kThreads ||

@@ -60,7 +60,7 @@ std::string default_name(const std::filesystem::path& run, const exchange::Forma
   const std::filesystem::path full = std::filesystem::absolute(run).lexically_normal();
   std::filesystem::path name =
       full.has_filename() ? full.filename() : full.parent_path().filename();
-  // The name of a bare archive or profile says more without what it ends with.
+  // The name of a bare archive or profile, without its ending.
   if (name.extension() == ".otf2" || name.extension() == ".packed" ||
       name.extension() == ".cubex") {
     name = name.stem();

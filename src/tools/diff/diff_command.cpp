@@ -34,7 +34,7 @@ struct DiffOptions {
   ColourMode colour = ColourMode::kAuto;
 };
 
-// Whether what is lost of the runs cannot change which of them is slower.
+// Whether the lost parts of the runs cannot change which of them is slower.
 bool is_certain(bool fast, LossEffect before, LossEffect after) {
   const LossEffect safe = LossEffect::kMore;  // times can only be longer in truth
   return fast ? before <= safe && after == LossEffect::kNone

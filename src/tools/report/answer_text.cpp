@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kFunctions = 12;    // at least
 constexpr std::size_t kFewFunctions = 6;  // at least, where there are findings
 constexpr std::size_t kTreeRows = 3;      // at least
-constexpr std::size_t kTitles = 2;        // but that of the waiting
+constexpr std::size_t kTitles = 2;        // without the title of the waiting
 constexpr std::size_t kFewWaiting = 2;    // rows where there is little room
 constexpr std::size_t kManyWaiting = 8;
 constexpr std::size_t kLeastTitle = 8;  // columns for a part of what a title adds
@@ -73,7 +73,7 @@ class AnswerWriter {
  private:
   std::size_t gaps() const { return terminal_.height >= kSpacious ? 4 : 0; }
 
-  // 1 if that row, which is no function, is among the first ones.
+  // 1 if that row, which is not a function, is among the first ones.
   std::size_t importing() const {
     const auto& rows = answer_.functions();
     const auto end = rows.begin() + static_cast<std::ptrdiff_t>(std::min(rows.size(), kFunctions));
@@ -82,7 +82,7 @@ class AnswerWriter {
     });
   }
 
-  // `room`: lines, with that of the title. One row at least, whatever the room.
+  // `room`: lines, with the title. One row at least, whatever the room.
   std::size_t rows_for_waiting(std::size_t room) const {
     const bool most = answer_.times().all_waiting > answer_.times().all_working;
     const std::size_t wanted = most || gaps() > 0 ? kManyWaiting : kFewWaiting;
@@ -104,7 +104,7 @@ class AnswerWriter {
   }
   std::size_t visits_width() const { return kVisits + (throttled_.any() ? kAtLeast : 0); }
 
-  // `before`: the headings before that of the visits, and `after` those behind it.
+  // `before` and `after`: the headings before and behind the heading of the visits.
   void title(const std::string& before, const std::string& text, const std::string& rest,
              const std::string& after = {}) {
     const std::string columns =

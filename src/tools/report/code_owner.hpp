@@ -35,9 +35,8 @@ class CodeOwner {
   // Whether the file is one of the standard library or of an installed package.
   bool in_library(const std::string& file) const;
 
-  // Counts the functions of a package as part of the project: that of a program that was installed.
-  // Loading its modules is importing, nevertheless.
-  // False: the run has none of it.
+  // Counts the functions of a package as part of the project: the package of an installed program.
+  // Loading its modules is importing, nevertheless. False: the run has no function of it.
   bool adopt(const std::string& package);
 
  private:

@@ -1,5 +1,5 @@
-// `timeloom report --compensate`: what measuring cost a call of this run, and the sentence that
-// says so below tables.
+// `timeloom report --compensate`: the cost of measuring for a call of this run, and the sentence
+// about it below tables.
 //
 // Plain functions.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace timeloom::tools {
 
-// Throws Error where the run does not say it.
+// Throws Error if the run does not contain it.
 CallCost call_cost_of(const Definitions& definitions);
 
 std::string compensation_text(const CallCost& cost);

@@ -40,7 +40,7 @@ std::string last_part(const std::string& name) {
   return end == std::string::npos ? name : name.substr(end + 1);
 }
 
-// How far a name is from what was asked for: one that contains it is nearest.
+// How far a name is from the wanted one: a name that contains it is nearest.
 std::size_t strangeness(const std::string& wanted, const std::string& name) {
   const std::string low = lower(name);
   if (low.find(wanted) != std::string::npos) return std::min<std::size_t>(low.size(), 999);

@@ -29,7 +29,7 @@ std::vector<RegionId> find_function(const Definitions& definitions, const std::s
 struct Neighbour {
   RegionId region;      // undefined: a caller that is nobody, or `beyond`
   bool beyond = false;  // call paths beyond the limit, see profile/call_tree_sink.hpp
-  double total = 0;     // seconds of the visits from it, or of what is called
+  double total = 0;     // seconds of the visits from the caller, or of the callee
   std::int64_t visits = 0;
 };
 
@@ -41,7 +41,7 @@ struct FunctionFacts {
   RegionId region;                 // the first
   std::vector<std::string> names;  // of all, in order
   double exclusive = 0;            // own: working, waiting and unmeasured
-  double exclusive_outside = 0;    // without that of visits inside what it calls
+  double exclusive_outside = 0;    // without the exclusive time of visits inside its callees
   double working = 0;
   double waiting = 0;
   CauseTimes causes;  // of the waiting

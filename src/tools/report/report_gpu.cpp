@@ -94,7 +94,7 @@ class GpuSums {
   }
 
  private:
-  // By time and, as the order of regions is that of a run, by name.
+  // By time and then by name, since the order of regions differs from run to run.
   template <typename Row>
   std::vector<Row> sorted(const std::map<RegionId, Row>& rows, std::uint64_t Row::*by) const {
     std::vector<Row> all;

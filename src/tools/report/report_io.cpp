@@ -35,7 +35,7 @@ std::uint64_t smallest_of(const IoFigures& figures) {
   return figures.operations == 0 ? 0 : std::min(figures.smallest, figures.largest);
 }
 
-// Bytes a second; nothing: no time has passed between begin and end, as of requests.
+// Bytes a second; nothing: no time has passed between start and end, as for requests.
 std::optional<double> bandwidth(const IoFigures& figures, double seconds) {
   if (seconds <= 0) return std::nullopt;
   return static_cast<double>(figures.bytes) / seconds;
@@ -61,8 +61,8 @@ void IoFigures::add(const IoFigures& other) noexcept {
 
 namespace {
 
-// Stands in a path for the calls between its first 1,024 and the last two, so that what is printed
-// does not grow with the square of the depth.
+// Stands in a path for the calls between its first 1,024 and the last two, so that the output does
+// not grow with the square of the depth.
 constexpr std::uint32_t kDeeper = UINT32_MAX;
 constexpr std::uint32_t kMostNames = exchange::kMostFrames + 2;
 
@@ -275,7 +275,7 @@ std::vector<std::string> IoReport::notes() const {
 
 namespace {
 
-// `sizes`: those of single transfers are known.
+// `sizes`: the sizes of single transfers are known.
 std::vector<std::string> io_cells(const IoFigures& figures, double time, bool sizes,
                                   const Terminal& terminal) {
   const bool sized = figures.bytes > 0;

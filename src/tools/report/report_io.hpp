@@ -1,5 +1,5 @@
-// `timeloom report --io`: what was read and written, by file and by call path, from a trace; from a
-// profile by call path only.
+// `timeloom report --io`: reads and writes, by file and by call path, from a trace; from a profile
+// by call path only.
 //
 // A sink for the events of a run, which follows the rules of RunSink; what it has found is for one
 // thread, after finish() or add_profile().
@@ -26,7 +26,7 @@ namespace timeloom::tools {
 struct IoFigures {
   std::uint64_t operations = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t ticks = 0;  // from begin to end of each
+  std::uint64_t ticks = 0;  // the sum of the times from start to end
   std::uint64_t smallest = UINT64_MAX;
   std::uint64_t largest = 0;
 

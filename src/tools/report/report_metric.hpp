@@ -23,7 +23,7 @@ struct MetricFigures {
 
 class MetricColumns {
  public:
-  // `name`: that of the metric; with _per_process at its end, of one of the process.
+  // `name`: of the metric; with _per_process at its end, of a metric of the process.
   MetricColumns(const profile::CallTree& tree, const std::string& name,
                 const profile::LocationFilter& filter);
 

@@ -80,7 +80,7 @@ Figures ReportData::figures_of(RegionId id, const Totals& totals, const Totals& 
   figures.compensated_inclusive = to_seconds(compensated.inclusive);
   figures.compensated_exclusive = to_seconds(compensated.exclusive);
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  // Beyond a limit the time is that of some of the visits only.
+  // Beyond a limit, the time is the time of some of the visits only.
   const bool sampled = has_sampled_calls(tree_->definitions);
   const bool mean_known = totals.visits != 0 && id.defined() && !sampled;
   figures.mean =
@@ -186,7 +186,7 @@ void ReportData::add_estimates(RegionId region, Figures& figures) const {
 Rows ReportData::flat_rows(const RowOptions& options) const {
   Rows result;
   const SortKey key = options.sort.value_or(SortKey::kExclusive);
-  // In the same order; what was never visited and has no time left is not in it.
+  // In the same order; rows that were never visited and have no time left are not in it.
   const std::vector<FlatRow> compensated =
       cost_ ? profile::flat_profile(*tree_, compensated_) : std::vector<FlatRow>();
   auto less = compensated.begin();

@@ -161,7 +161,7 @@ void write_headline(const RunFacts& facts, const std::string& run, const Termina
       duration(facts.wall_seconds, terminal, " ") + " wall time",
       in_processes(threads_and_tasks(facts.threads, facts.tasks, facts.task_lanes), facts)};
   if (!facts.engine.empty()) parts.push_back(printable(facts.engine));
-  // A profile of another tool does not say of how many it was made.
+  // A profile of another tool does not contain the number of events that it was made of.
   if (!facts.samples.empty()) {
     parts.push_back(facts.samples);
   } else if (facts.events > 0) {

@@ -21,8 +21,8 @@ namespace timeloom::tools {
 
 struct ShortRow {
   RegionId region;       // undefined: call paths beyond the limit of a thread
-  double total = 0;      // working time in seconds, with what was called
-  double exclusive = 0;  // without what is in other rows
+  double total = 0;      // working time in seconds, with the callees
+  double exclusive = 0;  // without the time in other rows
   std::int64_t visits = 0;
   std::uint32_t depth = 0;
   bool only_child = false;

@@ -5,7 +5,7 @@
 // A run of Timeloom has measured the waiting (wall time less CPU time). In runs without it, the
 // functions that are known to wait are taken to do nothing else. The time in which nobody has
 // looked at the clocks of a thread is neither: its region (is_unmeasured()) lies below the function
-// that was innermost, and counts there. While a thread runs a task, its time is that of the task,
+// that was innermost, and counts there. While a thread runs a task, its time belongs to the task,
 // whose location has it (is_task_run()).
 #pragma once
 

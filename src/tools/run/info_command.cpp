@@ -88,7 +88,7 @@ ordered_json markers_json(const Definitions& definitions) {
   return list;
 }
 
-// Null: the run does not say it.
+// Null: the run does not contain it.
 ordered_json overhead_json(const Definitions& definitions) {
   const std::optional<MeasuringCost> cost = measuring_cost_of(definitions.properties);
   if (!cost) return {};

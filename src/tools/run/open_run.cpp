@@ -39,8 +39,8 @@ void note_unsound_files(const fs::path& trace, Definitions& definitions) {
   if (files > 0) definitions.properties[kUnsoundTraceFiles] = std::to_string(files);
 }
 
-// The profile beside the trace if it was woven with it, which it says by the trace's id.
-// Profiles of Score-P, which may hold less than the trace beside them, do not.
+// The profile beside the trace if it was woven with it, which the trace's id in it shows. Profiles
+// of Score-P, which may hold less than the trace beside them, do not.
 std::optional<profile::CallTree> profile_woven_with(const fs::path& trace) {
   const fs::path directory = trace.parent_path();
   const std::uint64_t id = weave::trace_id(trace);
@@ -173,7 +173,7 @@ Definitions definitions_of(const fs::path& run) {
   if (!weave::has_trace(run)) {
     const cube::Reader profile(weave::profile_of(run));
     Definitions definitions = cube::definitions_of(profile);
-    // Other tools do not say how long the run was; the call paths do.
+    // Other tools do not write how long the run was; the call paths show it.
     if (definitions.clock.length == 0) definitions.clock = cube::load(profile).definitions.clock;
     return definitions;
   }

@@ -80,7 +80,7 @@ std::optional<weave::WeaveSummary> weave_at_end(const std::filesystem::path& run
   return std::nullopt;
 }
 
-// A rank waits for the end of this process. The weave of the run does what is not done by then.
+// A rank waits for the end of this process. The weave of the run does the rest of the work.
 void end_within_limit() {
   constexpr unsigned kLongestSeconds = 3600;
   std::signal(SIGALRM, SIG_DFL);

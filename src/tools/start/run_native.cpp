@@ -210,7 +210,8 @@ std::string native_word(const fs::path& directory) {
                                                                             : relative.string());
 }
 
-// Says what was lost; the program's status stays what it is. `more_ranks`: may still join the run.
+// Prints the losses; the program's status is not changed. `more_ranks`: further ranks may still
+// join the run.
 std::string weave_run(const NativeRun& run, const Settings& settings, bool more_ranks) try {
   if (!settings.flag(kSettings.weave)) return "not woven yet; the next command does it";
   weave::WeaveOptions options;
@@ -263,7 +264,7 @@ run::Others end_of(const NativeRun& run) {
   return run::end_group(run.known(), run.spawn) ? others : run::Others::kGoOn;
 }
 
-// Nobody else says it.
+// No other message reports it.
 void print_who_weaves(const NativeRun& run, const Settings& settings) {
   const bool unknown = run.rank && run.rank->size == 0 && run.rank->rank == 0;
   if (!unknown || settings.flag(kSettings.quiet)) return;
@@ -317,7 +318,7 @@ NativeRun make_directory(const CommandLine& line, const Settings& settings,
                                                 settings.as_variables(), claimed);
   run.id = made.directory.id();
   if (!made.note.empty()) print_line(made.note);
-  // What records says so where there is none.
+  // The recording library reports it if there is none.
   int error = 0;
   (void)made.directory.make_below(run::name_of(run::Item::kSpool), &error);
   return run;
@@ -358,7 +359,7 @@ NativeRun make_run_of_rank(const CommandLine& line, const Settings& settings,
   return {shared.run.path(), shared.run.id(), made.existed, rank};
 }
 
-// A rank of those that MPI_Comm_spawn has started, whose run is that of its parents.
+// A rank that MPI_Comm_spawn has started, whose run is its parents' run.
 NativeRun join_spawned(const Spawn& spawn) {
   const auto rank = launched_rank_of_this_process(environ);
   if (!rank || rank->size == 0) {

@@ -78,7 +78,7 @@ int spawn(const std::string& program, std::vector<std::string> words, const Sign
   return error;
 }
 
-// Of a process that has ended, as a shell says it.
+// The status of a process that has ended, as a shell returns it.
 int status_of_program(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {

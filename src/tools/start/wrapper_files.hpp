@@ -10,8 +10,8 @@
 
 namespace timeloom::tools {
 
-// The files of these wrappers. Where one is not installed, a line on stderr says what the run will
-// lack.
+// The files of these wrappers. If one is not installed, a line on stderr names the records that the
+// run will lack.
 std::vector<std::string> files_of(std::span<const Wrapper> wrappers);
 
 // The files that a program with these settings is to load: the wanted wrappers, and LLVM's OpenMP

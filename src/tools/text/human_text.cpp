@@ -37,7 +37,7 @@ std::size_t columns_of(std::uint32_t character) {
 
 // The end of a text that takes at most `width` columns.
 std::string_view last_columns(std::string_view text, std::size_t width) {
-  // No character is longer: what is cut off here would not fit anyway.
+  // No character is longer: the part that is cut off here would not fit anyway.
   text.remove_prefix(text.size() - std::min(text.size(), kLongestCharacter * width));
   while (!text.empty() && (is_continuation(text.front()) || columns(text) > width)) {
     text.remove_prefix(1);

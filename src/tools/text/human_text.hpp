@@ -23,7 +23,7 @@ inline std::string count(std::uint64_t number) { return grouped(number); }
 // Exact below a million, three significant digits above: "999,999", "1.23M".
 std::string short_count(std::int64_t number);
 
-// The same of visits; `at_least`: those of a function that was not timed to the end.
+// The same for visits; `at_least`: of a function that was not timed to the end.
 std::string visits_text(std::int64_t visits, bool at_least, const Terminal& terminal);
 
 // "12.3%", "100%".
@@ -44,7 +44,7 @@ std::string iso_time(std::uint64_t realtime);
 std::size_t columns(std::string_view text);
 
 // Shortens from the left to `width` columns, if possible at the start of a part
-// of a dotted name, whose end says most: "...Solver.step".
+// of a dotted name, whose end tells most: "...Solver.step".
 std::string shorten_left(std::string_view text, std::size_t width, const Terminal& terminal);
 // As many of the last parts of a path as fit: "json/encoder.py:183".
 std::string shorten_path(std::string_view path, std::size_t width, const Terminal& terminal);

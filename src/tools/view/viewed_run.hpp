@@ -22,8 +22,8 @@ class ViewedRun {
   const Definitions& definitions() const noexcept { return definitions_; }
   const std::string& title() const noexcept { return title_; }
 
-  // Makes the index if there is none; one that is damaged is made anew, which a line says. Reads
-  // the index, or the trace. Throws Cancelled, too: content().progress() was asked to.
+  // Makes the index if there is none; a damaged one is made anew, and a line reports it. Reads the
+  // index, or the trace. Throws Cancelled, too: content().progress() was asked to.
   void have_sound_index();
   // The index, which is sound.
   std::shared_ptr<const view::Index> index();

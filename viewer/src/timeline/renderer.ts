@@ -123,7 +123,7 @@ export class Renderer {
     for (const label of labels) label();
   }
 
-  /** Draws again, and returns what was drawn. */
+  /** Draws again, and returns the drawn frame. */
   record(frame: Frame, recorder: Recorder): void {
     const ratio = window.devicePixelRatio || 1;
     this.recorder = recorder;

@@ -121,7 +121,7 @@ class ThreadAggregator : public LocationSink {
   struct Open {
     std::uint32_t node;  // kNone: no row
     std::uint64_t entered;
-    std::size_t samples;  // where those of its enter are, in entered_
+    std::size_t samples;  // where the samples of its enter are, in entered_
   };
 
   std::uint32_t innermost() const noexcept {
@@ -205,7 +205,7 @@ class ThreadAggregator : public LocationSink {
   std::vector<Begin> begins_;  // in order of time
   std::size_t next_ = 0;
   std::vector<std::uint64_t> now_;      // the sampled values
-  std::vector<std::uint64_t> entered_;  // those of the enters of stack_
+  std::vector<std::uint64_t> entered_;  // samples of the enters of stack_
   std::vector<Open> stack_;
   ChildTable children_;
 };

@@ -34,7 +34,7 @@ std::vector<const ThreadCalls*> threads_of(const Calls& calls, LocationGroupId p
 // Adds all nodes of a process; parents are places in the list.
 void place(const Calls& calls, const std::vector<const ThreadCalls*>& threads, bool flat,
            std::vector<Placed>& all) {
-  // Nodes of a thread are together, those of the first one here.
+  // Nodes of a thread are together, here the nodes of the first one.
   const auto first = static_cast<std::uint32_t>(all.size());
   for (std::uint32_t t = 0; t < threads.size(); ++t) {
     const ThreadCalls& thread = *threads[t];
@@ -111,7 +111,7 @@ class Merger {
   Rows rows_;
 };
 
-// Rows whose parents come before them, so that each is followed by what is below it.
+// Rows whose parents come before them, so that each is followed by the rows below it.
 Rows in_preorder(Rows rows, std::size_t values) {
   const auto size = static_cast<std::uint32_t>(rows.rows.size());
   std::vector<std::uint32_t> first(size + 1, kNone), next(size, kNone);  // first[size]: of roots

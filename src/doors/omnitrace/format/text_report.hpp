@@ -46,7 +46,7 @@ struct TextForm {
   std::size_t number_width = 0;    // of numbers; 0: as they need
   std::size_t max_width = 120;     // of the text in a cell
   std::size_t separator_freq = 0;  // a rule after so many rows; 0: none
-  // Rows are differences: 0 visits are no row without values, and there is no % SELF.
+  // Rows are differences: a row with 0 visits has values, too, and there is no % SELF.
   bool difference = false;
 };
 

@@ -18,7 +18,7 @@ struct ConfigLine {
 
 using Lookup = std::function<std::string(std::string_view)>;  // empty: there is none
 
-// The keys of a file in their order; the name says which of these forms it has. `environment` is
+// The keys of a file in their order; its name shows which of these forms it has. `environment` is
 // asked for what stands for $env:NAME.
 std::vector<ConfigLine> read_omnitrace_config(const std::string& path, const Lookup& environment);
 

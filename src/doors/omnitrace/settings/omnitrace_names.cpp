@@ -57,7 +57,7 @@ class Keys {
   Keys(const OmnitraceSettings& omnitrace, const OmnitraceFacts& facts)
       : omnitrace_(omnitrace), facts_(facts) {}
 
-  // The value of the text between the signs of percent; none: it is no key.
+  // The value of the text between the percent signs; none: it is not a key.
   std::optional<std::string> of(std::string_view key) const {
     constexpr std::string_view kHash = "_hash";
     if (key.ends_with(kHash)) {
@@ -69,7 +69,7 @@ class Keys {
     return of_braces(key);
   }
 
-  // %m and its like, which need no second sign; none: it is no key.
+  // %m and its like, which need no second sign; none: it is not a key.
   std::optional<std::string> of_letter(char letter) const {
     switch (letter) {
       case 'm': return of("argt_hash");
@@ -146,7 +146,7 @@ std::string staying(std::string_view path) {
 
 bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// Why nothing can be written there; empty: it can. `place`: what has been made.
+// Why nothing can be written there; empty: it can. `place`: the directory that was made.
 std::string make_directories(const fs::path& directory, const std::string& prefix,
                              os::ResolvedPath& place) {
   place = os::make_directories(directory.empty() ? "." : directory.string());
@@ -161,7 +161,7 @@ std::string make_directories(const fs::path& directory, const std::string& prefi
   return below.error != 0 ? std::strerror(below.error) : std::string();
 }
 
-// Who besides this user may change the files, for the user; empty: nobody.
+// A message about the users besides this one who may change the files; empty: there are none.
 std::string others_in(const OmnitracePlace& place, const os::ResolvedPath& made) {
   int error = 0;
   const os::Directory directory = made.open_unlisted(&error);

@@ -57,8 +57,8 @@ std::string as_text(const OmnitracePlace& place);
 OmnitracePlace place_from_text(std::string_view text);
 
 // Makes the directory, with its parents. One that cannot be written is replaced by ".": the result
-// then says so in a line, or that it belongs to another user.
-// `told`: the user knows already who may change the files.
+// is then a line about this, or about the other user to whom the directory belongs. `told`: the
+// user knows already who may change the files.
 std::string make_place(OmnitracePlace& place, bool told = false);
 
 // The description of a run whose files get these names.

@@ -112,7 +112,7 @@ bool is_variable_element(std::string_view key) {
   return key.starts_with("OMNITRACE_") || key.starts_with("ROCPROFSYS_");
 }
 
-// A text, or those of a list, in which each value is an element.
+// A text, or the texts of a list, in which each value is an element.
 std::string value_of(const Element& element) {
   for (const Element& child : element.children) {
     if (child.name == "value") return value_of(child);

@@ -118,7 +118,8 @@ class FilesWriter {
     return group < definitions_->groups.size() ? definitions_->groups[group].process_id : 0;
   }
 
-  // The rank of a process in a job of MPI, or that of the process it comes from; none: it has none.
+  // The rank of a process in a job of MPI, or the rank of the process that started it; none: it has
+  // none.
   std::optional<std::uint32_t> rank_of(std::size_t group) const {
     const auto& groups = definitions_->groups;
     for (std::size_t steps = 0; group < groups.size() && steps < groups.size(); ++steps) {
@@ -181,7 +182,7 @@ class FilesWriter {
     for (const std::size_t group : groups) write_processes(calls, {group});
   }
 
-  // The files of a process, or those of several together, which have the names of the first one.
+  // The files of a process, or common files of several, which have the names of the first one's.
   void write_processes(const Calls& calls, const std::vector<std::size_t>& together) {
     const std::size_t group = together.front();
     std::vector<LocationGroupId> ids;

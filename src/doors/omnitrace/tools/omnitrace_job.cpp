@@ -1,4 +1,5 @@
-// Which files of Omnitrace a run gets, and where: by its own settings, by those of the environment.
+// The files of Omnitrace that a run gets, and their places: by the settings of the run and by the
+// environment.
 #include <unistd.h>
 
 #include <algorithm>
@@ -98,7 +99,7 @@ OmnitraceJob omnitrace_job(const fs::path& run, const std::optional<std::string>
     job.settings.set("OMNITRACE_PROFILE", "ON", "default");
   }
   for (const std::string& unmet : unmet_requests(job.settings)) print_line(unmet);
-  // A run may come from anybody: it says how reports look, never where files go.
+  // A run may come from anybody: it chooses the form of reports, never where files go.
   job.place = place_of(now, facts_from(definitions));
   job.before = place_before(now, facts_from(definitions), fs::current_path());
   if (directory) job.place.directory = *directory;

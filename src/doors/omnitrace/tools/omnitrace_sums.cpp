@@ -15,7 +15,7 @@ namespace timeloom::tools {
 
 namespace {
 
-// Of a thread, in nanoseconds since the begin of the run.
+// The time of a thread, in nanoseconds since the start of the run.
 struct Span {
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t last = 0;

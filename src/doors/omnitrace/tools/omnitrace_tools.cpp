@@ -12,7 +12,7 @@ namespace {
 
 constexpr const exchange::Format* kFormats[] = {&omnitrace::kFormat};
 
-// Named as the OMNITRACE_ variables say.
+// The OMNITRACE_ variables choose the names.
 void fill_directory(const ConvertJob& made, const std::optional<std::string>& directory) {
   OmnitraceJob job = omnitrace_job(made.run, directory);
   job.selection = made.selection;

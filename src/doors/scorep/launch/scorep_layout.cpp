@@ -1,4 +1,4 @@
-// The layout of Score-P: experiment directories, as its variables say.
+// The layout of Score-P: experiment directories, as its variables ask for them.
 #include <unistd.h>
 
 #include <cstdio>
@@ -36,7 +36,7 @@ run::ProfileName profile_name(const std::string& base) {
               (base.starts_with('.') ? " and a dot in front" : "") + " [TL702]");
 }
 
-// Takes the setting output for the variable, where the door's rules say so.
+// Takes the setting output for the variable, if the door's rules ask for it.
 run::InTheWay take_scorep_output(const Settings& settings, const Door& door,
                                  ScorepSettings& scorep) {
   constexpr char kName[] = "SCOREP_EXPERIMENT_DIRECTORY";

@@ -19,7 +19,7 @@ namespace timeloom::python {
 namespace {
 
 struct ScorepRegion {
-  PyObject_HEAD PyObject* name;  // str; empty: that of the function it decorates
+  PyObject_HEAD PyObject* name;  // str; empty: the name of the function that it decorates
   UserRegionWord word;
 };
 
@@ -146,7 +146,7 @@ PyObject* begin(PyObject*, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
-// An end without a begin: a region of its own tells of it, and, once, stderr.
+// An end without a start: a region of its own shows it, and a line on stderr, once.
 void record_error(PyObject* name) {
   static constinit std::atomic<bool> said = false;
   Region region;
@@ -277,7 +277,7 @@ int add_scorep_types(PyObject* module) {
   PyObject* type = PyType_FromSpec(&kScorepRegionSpec);
   if (g_full_names == nullptr || g_region_name == nullptr || type == nullptr) return -1;
   g_scorep_region_type = reinterpret_cast<PyTypeObject*>(type);
-  g_scorep_region_type->tp_vectorcall = scorep_region_vectorcall;  // as that of timeloom.region
+  g_scorep_region_type->tp_vectorcall = scorep_region_vectorcall;  // as timeloom.region does
   if (PyModule_AddObjectRef(module, "scorep_region", type) != 0) return -1;
   return PyModule_AddFunctions(module, kScorepFunctions);
 }

@@ -246,7 +246,7 @@ bool is_no(std::string_view value) {
   return digits.find_first_not_of('0') == std::string_view::npos || says_no(value);
 }
 
-// The value that stands for what is done.
+// The value for the way in which the request is carried out.
 std::string done(const ScorepVariable& variable, const std::string& value) {
   if (variable.name == kFormat) return value == "none" ? value : "cube4";
   if (variable.name == kRecordedMpiGroups) return checked(variable, "all");

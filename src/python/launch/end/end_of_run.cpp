@@ -59,7 +59,7 @@ void flush(const char* name, const char* original) {
   PyObject* stream = PySys_GetObject(name);  // borrowed
   if (stream == nullptr || stream == Py_None || stream != PySys_GetObject(original)) return;
   Ref result(PyObject_CallMethod(stream, "flush", nullptr));
-  if (!result) PyErr_Clear();  // python will say so when it flushes at its end
+  if (!result) PyErr_Clear();  // python will report it when it flushes at its end
 }
 
 void write_all(int file, const std::string& text) {
@@ -177,7 +177,7 @@ void weave_and_report(SessionResult& result, RunEnd& end, bool ranks) {
     const std::string of_all = count_all_processes(result, *woven->counts);
     if (woven->counts->processes > 1) others = of_all;
   }
-  // Forks that have called nothing have spools, and are no processes of the run.
+  // Forks that have called nothing have spools, and are not processes of the run.
   if (!ranks && woven && woven->counts && woven->counts->processes == 1) others.clear();
   if (woven && !woven->printed.empty()) write_all(STDOUT_FILENO, woven->printed);
   const std::string final_path = end.finish();

@@ -13,7 +13,7 @@
 namespace timeloom::python {
 namespace {
 
-// The begin and the end of the program, which weaving adds and reports count.
+// The start and the end of the program, which weaving adds and reports count.
 constexpr std::uint64_t kOfProgram = 2;
 
 std::string could_not_be_recorded(const SessionResult& result) {

@@ -22,7 +22,7 @@ struct WovenCounts {
 
 struct WeaveResult {
   WeaveOutcome outcome = WeaveOutcome::kFailed;
-  std::optional<WovenCounts> counts{};  // none: not done, or it has not said them
+  std::optional<WovenCounts> counts{};  // none: not done, or it has not printed them
   std::string printed{};                // tables that the user wants on standard output
   std::string engine{};                 // its workers and tasks, in words
   std::string throttled{};              // functions not timed to the end, in words
@@ -47,7 +47,8 @@ WeaveResult weave_in_child(const std::string& run, const std::string& package,
                            const ChildWeave& how);
 
 // The same for what one rank has recorded, before the run is woven: see weave/ranks/rank_weave.hpp.
-// What fails is left to the weave of the run. `spool`: that of the rank, which is one of `ranks`.
+// A conversion that fails is left to the weave of the run. `spool`: of the rank, which is one of
+// `ranks`.
 void convert_in_child(const std::string& spool, std::uint32_t ranks, const std::string& package,
                       const os::DirectoryId& run);
 

@@ -52,7 +52,7 @@ class PlannedRun {
   virtual os::DirectoryId id() const = 0;
   KnownDirectory directory() const { return {path(), id()}; }
   virtual RunDescription description() const { return {}; }
-  // The process among those of its job; see rank_run.hpp.
+  // The place of the process among the ranks of its job; see rank_run.hpp.
   virtual std::optional<RankInRun> rank() const { return std::nullopt; }
   // Asked once, when the measurement of this process has ended: whether nobody else records into
   // the run, so that this process is to weave it.

@@ -28,8 +28,8 @@ void mark_for_children(const LaunchedRank& launched) {
 
 }  // namespace
 
-// Whoever makes the run has made the pointer before, so what is in the way is the run itself if
-// there is a pointer now.
+// The rank that makes the run has made the pointer before, so if there is a pointer now, the
+// existing directory is the run itself.
 void RankRun::check() {
   std::optional<RankRendezvous> rendezvous = own_->rendezvous();
   if (!rendezvous) return own_->check();

@@ -10,7 +10,7 @@ namespace timeloom::python {
 
 SpawnedRun::SpawnedRun(const Settings& settings, KnownDirectory run, std::uint32_t spawn,
                        LaunchedRank launched)
-    // By the door of who has begun the run, which knows its own directory rules.
+    // By the door with which the run was begun, which knows its own directory rules.
     : own_(layout_of(settings).plan(settings, {}, layout_of(settings).door)),
       run_(std::move(run)),
       spawn_(spawn),

@@ -24,8 +24,8 @@ constinit thread_local int t_enters_to_sample = 0;
 
 namespace {
 
-// The enter of a thread that is its first sample, from 1 to kEntersPerSample: those of threads that
-// follow each other are evenly spread, the steps being about the golden section.
+// The enter of a thread that is its first sample, from 1 to kEntersPerSample: successive threads
+// have first samples that are evenly spread, the steps being about the golden section.
 int first_sample() noexcept {
   constexpr unsigned kStep = 155;
   static constinit std::atomic<unsigned> steps = 0;
@@ -43,13 +43,14 @@ bool begins_later() noexcept {
 constexpr std::uint64_t kWindowNs = 20'000'000;  // of CPU time, between two decisions
 constexpr std::uint64_t kLookNs = 1'000'000;     // between two looks at the CPU clock
 constexpr double kLeft = 0.7;  // of the limit: what a decision leaves, so that it lasts
-// Of the limit: the rest is for what is not counted here (start, drain), and for an estimate that
-// is too low.
+// Of the limit: the rest is for costs that are not counted here (start, drain), and for an estimate
+// that is too low.
 constexpr double kCounted = 0.8;
-// The limit holds for a run that is longer by this CPU time than it is yet: what is busy at its
-// begin alone, such as imports, is not throttled for it.
+// The limit holds for a run that is longer by this CPU time than it is yet, so functions that are
+// busy only at its start, such as imports, are not throttled.
 constexpr double kGraceSeconds = 0.25;
-// Of the limit: what is left to events where much was taken by functions that were seen first.
+// The part of the limit that events may take if much was taken by functions that were seen for the
+// first time.
 constexpr double kLeastForEvents = 0.25;
 // The calibrated program leaves more in the caches and branch predictors of the processor than
 // most do: until callbacks were timed in the program, an event is taken to cost so much more.
@@ -106,8 +107,8 @@ bool is_throttled(const record::OpenRegion& open) noexcept {
 
 using OpenRegions = std::vector<record::OpenRegion>;
 
-// Leaves the visits of given-up functions that are open, and what was entered inside them, whose
-// ends are then not recorded. `truncated`, OpenRegions: gets what still runs.
+// Leaves the open visits of throttled functions and the regions entered inside them, whose ends are
+// then not recorded. `truncated`, OpenRegions: gets the regions that still run.
 void close_throttled(record::ThreadRecorder& recorder, std::uintptr_t, void* truncated) {
   const auto open = recorder.open_regions();
   const auto first = std::ranges::find_if(open, is_throttled);
@@ -221,8 +222,8 @@ double registration_seconds(const Budget& b) noexcept {
          static_cast<double>(registered.count) * b.calibrated.function_seconds;
 }
 
-// The window is over. When all that measuring has cost is too much, gives up what is called most
-// in this window, or pauses until the CPU time is so much longer.
+// The window is over. If measuring has cost too much so far, throttles the functions that are
+// called most in this window, or pauses until the CPU time has grown enough.
 void decide_on_cost(Budget& b, std::uint64_t cpu_ns) {
   const double window = static_cast<double>(cpu_ns - b.window_cpu_ns) * 1e-9;
   const double all = static_cast<double>(cpu_ns - b.begin_cpu_ns) * 1e-9;
@@ -238,7 +239,7 @@ void decide_on_cost(Budget& b, std::uint64_t cpu_ns) {
   const double left =
       std::max(kLeft * b.limit - registered / all, kLeastForEvents * b.limit) * window;
   const std::vector<std::uint32_t> ids = mark_throttled(b, most_sampled(b.samples, left / sample));
-  if (ids.empty()) return publish_throttled(b, true);  // what is left will be within the limit
+  if (ids.empty()) return publish_throttled(b, true);  // the others will be within the limit
   publish_throttled(b, false);
   close_visits();
   record::note_property(kThrottledIds + std::to_string(++b.decisions), ids_text(ids));

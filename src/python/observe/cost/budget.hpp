@@ -7,7 +7,7 @@
 // samples, the cost of an event in this program (slowed()), what registrations of functions have
 // cost, and the CPU time of the process follows the share that measuring takes. Where it is too
 // much, the code objects with the most samples are throttled: their visits are exact until then,
-// and from there on their time is that of their callers. They keep CodeMark::kThrottled as their
+// and from there on their time belongs to their callers. They keep CodeMark::kThrottled as their
 // word, and sys.monitoring makes no further calls for them. A paused instrumenter goes on when the
 // CPU time has grown so far that its cost is within the limit again (instrumenter_pause.hpp). Needs
 // the GIL, or on builds without one an attached thread state; nothing throws.

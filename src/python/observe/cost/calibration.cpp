@@ -336,7 +336,7 @@ EventCost calibrate_events(const Instrumenter& instrumenter) noexcept {
 EventCost slowed(EventCost cost, const CallbackTimes& in_program, const Instrumenter& instrumenter,
                  double sample_seconds) noexcept {
   cost.event_seconds += sample_seconds;
-  cost.inside_seconds += sample_seconds;  // that of the enter; the leave's comes after the visit
+  cost.inside_seconds += sample_seconds;  // the enter's; the leave's comes after the visit
   cost.quick_seconds = cost.event_seconds;
   if (cost.callback_ticks == 0) return cost;
   cost.callback_ticks += sample_seconds / cost.tick_seconds;

@@ -3,7 +3,7 @@
 // Mostly a code object that runs in the innermost frame. But from 3.13 on any library may fire
 // events (PyMonitoring_Fire… of the C API), also for objects of its own: those are left out and
 // counted. And for code objects that run in no frame, as Cython and numba do: the innermost frame
-// is that of their caller then. Needs the GIL, or on builds without one an attached thread state.
+// is their caller's then. Needs the GIL, or on builds without one an attached thread state.
 #pragma once
 
 #include <cstdint>

@@ -141,7 +141,7 @@ PyObject* record_step(PyThreadState* thread, InterpreterFrame* frame, int throwi
   return result;
 }
 
-// Whether an awaitable is closed that has not begun. 3.11 runs it for that; it is no task.
+// Whether an awaitable is closed that has not begun. 3.11 runs it for that; it is not a task.
 bool only_ends(InterpreterFrame* frame, int throwing) noexcept {
   return throwing != 0 && runs_first(frame);
 }

@@ -51,8 +51,8 @@ bool observes_calls(const Instrumenter& instrumenter) noexcept;
 
 // The choices of the settings.
 InstrumentOptions instrument_options(const Settings& settings);
-// The instrumenter that the settings name; "auto" chooses. Throws Error when this Python lacks
-// it or it cannot do what is asked.
+// The instrumenter that the settings name; "auto" chooses. Throws Error if this Python lacks it, or
+// if it cannot observe as the settings ask.
 const Instrumenter& instrumenter_of(const Settings& settings);
 // Runs the Python code that a start with these settings runs, for which other threads may run.
 // Throws Error as above.

@@ -33,7 +33,7 @@ EventWord decided_word(PyCodeObject* code) noexcept {
 }
 
 // The clock is read first in these two: the counter waits for the instructions
-// before it, and ours can run beside those of the interpreter that follow. Which clock it is, is
+// before it, and Timeloom's can run beside the interpreter's that follow. Which clock it is, is
 // decided when they are installed.
 using Clock = std::uint64_t (*)() noexcept;
 
@@ -179,7 +179,7 @@ constexpr MonitoringEvent kCountedEvents[] = {
     {"PY_UNWIND", on_monitoring_unwind, false},
 };
 
-// Whether a step of an awaitable begins or ends. Those without a frame (Cython) are no tasks.
+// Whether a step of an awaitable begins or ends. Awaitables without a frame (Cython) are not tasks.
 bool is_step(PyCodeObject* code) noexcept {
   return is_awaitable(code) && frame_of_event(code) != nullptr;
 }
@@ -213,7 +213,7 @@ PyObject* on_task_resume(PyObject*, PyObject* const* arguments, std::size_t, PyO
   return task_enter(arguments, false);
 }
 
-// PY_THROW. What is closed before it begins is no task.
+// PY_THROW. A coroutine that is closed before it begins is not a task.
 PyObject* on_task_throw(PyObject* self, PyObject* const* arguments, std::size_t count,
                         PyObject* names) noexcept {
   const bool step = is_of_code(arguments) && is_step(code_argument(arguments)) &&

@@ -27,7 +27,7 @@ struct Registered {
   PyObject* callback;  // owned, as is the number
 };
 std::vector<Registered> g_registered;
-long g_events = 0;  // as sys.monitoring.get_events() says them
+long g_events = 0;  // as sys.monitoring.get_events() returns them
 
 // Borrowed; nullptr before Python 3.12.
 PyObject* monitoring() { return PySys_GetObject("monitoring"); }

@@ -37,7 +37,7 @@ Codes running_codes(PyFrameObject* without) {
 }
 
 // The same of another thread while it does not run: without objects, which would be
-// made now, and without what has not been seen yet. That has no enter to be closed.
+// made now, and without functions that have not been seen yet, which have no enter to be closed.
 Codes known_codes(PyThreadState* thread) {
   Codes codes;
   for (InterpreterFrame* frame = current_frame(thread); frame != nullptr;
@@ -91,7 +91,7 @@ void close_ended(record::ThreadRecorder& recorder, std::uintptr_t, void*) {
   recorder.close_from(static_cast<std::size_t>(ended - open.begin()));
 }
 
-// Without memory what is open is closed later, by an outer leave.
+// Without memory, open regions are closed later, by an outer leave.
 void reconcile_all(Codes own) noexcept try {
   CodesOfThreads codes;
   PyThreadState* const here = PyThreadState_Get();

@@ -164,7 +164,7 @@ struct Decision {
   Entering entering = Entering::kWord;
 };
 
-// For who looks for the right expressions.
+// For a user who looks for the right expressions.
 void print_decision(const Region& region, const Decision& decision) {
   const bool excluded = decision.entering == Entering::kNothing;
   const std::uint64_t level = excluded ? 1 : is_region(decision.word) ? 3 : 2;

@@ -103,7 +103,7 @@ LabelParts label_parts(const Settings& settings) {
 namespace {
 
 // Without links and relative parts, where there is such a file. With arguments in labels every call
-// asks, so each thread remembers what the system has said.
+// asks, so each thread remembers the answer of the system.
 const std::string& real_path(const std::string& file) {
   thread_local std::unordered_map<std::string, std::string> known;
   const auto [found, is_new] = known.try_emplace(file);

@@ -1,6 +1,6 @@
-// The module that a file belongs to, for functions that run without the globals of one: those of
-// Cython and numba. Needs the GIL, or on builds without one a CriticalSection; runs no code of the
-// program, and leaves no exception.
+// The module that a file belongs to, for functions that run without the globals of one, as
+// functions of Cython and numba do. Needs the GIL, or on builds without one a CriticalSection; runs
+// no code of the program, and leaves no exception.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ namespace {
 struct Greenlet {
   std::vector<record::OpenRegion> regions;  // that it goes on in
   std::unique_ptr<record::Track> own;       // with tasks as tracks
-  record::Track* track = nullptr;           // that it was on: its own or that of a task
+  record::Track* track = nullptr;           // that it was on: its own or a task's
   bool in_task = false;                     // begun by one
 };
 
@@ -113,8 +113,8 @@ void end_track(Thread& thread, PyObject* greenlet) {
 }
 
 // A greenlet that a task has begun (asynchronous engines of SQLAlchemy do that) is a part of what
-// the task calls: its functions are on the task's track while it runs, as those of all greenlets
-// are on the thread's without tasks.
+// the task calls: its functions are on the task's track while it runs, as the functions of all
+// greenlets are on the thread's without tasks.
 void enter_in_task(Thread& thread, const Greenlet& greenlet) {
   thread.base = record::t_recorder->open_regions().size();
   record::t_recorder->enter_again(greenlet.regions);

@@ -75,7 +75,7 @@ std::string function_of_asyncio_task(PyObject* task) {
   return coroutine ? coroutine_function(coroutine.get()) : std::string{};
 }
 
-// "Task-1 (main)": the names that asyncio gives say nothing.
+// "Task-1 (main)": the names that asyncio gives tell nothing about the task.
 std::string name_of_asyncio_task(PyObject* task) {
   const std::string name = own_name_of_asyncio_task(task);
   const std::string function = function_of_asyncio_task(task);

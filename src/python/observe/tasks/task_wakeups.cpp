@@ -112,7 +112,7 @@ void handle_made(PyObject* handle, PyObject* callback, InterpreterFrame* maker) 
     }
     return;
   }
-  // Else it is that of a timer, or of a file that is watched.
+  // Else it is the callback of a timer, or of a file that is watched.
   if (!hands_to_loop(maker)) return;
   if (Origin origin = origin_of(maker); *origin != 0)
     wakeup_state().handed[handle] = std::move(origin);

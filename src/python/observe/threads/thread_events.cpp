@@ -60,7 +60,7 @@ void end_threads() noexcept try {
   for (; thread != nullptr; thread = PyThreadState_Next(thread)) running.insert(thread->thread_id);
   record::end_interpreted_threads_but(running);
 } catch (const std::bad_alloc&) {
-  return;  // they end when the system says so
+  return;  // they end when the system ends them
 }
 
 }  // namespace timeloom::python

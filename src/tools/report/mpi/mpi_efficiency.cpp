@@ -39,7 +39,7 @@ std::map<std::uint32_t, EfficiencyTimes> threads_of_mpi(const profile::CallTree&
   return threads;
 }
 
-// Of a profile without times of begin and end: the longest time of a process.
+// For a profile without times of its start and end: the longest time of a process.
 std::uint64_t runtime_of(const std::map<std::uint32_t, EfficiencyTimes>& threads) {
   std::uint64_t first = UINT64_MAX, last = 0, longest = 0;
   for (const auto& [process, times] : threads) {

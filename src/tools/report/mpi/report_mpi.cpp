@@ -110,7 +110,7 @@ class Aggregator {
     add(callers, path_to(path.parent), cell, process, time);
   }
 
-  // Of functions of MPI alone, not of those of the system that these call.
+  // Of functions of MPI alone, not of functions of the system that these call.
   void add_bytes(const profile::MetricCell& cell) {
     const RegionId region = tree_.nodes[cell.node.value()].region;
     const auto metric =
