@@ -14,8 +14,8 @@ class Error : public std::runtime_error {
   explicit Error(const std::string& message) : std::runtime_error(message) {}
 };
 
-// Measuring cannot start for a reason that lies in the machine (no space, no permission) and not
-// in the user's options: the program runs all the same.
+// Measuring cannot start because of the machine (no space, no permission) and not because of the
+// user's options: the program still runs.
 class EnvironmentError : public Error {
  public:
   using Error::Error;

@@ -14,7 +14,8 @@
 
 namespace timeloom::exchange {
 
-// Of the last five a run may have none, see PathValues.
+// The number that formats with one number for each call path show. A run may lack the last five,
+// see PathValues.
 enum class Weight : std::uint8_t {
   kTime,
   kVisits,

@@ -1,6 +1,6 @@
-// Summarises the messages between the processes of a run: how much each process sent to each other
-// one, which waited for which, and which messages arrived before they were sent, by clocks that
-// differ.
+// Summarises the messages between the processes of a run: the messages and bytes that each process
+// sent to each other one, the processes that waited for each other, and which messages arrived
+// before they were sent, by clocks that differ.
 //
 // MessageSink follows the rules of RunSink; the other functions are for one thread, after finish().
 // Memory grows with the number of messages, up to the limit given. docs/mpi.md has the formulas of

@@ -1,5 +1,5 @@
 // Estimates the size of a trace of a profiled program: bytes by kind of region and by region,
-// with and without a filter. The method is the one of Score-P's own tool.
+// with and without a filter. The method is the same as in Score-P's own tool.
 //
 // Plain values and functions without state; any thread may call them. Nothing throws.
 #pragma once

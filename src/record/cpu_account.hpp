@@ -1,5 +1,5 @@
-// Account of the CPU time of this process: what its recorded threads took since the measurement
-// began, and the whole process.
+// Account of the CPU time of this process: of its recorded threads since the measurement began, and
+// of the whole process.
 //
 // Owned by the state of the measurement, whose mutex guards it. Nothing throws.
 #pragma once
@@ -23,7 +23,7 @@ class ThreadCpu {
     known_ = pthread_getcpuclockid(thread, &clock_) == 0;
     before_ = now();
   }
-  // What it had taken before that moment, in nanoseconds.
+  // The CPU time before that moment, in nanoseconds.
   std::uint64_t before() const noexcept { return before_; }
   // Nanoseconds; 0 where the thread has ended.
   std::uint64_t passed() const noexcept {
@@ -52,7 +52,8 @@ class CpuAccount {
   }
   // Of a thread that ends, or takes part no longer.
   void add_ended(const ThreadCpu& thread) noexcept { ended_ += thread.passed(); }
-  // `threads`: those that take part now, with a member `cpu`; `own`: nanoseconds of our threads.
+  // `threads`: the threads that take part now, with a member `cpu`; `own`: nanoseconds of
+  // Timeloom's threads.
   template <typename Threads>
   CpuTimes times(const Threads& threads, std::uint64_t own) const noexcept {
     const std::uint64_t all = os::process_cpu_ns();  // first, so that no thread has more

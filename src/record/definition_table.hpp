@@ -1,9 +1,8 @@
 // The definitions of this process: each different one once, in order of ids.
 //
-// Ids of regions, parameters and metrics stay what they are as long as the process lives,
-// so that they can be kept. A spool holds only those definitions that its measurement has
-// used: each is written when it is used first. Not synchronised: src/record/measurement.cpp
-// guards it.
+// Ids of regions, parameters and metrics stay the same as long as the process lives, so that they
+// can be kept. A spool holds only those definitions that its measurement has used: each is written
+// when it is used first. Not synchronised: src/record/measurement.cpp guards it.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +30,13 @@ class DefinitionTable {
   RegionId region(const Region& region, CodeAddress address);
   // The id of an equal object, or a new one. Writes nothing.
   std::uint32_t object(const CodeObject& object);
-  // Unless this measurement has done so before. REQUIRES: object() has returned `id`.
+  // Writes the object, unless this measurement has done so before. REQUIRES: object() has returned
+  // `id`.
   void write_object(std::uint32_t id, spool::Writer& writer) noexcept;
   // The region that a forked child has in place of one that was open. REQUIRES: as below.
   RegionId forked(RegionId id);
-  // With its address and, the first time in this measurement, its object. REQUIRES: region() has
-  // returned `id`.
+  // Writes the region with its address and, the first time in this measurement, its object.
+  // REQUIRES: region() has returned `id`.
   void write_region(RegionId id, spool::Writer& writer) noexcept;
 
   // The id of an equal definition, or a new one. Written to `writer`, if there is one, unless
@@ -44,7 +44,8 @@ class DefinitionTable {
   ParameterId parameter(std::string_view name, ParameterType type, spool::Writer* writer);
   MetricId metric(std::string_view name, std::string_view unit, MetricValueType type,
                   spool::Writer* writer);
-  // The same of several, whose ids follow each other; the first. Not of none.
+  // The same for several metrics, whose ids are consecutive; returns the first. REQUIRES: at least
+  // one.
   MetricId metrics(const std::vector<Metric>& together, spool::Writer* writer);
   StringId string(std::string_view text, spool::Writer* writer);
   // nullptr: there is no metric of that id.

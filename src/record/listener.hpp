@@ -1,4 +1,4 @@
-// Waits for the word of another process, on a thread of ours that ends then.
+// Waits on a thread of Timeloom for a message of another process; the thread then ends.
 //
 // One for the process. Functions are used by one thread at a time (in an extension: with a
 // ControlLock and the GIL), `heard` runs on the thread of the listener. A forked child has none,

@@ -74,7 +74,7 @@ bool has_run(const std::filesystem::path& rendezvous, const JobRank& rank);
 struct SharedRun {
   KnownDirectory run;
   bool made = false;    // by this rank; otherwise it has joined
-  std::string refused;  // why the rank shares none; empty: it does
+  std::string refused;  // why the rank shares no run; empty: it shares one
 };
 
 // Joins the run of the job, or makes it with `make`, which returns the run and whose exceptions are
@@ -111,8 +111,8 @@ Others end_rank(const KnownDirectory& run, std::uint32_t rank, std::uint32_t siz
 
 // The timeout of a rank: some may have ended before others start, above all on other hosts.
 inline constexpr std::chrono::milliseconds kTimeoutForLateRanks{2000};
-// The messages of a rank to which others do not come, and of one that cannot know which rank is the
-// last.
+// The message of a rank that has waited for others in vain, and the message of a rank that cannot
+// know which rank is the last.
 std::string text_of_missing(const std::filesystem::path& run, std::uint32_t size);
 std::string text_of_unknown_size(std::string_view launcher);
 

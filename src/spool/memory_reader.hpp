@@ -36,7 +36,7 @@ struct MemoryData {
   std::uint64_t end = 0;          // ticks; 0: it has none
   std::uint64_t lost = 0;
   bool foreign = false;
-  bool forked = false;  // its parent held what it holds at the start, in the same pages
+  bool forked = false;  // its parent holds the bytes that it has at the start, in the same pages
   std::vector<MemoryAmounts> paths;  // each after its parent
   std::vector<MemoryBlock> blocks;   // births of known paths, deaths of births before
 };

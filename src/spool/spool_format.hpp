@@ -69,8 +69,8 @@ enum class DefinitionKind : std::uint16_t {
   kSampledMetric = 17,   // as kMetric, then u8 source, u8 mode, u8 whether the base is 2,
                          // u32 exponent (signed), str set: see Metric
   kMetricLocation = 18,  // u32 location index: it has metrics of the process only
-  kAddress = 19,         // u32 region id, u32 object id, u64 address in the object as its symbol
-                         // table counts, str construct: empty if the region is the function
+  kAddress = 19,         // u32 region id, u32 object id, u64 address in the object's symbol table,
+                         // str construct: empty if the region is the function
   kObject = 21,          // u32 id, str path, str build id in hexadecimal digits; without one: u64
                          // size of the file in bytes, i64 ns since 1970 of its last change
   kNativeThreads = 22,  // str name, u64 threads that record nothing and have it, u64 ns of CPU time

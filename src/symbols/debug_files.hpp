@@ -1,6 +1,6 @@
 // Finds the files with the symbols of an object of compiled code: the object itself, its separate
-// debug file, and copies in directories that the user names. No file is believed that does not have
-// the build id of the object; of an object without one, the file must be unchanged.
+// debug file, and copies in directories that the user names. A file is used only if it has the
+// build id of the object or, for an object without one, if it is unchanged.
 //
 // Pure functions of the file system, for any thread. They throw std::bad_alloc.
 #pragma once

@@ -1,5 +1,5 @@
-// Names of a run as text for people and programs: a name is whatever a program made it, also what
-// commands a terminal, or moves the words and lines around it.
+// Names of a run as text for people and programs: a program chooses its names freely, so they may
+// contain characters that control a terminal, or move the words and lines around them.
 //
 // Plain functions for any thread; throws only std::bad_alloc.
 #pragma once
@@ -11,7 +11,7 @@
 namespace timeloom {
 
 // C0, DEL and C1, the separators of lines and paragraphs, the characters of bidirectional text, and
-// those that nobody sees: U+200B, the word joiner and its like, U+FEFF, tags.
+// invisible ones: U+200B, the word joiner and its like, U+FEFF, tags.
 bool is_command(std::uint32_t character) noexcept;
 
 // Whether a byte of UTF-8 is not the first of its character.
@@ -22,7 +22,7 @@ constexpr bool is_continuation(char byte) noexcept {
 // The character that starts at `at`; bytes that are not UTF-8 give another one, or none.
 std::uint32_t character_at(std::string_view text, std::size_t at) noexcept;
 
-// With '?' in place of these.
+// The text with '?' in place of such characters.
 std::string printable(std::string_view text);
 
 }  // namespace timeloom

@@ -10,7 +10,8 @@
 
 namespace timeloom {
 
-// The first of them in `text` from `at` on, as its place and its size; the size 0: there is none.
+// The first such secret in `text` from `at` on, as its position and its size; the size 0: there is
+// none.
 std::pair<std::size_t, std::size_t> find_token(std::string_view text, std::size_t at);
 
 }  // namespace timeloom

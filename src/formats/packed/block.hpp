@@ -6,7 +6,7 @@
 //   kRegions   varints: the regions that it enters, in the order of their first enters; each as the
 //              difference from the one before it (zigzag)
 //   kSymbols   a byte an event: 0 a leave of the innermost region, 1 another event, 2 to 254 the
-//              enter of the region with this place in kRegions + 2, 255 of a later one
+//              enter of the region with this place in kRegions + 2, 255 the enter of a later one
 //   kFar       varints: the places of these later ones, less kNearRegions
 //   kShort     a byte an event: the time since the event before, where it is less than 248;
 //              else 248 and the number of bytes in kRest
@@ -68,7 +68,7 @@ struct Expected {
   std::uint64_t& value(std::uint32_t of) noexcept { return values[of % values.size()]; }
 };
 
-// What the head of a block's section contains besides the body.
+// The facts about a block in the head of its section.
 struct BlockFacts {
   std::uint32_t events = 0;
   std::uint64_t first = 0;  // time of its first event

@@ -11,9 +11,10 @@
 
 namespace timeloom::packed {
 
-// All but the properties and the teams, which sources find in the events.
+// The definitions as bytes, without the properties (see RunEnd) and the teams, which sources find
+// in the events.
 Bytes bytes_of(const Definitions& definitions);
-// False: the bytes are damaged, or refer to what they do not define.
+// The opposite. False: the bytes are damaged, or refer to ids that they do not define.
 bool read_definitions(ByteSpan bytes, Definitions& definitions);
 
 // The facts that are known at the end of a run.

@@ -1,4 +1,5 @@
-// The memory of zstd of the calling thread, for all locations that it packs and unpacks.
+// The zstd contexts of the calling thread, for all locations that it packs and unpacks. Any thread;
+// throw std::bad_alloc.
 #pragma once
 
 #include "packing/streams.hpp"

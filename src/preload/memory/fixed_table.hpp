@@ -14,7 +14,7 @@ namespace timeloom::preload {
 template <unsigned kBits>
 class FixedTable {
  public:
-  // False: the table is full, which it is with three quarters of its slots in use.
+  // Sets the value of a new key. False: the table is full, with three quarters of its slots in use.
   bool insert(std::uint64_t key, std::uint64_t value) noexcept {
     if (count_ >= kSlots / 4 * 3) return false;
     ++count_;
@@ -26,7 +26,7 @@ class FixedTable {
     const Slot& slot = slots_[place(key)];
     return slot.key == key ? &slot.value : nullptr;
   }
-  // Entries behind it whose search would end at the free slot move there.
+  // Removes the key. Entries behind it whose search would end at the free slot move there.
   void erase(std::uint64_t key) noexcept {
     std::size_t free = place(key);
     if (slots_[free].key != key) return;

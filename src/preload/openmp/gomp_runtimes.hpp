@@ -61,7 +61,7 @@ inline constexpr std::size_t kConstructs = static_cast<std::size_t>(Construct::k
 // A function that a compiler has outlined from a construct, or the return address of a call.
 struct Place {
   const void* address;
-  Runtime* runtime;  // nullptr: the code there calls none, see runtime_at()
+  Runtime* runtime;  // nullptr: the code there calls no runtime, see runtime_at()
   std::array<std::uint64_t, kConstructs>
       regions{};  // the construct there as a region, see region_state.hpp
   Place* next;

@@ -1,5 +1,5 @@
-// timeloom.Error, raised when measuring cannot be done as asked, and the border
-// between C++ exceptions and Python's. Needs the GIL.
+// timeloom.Error, raised when a measurement cannot be made as requested; and the translation of C++
+// exceptions into Python's. Needs the GIL.
 #pragma once
 
 #include <exception>
@@ -24,7 +24,7 @@ PyObject* raise_error(const char* message) noexcept;
 // type when it has none.
 std::string take_exception_text();
 
-// A method as CPython may call it: what it throws becomes a Python exception.
+// A method as CPython may call it: C++ exceptions that it throws become Python exceptions.
 template <PyCFunction kMethod>
 PyObject* guarded(PyObject* self, PyObject* arguments) noexcept {
   try {

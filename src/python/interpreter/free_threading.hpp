@@ -52,8 +52,8 @@ class ControlLock {
 #endif
 };
 
-// Calls `function` with the world stopped: no other thread runs Python code or is in a call of
-// ours. REQUIRES: `function` does not call into the interpreter; calls are not nested.
+// Calls `function` with the world stopped: no other thread runs Python code or a function of
+// Timeloom. REQUIRES: `function` does not call into the interpreter; calls are not nested.
 void call_with_world_stopped(void (*function)(void*), void* context) noexcept;
 
 template <typename Function>

@@ -3,5 +3,5 @@
 
 #include <cstdint>
 
-// 0: this Python has none, or its place is not known. With the GIL.
+// Returns 0 if this Python has no GIL, or its place is not known. With the GIL.
 extern "C" int timeloom_gil_words(std::uint64_t* from, std::uint64_t* to);

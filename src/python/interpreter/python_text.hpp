@@ -29,10 +29,10 @@ PyObject* list_of(const std::vector<std::string>& words);  // null with an excep
 
 // The text of a str object; characters that UTF-8 cannot hold are escaped, zeros as well.
 std::string utf8_text(PyObject* object);
-// The same of names of files and words of command lines: what the locale could not decode is the
-// bytes that the system has.
+// The same of names of files and words of command lines: characters that the locale could not
+// decode become the original bytes.
 std::string file_text(PyObject* name);
-// `file` with the current directory before it, unless it is none (<string>).
+// `file` with the current directory before it, unless it is not a file (<string>).
 std::string absolute_file(std::string file);
 
 }  // namespace timeloom::python

@@ -5,16 +5,15 @@
 // were imported on the way here and that python alone would not have.
 //
 //   run_command_line(words, pyproject, brought) -> None
-//       The door timeloom. `words`: what follows `python -m timeloom`. Ends with SystemExit after
-//       --help and --version, and for wrong usage (status 2, one line on stderr).
+//       The door timeloom. `words`: the words after `python -m timeloom`. Ends with SystemExit
+//       after --help and --version, and for wrong usage (status 2, one line on stderr).
 //   run_program(door, values, pyproject, program, brought, before=None) -> None
 //       A door whose command line has been read already. `door`: its name; `values`: a dict of the
 //       settings that its options are other names of; `program`: (kind, target, arguments), kind
 //       one of file, module, command, stdin; `before`: called in the place of the program, before
-//       it. Ends as the other for wrong usage, with the status of the door.
-//   Both start the measurement, run the program, and see to it that everything is finished,
-//   woven and summed up at exit.
-//   begin_run(door, values, pyproject, program) -> bool
+//       it. Ends like run_command_line() for wrong usage, with the status of the door.
+//   Both start the measurement and run the program; at exit the run is finished and woven, and the
+//   summary is printed. begin_run(door, values, pyproject, program) -> bool
 //       The same in a program that runs already, from here on: False where its process is measured
 //       already, or cannot be. Everything is finished at exit. Raises Error for wrong settings.
 //   change_run(values) -> None

@@ -1,4 +1,4 @@
-// Command lines of doors, read by tables that Python hands in. Needs the GIL.
+// Reads command lines of doors, by tables of options that Python passes in. Needs the GIL.
 //
 //   read_options(table, words, help, shortened, of_python) -> (options, flags, program, marked)
 //       `table`: an option a row, (names, least, most, accepted, wanted, joined) as in Option,

@@ -13,8 +13,8 @@ namespace timeloom::record {
 // Whether there is a libpapi to load.
 bool has_papi() noexcept;
 
-// The events of one thread, counted from start() on. Made, read and destroyed by
-// that thread; one at a time for each.
+// The events of one thread, counted from start() on. Made, read and destroyed by that thread, which
+// has at most one at a time.
 class PapiCounters {
  public:
   // Throws Error: no libpapi, no such event, no permission.

@@ -56,8 +56,8 @@ bool holds(double measured, Comparison comparison, double limit);
 // The unit of a value.
 struct Unit {
   std::string name = {};  // "ms", "MB", "%"; empty: a number
-  double factor = 1;      // that makes seconds, bytes or a share of it, together with
-  double divisor = 1;     // this; two, because each alone is exact
+  double factor = 1;      // one unit is factor / divisor seconds, bytes or shares
+  double divisor = 1;     // (two numbers, because each alone is exact)
 
   double to_base(double value) const { return value * factor / divisor; }
   double from_base(double value) const { return value * divisor / factor; }
@@ -78,7 +78,7 @@ struct Rule {
   bool is_share() const { return unit.name == "%"; }
   bool is_bytes() const { return unit.name.ends_with('B'); }
   bool holds(double measured) const { return tools::holds(measured, comparison, limit); }
-  // It asks that a region is not visited at all.
+  // Whether it forbids any visit of a region.
   bool forbids() const;
 };
 

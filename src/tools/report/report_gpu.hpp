@@ -21,7 +21,7 @@ struct GpuWorkRow {
   RegionId region;
   std::uint64_t times = 0;     // that it ran
   std::uint64_t ticks = 0;     // on the GPU
-  std::uint64_t queue_ns = 0;  // from the calls to its begins
+  std::uint64_t queue_ns = 0;  // from the calls to its starts
   std::uint64_t queued = 0;    // times of which that is known
   std::uint64_t bytes = 0;
 };
@@ -30,7 +30,7 @@ struct GpuWorkRow {
 struct GpuCallerRow {
   RegionId region;               // undefined: no function around the call is known
   std::uint64_t calls = 0;       // that started something
-  std::uint64_t gpu_ns = 0;      // time on the GPU of that
+  std::uint64_t gpu_ns = 0;      // time on the GPU of that work
   std::uint64_t call_ticks = 0;  // time in all its calls
   std::string most{};            // the kernel or copy with most of the time; empty: of a graph
   std::uint64_t most_ns = 0;
@@ -46,7 +46,7 @@ struct GpuGraphRow {
 // The waiting of calls in a function.
 struct GpuWaitRow {
   RegionId region;     // as in GpuCallerRow
-  std::string what{};  // for what they waited; empty: not known
+  std::string what{};  // the stream or event for which they waited; empty: not known
   std::uint64_t times = 0;
   std::uint64_t ns = 0;
 };

@@ -1,7 +1,7 @@
 // `timeloom report --io`: reads and writes, by file and by call path, from a trace; from a profile
 // by call path only.
 //
-// A sink for the events of a run, which follows the rules of RunSink; what it has found is for one
+// A sink for the events of a run, which follows the rules of RunSink; its results are for one
 // thread, after finish() or add_profile().
 #pragma once
 
@@ -42,7 +42,8 @@ struct IoTarget {
   auto operator<=>(const IoTarget&) const = default;
 };
 
-// The regions from the outermost to the function of the library, and what that has done.
+// The regions from the outermost to the function of the library, and the operation of that
+// function.
 struct IoCallPath {
   std::vector<std::uint32_t> regions;
   IoOperation operation = IoOperation::kRead;
@@ -64,7 +65,7 @@ class IoReport final : public RunSink {
 
   const std::map<IoTarget, IoFigures>& targets() const { return targets_; }
   const std::map<IoCallPath, IoFigures>& call_paths() const { return call_paths_; }
-  // Sentences about what takes time without need.
+  // Sentences about reads and writes that take time needlessly.
   std::vector<std::string> notes() const;
 
   void write(const Terminal& terminal, Output& output) const;

@@ -20,10 +20,10 @@ namespace timeloom::tools {
 void write_headline(const RunFacts& facts, const std::string& run, const Terminal& terminal,
                     Output& output);
 
-// A line behind "!" for each, as all tables of a run have it above them.
+// A line with "!" for each loss, which stands above all tables of a run.
 void write_losses(const std::vector<std::string>& losses, const Terminal& terminal, Output& output);
 
-// A line behind "+" where much of the CPU time of the run is in none of its tables.
+// A line with "+" if much of the CPU time of the run is in none of its tables.
 void write_other_cpu(const RunFacts& facts, const Terminal& terminal, Output& output);
 
 // `scope` names the threads that are counted: "5 threads".
@@ -35,7 +35,8 @@ void write_flat(const ReportData& data, const RowOptions& options, const std::st
 // The totals of the metric of --metric.
 void write_metric(const ReportData& data, const Terminal& terminal, Output& output);
 
-// The legend of the tables; the last lines of a report. `estimated`: some times are.
+// The legend of the tables; the last lines of a report. `estimated`: whether some times are
+// estimates.
 void write_legend(bool tree, bool estimated, const std::optional<CallCost>& cost,
                   const Terminal& terminal, Output& output);
 

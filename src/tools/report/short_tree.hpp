@@ -1,4 +1,4 @@
-// The call tree as a reader wants it: calls of the project and those where time goes, and
+// The short form of the call tree: calls of the project and calls in which time is spent, and
 // nothing in between.
 //
 // Plain values made from a CallTree. Nothing throws.

@@ -14,8 +14,8 @@
 
 namespace timeloom::tools {
 
-// `packing`: what packing would do with the trace; empty: it cannot be packed. `all`: also ids that
-// only files have, and the properties of the run.
+// `packing`: a sentence about the size that the trace would have when packed; empty: it cannot be
+// packed. `all`: also ids that only files have, and the properties of the run.
 void write_info(const Definitions& definitions, const std::vector<RunFile>& files,
                 const std::string& packing, const std::string& run, bool all,
                 const Terminal& terminal, Output& output);

@@ -28,7 +28,7 @@ struct RunFacts {
   std::string samples;                 // "sampled: 2,310 every 1 ms"; empty: calls were recorded
   std::string engine;                  // its workers and tasks, in words; empty: none
   std::vector<std::string> throttled;  // functions not timed to the end, with their places
-  std::vector<std::string> truncated;  // regions that ended with a visit of one, the same
+  std::vector<std::string> truncated;  // regions whose visits ended with a throttled one, the same
   bool was_paused = false;             // functions were not seen all the time
   std::string gpu;                     // shares of the wall time; empty: no GPU was recorded
   std::optional<std::uint64_t> memory_peak;  // bytes; none: memory was not recorded

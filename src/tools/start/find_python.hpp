@@ -9,7 +9,7 @@ namespace timeloom::tools {
 struct PythonChoice {
   std::string program;  // path to execute
   std::string package;  // directory of the Python package; empty: not known
-  bool sure = false;    // that Timeloom is installed there
+  bool sure = false;    // it is known that Timeloom is installed there
 };
 
 // The environment in which this program is installed, if there is a Python with

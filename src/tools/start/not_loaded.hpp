@@ -1,4 +1,4 @@
-// Why the dynamic linker loads no library of ours into a program.
+// The reason why the dynamic linker loads none of Timeloom's libraries into a program.
 #pragma once
 
 #include <string>

@@ -18,8 +18,8 @@ std::vector<std::string> files_of(std::span<const Wrapper> wrappers);
 // runtime where it is to serve code of GNU's, with a line about it.
 std::vector<std::string> preloaded_files(const Settings& settings);
 
-// The value of LD_PRELOAD with which the wanted libraries are loaded. A missing one as
-// above.
+// The value of LD_PRELOAD with which the wanted libraries are loaded. A missing library is reported
+// as above.
 std::string preload_value(const Settings& settings);
 
 // The value of KOKKOS_TOOLS_LIBS, which is `present` now, with which Kokkos loads our library;

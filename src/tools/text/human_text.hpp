@@ -48,7 +48,8 @@ std::size_t columns(std::string_view text);
 std::string shorten_left(std::string_view text, std::size_t width, const Terminal& terminal);
 // As many of the last parts of a path as fit: "json/encoder.py:183".
 std::string shorten_path(std::string_view path, std::size_t width, const Terminal& terminal);
-// Of an absolute path what comes first; of a name that is too long itself, the middle.
+// Leaves out the first directories of an absolute path, or the middle of a file name that is too
+// long by itself.
 std::string shorten_file(std::string_view path, std::size_t width, const Terminal& terminal);
 // Shortens from the right.
 std::string shorten_right(std::string_view text, std::size_t width, const Terminal& terminal);

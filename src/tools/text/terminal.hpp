@@ -1,7 +1,7 @@
 // The abilities of the terminal or file where text goes, and text that makes use of them.
 //
-// Plain values and functions; detect() reads the environment, so nobody may
-// change that meanwhile. Nothing throws.
+// Plain values and functions; detect() reads the environment, so no other thread may change that
+// meanwhile. Nothing throws.
 #pragma once
 
 #include <optional>

@@ -15,7 +15,7 @@ class WrongUsage : public Error {
   using Error::Error;
 };
 
-// Calls read(); what it throws for a value is the user's wrong usage.
+// Calls read(); an Error that it throws becomes WrongUsage.
 template <typename Read>
 auto from_words(const Read& read) {
   try {

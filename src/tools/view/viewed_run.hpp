@@ -23,7 +23,7 @@ class ViewedRun {
   const std::string& title() const noexcept { return title_; }
 
   // Makes the index if there is none; a damaged one is made anew, and a line reports it. Reads the
-  // index, or the trace. Throws Cancelled, too: content().progress() was asked to.
+  // index, or the trace. Throws Cancelled if content().progress() was cancelled.
   void have_sound_index();
   // The index, which is sound.
   std::shared_ptr<const view::Index> index();

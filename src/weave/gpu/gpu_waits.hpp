@@ -1,4 +1,4 @@
-// The calls that wait for work of a GPU, and for what they wait.
+// The calls that wait for work of a GPU, and the queues or events for which they wait.
 //
 // Built by one thread from the records of a process, then constant. Throws only std::bad_alloc.
 #pragma once

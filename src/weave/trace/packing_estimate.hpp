@@ -1,4 +1,4 @@
-// What packing the trace of a run would save, known from a part of its events.
+// Estimates the size of the trace of a run if it were packed, from a part of its events.
 //
 // A plain function, used by one thread. Throws nothing but std::bad_alloc.
 #pragma once
@@ -11,7 +11,7 @@ namespace timeloom::weave {
 
 struct PackingEstimate {
   std::uint64_t trace = 0;   // bytes of the OTF2 trace
-  std::uint64_t packed = 0;  // bytes that it would have, about
+  std::uint64_t packed = 0;  // estimated bytes of the packed trace
   std::uint64_t events = 0;  // number of events that were packed to know it
 };
 

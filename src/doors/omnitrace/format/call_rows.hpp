@@ -50,7 +50,7 @@ struct ThreadCalls {
   LocationId location;
   LocationGroupId group;
   std::vector<CallNode> nodes;
-  std::vector<Visits> values;  // of node 0, then those of node 1, ...
+  std::vector<Visits> values;  // the values of node 0, then of node 1, ...
   // In the first thread of a process: the node that was open when another thread started, by the
   // location of the other.
   std::map<LocationId, std::uint32_t> stood;

@@ -1,5 +1,5 @@
 // The metrics of Omnitrace's call-tree reports that a run can have: the name of each, the words and
-// columns of its report, and which values of a visit it is made of.
+// columns of its report, and the values of a visit that it is made of.
 //
 // A constant table; plain functions for any thread. Nothing throws.
 #pragma once
@@ -20,7 +20,7 @@ enum class Measure : std::uint8_t {
   kWallTime,  // from enter to leave
   kIncrease,  // of the sampled counters, from enter to leave
   kShare,     // the same, in percent of the wall time
-  kBothEnds,  // the sampled value at enter, and that at leave
+  kBothEnds,  // the sampled values at enter and at leave
 };
 
 struct Metric {
@@ -46,7 +46,7 @@ std::span<const Metric> all_metrics();
 // By its id or an alias; nullptr: there is none.
 const Metric* find_metric(std::string_view name);
 
-// The unit in which times or memory are shown: 1 of it is `value` nanoseconds or bytes.
+// The unit in which times or memory are shown: one unit is `value` nanoseconds or bytes.
 struct Unit {
   std::string name;
   double value = 1;

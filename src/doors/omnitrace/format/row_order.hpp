@@ -1,7 +1,7 @@
 // The rows of the reports of a process, from the calls of its threads: in pre-order, siblings in
-// the order of their first call, and the call paths of a thread below the row where the first
-// thread stood when it began. Of several processes together, call paths that are equal in threads
-// of the same number become one row.
+// the order of their first call, and the call paths of a thread below the row that was open in the
+// first thread when the thread began. For several processes together, call paths that are equal in
+// threads of the same number become one row.
 //
 // Plain values, one thread. Throws only std::bad_alloc.
 #pragma once
@@ -23,7 +23,7 @@ struct Row {
 
 struct Rows {
   std::vector<Row> rows;
-  std::vector<Visits> values;                       // of row 0, then those of row 1, ...
+  std::vector<Visits> values;                       // the values of row 0, then of row 1, ...
   std::vector<std::vector<std::uint32_t>> threads;  // of each row, if rows of threads were merged
   std::uint32_t thread_count = 0;
 };

@@ -18,11 +18,11 @@ struct ConfigLine {
 
 using Lookup = std::function<std::string(std::string_view)>;  // empty: there is none
 
-// The keys of a file in their order; its name shows which of these forms it has. `environment` is
-// asked for what stands for $env:NAME.
+// The keys of a file in their order; its name shows which of these forms it has. `environment`
+// gives the values that replace $env:NAME.
 std::vector<ConfigLine> read_omnitrace_config(const std::string& path, const Lookup& environment);
 
-// The same of a text. `name` opens the origins.
+// The same for a text. The origins begin with `name`.
 std::vector<ConfigLine> parse_omnitrace_config(std::string_view text, const std::string& name,
                                                const Lookup& environment);
 std::vector<ConfigLine> parse_omnitrace_json(std::string_view text, const std::string& name);

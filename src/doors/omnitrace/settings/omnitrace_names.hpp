@@ -51,8 +51,9 @@ std::string file_name(const OmnitracePlace& place, std::string_view name,
 // The same for the Perfetto trace.
 std::string perfetto_file_name(const OmnitracePlace& place);
 
-// The place as a text without its directory, and back; throws Error for another text, and for names
-// that lead out of the directory, other than an absolute path of the trace.
+// The place as a text without its directory, and the place in such a text; throws Error for any
+// other text, and for names that lead out of the directory, except for an absolute path of the
+// trace.
 std::string as_text(const OmnitracePlace& place);
 OmnitracePlace place_from_text(std::string_view text);
 
@@ -64,11 +65,11 @@ std::string make_place(OmnitracePlace& place, bool told = false);
 // The description of a run whose files get these names.
 RunDescription describe(const OmnitraceSettings& omnitrace, const OmnitracePlace& place);
 
-// The keys of a text put in.
+// The text with the values in place of its keys.
 std::string with_keys(std::string_view text, const OmnitraceSettings& omnitrace,
                       const OmnitraceFacts& facts);
 
-// In hexadecimal digits, of 16 bytes.
+// The MD5 checksum of the text, 16 bytes in hexadecimal digits.
 std::string md5(std::string_view text);
 
 }  // namespace timeloom

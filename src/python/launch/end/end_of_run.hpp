@@ -20,22 +20,22 @@ bool finish_run_at_exit(const Settings& settings, std::shared_ptr<PlannedRun> pl
 // wrote it; empty: MPI was not requested.
 void expect_mpi(const std::string& option);
 
-// Does that now; nothing is recorded afterwards. Nothing happens without a run
-// that is to be finished so, or in a child of its process.
+// Finishes the run now; nothing is recorded afterwards. Does nothing without a run that is to be
+// finished at exit, and in a child of its process.
 void finish_run_now();
-// Has it called again at exit, in its turn before functions that were registered meanwhile.
+// Moves the finish of the run before the functions that were registered for the exit so far.
 bool finish_run_earlier();
 
 // Weaves a run that another process has recorded, and prints its summary. Where `result` has no
 // events, the weave's counts are printed. REQUIRES: nothing is measured here.
 void report_run_of_other(const Settings& settings, SessionResult result);
 
-// The same in a child of the measured process: only finishes its measurement.
+// As finish_run_at_exit() in a child of the measured process, whose measurement alone is finished.
 bool finish_child_at_exit();
 
 // Python ends itself by SIGINT when the program was ended by a KeyboardInterrupt,
-// which it knows from the last code that it ran as a program. To be called when
-// that was so: sees to it that python still knows after the end of the run.
+// which it knows from the last code that it ran as a program. To be called if that happened: python
+// then still knows it after the end of the run.
 void end_by_interrupt();
 
 }  // namespace timeloom::python

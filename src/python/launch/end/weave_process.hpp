@@ -31,9 +31,9 @@ struct WeaveResult {
 
 struct ChildWeave {
   bool keep_spool = false;
-  bool silent = false;      // it writes nowhere
+  bool silent = false;      // it prints nothing
   bool more_ranks = false;  // may still join the run
-  os::DirectoryId run{};    // what its directory is
+  os::DirectoryId run{};    // the identity of its directory
 };
 
 // The directory of this extension, beside which the program is installed; absolute. The package
@@ -46,9 +46,9 @@ std::string extension_directory();
 WeaveResult weave_in_child(const std::string& run, const std::string& package,
                            const ChildWeave& how);
 
-// The same for what one rank has recorded, before the run is woven: see weave/ranks/rank_weave.hpp.
-// A conversion that fails is left to the weave of the run. `spool`: of the rank, which is one of
-// `ranks`.
+// Converts the records of one rank in such a process, before the run is woven: see
+// weave/ranks/rank_weave.hpp. A conversion that fails is left to the weave of the run. `spool`: of
+// the rank, which is one of `ranks`.
 void convert_in_child(const std::string& spool, std::uint32_t ranks, const std::string& package,
                       const os::DirectoryId& run);
 

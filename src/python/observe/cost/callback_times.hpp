@@ -1,9 +1,9 @@
-// How long the callbacks of sys.monitoring, and the frame hook, take in the program itself.
+// The times that callbacks of sys.monitoring, and the frame hook, take in the program itself.
 //
-// What a callback costs depends on the program: the code that runs between two of them takes the
-// callback's own out of the caches and the branch predictors of the processor. So some callbacks
-// in a row are timed whenever a thread takes new space for its events; all others pay nothing for
-// it. On builds without a GIL none is timed. Plain functions that do not throw.
+// The cost of a callback depends on the program: the code that runs between two callbacks evicts
+// the callback's own code from the caches and the branch predictors of the processor. So some
+// callbacks in a row are timed whenever a thread takes new space for its events; all others pay
+// nothing for it. On builds without a GIL no callback is timed. Plain functions that do not throw.
 #pragma once
 
 #include <array>
@@ -49,12 +49,12 @@ void stop_timing_callbacks() noexcept;
 
 // The frame hook: how it begins and ends to be timed; nullptr: it is not installed. Needs the GIL.
 void time_frames_by(void (*function)(bool timed) noexcept) noexcept;
-// What it has timed. Needs the GIL.
+// Adds events that the frame hook has timed. Needs the GIL.
 void note_timed_events(int events, std::uint64_t ticks) noexcept;
 
-// Since they began anew. Needs the GIL.
+// The times since the last take_callback_times(). Needs the GIL.
 CallbackTimes callback_times() noexcept;
-// The same; they begin anew. Needs the GIL.
+// The same; later times start from zero. Needs the GIL.
 CallbackTimes take_callback_times() noexcept;
 
 }  // namespace timeloom::python

@@ -22,7 +22,7 @@ inline PyObject* argument_named(InterpreterFrame* frame, const char* name) noexc
   return nullptr;
 }
 
-// As str(key). Empty: it has none.
+// The text str(key). Empty: str() has failed.
 inline std::string text_of_key(PyObject* key) {
   const Ref text(PyObject_Str(key));
   if (!text) PyErr_Clear();

@@ -16,8 +16,8 @@ EventWord task_word(const std::string& engine, const std::string& prefix);
 // The word of a region of the engine that is not a task: values that move. Throws as task_word().
 EventWord transfer_word(const char* engine, const char* name);
 
-// Enters the region in the call that the frame is about to run, and ends with it. `recorded`: the
-// function itself is recorded; that is the outer region of both, and its leave closes this one.
+// Enters the region in the call that the frame is about to run; it ends with the call. `recorded`:
+// the function itself is recorded; that is the outer region of both, and its leave closes this one.
 void enter_in_call(InterpreterFrame* frame, bool recorded, EventWord word);
 
 // Records the key of the task that was just entered. A profile has no place for it: there are as

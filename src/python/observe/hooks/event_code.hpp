@@ -15,7 +15,8 @@ namespace timeloom::python {
 inline PyCodeObject* code_argument(PyObject* const* arguments) noexcept {
   return reinterpret_cast<PyCodeObject*>(arguments[0]);
 }
-// To be asked before anything of the code object is read. There are no classes derived from it.
+// Whether the event is about a code object: to be asked before anything of it is read. There are no
+// classes derived from code objects.
 inline bool is_of_code(PyObject* const* arguments) noexcept {
   return Py_IS_TYPE(arguments[0], &PyCode_Type);
 }
@@ -24,7 +25,7 @@ inline bool is_of_code(PyObject* const* arguments) noexcept {
 void count_left_out_event() noexcept;
 // The same, and returns None for the interpreter.
 PyObject* leave_out_event() noexcept;
-// So many were left out in this process, in all measurements.
+// The number of events left out in this process, over all measurements.
 std::uint64_t events_left_out() noexcept;
 
 // `kCall` as the callback of PY_RESUME. Cython fires this event while the exception is set that it

@@ -13,7 +13,7 @@
 
 namespace timeloom::python {
 
-// What a session wants of sub-interpreters.
+// The way in which a session records sub-interpreters.
 enum class SubInterpreters : std::uint8_t {
   kNone,      // they cannot join
   kFixed,     // excluded functions can be left out once and for all: the rules do not change

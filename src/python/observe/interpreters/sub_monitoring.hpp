@@ -1,4 +1,4 @@
-// The part of a sub-interpreter in the measurement. Needs an attached thread state of it.
+// Joins a sub-interpreter to the measurement. Needs an attached thread state of the interpreter.
 #pragma once
 
 #include "python/interpreter/compat.hpp"

@@ -28,7 +28,8 @@ struct SubInterpreter {
   long python_events, call_event;  // as sys.monitoring numbers them
   PyObject* disable;               // sys.monitoring.DISABLE
   std::uint64_t epoch;             // sub_interpreters_epoch() when the rules were taken
-  Py_ssize_t index;                // where code objects keep what these rules decide
+  Py_ssize_t index;                // of the place in code objects that keeps the decisions of these
+                                   // rules
   std::bitset<kIndices> indices;   // that the interpreter has given us
   std::uint64_t region;            // of the interpreter: as a code object keeps its own
   std::uint64_t collection;        // the region of its collections of garbage: the same

@@ -24,10 +24,10 @@ struct LabelParts {
   friend bool operator==(const LabelParts&, const LabelParts&) = default;
 };
 
-// Throws Error for a part that is none.
+// Throws Error for an unknown part.
 LabelParts label_parts(const Settings& settings);
 
-// Of a region that is called by the name that is to be in the label.
+// The label of a region whose name is the name to show.
 std::string label_of(const LabelParts& parts, const Region& region,
                      std::string_view arguments = {});
 

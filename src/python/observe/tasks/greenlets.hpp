@@ -3,9 +3,8 @@
 //
 // While a greenlet does not run, its functions are left; when it goes on, they
 // are entered again, above the functions of the thread's main greenlet. With --async-tasks
-// each is a track of its own instead. The hook is greenlet.settrace(), which is
-// there once for each thread; a function that was set before is called as well.
-// Needs the GIL.
+// each is a track of its own instead. The hook is greenlet.settrace(), one for each thread; a
+// function that was set before is called as well. Needs the GIL.
 #pragma once
 
 namespace timeloom::python {
@@ -14,7 +13,7 @@ namespace timeloom::python {
 // new code is seen and where a thread begins.
 void look_for_greenlets() noexcept;
 
-// Stops it on the calling thread; the others do nothing without a measurement.
+// Removes the hook on the calling thread; hooks of other threads do nothing without a measurement.
 void unhook_greenlets() noexcept;
 
 // The measurement ends, or goes on in the child of a fork: the knowledge about

@@ -2,7 +2,7 @@
 // lie on different ones, so a run has as many lanes as were ever in use at once, not one per task.
 //
 // On its lane each of them is a region, named by its function; its own name is a parameter, which
-// does not split call paths. Needs the GIL, or the section of whoever calls.
+// does not split call paths. Needs the GIL, or on builds without one the caller's CriticalSection.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace timeloom::python {
 void use_lanes(bool on) noexcept;
 bool uses_lanes() noexcept;
 
-// A lane of the calling thread on which nothing is; nullptr: nothing is recorded here.
+// A free lane of the calling thread; nullptr: nothing is recorded here.
 std::unique_ptr<record::Track> take_lane();
 // Its lane is free again. REQUIRES: the calling thread is not on it.
 void give_lane_back(std::uint32_t thread, std::unique_ptr<record::Track> lane);

@@ -1,4 +1,4 @@
-// `timeloom report --by task` and `--by worker`: the tasks of Dask by their prefix, or by the
+// `timeloom report --by task` and `--by worker`: the tasks of engines by their prefix, or by the
 // worker that ran them.
 //
 // Plain values made from a CallTree. Nothing throws but write_tasks() and write_tasks_json(), as

@@ -18,7 +18,7 @@ namespace timeloom::tools {
 struct Finding {
   std::string rule;     // the name in docs/findings.md
   std::string text;     // one sentence, with numbers
-  std::string command;  // what follows "timeloom "
+  std::string command;  // the words after "timeloom "
   double seconds = 0;   // wall time that is at stake: findings are ranked by it
   std::vector<std::pair<std::string, double>> evidence{};  // for --json
 };
