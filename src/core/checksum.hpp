@@ -31,7 +31,7 @@ constexpr std::uint64_t words_check(std::span<const std::uint64_t> words) noexce
   const auto step = [&](std::size_t lane, std::uint64_t word) {
     lanes[lane] = (lanes[lane] ^ word) * 0x9fb21c651e98df25u;
   };
-  // By whole groups, so that the lanes stay in registers.
+  // Whole groups first, so that the lanes stay in registers.
   const std::size_t grouped = words.size() / kLanes * kLanes;
   for (std::size_t i = 0; i < grouped; i += kLanes) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) step(lane, words[i + lane]);

@@ -13,8 +13,8 @@ namespace timeloom {
 struct CodeObject {
   std::string path;      // absolute, when it was mapped
   std::string build_id;  // hexadecimal digits; empty: the object has none
-  // Of an object without a build id: size and time of the last change of its file, by which weaving
-  // knows the file again. Zeros: unknown.
+  // For an object without a build id: the size and the time of the last change of its file, by
+  // which weaving recognises the file. Zeros: unknown.
   std::uint64_t size = 0;
   std::int64_t changed_ns = 0;  // since 1970
 };

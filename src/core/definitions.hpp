@@ -236,7 +236,8 @@ struct Definitions {
   std::vector<Location> locations;          // in order of their ids
   std::vector<IoHandle> io_handles;         // by IoHandleId
   std::vector<Marker> markers;              // in order of time
-  // Of threads; null: none, or no sink has asked for them (RunSink::wants_teams()).
+  // The teams of threads; null: the run has none, or no sink has asked for them
+  // (RunSink::wants_teams()).
   std::shared_ptr<const Teams> teams{};
   // Further facts about the run, e.g. losses ("timeloom::lost_events" -> "12"). Written to
   // the trace as its properties.

@@ -13,7 +13,7 @@ enum class EndingKind : std::uint32_t {
   kSignal = 2,
   kExec = 3,
   kRestricted = 4,  // it had forbidden itself system calls
-  // By functions of C that do not tell the measurement.
+  // Ended by functions of C that do not notify the measurement.
   kCExit = 5,      // _exit(), _Exit()
   kQuickExit = 6,  // quick_exit()
   kMpiAbort = 7    // MPI_Abort()

@@ -21,8 +21,8 @@ inline constexpr char kWindows[] = "timeloom::windows";
 // The number of visits of functions without a name, since their definition is lost.
 inline constexpr char kUnnamedVisits[] = "timeloom::unnamed_visits";
 
-// Of samples of CPU time: their number, the period in nanoseconds, the sampled threads, the threads
-// among them with a timer in place of an event of the kernel, samples without space.
+// Facts about samples of CPU time: their number, the period in nanoseconds, the sampled threads,
+// the threads among them with a timer in place of an event of the kernel, samples without space.
 inline constexpr char kSampleCount[] = "timeloom::samples";
 inline constexpr char kSamplePeriod[] = "timeloom::sample_period";
 inline constexpr char kSampleThreads[] = "timeloom::sample_threads";

@@ -23,8 +23,8 @@ inline WakeupEnd wakeup_end_of(const Parameter& parameter) noexcept {
   return parameter.name == kWokenParameter ? WakeupEnd::kWoken : WakeupEnd::kNone;
 }
 
-// Which end of a wakeup the event is; `value` is the number of the wakeup, which is unique in the
-// run.
+// The end of a wakeup that the event is; `value` is the number of the wakeup, which is unique in
+// the run.
 inline WakeupEnd wakeup_end_of(const Event& event, const Definitions& definitions) noexcept {
   if (event.kind != EventKind::kParameterUint) return WakeupEnd::kNone;
   if (event.ref >= definitions.parameters.size()) return WakeupEnd::kNone;

@@ -31,7 +31,7 @@ struct Window {
 // starts with `origin`.
 WindowPoint parse_window_point(std::string_view text, const std::string& origin);
 
-// In words: "from __main__.train after 2 calls until 5s".
+// The window in words: "from __main__.train after 2 calls until 5s".
 std::string describe(const Window& window);
 
 }  // namespace timeloom

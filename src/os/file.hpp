@@ -92,7 +92,7 @@ class File {
  private:
   void remember() noexcept;
   int fd_ = -1;
-  // Of a file that was created or copied here; else empty and 0. No path: it is not opened again.
+  // For a file that was created or copied here; else empty and 0. No path: it is not opened again.
   std::string path_;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;

@@ -1,6 +1,6 @@
-// What threads of this process wait for, as the kernel tells it in /proc/self/task. No hook, signal
-// or right is needed, and the looked-at thread does not notice. Used by one thread at a time, in
-// the same process. Nothing throws, and no descriptor stays open.
+// Finds for what threads of this process wait, as the kernel shows it in /proc/self/task. No hook,
+// signal or permission is needed, and the thread does not notice it. Used by one thread at a time,
+// in the same process. Nothing throws, and no descriptor stays open.
 #pragma once
 
 #include <time.h>

@@ -22,7 +22,7 @@
 
 namespace timeloom::profile {
 
-// Of runs, lowest and highest.
+// The lowest and the highest value of several runs.
 struct DiffRange {
   double least = 0;
   double most = 0;
@@ -81,7 +81,8 @@ struct Diff {
 
 struct DiffRun {
   const CallTree* tree;
-  // By node, in seconds, without the regions entered inside; empty: waiting was not measured.
+  // Working and waiting time by node, in seconds, without the regions entered inside; empty:
+  // waiting was not measured.
   std::vector<double> working{};
   std::vector<double> waiting{};
 };

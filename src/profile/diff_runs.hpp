@@ -42,7 +42,7 @@ std::vector<double> divide_by_factors(const std::vector<RunSides*>& runs);
 
 DiffTotals totals_of(const std::vector<RunSides>& runs);
 
-// Of the entry `index` of `which` in all runs; a run without it counts with zeros.
+// The medians of the entry `index` of `which` over all runs; a run without it counts with zeros.
 DiffSide median_of(const std::vector<RunSides>& runs, std::vector<DiffSide> RunSides::*which,
                    std::size_t index);
 

@@ -11,7 +11,7 @@ namespace timeloom::profile {
 
 inline constexpr char kGrowingCalls[] = "timeloom::growing_calls";
 
-// Of all threads and call paths in which the function's calls grow.
+// The sums over all threads and call paths in which the function's calls grow.
 struct GrowingCalls {
   std::uint64_t visits = 0;
   std::uint64_t early = 0;    // ns that a call took at first, on average

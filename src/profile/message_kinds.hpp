@@ -30,7 +30,7 @@ bool one_to_all(CollectiveKind kind) noexcept;
 bool all_to_one(CollectiveKind kind) noexcept;
 bool all_to_all(CollectiveKind kind) noexcept;
 
-// By the name of an MPI function: an operation between neighbours of a topology.
+// Whether the MPI function with that name is an operation between neighbours of a topology.
 bool only_neighbours(std::string_view name) noexcept;
 
 // Waits for a message, which another call then receives.

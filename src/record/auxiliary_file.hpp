@@ -17,7 +17,7 @@ KnownDirectory running_spool();
 // The limit of the bytes that the run takes on disk (--max-size); 0: none.
 std::uint64_t most_bytes();
 
-// That many events of the running measurement could not be kept in the file.
+// Counts events of the running measurement that could not be kept in the file.
 void count_lost(std::uint64_t events) noexcept;
 
 // Sets the function that stop() calls first, on its thread and while the measurement runs, so that

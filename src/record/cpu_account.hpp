@@ -50,7 +50,7 @@ class CpuAccount {
     begin_ = os::process_cpu_ns();
     ended_ = 0;
   }
-  // Of a thread that ends, or takes part no longer.
+  // Adds the time of a thread that ends, or takes part no longer.
   void add_ended(const ThreadCpu& thread) noexcept { ended_ += thread.passed(); }
   // `threads`: the threads that take part now, with a member `cpu`; `own`: nanoseconds of
   // Timeloom's threads.

@@ -49,7 +49,8 @@ struct State {
   // Threads that run and of which note_creation() spoke, and whether an interpreter runs them.
   std::map<std::uint32_t, bool> created;
   std::uint64_t finished_events = 0;  // of threads that have ended
-  // Of threads and tasks whose creator is known: events of a trace, which weaving makes.
+  // The starts and ends of threads and tasks whose creator is known: weaving makes events of a
+  // trace for them.
   std::uint64_t begins_and_ends = 0;
   std::uint64_t finished_aggregated = 0;  // of these, in profiles
   std::uint64_t finished_samples = 0;

@@ -31,8 +31,8 @@ LocationGroup this_process(RecordArguments which);
 // of this name. Empty: OpenMP is not recorded.
 std::map<std::string, std::string> openmp_properties(std::string_view thread);
 
-// What its command line, or one of the processes that it comes from, has of secrets that are not to
-// be recorded, wherever the program repeats them.
+// The secrets in its command line, or in the command line of a process that it descends from, which
+// are not to be recorded wherever the program repeats them.
 std::vector<std::string> known_secrets(RecordArguments which);
 // For the forked children of this process: they know its ancestors, though these may have ended by
 // then. One thread, before it forks.

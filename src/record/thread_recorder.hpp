@@ -150,7 +150,7 @@ class ThreadRecorder : public EventPath {
   bool is_recording() const noexcept { return in_native_call_.load(std::memory_order_relaxed); }
   std::uint32_t location() const noexcept { return location_; }
   std::uint64_t events() const noexcept;
-  // Of these, the records of samples.
+  // The part of these that are records of samples.
   std::uint64_t samples() const noexcept { return samples_; }
   // Counts of the profile; 0 without one.
   std::uint64_t aggregated_events() const noexcept {

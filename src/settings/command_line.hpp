@@ -35,7 +35,7 @@ struct CommandLine {
 enum class InterpreterFlags : std::uint8_t { kTake, kRefuse };
 
 CommandLine parse_command_line(std::span<const std::string> arguments, InterpreterFlags flags);
-// By other tables. After --help and --version nothing is read.
+// The same with other tables. After --help and --version nothing is read.
 CommandLine parse_command_line(std::span<const std::string> arguments,
                                const OptionGrammar& grammar);
 

@@ -11,7 +11,7 @@
 
 namespace timeloom::spool {
 
-// Of one call path.
+// The amounts of one call path.
 struct MemoryAmounts {
   std::uint32_t parent = 0;
   std::uint32_t region = 0;

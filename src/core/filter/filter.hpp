@@ -1,4 +1,4 @@
-// Which regions are recorded: rules over the names and files of regions.
+// The rules that choose the recorded regions, by names and files.
 //
 // A plain value, made once from the settings; any thread may call excluded(). It is called
 // once for each code object, never for an event.

@@ -1,4 +1,4 @@
-// What a run knows about the memory of its processes. The amounts of call paths are values of
+// The facts of a run about the memory of its processes. The amounts of call paths are values of
 // metrics in its profile; the amounts of a process as a whole are a property of the run.
 //
 // Plain values and pure functions, for any thread. A property may come from anybody: a malformed

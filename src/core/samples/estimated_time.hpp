@@ -20,8 +20,8 @@ inline constexpr char kEstimatedTime[] = "estimated time";
 // The part of a function's measured own time that is counted for the throttled functions that it
 // called:
 inline constexpr char kEstimatedElsewhere[] = "estimated time of throttled callees";
-// Of a throttled function: the time of recorded functions that it called, which the tree has beside
-// it. Only the sum over its call paths has a meaning.
+// For a throttled function: the time of recorded functions that it called, which the tree has
+// beside it. Only the sum over its call paths has a meaning.
 inline constexpr char kEstimatedBelow[] = "estimated time of recorded callees";
 inline constexpr char kEstimatedUnit[] = "ns";
 

@@ -14,7 +14,7 @@ namespace timeloom {
 
 enum class RecordArguments : std::uint8_t { kAll, kMasked, kNone };
 
-// Of a value of the setting; everything but "all" and "none" masks.
+// The choice for a value of the setting; every value but "all" and "none" masks.
 RecordArguments record_arguments_of(std::string_view value) noexcept;
 
 // The words of a command line as they are to be recorded. Of kNone the first `named` words

@@ -28,7 +28,7 @@ class StringTable {
   bool is_referred(OTF2_StringRef reference) const {
     return reference < referred_.size() && referred_[reference];
   }
-  // By reference, ready for writing.
+  // The strings in the order of their references, ready for writing.
   const std::deque<std::string>& strings() const { return strings_; }
   std::size_t longest() const { return longest_; }
 

@@ -1,4 +1,5 @@
-// The file of a packed run: sections one after another, each with a head that stands for itself.
+// The file of a packed run: sections one after another, each with a head that can be checked by
+// itself.
 //
 //   definitions | block | block | ... | end
 //

@@ -49,7 +49,7 @@ struct Team : std::enable_shared_from_this<Team> {
   std::uint32_t measurement = 0;
   record::CallPath path;               // at which the team is forked, in a profile
   std::atomic<std::uint64_t> end = 0;  // of the last barrier; 0: not yet
-  // Of GOMP_parallel_start: held until GOMP_parallel_end; its first thread.
+  // For GOMP_parallel_start: the team is held until GOMP_parallel_end; its first thread.
   std::shared_ptr<Team> held;
   Member first;
 };

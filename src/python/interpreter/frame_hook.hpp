@@ -45,8 +45,8 @@ class FrameHook {
   static FrameEvaluator present() noexcept {
     return _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Get());
   }
-  // Without a GIL other threads read the hook meanwhile, which is the interpreter's
-  // business: it may stop them for this, so we must not have done so.
+  // Without a GIL other threads read the hook meanwhile; the interpreter handles this, and may stop
+  // them for it, so the caller must not have stopped them.
   static void put(FrameEvaluator hook) noexcept {
     _PyInterpreterState_SetEvalFrameFunc(PyInterpreterState_Get(), hook);
   }

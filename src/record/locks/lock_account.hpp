@@ -70,7 +70,7 @@ class LockAccount {
   // The thread took it.
   void taken(Lock& lock, ThreadId thread, PlaceId place, std::uint64_t now,
              std::uint32_t times = 1);
-  // Once, or entirely (Condition.wait() lets go of an RLock).
+  // The thread released it once, or entirely (Condition.wait() releases an RLock).
   void released(Lock& lock, ThreadId thread, std::uint64_t now, bool entirely = false) noexcept;
   void refused(Lock& lock) noexcept;
 

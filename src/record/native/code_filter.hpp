@@ -1,8 +1,8 @@
-// Which functions of compiled code (compiled_code.hpp) are recorded: those that a filter leaves in.
-// It sees two regions: the object that contains the function, whose file is its path, and whose
-// name and group are the name of that file; and in it the function under its demangled name. The
-// symbols of an object are read when a rule first needs a name in it. Where rules for files are to
-// be compared with source files, too, its lines are read as well: by libdw, which is loaded here,
+// Chooses the functions of compiled code (compiled_code.hpp) that are recorded, by a filter. It
+// sees two regions: the object that contains the function, whose file is its path, and whose name
+// and group are the name of that file; and in it the function under its demangled name. The symbols
+// of an object are read when a rule first needs a name in it. Where rules for files are to be
+// compared with source files, too, its lines are read as well: by libdw, which is loaded here,
 // before there is a function to decide about, since the dynamic linker may hold its lock then. Any
 // thread.
 #pragma once

@@ -36,7 +36,7 @@ class Answer {
   Answer(const profile::CallTree& tree, const profile::LocationFilter& filter,
          const std::optional<CallCost>& cost = {});
 
-  // By own working time, and by own waiting time; rows without any are left out.
+  // The functions by own working time, and by own waiting time; rows without any are left out.
   const std::vector<FunctionRow>& functions() const { return functions_; }
   const std::vector<FunctionRow>& waiting() const { return waiting_; }
   std::vector<ShortRow> tree(std::size_t most_rows) const {
@@ -56,7 +56,7 @@ class Answer {
 
  private:
   void adopt_program();
-  // By call path: the region of its row, or the number of regions for none.
+  // For each call path the region of its row; the number of regions stands for none.
   std::vector<std::size_t> rows_of_nodes() const;
   void add_functions();
   void add_waiting();

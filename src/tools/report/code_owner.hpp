@@ -1,5 +1,5 @@
-// Whose code a region is: of the user's project, of a library, or what importing libraries runs:
-// Python's import system and the bodies of their modules.
+// Tells regions of the user's project from regions of libraries, and from regions that importing
+// libraries runs: Python's import system and the bodies of their modules.
 //
 // A plain value made from the definitions of a run, which must outlive it. Nothing throws.
 //

@@ -34,7 +34,7 @@ struct GroupRow {
   bool project = false;
 };
 
-// By their working time, from which `cost` is taken.
+// The rows by their working time, from which `cost` is subtracted.
 std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
                                  const std::set<LocationId>& locations,
                                  const std::optional<CallCost>& cost = {});

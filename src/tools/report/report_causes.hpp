@@ -35,9 +35,9 @@ std::optional<WaitingCause> cause_by_name(std::string_view name);
 // The cause of waiting in this region, from the cause that was seen and the region's name.
 WaitingCause cause_in(const Region& region, WaitingCause seen);
 
-// By node; `waiting`: the seconds that each node waited, which its causes add up to. A cause that
-// was seen counts; where none was, and where the name tells more than the system does, the name of
-// the function counts.
+// The waiting of each node by cause; `waiting`: the seconds that each node waited, which its causes
+// add up to. A cause that was seen counts; where none was, and where the name tells more than the
+// system does, the name of the function counts.
 std::vector<CauseTimes> causes_of_nodes(const profile::CallTree& tree,
                                         const profile::LocationFilter& filter,
                                         const std::vector<double>& waiting);

@@ -29,7 +29,7 @@ class MetricColumns {
 
   const std::string& name() const noexcept { return name_; }
   std::string unit() const { return value_unit(joins_); }
-  // Of all call paths, and while no region was open.
+  // The sum over all call paths and the time while no region was open.
   std::uint64_t total() const noexcept { return total_; }
   std::uint64_t outside() const noexcept { return outside_; }
 

@@ -32,7 +32,7 @@ struct RowOptions {
 struct Figures {
   std::int64_t visits = 0;
   bool at_least = false;  // as many visits: the function was not timed to the end
-  // Of the own time and of the inclusive time: none where it was measured.
+  // The estimated parts of the own time and of the inclusive time; none if it was measured.
   Estimate own_estimate, total_estimate;
   bool truncated = false;  // some visits have only a part of their time (core/throttled.hpp)
   double inclusive = 0;

@@ -22,7 +22,7 @@ namespace timeloom::tools {
 
 struct WorkTimes {
   bool measured = false;  // else waiting is told by names
-  // By node, in seconds, without the regions entered inside.
+  // Times by node, in seconds, without the regions entered inside.
   std::vector<double> working;
   std::vector<double> waiting;
   std::vector<CauseTimes> causes;  // of the waiting

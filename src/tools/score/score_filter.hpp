@@ -1,4 +1,4 @@
-// The filter file that `timeloom score -g` proposes.
+// The filter file that `timeloom score -g` proposes. Plain functions, used by one thread.
 #pragma once
 
 #include <filesystem>
@@ -9,12 +9,12 @@
 
 namespace timeloom::tools {
 
-// Its text. Nothing throws.
+// The text of the file. Nothing throws.
 std::string proposed_filter(const profile::ScoreProfile& profile, const profile::Score& score,
                             const ScoreOptions& options);
 
-// Writes it into `directory`; an existing file of that name gets the current time added to
-// its name. Returns the path. Throws Error.
+// Writes the text into a file in `directory`; an existing file of that name gets the current time
+// added to its name. Returns the path. Throws Error.
 std::filesystem::path write_filter(const std::filesystem::path& directory,
                                    const ScoreOptions& options, const std::string& text);
 

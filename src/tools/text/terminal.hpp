@@ -20,8 +20,8 @@ struct Terminal {
   bool unicode = false;  // the locale is UTF-8
   std::size_t height = 25;
 
-  // Of standard output. The width is COLUMNS, else the terminal's (also of the terminal behind a
-  // pager), else 80; the height is LINES, else the terminal's, else 25.
+  // The terminal of standard output. The width is COLUMNS, else the terminal's (also of the
+  // terminal behind a pager), else 80; the height is LINES, else the terminal's, else 25.
   static Terminal detect(ColourMode mode);
 
   std::string paint(std::string_view text, Ink ink) const;

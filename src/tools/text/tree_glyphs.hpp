@@ -1,4 +1,4 @@
-// The lines that show who calls whom, in front of the names of a call tree.
+// The lines in front of the names of a call tree, which lead from callers to callees.
 //
 //   main              called by nobody
 //   run               the only call of main: no mark, no indentation
@@ -7,7 +7,8 @@
 //   `- write
 //
 // Traces of Python are deep, and most of their call paths have one child;
-// without this rule the names would be pushed off the screen.
+// without this rule the names would be pushed off the screen. A plain value, used by one thread;
+// throws only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

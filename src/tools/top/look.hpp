@@ -41,7 +41,7 @@ struct TopRow {
   Amount all;
 };
 
-// By work between the looks, then by work since the start.
+// The rows in the order of work between the looks, then of work since the start.
 std::vector<TopRow> rows_between(const std::map<std::string, Amount>& before,
                                  const std::map<std::string, Amount>& after);
 

@@ -45,7 +45,7 @@ class AuxiliaryEvents {
   // In order of their ends `to`.
   const std::vector<Link>& links() const noexcept { return links_; }
   bool is_complete() const noexcept { return complete_; }
-  // By track: the number of events that are ends of messages.
+  // For each track, the number of events that are ends of messages.
   const std::vector<std::uint64_t>& message_ends() const noexcept { return message_ends_; }
 
  private:

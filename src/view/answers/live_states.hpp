@@ -44,7 +44,7 @@ class LiveStates {
   // The time since describe() was called last, or since this object was made.
   Clock::duration unwatched(Clock::time_point now) const;
 
-  // Of the state that is read now.
+  // The progress of the state that is read now.
   Progress& progress() noexcept { return progress_; }
 
  private:

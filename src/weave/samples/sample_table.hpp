@@ -26,7 +26,7 @@ class SampleTable {
            const ProcessIds& ids, symbols::CodeNames& names);
 
   bool empty() const noexcept { return sums_.empty() && lost_ == 0; }
-  // By time, the most first.
+  // The rows by time, the longest first.
   std::vector<run::SampleRow> rows(const Definitions& definitions) const;
   // Adds the properties of the run.
   void describe(std::map<std::string, std::string>& properties) const;

@@ -43,7 +43,7 @@ struct Metric {
 };
 
 std::span<const Metric> all_metrics();
-// By its id or an alias; nullptr: there is none.
+// The metric with that id or alias; nullptr: there is none.
 const Metric* find_metric(std::string_view name);
 
 // The unit in which times or memory are shown: one unit is `value` nanoseconds or bytes.

@@ -39,7 +39,7 @@ struct OmnitraceVariable {
 };
 
 std::span<const OmnitraceVariable> all_omnitrace_variables() noexcept;
-// By its name in either spelling; null: not known.
+// The variable with that name in either spelling; null: not known.
 const OmnitraceVariable* find_omnitrace_variable(std::string_view name) noexcept;
 
 class OmnitraceSettings {
@@ -100,7 +100,7 @@ struct OmnitraceComponent {
   std::vector<std::string_view> sampled;  // the counters of getrusage(2) that it needs
   std::string_view why_not = {};          // it cannot be measured here; empty: it can
 };
-// By its name or another that it has; null: not known.
+// The metric with that name or alias; null: not known.
 const OmnitraceComponent* find_omnitrace_component(std::string_view name) noexcept;
 
 }  // namespace timeloom

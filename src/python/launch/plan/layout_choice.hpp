@@ -48,7 +48,7 @@ class PlannedRun {
   // Nothing writes to it any more: it gets its final name. Throws Error.
   virtual void finish() = 0;
   virtual std::string path() const = 0;
-  // What its directory is, when it is made or joined.
+  // The identity of its directory, once it is made or joined.
   virtual os::DirectoryId id() const = 0;
   KnownDirectory directory() const { return {path(), id()}; }
   virtual RunDescription description() const { return {}; }
@@ -57,9 +57,10 @@ class PlannedRun {
   // Asked once, when the measurement of this process has ended: whether nobody else records into
   // the run, so that this process is to weave it.
   virtual bool is_last() { return true; }
-  // Of the last one: why others may still join the run; empty: nobody does.
+  // For the last process: the reason why others may still join the run; empty: no other will.
   virtual std::string missing() const { return {}; }
-  // Of another: what the user has to know, since nobody is going to weave the run; or empty.
+  // For any other process: a message for the user if no process is going to weave the run; else
+  // empty.
   virtual std::string unwoven_message() const { return {}; }
 
   // ---- For ranks of a job; REQUIRES: before make()
@@ -86,7 +87,7 @@ struct LaunchLayout {
   bool always_prints_losses;
 };
 
-// Of the setting layout. Throws Error where this build has no door with that layout.
+// The layout that the setting names. Throws Error if this build has no door with that layout.
 const LaunchLayout& layout_of(const Settings& settings);
 
 // The planned run of this process, which may be a rank of a job: planned by the layout, and

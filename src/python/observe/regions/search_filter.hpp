@@ -30,7 +30,7 @@ class SearchFilter {
 
   bool empty() const noexcept { return *this == SearchFilter(); }
   Verdict of(const std::string& name, const std::string& file) const;
-  // Of a function of C, which has no file.
+  // The same for a function of C, which has no file.
   bool excludes_c_function(const std::string& name) const;
   friend bool operator==(const SearchFilter&, const SearchFilter&) = default;
 

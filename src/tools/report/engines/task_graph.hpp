@@ -102,7 +102,8 @@ class TaskGraph {
   Gap gap_of(std::size_t task) const;  // from the predecessor on
   // The rows of the path, with the longest first.
   std::vector<PathRow> path_rows() const;
-  // By their tasks' time, from the first start of a task until the last end of one.
+  // The workers by the time of their tasks, from the first start of a task until the last end of
+  // one.
   std::vector<WorkerRow> workers() const;
   // With the longest time in queues first; empty: no arrival is known.
   std::vector<QueueRow> queues() const;

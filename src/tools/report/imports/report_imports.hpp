@@ -33,7 +33,7 @@ struct ImportFacts {
   double run = 0;               // of all threads, working and waiting
 };
 
-// Of the locations that the filter selects.
+// The imports on the locations that the filter selects.
 ImportFacts import_facts(const profile::CallTree& tree, const profile::LocationFilter& filter = {});
 
 void write_imports(const ImportFacts& facts, const Definitions& definitions,

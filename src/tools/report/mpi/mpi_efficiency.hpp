@@ -32,7 +32,7 @@ struct MpiEfficiency {
 std::optional<MpiEfficiency> mpi_efficiency(const profile::CallTree& tree,
                                             const profile::MessageSummary& messages = {});
 
-// Which call paths are in MPI, the functions of MPI themselves among them.
+// By call path, whether it is in MPI; the functions of MPI themselves are.
 std::vector<bool> paths_in_mpi(const profile::CallTree& tree);
 
 }  // namespace timeloom::tools

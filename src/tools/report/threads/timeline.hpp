@@ -37,13 +37,13 @@ class Timeline {
     changes_[last] -= share;
   }
 
-  // Of the same length and number of steps.
+  // Adds another timeline of the same length and number of steps.
   void add(const Timeline& other) {
     for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i] += other.parts_[i];
     for (std::size_t i = 0; i < changes_.size(); ++i) changes_[i] += other.changes_[i];
   }
 
-  // By step, in lengths of a step: 1 is all of it. At most 0 where rounding errors remain.
+  // The quantity in each step, in lengths of a step: 1 is all of it. Never below 0.
   std::vector<double> levels() const {
     std::vector<double> result;
     result.reserve(parts_.size());
