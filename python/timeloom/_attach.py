@@ -36,7 +36,7 @@ Options:
   --dump              print the stacks of all threads once instead, read from outside
   -h, --help          show this help
 
-The options of timeloom run for what is recorded and where it goes are taken, too:
+The options of timeloom run about recording and its output are accepted as well:
 --output DIR, --exclude PATTERN, --profile and the others; see timeloom run --help.
 
 exit status: 0 done, 1 the process could not be recorded, 2 wrong usage.

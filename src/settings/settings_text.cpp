@@ -100,7 +100,7 @@ std::string page_entry(const Setting& setting) {
 
 constexpr char kPageBegin[] = R"(# Settings
 
-<!-- Made from the table in src/settings/settings_table.inc: a test says how when it is out of date. -->
+<!-- Made from the table in src/settings/settings_table.inc: a test tells how to make it again when it is out of date. -->
 
 Every setting can be given in three places. The first that has it wins:
 
@@ -109,7 +109,7 @@ Every setting can be given in three places. The first that has it wins:
 2. a variable of the environment: `TIMELOOM_NAME`; an empty one counts as unset;
 3. a key of `[tool.timeloom]` in the nearest `pyproject.toml`, looked for in the
    current directory and upward. One that belongs to another user than you and root is not read, and a
-   line says so, unless the Python file that is run belongs to that user, too.
+   line tells this, unless the Python file that is run belongs to that user, too.
 
 ```toml
 [tool.timeloom]
@@ -119,7 +119,7 @@ buffer-size = "64M"
 exclude = ["numpy.*", "*/site-packages/*"]
 ```
 
-The rules of `exclude` and `include` add up: first those of pyproject.toml, then
+The rules of `exclude` and `include` add up: first the rules of pyproject.toml, then
 the variables (`exclude` before `include`, patterns separated by commas), then
 the options, each in the order written. The last rule that matches a function
 decides. A function that no rule matches is recorded, unless the first rule is
@@ -128,15 +128,15 @@ an `include`. Leaving out a function never hides what it calls.
 A pattern is matched as in a shell (`*`, `?`, `[abc]`) against `module.qualname`,
 or against the file if it has a `/`. A file pattern that begins with neither `/`
 nor `*` may match from any directory on. The name of a module or package matches
-all that is in it, and `stdlib` and `site-packages` are words for what they say;
+all that is in it, and `stdlib` and `site-packages` stand for the standard library and installed packages;
 [filter.md](filter.md) has all of it.
 
 A value that is not accepted, or an option or key that does not exist, stops the
 command with exit status 2 before the program starts. A variable `TIMELOOM_...`
-that is no setting stops nothing: if it resembles one, a line on stderr names the
+that is not a setting stops nothing: if it resembles one, a line on stderr names the
 setting that may be meant, else it is left alone.
 
-`TIMELOOM_PYTHON` is no setting: it names the interpreter that `timeloom run`
+`TIMELOOM_PYTHON` is not a setting: it names the interpreter that `timeloom run`
 starts when it is not installed beside one.
 
 )";

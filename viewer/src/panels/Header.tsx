@@ -25,7 +25,7 @@ export function Header({ dark, setDark }: { dark: boolean; setDark: (dark: boole
       </form>
       <LiveBar />
       <div class="zooming" role="group" aria-label="Zoom">
-        <span class="shownrange" title="What is shown">{instant(range.begin, step)} <span class="faint">+</span> {duration(span(range))}</span>
+        <span class="shownrange" title="The visible range">{instant(range.begin, step)} <span class="faint">+</span> {duration(span(range))}</span>
         <button aria-label="Zoom out" title="Zoom out (S)" onClick={() => viewing.zoomBy(2)}>−</button>
         <button aria-label="Zoom in" title="Zoom in (W)" onClick={() => viewing.zoomBy(0.5)}>+</button>
         <button aria-label="Zoom back" title="Back to the zoom before (Backspace)" onClick={() => viewing.back()}>↶</button>

@@ -44,7 +44,7 @@ export function MessagesPanel() {
         {backwards > 0 && <p class="wrong">{count(backwards)} in the run were received before they were sent: the clocks differ.</p>}
       </section>
       <section>
-        <h2>{count(value.messages.count)} message{value.messages.count === 1 ? "" : "s"}{value.messages.count > value.messages.items.length ? ", those of neighbours together" : ""}</h2>
+        <h2>{count(value.messages.count)} message{value.messages.count === 1 ? "" : "s"}{value.messages.count > value.messages.items.length ? ", of neighbours together" : ""}</h2>
         <List messages={value.messages.items} />
       </section>
       <section>

@@ -26,7 +26,7 @@ constexpr Words kNoClusters = "iterations are not clustered";
 constexpr Words kNoSion = "traces are not written through SIONlib";
 constexpr Words kNoPlugins = "plug-ins of Score-P are not loaded";
 constexpr Words kNoTopology = "no topology is written";
-constexpr Words kNoMpiLimit = "tables of MPI grow with what is in them";
+constexpr Words kNoMpiLimit = "tables of MPI grow as they fill";
 constexpr Words kAllOfMpi = "functions of MPI of all groups are recorded";
 constexpr Words kNoMemory = "allocations of MPI are not recorded";
 constexpr Words kMemoryByPath = "--memory records allocations, by call path and not as events";
@@ -46,7 +46,7 @@ constexpr std::array kTable = {
                    "give an existing directory another name instead of ending with an error"},
     ScorepVariable{"SCOREP_MACHINE_NAME", kString, "Linux", "name of the machine in the results"},
     ScorepVariable{"SCOREP_EXECUTABLE", kPath, "",
-                   "path of the program in the results; empty: that of Python"},
+                   "path of the program in the results; empty: the path of Python"},
     ScorepVariable{"SCOREP_ENABLE_SYSTEM_TREE_SEQUENCE_DEFINITIONS", kBool, "false",
                    "write the system tree in a compact form", "the system tree is written in full"},
     ScorepVariable{"SCOREP_FORCE_CFG_FILES", kBool, "true",
