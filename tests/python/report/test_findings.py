@@ -140,21 +140,13 @@ def test_tasks_that_are_suspended_are_not_slow_workers(timeloom, tmp_path, layou
     assert findings(timeloom, tmp_path, TASKS, "--async-tasks", "--task-layout", layout) == []
 
 
-@pytest.mark.parametrize("seconds", [1.2, 0.1])
+@pytest.mark.parametrize("seconds", [1.2, 0])
 def test_the_summary_has_the_first_finding_of_a_run_of_a_second(timeloom, tmp_path, seconds):
-    (tmp_path / "program.py").write_text(f"""\
-import threading, time
-def step(): pass
-def spin():
-    end = time.monotonic() + {seconds}
-    while time.monotonic() < end: step()
-threads = [threading.Thread(target=spin) for _ in range(4)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-""")
+    (tmp_path / "program.py").write_text(f"import time\ntime.sleep({seconds})\n{QUADRATIC}")
     done = timeloom("run", "-o", "run", "program.py", cwd=tmp_path)
     report = json.loads(timeloom("report", "--json", "run", cwd=tmp_path).stdout)
     said = [line for line in done.stderr.splitlines() if line.startswith("timeloom: finding: ")]
-    long = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)["wall_s"] >= 1  # 0.1 s on a busy machine, too
-    assert long >= (seconds > 1) and (report["findings"] or seconds < 1)
+    # On a busy machine the short one may take a second, too.
+    long = json.loads(timeloom("info", "--json", "run", cwd=tmp_path).stdout)["wall_s"] >= 1
+    assert long >= (seconds > 1) and report["findings"]
     assert said == [f"timeloom: finding: {one['text']}" for one in report["findings"][:long]]
