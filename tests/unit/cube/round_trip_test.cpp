@@ -10,6 +10,7 @@
 #include "cube_text.hpp"
 #include "support/bytes.hpp"
 #include "support/temp_directory.hpp"
+#include "support/thorough.hpp"
 
 namespace timeloom::cube {
 namespace {
@@ -156,7 +157,7 @@ void check(const Sample& sample, const Reader& reader) {
 TEST(CubeRoundTrip, ReturnsRandomCubesOfEveryType) {
   const TempDirectory directory;
   const auto file = directory.path() / "a.cubex";
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::rounds<std::uint64_t>(20, 60); ++seed) {
     SCOPED_TRACE(seed);
     Random random(seed);
     const Sample sample = random_sample(seed, 1 + below(random, 80), 1 + below(random, 7));
@@ -177,7 +178,7 @@ TEST(CubeRoundTrip, ReturnsRandomCubesOfEveryType) {
 TEST(CubeRoundTrip, ReturnsALargeCube) {
   const TempDirectory directory;
   const auto file = directory.path() / "a.cubex";
-  const Sample sample = random_sample(7, 10'000, 100);
+  const Sample sample = random_sample(7, test::rounds(4000u, 10'000u), 60);
   Sample few{sample.cube, {}};
   few.values.assign(sample.values.begin(), sample.values.begin() + 6);
   write(few.cube, few.rows(), file);

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "../support/temp_directory.hpp"
+#include "../support/thorough.hpp"
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "formats/packed/packed.hpp"
@@ -262,7 +263,8 @@ TEST_F(PackedFile, WithAnyByteChangedIsRefusedOrSound) {
   const fs::path file = write(run);
   const std::string bytes = text_of(file);
   std::size_t refused = 0, unchanged = 0;
-  for (std::size_t at = 0; at < bytes.size(); ++at) {
+  const std::size_t step = test::rounds<std::size_t>(3, 1);
+  for (std::size_t at = 0; at < bytes.size(); at += step) {
     std::string other = bytes;
     other[at] = static_cast<char>(other[at] ^ 0x55);
     put_text(file, other);
@@ -279,7 +281,7 @@ TEST_F(PackedFile, WithAnyByteChangedIsRefusedOrSound) {
     }
   }
   EXPECT_EQ(unchanged, 0u);
-  EXPECT_GT(refused, 64u);
+  EXPECT_GT(refused, 64 / step);
 }
 
 TEST_F(PackedFile, OfANewerVersionIsRefusedInOneLine) {

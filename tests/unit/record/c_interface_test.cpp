@@ -3,6 +3,7 @@
 #include <chrono>
 #include <thread>
 
+#include "../support/thorough.hpp"
 #include "record_fixture.hpp"
 #include "timeloom/timeloom.h"
 
@@ -84,7 +85,7 @@ TEST_F(CInterfaceTest, MeasurementsBeginAndEndWhileThreadsRecord) {
       }
     });
   }
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < test::rounds(6, 20); ++round) {
     begin(small());
     for (int i = 0; i < 5; ++i) {
       set_recording(false);

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "../support/child.hpp"
+#include "../support/thorough.hpp"
 #include "record_fixture.hpp"
 
 namespace timeloom::record {
@@ -52,9 +53,9 @@ class KillTest : public RecordTest {
 };
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int kKills = 10;
+const int kKills = 10;
 #else
-constexpr int kKills = 50;
+const int kKills = test::rounds(20, 50);
 #endif
 
 TEST_F(KillTest, AtRandomMoments) {

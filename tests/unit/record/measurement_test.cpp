@@ -107,7 +107,7 @@ TEST_F(MeasurementTest, NamesTheRegionsThatWereEnteredInItAndNoOthers) {
   never.name = "never";
   (void)region_id(never);
   const EventWord common = region("common");
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 50; ++i) {
     begin();
     const std::string name = "only in " + std::to_string(i);
     const EventWord own = region(name);

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "../support/child.hpp"
+#include "../support/thorough.hpp"
 #include "record_fixture.hpp"
 #include "spool/profile_file.hpp"
 
@@ -106,12 +107,12 @@ TEST_F(SizeLimitTest, TheNewestEventsKeepTheirCallPath) {
   enter(f);
   call(h, 1000);
   enter(g);
-  call(h, 500'000);
+  call(h, 200'000);
   leave(g);
   leave(f);
   const Recorded recorded = end();
   const Lines& lines = recorded.threads.at(0);
-  EXPECT_EQ(totals_.events, 1'002'004u);
+  EXPECT_EQ(totals_.events, 402'004u);
   EXPECT_EQ(totals_.lost_events, 0u);
   EXPECT_EQ(recorded.damage, 0u);
   EXPECT_EQ(balance(lines), 0u);
@@ -140,7 +141,7 @@ std::map<std::string, Lines> by_track(const Lines& lines) {
 // A track may continue anywhere in a segment, even where there is no room to list the open regions.
 TEST_F(SizeLimitTest, EveryTrackGoesOnAtItsDepth) {
   constexpr int kDepths[] = {2, 300, 3};  // of the thread and two tracks
-  for (int rounds = 5000; rounds < 5060; rounds += 7) {
+  for (int rounds = 5000; rounds < 5060; rounds += test::rounds(17, 7)) {
     SCOPED_TRACE(rounds);
     next_run();
     begin_limited(true);
@@ -177,7 +178,7 @@ TEST_F(SizeLimitTest, EveryTrackGoesOnAtItsDepth) {
 // one.
 TEST_F(SizeLimitTest, ATrackThatBeginsAtTheEndOfTheOldestSegmentGoesOnAtItsDepth) {
   constexpr int kDepth = 40, kCalls = 230;
-  for (int rounds = 100; rounds < 230; rounds += 3) {
+  for (int rounds = 100; rounds < 230; rounds += test::rounds(13, 3)) {
     SCOPED_TRACE(rounds);
     next_run();
     begin_limited(AtLimit::kKeepNewest, 128 << 10);
@@ -205,7 +206,7 @@ TEST_F(SizeLimitTest, ATrackThatBeginsAtTheEndOfTheOldestSegmentGoesOnAtItsDepth
 // The window starts wherever a segment does: before an enter, a leave, or an extended record, with
 // regions that only seem open.
 TEST_F(SizeLimitTest, EveryBeginningIsBalanced) {
-  for (int calls = 10'000; calls < 10'600; calls += 7) {
+  for (int calls = 10'000; calls < 10'600; calls += test::rounds(29, 7)) {
     SCOPED_TRACE(calls);
     next_run();
     begin_limited(AtLimit::kKeepNewest, 128 << 10);
@@ -267,7 +268,7 @@ TEST_F(SizeLimitTest, ThreadsThatEndedAreDroppedToo) {
 
 // Killed at any moment: the records have no gap, and the last one that was put is the end.
 TEST_F(SizeLimitTest, AKilledProcessLeavesTheNewest) {
-  for (unsigned i = 0; i < 20; ++i) {
+  for (unsigned i = 0; i < test::rounds(5u, 20u); ++i) {
     next_run();
     const std::string where = path() + "-counters";
     {

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <vector>
 
+#include "../support/thorough.hpp"
 #include "spool/spool_format.hpp"
 #include "spool_fixture.hpp"
 
@@ -87,6 +89,18 @@ class DamageTest : public SpoolTest {
     }
   }
 
+  // A ring is mostly empty: the first bytes of each segment are all tried, and some of the others,
+  // at each place in a word.
+  static bool is_tried(const std::string& name, std::size_t byte) {
+    return test::thorough() || name != "ring" || byte % 4096 < 256 || byte % 29 == 0;
+  }
+  // The flips of a byte: all bits, one bit, the lowest one; of these a single one, by turns, where
+  // the run is not thorough.
+  static std::vector<unsigned> masks_of(std::size_t byte) {
+    const std::vector<unsigned> all = {0xffu, 1u << (byte % 8), 1u};
+    return test::thorough() ? all : std::vector{all[byte % 3]};
+  }
+
   template <typename Check>
   void flip_each_byte(const char* name, std::size_t begin, std::size_t end, const Check& check) {
     const int fd = ::open((victim_ + "/" + name).c_str(), O_RDWR | O_CLOEXEC);
@@ -94,7 +108,8 @@ class DamageTest : public SpoolTest {
     const std::string& bytes = sound_.files.at(name);
     end = std::min(end, bytes.size());
     for (std::size_t i = begin; i < end; ++i) {
-      for (const unsigned mask : {0xffu, 1u << (i % 8), 1u}) {
+      if (!is_tried(name, i)) continue;
+      for (const unsigned mask : masks_of(i)) {
         const char flipped = static_cast<char>(static_cast<unsigned char>(bytes[i]) ^ mask);
         ASSERT_EQ(::pwrite(fd, &flipped, 1, static_cast<off_t>(i)), 1);
         SCOPED_TRACE(std::string(name) + " byte " + std::to_string(i) + " mask " +
@@ -110,6 +125,7 @@ class DamageTest : public SpoolTest {
   void cut_at_each_byte(const char* name, std::size_t begin, const Check& check) {
     const std::string& bytes = sound_.files.at(name);
     for (std::size_t size = bytes.size(); size-- > begin;) {
+      if (!is_tried(name, size)) continue;
       ASSERT_EQ(::truncate((victim_ + "/" + name).c_str(), static_cast<off_t>(size)), 0);
       SCOPED_TRACE(std::string(name) + " cut to " + std::to_string(size));
       check(read_victim(), size);

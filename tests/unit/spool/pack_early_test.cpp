@@ -197,7 +197,7 @@ TEST_F(PackEarlyTest, ARunWithASizeLimitHoldsMoreEvents) {
   std::map<PackEarly, std::uint64_t> kept;
   for (const PackEarly when : {PackEarly::kNever, PackEarly::kAsNeeded}) {
     WriterOptions options = packing(16, when);
-    options.size_limit = {1 << 20, AtLimit::kStop};
+    options.size_limit = {1 << 19, AtLimit::kStop};
     const std::string spool = directory_ / ("run-" + std::to_string(static_cast<int>(when)) + "/p");
     std::filesystem::create_directories(std::filesystem::path(spool).parent_path());
     const auto writer = Writer::create(spool, options);
@@ -216,12 +216,12 @@ TEST_F(PackEarlyTest, ARunWithASizeLimitHoldsMoreEvents) {
 
 TEST_F(PackEarlyTest, TheNewestEventsThatAreKeptAreCounted) {
   WriterOptions options = packing(16, PackEarly::kAsNeeded);
-  options.size_limit = {1 << 20, AtLimit::kKeepNewest};
+  options.size_limit = {1 << 19, AtLimit::kKeepNewest};
   const std::string spools = directory_ / "run";
   std::filesystem::create_directories(spools);
   const auto writer = Writer::create(spools + "/p", options);
   Pen pen(*writer, 0);
-  for (std::uint32_t i = 0; writer->dropped() == 0 || i % 100'000 != 0; ++i)
+  for (std::uint32_t i = 0; writer->dropped() == 0 || i % 10'000 != 0; ++i)
     pen.enter(3 * i, i % 100);
   pen.retire();
   writer->close();

@@ -84,7 +84,7 @@ TEST_F(SizeLimitTest, RecordingEndsAtTheLimit) {
 TEST_F(SizeLimitTest, TheNewestEventsAreKept) {
   const auto writer = begin("p", true);
   Pen pen(*writer, 0);
-  for (std::uint64_t i = 0; i < 1'000'000; ++i) {
+  for (std::uint64_t i = 0; i < 300'000; ++i) {
     pen.enter(i, static_cast<std::uint32_t>(i));
     if (i % 10000 == 0) {
       ASSERT_LE(bytes_on_disk(), kLimit);
@@ -112,7 +112,7 @@ TEST_F(SizeLimitTest, WithoutALimitThereIsOneLog) {
 TEST_F(SizeLimitTest, AGapInTheMiddleIsDamageAllTheSame) {
   const auto writer = begin("p", true);
   Pen pen(*writer, 0);
-  fill(pen, 0, 400'000);
+  fill(pen, 0, 200'000);
   writer->close();
   const std::vector<std::uint32_t> numbers = logs_of("p");
   std::filesystem::remove(spool("p") + "/" + log_name(numbers[numbers.size() / 2]));
@@ -142,7 +142,7 @@ TEST_F(SizeLimitTest, TheLimitIsThatOfAllProcesses) {
   const auto second = begin("2", true), third = begin("3", true);
   Pen b(*second, 0), c(*third, 0);
   fill(b, 0, 1000);
-  for (std::uint64_t i = 0; i < 400'000; i += 4000) {
+  for (std::uint64_t i = 0; i < 200'000; i += 4000) {
     fill(c, i, i + 4000);
     ASSERT_LE(bytes_on_disk(), kLimit);
   }
@@ -189,7 +189,7 @@ TEST_F(SizeLimitTest, WhatHasEndedMayGoAltogether) {
   Pen a(*first, 0), b(*second, 0);
   fill(a, 0, 100);
   first->close();
-  fill(b, 0, 400'000);
+  fill(b, 0, 200'000);
   second->close();
   const Found found = read_spool(spool("1"));
   EXPECT_FALSE(found.events.contains(0));

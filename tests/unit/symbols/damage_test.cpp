@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "../support/thorough.hpp"
 #include "compiled.hpp"
 
 namespace timeloom::symbols {
@@ -50,7 +51,7 @@ TEST_F(SymbolsDamageTest, EveryByteOfTheSectionHeaders) {
   Elf64_Ehdr header;
   std::memcpy(&header, bytes_.data(), sizeof header);
   for (std::size_t i = header.e_shoff; i < bytes_.size(); ++i) {
-    read(with(i, '\xff'));
+    if (test::thorough() || i % 3 == 0) read(with(i, '\xff'));
     if ((i & 7) == 0) read(with(i, static_cast<char>(bytes_[i] ^ 0x10)));
   }
 }

@@ -171,7 +171,7 @@ void compare_finds(const RunShape& shape, int questions) {
 TEST(Find, FindsWhatIsThere) {
   for (std::uint64_t seed = 21; seed <= 24; ++seed) {
     compare_finds({.seed = seed, .tracks = 3, .events = 20'000, .depth = seed == 24 ? 200u : 12u},
-                  60);
+                  test::rounds(20, 60));
   }
 }
 

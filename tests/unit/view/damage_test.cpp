@@ -31,7 +31,8 @@ Answers ask(const Index& index) {
   return answers;
 }
 
-// For any flipped bit, the file is refused or gives the same answers.
+// For a flipped bit of any byte (or every third one), the file is refused or gives the same
+// answers.
 template <typename Ask>
 void expect_refused_or_same(const IndexOfModel& index, const Ask& answers_of) {
   const std::string good = test::read_bytes(index.path());
@@ -39,7 +40,8 @@ void expect_refused_or_same(const IndexOfModel& index, const Ask& answers_of) {
   const test::TempDirectory directory;
   const std::string path = directory / "view.timeloom";
   std::size_t refused = 0;
-  for (std::size_t i = 0; i < good.size(); ++i) {
+  const std::size_t step = test::rounds<std::size_t>(3, 1);
+  for (std::size_t i = 0; i < good.size(); i += step) {
     std::string bytes = good;
     bytes[i] = static_cast<char>(bytes[i] ^ (1 << (i % 8)));
     test::write_bytes(path, bytes);
@@ -50,7 +52,7 @@ void expect_refused_or_same(const IndexOfModel& index, const Ask& answers_of) {
     }
   }
   // The others are lists of sums of tracks with one block, which no question needs.
-  EXPECT_GT(refused, good.size() / 2);
+  EXPECT_GT(refused, good.size() / step / 2);
 }
 
 TEST(Damage, OfAnyByteIsSeen) {

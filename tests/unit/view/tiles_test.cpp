@@ -34,6 +34,10 @@ void by_column(const TileKey& place, std::uint64_t begin, std::uint64_t end, con
 
 ExpectedTile expected_tile(const ModelTrack& track, const TileKey& place) {
   ExpectedTile tile;
+  const std::uint64_t from = place.begin(), to = place.end();
+  const auto is_outside = [&](std::uint64_t begin, std::uint64_t end) {
+    return end < from || begin > to;
+  };
   const auto add = [&](std::uint32_t row, std::uint32_t region, std::uint64_t begin,
                        std::uint64_t end) {
     by_column(place, begin, end, [&](std::uint64_t column, std::uint64_t part) {
@@ -50,15 +54,17 @@ ExpectedTile expected_tile(const ModelTrack& track, const TileKey& place) {
     });
   };
   for (const ModelCall& one : track.calls) {
+    if (is_outside(one.call.begin, one.call.end)) continue;
     add(one.call.depth + 1, one.call.region, one.call.begin, one.call.end);
   }
   // Calls without duration are in row 0, too; sorted by their ends among the stretches.
   for (const auto& stretch : track.stretches) {
+    if (is_outside(stretch.begin, stretch.end)) continue;
     add(0, track.calls[stretch.call].call.region, stretch.begin, stretch.end);
     by_column(place, stretch.begin, stretch.end, [&](std::uint64_t column, std::uint64_t) {
-      const std::uint64_t from = place.begin() + column * place.width();
+      const std::uint64_t begin = from + column * place.width();
       const Waited waited{stretch.begin, stretch.end, stretch.waited};
-      tile.waiting[column] += waited.in(from, std::min(from + place.width(), place.end()));
+      tile.waiting[column] += waited.in(begin, std::min(begin + place.width(), to));
     });
   }
   for (const ModelCall& one : track.calls) {

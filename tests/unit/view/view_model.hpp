@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../support/temp_directory.hpp"
+#include "../support/thorough.hpp"
 #include "core/waiting_metric.hpp"
 #include "view/answers/calls.hpp"
 #include "view/answers/range_table.hpp"
@@ -37,7 +38,7 @@ struct RunShape {
 // A call as the events describe it.
 struct ModelCall {
   Call call;            // without the path
-  std::size_t way = 0;  // number of its call path, see Model::way()
+  std::size_t way = 0;  // number of its call path, see Model::way(); 0: none
 };
 
 struct ModelTrack {
@@ -93,12 +94,11 @@ class Model : public RunSource {
   }
 
   const std::vector<ModelTrack>& tracks() const { return tracks_; }
-  // The call path of these regions, outermost first; 0: none.
-  std::size_t way(const std::vector<std::uint32_t>& regions) const {
-    std::size_t way = 0;
-    for (const std::uint32_t region : regions) way = ways_.at({way, region});
-    return way;
+  // The call path of a call of `region` below another.
+  std::size_t way(std::size_t caller, std::uint32_t region) const {
+    return ways_.at({caller, region});
   }
+  std::size_t number_of_ways() const { return ways_.size() + 1; }
   std::uint64_t random(std::uint64_t below) { return random_() % below; }
   // A random time, often the time of an event.
   std::uint64_t random_time() {

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "../support/child.hpp"
+#include "../support/thorough.hpp"
 #include "weave_fixture.hpp"
 
 namespace timeloom::weave {
@@ -13,7 +14,7 @@ class RepeatTest : public WeaveTest {
  protected:
   void SetUp() override {
     spool::Writer& writer = spool("p");
-    for (std::uint32_t location = 0; location < 4; ++location) write_calls(writer, location, 20000);
+    for (std::uint32_t location = 0; location < 4; ++location) write_calls(writer, location, 8000);
     end(writer);
     spool_ = run() / "spool/p";
     saved_ = directory_ / "saved";
@@ -41,8 +42,9 @@ class RepeatTest : public WeaveTest {
 
 TEST_F(RepeatTest, KilledAtRandomMoments) {
   std::mt19937 random(7);
+  const int kills = test::rounds(10, 20);
   int finished = 0;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < kills; ++i) {
     start_over();
     const std::string counters_path = directory_ / ("counters-" + std::to_string(i));
     const test::SharedCounters counters(counters_path);
@@ -55,7 +57,7 @@ TEST_F(RepeatTest, KilledAtRandomMoments) {
     expect_same();
     if (HasFailure()) FAIL() << "after kill " << i;
   }
-  EXPECT_LT(finished, 20) << "none was interrupted";
+  EXPECT_LT(finished, kills) << "none was interrupted";
 }
 
 TEST_F(RepeatTest, KilledAfterEachOfItsSteps) {
