@@ -15,7 +15,7 @@
 namespace timeloom::cube {
 namespace {
 
-const std::filesystem::path kData = TIMELOOM_TEST_DATA;
+const std::filesystem::path kScorePData = TIMELOOM_TEST_DATA;
 
 struct Line {
   std::string name;
@@ -47,7 +47,7 @@ double value(const Values& values, std::uint32_t cnode) {
 }
 
 void compare(const std::string& run) {
-  const Reader reader(kData / run / "profile.cubex");
+  const Reader reader(kScorePData / run / "profile.cubex");
   const Cube& cube = reader.cube();
   const Values visits = reader.values(find_metric(cube, "visits"));
   const Values times = reader.values(find_metric(cube, "time"));
@@ -61,8 +61,8 @@ void compare(const std::string& run) {
     whole_visits[parent.value()] += whole_visits[i];
     own_time[parent.value()] -= value(times, i);
   }
-  const std::vector<Line> expected_visits = dump(kData / run / "cube_dump_visits_incl.txt");
-  const std::vector<Line> expected_times = dump(kData / run / "cube_dump_time_excl.txt");
+  const std::vector<Line> expected_visits = dump(kScorePData / run / "cube_dump_visits_incl.txt");
+  const std::vector<Line> expected_times = dump(kScorePData / run / "cube_dump_time_excl.txt");
   ASSERT_EQ(expected_visits.size(), cube.cnodes.size());
   ASSERT_EQ(expected_times.size(), cube.cnodes.size());
   for (std::uint32_t i = 0; i < cube.cnodes.size(); ++i) {
@@ -81,7 +81,7 @@ TEST(ScorePProfile, HoldsWhatCubeDumpSays) {
 }
 
 TEST(ScorePProfile, IsDescribed) {
-  const Reader reader(kData / "scorep-fib" / "profile.cubex");
+  const Reader reader(kScorePData / "scorep-fib" / "profile.cubex");
   const Cube& cube = reader.cube();
   EXPECT_EQ(*find_attribute(cube.attributes, "Score-P::DefinitionCounters::Parameter"), "4");
   EXPECT_EQ(cube.metrics.size(), 8u);
@@ -123,8 +123,8 @@ double seconds(std::uint64_t time, const profile::CallTree& tree) {
 
 TEST(ScorePProfile, IsTheTreeOfTheTrace) {
   for (const char* run : {"scorep-fib", "scorep-user-regions"}) {
-    const profile::CallTree trace = fold(kData / run / "traces.otf2");
-    const profile::CallTree profile = load(kData / run / "profile.cubex");
+    const profile::CallTree trace = fold(kScorePData / run / "traces.otf2");
+    const profile::CallTree profile = load(kScorePData / run / "profile.cubex");
     const auto in_trace = paths(trace);
     const auto in_profile = paths(profile);
     EXPECT_EQ(in_profile.size(), in_trace.size());
@@ -148,7 +148,7 @@ TEST(ScorePProfile, IsTheTreeOfTheTrace) {
 }
 
 TEST(ScorePProfile, OfThreadsIsOneTree) {
-  const profile::CallTree tree = load(kData / "scorep-threads" / "profile.cubex");
+  const profile::CallTree tree = load(kScorePData / "scorep-threads" / "profile.cubex");
   EXPECT_EQ(tree.locations.size(), 6u);
   std::uint64_t visits = 0;
   for (const auto& row : profile::flat_profile(tree, profile::sum_locations(tree))) {

@@ -20,7 +20,7 @@ GpuLaunch launch_of(std::uint32_t blocks) {
 }
 
 // Two batches: a call, two kernels in two queues and one more after a loss, and a copy.
-std::string written(const std::filesystem::path& directory) {
+std::string written_gpu_file(const std::filesystem::path& directory) {
   int error = 0;
   const auto writer = GpuWriter::create(directory.string(), &error);
   EXPECT_EQ(error, 0);
@@ -48,14 +48,14 @@ std::string written(const std::filesystem::path& directory) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-GpuData read_bytes(const std::filesystem::path& directory, const std::string& bytes) {
+GpuData read_gpu_bytes(const std::filesystem::path& directory, const std::string& bytes) {
   std::ofstream(directory / kGpuFile, std::ios::binary) << bytes;
   return read_gpu(SpoolDirectory(directory));
 }
 
 TEST(GpuFile, HasWhatWasWritten) {
   const test::TempDirectory directory;
-  (void)written(directory.path());
+  (void)written_gpu_file(directory.path());
   const GpuData data = read_gpu(SpoolDirectory(directory.path()));
   EXPECT_FALSE(data.damaged);
   EXPECT_TRUE(data.left);
@@ -78,10 +78,10 @@ TEST(GpuFile, HasWhatWasWritten) {
 
 TEST(GpuFile, IsReadUpToWhereItIsCut) {
   const test::TempDirectory directory;
-  const std::string whole = written(directory.path());
+  const std::string whole = written_gpu_file(directory.path());
   std::size_t records = 0;
   for (std::size_t length = 0; length < whole.size(); length += 5) {
-    const GpuData data = read_bytes(directory.path(), whole.substr(0, length));
+    const GpuData data = read_gpu_bytes(directory.path(), whole.substr(0, length));
     EXPECT_GE(data.records.size(), records) << length;
     records = data.records.size();
   }
@@ -91,12 +91,12 @@ TEST(GpuFile, IsReadUpToWhereItIsCut) {
 // A block with a changed byte is left out with everything behind it; earlier data stay.
 TEST(GpuFile, GivesNoRecordThatWasChanged) {
   const test::TempDirectory directory;
-  const std::string whole = written(directory.path());
-  const GpuData sound = read_bytes(directory.path(), whole);
+  const std::string whole = written_gpu_file(directory.path());
+  const GpuData sound = read_gpu_bytes(directory.path(), whole);
   for (std::size_t i = 0; i < whole.size(); i += 3) {
     std::string changed = whole;
     changed[i] = static_cast<char>(changed[i] ^ 0x10);
-    const GpuData data = read_bytes(directory.path(), changed);
+    const GpuData data = read_gpu_bytes(directory.path(), changed);
     EXPECT_TRUE(data.damaged) << i;
     ASSERT_LE(data.records.size(), sound.records.size());
     for (std::size_t r = 0; r < data.records.size(); ++r) {

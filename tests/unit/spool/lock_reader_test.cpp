@@ -29,7 +29,7 @@ std::uint32_t operator""_w(unsigned long long value) { return static_cast<std::u
 std::uint64_t operator""_c(unsigned long long value) { return value; }
 
 // A lock that thread 0 has, and for which thread 1 waits.
-std::string whole_file() {
+std::string whole_lock_file() {
   std::string bytes;
   place_at(bytes, 0, kLockMagic);
   place_at(bytes, 8, kLockVersion);
@@ -49,14 +49,14 @@ std::string whole_file() {
   return bytes;
 }
 
-LockData read_bytes(const std::string& bytes) {
+LockData read_lock_bytes(const std::string& bytes) {
   const test::TempDirectory directory;
   std::ofstream(directory.path() / kLockFile, std::ios::binary) << bytes;
   return read_locks(SpoolDirectory(directory.path()));
 }
 
 TEST(LockReader, ReadsAWholeFile) {
-  const LockData data = read_bytes(whole_file());
+  const LockData data = read_lock_bytes(whole_lock_file());
   EXPECT_TRUE(data.exists);
   EXPECT_FALSE(data.damaged);
   EXPECT_EQ(data.last, 70u);
@@ -102,20 +102,20 @@ void expect_sound(const LockData& data) {
 }
 
 TEST(LockReader, ReadsAFileThatWasCut) {
-  const std::string whole = whole_file();
+  const std::string whole = whole_lock_file();
   for (const LockTableLayout& table : kLockLayout) {
     for (const std::uint64_t more : {0u, 1u, 20u}) {
-      const LockData data = read_bytes(whole.substr(0, table.offset + more));
+      const LockData data = read_lock_bytes(whole.substr(0, table.offset + more));
       EXPECT_TRUE(data.damaged);
       expect_sound(data);
     }
   }
-  EXPECT_TRUE(read_bytes(whole.substr(0, 80)).damaged);
-  EXPECT_TRUE(read_bytes("").damaged);
+  EXPECT_TRUE(read_lock_bytes(whole.substr(0, 80)).damaged);
+  EXPECT_TRUE(read_lock_bytes("").damaged);
 }
 
 TEST(LockReader, ReadsADamagedFile) {
-  const std::string whole = whole_file();
+  const std::string whole = whole_lock_file();
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < sizeof(LockHeader); ++i) places.push_back(i);
   for (const LockTableLayout& table : kLockLayout) {
@@ -124,7 +124,7 @@ TEST(LockReader, ReadsADamagedFile) {
   for (const std::size_t place : places) {
     std::string bytes = whole;
     bytes[place] = static_cast<char>(bytes[place] ^ 0xff);
-    expect_sound(read_bytes(bytes));
+    expect_sound(read_lock_bytes(bytes));
   }
 }
 

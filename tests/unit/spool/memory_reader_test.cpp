@@ -33,7 +33,7 @@ void put_path(std::string& bytes, std::size_t number, std::uint32_t parent, std:
 }
 
 // A thread, a call path in it, and two blocks, of which the first has died.
-std::string whole_file() {
+std::string whole_memory_file() {
   std::string bytes;
   put(bytes, 0, kMemoryMagic);
   put(bytes, 8, kMemoryVersion);
@@ -53,14 +53,14 @@ std::string whole_file() {
   return bytes;
 }
 
-MemoryData read_bytes(const std::string& bytes) {
+MemoryData read_memory_bytes(const std::string& bytes) {
   const test::TempDirectory directory;
   std::ofstream(directory.path() / kMemoryName, std::ios::binary) << bytes;
   return read_memory(SpoolDirectory(directory.path()));
 }
 
 TEST(MemoryReader, ReadsPathsAndBlocks) {
-  const MemoryData data = read_bytes(whole_file());
+  const MemoryData data = read_memory_bytes(whole_memory_file());
   EXPECT_TRUE(data.exists);
   EXPECT_FALSE(data.damaged);
   ASSERT_EQ(data.paths.size(), 4u);
@@ -77,9 +77,9 @@ TEST(MemoryReader, FindsNothingWithoutAFile) {
 }
 
 TEST(MemoryReader, KeepsWhatComesBeforeACut) {
-  std::string bytes = whole_file();
+  std::string bytes = whole_memory_file();
   bytes.resize(bytes.size() - 40);  // in the second block
-  const MemoryData data = read_bytes(bytes);
+  const MemoryData data = read_memory_bytes(bytes);
   EXPECT_TRUE(data.damaged);
   EXPECT_EQ(data.paths.size(), 4u);
   EXPECT_EQ(data.blocks.size(), 1u);
@@ -88,9 +88,9 @@ TEST(MemoryReader, KeepsWhatComesBeforeACut) {
 
 TEST(MemoryReader, RefusesImpossibleHeadersAndPaths) {
   const auto is_refused = [](std::size_t offset, auto value) {
-    std::string bytes = whole_file();
+    std::string bytes = whole_memory_file();
     put(bytes, offset, value);
-    const MemoryData data = read_bytes(bytes);
+    const MemoryData data = read_memory_bytes(bytes);
     return data.damaged && data.paths.empty() && data.blocks.empty();
   };
   EXPECT_TRUE(is_refused(0, std::uint64_t{1}));
@@ -103,9 +103,9 @@ TEST(MemoryReader, RefusesImpossibleHeadersAndPaths) {
 
 TEST(MemoryReader, EndsTheLogAtAnImpossibleBlock) {
   for (const std::uint64_t what : {std::uint64_t{4}, kDeath | 1, kDeath | 5}) {
-    std::string bytes = whole_file();
+    std::string bytes = whole_memory_file();
     put_block(bytes, 1, {20, what, 200, 300});
-    const MemoryData data = read_bytes(bytes);
+    const MemoryData data = read_memory_bytes(bytes);
     EXPECT_TRUE(data.damaged);
     EXPECT_EQ(data.blocks.size(), 1u);
   }

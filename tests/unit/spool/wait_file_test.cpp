@@ -17,7 +17,7 @@
 namespace timeloom::spool {
 namespace {
 
-std::string written(const std::filesystem::path& directory) {
+std::string written_wait_file(const std::filesystem::path& directory) {
   auto writer = WaitWriter::create(directory.string());
   EXPECT_TRUE(writer.has_value());
   writer->put_gil(16, 32);
@@ -31,14 +31,14 @@ std::string written(const std::filesystem::path& directory) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-WaitData read_bytes(const std::filesystem::path& directory, const std::string& bytes) {
+WaitData read_wait_bytes(const std::filesystem::path& directory, const std::string& bytes) {
   std::ofstream(directory / kWaitFile, std::ios::binary) << bytes;
   return read_waits(SpoolDirectory(directory));
 }
 
 TEST(WaitFile, HasWhatWasWritten) {
   const test::TempDirectory directory;
-  (void)written(directory.path());
+  (void)written_wait_file(directory.path());
   const WaitData data = read_waits(SpoolDirectory(directory.path()));
   EXPECT_TRUE(data.present);
   EXPECT_FALSE(data.damaged);
@@ -56,10 +56,10 @@ TEST(WaitFile, HasWhatWasWritten) {
 
 TEST(WaitFile, IsReadUpToWhereItIsCut) {
   const test::TempDirectory directory;
-  const std::string all = written(directory.path());
+  const std::string all = written_wait_file(directory.path());
   std::size_t most = 0;
   for (std::size_t size = 0; size < all.size(); ++size) {
-    const WaitData data = read_bytes(directory.path(), all.substr(0, size));
+    const WaitData data = read_wait_bytes(directory.path(), all.substr(0, size));
     EXPECT_LE(data.spans.size(), 2u);
     EXPECT_GE(data.spans.size(), most) << size;
     most = std::max(most, data.spans.size());
@@ -69,11 +69,11 @@ TEST(WaitFile, IsReadUpToWhereItIsCut) {
 
 TEST(WaitFile, DamageAnywhereIsNoticed) {
   const test::TempDirectory directory;
-  const std::string all = written(directory.path());
+  const std::string all = written_wait_file(directory.path());
   for (std::size_t at = 0; at < all.size(); ++at) {
     std::string bytes = all;
     bytes[at] = static_cast<char>(bytes[at] ^ 0x40);
-    const WaitData data = read_bytes(directory.path(), bytes);
+    const WaitData data = read_wait_bytes(directory.path(), bytes);
     EXPECT_TRUE(data.damaged || data.spans.size() < 2 || data.loads.empty()) << at;
   }
 }

@@ -16,7 +16,7 @@ namespace timeloom::tools {
 namespace {
 
 // Ticks are milliseconds.
-profile::CallTree sample() {
+profile::CallTree judged_tree() {
   profile::Story story;
   story.thread("main",
                "main +10 app.load +30 ) app.load +50 ) db.load +20 app.fib +5 app.fib +3 ) ) ) )");
@@ -36,7 +36,7 @@ std::vector<std::string> lines(const std::vector<std::string>& texts,
   return result;
 }
 
-std::string line(const std::string& rule, const profile::CallTree& tree = sample()) {
+std::string line(const std::string& rule, const profile::CallTree& tree = judged_tree()) {
   return lines({rule}, tree).front();
 }
 
@@ -55,7 +55,7 @@ TEST(CheckJudge, MeasuresEveryQuantity) {
 }
 
 TEST(CheckJudge, TellsWorkFromWaiting) {
-  profile::CallTree tree = sample();
+  profile::CallTree tree = judged_tree();
   EXPECT_EQ(line("work < 1s", tree), "ERROR the run has not measured for how long it waited");
   EXPECT_EQ(line("waiting(db.load) < 1s", tree),
             "ERROR the run has not measured for how long it waited");
@@ -139,7 +139,7 @@ TEST(CheckJudge, AnUnknownRegionIsAnErrorWithTheNearest) {
 }
 
 TEST(CheckJudge, WhatTheRunDoesNotSayIsAnError) {
-  profile::CallTree tree = sample();
+  profile::CallTree tree = judged_tree();
   EXPECT_EQ(line("overhead < 5%", tree), "ERROR the run does not say what measuring it cost");
   tree.definitions.properties[kRunCost] = "events=0.4 start=0.1 weave=3 cpu=8 wall=8";
   EXPECT_EQ(line("overhead < 4.2%", tree), "FAIL 6.25%");
@@ -155,7 +155,7 @@ TEST(CheckJudge, WhatTheRunDoesNotSayIsAnError) {
 }
 
 TEST(CheckJudge, TimesThatWereCutShortAreLowerLimits) {
-  profile::CallTree tree = sample();
+  profile::CallTree tree = judged_tree();
   for (const Region& region : tree.definitions.regions) {
     if (region.name == "app.load")
       tree.definitions.properties[kTruncated] = throttled_text({&region});
@@ -174,7 +174,7 @@ TEST(CheckJudge, TimesThatWereCutShortAreLowerLimits) {
 }
 
 profile::CallTree sample_without(const char* what) {
-  profile::CallTree tree = sample();
+  profile::CallTree tree = judged_tree();
   tree.definitions.properties[std::string("timeloom::") + what] = "3485220";
   return tree;
 }
@@ -233,7 +233,7 @@ TEST(CheckJudge, LossesThatTakeNothingAwayChangeNoAnswer) {
 }
 
 TEST(CheckJudge, ShowsEnoughDigitsToTellFromTheLimit) {
-  profile::CallTree tree = sample();
+  profile::CallTree tree = judged_tree();
   tree.definitions.clock.ticks_per_second = 1'000'000'000;
   tree.definitions.clock.length = 2'000'000'001;
   EXPECT_EQ(line("wall <= 2s", tree), "FAIL 2.000000001 s");

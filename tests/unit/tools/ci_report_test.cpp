@@ -19,7 +19,7 @@ std::string written(const CiReport& report, CiFormat format) {
 }
 
 // The hostile names are a run's: whoever writes one must not write XML or a workflow command.
-CiReport sample() {
+CiReport ci_sample() {
   const std::string here = std::filesystem::current_path().string();
   std::filesystem::create_directory(here + "/ci_report_test");
   std::ofstream(here + "/ci_report_test/a,b.py") << "pass\n";
@@ -45,7 +45,7 @@ class CiReports : public testing::Test {
 };
 
 TEST_F(CiReports, JunitHasAnElementForEachResult) {
-  EXPECT_EQ(written(sample(), CiFormat::kJunit),
+  EXPECT_EQ(written(ci_sample(), CiFormat::kJunit),
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuites tests=\"4\" failures=\"1\" errors=\"2\">\n"
             "<testsuite name=\"run &lt;1&gt;\" tests=\"4\" failures=\"1\" errors=\"2\">\n"
@@ -66,7 +66,7 @@ TEST_F(CiReports, JunitHasAnElementForEachResult) {
 }
 
 TEST_F(CiReports, GithubHasAnAnnotationForEachProblem) {
-  EXPECT_EQ(written(sample(), CiFormat::kGithub),
+  EXPECT_EQ(written(ci_sample(), CiFormat::kGithub),
             "::warning title=timeloom check::run <1>: 9 events could not be recorded\n"
             "::error file=ci_report_test/a%2Cb.py,line=7,title=timeloom check::"
             "visits(\"a?::error::x\") < 1: 5%25, a|b\n"
@@ -75,7 +75,7 @@ TEST_F(CiReports, GithubHasAnAnnotationForEachProblem) {
 }
 
 TEST_F(CiReports, MarkdownIsATable) {
-  EXPECT_EQ(written(sample(), CiFormat::kMarkdown),
+  EXPECT_EQ(written(ci_sample(), CiFormat::kMarkdown),
             "### timeloom check: 1 of 4 passed\n\nrun &lt;1&gt;\n\n"
             "> ! 9 events could not be recorded\n\n"
             "| result | rule | measured | file |\n|---|---|---|---|\n"

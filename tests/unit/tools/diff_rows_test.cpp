@@ -17,7 +17,7 @@ profile::CallTree run(const std::string& script) {
   return story.fold();
 }
 
-profile::Diff sample() {
+profile::Diff sample_diff() {
   return compare(run("main +100 same +50 ) slow +200 ) fast +300 ) gone +10 ) )"),
                  run("main +100 same +50 ) slow +450 ) fast +100 ) new +20 ) )"));
 }
@@ -40,12 +40,12 @@ std::vector<std::string> slow_in(const profile::Diff& diff, double percent, bool
 
 TEST(DiffRows, BeginWithWhatChangedMost) {
   EXPECT_EQ(
-      text(region_rows(sample(), {})),
+      text(region_rows(sample_diff(), {})),
       "slow slower 250; fast faster -200; new new 20; gone gone -10; main same 0; same same 0; "
       "0");
-  EXPECT_EQ(text(region_rows(sample(), {.min_percent = 2})),
+  EXPECT_EQ(text(region_rows(sample_diff(), {.min_percent = 2})),
             "slow slower 250; fast faster -200; new new 20; 3");
-  const profile::Diff diff = sample();
+  const profile::Diff diff = sample_diff();
   EXPECT_EQ(text(call_path_rows(diff, {.min_percent = 5}), diff),
             "main>slow>slow slower 250; main>fast>fast faster -200; 4");
 }
@@ -61,10 +61,10 @@ TEST(DiffRows, KnowTheInnermostOfAPath) {
 
 TEST(DiffRows, SayWhatIsTooSlow) {
   // 660 ms became 720 ms, slow 200 ms 450 ms.
-  EXPECT_EQ(slow_in(sample(), 200), (std::vector<std::string>{}));
-  EXPECT_EQ(slow_in(sample(), 50),
+  EXPECT_EQ(slow_in(sample_diff(), 200), (std::vector<std::string>{}));
+  EXPECT_EQ(slow_in(sample_diff(), 50),
             (std::vector<std::string>{"slow takes 0.45 s instead of 0.2 s"}));
-  EXPECT_EQ(slow_in(sample(), 5),
+  EXPECT_EQ(slow_in(sample_diff(), 5),
             (std::vector<std::string>{"the whole takes 0.72 s instead of 0.66 s",
                                       "main takes 0.72 s instead of 0.66 s",
                                       "slow takes 0.45 s instead of 0.2 s"}));
@@ -99,7 +99,7 @@ TEST(DiffRows, DoNotJudgeWhatWasNotTimedToTheEnd) {
   const profile::Diff diff = compare(before, run("main +760 fib +400 ) )"));
   EXPECT_EQ(slow_in(diff, 20), (std::vector<std::string>{}));
   EXPECT_EQ(not_timed(diff), "fib");
-  EXPECT_EQ(not_timed(sample()), "");
+  EXPECT_EQ(not_timed(sample_diff()), "");
 }
 
 TEST(DiffRows, TakeDifferencesOfProfiles) {

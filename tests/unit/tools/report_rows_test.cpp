@@ -11,7 +11,7 @@ using profile::CallTree;
 using profile::Story;
 
 // a (100: 10 of its own) calls b (60) and c (30); b calls d 3 times (5, 5, 10).
-CallTree sample() {
+CallTree sample_tree() {
   Story story;
   story.thread("main", "a +5 b +20 d +5 ) d +5 ) d +10 ) +20 ) c +30 ) +5 )")
       .thread("other", "a +40 )", 1);
@@ -27,7 +27,7 @@ std::string names(const ReportData& data, const Rows& rows) {
 }
 
 TEST(ReportRows, OrdersSiblingsByInclusiveTimeAndRegionsByExclusiveTime) {
-  const CallTree tree = sample();
+  const CallTree tree = sample_tree();
   const ReportData data(tree, {});
   EXPECT_EQ(names(data, data.tree_rows({})), "a >b >>d >c ");
   EXPECT_EQ(names(data, data.flat_rows({})), "a b c d ");
@@ -35,7 +35,7 @@ TEST(ReportRows, OrdersSiblingsByInclusiveTimeAndRegionsByExclusiveTime) {
 }
 
 TEST(ReportRows, SortsByEveryKey) {
-  const CallTree tree = sample();
+  const CallTree tree = sample_tree();
   const ReportData data(tree, {});
   const auto flat = [&](SortKey key) { return names(data, data.flat_rows({.sort = key})); };
   EXPECT_EQ(flat(SortKey::kInclusive), "a b c d ");
@@ -53,7 +53,7 @@ TEST(ReportRows, SortsByEveryKey) {
 }
 
 TEST(ReportRows, ComputesFigures) {
-  const CallTree tree = sample();
+  const CallTree tree = sample_tree();
   const ReportData data(tree, {});
   const Figures d = data.flat_rows({}).rows[3].figures;
   EXPECT_EQ(d.visits, 3u);
@@ -66,7 +66,7 @@ TEST(ReportRows, ComputesFigures) {
 }
 
 TEST(ReportRows, CountsWhatItHides) {
-  const CallTree tree = sample();
+  const CallTree tree = sample_tree();
   const ReportData data(tree, {});
   const Rows rows = data.tree_rows({.sort = {}, .min_percent = 25});
   EXPECT_EQ(names(data, rows), "a >b ");
@@ -80,7 +80,7 @@ TEST(ReportRows, CountsWhatItHides) {
 }
 
 TEST(ReportRows, MarksOnlyAndLastChildrenAmongTheRowsShown) {
-  const CallTree tree = sample();
+  const CallTree tree = sample_tree();
   const ReportData data(tree, {});
   const auto all = data.tree_rows({}).rows;  // a b d c
   EXPECT_TRUE(all[0].only_child);
@@ -92,7 +92,7 @@ TEST(ReportRows, MarksOnlyAndLastChildrenAmongTheRowsShown) {
 }
 
 TEST(ReportRows, TakesTheChosenLocations) {
-  const CallTree tree = sample();
+  const CallTree tree = sample_tree();
   const ReportData data(tree, [](const Location& one) { return one.name == "other"; });
   EXPECT_EQ(names(data, data.tree_rows({})), "a ");
   EXPECT_DOUBLE_EQ(data.total_seconds(), 0.04);

@@ -48,7 +48,7 @@ TEST(ScoreText, EscapesPatterns) {
 }
 
 // f (user) 1,000,000 visits, g (user) 10, MPI_Send 10 below h, of one process.
-ScoreProfile sample() {
+ScoreProfile scored_profile() {
   ScoreProfile profile;
   const auto region = [&](const char* name, const char* paradigm) {
     profile.regions.push_back({name,
@@ -80,7 +80,7 @@ TEST(ScoreText, ShowsWhatAFilterChanges) {
   ScoreOptions options;
   options.filter = "f";
   options.regions = true;
-  EXPECT_EQ(table(sample(), options, &filter),
+  EXPECT_EQ(table(scored_profile(), options, &filter),
             "flt     type max_buf[B]    visits time[s] time[%] time/visit[us]  region\n"
             " -       ALL 24,000,854 1,000,021    5.00   100.0           5.00  ALL\n"
             " -       USR 24,000,240 1,000,010    0.50    10.0           0.50  USR\n"
@@ -104,7 +104,7 @@ std::string regions_sorted(ScoreKey key) {
   options.regions = true;
   options.mangled = true;
   options.key = key;
-  std::string text = table(sample(), options, nullptr);
+  std::string text = table(scored_profile(), options, nullptr);
   text = text.substr(text.find("\n\n") + 2);
   std::string names;
   for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
@@ -123,7 +123,7 @@ TEST(ScoreText, SortsByEveryKey) {
 }
 
 TEST(ScoreText, ShowsHitsOfSampledProfiles) {
-  ScoreProfile profile = sample();
+  ScoreProfile profile = scored_profile();
   profile.sampled = true;
   profile.values[0].hits = 5000;
   const std::string text = table(profile, {}, nullptr);
@@ -132,7 +132,7 @@ TEST(ScoreText, ShowsHitsOfSampledProfiles) {
 }
 
 TEST(ScoreText, WarnsWhenNoProcessCouldHaveTheMemory) {
-  ScoreProfile profile = sample();
+  ScoreProfile profile = scored_profile();
   profile.values[2].visits = std::uint64_t{1} << 40;
   const std::string text = score_text(profile, score(profile, 0, nullptr), {});
   EXPECT_EQ(text.find("(hint"), std::string::npos);
@@ -192,7 +192,7 @@ TEST(ScoreOptions, SayWhatIsWrong) {
 }
 
 std::string proposal(FilterGeneration wanted, const FilterFile* filter = nullptr) {
-  const ScoreProfile profile = sample();
+  const ScoreProfile profile = scored_profile();
   ScoreOptions options;
   options.generation = std::move(wanted);
   if (filter != nullptr) options.filter = "old.filter";
@@ -217,7 +217,7 @@ TEST(ScoreFilter, ProposesSmallFrequentRegions) {
 std::string proposed(const FilterGeneration& wanted) {
   const FilterFile filter = FilterFile::parse(proposal(wanted), "proposal");
   std::string names;
-  for (const auto& one : sample().regions) {
+  for (const auto& one : scored_profile().regions) {
     if (filter.excluded(one.file, one.name, one.mangled_name)) names += one.name + ",";
   }
   return names;

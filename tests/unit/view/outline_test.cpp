@@ -180,8 +180,8 @@ std::map<std::pair<unsigned, std::uint64_t>, Seen> tiles_in(std::string_view sec
 }
 
 // Returns the finest level.
-unsigned compare_tiles(const RunShape& shape, std::size_t most_bytes,
-                       std::uint32_t rows = kStoredRows) {
+unsigned compare_outline_tiles(const RunShape& shape, std::size_t most_bytes,
+                               std::uint32_t rows = kStoredRows) {
   Model model(shape);
   const IndexOfModel index(model);
   const OutlineTiles outline = outline_tiles(*index, model.definitions(), most_bytes);
@@ -219,16 +219,17 @@ unsigned compare_tiles(const RunShape& shape, std::size_t most_bytes,
 
 TEST(Outline, TilesAreThoseOfTheIndex) {
   const RunShape shape{.seed = 6, .tracks = 3, .events = 70'000, .waiting = true};
-  EXPECT_EQ(compare_tiles(shape, 1'500'000), 4u);
-  EXPECT_EQ(compare_tiles({.seed = 8, .tracks = 3, .events = 2000}, 1 << 30), 0u);
-  EXPECT_EQ(compare_tiles({.seed = 7, .tracks = 2, .events = 10'000, .depth = 200}, 500'000), 2u);
+  EXPECT_EQ(compare_outline_tiles(shape, 1'500'000), 4u);
+  EXPECT_EQ(compare_outline_tiles({.seed = 8, .tracks = 3, .events = 2000}, 1 << 30), 0u);
+  EXPECT_EQ(
+      compare_outline_tiles({.seed = 7, .tracks = 2, .events = 10'000, .depth = 200}, 500'000), 2u);
 }
 
 TEST(Outline, TilesThatAreTooLargeHaveFewerRows) {
   const RunShape shape{.seed = 9, .tracks = 20, .events = 3000, .depth = 60};
-  EXPECT_EQ(compare_tiles(shape, 25'000, 32), 6u);
+  EXPECT_EQ(compare_outline_tiles(shape, 25'000, 32), 6u);
   // One row of one level is always present.
-  EXPECT_EQ(compare_tiles(shape, 0, 1), 6u);
+  EXPECT_EQ(compare_outline_tiles(shape, 0, 1), 6u);
 }
 
 TEST(Outline, OfAnEmptyRunIsEmpty) {

@@ -34,7 +34,7 @@ Event event_of(std::string_view& text, std::uint64_t time) {
   return event;
 }
 
-std::string text_of(const std::vector<Event>& events) {
+std::string rewound_text(const std::vector<Event>& events) {
   std::string text;
   for (const Event& event : events) {
     const char letter = static_cast<char>(event.ref);
@@ -68,7 +68,7 @@ std::string rewound(std::string_view text, std::size_t size) {
   const std::vector<Event> rest = rewinder.take();
   result.insert(result.end(), rest.begin(), rest.end());
   for (std::size_t i = 1; i < result.size(); ++i) EXPECT_LE(result[i - 1].time, result[i].time);
-  return text_of(result);
+  return rewound_text(result);
 }
 
 void expect(std::string_view text, const std::string& wanted) {

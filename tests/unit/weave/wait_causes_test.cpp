@@ -22,7 +22,7 @@ Event waiting(std::uint64_t time, std::uint64_t ns) {
   return {Timestamp{time}, EventKind::kWaiting, 0, ns};
 }
 
-std::string text_of(const Events& events) {
+std::string causes_text(const Events& events) {
   std::string text;
   for (const Event& event : events) {
     if (event.kind != EventKind::kWaiting) continue;
@@ -45,7 +45,7 @@ std::string divided(const std::vector<WaitSpan>& spans, const Events& events) {
     causes.divide(batch);
     all.insert(all.end(), batch.begin(), batch.end());
   }
-  return text_of(all);
+  return causes_text(all);
 }
 
 TEST(WaitCauses, AreOfTheLooksInTheGap) {
@@ -108,7 +108,7 @@ TEST(WaitCauses, TheLastGapHasThemToo) {
   causes.divide(batch);
   Events rest{waiting(9, 40)};
   causes.divide_last(rest, 200);
-  EXPECT_EQ(text_of(rest), "9:time=40 ");
+  EXPECT_EQ(causes_text(rest), "9:time=40 ");
 }
 
 TEST(WaitCauses, OfAProfileAreKnownByTheirCallPaths) {
