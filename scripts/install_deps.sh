@@ -52,7 +52,7 @@ lint,test    clang-tidy|clang-tidy-[0-9][0-9]  # make lint, and the test of its 
 fuzz         clang|clang-[0-9][0-9]            # libFuzzer (make test-fuzz)
 fuzz         libclang-rt-dev|libclang-rt-[0-9][0-9]-dev  # libFuzzer and the sanitizers of clang
 fuzz         libomp-dev|libomp-14-dev  # LLVM's runtime of OpenMP, which clang's code is tested with
-test,bench   libbenchmark-dev     # the C++ benchmarks (bench/core), which make build compiles, too
+bench        libbenchmark-dev     # the C++ benchmarks (bench/core)
 engines      openjdk-17-jre-headless|openjdk-21-jre-headless|default-jre-headless  # Spark runs in it
 debian       debootstrap          # another Debian in a chroot (scripts/test/test_in_debian.sh)
 release      g++-aarch64-linux-gnu  # wheels for arm64 (make wheels)
