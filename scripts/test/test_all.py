@@ -25,6 +25,10 @@ class Step:
     variables: dict[str, str] = dataclasses.field(default_factory=dict)
 
 
+# Loops over many equal cases are tried in full: tests/unit/support/thorough.hpp and the marker `thorough` of pytest.
+THOROUGH = {"THOROUGH": "1"}
+
+
 def no_chroot() -> str:
     return "" if os.geteuid() == 0 else "a chroot needs root"
 
@@ -39,11 +43,12 @@ def steps(found: list[pythons.Python]) -> list[Step]:
     no_sanitizer = test_threads_sanitize.unsuitable(os.environ.get("TIMELOOM_TSAN_PYTHON", ""))
     return [
         Step("layers, format, types", ["make", "check"]),
-        Step("C++ tests", ["make", "test-cpp"]),
+        Step("C++ tests", ["make", "test-cpp"], variables=THOROUGH),
+        Step("C++ benchmarks compile", ["sh", "-c", "cmake --preset bench && cmake --build --preset bench"]),
         Step("C++ tests without the door Omnitrace", ["make", "test-doors"]),
-        Step("C++ tests under sanitizers", ["make", "test-sanitize"]),
+        Step("C++ tests under sanitizers", ["make", "test-sanitize"], variables=THOROUGH),
         Step("random inputs for the fuzzers", ["make", "test-fuzz"]),
-        Step("Python tests, each with each Python", python_tests("--all")),
+        Step("Python tests, each with each Python", python_tests("--all"), variables=THOROUGH),
         Step("Python tests in Debian unstable", ["make", "test-debian"], no_chroot()),
         Step("tests of races, 20 times each", python_tests("-m", "race"), variables={"RACE_ROUNDS": "20"}),
         Step(

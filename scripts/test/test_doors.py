@@ -23,7 +23,8 @@ def installed() -> pathlib.Path:
     python = environments.newest_supported(usable)
     interpreter = environments.make(python, "two-doors")
     build = environments.BUILD / f"wheel-{python.tag}-two-doors"
-    settings = [f"build-dir={build}", f"cmake.define.TIMELOOM_DOORS={DOORS}"]
+    # With the options of build/release the compiler cache has most results already.
+    settings = [f"build-dir={build}", f"cmake.define.TIMELOOM_DOORS={DOORS}", "cmake.define.TIMELOOM_WERROR=ON"]
     words = [word for setting in settings for word in ("--config-settings", setting)]
     pip = [str(interpreter), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     variables = {"CC": "cc", "CXX": "c++", **environments.clean_environment()}

@@ -1,6 +1,7 @@
 """Fixtures that all tests share: the program under test, and an environment without settings of Timeloom."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 import streams
 from archives import MAIN, WORKER, make_archive
+from cpu_seconds import pytest_runtest_logstart, pytest_runtest_makereport, pytest_terminal_summary  # noqa: F401
 
 # nohup and a shell's & change these signals; tests examine the effect of a signal on a program.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -25,13 +27,32 @@ def pytest_addoption(parser):
     parser.addoption("--without-any-python", action="store_true", help="leave out the tests marked any_python")
 
 
+def pytest_ignore_collect(collection_path, config):
+    """Modules that are left out as a whole are not even imported, which takes some seconds."""
+    given = {Path(argument.partition("::")[0]).resolve() for argument in config.args}
+    if not config.getoption("--without-any-python") or collection_path in given or not collection_path.match("test_*.py"):
+        return None
+    text = collection_path.read_text()
+    of_module = re.search(r"^pytestmark = (\[[^]]*\]|.*)", text, re.MULTILINE)
+    return True if of_module and "mark.any_python" in of_module[1] and "one_python" not in text else None
+
+
 def pytest_collection_modifyitems(config, items):
-    """Tests that do not depend on the version of Python run once (scripts/test/run_python_tests.py)."""
-    if config.getoption("--without-any-python"):
-        elsewhere = [bool(item.get_closest_marker("any_python") and not item.get_closest_marker("one_python")) for item in items]
-        left_out = [item for item, out in zip(items, elsewhere) if out]
-        items[:] = [item for item, out in zip(items, elsewhere) if not out]
-        config.hook.pytest_deselected(items=left_out)
+    """Leaves out tests that run elsewhere.
+
+    Tests that do not depend on the version of Python run once (scripts/test/run_python_tests.py); tests marked
+    thorough run where THOROUGH is set, as in `make test-all`."""
+
+    def runs_elsewhere(item):
+        once = item.get_closest_marker("any_python") and not item.get_closest_marker("one_python")
+        if once and config.getoption("--without-any-python"):
+            return True
+        return bool(item.get_closest_marker("thorough")) and not os.environ.get("THOROUGH")
+
+    elsewhere = [runs_elsewhere(item) for item in items]
+    left_out = [item for item, out in zip(items, elsewhere) if out]
+    items[:] = [item for item, out in zip(items, elsewhere) if not out]
+    config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_generate_tests(metafunc):

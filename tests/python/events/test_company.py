@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from spool_reader import spools_of, stream
-from streams import C_INSTRUMENTERS, run_python
+from streams import C_INSTRUMENTERS, kept, run_python
 
 TARGET = """
 def f(n):
@@ -170,7 +170,7 @@ def test_company(instrumenter, name, order, tmp_path):
     if name in NEEDS_MONITORING and sys.version_info < (3, 12):
         pytest.skip("sys.monitoring came with 3.12")
     companion, variables = COMPANIONS[name]
-    plain = run(tmp_path, companion, variables, "plain", order)
+    plain = kept(f"company {name} {order}", lambda: run(tmp_path, companion, variables, "plain", order))
     assert plain
     assert run(tmp_path, companion, variables, instrumenter, order) == plain
     inside = order.partition("M")[2].partition("F")[0]

@@ -52,6 +52,7 @@ def test_pprof_has_every_call_path(each_run, convert):
     assert found == expected
 
 
+@pytest.mark.thorough  # the first call builds pprof, for more than a minute
 @pytest.mark.skipif(shutil.which("go") is None, reason="Go is not installed")
 def test_go_reads_pprof(program, tmp_path):
     file = converter(program, recorded("threads", program), tmp_path)("pprof", "--only-my-code")

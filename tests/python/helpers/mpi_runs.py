@@ -78,6 +78,15 @@ def each_library(function):
     return pytest.mark.parametrize("mpi", known or [missing])(function)
 
 
+def a_library(function):
+    """For what does not depend on the library: the others are tried in a thorough run."""
+    first, *others = implementations() or [None]
+    if first is None:
+        return each_library(function)
+    known = [pytest.param(first, id=first.name), *(pytest.param(one, id=one.name, marks=pytest.mark.thorough) for one in others)]
+    return pytest.mark.parametrize("mpi", known)(function)
+
+
 def run(mpi, ranks, directory, program, *words, status=0, options=(), **variables):
     """The lines that the ranks print, as JSON by rank; the run is in directory/run."""
     command = [*mpi.command(ranks), sys.executable, "-m", "timeloom", "--quiet", *options, "-o",

@@ -8,7 +8,7 @@ import subprocess
 import mpi_runs
 import pytest
 from cube_files import sums_by_region
-from mpi_runs import HERE, archive, each_library
+from mpi_runs import HERE, a_library, archive
 
 pytestmark = pytest.mark.one_python
 needs_printer = pytest.mark.skipif(shutil.which("otf2-print") is None, reason="otf2-print is not installed")
@@ -91,7 +91,7 @@ OPTIONS = {
 
 @needs_printer
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@each_library
+@a_library
 def test_the_run_is_that_of_the_records(mpi, options, tmp_path, timeloom):
     run = tmp_path / "run"
     mpi_runs.run(mpi, 2, tmp_path, EVERYTHING, options=["--keep-spool", *options], SCOREP_ENABLE_TRACING="true",
@@ -101,14 +101,14 @@ def test_the_run_is_that_of_the_records(mpi, options, tmp_path, timeloom):
     mpi_runs.assert_matched(archive(run))
 
 
-@each_library
+@a_library
 def test_a_rank_that_has_recorded_little_leaves_it_to_the_last(mpi, tmp_path):
     (tmp_path / "app.py").write_text(SMALL)
     mpi_runs.run(mpi, 2, tmp_path, "app.py", options=["--keep-spool"])
     assert conversions(tmp_path / "run") == {} and (tmp_path / "run" / "traces.otf2").exists()
 
 
-@each_library
+@a_library
 def test_what_is_not_to_be_woven_is_not_converted(mpi, tmp_path, timeloom):
     mpi_runs.run(mpi, 2, tmp_path, EVERYTHING, options=["--no-weave"])
     assert conversions(tmp_path / "run") == {}
