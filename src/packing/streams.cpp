@@ -32,30 +32,19 @@ T* checked(T* memory) {
 
 }  // namespace
 
-struct Compressor::Context {
-  ZSTD_CCtx* const zstd = checked(ZSTD_createCCtx());
-  ~Context() { ZSTD_freeCCtx(zstd); }
-};
-struct Decompressor::Context {
-  ZSTD_DCtx* const zstd = checked(ZSTD_createDCtx());
-  ~Context() { ZSTD_freeDCtx(zstd); }
-};
-
-Compressor::Compressor() = default;
-Compressor::~Compressor() = default;
-Decompressor::Decompressor() = default;
-Decompressor::~Decompressor() = default;
+void FreeZstd::operator()(ZSTD_CCtx_s* memory) const noexcept { ZSTD_freeCCtx(memory); }
+void FreeZstd::operator()(ZSTD_DCtx_s* memory) const noexcept { ZSTD_freeDCtx(memory); }
 
 void StreamWriter::add(Compressor& compressor, std::uint8_t id, ByteSpan bytes) {
   if (bytes.empty()) return;
   const std::size_t before = stored_.size();
   std::size_t stored = bytes.size();
   if (bytes.size() >= kSmallest) {
-    if (!compressor.context_) compressor.context_ = std::make_unique<Compressor::Context>();
+    if (!compressor) compressor.reset(checked(ZSTD_createCCtx()));
     stored_.resize(before + ZSTD_compressBound(bytes.size()));
     const std::size_t size =
-        ZSTD_compressCCtx(compressor.context_->zstd, stored_.data() + before,
-                          stored_.size() - before, bytes.data(), bytes.size(), kLevel);
+        ZSTD_compressCCtx(compressor.get(), stored_.data() + before, stored_.size() - before,
+                          bytes.data(), bytes.size(), kLevel);
     if (ZSTD_isError(size) != 0) {
       throw Error(std::string("zstd cannot pack: ") + ZSTD_getErrorName(size) + " [TL068]");
     }
@@ -113,9 +102,9 @@ bool StreamReader::read(Decompressor& decompressor, ByteSpan body, std::uint64_t
       std::memcpy(to, stored.data(), stored.size());
       continue;
     }
-    if (!decompressor.context_) decompressor.context_ = std::make_unique<Decompressor::Context>();
-    const std::size_t size = ZSTD_decompressDCtx(decompressor.context_->zstd, to, parts_[i].size,
-                                                 stored.data(), stored.size());
+    if (!decompressor) decompressor.reset(checked(ZSTD_createDCtx()));
+    const std::size_t size =
+        ZSTD_decompressDCtx(decompressor.get(), to, parts_[i].size, stored.data(), stored.size());
     if (ZSTD_isError(size) != 0 || size != parts_[i].size) return false;
   }
   return !reader.failed() && reader.at_end();

@@ -14,33 +14,19 @@
 
 #include "packing/varint.hpp"
 
+// Of zstd.h, which only streams.cpp includes.
+struct ZSTD_CCtx_s;
+struct ZSTD_DCtx_s;
+
 namespace timeloom::packing {
 
-// The memory of zstd for compression; it is allocated at the first use.
-class Compressor {
- public:
-  Compressor();
-  ~Compressor();
-  Compressor(const Compressor&) = delete;
-  Compressor& operator=(const Compressor&) = delete;
-
- private:
-  friend class StreamWriter;
-  struct Context;
-  std::unique_ptr<Context> context_;
+// The memory of zstd; StreamWriter and StreamReader allocate it at the first use.
+struct FreeZstd {
+  void operator()(ZSTD_CCtx_s* memory) const noexcept;
+  void operator()(ZSTD_DCtx_s* memory) const noexcept;
 };
-class Decompressor {
- public:
-  Decompressor();
-  ~Decompressor();
-  Decompressor(const Decompressor&) = delete;
-  Decompressor& operator=(const Decompressor&) = delete;
-
- private:
-  friend class StreamReader;
-  struct Context;
-  std::unique_ptr<Context> context_;
-};
+using Compressor = std::unique_ptr<ZSTD_CCtx_s, FreeZstd>;
+using Decompressor = std::unique_ptr<ZSTD_DCtx_s, FreeZstd>;
 
 class StreamWriter {
  public:

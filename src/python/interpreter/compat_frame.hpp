@@ -267,12 +267,8 @@ inline bool is_at_begin([[maybe_unused]] InterpreterFrame* frame) noexcept {
 #endif
 }
 // The same without a few rare cases, in which it is false.
-inline bool is_at_resume([[maybe_unused]] InterpreterFrame* frame) noexcept {
-#if PY_VERSION_HEX >= 0x030d0000
-  return frame->instr_ptr->op.code == INSTRUMENTED_RESUME;
-#else
-  return true;
-#endif
+inline bool is_at_resume(InterpreterFrame* frame) noexcept {
+  return PY_VERSION_HEX < 0x030d0000 || begin_is_reported_later(frame);
 }
 
 // A value that an asynchronous generator yields to its consumer comes in a box; what it
