@@ -87,7 +87,19 @@ IMPORTING = ("importlib.", "_frozen_importlib", "zipimport.", "encodings.")
 STARTS = ["fork", "spawn", "forkserver", "loky", "program"]
 # A version may differ in how it starts children, imports and calls C functions, not in filters and windows.
 OF_VERSIONS = ("defaults", "imports", "C functions")
-NAMES = [name if name in OF_VERSIONS else pytest.param(name, marks=pytest.mark.any_python) for name in SETTINGS]
+# Servers of processes take a second each. They are started otherwise, and hand on settings like any other program.
+SERVERS = ("forkserver", "loky")
+OF_SERVERS = (*OF_VERSIONS, "filter file", "window")
+
+
+def case_of(name, who):
+    marks = [] if name in OF_VERSIONS else [pytest.mark.any_python]
+    if who in SERVERS and name not in OF_SERVERS:
+        marks.append(pytest.mark.thorough)
+    return pytest.param(name, who, marks=marks, id=f"{name}-{who}")
+
+
+CASES = [case_of(name, who) for name in SETTINGS for who in STARTS]
 
 
 def regions_of(run):
@@ -107,8 +119,7 @@ def of_task(regions):
     return wanted
 
 
-@pytest.mark.parametrize("who", STARTS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name, who", CASES)
 def test_a_child_obeys(name, who, tmp_path):
     if who == "loky" and importlib.util.find_spec("joblib") is None:
         pytest.skip("joblib is not installed")

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -68,11 +69,17 @@ class Sampled:
         return seconds
 
 
-@pytest.fixture
-def library(tmp_path_factory):
-    path = tmp_path_factory.mktemp("busy") / "busy.so"
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    path = tmp_path_factory.mktemp("built") / "busy.so"
     subprocess.run(["cc", "-O1", "-shared", "-fPIC", NATIVE / "busy.c", "-o", path], check=True)
     return path
+
+
+@pytest.fixture
+def library(built, tmp_path_factory):
+    """A copy, which a test may strip."""
+    return Path(shutil.copy(built, tmp_path_factory.mktemp("busy")))
 
 
 @pytest.fixture
