@@ -70,7 +70,8 @@ bool EventTranslator::translate(Event& event) {
     case EventKind::kTaskSwitch:
     case EventKind::kTaskComplete:
       if (event.value != 0) event.value = ids_.threads.in_run(event.value);
-      return true;
+      teams_.pass(event, output_);
+      return false;
     case EventKind::kTrack:
     case EventKind::kTrackEnd: return false;  // belongs to a track, not to a location
     default: return is_io(event.kind) && io_event(event);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/event.hpp"
+#include "core/teams/team_events.hpp"
 #include "weave/last_gap.hpp"
 #include "weave/process_clock.hpp"
 #include "weave/rewind.hpp"
@@ -19,8 +20,9 @@ namespace timeloom::weave {
 class EventTranslator {
  public:
   // No event gets a time before `begin`.
-  EventTranslator(const ProcessIds& ids, const ProcessClock& clock, Timestamp begin)
-      : ids_(ids), clock_(clock), last_(begin) {}
+  EventTranslator(const ProcessIds& ids, const ProcessClock& clock, Timestamp begin,
+                  const TeamEvents& teams = {{}, {}})
+      : ids_(ids), clock_(clock), last_(begin), teams_(teams) {}
 
   // Translates the batch in place; it may become longer or shorter.
   void translate(std::vector<Event>& batch);
@@ -30,8 +32,9 @@ class EventTranslator {
   void close(Timestamp end, const std::optional<LastGap>& gap, std::vector<Event>& batch);
 
   std::uint64_t closed_regions() const noexcept { return closed_; }
-  // Events that could not be kept: leaves without an enter, and ids without a definition.
-  std::uint64_t dropped_events() const noexcept { return dropped_; }
+  // Events that could not be kept: leaves without an enter, ids without a definition, and events of
+  // teams that do not fit.
+  std::uint64_t dropped_events() const noexcept { return dropped_ + teams_.dropped(); }
   // Visits of regions whose definition is lost.
   std::uint64_t unnamed_visits() const noexcept { return unnamed_; }
   // Rewind regions that were too long to be discarded.
@@ -66,6 +69,7 @@ class EventTranslator {
   std::vector<Wait> waits_;
   std::vector<Event> output_;
   Rewinder rewinder_;
+  TeamEvents teams_;
   std::uint64_t closed_ = 0;
   std::uint64_t dropped_ = 0;
   std::uint64_t unnamed_ = 0;

@@ -359,7 +359,8 @@ double SpoolSource::progress() const noexcept {
 }
 
 void SpoolSource::replay_thread(const Task& task, std::span<RunSink* const> sinks) {
-  ThreadReplay replay(*task.process, task.index, definitions_.locations, sinks);
+  const TeamsOfRun teams = {teams_known_, definitions_.teams.get()};
+  ThreadReplay replay(*task.process, task.index, definitions_.locations, sinks, teams);
   replay.run([this](std::uint64_t bytes) { done_bytes_ += bytes; });
   events_ += replay.events();
   if (!task.process->end_is_known()) closed_regions_ += replay.closed_regions();
@@ -391,9 +392,8 @@ void SpoolSource::replay(std::span<RunSink* const> sinks, unsigned threads) {
   if (with_metrics) all.push_back(&totals);
   MessageBalance messages;
   const bool with_messages = MessageBalance::wanted(definitions_);
-  if (has_teams(definitions_) && std::ranges::any_of(sinks, &RunSink::wants_teams)) {
-    find_teams(threads);
-  }
+  teams_known_ = std::ranges::any_of(sinks, &RunSink::wants_teams);
+  if (teams_known_ && has_teams(definitions_)) find_teams(threads);
   if (with_messages) all.push_back(&messages);
   for (RunSink* sink : all) sink->begin(definitions_);
   if (with_metrics) totals.add(aggregated_samples_);

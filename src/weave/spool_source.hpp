@@ -247,6 +247,7 @@ class SpoolSource : public RunSource {
   std::uint64_t maybe_running_ = 0;
   std::uint64_t spark_workers_ = 0;  // numbered so far
   std::atomic<std::uint64_t> done_bytes_ = 0;
+  bool teams_known_ = false;  // definitions_ has the teams of the run, if it has any
   std::atomic<std::uint64_t> events_ = 0;
   std::atomic<std::uint64_t> closed_regions_ = 0;
   std::atomic<std::uint64_t> damaged_segments_ = 0;

@@ -118,7 +118,7 @@ ThreadReplay::Output* ThreadReplay::output_of(std::uint32_t index) {
 }
 
 void ThreadReplay::open(std::uint32_t index, const Location& location) {
-  Output& output = open_.try_emplace(index, process_, location).first->second;
+  Output& output = open_.try_emplace(index, process_, location, teams_).first->second;
   if (index == 0) {
     const Event begin{process_.begin, EventKind::kProgramBegin, location.group.value(), 0};
     pass_to_sinks(output, {&begin, 1});

@@ -59,8 +59,9 @@ class ThreadReplay {
  public:
   // `locations`: all locations of the run, in order of their ids.
   ThreadReplay(const WovenProcess& process, std::uint32_t thread,
-               std::span<const Location> locations, std::span<RunSink* const> sinks)
-      : process_(process), thread_(thread), locations_(locations), sinks_(sinks) {}
+               std::span<const Location> locations, std::span<RunSink* const> sinks,
+               TeamsOfRun teams = {})
+      : process_(process), thread_(thread), locations_(locations), sinks_(sinks), teams_(teams) {}
 
   // Adds the bytes that have been fed to `done`, each once.
   void run(const std::function<void(std::uint64_t)>& done);
@@ -76,8 +77,9 @@ class ThreadReplay {
 
  private:
   struct Output {
-    Output(const WovenProcess& process, const Location& where)
-        : translator(process.ids, process.clock, process.begin), location(where) {}
+    Output(const WovenProcess& process, const Location& where, TeamsOfRun teams)
+        : translator(process.ids, process.clock, process.begin, {teams, where.id}),
+          location(where) {}
     EventTranslator translator;
     GpuStream gpu{};
     GpuIdleStream gpu_idle{};
@@ -108,6 +110,7 @@ class ThreadReplay {
   const std::uint32_t thread_;
   const std::span<const Location> locations_;
   const std::span<RunSink* const> sinks_;
+  const TeamsOfRun teams_;
 
   std::map<std::uint32_t, Output> open_;
   std::size_t fed_ = 0;      // number of locations with sinks

@@ -99,6 +99,12 @@ def code_definitions():
     ])  # fmt: skip
 
 
+def parallel_definition():
+    """The region that the teams of a run have, so that the run is known to have them."""
+    name = text("!$omp parallel @m.c:3")
+    return definition(4, struct.pack("<I", 3) + name * 2 + text("/m.c") + text("m") + struct.pack("<IIBB", 3, 0, 8, 18))
+
+
 def enter(region, delta):
     return [1 | region << 2 | delta << 28]
 
@@ -237,6 +243,8 @@ def seeds():
         yield f"teams-{flags}", seed(flags, definitions(teams), teams, b"")
         stray = segment(2, 0, 0, 1000, STRAY_TEAM) + packed_segment(1, 0, 1100, TEAM + STRAY_TEAM)
         yield f"stray_teams-{flags}", seed(flags, definitions(stray), stray, b"")
+        yield f"openmp-{flags}", seed(flags, definitions() + parallel_definition(), teams, b"")
+        yield f"stray_openmp-{flags}", seed(flags, definitions() + parallel_definition(), stray + teams, b"")
     yield "empty", b""
 
 
@@ -489,7 +497,7 @@ def main():
         write_seeds("fuzz_otf2", [(sys.argv[2], archive_seed(pathlib.Path(sys.argv[3])))])
         return
     write_seeds("fuzz_spool_reader", seeds())
-    write_seeds("fuzz_spool_weave", (one for one in seeds() if "teams" not in one[0]))
+    write_seeds("fuzz_spool_weave", seeds())
     write_seeds("fuzz_packed_segment", packed_segment_seeds())
     write_seeds("fuzz_cube", cube_seeds())
     write_seeds("fuzz_symbols", symbols_seeds())

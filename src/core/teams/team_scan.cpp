@@ -30,7 +30,9 @@ std::uint32_t TeamPaths::child(std::uint32_t parent, std::uint32_t region,
 // Keeps the open regions, and looks their call path up only where a team is forked.
 class TeamScan::OfLocation : public LocationSink {
  public:
-  OfLocation(TeamScan& scan, LocationId location) : scan_(scan), location_(location) {}
+  OfLocation(TeamScan& scan, LocationId location) : scan_(scan), location_(location) {
+    part_.location = location;
+  }
 
   void consume(std::span<const Event> events) override {
     for (const Event& event : events) {
@@ -102,6 +104,7 @@ class TeamScan::OfLocation : public LocationSink {
 
   void fork(std::uint64_t number) {
     last_fork_ = number;
+    if (own_forks_.fork(number)) own_fork_ = part_.forks.size();
     const auto other = std::find_if(teams_.rbegin(), teams_.rend(),
                                     [](const Current& one) { return one.depth != kOwn; });
     const bool member = other != teams_.rend();
@@ -110,6 +113,7 @@ class TeamScan::OfLocation : public LocationSink {
   }
 
   void begin(const Event& event) {
+    if (own_forks_.begin(event.value)) part_.forks[own_fork_].begun = true;
     const std::size_t depth = event.value == last_fork_ ? kOwn : open_.size();
     teams_.push_back({event.value, event.ref, depth});
     members_.push_back({event.value, event.ref});
@@ -154,6 +158,8 @@ class TeamScan::OfLocation : public LocationSink {
   std::vector<Given> given_;  // in order of depth
   std::vector<Current> teams_;
   std::uint64_t last_fork_ = 0;
+  TeamForks own_forks_;
+  std::size_t own_fork_ = 0;  // place of the last of them
   Part part_;
   std::vector<Member> members_;
   std::vector<Teams::Task> tasks_;
@@ -180,17 +186,35 @@ void TeamScan::add(Part&& part, const std::vector<Teams::Task>& tasks) {
   teams_.tasks.insert(teams_.tasks.end(), tasks.begin(), tasks.end());
 }
 
-void TeamScan::finish() {
-  for (std::size_t part = 0; part < parts_.size(); ++part) {
-    const std::vector<Fork>& forks = parts_[part].forks;
-    for (std::size_t i = 0; i < forks.size(); ++i) forks_.try_emplace(forks[i].number, part, i);
+// A team that locations of a damaged run have forked more than once was forked where it began.
+void TeamScan::find_forks() {
+  std::ranges::sort(parts_, {}, &Part::location);
+  for (const bool begun : {true, false}) {
+    for (std::size_t part = 0; part < parts_.size(); ++part) {
+      const std::vector<Fork>& forks = parts_[part].forks;
+      for (std::size_t i = 0; i < forks.size(); ++i) {
+        if (forks[i].begun == begun) forks_.try_emplace(forks[i].number, part, i);
+      }
+    }
   }
+}
+
+LocationId TeamScan::location_of_fork(std::uint64_t number) const {
+  const auto found = forks_.find(number);
+  if (found == forks_.end()) return {};
+  const auto [part, place] = found->second;
+  return parts_[part].forks[place].begun ? parts_[part].location : LocationId{};
+}
+
+void TeamScan::finish() {
+  find_forks();
   // In order, because the order in which locations were read depends on time.
-  for (const auto& [number, set] : members_) teams_.teams.push_back({number, 0, set});
+  for (const auto& [number, set] : members_) teams_.teams.push_back({number, 0, set, {}});
   std::ranges::sort(teams_.teams, {}, &Teams::Team::number);
   for (Teams::Team& team : teams_.teams) {
     team.path = path_of(team.number, 0);
     team.members = list_of(team.members);
+    team.forked_by = location_of_fork(team.number);
   }
   std::ranges::sort(teams_.tasks, {}, &Teams::Task::number);
   teams_.paths = paths_.take();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/event.hpp"
+#include "core/teams/team_events.hpp"
 #include "core/teams/teams.hpp"
 
 namespace timeloom {
@@ -44,8 +45,10 @@ class TeamScan : public RunSink {
     std::uint64_t number;
     std::uint64_t outer;  // the team that the forking thread was a member of; 0: none
     std::uint32_t path;   // of the location, below the path of the outer team
+    bool begun = false;   // the location began the team next
   };
   struct Part {  // of one location
+    LocationId location;
     TeamPaths paths;
     std::vector<Fork> forks;
   };
@@ -56,6 +59,8 @@ class TeamScan : public RunSink {
 
   void add_members(LocationId location, const std::vector<Member>& members);
   void add(Part&& part, const std::vector<Teams::Task>& tasks);
+  void find_forks();
+  LocationId location_of_fork(std::uint64_t number) const;
   std::uint32_t path_of(std::uint64_t number, unsigned nested);
   std::uint32_t in_run(std::size_t part, std::uint32_t outer, std::uint32_t path);
   std::uint32_t list_of(std::uint32_t set);

@@ -31,6 +31,8 @@ struct Teams {
     // The call path in which its members enter the parallel region; 0: not known.
     std::uint32_t path = 0;
     std::uint32_t members = 0;
+    // The location that forked the team and began it next; undefined: not known.
+    LocationId forked_by{};
   };
   struct Task {
     std::uint64_t number = 0;

@@ -33,6 +33,90 @@ TEST_F(TeamsTest, EventsOfTeamsAndTasksReachTheRun) {
   EXPECT_EQ(source.dropped_events(), 0u);
 }
 
+// A sink with teams; the same after the archive was written and read again.
+class WithTeams : public Collector {
+ public:
+  bool wants_teams() const override { return true; }
+};
+
+struct Damaged {
+  Lines woven, read;
+  std::uint64_t dropped;
+};
+
+// Weaves the only thread of the run, and reads its archive.
+Damaged woven_and_read(SpoolSource source, const fs::path& directory) {
+  fs::create_directory(directory);
+  WithTeams woven;
+  const auto trace = otf2::create(directory);
+  const std::array<RunSink*, 2> sinks = {&woven, trace.get()};
+  source.replay(sinks, 1);
+  WithTeams again;
+  const std::array<RunSink*, 1> one = {&again};
+  otf2::open(directory / "traces.otf2")->replay(one, 1);
+  return {woven.lines.at("main"), again.lines.at("main"), source.dropped_events()};
+}
+
+// Each line of the archive as it was woven, but for the numbers, which it does not have.
+Lines without_numbers(Lines lines) {
+  for (std::string& line : lines) {
+    if (const auto digit = line.find_first_of("0123456789"); line.find('@') == std::string::npos) {
+      line.resize(std::min(digit, line.size()));
+    }
+  }
+  return lines;
+}
+
+TEST_F(TeamsTest, EventsThatNoTeamHasAreLeftOutAndCounted) {
+  spool::Writer& writer = team_spool();
+  spool::Pen main(writer, 0);
+  main.enter(at(0), kF);
+  team(main, at(1), ExtendedKind::kTeamJoin, {5});     // not forked yet: counted
+  team(main, at(2), ExtendedKind::kTaskSwitch, {0});   // outside of teams
+  team(main, at(3), ExtendedKind::kTeamFork, {4, 2});  // begun by nobody
+  team(main, at(3), ExtendedKind::kTeamJoin, {4});     // the same
+  team(main, at(4), ExtendedKind::kTeamFork, {5, 2});  // another team begins next: counted
+  forking(main, 6, UINT32_MAX, 10, 40, 90);
+  team(main, at(91), ExtendedKind::kTeamFork, {6, 2});  // repeated: counted
+  team(main, at(92), ExtendedKind::kTeamBegin, {5, UINT32_MAX});
+  team(main, at(93), ExtendedKind::kTeamBegin, {7, 0});
+  team(main, at(94), ExtendedKind::kTaskSwitch, {99});  // created by nobody: counted
+  team(main, at(95), ExtendedKind::kTeamEnd, {6});      // ended before: counted
+  team(main, at(96), ExtendedKind::kTeamEnd, {5});      // ends 7, too
+  team(main, at(97), ExtendedKind::kTaskCreate, {std::uint64_t{1} << 63});  // outside of teams
+  main.leave(at(100), kF);
+  main.retire();
+  end(writer);
+  const Damaged result = woven_and_read(source(), run().parent_path() / "archive");
+  EXPECT_EQ(result.woven,
+            in_program({"enter f", "enter !$omp parallel @a.c:3", "fork 6 0", "team 6 0",
+                        "enter work", "leave work", "enter !$omp implicit barrier @a.c:3",
+                        "leave !$omp implicit barrier @a.c:3", "team end 6", "join 6",
+                        "leave !$omp parallel @a.c:3", "team 5 4294967295", "team 7 0",
+                        "team end 7", "team end 5", "leave f"}));
+  EXPECT_EQ(result.dropped, 5u);
+  EXPECT_EQ(without_numbers(result.read), without_numbers(result.woven));
+}
+
+// A filter may leave the regions out: their teams have no place in the run then.
+TEST_F(TeamsTest, TeamsOfARunWithoutParallelRegionsAreLeftOut) {
+  spool::Writer& writer = spool("p", {"f", "g"});
+  start_ = os::now();
+  spool::Pen main(writer, 0);
+  main.enter(at(0), kF);
+  team(main, at(1), ExtendedKind::kTeamFork, {5, 2});
+  team(main, at(2), ExtendedKind::kTeamBegin, {5, 0});
+  team(main, at(3), ExtendedKind::kTeamEnd, {5});
+  team(main, at(4), ExtendedKind::kTeamJoin, {5});
+  main.leave(at(100), kF);
+  main.retire();
+  end(writer);
+  const Damaged result = woven_and_read(source(), run().parent_path() / "archive");
+  EXPECT_EQ(result.woven, in_program({"enter f", "leave f"}));
+  EXPECT_EQ(result.dropped, 0u);
+  EXPECT_EQ(result.read, result.woven);
+}
+
 profile::CallTree aggregated(RunSource& source) {
   profile::CallTreeSink sink;
   const std::array<RunSink*, 1> sinks = {&sink};

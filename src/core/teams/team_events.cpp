@@ -1,0 +1,58 @@
+#include "core/teams/team_events.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace timeloom {
+
+void TeamEvents::pass(Event event, std::vector<Event>& to) {
+  if (!of_.known) return to.push_back(event);
+  if (of_.teams == nullptr) return;
+  const bool of_task = event.kind >= EventKind::kTaskCreate;
+  if (of_task ? open_.empty() : of_.teams->team(event.value) == nullptr) return;
+  bool sound = false;
+  switch (event.kind) {
+    case EventKind::kTeamFork: sound = fork(event); break;
+    case EventKind::kTeamBegin: begin(event.value), sound = true; break;
+    case EventKind::kTeamEnd: sound = close(open_, event, to); break;
+    case EventKind::kTeamJoin: sound = close(forked_, event, to); break;
+    default: sound = is_known_task(event);
+  }
+  if (sound) {
+    to.push_back(event);
+  } else {
+    ++dropped_;
+  }
+}
+
+// The scan of the run has found where a team was forked, and that it began there.
+bool TeamEvents::fork(Event& event) {
+  if (!forks_.fork(event.value)) return false;
+  forks_next_ = of_.teams->team(event.value)->forked_by == location_;
+  if (event.ref == UINT32_MAX) event.ref = 0;  // no number of threads: not known
+  return forks_next_;
+}
+
+void TeamEvents::begin(std::uint64_t number) {
+  const bool own = forks_.begin(number);
+  if (std::exchange(forks_next_, false) && own) forked_.push_back(number);
+  open_.push_back(number);
+}
+
+// Where the ends of inner teams are missing, they end with the outer one.
+bool TeamEvents::close(std::vector<std::uint64_t>& open, const Event& event,
+                       std::vector<Event>& to) {
+  if (std::ranges::find(open, event.value) == open.end()) return false;
+  for (; open.back() != event.value; open.pop_back()) {
+    to.push_back({event.time, event.kind, 0, open.back()});
+  }
+  open.pop_back();
+  return true;
+}
+
+bool TeamEvents::is_known_task(const Event& event) const noexcept {
+  if (event.value == 0) return event.kind == EventKind::kTaskSwitch;
+  return of_.teams->task(event.value) != nullptr;
+}
+
+}  // namespace timeloom
