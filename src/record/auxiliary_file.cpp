@@ -18,6 +18,12 @@ std::uint64_t most_bytes() {
   return active() ? s.writer->most_bytes() : 0;
 }
 
+bool packs_early() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  return active() && s.writer->packs_early();
+}
+
 void count_lost(std::uint64_t events) noexcept {
   State& s = state();
   const std::lock_guard lock(s.mutex);

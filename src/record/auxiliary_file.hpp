@@ -17,6 +17,9 @@ KnownDirectory running_spool();
 // The limit of the bytes that the run takes on disk (--max-size); 0: none.
 std::uint64_t most_bytes();
 
+// Whether the records of the run are packed while it runs (--pack-early, --max-size).
+bool packs_early();
+
 // Counts events of the running measurement that could not be kept in the file.
 void count_lost(std::uint64_t events) noexcept;
 

@@ -32,12 +32,16 @@ constexpr bool is_filling(std::uint64_t free, std::uint64_t all) noexcept {
   return free < all / 10 && free < std::uint64_t{4} << 30;
 }
 
+// `limited`: the run has a size limit.
+constexpr bool packs_from_start(PackEarly when, bool limited) noexcept {
+  return when == PackEarly::kAlways || (when == PackEarly::kAsNeeded && limited);
+}
+
 class EarlyPacking {
  public:
-  // `limited`: the run has a size limit.
+  // `limited`: as in packs_from_start().
   EarlyPacking(PackEarly when, bool limited) noexcept
-      : wanted_(when == PackEarly::kAlways || (when == PackEarly::kAsNeeded && limited)),
-        as_needed_(when == PackEarly::kAsNeeded) {}
+      : wanted_(packs_from_start(when, limited)), as_needed_(when == PackEarly::kAsNeeded) {}
 
   // Whether the next segment is to be packed. `log`: the file that it will be in; `written`: the
   // bytes of records that the process has written to its log so far.

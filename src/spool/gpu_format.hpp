@@ -17,6 +17,8 @@ namespace timeloom::spool {
 inline constexpr char kGpuFile[] = "gpu";
 inline constexpr std::uint64_t kGpuMagic = 0x31535550474c5401;  // "\x01TLGPUS1"
 inline constexpr std::uint16_t kGpuVersion = 1;
+// Of a file that may have packed records.
+inline constexpr std::uint16_t kPackedGpuVersion = 2;
 
 struct GpuHeader {
   std::uint64_t magic;
@@ -33,7 +35,8 @@ enum class GpuBlockKind : std::uint32_t {
   kDevice = 4,   // GpuDevice
   kLost = 5,     // u64: records lost so far, from the start of the file to this block
   kRecords = 6,  // GpuRecord, any number
-  kLeft = 7      // u64 ticks: from then on another tool uses the vendor's interface
+  kLeft = 7,     // u64 ticks: from then on another tool uses the vendor's interface
+  kPacked = 8    // records, as a RowPacker packs them, then zeros up to a multiple of 8
 };
 
 // Before each payload, whose size is a multiple of 8.

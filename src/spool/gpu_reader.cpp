@@ -4,6 +4,7 @@
 #include <span>
 
 #include "os/file.hpp"
+#include "spool/packed_rows.hpp"
 
 namespace timeloom::spool {
 namespace {
@@ -77,6 +78,14 @@ bool add_records(GpuData& data, const GpuPayload& payload) {
   return true;
 }
 
+bool add_packed(GpuData& data, const GpuPayload& payload) {
+  RowUnpacker unpacker;
+  GpuPayload rows;
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(payload.data());
+  return unpacker.unpack({bytes, payload.size() * 8}, kLargestGpuBlock / sizeof(GpuRecord), rows) &&
+         add_records(data, rows);
+}
+
 // `lost`: the writer's count; the last block of this kind has the sum.
 bool add_block(GpuData& data, std::uint64_t& lost, GpuBlockKind kind, const GpuPayload& payload) {
   switch (kind) {
@@ -86,6 +95,7 @@ bool add_block(GpuData& data, std::uint64_t& lost, GpuBlockKind kind, const GpuP
     case GpuBlockKind::kDevice: return add_device(data, payload);
     case GpuBlockKind::kLost: return take_record(payload, lost);
     case GpuBlockKind::kRecords: return add_records(data, payload);
+    case GpuBlockKind::kPacked: return add_packed(data, payload);
     case GpuBlockKind::kLeft: data.left = true; return true;
   }
   return true;  // a kind from a later version
@@ -103,7 +113,8 @@ bool has_head(const os::File& file) {
   if (!read_value(file, 0, std::span(&header, 1))) return false;
   const std::uint32_t check =
       checksum(reinterpret_cast<const std::byte*>(&header), sizeof header - sizeof header.check);
-  return header.magic == kGpuMagic && header.version == kGpuVersion && header.check == check;
+  const bool known = header.version == kGpuVersion || header.version == kPackedGpuVersion;
+  return header.magic == kGpuMagic && known && header.check == check;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <span>
 #include <utility>
 
@@ -28,15 +29,16 @@ bool GpuWriter::SameLaunch::operator()(const GpuLaunch& a, const GpuLaunch& b) c
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-std::unique_ptr<GpuWriter> GpuWriter::create(const KnownDirectory& spool, int* error) {
+std::unique_ptr<GpuWriter> GpuWriter::create(const KnownDirectory& spool, int* error, bool packs) {
   os::File file = spool.create_file(kGpuFile, error);
   if (*error != 0) return nullptr;
-  GpuHeader header{kGpuMagic, kGpuVersion, 0, 0};
+  GpuHeader header{kGpuMagic, packs ? kPackedGpuVersion : kGpuVersion, 0, 0};
   header.check = checksum(reinterpret_cast<const std::byte*>(&header), sizeof header - 4);
   *error = file.write_at(0, std::as_bytes(std::span(&header, 1)));
   if (*error != 0) return nullptr;
   std::unique_ptr<GpuWriter> writer(new GpuWriter(std::move(file)));
   writer->size_ = sizeof header;
+  if (packs) writer->packer_ = std::make_unique<RowPacker>();
   return writer;
 }
 
@@ -114,9 +116,24 @@ void GpuWriter::leave(std::uint64_t ticks) { put(GpuBlockKind::kLeft, &ticks, si
 void GpuWriter::put_records() {
   constexpr std::size_t kMost = kLargestGpuBlock / sizeof(GpuRecord);
   for (std::size_t i = 0; i < records_.size(); i += kMost) {
-    put(GpuBlockKind::kRecords, records_.data() + i,
-        std::min(kMost, records_.size() - i) * sizeof(GpuRecord));
+    const auto records = std::span(records_).subspan(i, std::min(kMost, records_.size() - i));
+    if (!put_packed(records)) put(GpuBlockKind::kRecords, records.data(), records.size_bytes());
   }
+}
+
+// False: the records are to stay as they are.
+bool GpuWriter::put_packed(std::span<const GpuRecord> records) try {
+  if (!packer_) return false;
+  std::vector<std::uint64_t> words(records.size_bytes() / 8);
+  std::memcpy(words.data(), records.data(), records.size_bytes());
+  packed_.clear();
+  if (!packer_->pack(words, packed_)) return false;
+  packed_.resize(8 * words_for(packed_.size()));
+  put(GpuBlockKind::kPacked, packed_.data(), packed_.size());
+  return true;
+} catch (const std::exception&) {  // no memory
+  packer_.reset();
+  return false;
 }
 
 std::uint64_t GpuWriter::flush() {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,13 +16,16 @@
 #include "core/known_directory.hpp"
 #include "os/file.hpp"
 #include "spool/gpu_format.hpp"
+#include "spool/packed_rows.hpp"
 
 namespace timeloom::spool {
 
 class GpuWriter {
  public:
-  // Creates the file in the spool; nullptr on failure, with an errno value.
-  static std::unique_ptr<GpuWriter> create(const KnownDirectory& spool, int* error);
+  // Creates the file in the spool; nullptr on failure, with an errno value. `packs`: the records
+  // are packed; batches that do not get smaller stay as they are.
+  static std::unique_ptr<GpuWriter> create(const KnownDirectory& spool, int* error,
+                                           bool packs = false);
   // The file does not grow beyond that many bytes: a write that would ends it, with EFBIG.
   void limit(std::uint64_t bytes) noexcept { most_bytes_ = bytes; }
 
@@ -64,6 +68,7 @@ class GpuWriter {
   std::uint32_t name_at(const char* name);
   void put(GpuBlockKind kind, const void* payload, std::size_t size);
   void put_records();
+  bool put_packed(std::span<const GpuRecord> records);
 
   os::File file_;
   std::uint64_t size_ = 0;  // of the file
@@ -71,6 +76,8 @@ class GpuWriter {
   int error_ = 0;
   std::vector<std::uint64_t> pending_;  // blocks that are to be written
   std::vector<GpuRecord> records_;
+  std::unique_ptr<RowPacker> packer_;  // nullptr: nothing is packed
+  packing::Bytes packed_;
   std::uint64_t lost_ = 0;
   std::uint64_t told_lost_ = 0;  // in the file, or by flush()
   std::unordered_map<std::string, std::uint32_t> texts_;

@@ -55,7 +55,9 @@ std::unique_ptr<Writer> Writer::create(const std::filesystem::path& path,
   try {
     writer->open_files();
     writer->write_heads();
-    writer->clock_watch_.waits().begin(writer->directory_, options.waits);
+    WaitOptions waits = options.waits;
+    waits.pack = writer->packs_early();
+    writer->clock_watch_.waits().begin(writer->directory_, waits);
     error = options.drain_at_once ? writer->start_drain() : 0;
     if (error != 0) cannot("start a thread for", path, error);
   } catch (...) {

@@ -172,6 +172,10 @@ class Writer {
   std::uint64_t dropped() const noexcept;
   // The size limit of the run; 0: none.
   std::uint64_t most_bytes() const noexcept { return options_.size_limit.bytes; }
+  // Whether records are packed from the start on, in all files of the spool.
+  bool packs_early() const noexcept {
+    return packs_from_start(options_.pack_early, options_.size_limit.bytes != 0);
+  }
   // Whether recording has ended at it.
   bool at_limit() const noexcept { return at_limit_.load(std::memory_order_relaxed); }
   // The errno value of the first failed write; 0: none failed.

@@ -60,7 +60,7 @@ bool Records::open() {
   const KnownDirectory spool = record::running_spool();
   if (spool.path().empty()) return false;
   int error = 0;
-  writer_ = spool::GpuWriter::create(spool, &error);
+  writer_ = spool::GpuWriter::create(spool, &error, record::packs_early());
   // The logs get the other half.
   if (const std::uint64_t most = record::most_bytes(); writer_ != nullptr && most != 0) {
     writer_->limit(most / 2);

@@ -14,6 +14,8 @@ namespace timeloom::spool {
 inline constexpr char kWaitFile[] = "waits";
 inline constexpr std::uint64_t kWaitMagic = 0x31544941574c5401;
 inline constexpr std::uint16_t kWaitVersion = 1;
+// Of a file that may have packed spans.
+inline constexpr std::uint16_t kPackedWaitVersion = 2;
 
 struct WaitHeader {
   std::uint64_t magic;
@@ -28,7 +30,8 @@ enum class WaitBlockKind : std::uint32_t {
   kGil = 2,     // u64, u64: the addresses of the words of the interpreter's lock, from, up to
   kLost = 3,    // u64: spans lost so far, from the start of the file to this block
   kHidden = 4,  // u64, 0: the system does not tell for what threads wait
-  kLoad = 5     // WaitLoad
+  kLoad = 5,    // WaitLoad
+  kPacked = 6   // spans, as a RowPacker packs them, then zeros up to a multiple of 8
 };
 
 // Before each payload, whose size is a multiple of 8.

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "os/file.hpp"
+#include "spool/packed_rows.hpp"
 
 namespace timeloom::spool {
 namespace {
@@ -28,9 +29,20 @@ void add_spans(WaitData& data, const WaitPayload& payload) {
   }
 }
 
+bool add_packed_spans(WaitData& data, const WaitPayload& payload) {
+  RowUnpacker unpacker;
+  WaitPayload rows;
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(payload.data());
+  constexpr std::size_t kMost = kLargestWaitBlock / sizeof(WaitSpan);
+  if (!unpacker.unpack({bytes, payload.size() * 8}, kMost, rows)) return false;
+  add_spans(data, rows);
+  return true;
+}
+
 bool add_wait_block(WaitData& data, WaitBlockKind kind, const WaitPayload& payload) {
   switch (kind) {
     case WaitBlockKind::kSpans: add_spans(data, payload); return true;
+    case WaitBlockKind::kPacked: return add_packed_spans(data, payload);
     case WaitBlockKind::kGil: {
       std::uint64_t range[2];
       if (!take_wait(payload, range) || range[0] > range[1]) return false;
@@ -62,7 +74,8 @@ bool has_wait_head(const os::File& file) {
   if (!read_wait(file, 0, std::span(&header, 1))) return false;
   const std::uint32_t check =
       checksum(reinterpret_cast<const std::byte*>(&header), sizeof header - sizeof header.check);
-  return header.magic == kWaitMagic && header.version == kWaitVersion && header.check == check;
+  const bool known = header.version == kWaitVersion || header.version == kPackedWaitVersion;
+  return header.magic == kWaitMagic && known && header.check == check;
 }
 
 }  // namespace

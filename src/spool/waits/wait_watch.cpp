@@ -38,7 +38,7 @@ void WaitWatch::begin(const KnownDirectory& spool, const WaitOptions& options) n
     gaps_.reserve(kMostPending);
   }
   taken_gaps_.reserve(kMostPending);
-  writer_ = WaitWriter::create(spool);  // without it, waiting is told by names alone
+  writer_ = WaitWriter::create(spool, options.pack);  // without it, waiting is told by names alone
   if (writer_) filters_.watch();
   on_ = writer_.has_value();
   if (writer_ && options.gil_from != options.gil_to) {

@@ -29,6 +29,7 @@ struct WaitOptions {
   bool on = false;
   // The addresses of the words of the interpreter's lock; equal: not known.
   std::uint64_t gil_from = 0, gil_to = 0;
+  bool pack = false;  // see WaitWriter::create()
 };
 
 class WaitWatch {

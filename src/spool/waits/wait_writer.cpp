@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <span>
 #include <utility>
 
 namespace timeloom::spool {
 
-std::optional<WaitWriter> WaitWriter::create(const KnownDirectory& spool) {
+std::optional<WaitWriter> WaitWriter::create(const KnownDirectory& spool, bool packs) {
   int error = 0;
   os::File file = spool.create_file(kWaitFile, &error);
   if (error != 0) return {};
-  WaitHeader header{kWaitMagic, kWaitVersion, 0, 0};
+  WaitHeader header{kWaitMagic, packs ? kPackedWaitVersion : kWaitVersion, 0, 0};
   header.check = checksum(reinterpret_cast<const std::byte*>(&header), sizeof header - 4);
   if (file.write_at(0, std::as_bytes(std::span(&header, 1))) != 0) {
     (void)spool.remove_file(kWaitFile);  // a file without a head would count as damaged
@@ -19,6 +20,7 @@ std::optional<WaitWriter> WaitWriter::create(const KnownDirectory& spool) {
   }
   WaitWriter writer(std::move(file));
   writer.size_ = sizeof header;
+  if (packs) writer.packer_ = std::make_unique<RowPacker>();
   return writer;
 }
 
@@ -42,6 +44,25 @@ void WaitWriter::put_hidden() {
   put(WaitBlockKind::kHidden, &zero, sizeof zero);
 }
 
+void WaitWriter::put_spans(std::span<const WaitSpan> spans) {
+  if (!put_packed(spans)) put(WaitBlockKind::kSpans, spans.data(), spans.size_bytes());
+}
+
+// False: the spans are to stay as they are.
+bool WaitWriter::put_packed(std::span<const WaitSpan> spans) try {
+  if (!packer_) return false;
+  std::vector<std::uint64_t> words(spans.size_bytes() / 8);
+  std::memcpy(words.data(), spans.data(), spans.size_bytes());
+  packed_.clear();
+  if (!packer_->pack(words, packed_)) return false;
+  packed_.resize((packed_.size() + 7) / 8 * 8);
+  put(WaitBlockKind::kPacked, packed_.data(), packed_.size());
+  return true;
+} catch (const std::exception&) {  // no memory
+  packer_.reset();
+  return false;
+}
+
 // The count of lost spans stays in the file, which has room for it behind its last block.
 void WaitWriter::flush() {
   constexpr std::size_t kMost = kLargestWaitBlock / sizeof(WaitSpan);
@@ -51,8 +72,7 @@ void WaitWriter::flush() {
     if (!ended_) put(WaitBlockKind::kLost, &lost_, sizeof lost_);
   } else {
     for (std::size_t i = 0; i < spans_.size(); i += kMost) {
-      const std::size_t count = std::min(kMost, spans_.size() - i);
-      put(WaitBlockKind::kSpans, spans_.data() + i, count * sizeof(WaitSpan));
+      put_spans(std::span(spans_).subspan(i, std::min(kMost, spans_.size() - i)));
     }
   }
   const auto bytes = std::as_bytes(std::span(pending_));

@@ -5,11 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/known_directory.hpp"
 #include "os/file.hpp"
+#include "spool/packed_rows.hpp"
 #include "spool/waits/wait_format.hpp"
 
 namespace timeloom::spool {
@@ -19,8 +22,9 @@ class WaitWriter {
   // A program of 8 threads that wait and run by turns all the time fills it in about two hours.
   static constexpr std::uint64_t kLargest = std::uint64_t{256} << 20;  // bytes
 
-  // Creates the file in the spool; empty on failure.
-  static std::optional<WaitWriter> create(const KnownDirectory& spool);
+  // Creates the file in the spool; empty on failure. `packs`: the spans are packed; batches that do
+  // not get smaller stay as they are.
+  static std::optional<WaitWriter> create(const KnownDirectory& spool, bool packs = false);
 
   void add(const WaitSpan& span) { spans_.push_back(span); }
   std::size_t pending() const noexcept { return spans_.size(); }
@@ -33,6 +37,8 @@ class WaitWriter {
  private:
   explicit WaitWriter(os::File file) : file_(std::move(file)) {}
   void put(WaitBlockKind kind, const void* payload, std::size_t size);
+  void put_spans(std::span<const WaitSpan> spans);
+  bool put_packed(std::span<const WaitSpan> spans);
 
   os::File file_;
   std::uint64_t size_ = 0;  // of the file
@@ -40,6 +46,8 @@ class WaitWriter {
   std::uint64_t lost_ = 0;
   std::vector<std::uint64_t> pending_;  // blocks that are to be written
   std::vector<WaitSpan> spans_;
+  std::unique_ptr<RowPacker> packer_;  // nullptr: nothing is packed
+  packing::Bytes packed_;
 };
 
 }  // namespace timeloom::spool

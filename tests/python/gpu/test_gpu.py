@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -41,8 +42,22 @@ def test_records_of_the_spool(run_gpu, tmp_path):
     assert (gpu.lost, gpu.left) == (0, [])
 
 
-def test_report(run_gpu, timeloom, tmp_path):
-    run_gpu(SCRIPT, *WITHOUT_HELPERS)
+def test_records_are_packed_while_the_program_runs(run_gpu, tmp_path):
+    run_gpu(SCRIPT, "--no-weave", "--pack-early")
+    (file,) = (tmp_path / "run" / "spool").glob("*/gpu")
+    data = file.read_bytes()
+    kinds, at = set(), 16
+    while at < len(data):
+        kind, size = struct.unpack_from("<II", data, at)
+        kinds.add(kind)
+        at += 16 + size
+    assert struct.unpack_from("<H", data, 8) == (2,)
+    assert 8 in kinds
+
+
+@pytest.mark.parametrize("options", [(), ("--pack-early",)], ids=["raw", "packed"])
+def test_report(run_gpu, timeloom, tmp_path, options):
+    run_gpu(SCRIPT, *options, *WITHOUT_HELPERS)
     done = timeloom("report", "--gpu", "--json", "run", cwd=tmp_path)
     report = json.loads(done.stdout)
 
@@ -175,17 +190,29 @@ launch(b"later", 5, 500)
     assert [(k["name"], k["times"]) for k in report["kernels"]] == [("kept", 1)]
 
 
-def test_a_limit_of_the_size(run_gpu, timeloom, tmp_path):
-    """The file gpu takes at most half of it; later records are counted."""
-    done = run_gpu(
-        """\
+MANY_KERNELS = """\
 begin()
 start = gpu.play_now()
 for i in range(100_000):
     gpu.play_kernel(b"empty", 0, 1, 7, start + i, start + i + 1, i, 1)
     if i % 1000 == 0: gpu.cuptiActivityFlushAll(0)
-""",
-        "--max-size", "4M", "--keep-spool",
+"""
+
+
+def test_a_limit_of_the_size_holds_more_packed_records(run_gpu, timeloom, tmp_path):
+    done = run_gpu(MANY_KERNELS, "--max-size", "4M", "--keep-spool")
+    assert "TL029" not in done.stderr
+    (file,) = (tmp_path / "run").glob("spool/*/gpu")
+    assert file.stat().st_size < 1_000_000
+    (kernel,) = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)["kernels"]
+    assert kernel["times"] == 100_000
+
+
+def test_a_limit_of_the_size(run_gpu, timeloom, tmp_path):
+    """The file gpu takes at most half of it; later records are counted."""
+    done = run_gpu(
+        MANY_KERNELS,
+        "--max-size", "4M", "--no-pack-early", "--keep-spool",
     )  # fmt: skip
     assert done.stderr.count("timeloom: records of the GPU are lost: they fill half of the size limit (--max-size) [TL029]") == 1
     (file,) = (tmp_path / "run").glob("spool/*/gpu")

@@ -1,6 +1,7 @@
 """Causes of waiting: each function of a program waits for one thing, and measures for how long itself."""
 
 import json
+import struct
 import sys
 
 import pytest
@@ -118,6 +119,13 @@ def test_cause_alone(cause, options, tmp_path, timeloom):
     run, seconds = recorded(tmp_path, program(ALONE[cause]), *options)
     causes = causes_of(timeloom, run, "waits" if cause != "thread" else "subprocess.*")
     check(causes, cause, seconds["waits"])
+
+
+def test_looks_are_packed_while_the_program_runs(tmp_path, timeloom):
+    run, seconds = recorded(tmp_path, program(ALONE["lock"]), "--pack-early", "--keep-spool")
+    check(causes_of(timeloom, run, "waits"), "lock", seconds["waits"])
+    (file,) = (run / "spool").glob("*/waits")
+    assert struct.unpack_from("<H", file.read_bytes(), 8) == (2,)
 
 
 @pytest.mark.parametrize(("text", "cause"), [(PIPE, "thread"), (SELECT, "time")], ids=["pipe", "select"])

@@ -3,10 +3,12 @@
 #include <sys/resource.h>
 
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "../support/temp_directory.hpp"
 #include "spool/gpu_reader.hpp"
@@ -20,9 +22,9 @@ GpuLaunch launch_of(std::uint32_t blocks) {
 }
 
 // Two batches: a call, two kernels in two queues and one more after a loss, and a copy.
-std::string written_gpu_file(const std::filesystem::path& directory) {
+std::string written_gpu_file(const std::filesystem::path& directory, bool packs = false) {
   int error = 0;
-  const auto writer = GpuWriter::create(directory.string(), &error);
+  const auto writer = GpuWriter::create(directory.string(), &error, packs);
   EXPECT_EQ(error, 0);
   writer->device(0, "H100", 80);
   const std::uint32_t thread = writer->thread(41);
@@ -74,6 +76,46 @@ TEST(GpuFile, HasWhatWasWritten) {
   EXPECT_EQ(data.records[3].detail(), 0x11);
   EXPECT_EQ(data.records[3].value(), 4096u);
   EXPECT_EQ(data.records[3].end, 0u);
+}
+
+// As a program makes them: calls on a thread, each with a kernel in one of two queues.
+std::vector<GpuRecord> many_records(std::uint32_t thread, std::uint32_t first_queue) {
+  std::vector<GpuRecord> records;
+  for (std::uint32_t i = 0; i < 5000; ++i) {
+    const std::uint64_t at = 1'000'000 + 20'000 * std::uint64_t{i};
+    records.push_back(
+        {at, at + 4'000 + i % 7, thread, i, GpuRecord::word(GpuRecordKind::kCall, 0)});
+    records.push_back({at + 9'000, i % 100 == 0 ? 0 : at + 15'000 + i % 13, first_queue + i % 2, i,
+                       GpuRecord::word(GpuRecordKind::kCopy, 4096 * (i % 3), 0x11)});
+  }
+  return records;
+}
+
+TEST(GpuFile, HasTheSameRecordsPacked) {
+  std::vector<GpuData> data;
+  std::vector<std::uintmax_t> sizes;
+  for (const bool packs : {false, true}) {
+    const test::TempDirectory directory;
+    int error = 0;
+    const auto writer = GpuWriter::create(directory.path().string(), &error, packs);
+    (void)writer->text("cudaMemcpyAsync");
+    const std::uint32_t thread = writer->thread(41), queue = writer->queue(0, 1, 7);
+    (void)writer->queue(0, 1, 8);
+    for (const GpuRecord& record : many_records(thread, queue)) writer->add(record);
+    writer->flush();
+    writer->add({1, 2, thread, 3, GpuRecord::word(GpuRecordKind::kCall, 0)});  // stays as it is
+    writer->flush();
+    data.push_back(read_gpu(SpoolDirectory(directory.path())));
+    sizes.push_back(std::filesystem::file_size(directory.path() / kGpuFile));
+    EXPECT_FALSE(data.back().damaged);
+    EXPECT_EQ(data.back().lost, 0u);
+  }
+  ASSERT_EQ(data[0].records.size(), 10'001u);
+  ASSERT_EQ(data[1].records.size(), 10'001u);
+  EXPECT_EQ(std::memcmp(data[0].records.data(), data[1].records.data(), 10'001 * sizeof(GpuRecord)),
+            0);
+  EXPECT_LT(8 * sizes[1], sizes[0]);
+  RecordProperty("bytes_a_record_packed", std::to_string(double(sizes[1]) / 10'001));
 }
 
 TEST(GpuFile, IsReadUpToWhereItIsCut) {

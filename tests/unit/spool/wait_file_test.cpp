@@ -3,11 +3,13 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "../support/temp_directory.hpp"
 #include "os/clock.hpp"
@@ -52,6 +54,32 @@ TEST(WaitFile, HasWhatWasWritten) {
   EXPECT_EQ(data.spans[1].looks(), 3u);
   ASSERT_EQ(data.loads.size(), 1u);
   EXPECT_EQ(data.loads[0].runnable, 7u);
+}
+
+// Looks at eight threads that wait by turns.
+TEST(WaitFile, HasTheSameSpansPacked) {
+  std::vector<WaitData> data;
+  std::vector<std::uintmax_t> sizes;
+  for (const bool packs : {false, true}) {
+    const test::TempDirectory directory;
+    auto writer = WaitWriter::create(directory.path().string(), packs);
+    for (std::uint32_t i = 0; i < 10'000; ++i) {
+      const std::uint64_t at = 1'000'000 + 4'000'000 * std::uint64_t{i / 8};
+      writer->add({at, at + 3'900'000 + i % 11, i % 8,
+                   WaitSpan::what_of(WaitSpanKind::kFutex, 1 + i % 3),
+                   std::uint64_t{0x7f0012340} + 64 * (i % 8)});
+      if (i % 2'000 == 0) writer->flush();
+    }
+    writer->flush();
+    data.push_back(read_waits(SpoolDirectory(directory.path())));
+    sizes.push_back(std::filesystem::file_size(directory.path() / kWaitFile));
+    EXPECT_FALSE(data.back().damaged);
+  }
+  ASSERT_EQ(data[0].spans.size(), 10'000u);
+  ASSERT_EQ(data[1].spans.size(), 10'000u);
+  const std::size_t bytes = 10'000 * sizeof(WaitSpan);
+  EXPECT_EQ(std::memcmp(data[0].spans.data(), data[1].spans.data(), bytes), 0);
+  EXPECT_LT(8 * sizes[1], sizes[0]);
 }
 
 TEST(WaitFile, IsReadUpToWhereItIsCut) {
