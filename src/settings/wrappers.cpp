@@ -118,4 +118,12 @@ std::string without_wrappers(std::string_view value, bool nor_llvm_openmp) {
   return joined(names, ":");
 }
 
+std::string with_any_link_order(std::string_view options) {
+  constexpr std::string_view kLinkOrder = "verify_asan_link_order";
+  if (options.find(kLinkOrder) != std::string_view::npos) return std::string(options);
+  std::string result = std::string(kLinkOrder) + "=0";
+  if (!options.empty()) result += ":" + std::string(options);
+  return result;
+}
+
 }  // namespace timeloom

@@ -14,6 +14,9 @@
 namespace timeloom {
 
 inline constexpr char kPreloadVariable[] = "LD_PRELOAD";
+// Options of the address sanitizer of a program. GCC's refuses to run a program into which another
+// library is loaded first, unless it is told not to look.
+inline constexpr char kSanitizerVariable[] = "ASAN_OPTIONS";
 // The variable by which Kokkos loads a tool, and Timeloom's tool for it.
 inline constexpr char kKokkosVariable[] = "KOKKOS_TOOLS_LIBS";
 inline constexpr char kKokkosLibrary[] = "libtimeloom-kokkos.so";
@@ -47,5 +50,8 @@ bool preloads(std::string_view value, std::string_view library);
 // libraries, or also without LLVM's OpenMP runtime.
 std::string with_libraries(std::string_view value, std::span<const std::string> files);
 std::string without_wrappers(std::string_view value, bool nor_llvm_openmp = false);
+// The value of ASAN_OPTIONS with which a program runs when libraries are loaded before it. A choice
+// of the user's stays.
+std::string with_any_link_order(std::string_view options);
 
 }  // namespace timeloom

@@ -79,6 +79,11 @@ void begin_again(const std::string& preload) {
   if (words.empty()) return;
   const std::string before = preload_variable();
   ::setenv(kPreloadVariable, preload.c_str(), 1);
+  if (::dlsym(RTLD_DEFAULT, "__asan_init") != nullptr) {
+    const char* const given = std::getenv(kSanitizerVariable);
+    const std::string options = with_any_link_order(given == nullptr ? "" : given);
+    ::setenv(kSanitizerVariable, options.c_str(), 1);
+  }
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -180,7 +180,11 @@ int run_program(const CommandLine& line, const std::string& program, const Nativ
   if (!filter.empty()) ::setenv(kNativeFilterVariable, filter.c_str(), 1);
   if (run.spawn != 0) ::setenv(kNativeParentVariable, native_variable(kParentVariable).c_str(), 1);
   ::unsetenv(kParentVariable);
-  if (!libraries.wrappers.empty()) ::setenv(kPreloadVariable, libraries.wrappers.c_str(), 1);
+  if (!libraries.wrappers.empty()) {
+    ::setenv(kPreloadVariable, libraries.wrappers.c_str(), 1);
+    const std::string options = with_any_link_order(native_variable(kSanitizerVariable));
+    ::setenv(kSanitizerVariable, options.c_str(), 1);
+  }
   if (!libraries.kokkos.empty()) ::setenv(kKokkosVariable, libraries.kokkos.c_str(), 1);
   if (run.rank) {
     ::setenv(kNativeSpoolsVariable, spools_of(run).c_str(), 1);

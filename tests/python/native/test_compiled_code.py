@@ -156,6 +156,68 @@ def test_fortran(build, record, tmp_path):
     assert recorded(tmp_path / "run") == calls("main MAIN__ solve_ __grids_MOD_relax. __grids_MOD_relax. . . .")
 
 
+# Without the allocator of compiled.c, which is not for sanitizers and static programs.
+SMALL = """
+#include <stdio.h>
+#define PLAIN __attribute__((no_instrument_function))
+PLAIN static void in(const char* name) { printf("%s ", name); }
+PLAIN static void out(void) { printf(". "); }
+__attribute__((noinline, noclone)) static int inner(int n) {
+  in("inner");
+  int result = n > 0 ? inner(n - 1) + 1 : 0;
+  out();
+  return result;
+}
+int main(void) {
+  in("main");
+  int result = inner(3);
+  out();
+  return result - 3;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    path = tmp_path_factory.mktemp("small") / "small.c"
+    path.write_text(SMALL)
+    return path
+
+
+def test_a_static_program_runs_and_a_line_gives_the_reason(build, small, record):
+    program = build(small, "-static", name="static")
+    said = "timeloom: nothing was recorded: the program is linked statically, so the system loads no libtimeloom [TL021]\n"
+    assert len(calls(record(program, options=NOT_LINKED, said=said))) == 10
+
+
+@functools.cache
+def has_sanitizer(compiler, kind):
+    words = [compiler, f"-fsanitize={kind}", "-x", "c", "-", "-o", os.devnull]
+    return shutil.which(compiler) is not None and subprocess.run(words, input=b"int main(void) { return 0; }").returncode == 0
+
+
+@pytest.mark.parametrize("linked", [False, True], ids=["wrapper", "linked"])
+@pytest.mark.parametrize("kind", ["address", "undefined", "thread"])
+def test_sanitizers(build, small, record, tmp_path, kind, linked):
+    if not has_sanitizer("cc", kind):
+        pytest.skip(f"the compiler has no {kind} sanitizer")
+    program = build(small, f"-fsanitize={kind}", linked=linked, name=f"{kind}-{linked}")
+    done = record(program, options=ALL if linked else NOT_LINKED)
+    assert len(calls(done)) == 10 and recorded(tmp_path / "run") == calls(done)
+
+
+def test_a_sanitizer_finds_its_errors(build, timeloom_program, tmp_path):
+    if not has_sanitizer("cc", "address"):
+        pytest.skip("the compiler has no address sanitizer")
+    (tmp_path / "error.c").write_text("int main(int n, char** a) { int x[2] = {0}; (void)a; return x[n + 1]; }")
+    program = build(tmp_path / "error.c", "-fsanitize=address", name="error")
+    plain = subprocess.run([program], capture_output=True, text=True)
+    command = [timeloom_program, "run", "-o", tmp_path / "run", *NOT_LINKED, "--program", program]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment({}))
+    assert "stack-buffer-overflow" in plain.stderr and "stack-buffer-overflow" in done.stderr
+    assert done.returncode == plain.returncode
+
+
 def test_without_the_option_only_linked_code_is_recorded(build, record):
     said = "timeloom: nothing was recorded: the program has not loaded libtimeloom [TL021]\n"
     record(build("compiled.c"), "calls", said=said)

@@ -43,6 +43,12 @@ TEST(Wrappers, OfThreadsAndOfOpenMpHaveOneSetting) {
   EXPECT_EQ(without_wrappers("/a/libtimeloom_wrap_openmp.so:/b/libomp.so"), "/b/libomp.so");
 }
 
+TEST(Wrappers, DoNotKeepASanitizerFromStarting) {
+  EXPECT_EQ(with_any_link_order(""), "verify_asan_link_order=0");
+  EXPECT_EQ(with_any_link_order("detect_leaks=0"), "verify_asan_link_order=0:detect_leaks=0");
+  EXPECT_EQ(with_any_link_order("verify_asan_link_order=1"), "verify_asan_link_order=1");
+}
+
 TEST(Wrappers, OfMpiAreAskedForByItsLauncher) {
   const char* const mpirun[] = {"OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2",
                                 "PMIX_NAMESPACE=job", nullptr};
