@@ -20,6 +20,7 @@ enum class Item : std::uint8_t {
   kPacked,
   kProfile,
   kSamples,
+  kLines,
   kCallpaths,
   kManifest,
   kSettings,
@@ -90,6 +91,10 @@ inline constexpr std::array kContents = {
           "CPU time of samples by function and by function of the libraries below it; "
           "`timeloom report --native` shows it",
           "Samples of CPU time by function."},
+    Entry{Item::kLines, "lines.csv", Kind::kFile, Role::kResult, "samples by source line",
+          "timeloom report --lines, any spreadsheet",
+          "CPU time of samples by source line; `timeloom report --lines` shows it",
+          "Samples of CPU time by source line."},
     // Written by older versions; a weave removes it.
     Entry{Item::kCallpaths, "callpaths.json", Kind::kFile, Role::kResult,
           "call-path profile of an older version", "", "", ""},
@@ -124,10 +129,11 @@ inline constexpr std::array kContents = {
 // The results of a weave in the order in which they are put in place; they are removed in
 // the opposite order. The anchor comes last: a directory of events without an anchor was
 // left by an interrupted weave. A run without a trace is complete when it has its profile.
-inline constexpr std::array kResults = {
-    Item::kTraceEvents, Item::kTraceDefinitions, Item::kTraceMarkers,
-    Item::kCallpaths,   Item::kSamples,          Item::kManifest,
-    Item::kProfile,     Item::kPacked,           Item::kAnchor};
+inline constexpr std::array kResults = {Item::kTraceEvents,  Item::kTraceDefinitions,
+                                        Item::kTraceMarkers, Item::kCallpaths,
+                                        Item::kSamples,      Item::kLines,
+                                        Item::kManifest,     Item::kProfile,
+                                        Item::kPacked,       Item::kAnchor};
 
 constexpr const Entry& entry(Item item) noexcept {
   return kContents[static_cast<std::size_t>(item)];

@@ -1,14 +1,13 @@
 #include "run/sample_rows.hpp"
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 
 #include "core/error.hpp"
 #include "os/read_file.hpp"
 #include "run/contents.hpp"
+#include "run/csv_fields.hpp"
 
 namespace timeloom::run {
 namespace {
@@ -18,32 +17,6 @@ constexpr std::string_view kHeadings =
 constexpr std::size_t kColumns = 7;
 using Fields = std::array<std::string, kColumns>;
 
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string result = "\"";
-  for (const char c : text) result.append(c == '"' ? 2 : 1, c);
-  return result + "\"";
-}
-
-// Takes a field from the front of the text, and the separator behind it.
-std::string take_field(std::string_view& text, char& separator) {
-  std::string field;
-  bool inside = !text.empty() && text.front() == '"';
-  std::size_t at = inside ? 1 : 0;
-  for (; at < text.size() && (inside || (text[at] != ',' && text[at] != '\n')); ++at) {
-    if (!inside || text[at] != '"') {
-      field += text[at];
-    } else if (at + 1 < text.size() && text[at + 1] == '"') {
-      field += text[at++];
-    } else {
-      inside = false;
-    }
-  }
-  separator = at < text.size() ? text[at] : '\0';
-  text.remove_prefix(std::min(at + 1, text.size()));
-  return field;
-}
-
 [[noreturn]] void refuse_samples() {
   throw Error(
       "samples.csv is damaged or of another version; weave the run again, or remove the file "
@@ -52,19 +25,14 @@ std::string take_field(std::string_view& text, char& separator) {
 
 template <typename Number>
 Number number_in(const std::string& text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) refuse_samples();
-  return number;
+  const auto number = number_of_field<Number>(text);
+  if (!number) refuse_samples();
+  return *number;
 }
 
 Fields take_fields(std::string_view& text) {
   Fields fields;
-  for (std::size_t i = 0; i < kColumns; ++i) {
-    char separator = 0;
-    fields[i] = take_field(text, separator);
-    if (separator != (i + 1 < kColumns ? ',' : '\n')) refuse_samples();
-  }
+  if (!take_row(text, fields)) refuse_samples();
   return fields;
 }
 

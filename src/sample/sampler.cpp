@@ -63,6 +63,8 @@ constinit std::atomic<spool::SampleWriter*> g_writer = nullptr;  // nullptr: not
 constinit std::atomic<std::uint32_t> g_in_handler = 0;
 using Walk = std::size_t (*)(std::span<std::uint32_t>, std::uint32_t) noexcept;
 constinit std::atomic<Walk> g_walk = nullptr;  // nullptr: samples have no stacks
+using FindLine = std::uint32_t (*)(std::uint32_t) noexcept;
+constinit std::atomic<FindLine> g_find_line = nullptr;  // nullptr: samples have no lines
 constinit thread_local SampledThread* t_sampled = nullptr;
 
 // Never destroyed: threads may outlive the static objects of the program.
@@ -72,6 +74,12 @@ Sampler& sampler() {
 }
 
 // In the handler of a signal.
+std::uint32_t line_in(std::uint32_t region) noexcept {
+  FindLine const find = g_find_line.load(std::memory_order_relaxed);
+  return find == nullptr || region == spool::kNoSampledRegion ? 0 : find(region);
+}
+
+// As above.
 bool put_stack(SampledThread& thread, spool::SampleWriter& writer, spool::Sample sample,
                Walk walk) {
   Stacks& stacks = *thread.stacks;
@@ -81,6 +89,7 @@ bool put_stack(SampledThread& thread, spool::SampleWriter& writer, spool::Sample
   const auto differs = std::ranges::mismatch(now, before).in1;
   const auto shared = static_cast<std::size_t>(differs - now.begin());
   if (!now.empty()) sample.region = now.back() & ~kUnrecordedFrame;
+  sample.line = line_in(sample.region);
   const spool::SampledStack stack{now, shared};
   if (!writer.put(thread.place, thread.recorder->location(), sample, &stack)) return false;
   std::copy(differs, now.end(), stacks.before.begin() + static_cast<std::ptrdiff_t>(shared));
@@ -95,13 +104,14 @@ void put_sample(SampledThread& thread, spool::SampleWriter& writer, std::uintptr
     thread.cpu_ns = cpu;
     return;
   }
-  const spool::Sample sample{os::now(), address, cpu - thread.cpu_ns,
-                             thread.recorder->innermost_region(kMostLevels)};
+  spool::Sample sample{os::now(), address, cpu - thread.cpu_ns,
+                       thread.recorder->innermost_region(kMostLevels)};
   Walk const walk = g_walk.load(std::memory_order_relaxed);
+  const bool with_stack = walk != nullptr && thread.stacks != nullptr;
+  if (!with_stack) sample.line = line_in(sample.region);
   // The weight of a sample that is lost is added to the next one.
-  const bool kept = walk != nullptr && thread.stacks != nullptr
-                        ? put_stack(thread, writer, sample, walk)
-                        : writer.put(thread.place, thread.recorder->location(), sample);
+  const bool kept = with_stack ? put_stack(thread, writer, sample, walk)
+                               : writer.put(thread.place, thread.recorder->location(), sample);
   if (kept) thread.cpu_ns = cpu;
 }
 
@@ -264,6 +274,7 @@ std::string start_sampling(const SampleOptions& options) {
     s.has_told = false;
     s.filters.watch();
     g_walk = options.walk;
+    g_find_line = options.line;
     g_writer = s.writer.get();
   }
   record::set_thread_hooks(kHooks);

@@ -26,6 +26,9 @@ struct SampleOptions {
   // recorded, as the samples without stacks have it; UINT32_MAX: none. Regions may be marked by
   // kUnrecordedFrame. nullptr: samples have no stacks.
   std::size_t (*walk)(std::span<std::uint32_t> regions, std::uint32_t innermost) noexcept = nullptr;
+  // Finds the source line at which the calling thread is in its innermost frame of a region; 0: not
+  // known. Called in the handler of the signal. nullptr: samples have no lines.
+  std::uint32_t (*line)(std::uint32_t region) noexcept = nullptr;
 };
 
 // Samples the running measurement: the calling thread from here on, others once they record.

@@ -334,6 +334,8 @@ struct Attempt {
     if (source.samples().empty()) return;
     working.get().write(Item::kSamples,
                         run::sample_text(source.samples().rows(source.definitions())));
+    const auto lines = source.samples().lines(source.definitions());
+    if (!lines.empty()) working.get().write(Item::kLines, run::line_text(lines));
   }
 
   SpoolSource source;

@@ -200,7 +200,15 @@ export type SourceText = { readonly reason: string } | {
   /** The file was changed after the run started. */
   readonly changed: boolean;
   readonly lines: readonly string[];
+  /** CPU time of the samples in the function, by line; line 0: not known. */
+  readonly times?: readonly LineTime[];
 };
+
+export interface LineTime {
+  readonly line: number;
+  readonly samples: number;
+  readonly seconds: number;
+}
 
 /** A time range on some locations; null: all. */
 export interface Selection {

@@ -194,7 +194,8 @@ void sample_session(const Settings& settings, const SessionPlan& plan) {
       {period, sample_signal_of(settings), print_end_of_samples, print_thread_without_samples,
        stacks      ? walk_functions
        : estimated ? walk_throttled
-                   : nullptr});
+                   : nullptr,
+       line_of_region});
   const bool wanted = sample_period_of(settings) != 0;
   if (!reason.empty() && wanted) print_line("no samples are taken: " + reason + " [TL086]");
   if (!reason.empty() && !wanted) {

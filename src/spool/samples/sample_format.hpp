@@ -15,7 +15,7 @@ namespace timeloom::spool {
 
 inline constexpr char kSampleFile[] = "samples";
 inline constexpr std::uint64_t kSampleMagic = 0x3153504d53474c01;  // "\x01LGSMPS1"
-inline constexpr std::uint16_t kSampleVersion = 2;
+inline constexpr std::uint16_t kSampleVersion = 3;
 
 // The first page of the file; what follows it is at kSampleHeadSize.
 struct SampleHeader {
@@ -44,13 +44,20 @@ struct SampleRecord {
   std::uint64_t weight_ns;  // CPU time of the thread since its record before
   std::uint32_t region;     // id of the innermost open region in the process; kNoSampledRegion:
                             // none
-  // The number of records after this one that contain its stack; 0: it has none; kSameStack: it has
-  // the stack of the sample before, in the same chunk.
-  std::uint32_t slots;
+  std::uint32_t shape;      // sample_shape()
 };
 static_assert(sizeof(SampleRecord) == 32);
 inline constexpr std::uint32_t kNoSampledRegion = UINT32_MAX;
-inline constexpr std::uint32_t kSameStack = UINT32_MAX;
+
+// Low byte: the records behind this one that its stack takes; 0: it has none; kSameStack: the stack
+// before, in the same chunk. The other 24 bits: the source line; 0: it is not known.
+inline constexpr std::uint32_t kSameStack = 0xff;
+inline constexpr std::uint32_t kLastSampledLine = (1 << 24) - 1;
+constexpr std::uint32_t sample_shape(std::uint32_t slots, std::uint32_t line) noexcept {
+  return slots | (line <= kLastSampledLine ? line : 0) << 8;
+}
+constexpr std::uint32_t slots_of(std::uint32_t shape) noexcept { return shape & 0xff; }
+constexpr std::uint32_t line_of(std::uint32_t shape) noexcept { return shape >> 8; }
 
 // The start of a stack; the regions of `count` frames follow, the outermost first. The frames
 // before them are the first `shared` ones of the stack before, in the same chunk.
@@ -81,5 +88,6 @@ constexpr std::size_t stack_slots(std::size_t frames) noexcept {
   return (bytes + sizeof(SampleRecord) - 1) / sizeof(SampleRecord);
 }
 static_assert(1 + stack_slots(kMostSampledFrames) <= kSamplesInChunk);
+static_assert(kSamplesInChunk < kSameStack);
 
 }  // namespace timeloom::spool

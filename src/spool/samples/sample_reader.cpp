@@ -13,7 +13,7 @@ namespace {
 // As they lie in the file: the records of a running process change.
 struct StoredSample {
   std::uint64_t ticks, address, weight_ns;
-  std::uint32_t region, slots;
+  std::uint32_t region, shape;
 };
 static_assert(sizeof(StoredSample) == sizeof(SampleRecord));
 
@@ -76,11 +76,12 @@ bool take_samples(SampleChunkBytes bytes, SampleData& data) {
     StoredSample stored{};
     std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
     if (stored.ticks == 0) break;
-    const bool same = stored.slots == kSameStack;
-    const std::uint32_t slots = same ? 0 : stored.slots;
+    const bool same = slots_of(stored.shape) == kSameStack;
+    const std::uint32_t slots = same ? 0 : slots_of(stored.shape);
     if (stored.weight_ns > kMostSampleWeight || slots > kSamplesInChunk - i) return false;
-    ThreadSample sample{{stored.ticks, stored.address, stored.weight_ns, stored.region},
-                        chunk.location};
+    ThreadSample sample{
+        {stored.ticks, stored.address, stored.weight_ns, stored.region, line_of(stored.shape)},
+        chunk.location};
     const std::size_t behind = (i + 1) * sizeof stored;
     if (slots != 0 && !take_stack(bytes, behind, slots, depth, sample, data.frames)) return false;
     if (same) {

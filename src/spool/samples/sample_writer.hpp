@@ -24,6 +24,7 @@ struct Sample {
   std::uint64_t address = 0;
   std::uint64_t weight_ns = 0;
   std::uint32_t region = kNoSampledRegion;
+  std::uint32_t line = 0;  // of the source, in the innermost frame of the region; 0: not known
 };
 
 // The recorded functions that were open, as ids of regions, the outermost first.

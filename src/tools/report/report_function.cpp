@@ -373,6 +373,7 @@ void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
 }
 
 void write_function_json(const FunctionFacts& facts, const NativeShares& shares,
+                         const std::vector<view::LineTime>& lines,
                          const std::optional<view::SourceLines>& source,
                          const profile::CallTree& tree, Output& output) {
   using nlohmann::ordered_json;
@@ -382,6 +383,12 @@ void write_function_json(const FunctionFacts& facts, const NativeShares& shares,
                       {"function", part.whole ? ordered_json() : ordered_json(part.function)},
                       {"samples", part.samples},
                       {"seconds", static_cast<double>(part.ns) * 1e-9}});
+  }
+  ordered_json by_line = ordered_json::array();
+  for (const view::LineTime& one : lines) {
+    by_line.push_back({{"line", one.line == 0 ? ordered_json() : ordered_json(one.line)},
+                       {"samples", one.samples},
+                       {"seconds", static_cast<double>(one.ns) * 1e-9}});
   }
   const auto list = [&](const std::vector<Neighbour>& some) {
     ordered_json rows = ordered_json::array();
@@ -420,7 +427,8 @@ void write_function_json(const FunctionFacts& facts, const NativeShares& shares,
       {"losses", facts_of(tree.definitions).losses},
       {"callers", list(facts.callers)},
       {"callees", list(facts.callees)},
-      {"native", std::move(native)}};
+      {"native", std::move(native)},
+      {"lines", std::move(by_line)}};
   if (source) answer_json["source"] = ordered_json::parse(view::source_json(*source, region));
   output.write(json_text(answer_json, 2) + "\n");
 }

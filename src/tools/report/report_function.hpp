@@ -63,7 +63,9 @@ FunctionFacts function_facts(const profile::CallTree& tree, const profile::Locat
 void write_function(const FunctionFacts& facts, const profile::CallTree& tree,
                     const Terminal& terminal, Output& output);
 // `shares`: of its own time in compiled code. `source`: where it was asked for.
+// `lines`: the same by source line.
 void write_function_json(const FunctionFacts& facts, const NativeShares& shares,
+                         const std::vector<view::LineTime>& lines,
                          const std::optional<view::SourceLines>& source,
                          const profile::CallTree& tree, Output& output);
 

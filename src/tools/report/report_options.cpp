@@ -71,6 +71,9 @@ void add_options(CommandOptions& known, ReportOptions& options) {
              "Locks: the lines that held them, the threads that waited, deadlocks (run --locks)");
   known.flag("--native", options.native,
              "CPU time by library and function of compiled code, from samples (run --sample 1ms)");
+  known.flag("--lines", options.lines,
+             "CPU time by source line, from samples (run --sampling or --sample 1ms); --csv prints "
+             "all");
   known.flag("--compensate", options.compensate,
              "Subtract the cost of measuring from the times, as far as it is known");
   known.exclude("--compensate", "--function");
@@ -102,7 +105,8 @@ std::string without_effect(const ReportOptions& options) {
       {options.imports, "--imports"},
       {options.memory, "--memory"},
       {options.locks, "--locks"},
-      {options.native, "--native"}};
+      {options.native, "--native"},
+      {options.lines, "--lines"}};
   const std::pair<bool, const char*> others[] = {{options.full, "--full"},
                                                  {options.tree, "--tree"},
                                                  {options.flat, "--flat"},
@@ -110,7 +114,7 @@ std::string without_effect(const ReportOptions& options) {
                                                  {options.depth.has_value(), "--depth"},
                                                  {options.min_percent.has_value(), "--min-percent"},
                                                  {!options.metric.empty(), "--metric"},
-                                                 {options.csv, "--csv"}};
+                                                 {options.csv && !options.lines, "--csv"}};
   const char* table = nullptr;
   for (const auto& [given, name] : tables) {
     if (!given) continue;

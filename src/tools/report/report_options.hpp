@@ -41,6 +41,7 @@ struct ReportOptions {
   bool memory = false;
   bool locks = false;
   bool native = false;
+  bool lines = false;
   bool compensate = false;
   std::string from;
   std::string to;

@@ -140,8 +140,7 @@ std::string sources_of(const view::Content& content) {
   std::string json = "{";
   std::size_t found = 0;
   for (std::size_t i = 0; i < regions.size(); ++i) {
-    const view::SourceLines lines =
-        content.sources()->lines_of(regions[i], content.definitions().clock.realtime);
+    const view::SourceLines lines = view::source_lines(content, regions[i]);
     if (!lines.reason.empty()) continue;
     if (json.size() > kMostSource) {
       print_line(

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "tools/report/lines/line_times.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/view/view_describe.hpp"
 #include "view/index/stored_index.hpp"
@@ -11,6 +12,17 @@
 #include "weave/trace/trace_files.hpp"
 
 namespace timeloom::tools {
+namespace {
+
+// The run is shown without them, too.
+LineTimes line_times_of(const std::filesystem::path& run) try {
+  return read_line_times(run);
+} catch (const Error& error) {
+  print_line(error.what());
+  return {};
+}
+
+}  // namespace
 
 ViewedRun::ViewedRun(const std::filesystem::path& run)
     : title_(run.string()),
@@ -22,6 +34,8 @@ ViewedRun::ViewedRun(const std::filesystem::path& run)
         return describe_for_viewer(definitions_, title_, index, content_.marks()->read());
       }) {
   content_.set_marks(std::make_shared<const view::MarksFile>(anchor_));
+  content_.set_line_times(
+      [times = line_times_of(run)](const Region& region) { return times.of({&region}); });
   content_.set_index(view::find_index(anchor_, identity_, definitions_.locations.size(), damaged_));
 }
 

@@ -237,7 +237,8 @@ std::string source(const Content& content, QuestionReader in) {
   const std::uint32_t region = in.u32();
   in.end();
   if (region >= content.definitions().regions.size()) throw BadQuestion{"there is no such region"};
-  return source_answer(content, content.definitions().regions[region]);
+  const Region& chosen = content.definitions().regions[region];
+  return source_json(source_lines(content, chosen), chosen);
 }
 
 std::string keep(const Content& content, std::string_view marks) {
@@ -362,14 +363,15 @@ Answer answer_of(const Content& content, std::string_view route, std::string_vie
 
 }  // namespace
 
-std::string source_answer(const Content& content, const Region& region) {
+SourceLines source_lines(const Content& content, const Region& region) {
   SourceLines lines;
   if (content.sources() == nullptr) {
     lines.reason = "Sources are not shown here.";
-  } else {
-    lines = content.sources()->lines_of(region, content.definitions().clock.realtime);
+    return lines;
   }
-  return source_json(lines, region);
+  lines = content.sources()->lines_of(region, content.definitions().clock.realtime);
+  lines.times = content.line_times(region);
+  return lines;
 }
 
 std::string paths_answer(const Index& index) {

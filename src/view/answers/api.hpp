@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/definitions.hpp"
 #include "view/answers/auxiliary_events.hpp"
@@ -33,6 +34,12 @@ class Content {
   // has been asked yet.
   void set_sources(std::shared_ptr<const SourceFiles> sources) { sources_ = std::move(sources); }
   const SourceFiles* sources() const noexcept { return sources_.get(); }
+  // Sets the times of source lines; it has no other effect. REQUIRES: as above.
+  using LineTimes = std::function<std::vector<LineTime>(const Region&)>;
+  void set_line_times(LineTimes times) { line_times_ = std::move(times); }
+  std::vector<LineTime> line_times(const Region& region) const {
+    return line_times_ ? line_times_(region) : std::vector<LineTime>();
+  }
   // Sets the file of marks; null: marks are not kept. REQUIRES: as above.
   void set_marks(std::shared_ptr<const MarksFile> marks) { marks_ = std::move(marks); }
   const MarksFile* marks() const noexcept { return marks_.get(); }
@@ -95,6 +102,7 @@ class Content {
   const Definitions* definitions_;
   std::function<std::string(const Index*)> describe_;
   std::shared_ptr<const SourceFiles> sources_;
+  LineTimes line_times_;
   std::shared_ptr<const MarksFile> marks_;
   Progress progress_;
   mutable std::mutex mutex_;
@@ -116,8 +124,8 @@ struct Answer {
 // `route`: the name behind "api/".
 Answer answer_question(const Content& content, std::string_view route, std::string_view body);
 
-// The answer of `source` for a region.
-std::string source_answer(const Content& content, const Region& region);
+// The lines of a function that the content may show, and their times.
+SourceLines source_lines(const Content& content, const Region& region);
 
 // The answer to `paths`, which a single-file page contains as well.
 std::string paths_answer(const Index& index);

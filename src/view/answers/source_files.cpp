@@ -145,6 +145,20 @@ SourceLines SourceFiles::lines_of(const Region& region,
                              : lines;
 }
 
+namespace {
+
+nlohmann::ordered_json times_json(const std::vector<LineTime>& times) {
+  auto json = nlohmann::ordered_json::array();
+  for (const LineTime& one : times) {
+    json.push_back({{"line", one.line},
+                    {"samples", one.samples},
+                    {"seconds", static_cast<double>(one.ns) * 1e-9}});
+  }
+  return json;
+}
+
+}  // namespace
+
 std::string source_json(const SourceLines& lines, const Region& region) {
   nlohmann::ordered_json json;
   if (lines.reason.empty()) {
@@ -154,6 +168,7 @@ std::string source_json(const SourceLines& lines, const Region& region) {
     json["to"] = std::max(region.first_line, region.last_line);
     json["changed"] = lines.changed;
     json["lines"] = lines.lines;
+    if (!lines.times.empty()) json["times"] = times_json(lines.times);
   } else {
     json["reason"] = lines.reason;
   }

@@ -19,13 +19,21 @@
 
 namespace timeloom::view {
 
+// The CPU time of the samples on a line.
+struct LineTime {
+  std::uint32_t line = 0;  // 0: not known
+  std::uint64_t samples = 0;
+  std::uint64_t ns = 0;
+};
+
 // Some lines of a file, or the reason why they are missing.
 struct SourceLines {
   std::string file;         // where they were found
   std::uint32_t first = 0;  // the number of the first of `lines`
   std::vector<std::string> lines;
-  bool changed = false;  // the file was changed after the run started
-  std::string reason;    // empty: there are lines
+  bool changed = false;         // the file was changed after the run started
+  std::vector<LineTime> times;  // in order of lines; empty: the function has no samples
+  std::string reason;           // empty: there are lines
 };
 
 class SourceFiles {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 
 #include "core/run_properties.hpp"
@@ -97,6 +99,10 @@ void SampleTable::add(const spool::SampleData& data, const spool::ProcessDefinit
     Sum& sum = sums_[{region, resolver.code(sample)}];
     ++sum.samples;
     sum.ns += sample.weight_ns;
+    if (!known) continue;
+    Sum& of_line = lines_[{region, sample.line}];
+    ++of_line.samples;
+    of_line.ns += sample.weight_ns;
   }
 }
 
@@ -117,6 +123,27 @@ std::vector<run::SampleRow> SampleTable::rows(const Definitions& definitions) co
     rows.push_back(std::move(row));
   }
   std::ranges::stable_sort(rows, std::ranges::greater(), &run::SampleRow::ns);
+  return rows;
+}
+
+std::vector<run::LineRow> SampleTable::lines(const Definitions& definitions) const {
+  std::vector<run::LineRow> rows;
+  for (auto of = lines_.begin(); of != lines_.end();) {
+    const std::uint32_t id = of->first.first;
+    const auto next = lines_.upper_bound({id, UINT32_MAX});
+    const bool any_known = std::prev(next)->first.second != 0;
+    for (; of != next; ++of) {
+      if (!any_known || id >= definitions.regions.size()) continue;
+      const Region& region = definitions.regions[id];
+      rows.push_back({region.name, region.file, region.first_line, of->first.second,
+                      of->second.samples, of->second.ns});
+    }
+  }
+  const auto key = [](const run::LineRow& row) {
+    return std::tie(row.file, row.first_line, row.function, row.source_line);
+  };
+  std::ranges::stable_sort(
+      rows, [&](const run::LineRow& a, const run::LineRow& b) { return key(a) < key(b); });
   return rows;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/definitions.hpp"
+#include "run/line_rows.hpp"
 #include "run/sample_rows.hpp"
 #include "spool/reader.hpp"
 #include "spool/samples/sample_reader.hpp"
@@ -28,6 +29,9 @@ class SampleTable {
   bool empty() const noexcept { return sums_.empty() && lost_ == 0; }
   // The rows by time, the longest first.
   std::vector<run::SampleRow> rows(const Definitions& definitions) const;
+  // The same by source line, in order of functions and lines. Samples in no region are left out,
+  // and functions of which no line is known.
+  std::vector<run::LineRow> lines(const Definitions& definitions) const;
   // Adds the properties of the run.
   void describe(std::map<std::string, std::string>& properties) const;
 
@@ -51,6 +55,7 @@ class SampleTable {
   std::vector<Code> codes_;
   std::map<Code, std::uint32_t> code_ids_;
   std::map<Key, Sum> sums_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Sum> lines_;  // by region and line
   std::set<std::uint64_t> periods_;
   std::uint64_t threads_ = 0, timers_ = 0, lost_ = 0, samples_ = 0;
 };

@@ -1,5 +1,6 @@
 // The source lines of a function.
 import { useEffect, useRef } from "preact/hooks";
+import { heatOf } from "../source/heat";
 import { useAnswer, useOpened, useView } from "./hooks";
 
 export function SourcePanel() {
@@ -13,13 +14,20 @@ export function SourcePanel() {
   if (error) return <p class="empty">{error.message}</p>;
   if (!value) return <p class="empty">…</p>;
   if ("reason" in value) return <p class="empty">{value.reason}</p>;
+  const heat = heatOf(value.times ?? []);
   return (
     <div class="source" tabIndex={0} data-keys="own" role="region" aria-label={`Source of ${region.name}`} ref={box}>
       <p><b>{region.name}</b> <span class="faint">{value.file}:{value.from}</span>{value.changed && <span class="wrong"> The file was changed after this run: lines may have moved.</span>}</p>
+      {heat && <p class="faint">CPU time of {heat.samples} samples in the function itself{heat.unknown && `; ${heat.unknown} of it on lines that are not known`}</p>}
       <table><tbody>
         {value.lines.map((line, i) => {
-          const number = value.first + i;
-          return <tr key={number} class={number >= value.from && number <= value.to ? "of" : "faint"}><th scope="row" class="number">{number}</th><td>{line || " "}</td></tr>;
+          const number = value.first + i, warm = heat?.lines.get(number);
+          return (
+            <tr key={number} class={number >= value.from && number <= value.to ? "of" : "faint"}>
+              {heat && <td class="number heat" title={warm?.title} style={warm && { "--share": warm.share }}>{warm?.text}</td>}
+              <th scope="row" class="number">{number}</th><td>{line || " "}</td>
+            </tr>
+          );
         })}
       </tbody></table>
     </div>

@@ -26,6 +26,7 @@ const NAMES: [string, string, number][] = [
 const RELAX: SourceText = {
   file: "/home/u/plate.py", first: 36, from: 39, to: 42, changed: true,
   lines: ["        self.step()", "", "", "    def relax(self):", "        new = self.next", "        new[1:-1] = (self.now[:-2] + self.now[2:]) / 2  # <b>no markup</b>", "        self.now, self.next = new, self.now", ""],
+  times: [{ line: 40, samples: 12, seconds: 0.012 }, { line: 41, samples: 805, seconds: 0.8 }, { line: 42, samples: 9, seconds: 0.009 }],
 };
 
 /** Numbers call paths in the order of their first use. */

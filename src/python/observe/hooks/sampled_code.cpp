@@ -4,7 +4,7 @@
 
 #include "core/samples/estimated_time.hpp"
 #include "os/readable_memory.hpp"
-#include "python/interpreter/compat_frame.hpp"
+#include "python/interpreter/frame_line.hpp"
 #include "python/observe/cost/budget.hpp"
 #include "python/observe/hooks/event_code.hpp"
 #include "python/observe/hooks/monitoring_tool.hpp"
@@ -61,24 +61,34 @@ PyThreadState* own_thread_state() noexcept {
   return known ? thread : nullptr;
 }
 
-// Puts what `region_of` finds for the code objects of the calling thread's frames, the innermost
-// first, but for UINT32_MAX.
-std::size_t walk_frames(std::span<std::uint32_t> regions,
-                        std::uint32_t (*region_of)(PyCodeObject*) noexcept) noexcept {
+// Hands the frames of the calling thread that have code of a program to `take`, the innermost
+// first, until it returns false.
+template <typename Take>
+void each_frame(const Take& take) noexcept {
   PyThreadState* const thread = own_thread_state();
-  if (thread == nullptr) return 0;
+  if (thread == nullptr) return;
   int unsettled = 2;  // the innermost frames may be in the making, or about to go
   InterpreterFrame* frame = innermost_frame(thread);
-  std::size_t found = 0;
-  for (; frame != nullptr && found < regions.size(); frame = frame->previous, --unsettled) {
+  for (; frame != nullptr; frame = frame->previous, --unsettled) {
     const bool settled = unsettled <= 0;
     if (!settled && !os::is_readable(frame, sizeof *frame)) break;
     if (!is_sound(frame, settled)) break;
     // It lies on the C stack, which a greenlet may be about to exchange.
     if (is_entry_frame(frame)) unsettled = std::max(unsettled, 2);
-    const std::uint32_t region = is_of_interpreter(frame) ? UINT32_MAX : region_of(code_of(frame));
-    if (region != UINT32_MAX) regions[found++] = region;
+    if (!is_of_interpreter(frame) && !take(frame)) break;
   }
+}
+
+// Puts what `region_of` finds for the code objects of the calling thread's frames, the innermost
+// first, but for UINT32_MAX.
+std::size_t walk_frames(std::span<std::uint32_t> regions,
+                        std::uint32_t (*region_of)(PyCodeObject*) noexcept) noexcept {
+  std::size_t found = 0;
+  each_frame([&](InterpreterFrame* frame) noexcept {
+    const std::uint32_t region = region_of(code_of(frame));
+    if (region != UINT32_MAX) regions[found++] = region;
+    return found < regions.size();
+  });
   return found;
 }
 
@@ -108,6 +118,20 @@ std::size_t walk_throttled(std::span<std::uint32_t> regions, std::uint32_t inner
   std::copy_backward(place, frames.end(), regions.begin() + static_cast<std::ptrdiff_t>(found + 1));
   *place = innermost;
   return found + 1;
+}
+
+std::uint32_t line_of_region(std::uint32_t region) noexcept {
+  constexpr int kMostFrames = 1000;
+  const bool around = is_region_around(region);
+  std::uint32_t line = 0;
+  int left = kMostFrames;
+  each_frame([&](InterpreterFrame* frame) noexcept {
+    const std::uint32_t own = recorded_or_throttled(code_of(frame));
+    const bool found = own != UINT32_MAX && (around || (own & ~kUnrecordedFrame) == region);
+    if (found) line = line_of_frame(frame);
+    return !found && --left > 0;
+  });
+  return line;
 }
 
 void define_sampled_code() noexcept {

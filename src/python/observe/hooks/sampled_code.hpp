@@ -30,4 +30,8 @@ std::size_t walk_functions(std::span<std::uint32_t> regions, std::uint32_t inner
 // functions where it is not one itself, unless it is a region around them (regions_around.hpp).
 std::size_t walk_throttled(std::span<std::uint32_t> regions, std::uint32_t innermost) noexcept;
 
+// For SampleOptions::line: the source line of the innermost frame of a recorded function; of a
+// region that is a block in a function, the innermost recorded frame. As the walks above.
+std::uint32_t line_of_region(std::uint32_t region) noexcept;
+
 }  // namespace timeloom::python

@@ -10,6 +10,7 @@
 #include "tools/report/command/chosen_part.hpp"
 #include "tools/report/command/special_tables.hpp"
 #include "tools/report/engines/report_tasks.hpp"
+#include "tools/report/lines/report_lines.hpp"
 #include "tools/report/native/native_view.hpp"
 #include "tools/report/native/report_native.hpp"
 #include "tools/report/report_compensation.hpp"
@@ -93,21 +94,38 @@ int print_csv(const ReportOptions& options, const profile::CallTree& tree,
   return kDone;
 }
 
+// Of functions in one file; others have no lines in common.
+std::vector<view::LineTime> lines_of_function(const ReportOptions& options,
+                                              const profile::CallTree& tree,
+                                              const std::vector<RegionId>& regions,
+                                              const std::filesystem::path& run) {
+  std::vector<const Region*> chosen;
+  for (const RegionId one : regions) chosen.push_back(&tree.definitions.regions[one.value()]);
+  const auto elsewhere = [&](const Region* one) { return one->file != chosen.front()->file; };
+  if (std::ranges::any_of(chosen, elsewhere)) return {};
+  return chosen_line_times(options, run).of(chosen);
+}
+
 int print_function(const ReportOptions& options, const profile::CallTree& tree,
                    const std::set<LocationId>& ids, const std::filesystem::path& run) {
   const std::vector<RegionId> regions = find_function(tree.definitions, options.function);
   const FunctionFacts facts = function_facts(
       tree, [&](const Location& location) { return ids.contains(location.id); }, regions);
   const NativeShares shares = native_times(options, tree, run).shares(regions);
+  const std::vector<view::LineTime> lines = lines_of_function(options, tree, regions, run);
   std::optional<view::SourceLines> source;
-  if (options.with_source) source = source_of(tree.definitions, regions.front(), options.sources);
+  if (options.with_source) {
+    source = source_of(tree.definitions, regions.front(), options.sources);
+    source->times = lines;
+  }
   Output output;
   if (options.json) {
-    write_function_json(facts, shares, source, tree, output);
+    write_function_json(facts, shares, lines, source, tree, output);
   } else {
     const Terminal terminal = Terminal::detect(options.colour);
     write_function(facts, tree, terminal, output);
     write_native_of_function(shares, terminal, output);
+    write_lines_of_function(lines, terminal, output);
     if (source) write_source(*source, terminal, output);
   }
   output.flush();
@@ -147,6 +165,7 @@ int run_report(ReportOptions options) {
   if (options.memory) return print_memory(options, call_tree_of(run), run);
   if (options.locks) return print_locks(options, call_tree_of(run).definitions, run);
   if (options.native) return print_native(options, run);
+  if (options.lines) return print_lines(options, run);
   const profile::CallTree tree = chosen_tree(options, run);
   if (options.omp) return print_omp(options, tree, run);
   if (options.imports) return print_imports(options, tree, run);

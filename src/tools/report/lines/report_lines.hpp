@@ -1,0 +1,29 @@
+// `timeloom report --lines`: CPU time by source line, from samples; and the lines of one function
+// for `timeloom report --function NAME`.
+//
+// Plain functions, used by one thread; they throw Error as Output does, print_lines() also when the
+// run has no lines.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "profile/call_tree.hpp"
+#include "tools/report/lines/line_times.hpp"
+#include "tools/report/report_options.hpp"
+#include "tools/text/output.hpp"
+#include "tools/text/terminal.hpp"
+
+namespace timeloom::tools {
+
+// Empty: the run has none, or the options choose a part of it. Samples are counted over all.
+LineTimes chosen_line_times(const ReportOptions& options, const std::filesystem::path& run);
+
+// Returns the exit status.
+int print_lines(const ReportOptions& options, const std::filesystem::path& run);
+
+// The lines of a function by their time; nothing where it has no samples.
+void write_lines_of_function(const std::vector<view::LineTime>& lines, const Terminal& terminal,
+                             Output& output);
+
+}  // namespace timeloom::tools

@@ -1,0 +1,18 @@
+// Samples on source lines.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { heatOf } from "../src/source/heat";
+
+test("lines have shares of the function's samples, and warmth by the hottest line", () => {
+  const heat = heatOf([{ line: 0, samples: 100, seconds: 0.1 }, { line: 12, samples: 600, seconds: 0.6 }, { line: 14, samples: 1300, seconds: 1.3 }]);
+  assert.ok(heat);
+  assert.deepEqual([heat.samples, heat.unknown], ["2,000", "5.0 %"]);
+  assert.deepEqual([...heat.lines.keys()], [12, 14]);
+  assert.deepEqual(heat.lines.get(14), { text: "65.0 %", title: "1.30 s in 1,300 samples", share: 1 });
+  assert.equal(heat.lines.get(12)?.share, 0.6 / 1.3);
+});
+
+test("a function without samples has no heat", () => {
+  assert.equal(heatOf([]), null);
+  assert.equal(heatOf([{ line: 3, samples: 1, seconds: 0 }]), null);
+});
