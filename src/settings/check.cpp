@@ -54,7 +54,7 @@ void check_overhead(const Settings& settings) {
 void check_sampling(const Settings& settings, Measured measured) {
   if (!settings.flag(kSettings.sampling)) return;
   for (const auto other : {kSettings.c_functions, kSettings.async_tasks, kSettings.causes,
-                           kSettings.memory, kSettings.memory_python}) {
+                           kSettings.memory, kSettings.memory_python, kSettings.memory_all}) {
     if (settings.flag(other)) refuse_with_sampling(settings, other);
   }
   const SettingId of_calls[] = {kSettings.overhead,

@@ -137,12 +137,20 @@ std::string note_on(std::string_view variable) {
              : std::string(variable) + " is not a setting; did you mean " + meant + "? [TL104]";
 }
 
+// The setting that a word in the place of `on` switches on; nullptr: the word is none.
+const Setting* meant_by(const Setting& setting, std::string_view value) {
+  if (&setting != &setting_of(kSettings.memory)) return nullptr;
+  if (value == "all") return &setting_of(kSettings.memory_all);
+  return value == "python" ? &setting_of(kSettings.memory_python) : nullptr;
+}
+
 }  // namespace
 
 void Settings::set(const Setting& setting, std::string_view value, const std::string& origin) {
   if (value.find('\0') != std::string_view::npos) {
     throw Error(origin + ": a zero byte is not accepted [TL103]");
   }
+  if (const Setting* const meant = meant_by(setting, value)) return set(*meant, "on", origin);
   if (setting.type != kList) {
     values_[setting.name] = {checked(setting, value, origin), origin};
     return;

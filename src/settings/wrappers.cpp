@@ -59,7 +59,8 @@ bool records_threads(const Settings& settings) {
 }
 
 bool records_memory(const Settings& settings) {
-  return settings.flag(kSettings.memory) || settings.flag(kSettings.memory_python);
+  return settings.flag(kSettings.memory) || settings.flag(kSettings.memory_python) ||
+         settings.flag(kSettings.memory_all);
 }
 
 bool records_openmp(const Settings& settings) {

@@ -2,8 +2,9 @@
 // blocks. docs/formats/spool.md describes its bytes for other readers.
 //
 // The process writes to a shared mapping, so the file is complete at every instant but for one
-// record per thread. It has three parts: the header, a table of call paths, and a log of blocks. A
-// part that is not in use yet is a hole.
+// record per thread. It has four parts: the header, a table of call paths, the bytes that each of
+// them holds where all blocks are known, and a log of blocks. A part that is not in use yet is a
+// hole.
 //
 // Plain values and pure functions, for any thread.
 #pragma once
@@ -12,12 +13,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace timeloom::spool {
 
 inline constexpr char kMemoryName[] = "memory";
 inline constexpr std::uint64_t kMemoryMagic = 0x3153'5953'4d4c'5401;  // "\x01TLMSYS1"
-inline constexpr std::uint16_t kMemoryVersion = 1;
+inline constexpr std::uint16_t kMemoryVersion = 2;
 
 inline constexpr std::uint64_t kMemoryPaths = std::uint64_t{1} << 17;  // at most
 inline constexpr std::uint64_t kMemoryBlocks = std::uint64_t{1} << 23;
@@ -46,8 +48,10 @@ struct MemoryHeader {
   MemoryCount lost_paths;   // allocations whose call path has no place in the table
   MemoryCount lost_blocks;  // sampled blocks without a place in the log
   MemoryCount foreign;      // 1: the program has an allocator of its own that is not seen
+  MemoryCount all;          // 1: the owner of each block is known, so holdings are in use
+  MemoryCount peak_number;  // counts the peaks, each higher than the one before
 };
-static_assert(sizeof(MemoryHeader) == 120 && sizeof(MemoryHeader) <= kMemoryPathsAt);
+static_assert(sizeof(MemoryHeader) == 136 && sizeof(MemoryHeader) <= kMemoryPathsAt);
 
 // In the place of the region of a call path.
 inline constexpr std::uint32_t kMemoryThread = UINT32_MAX;  // a thread, outside all regions
@@ -72,6 +76,27 @@ struct MemoryPath {
 };
 static_assert(sizeof(MemoryPath) == 64);
 
+// The bytes of a call path that are not freed yet, if `all` is set. What it held at the peak is
+// noted at its first change after that, so a new peak costs nothing: see at_peak().
+struct MemoryHolding {
+  std::uint64_t bytes;
+  std::uint64_t blocks;
+  std::uint64_t peak_number;  // at the last change; the peak for which the next two are
+  std::uint64_t peak_bytes;
+  std::uint64_t peak_blocks;
+
+  // What it held at the peak of this number, the last one.
+  std::pair<std::uint64_t, std::uint64_t> at_peak(std::uint64_t number) const noexcept {
+    return peak_number == number ? std::pair(peak_bytes, peak_blocks) : std::pair(bytes, blocks);
+  }
+  // Before a change.
+  void keep_peak(std::uint64_t number) noexcept {
+    if (peak_number == number) return;
+    peak_bytes = bytes, peak_blocks = blocks, peak_number = number;
+  }
+};
+static_assert(sizeof(MemoryHolding) == 40);
+
 // The birth of a sampled block, or its death.
 struct MemoryBlock {
   static constexpr std::uint64_t kDeath = std::uint64_t{1} << 63;
@@ -88,7 +113,10 @@ struct MemoryBlock {
 };
 static_assert(sizeof(MemoryBlock) == 32);
 
-inline constexpr std::uint64_t kMemoryBlocksAt = kMemoryPathsAt + kMemoryPaths * sizeof(MemoryPath);
+inline constexpr std::uint64_t kMemoryHoldingsAt =
+    kMemoryPathsAt + kMemoryPaths * sizeof(MemoryPath);
+inline constexpr std::uint64_t kMemoryBlocksAt =
+    kMemoryHoldingsAt + kMemoryPaths * sizeof(MemoryHolding);
 inline constexpr std::uint64_t kMemoryFileSize =
     kMemoryBlocksAt + kMemoryBlocks * sizeof(MemoryBlock);
 

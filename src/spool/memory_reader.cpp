@@ -27,7 +27,7 @@ std::uint64_t word(std::span<const std::uint64_t> words, std::size_t offset) {
 }
 
 bool take_header(const os::File& file, MemoryData& data, std::uint64_t& paths,
-                 std::uint64_t& blocks) {
+                 std::uint64_t& blocks, std::uint64_t& peak_number) {
   constexpr std::size_t kWords = sizeof(MemoryHeader) / sizeof(std::uint64_t);
   const std::vector<std::uint64_t> words = values_at<std::uint64_t>(file, 0, kWords);
   if (words.size() != kWords || words[0] != kMemoryMagic) return false;
@@ -51,6 +51,8 @@ bool take_header(const os::File& file, MemoryData& data, std::uint64_t& paths,
   data.lost = word(words, offsetof(MemoryHeader, lost_paths)) +
               word(words, offsetof(MemoryHeader, lost_blocks));
   data.foreign = word(words, offsetof(MemoryHeader, foreign)) != 0;
+  data.all = word(words, offsetof(MemoryHeader, all)) != 0;
+  peak_number = word(words, offsetof(MemoryHeader, peak_number));
   return data.interval != 0 && paths <= kMemoryPaths && blocks <= kMemoryBlocks;
 }
 
@@ -74,6 +76,26 @@ bool take_paths(const std::vector<std::uint64_t>& words, std::vector<MemoryAmoun
   return paths.size() >= kFirstMemoryPath;
 }
 
+// False: some are missing, or no number of bytes.
+bool take_holdings(const os::File& file, std::uint64_t peak_number,
+                   std::vector<MemoryAmounts>& paths) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
+  const auto holdings = values_at<MemoryHolding>(file, kMemoryHoldingsAt, paths.size());
+  bool sound = holdings.size() == paths.size();
+  for (std::size_t i = 0; i < holdings.size(); ++i) {
+    const auto [bytes, blocks] = holdings[i].at_peak(peak_number);
+    if (bytes > kMost || holdings[i].bytes > kMost) {
+      sound = false;
+      continue;
+    }
+    paths[i].held = holdings[i].bytes;
+    paths[i].held_blocks = holdings[i].blocks;
+    paths[i].peak_held = bytes;
+    paths[i].peak_held_blocks = blocks;
+  }
+  return sound;
+}
+
 bool is_possible(const MemoryBlock& block, std::size_t index, const MemoryData& data) {
   if (!block.is_death()) return block.number() < data.paths.size();
   return block.number() < index && !data.blocks[block.number()].is_death();
@@ -87,16 +109,17 @@ MemoryData read_memory(const SpoolDirectory& directory) {
   const os::File file = directory.open(kMemoryName, &error);
   if (error != 0) return data;
   data.exists = true;
-  std::uint64_t paths = 0, blocks = 0;
+  std::uint64_t paths = 0, blocks = 0, peak_number = 0;
   constexpr std::uint64_t kWords = sizeof(MemoryPath) / sizeof(std::uint64_t);
-  if (!take_header(file, data, paths, blocks) ||
+  if (!take_header(file, data, paths, blocks, peak_number) ||
       !take_paths(values_at<std::uint64_t>(file, kMemoryPathsAt, paths * kWords), data.paths)) {
     data.damaged = true;
     data.paths.clear();
     return data;
   }
   data.blocks = values_at<MemoryBlock>(file, kMemoryBlocksAt, blocks);
-  data.damaged = data.paths.size() != paths || data.blocks.size() != blocks;
+  data.damaged = data.paths.size() != paths || data.blocks.size() != blocks ||
+                 (data.all && !take_holdings(file, peak_number, data.paths));
   for (std::size_t i = 0; i < data.blocks.size(); ++i) {
     if (is_possible(data.blocks[i], i, data)) continue;
     data.damaged = true;

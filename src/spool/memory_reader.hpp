@@ -21,6 +21,9 @@ struct MemoryAmounts {
   std::uint64_t frees = 0;
   std::uint64_t freed = 0;
   std::uint64_t largest = 0;
+  // Where the owner of each block is known.
+  std::uint64_t held = 0, held_blocks = 0;            // at the end
+  std::uint64_t peak_held = 0, peak_held_blocks = 0;  // at the peak
 };
 
 struct MemoryData {
@@ -36,6 +39,7 @@ struct MemoryData {
   std::uint64_t end = 0;          // ticks; 0: it has none
   std::uint64_t lost = 0;
   bool foreign = false;
+  bool all = false;     // the owner of each block is known
   bool forked = false;  // its parent holds the bytes that it has at the start, in the same pages
   std::vector<MemoryAmounts> paths;  // each after its parent
   std::vector<MemoryBlock> blocks;   // births of known paths, deaths of births before

@@ -30,6 +30,9 @@ void each_field(Memory& memory, Visit visit) {
   visit("lost", memory.lost);
   visit("foreign", memory.foreign);
   visit("ended", memory.ended);
+  visit("all", memory.all);
+  visit("before_at_peak", memory.before_at_peak);
+  visit("before_at_end", memory.before_at_end);
 }
 
 }  // namespace

@@ -43,6 +43,11 @@ struct ProcessMemory {
   std::uint64_t lost = 0;     // call paths and blocks without a place
   std::uint64_t foreign = 0;  // 1: the program has an allocator of its own that is not seen
   std::uint64_t ended = 0;    // 1: in order
+  // 1: the owner of each block is known, so held bytes are exact. The process held these bytes
+  // besides the ones of its call paths: blocks from before the measurement.
+  std::uint64_t all = 0;
+  std::uint64_t before_at_peak = 0;
+  std::uint64_t before_at_end = 0;
 };
 
 // The growth of a process whose memory only grows (docs/findings.md has the conditions); for a run,

@@ -16,6 +16,7 @@
 #include "os/clock.hpp"
 #include "os/process.hpp"
 #include "os/thread.hpp"
+#include "preload/memory/block_owners.hpp"
 #include "preload/memory/fixed_table.hpp"
 #include "preload/memory/mappings.hpp"
 #include "preload/memory/thread_paths.hpp"
@@ -72,6 +73,7 @@ constinit SpinLock g_lock;            // guards the tables, and additions to the
 constinit FixedTable<18> g_children;  // from a path and a region to the path inside
 constinit FixedTable<20> g_births;    // from the address of a sampled block to its birth
 constinit Filter g_sampled;
+constinit BlockOwners g_owners;  // of all blocks, where they are asked for
 constinit Mappings g_mappings;
 
 constinit std::atomic<std::uint64_t> g_live = 0;
@@ -227,11 +229,9 @@ std::uint64_t number_of(const void* block) noexcept {
   return reinterpret_cast<std::uintptr_t>(block);
 }
 
-[[gnu::noinline]] void add_sampled(std::uint32_t path, const void* block, std::uint64_t bytes,
-                                   std::uint64_t live) noexcept {
-  const std::lock_guard lock(g_lock);
-  MemoryFile* const file = g_file.load(std::memory_order_relaxed);
-  if (file == nullptr) return;
+// With the lock.
+void add_sampled_to(MemoryFile* file, std::uint32_t path, const void* block, std::uint64_t bytes,
+                    std::uint64_t live) noexcept {
   const std::uint64_t birth = file->add_birth(path, bytes, live, false);
   if (birth == MemoryFile::kNone) return;
   if (g_births.insert(number_of(block), birth)) {
@@ -242,20 +242,80 @@ std::uint64_t number_of(const void* block) noexcept {
   }
 }
 
-[[gnu::noinline]] void remove_sampled(const void* block, std::uint64_t bytes,
-                                      std::uint64_t live) noexcept {
+[[gnu::noinline]] void add_sampled(std::uint32_t path, const void* block, std::uint64_t bytes,
+                                   std::uint64_t live) noexcept {
   const std::lock_guard lock(g_lock);
-  const std::uint64_t* const birth = g_births.find(number_of(block));
   MemoryFile* const file = g_file.load(std::memory_order_relaxed);
-  if (birth == nullptr || file == nullptr) return;
+  if (file != nullptr) add_sampled_to(file, path, block, bytes, live);
+}
+
+// With the lock.
+void remove_sampled_from(MemoryFile* file, const void* block, std::uint64_t bytes,
+                         std::uint64_t live) noexcept {
+  const std::uint64_t* const birth = g_births.find(number_of(block));
+  if (birth == nullptr) return;
   file->add_death(*birth, bytes, live);
   g_births.erase(number_of(block));
   g_sampled.remove(number_of(block));
 }
 
+[[gnu::noinline]] void remove_sampled(const void* block, std::uint64_t bytes,
+                                      std::uint64_t live) noexcept {
+  const std::lock_guard lock(g_lock);
+  MemoryFile* const file = g_file.load(std::memory_order_relaxed);
+  if (file != nullptr) remove_sampled_from(file, block, bytes, live);
+}
+
+// Where the owner of each block is known, the bytes of the process and of its call paths change
+// together, with the lock: what a path held at the peak is then exact. A handler of a signal may
+// have interrupted a holder of the lock; its blocks belong to nobody.
+void note_owned(MemoryFile& file, const void* block, std::size_t bytes,
+                const void* caller) noexcept {
+  Thread& thread = t_thread;
+  if (thread.inside) {
+    g_live.fetch_add(bytes, std::memory_order_relaxed);
+    return file.count_allocation(MemoryFile::kOwn, bytes);
+  }
+  const Inside inside(thread);
+  const std::uint32_t path = current_path(file, thread, caller);
+  file.count_allocation(path, bytes);
+  const bool sampled = is_sampled(thread, bytes);
+  const std::lock_guard lock(g_lock);
+  const std::uint64_t live = g_live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  if (g_file.load(std::memory_order_relaxed) != &file) return;  // another measurement has begun
+  if (g_owners.insert(number_of(block), path)) {
+    file.hold(path, bytes);
+  } else {
+    file.count_lost_block();
+  }
+  if (sampled) [[unlikely]]
+    add_sampled_to(&file, path, block, bytes, live);
+  file.note_live(live);
+}
+
+void note_owned_free(MemoryFile& file, const void* block, std::size_t bytes,
+                     const void* caller) noexcept {
+  Thread& thread = t_thread;
+  if (thread.inside) {
+    g_live.fetch_sub(bytes, std::memory_order_relaxed);
+    return file.count_free(MemoryFile::kOwn, bytes);
+  }
+  const Inside inside(thread);
+  file.count_free(current_path(file, thread, caller), bytes);
+  const std::lock_guard lock(g_lock);
+  const std::uint64_t live = g_live.fetch_sub(bytes, std::memory_order_relaxed) - bytes;
+  if (g_file.load(std::memory_order_relaxed) != &file) return;
+  const std::uint32_t owner = g_owners.take(number_of(block));
+  if (owner != BlockOwners::kNone) file.release(owner, bytes);
+  if (g_sampled.may_have(number_of(block))) [[unlikely]]
+    remove_sampled_from(&file, block, bytes, live);
+  file.note_live(live);
+}
+
 void forget_blocks() noexcept {
   g_children.clear();
   g_births.clear();
+  g_owners.clear();
   g_sampled.clear();
   g_mappings.forget_births(MemoryFile::kNone, MemoryFile::kElsewhere);
 }
@@ -271,6 +331,7 @@ void begin() noexcept {
   std::unique_ptr<MemoryFile> file = MemoryFile::open(kInterval, forked);
   if (file == nullptr) return;
   if (g_foreign) file->note_foreign_allocator();
+  if (record::knows_all_blocks() && !file->hold_all()) file->count_lost_block();
   const std::lock_guard lock(g_lock);
   forget_blocks();
   g_files.fetch_add(1);
@@ -316,8 +377,9 @@ void forget_in_child() {
 void note_foreign_allocator() noexcept { g_foreign = true; }
 
 void note_allocation(const void* block, std::size_t bytes, const void* caller) noexcept {
-  const std::uint64_t live = g_live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   MemoryFile* const file = g_file.load(std::memory_order_acquire);
+  if (file != nullptr && file->holds_all()) return note_owned(*file, block, bytes, caller);
+  const std::uint64_t live = g_live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   if (file == nullptr) return;
   Thread& thread = t_thread;
   if (thread.inside) return file->count_allocation(MemoryFile::kOwn, bytes);
@@ -330,8 +392,9 @@ void note_allocation(const void* block, std::size_t bytes, const void* caller) n
 }
 
 void note_free(const void* block, std::size_t bytes, const void* caller) noexcept {
-  const std::uint64_t live = g_live.fetch_sub(bytes, std::memory_order_relaxed) - bytes;
   MemoryFile* const file = g_file.load(std::memory_order_acquire);
+  if (file != nullptr && file->holds_all()) return note_owned_free(*file, block, bytes, caller);
+  const std::uint64_t live = g_live.fetch_sub(bytes, std::memory_order_relaxed) - bytes;
   if (file == nullptr) return;
   Thread& thread = t_thread;
   if (thread.inside) return file->count_free(MemoryFile::kOwn, bytes);
@@ -375,8 +438,10 @@ void note_mapped(const void* begin, std::size_t bytes, const void* caller) noexc
   const std::uint64_t live = g_live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   const std::uint64_t birth =
       file == nullptr ? MemoryFile::kNone : file->add_birth(path, bytes, live, true);
-  g_mappings.add({number_of(begin), number_of(begin) + bytes, birth, path});
+  const bool held = file != nullptr && file->holds_all();
+  g_mappings.add({number_of(begin), number_of(begin) + bytes, birth, path, held});
   if (file == nullptr) return;
+  if (held) file->hold(path, bytes);
   file->count_allocation(path, bytes);
   file->count_live(live);
 }
@@ -386,6 +451,8 @@ namespace {
 // A part of a range that stays.
 void keep(MemoryFile* file, MappedRange range, std::uint64_t live) noexcept {
   if (range.begin >= range.end) return;
+  range.held = range.held && file != nullptr && !g_mappings.is_full();
+  if (range.held) file->hold(range.path, range.end - range.begin);
   if (file != nullptr && range.birth != MemoryFile::kNone) {
     range.birth = file->add_birth(range.path, range.end - range.begin, live, true);
   }
@@ -409,8 +476,9 @@ bool note_unmapped(const void* begin, std::size_t bytes, const void* caller) noe
       const std::uint64_t live = g_live.fetch_sub(part, std::memory_order_relaxed) - part;
       gone += part;
       if (file != nullptr) file->add_death(range.birth, range.end - range.begin, live);
-      keep(file, {range.begin, first, range.birth, range.path}, live);
-      keep(file, {last, range.end, range.birth, range.path}, live);
+      if (file != nullptr && range.held) file->release(range.path, range.end - range.begin);
+      keep(file, {range.begin, first, range.birth, range.path, range.held}, live);
+      keep(file, {last, range.end, range.birth, range.path, range.held}, live);
     }
   }
   if (gone != 0 && file != nullptr) file->count_free(current_path(*file, thread, caller), gone);

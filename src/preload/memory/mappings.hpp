@@ -14,6 +14,7 @@ struct MappedRange {
   std::uintptr_t end;
   std::uint64_t birth;  // the number of the mapping's record in the log
   std::uint32_t path;
+  bool held = false;  // counted for the path as long as it lives
 };
 
 class Mappings {
@@ -38,7 +39,9 @@ class Mappings {
   // All ranges get the number `none` and the call path `path`. Called between measurements, since
   // their numbers are in the log of the last one.
   void forget_births(std::uint64_t none, std::uint32_t path) noexcept {
-    for (std::size_t i = 0; i < count_; ++i) ranges_[i].birth = none, ranges_[i].path = path;
+    for (std::size_t i = 0; i < count_; ++i) {
+      ranges_[i].birth = none, ranges_[i].path = path, ranges_[i].held = false;
+    }
   }
 
  private:

@@ -13,7 +13,8 @@
 namespace timeloom::record {
 namespace {
 
-constexpr std::uint64_t kPathStep = 65536;    // bytes that are allocated at once
+constexpr std::uint64_t kPathStep = 65536;  // bytes that are allocated at once
+constexpr std::uint64_t kHoldingStep = 40'960;
 constexpr std::uint64_t kBlockStep = 262144;  // the same of the log
 
 }  // namespace
@@ -48,6 +49,12 @@ std::unique_ptr<MemoryFile> MemoryFile::open(std::uint64_t interval, bool forked
   return nullptr;
 }
 
+bool MemoryFile::hold_all() noexcept {
+  if (!make_space(holdings_end_, spool::kMemoryHoldingsAt + 1, kHoldingStep)) return false;
+  header_->all.store(1);
+  return true;
+}
+
 void MemoryFile::start(std::uint64_t live) noexcept {
   spool::MemoryHeader& header = *header_;
   header.start = os::now();
@@ -61,8 +68,11 @@ MemoryFile::MemoryFile(os::File file, os::Mapping mapping) noexcept
       mapping_(std::move(mapping)),
       header_(reinterpret_cast<spool::MemoryHeader*>(mapping_.data())),
       paths_(reinterpret_cast<spool::MemoryPath*>(mapping_.data() + spool::kMemoryPathsAt)),
+      holdings_(
+          reinterpret_cast<spool::MemoryHolding*>(mapping_.data() + spool::kMemoryHoldingsAt)),
       blocks_(reinterpret_cast<spool::MemoryBlock*>(mapping_.data() + spool::kMemoryBlocksAt)),
       paths_end_(spool::kMemoryPathsAt),
+      holdings_end_(spool::kMemoryHoldingsAt),
       blocks_end_(spool::kMemoryBlocksAt) {}
 
 bool MemoryFile::make_space(std::uint64_t& allocated, std::uint64_t end,
@@ -78,7 +88,12 @@ MemoryFile::PathId MemoryFile::add(PathId parent, std::uint32_t region,
                                    std::uint32_t location) noexcept {
   const std::uint64_t number = header_->paths.load(std::memory_order_relaxed);
   const std::uint64_t end = spool::kMemoryPathsAt + (number + 1) * sizeof(spool::MemoryPath);
-  if (number >= spool::kMemoryPaths || !make_space(paths_end_, end, kPathStep)) return kElsewhere;
+  const std::uint64_t holdings_end =
+      spool::kMemoryHoldingsAt + (number + 1) * sizeof(spool::MemoryHolding);
+  if (number >= spool::kMemoryPaths || !make_space(paths_end_, end, kPathStep) ||
+      (holds_all() && !make_space(holdings_end_, holdings_end, kHoldingStep))) {
+    return kElsewhere;
+  }
   spool::MemoryPath& path = paths_[number];
   path.parent = parent;
   path.region = region;
@@ -122,6 +137,7 @@ void MemoryFile::add_death(std::uint64_t birth, std::uint64_t bytes, std::uint64
 // allocation of the truth.
 void MemoryFile::note_peak(std::uint64_t live) noexcept {
   header_->peak.store(live, std::memory_order_relaxed);
+  header_->peak_number.fetch_add(1, std::memory_order_relaxed);
   header_->peak_ticks.store(os::now(), std::memory_order_relaxed);
   header_->peak_blocks.store(header_->blocks.load(std::memory_order_relaxed),
                              std::memory_order_relaxed);

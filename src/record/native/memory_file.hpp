@@ -26,6 +26,9 @@ class MemoryFile {
   // nullptr: no measurement runs, or there is no space for the file. `forked`: in the child of a
   // fork whose parent had such a file.
   static std::unique_ptr<MemoryFile> open(std::uint64_t interval, bool forked) noexcept;
+  // Before the first count: the owner of each block will be known. False: there is no space.
+  bool hold_all() noexcept;
+  bool holds_all() const noexcept { return header_->all.load(std::memory_order_relaxed) != 0; }
   // Before the first count: the process holds as many bytes now, with the object itself.
   void start(std::uint64_t live) noexcept;
 
@@ -52,6 +55,18 @@ class MemoryFile {
       note_peak(live);
   }
 
+  // With the caller's lock: the process holds as many bytes now, more or less than before.
+  void note_live(std::uint64_t live) noexcept {
+    header_->live.store(live, std::memory_order_relaxed);
+    count_live(live);
+  }
+
+  // With the caller's lock, where all blocks are held: a path has a block more, or less.
+  void hold(PathId path, std::uint64_t bytes) noexcept { change_holding(path, bytes, 1); }
+  void release(PathId path, std::uint64_t bytes) noexcept {
+    change_holding(path, 0 - bytes, UINT64_MAX);
+  }
+
   // With the caller's lock: the number of a block in the log; kNone where there is no space.
   // `whole`: it stands for itself alone.
   std::uint64_t add_birth(PathId path, std::uint64_t bytes, std::uint64_t live,
@@ -73,6 +88,12 @@ class MemoryFile {
       count.store(count.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
     }
   }
+  void change_holding(PathId path, std::uint64_t bytes, std::uint64_t blocks) noexcept {
+    spool::MemoryHolding& to = holdings_[path];
+    to.keep_peak(header_->peak_number.load(std::memory_order_relaxed));
+    to.bytes += bytes;
+    to.blocks += blocks;
+  }
   PathId add(PathId parent, std::uint32_t region, std::uint32_t location) noexcept;
   std::uint64_t append(const spool::MemoryBlock& block) noexcept;
   void note_peak(std::uint64_t live) noexcept;
@@ -83,8 +104,10 @@ class MemoryFile {
   os::Mapping mapping_;
   spool::MemoryHeader* header_;
   spool::MemoryPath* paths_;
+  spool::MemoryHolding* holdings_;
   spool::MemoryBlock* blocks_;
   std::uint64_t paths_end_;  // allocated so far, as offsets in the file
+  std::uint64_t holdings_end_;
   std::uint64_t blocks_end_;
 };
 

@@ -121,6 +121,13 @@ constinit std::atomic<bool> g_mpi_on_threads = false;
 void note_mpi_on_threads() noexcept { g_mpi_on_threads = true; }
 bool has_mpi_on_threads() noexcept { return g_mpi_on_threads; }
 
+namespace {
+constinit std::atomic<bool> g_all_blocks = false;
+}  // namespace
+
+void know_all_blocks(bool all) noexcept { g_all_blocks = all; }
+bool knows_all_blocks() noexcept { return g_all_blocks; }
+
 void record_locks(std::uint64_t least_ns) noexcept { detail::g_least_lock = least_ns; }
 
 void use_signal_stack(std::span<const std::byte> stack) noexcept {

@@ -97,6 +97,11 @@ inline std::uint64_t least_lock() noexcept {
   return detail::g_least_lock.load(std::memory_order_relaxed);
 }
 
+// Whether the wrapper of memory knows the owner of each block, not only of sampled ones. Set before
+// wrappers are switched on.
+void know_all_blocks(bool all) noexcept;
+bool knows_all_blocks() noexcept;
+
 struct Again {};
 inline constexpr Again kAgain{};
 

@@ -18,7 +18,25 @@ profile::MetricStatistics counted(std::uint64_t count, std::uint64_t bytes, std:
 }
 
 // Records may be damaged.
-std::uint64_t whole(double bytes) { return bytes < 0x1p63 ? static_cast<std::uint64_t>(bytes) : 0; }
+std::uint64_t whole(double bytes) {
+  return bytes >= 0 && bytes < 0x1p63 ? static_cast<std::uint64_t>(bytes) : 0;
+}
+
+// What each path held, where the owner of each block is known.
+std::vector<profile::MetricStatistics> owned(const spool::MemoryData& data, bool at_peak) {
+  std::vector<profile::MetricStatistics> held;
+  for (const spool::MemoryAmounts& path : data.paths) {
+    held.push_back(at_peak ? counted(path.peak_held_blocks, path.peak_held, 0)
+                           : counted(path.held_blocks, path.held, 0));
+  }
+  return held;
+}
+
+double sum_of(const std::vector<profile::MetricStatistics>& amounts) {
+  double sum = 0;
+  for (const profile::MetricStatistics& one : amounts) sum += one.sum;
+  return sum;
+}
 
 void add_apart(ProcessMemory::Apart& apart, const spool::MemoryAmounts& from,
                const MemoryOfPath& path) {
@@ -41,8 +59,8 @@ std::uint64_t SpoolSource::since_begin(const Process& process, std::uint64_t tic
 
 void SpoolSource::add_memory_of(const Process& process) {
   const spool::MemoryData& data = process.memory;
-  const auto at_peak = held_after(data, data.peak_blocks);
-  const auto at_end = held_after(data, data.blocks.size());
+  const auto at_peak = data.all ? owned(data, true) : held_after(data, data.peak_blocks);
+  const auto at_end = data.all ? owned(data, false) : held_after(data, data.blocks.size());
   const auto temporary = temporary_blocks(data, process.clock);
   ProcessMemory facts;
   std::vector<MemoryOfPath> paths(data.paths.size());
@@ -75,6 +93,11 @@ void SpoolSource::add_memory_of(const Process& process) {
   facts.lost = data.lost;
   facts.foreign = data.foreign ? 1 : 0;
   facts.ended = data.end != 0 ? 1 : 0;
+  if (data.all) {
+    facts.all = 1;
+    facts.before_at_peak = whole(static_cast<double>(data.peak) - sum_of(at_peak));
+    facts.before_at_end = whole(static_cast<double>(data.live) - sum_of(at_end));
+  }
   definitions_.properties[memory_property(process.group.value())] = to_text(facts);
   std::ranges::move(paths, std::back_inserter(memory_));
 }

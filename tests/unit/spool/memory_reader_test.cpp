@@ -45,6 +45,8 @@ std::string whole_memory_file() {
   put(bytes, offsetof(MemoryHeader, blocks), std::uint64_t{3});
   put(bytes, offsetof(MemoryHeader, peak_blocks), std::uint64_t{2});
   put(bytes, offsetof(MemoryHeader, foreign), std::uint64_t{0});
+  put(bytes, offsetof(MemoryHeader, all), std::uint64_t{0});
+  put(bytes, offsetof(MemoryHeader, peak_number), std::uint64_t{5});
   put_path(bytes, 2, 0, kMemoryThread);
   put_path(bytes, 3, 2, 7);
   put_block(bytes, 0, {10, 3, 100, 100});
@@ -84,6 +86,57 @@ TEST(MemoryReader, KeepsWhatComesBeforeACut) {
   EXPECT_EQ(data.paths.size(), 4u);
   EXPECT_EQ(data.blocks.size(), 1u);
   EXPECT_EQ(data.peak_blocks, 1u);
+}
+
+// Four paths whose blocks are all known, of which the last two changed after the peak or not.
+std::string file_with_holdings() {
+  std::string bytes = whole_file();
+  put(bytes, offsetof(MemoryHeader, all), std::uint64_t{1});
+  const auto put_holding = [&](std::size_t number, const MemoryHolding& holding) {
+    put(bytes, kMemoryHoldingsAt + number * sizeof holding, holding);
+  };
+  put_holding(2, {100, 2, 5, 70, 1});
+  put_holding(3, {300, 4, 4, 1, 1});
+  return bytes;
+}
+
+TEST(MemoryReader, KnowsWhatPathsHeldAtThePeakAndAtTheEnd) {
+  const MemoryData data = read_bytes(file_with_holdings());
+  EXPECT_TRUE(data.all);
+  EXPECT_FALSE(data.damaged);
+  EXPECT_EQ(data.paths[2].held, 100u);
+  EXPECT_EQ(data.paths[2].held_blocks, 2u);
+  EXPECT_EQ(data.paths[2].peak_held, 70u);
+  EXPECT_EQ(data.paths[2].peak_held_blocks, 1u);
+  EXPECT_EQ(data.paths[3].held, 300u);
+  EXPECT_EQ(data.paths[3].peak_held, 300u);  // unchanged since then
+  EXPECT_EQ(data.paths[3].peak_held_blocks, 4u);
+}
+
+TEST(MemoryReader, CountsAnImpossibleHoldingAsNothing) {
+  std::string bytes = file_with_holdings();
+  put(bytes, kMemoryHoldingsAt + 3 * sizeof(MemoryHolding), UINT64_MAX);
+  const MemoryData data = read_bytes(bytes);
+  EXPECT_TRUE(data.damaged);
+  EXPECT_EQ(data.paths[2].held, 100u);
+  EXPECT_EQ(data.paths[3].held, 0u);
+  EXPECT_EQ(data.paths[3].peak_held, 0u);
+}
+
+TEST(MemoryHolding, KeepsWhatWasHeldAtTheLastPeakOnly) {
+  MemoryHolding holding{};
+  const auto change = [&](std::uint64_t peak, std::int64_t bytes) {
+    holding.keep_peak(peak);
+    holding.bytes += static_cast<std::uint64_t>(bytes);
+    holding.blocks += bytes > 0 ? 1 : UINT64_MAX;
+  };
+  EXPECT_EQ(holding.at_peak(0).first, 0u);
+  change(0, 10);
+  EXPECT_EQ(holding.at_peak(0).first, 0u);
+  EXPECT_EQ(holding.at_peak(1), std::pair(std::uint64_t{10}, std::uint64_t{1}));
+  change(1, 20), change(1, -10);
+  EXPECT_EQ(holding.at_peak(1), std::pair(std::uint64_t{10}, std::uint64_t{1}));
+  EXPECT_EQ(holding.at_peak(7), std::pair(std::uint64_t{20}, std::uint64_t{1}));
 }
 
 TEST(MemoryReader, RefusesImpossibleHeadersAndPaths) {

@@ -37,6 +37,14 @@ void add_apart(MemoryRow& row, const ProcessMemory::Apart& apart) {
 
 double MemoryFacts::interval() const {
   std::uint64_t largest = 0;
+  for (const Process& process : processes) {
+    if (process.memory.all == 0) largest = std::max(largest, process.memory.interval);
+  }
+  return static_cast<double>(largest);
+}
+
+double MemoryFacts::temporary_interval() const {
+  std::uint64_t largest = 0;
   for (const Process& process : processes) largest = std::max(largest, process.memory.interval);
   return static_cast<double>(largest);
 }
@@ -71,12 +79,17 @@ MemoryFacts memory_facts(const profile::CallTree& tree) {
   MemoryRow own, other;
   own.apart = kOwnMemory;
   other.apart = "(outside all regions)";
+  MemoryRow before;
+  before.apart = "(before the program)";
   for (const MemoryFacts::Process& process : facts.processes) {
+    before.at_peak.sum += static_cast<double>(process.memory.before_at_peak);
+    before.at_end.sum += static_cast<double>(process.memory.before_at_end);
     add_apart(own, process.memory.own);
     add_apart(other, process.memory.other);
   }
   facts.rows.push_back(own);
   facts.rows.push_back(other);
+  if (before.at_peak.sum > 0 || before.at_end.sum > 0) facts.rows.push_back(before);
   return facts;
 }
 

@@ -38,7 +38,10 @@ struct MemoryFacts {
   std::vector<Process> processes;
   std::vector<MemoryRow> rows;  // in the order of the call tree
   bool any() const { return !processes.empty(); }
+  // Mean bytes between two sampled ones: of the blocks that were held (0: all blocks are known),
+  // and of temporary ones.
   double interval() const;
+  double temporary_interval() const;
 };
 
 // The peak of a run's memory; none: it was not recorded.

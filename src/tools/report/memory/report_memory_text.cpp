@@ -53,7 +53,7 @@ class MemoryWriter {
     output_.write(
         formatted("bytes: of a function itself, without what it calls. ~ is estimated from blocks\n"
                   "that were sampled every {} on average; all other numbers are exact.\n",
-                  bytes(whole(facts_.interval()))));
+                  bytes(whole(facts_.temporary_interval()))));
   }
 
  private:
@@ -212,6 +212,9 @@ ordered_json process_json(const MemoryFacts::Process& process) {
           {"measurement", apart_json(memory.own)},
           {"elsewhere", apart_json(memory.other)},
           {"sampled_every_bytes", memory.interval},
+          {"all_blocks", memory.all != 0},
+          {"before_bytes_at_peak", memory.before_at_peak},
+          {"before_bytes_at_end", memory.before_at_end},
           {"lost", memory.lost},
           {"foreign_allocator", memory.foreign != 0},
           {"complete", memory.ended != 0}};
@@ -259,7 +262,7 @@ void write_memory_json(const MemoryFacts& facts, const CallTree& tree, Output& o
                             {"python_frees", row.python_freed.count},
                             {"at_peak", held_json(row.at_peak, facts.interval())},
                             {"at_end", held_json(row.at_end, facts.interval())},
-                            {"temporary", held_json(row.temporary, facts.interval())}});
+                            {"temporary", held_json(row.temporary, facts.temporary_interval())}});
   }
   all["losses"] = facts_of(tree.definitions).losses;
   output.write(json_text(all, 2) + "\n");
