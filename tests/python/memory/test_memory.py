@@ -298,6 +298,45 @@ def test_memory_that_only_grows_is_a_finding(timeloom, mode):
     assert not json.loads(timeloom("report", "--json", "steady").stdout)["findings"]
 
 
+# Each phase frees its blocks but for a small one between two, and the next phase has larger ones, which fit nowhere.
+SCATTER = r"""
+#include <stdlib.h>
+#include <string.h>
+static void *blocks[120000];
+void scatter(size_t bytes, size_t all, int keep) {
+  size_t count = all / bytes;
+  for (size_t i = 0; i < count; ++i) {
+    memset(blocks[i] = malloc(bytes), 1, bytes);
+    if (keep) memset(malloc(24), 1, 24);
+  }
+  for (size_t i = 0; i < count; ++i) free(blocks[i]);
+}
+"""
+
+
+@pytest.mark.parametrize("keep", [0, 1])
+def test_scattered_memory_is_a_finding(timeloom, keep):
+    Path("scatter.c").write_text(SCATTER)
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "scatter.c", "-o", "scatter.so"], check=True)
+    Path("program.py").write_text(
+        "import ctypes\n"
+        "library = ctypes.CDLL('./scatter.so')\n"
+        "library.scatter.argtypes = [ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int]\n"
+        "def phases():\n"
+        "    for power in range(6):\n"
+        f"        library.scatter(1000 << power, 90_000_000, {keep})\n"
+        "phases()\n"
+    )
+    timeloom("run", "--quiet", "--memory", "--profile", "-o", "run", "program.py")
+    findings = json.loads(timeloom("report", "--json", "run").stdout)["findings"]
+    found = [finding for finding in findings if finding["rule"] == "scattered-memory"]
+    assert len(found) == keep, findings
+    for finding in found:
+        assert finding["command"] == "timeloom report --memory" and finding["text"].startswith("the resident memory reached ")
+        resident, held = finding["evidence"]["resident_bytes"], finding["evidence"]["held_bytes"]
+        assert 90_000_000 < held < 130_000_000 and resident > 200_000_000 + 2 * held
+
+
 def test_trace_has_the_bytes_that_each_process_holds_over_time(timeloom):
     """On a location of its own, which is not a thread; the largest value is the peak."""
     Path("forks.py").write_text("""

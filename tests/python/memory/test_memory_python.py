@@ -99,6 +99,28 @@ def test_a_program_that_puts_back_the_allocators_is_told(tmp_path, timeloom, sto
     assert ("[TL177]" in done.stderr) == stops
 
 
+def test_the_next_measurement_counts_again(tmp_path, timeloom):
+    """The first one ends with other allocators than it began with; the second one begins with these."""
+    code = (
+        "import itertools, tracemalloc, timeloom\n"
+        "class Point:\n    __slots__ = ('x',)\n"
+        "def make(count):\n    return [Point() for _ in itertools.repeat(None, count)]\n"
+        "with timeloom.Measurement(output='first', memory_python=True):\n    make(1000)\n    tracemalloc.stop()\n"
+        "with timeloom.Measurement(output='second', memory_python=True):\n    make(30_000)\n"
+        "tracemalloc.start()\n"
+        "with timeloom.Measurement(output='third', memory_python=True):\n    make(20_000)\n"
+        "assert tracemalloc.get_traced_memory()[1] > 0\n")
+    preload = timeloom("preload", "--print", "--memory").stdout.strip()
+    variables = {**environment(), "LD_PRELOAD": preload, "PYTHONTRACEMALLOC": "1"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120,
+                          env=variables, check=True)  # fmt: skip
+    assert done.stderr.count("[TL177]") == 1
+    for name, count in (("second", 30_000), ("third", 20_000)):
+        report = json.loads(timeloom("report", "--memory", "--json", name, cwd=tmp_path).stdout)
+        made = sum(path["python_allocations"] for path in report["paths"] if "__main__.make" in path["path"])
+        assert count <= made <= count + 400, name
+
+
 def test_a_measurement_in_a_program_that_was_not_started_with_it(tmp_path):
     code = "import timeloom\nwith timeloom.Measurement(output='run', memory_python=True): pass\n"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120,

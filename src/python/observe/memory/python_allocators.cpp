@@ -102,14 +102,26 @@ bool is_same(const PyMemAllocatorEx& one, const PyMemAllocatorEx& other) noexcep
   return one.ctx == other.ctx && one.malloc == other.malloc;
 }
 
-// Again, too, where the program has put the inner allocator back meanwhile. Not before any other
-// one, which may call ours.
+// Whether a block comes through our function, which may lie behind an allocator of the program.
+bool is_reached(const Domain& one) noexcept {
+  t_reached = nullptr;
+  if (one.domain == PYMEM_DOMAIN_MEM) {
+    PyMem_Free(PyMem_Malloc(8));
+  } else {
+    PyObject_Free(PyObject_Malloc(8));
+  }
+  return t_reached == &one;
+}
+
+// Again, too, where the program has put back an allocator meanwhile that does not call ours: the
+// inner one, or one from before it, as tracemalloc.stop() does.
 template <Domain& one>
 void chain() noexcept {
   PyMemAllocatorEx present{};
   PyMem_GetAllocator(one.domain, &present);
-  if (one.chained && !is_same(present, one.inner)) return;
-  if (!one.chained) one.inner = present;
+  const bool put_back = one.chained && is_same(present, one.inner);
+  if (one.chained && !put_back && is_reached(one)) return;
+  if (!put_back) one.inner = present;
   PyMemAllocatorEx chained{one.inner.ctx, chained_malloc<one>, chained_calloc<one>,
                            chained_realloc<one>, chained_free<one>};
   PyMem_SetAllocator(one.domain, &chained);
@@ -123,17 +135,6 @@ void unchain() noexcept {
   if (!one.chained || present.malloc != chained_malloc<one>) return;
   PyMem_SetAllocator(one.domain, &one.inner);
   one.chained = false;
-}
-
-// Whether a block comes through our function, which may lie behind an allocator of the program.
-bool is_reached(const Domain& one) noexcept {
-  t_reached = nullptr;
-  if (one.domain == PYMEM_DOMAIN_MEM) {
-    PyMem_Free(PyMem_Malloc(8));
-  } else {
-    PyObject_Free(PyObject_Malloc(8));
-  }
-  return t_reached == &one;
 }
 
 }  // namespace
