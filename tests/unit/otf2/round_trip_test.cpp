@@ -185,7 +185,7 @@ TEST(RoundTrip, ManyChunksFromSeveralThreads) {
   for (auto& [location, events] : written.events) {
     events.clear();
     std::uint64_t time = 1000 + location.value() % 97;
-    for (std::uint32_t i = 0; i < 300'000; ++i) {
+    for (std::uint32_t i = 0; i < 500'000; ++i) {
       const std::uint32_t region = i % 5;
       events.push_back(event(time, EventKind::kEnter, region));
       if (i % 7 == 0) events.push_back(event(time, EventKind::kMetric, 2, bits(0.5 * i)));

@@ -11,7 +11,7 @@ namespace timeloom::record {
 namespace {
 
 constexpr int kThreads = 8;
-constexpr std::uint64_t kCalls = 500;
+constexpr std::uint64_t kCallsOfBytes = 500;
 
 class BytesTest : public RecordTest {
  protected:
@@ -74,7 +74,7 @@ TEST_F(BytesTest, AreExactInSeveralThreads) {
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       together.arrive_and_wait();
-      for (std::uint64_t call = 0; call < kCalls; ++call) {
+      for (std::uint64_t call = 0; call < kCallsOfBytes; ++call) {
         enter(f);
         move_all();
         leave(f);
@@ -83,7 +83,7 @@ TEST_F(BytesTest, AreExactInSeveralThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   totals_ = stop();
-  EXPECT_EQ(sums(), expected(kThreads * kCalls));
+  EXPECT_EQ(sums(), expected(kThreads * kCallsOfBytes));
 }
 
 // State of a metric in one measurement does not affect the next one.

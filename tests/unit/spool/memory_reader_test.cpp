@@ -90,7 +90,7 @@ TEST(MemoryReader, KeepsWhatComesBeforeACut) {
 
 // Four paths whose blocks are all known, of which the last two changed after the peak or not.
 std::string file_with_holdings() {
-  std::string bytes = whole_file();
+  std::string bytes = whole_memory_file();
   put(bytes, offsetof(MemoryHeader, all), std::uint64_t{1});
   const auto put_holding = [&](std::size_t number, const MemoryHolding& holding) {
     put(bytes, kMemoryHoldingsAt + number * sizeof holding, holding);
@@ -101,7 +101,7 @@ std::string file_with_holdings() {
 }
 
 TEST(MemoryReader, KnowsWhatPathsHeldAtThePeakAndAtTheEnd) {
-  const MemoryData data = read_bytes(file_with_holdings());
+  const MemoryData data = read_memory_bytes(file_with_holdings());
   EXPECT_TRUE(data.all);
   EXPECT_FALSE(data.damaged);
   EXPECT_EQ(data.paths[2].held, 100u);
@@ -116,7 +116,7 @@ TEST(MemoryReader, KnowsWhatPathsHeldAtThePeakAndAtTheEnd) {
 TEST(MemoryReader, CountsAnImpossibleHoldingAsNothing) {
   std::string bytes = file_with_holdings();
   put(bytes, kMemoryHoldingsAt + 3 * sizeof(MemoryHolding), UINT64_MAX);
-  const MemoryData data = read_bytes(bytes);
+  const MemoryData data = read_memory_bytes(bytes);
   EXPECT_TRUE(data.damaged);
   EXPECT_EQ(data.paths[2].held, 100u);
   EXPECT_EQ(data.paths[3].held, 0u);

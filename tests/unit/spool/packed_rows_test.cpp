@@ -25,7 +25,7 @@ Rows rows(std::size_t count) {
   return result;
 }
 
-Bytes packed(const Rows& rows) {
+Bytes packed_rows(const Rows& rows) {
   RowPacker packer;
   Bytes bytes;
   EXPECT_TRUE(packer.pack(rows, bytes));
@@ -34,7 +34,7 @@ Bytes packed(const Rows& rows) {
 
 TEST(PackedRows, ComeBackAsTheyWere) {
   const Rows plain = rows(4000);
-  const Bytes bytes = packed(plain);
+  const Bytes bytes = packed_rows(plain);
   EXPECT_LT(8 * bytes.size(), plain.size() * 8);
   Rows back;
   RowUnpacker unpacker;
@@ -63,7 +63,7 @@ TEST(PackedRows, ThatHaveNoPatternComeBackOrStayAsTheyAre) {
 
 TEST(PackedRows, AreRefusedWhereTheyAreDamaged) {
   const Rows plain = rows(100);
-  const Bytes bytes = packed(plain);
+  const Bytes bytes = packed_rows(plain);
   RowUnpacker unpacker;
   Rows back;
   for (std::size_t length = 0; length < bytes.size(); ++length) {
@@ -82,13 +82,13 @@ TEST(PackedRows, AreRefusedWhereTheyAreDamaged) {
 TEST(PackedRows, AreRefusedWhereThereAreTooMany) {
   Rows back;
   RowUnpacker unpacker;
-  EXPECT_FALSE(unpacker.unpack(packed(rows(100)), 99, back));
-  EXPECT_TRUE(unpacker.unpack(packed(rows(100)), 100, back));
+  EXPECT_FALSE(unpacker.unpack(packed_rows(rows(100)), 99, back));
+  EXPECT_TRUE(unpacker.unpack(packed_rows(rows(100)), 100, back));
 }
 
 // The head claims 2^32 - 1 rows of a body of a few bytes.
 TEST(PackedRows, TakeNoMemoryForWhatIsOnlyClaimed) {
-  Bytes bytes = packed(rows(100));
+  Bytes bytes = packed_rows(rows(100));
   for (std::size_t i = 0; i < 4; ++i) bytes[i] = 0xff;
   Rows back;
   RowUnpacker unpacker;

@@ -76,9 +76,9 @@ TEST_F(TeamsTest, EventsThatNoTeamHasAreLeftOutAndCounted) {
   team(main, at(3), ExtendedKind::kTeamFork, {4, 2});  // begun by nobody
   team(main, at(3), ExtendedKind::kTeamJoin, {4});     // the same
   team(main, at(4), ExtendedKind::kTeamFork, {5, 2});  // another team begins next: counted
-  forking(main, 6, UINT32_MAX, 10, 40, 90);
+  forking(main, 6, 2, 10, 40, 90);
   team(main, at(91), ExtendedKind::kTeamFork, {6, 2});  // repeated: counted
-  team(main, at(92), ExtendedKind::kTeamBegin, {5, UINT32_MAX});
+  team(main, at(92), ExtendedKind::kTeamBegin, {5, 3});
   team(main, at(93), ExtendedKind::kTeamBegin, {7, 0});
   team(main, at(94), ExtendedKind::kTaskSwitch, {99});  // created by nobody: counted
   team(main, at(95), ExtendedKind::kTeamEnd, {6});      // ended before: counted
@@ -89,11 +89,11 @@ TEST_F(TeamsTest, EventsThatNoTeamHasAreLeftOutAndCounted) {
   end(writer);
   const Damaged result = woven_and_read(source(), run().parent_path() / "archive");
   EXPECT_EQ(result.woven,
-            in_program({"enter f", "enter !$omp parallel @a.c:3", "fork 6 0", "team 6 0",
+            in_program({"enter f", "enter !$omp parallel @a.c:3", "fork 6 2", "team 6 0",
                         "enter work", "leave work", "enter !$omp implicit barrier @a.c:3",
                         "leave !$omp implicit barrier @a.c:3", "team end 6", "join 6",
-                        "leave !$omp parallel @a.c:3", "team 5 4294967295", "team 7 0",
-                        "team end 7", "team end 5", "leave f"}));
+                        "leave !$omp parallel @a.c:3", "team 5 3", "team 7 0", "team end 7",
+                        "team end 5", "leave f"}));
   EXPECT_EQ(result.dropped, 5u);
   EXPECT_EQ(without_numbers(result.read), without_numbers(result.woven));
 }
