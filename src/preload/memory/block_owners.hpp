@@ -18,7 +18,7 @@ class BlockOwners {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  // False: there is no memory, or the address is no place for a block. REQUIRES: path < 2^17.
+  // False: there is no memory, or no block can lie at the address. REQUIRES: path < 2^17.
   bool insert(std::uint64_t address, std::uint32_t path) noexcept {
     if (!can_hold(address)) return false;
     Part& part = parts_[part_of(address)];

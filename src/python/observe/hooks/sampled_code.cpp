@@ -4,7 +4,7 @@
 
 #include "core/samples/estimated_time.hpp"
 #include "os/readable_memory.hpp"
-#include "python/interpreter/frame_line.hpp"
+#include "python/interpreter/compat_line.hpp"
 #include "python/observe/cost/budget.hpp"
 #include "python/observe/hooks/event_code.hpp"
 #include "python/observe/hooks/monitoring_tool.hpp"
