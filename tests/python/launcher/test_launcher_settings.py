@@ -239,6 +239,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "KOKKOS": "off",
         "MEMORY": "off",
         "MEMORY_PYTHON": "off",
+        "MEMORY_ALL": "off",
         "GPU": "off",
         "THREAD": "none",
         "THREAD_LOCKS": "",

@@ -307,9 +307,11 @@ void scatter(size_t bytes, size_t all, int keep) {
   size_t count = all / bytes;
   for (size_t i = 0; i < count; ++i) {
     memset(blocks[i] = malloc(bytes), 1, bytes);
-    if (keep) memset(malloc(24), 1, 24);
   }
-  for (size_t i = 0; i < count; ++i) free(blocks[i]);
+  for (size_t i = 0; i < count; ++i) {
+    void *rest = realloc(blocks[i], keep ? 24 : 0);  /* a little of each block stays in its place */
+    if (rest && !keep) free(rest);
+  }
 }
 """
 

@@ -209,7 +209,7 @@ def test_sanitizers(build, small, record, tmp_path, kind, linked):
 def test_a_sanitizer_finds_its_errors(build, timeloom_program, tmp_path):
     if not has_sanitizer("cc", "address"):
         pytest.skip("the compiler has no address sanitizer")
-    (tmp_path / "error.c").write_text("int main(int n, char** a) { int x[2] = {0}; (void)a; return x[n + 1]; }")
+    (tmp_path / "error.c").write_text("int main(int n, char** a) { volatile int x[2] = {0}; (void)a; return x[n + 1]; }")
     program = build(tmp_path / "error.c", "-fsanitize=address", name="error")
     plain = subprocess.run([program], capture_output=True, text=True)
     command = [timeloom_program, "run", "-o", tmp_path / "run", *NOT_LINKED, "--program", program]
