@@ -56,7 +56,7 @@ std::vector<LineRow> parse_lines(const std::string& text) {
 }
 
 std::vector<LineRow> read_line_rows(const std::filesystem::path& run) {
-  constexpr std::size_t kMost = std::size_t{1} << 30;
+  constexpr std::size_t kMost = std::size_t{64} << 20;
   const std::filesystem::path path = run / name_of(Item::kLines);
   std::error_code none;
   if (!std::filesystem::is_regular_file(path, none)) return {};
@@ -65,6 +65,7 @@ std::vector<LineRow> read_line_rows(const std::filesystem::path& run) {
   if (error != 0) {
     throw Error("cannot read " + path.string() + ": " + std::strerror(error) + " [TL442]");
   }
+  if (text.size() == kMost) refuse_lines();
   return parse_lines(text);
 }
 

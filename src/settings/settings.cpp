@@ -153,6 +153,11 @@ void Settings::set(const Setting& setting, std::string_view value, const std::st
   if (const Setting* const meant = meant_by(setting, value)) return set(*meant, "on", origin);
   if (setting.type != kList) {
     values_[setting.name] = {checked(setting, value, origin), origin};
+    if (&setting == &setting_of(kSettings.memory) && !flag(kSettings.memory)) {
+      for (const auto& kind : {kSettings.memory_all, kSettings.memory_python}) {
+        values_.erase(setting_of(kind).name);
+      }
+    }
     return;
   }
   const bool include = is_include(setting);

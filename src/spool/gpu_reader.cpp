@@ -78,7 +78,11 @@ bool add_records(GpuData& data, const GpuPayload& payload) {
   return true;
 }
 
+// Packed records take far less space in a file than in memory.
+constexpr std::size_t kMostGpuRecords = std::size_t{1} << 26;
+
 bool add_packed(GpuData& data, const GpuPayload& payload) {
+  if (data.records.size() + data.lost >= kMostGpuRecords) return false;
   RowUnpacker unpacker;
   GpuPayload rows;
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(payload.data());

@@ -118,8 +118,11 @@ MemoryData read_memory(const SpoolDirectory& directory) {
     return data;
   }
   data.blocks = values_at<MemoryBlock>(file, kMemoryBlocksAt, blocks);
-  data.damaged = data.paths.size() != paths || data.blocks.size() != blocks ||
-                 (data.all && !take_holdings(file, peak_number, data.paths));
+  data.damaged = data.paths.size() != paths || data.blocks.size() != blocks;
+  if (data.all && !take_holdings(file, peak_number, data.paths)) {
+    data.all = false;  // sampled blocks tell less, but nothing wrong
+    data.damaged = true;
+  }
   for (std::size_t i = 0; i < data.blocks.size(); ++i) {
     if (is_possible(data.blocks[i], i, data)) continue;
     data.damaged = true;

@@ -13,7 +13,7 @@ void TeamEvents::pass(Event event, std::vector<Event>& to) {
   bool sound = false;
   switch (event.kind) {
     case EventKind::kTeamFork: sound = fork(event); break;
-    case EventKind::kTeamBegin: begin(event.value), sound = true; break;
+    case EventKind::kTeamBegin: sound = begin(event.value); break;
     case EventKind::kTeamEnd: sound = close(open_, event, to); break;
     case EventKind::kTeamJoin: sound = close(forked_, event, to); break;
     default: sound = is_known_task(event);
@@ -33,16 +33,20 @@ bool TeamEvents::fork(Event& event) {
   return forks_next_;
 }
 
-void TeamEvents::begin(std::uint64_t number) {
+// Inner teams are forked later, so the numbers of open teams grow.
+bool TeamEvents::begin(std::uint64_t number) {
   const bool own = forks_.begin(number);
-  if (std::exchange(forks_next_, false) && own) forked_.push_back(number);
+  const bool joins = std::exchange(forks_next_, false) && own;
+  if (!open_.empty() && number <= open_.back()) return false;
+  if (joins) forked_.push_back(number);
   open_.push_back(number);
+  return true;
 }
 
 // Where the ends of inner teams are missing, they end with the outer one.
 bool TeamEvents::close(std::vector<std::uint64_t>& open, const Event& event,
                        std::vector<Event>& to) {
-  if (std::ranges::find(open, event.value) == open.end()) return false;
+  if (!std::ranges::binary_search(open, event.value)) return false;
   for (; open.back() != event.value; open.pop_back()) {
     to.push_back({event.time, event.kind, 0, open.back()});
   }

@@ -55,7 +55,7 @@ class TeamEvents {
 
  private:
   bool fork(Event& event);
-  void begin(std::uint64_t number);
+  bool begin(std::uint64_t number);
   bool is_known_task(const Event& event) const noexcept;
   static bool close(std::vector<std::uint64_t>& open, const Event& event, std::vector<Event>& to);
 

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cmath>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -35,8 +36,12 @@ constexpr std::uint64_t kInterval = std::uint64_t{512} << 10;  // bytes between 
 // Taken for a few instructions only, by threads that are inside the account.
 class SpinLock {
  public:
+  // After some turns it sleeps: a thread of a higher priority never yields to the owner.
   void lock() noexcept {
-    while (locked_.exchange(true, std::memory_order_acquire)) ::sched_yield();
+    constexpr timespec kAWhile = {0, 50'000};
+    for (int turn = 0; locked_.exchange(true, std::memory_order_acquire); ++turn) {
+      turn < 100 ? ::sched_yield() : ::nanosleep(&kAWhile, nullptr);
+    }
   }
   void unlock() noexcept { locked_.store(false, std::memory_order_release); }
 

@@ -103,8 +103,9 @@ class BlockOwners {
       const std::uint64_t word = part.at[i];
       if (word != 0) larger.at[place(larger, address_in(word))] = word;
     }
-    if (part.at != nullptr) (void)::munmap(part.at, part.slots * sizeof(std::uint64_t));
-    part = larger;
+    const Part old = part;
+    part = larger;  // first: a fork may copy this instant
+    if (old.at != nullptr) (void)::munmap(old.at, old.slots * sizeof(std::uint64_t));
     return true;
   }
 

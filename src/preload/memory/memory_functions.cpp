@@ -166,6 +166,12 @@ void* noted_mapping(void* begin, std::size_t bytes, int protection, int flags,
 // An allocator in the program itself comes before this library. A program that is not built
 // position-independent may have an entry for it in its table of calls instead, which leads here:
 // the address of the function in the whole process, with an undefined symbol.
+// The account calls them with its lock held, and dlsym() takes the dynamic linker's.
+[[gnu::constructor]] void look_up_mappings() noexcept {
+  (void)next_mmap(nullptr, 0, PROT_NONE, 0, -1, 0);
+  (void)next_munmap(nullptr, 0);
+}
+
 [[gnu::constructor]] void find_foreign_allocator() noexcept {
   Dl_info own{}, first{};
   void* entry = nullptr;

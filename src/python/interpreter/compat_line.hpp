@@ -56,8 +56,8 @@ inline std::size_t instruction_of(InterpreterFrame* frame) noexcept {
 inline std::uint32_t line_of_frame(InterpreterFrame* frame) noexcept {
   PyCodeObject* const code = code_of(frame);
   const std::size_t instruction = instruction_of(frame);
+  if (instruction == SIZE_MAX) return 0;
   const auto first = static_cast<std::uint32_t>(code->co_firstlineno);
-  if (instruction == SIZE_MAX) return first;
   const auto* const bytes = reinterpret_cast<unsigned char*>(PyBytes_AS_STRING(code->co_linetable));
   const auto size = static_cast<std::size_t>(PyBytes_GET_SIZE(code->co_linetable));
   return line_of_instruction({bytes, size}, first, instruction);

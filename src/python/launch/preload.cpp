@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -78,10 +79,12 @@ void begin_again(const std::string& preload) {
   std::vector<std::string> words = own_words();
   if (words.empty()) return;
   const std::string before = preload_variable();
+  const char* const given = std::getenv(kSanitizerVariable);
+  const std::optional<std::string> options_before =
+      given == nullptr ? std::nullopt : std::optional<std::string>(given);
   ::setenv(kPreloadVariable, preload.c_str(), 1);
   if (::dlsym(RTLD_DEFAULT, "__asan_init") != nullptr) {
-    const char* const given = std::getenv(kSanitizerVariable);
-    const std::string options = with_any_link_order(given == nullptr ? "" : given);
+    const std::string options = with_any_link_order(options_before.value_or(""));
     ::setenv(kSanitizerVariable, options.c_str(), 1);
   }
   std::vector<char*> arguments;
@@ -89,6 +92,8 @@ void begin_again(const std::string& preload) {
   arguments.push_back(nullptr);
   ::execv(own_program().c_str(), arguments.data());
   before.empty() ? ::unsetenv(kPreloadVariable) : ::setenv(kPreloadVariable, before.c_str(), 1);
+  options_before ? ::setenv(kSanitizerVariable, options_before->c_str(), 1)
+                 : ::unsetenv(kSanitizerVariable);
 }
 
 // PyPI's packages have it in the environment of the interpreter. Children have the message of the

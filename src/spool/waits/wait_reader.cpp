@@ -29,7 +29,11 @@ void add_spans(WaitData& data, const WaitPayload& payload) {
   }
 }
 
+// Packed spans take far less space in a file than in memory.
+constexpr std::size_t kMostWaitSpans = std::size_t{1} << 26;
+
 bool add_packed_spans(WaitData& data, const WaitPayload& payload) {
+  if (data.spans.size() >= kMostWaitSpans) return false;
   RowUnpacker unpacker;
   WaitPayload rows;
   const auto* const bytes = reinterpret_cast<const std::uint8_t*>(payload.data());

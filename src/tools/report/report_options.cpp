@@ -80,6 +80,7 @@ void add_options(CommandOptions& known, ReportOptions& options) {
   known.exclude("--compensate", "--slowest");
   known.exclude("--compensate", "--threads");
   known.exclude("--compensate", "--tasks");
+  known.exclude("--compensate", "--lines");
   known.flag("--json", options.json, "Print JSON, complete unless limited");
   known.flag(
       "--csv", options.csv,

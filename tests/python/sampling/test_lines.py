@@ -216,7 +216,7 @@ def test_generators_comprehensions_threads_and_recursion(lines, options):
 
 
 @pytest.mark.parametrize("options", [("--sample", "1ms")])
-def test_block_of_the_api_has_the_lines_of_its_function(lines, options):
+def test_block_of_the_api_has_no_lines(lines, options):
     run, _ = lines(
         """
         import timeloom
@@ -231,8 +231,7 @@ def test_block_of_the_api_has_the_lines_of_its_function(lines, options):
         *options,
     )
     with open(run.run / "lines.csv", newline="") as file:
-        block = {int(row["source line"]): int(row["nanoseconds"]) for row in csv.DictReader(file) if row["function"] == "block"}
-    assert block[run.number("# in the block")] > 0.9 * sum(block.values())
+        assert {row["function"] for row in csv.DictReader(file)} & {"block"} == set()
     assert run.of("work")[run.number("# behind it")] > 0.5 * sum(run.of("work").values())
 
 
@@ -308,4 +307,4 @@ def test_damaged_file_is_named(lines, timeloom_program, text):
     done = subprocess.run([timeloom_program, "report", "--lines", run.run], capture_output=True, text=True)
     assert done.returncode == 1 and "TL442" in done.stderr
     shown = subprocess.run([timeloom_program, "view", "--text", run.run], capture_output=True, text=True)
-    assert shown.returncode == 0
+    assert shown.returncode == 0 and "TL442" in shown.stderr

@@ -80,7 +80,10 @@ export function workIn(tile: Tile, run: Run): number {
 /** Levels with one function each all the time, above the user's first; the first of them stays. Where the user's functions
     do not occur, only the levels of what starts threads and runs tasks. */
 export function hiddenIn(tile: Tile, run: Run, depth: number): number {
-  const ofUser = tile.region.some((region) => region !== NONE && !run.regions[region]?.idle && !isAbove(run.regions[region]));
+  const ofUser = tile.region.some((id) => {
+    const region = run.regions[id];
+    return region !== undefined && !region.idle && !isAbove(region);
+  });
   const above = (region: number) => run.regions[region] && (ofUser ? isAbove : isStarter)(run.regions[region]);
   let levels = 0;
   for (let row = 1; row < tile.rows && levels < depth - 1; row++) {

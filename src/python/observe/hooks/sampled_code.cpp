@@ -122,12 +122,12 @@ std::size_t walk_throttled(std::span<std::uint32_t> regions, std::uint32_t inner
 
 std::uint32_t line_of_region(std::uint32_t region) noexcept {
   constexpr int kMostFrames = 1000;
-  const bool around = is_region_around(region);
+  if (is_region_around(region)) return 0;  // it may be open in a function of another file
   std::uint32_t line = 0;
   int left = kMostFrames;
   each_frame([&](InterpreterFrame* frame) noexcept {
     const std::uint32_t own = recorded_or_throttled(code_of(frame));
-    const bool found = own != UINT32_MAX && (around || (own & ~kUnrecordedFrame) == region);
+    const bool found = own != UINT32_MAX && (own & ~kUnrecordedFrame) == region;
     if (found) line = line_of_frame(frame);
     return !found && --left > 0;
   });

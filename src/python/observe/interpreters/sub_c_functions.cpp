@@ -28,19 +28,23 @@ namespace {
 struct Called {
   PyMethodDef* method;
   PyObject* function;  // borrowed
-  // Distinguishes functions: their definition, or the class for the __new__ that classes share.
+  // Distinguish functions: their definition, or the class for the __new__ that classes share. The
+  // name tells a new one from a freed one at the same address.
   const void* address;
+  const char* name;
 };
 
 // `method` is nullptr: not a C function whose calls are recorded.
 Called called_by(PyObject* callable) noexcept {
   PyObject* const function = function_of_method(callable);
   PyMethodDef* const method = c_function_of(function);
-  if (method == nullptr || !PyCFunction_Check(function)) return {method, function, method};
+  if (method == nullptr) return {};
+  if (!PyCFunction_Check(function)) return {method, function, method, method->ml_name};
   PyObject* const self = reinterpret_cast<PyCFunctionObject*>(function)->m_self;
   const bool makes_object =
       self != nullptr && PyType_Check(self) && std::strcmp(method->ml_name, "__new__") == 0;
-  return {method, function, makes_object ? static_cast<void*>(self) : method};
+  if (!makes_object) return {method, function, method, method->ml_name};
+  return {method, function, self, reinterpret_cast<PyTypeObject*>(self)->tp_name};
 }
 
 record::Token token_of_called(const Called& called) noexcept {
@@ -66,13 +70,13 @@ std::uint64_t defined_function(SubInterpreter& sub, const Called& called) noexce
   const ErrorGuard guard;
   const auto known = functions_of(sub).by_address.find(called.address);
   const bool decided =
-      known != functions_of(sub).by_address.end() && known->second.name == called.method->ml_name;
+      known != functions_of(sub).by_address.end() && known->second.name == called.name;
   // Deciding may run other threads of the interpreter, which use the table.
   const EventWord word =
       decided ? word_in(known->second.kept) : decide_c_function(called.method, called.function);
   const std::uint64_t kept = is_region(word) ? define_for_measurement(word) : word;
   functions_of(sub).by_address.insert_or_assign(called.address,
-                                                SubCFunctions::Known{called.method->ml_name, kept});
+                                                SubCFunctions::Known{called.name, kept});
   return kept;
 } catch (const std::exception&) {
   return 0;
@@ -83,7 +87,7 @@ std::uint64_t known_function(const SubInterpreter& sub, const Called& called) no
   if (sub.c_functions == nullptr || sub.c_functions->rules != sub.index) return 0;
   const auto known = sub.c_functions->by_address.find(called.address);
   if (known == sub.c_functions->by_address.end()) return 0;
-  return known->second.name == called.method->ml_name ? known->second.kept : 0;
+  return known->second.name == called.name ? known->second.kept : 0;
 }
 
 // False: the region is not defined in the running measurement.

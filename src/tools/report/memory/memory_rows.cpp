@@ -80,13 +80,15 @@ MemoryFacts memory_facts(const profile::CallTree& tree) {
   own.apart = kOwnMemory;
   other.apart = "(outside all regions)";
   MemoryRow before;
-  before.apart = "(before the program)";
+  std::uint64_t lost = 0;
   for (const MemoryFacts::Process& process : facts.processes) {
+    lost += process.memory.lost;
     before.at_peak.sum += static_cast<double>(process.memory.before_at_peak);
     before.at_end.sum += static_cast<double>(process.memory.before_at_end);
     add_apart(own, process.memory.own);
     add_apart(other, process.memory.other);
   }
+  before.apart = lost == 0 ? "(before the program)" : "(before the program, or lost)";
   facts.rows.push_back(own);
   facts.rows.push_back(other);
   if (before.at_peak.sum > 0 || before.at_end.sum > 0) facts.rows.push_back(before);
