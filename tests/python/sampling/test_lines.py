@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from html_page import sections_of
 from streams import environment
 
 NATIVE = Path(__file__).resolve().parents[2] / "native"
@@ -283,7 +284,18 @@ def test_report_in_a_terminal(lines):
 def test_page_in_a_file_has_the_times_of_lines(lines):
     run, _ = lines(THREE_LINES, "--sample", "1ms")
     run.output("view", "--html", "page.html", "--with-source", "run")
-    assert (run.run.parent / "page.html").stat().st_size > 0
+    sections = dict(sections_of((run.run.parent / "page.html").read_text()))
+    found = {}
+    for source in json.loads(sections[4]).values():
+        for one in source.get("times", []):
+            found[source["file"], one["line"]] = found.get((source["file"], one["line"]), 0) + round(one["seconds"] * 1e9)
+    with open(run.run / "lines.csv", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["file"].endswith("program.py")]
+    expected = {}
+    for row in rows:
+        key = row["file"], int(row["source line"])
+        expected[key] = expected.get(key, 0) + int(row["nanoseconds"])
+    assert len(expected) >= 3 and expected.items() <= found.items()
 
 
 @pytest.mark.any_python

@@ -1,40 +1,23 @@
 """`timeloom view --html` and `--text`: the data in a file, read as docs/formats/view-http.md describes, equal the
 server's answers; the strip and the graph in a terminal."""
 
-import base64
-import gzip
 import json
-import re
 import shutil
 import struct
 
 import pytest
 from converted import each_run, recorded
+from html_page import sections_of
 from view_client import NONE, Viewer
 
 pytestmark = pytest.mark.any_python
 
 __all__ = ["each_run"]
 
-DATA = re.compile(r'<script type="application/octet-stream" id="timeloom-data">([A-Za-z0-9+/=]*)</script>')
-
 
 @pytest.fixture
 def run(each_run, tmp_path):
     return shutil.copytree(each_run, tmp_path / "run")
-
-
-def sections_of(page):
-    (text,) = DATA.findall(page)
-    data = gzip.decompress(base64.b64decode(text, validate=True))
-    at, sections = 0, []
-    while True:
-        tag, size = struct.unpack_from("<2I", data, at)
-        sections.append((tag, data[at + 8 : at + 8 + size]))
-        at += 8 + (size + 7) // 8 * 8
-        if tag == 0:
-            assert at == len(data)
-            return sections
 
 
 class Varints:
