@@ -6,8 +6,8 @@
 
 #include "core/engines/engine_regions.hpp"
 #include "core/error.hpp"
-#include "core/forked_region.hpp"
 #include "core/io.hpp"
+#include "core/regions/forked_region.hpp"
 #include "core/waiting_metric.hpp"
 #include "core/wakeups.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "core/code_object.hpp"
 #include "core/definitions.hpp"
-#include "core/forked_region.hpp"
+#include "core/regions/forked_region.hpp"
 #include "spool/writer.hpp"
 
 namespace timeloom::record {

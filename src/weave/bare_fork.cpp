@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
-#include "core/forked_region.hpp"
 #include "core/measuring_cost.hpp"
+#include "core/regions/forked_region.hpp"
 #include "core/run_properties.hpp"
 #include "spool/fork_handlers_property.hpp"
 #include "weave/spool_source.hpp"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "core/forked_region.hpp"
+#include "core/regions/forked_region.hpp"
 
 namespace timeloom::weave {
 namespace {

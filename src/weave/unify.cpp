@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/forked_region.hpp"
 #include "core/mpi/communicator_groups.hpp"
+#include "core/regions/forked_region.hpp"
 #include "core/waiting_metric.hpp"
 #include "core/wakeups.hpp"
 

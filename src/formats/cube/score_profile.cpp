@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "core/error.hpp"
-#include "core/forked_region.hpp"
+#include "core/regions/forked_region.hpp"
 #include "formats/cube/profile_names.hpp"
 #include "profile/call_tree.hpp"
 

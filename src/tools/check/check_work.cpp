@@ -2,13 +2,9 @@
 
 #include <algorithm>
 
+#include "core/regions/collection_region.hpp"
+
 namespace timeloom::tools {
-
-namespace {
-
-constexpr char kCollection[] = "gc.collect";
-
-}  // namespace
 
 WorkFigures::WorkFigures(const profile::CallTree& tree)
     : tree_(tree), times_(work_times(tree, {})) {}
@@ -40,8 +36,7 @@ double WorkFigures::of_region(RegionId region, WaitingCause cause) const {
 }
 
 bool WorkFigures::has_collections() const {
-  return std::ranges::any_of(tree_.definitions.regions,
-                             [](const Region& one) { return one.name == kCollection; });
+  return std::ranges::any_of(tree_.definitions.regions, is_collection);
 }
 
 // With what the program's own callbacks of the collector did.
@@ -50,9 +45,9 @@ double WorkFigures::collections() const {
   double sum = 0;
   for (std::size_t i = 0; i < tree_.nodes.size(); ++i) {
     const profile::Node& node = tree_.nodes[i];
-    inside[i] = (node.parent.defined() && inside[node.parent.value()]) ||
-                (node.region.defined() &&
-                 tree_.definitions.regions[node.region.value()].name == kCollection);
+    inside[i] =
+        (node.parent.defined() && inside[node.parent.value()]) ||
+        (node.region.defined() && is_collection(tree_.definitions.regions[node.region.value()]));
     if (inside[i]) sum += times_.working[i] + times_.waiting[i];
   }
   return sum;

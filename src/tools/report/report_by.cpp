@@ -99,9 +99,7 @@ std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey 
       rows.emplace_back().name = key == GroupKey::kThread ? location_name(location)
                                  : known                  ? tree.definitions.groups[group].name
                                                           : tree.definitions.machine_name;
-      if (key == GroupKey::kThread && known && tree.definitions.groups.size() > 1) {
-        rows.back().name += " of " + tree.definitions.groups[group].name;
-      }
+      if (key == GroupKey::kThread) rows.back().name += of_process(tree.definitions, group);
     }
     const WorkTimes times = work_times(
         tree, [&](const Location& one) { return one.id == location.id; }, cost);

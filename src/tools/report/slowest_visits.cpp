@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/called_region.hpp"
+#include "core/regions/called_region.hpp"
 #include "core/wakeups.hpp"
 #include "exchange/names.hpp"
 #include "tools/report/answer_text.hpp"

@@ -108,6 +108,11 @@ double seconds(std::uint64_t ticks, const Definitions& definitions) {
 
 std::string location_name(const Location& location) { return display_name(location); }
 
+std::string of_process(const Definitions& definitions, std::uint64_t group) {
+  const std::vector<LocationGroup>& groups = definitions.groups;
+  return groups.size() > 1 && group < groups.size() ? " of " + groups[group].name : "";
+}
+
 std::vector<std::string> parameter_names(const Definitions& definitions) {
   std::vector<std::string> names;
   for (const Parameter& parameter : definitions.parameters) {

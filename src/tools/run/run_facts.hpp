@@ -66,4 +66,7 @@ std::vector<std::string> parameter_names(const Definitions& definitions);
 // The name of a location for people; a number tells apart threads of one name.
 std::string location_name(const Location& location);
 
+// " of app.py", to follow the name of a thread: its process, where the run has several; else empty.
+std::string of_process(const Definitions& definitions, std::uint64_t group);
+
 }  // namespace timeloom::tools

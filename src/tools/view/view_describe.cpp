@@ -1,8 +1,8 @@
 #include "tools/view/view_describe.hpp"
 
-#include "core/called_region.hpp"
 #include "core/measuring_cost.hpp"
 #include "core/metric_unit.hpp"
+#include "core/regions/called_region.hpp"
 #include "core/waiting_metric.hpp"
 #include "exchange/tracks.hpp"
 #include "tools/report/work_times.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/called_region.hpp"
+#include "core/regions/called_region.hpp"
 #include "view/answers/calls.hpp"
 #include "view/index/cursor.hpp"
 #include "view/index/waited.hpp"

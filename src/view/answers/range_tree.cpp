@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/forked_region.hpp"
+#include "core/regions/forked_region.hpp"
 #include "core/run_properties.hpp"
 #include "profile/growing_calls.hpp"
 #include "view/answers/range_table.hpp"

@@ -70,6 +70,58 @@ for one in clerks:
     one.join()
 """
 
+HELD_LOOP = """\
+import asyncio
+import time
+
+async def tick():
+    for _ in range(40):
+        await asyncio.sleep(0.001)
+
+async def handler():
+    for _ in range(5):
+        await asyncio.sleep(0.001)
+        read()
+
+def read():
+    time.sleep(0.15)
+
+async def main():
+    await asyncio.gather(tick(), tick(), handler())
+
+asyncio.run(main())
+"""
+
+SMALL_TASKS = """\
+from concurrent.futures import ProcessPoolExecutor
+
+def square(number):
+    return number * number
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2) as pool:
+        assert sum(pool.map(square, range(600))) == sum(n * n for n in range(600))
+"""
+
+COLLECTIONS = """\
+def build(nodes):
+    for number in range(200_000):
+        nodes.append([number])
+
+import gc
+gc.set_threshold(1000, 2, 2)
+build([])
+"""
+
+WRITES = """\
+def log(file):
+    for number in range(200_000):
+        file.write(b"%d" % number)
+
+with open("log", "wb", buffering=0) as file:
+    log(file)
+"""
+
 ORDINARY = {
     "recursion": "def fib(n):\n    return n if n < 2 else fib(n - 1) + fib(n - 2)\n\nfor n in range(22):\n    fib(n)\n",
     "sleepers": (
@@ -128,6 +180,31 @@ def test_a_lock_convoy_is_the_first_finding(timeloom, tmp_path):
     first = findings(timeloom, tmp_path, CONVOY)[0]
     assert first["rule"] == "lock-convoy" and "6 threads wait" in first["text"]
     assert "for a lock in __main__.post (program.py:6), while __main__.audit works" in first["text"]
+
+
+def test_a_coroutine_that_blocks_the_event_loop_is_the_first_finding(timeloom, tmp_path):
+    first = findings(timeloom, tmp_path, HELD_LOOP)[0]
+    assert first["rule"] == "held-loop" and first["text"].startswith("__main__.handler holds the event loop ")
+    assert first["evidence"]["steps"] == 6 and 0.7 < first["evidence"]["waiting_s"] + first["evidence"]["working_s"]
+    assert 0.14 < first["evidence"]["longest_s"] <= first["at_stake_s"]
+
+
+def test_tasks_that_are_too_small_are_the_first_finding(timeloom, tmp_path):
+    first = findings(timeloom, tmp_path, SMALL_TASKS)[0]
+    assert first["rule"] == "small-tasks" and first["text"].startswith("600 tasks of concurrent.futures work ")
+    assert first["evidence"]["tasks"] == 600
+
+
+def test_collections_of_garbage_are_the_first_finding(timeloom, tmp_path):
+    first = findings(timeloom, tmp_path, COLLECTIONS, "--gc")[0]
+    assert first["rule"] == "garbage-collection" and first["text"].endswith("most of it in __main__.build")
+
+
+def test_small_writes_are_the_first_finding(timeloom, tmp_path):
+    first = findings(timeloom, tmp_path, WRITES, "--io", "posix")[0]
+    assert first["rule"] == "small-transfers"
+    assert first["text"].startswith("200,000 writes of 5 B on average in __main__.log take ")
+    assert first["evidence"]["calls"] == 200_000 and first["evidence"]["bytes"] == 1_088_890
 
 
 @pytest.mark.parametrize("name", ORDINARY)

@@ -5,7 +5,7 @@
 
 #include <tuple>
 
-#include "core/forked_region.hpp"
+#include "core/regions/forked_region.hpp"
 #include "record/native/code_region.hpp"
 #include "record/region_state.hpp"
 #include "record_fixture.hpp"

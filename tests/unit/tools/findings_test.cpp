@@ -1,5 +1,3 @@
-#include "tools/report/findings/finding.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -8,10 +6,8 @@
 #include "core/memory/memory_facts.hpp"
 #include "core/teams/openmp_properties.hpp"
 #include "core/throttled.hpp"
-#include "core/waiting_metric.hpp"
 #include "profile/growing_calls.hpp"
-#include "profile/story.hpp"
-#include "tools/run/run_facts.hpp"
+#include "tools/findings_story.hpp"
 
 namespace timeloom::tools {
 namespace {
@@ -20,38 +16,6 @@ using profile::CallTree;
 using profile::growing_calls_text;
 using profile::GrowingCalls;
 using profile::kGrowingCalls;
-using profile::NodeId;
-
-// A tick is a millisecond. All files are the project's, but the files of regions that begin with
-// "import", which are Python's import system, and with "lib", which are the standard library's.
-CallTree tree_of(profile::Story& story) {
-  story.definitions().clock.ticks_per_second = 1000;
-  for (Region& region : story.definitions().regions) {
-    if (region.name.starts_with("import")) region.file = "<frozen importlib._bootstrap>";
-    if (region.name.starts_with("lib")) region.file = "<frozen os>";
-  }
-  story.definitions().metrics = {waiting_metric()};
-  return story.fold();
-}
-
-// Of the time of a function on a location, `ms` were waiting.
-void wait_in(CallTree& tree, std::size_t location, const std::string& name, std::uint64_t ms) {
-  for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
-    if (tree.definitions.regions[tree.nodes[i].region.value()].name != name) continue;
-    tree.locations[location].samples.push_back({MetricId{0}, NodeId{i}, ms * 1'000'000});
-    return;
-  }
-}
-
-Findings findings_in(const CallTree& tree) {
-  return find(tree, Answer(tree, {}), {}, facts_of(tree.definitions).wall_seconds, Terminal());
-}
-
-std::string rules_in(const CallTree& tree) {
-  std::string rules;
-  for (const Finding& one : findings_in(tree)) rules += one.rule + " ";
-  return rules;
-}
 
 profile::Story four_workers(const std::string& slow, std::uint32_t apart) {
   profile::Story story;

@@ -41,7 +41,9 @@ Parallel parallel_of(const std::vector<std::vector<Part>>& threads, bool measure
     definitions.locations.push_back(location);
     all.insert(location.id);
   }
-  definitions.groups.resize(processes);
+  for (std::uint32_t i = 0; i < processes; ++i) {
+    definitions.groups.emplace_back().name = "p" + std::to_string(i);
+  }
   ThreadTimes times(all);
   times.begin(definitions);
   for (std::size_t i = 0; i < threads.size(); ++i) {
@@ -110,6 +112,21 @@ TEST(ThreadTimes, OfOtherProcessesHoldNobodyBack) {
       parallel_of({{{1000}}, {{1000, 1000, WaitingCause::kGil}}}, true, "f", 2);
   ASSERT_EQ(parallel.held.size(), 1u);
   EXPECT_TRUE(parallel.held.front().by.empty());
+}
+
+// t0 and t2 are of p0, t1 and t3 of p1; in each process the first thread holds up the second.
+TEST(ThreadTimes, NameTheProcessWhereThereAreSeveral) {
+  const auto lock = WaitingCause::kLock;
+  const Parallel parallel =
+      parallel_of({{{1000}}, {{500}}, {{1000, 1000, lock}}, {{500, 500, lock}}}, true, "f", 2);
+  std::vector<std::string> names;
+  for (const ThreadRow& row : parallel.threads) names.push_back(row.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"t0 of p0", "t1 of p1", "t2 of p0", "t3 of p1"}));
+  ASSERT_EQ(parallel.held.size(), 1u);
+  ASSERT_EQ(parallel.held.front().by.size(), 2u);
+  EXPECT_EQ(parallel.held.front().by[0].name, "t0 of p0");
+  EXPECT_EQ(parallel.held.front().by[1].name, "t1 of p1");
+  EXPECT_NEAR(parallel.held.front().by[1].seconds, 0.5, 1e-6);
 }
 
 TEST(ThreadTimes, CountAMissingProcessor) {

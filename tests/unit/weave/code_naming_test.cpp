@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-#include "core/forked_region.hpp"
+#include "core/regions/forked_region.hpp"
 #include "core/run_properties.hpp"
 #include "symbols/elf_file.hpp"
 #include "symbols/line_reader.hpp"

@@ -4,8 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/forked_region.hpp"
 #include "core/life.hpp"
+#include "core/regions/forked_region.hpp"
 
 namespace timeloom::weave {
 namespace {

@@ -4,6 +4,7 @@
 #include <exception>
 #include <span>
 
+#include "core/regions/collection_region.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/observe/hooks/unobserved.hpp"
 #include "python/observe/regions/code_regions.hpp"
@@ -170,16 +171,6 @@ bool make_callbacks() noexcept {
 }
 
 }  // namespace
-
-// The region of the function gc.collect(), which C functions are recorded as.
-Region collection_region() {
-  Region region;
-  region.name = region.canonical_name = "gc.collect";
-  region.group = "gc";
-  region.paradigm = Paradigm::kCompiler;
-  region.role = RegionRole::kFunction;
-  return region;
-}
 
 bool collections_recorded() noexcept { return g_recorded; }
 

@@ -19,8 +19,7 @@ void watch_collections() noexcept;
 void unwatch_collections() noexcept;
 
 // For sub-interpreters, which watch their own collections; any thread. Whether the measurement
-// records collections, and their region.
+// records collections.
 bool collections_recorded() noexcept;
-Region collection_region();  // throws std::bad_alloc
 
 }  // namespace timeloom::python

@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/regions/collection_region.hpp"
 #include "python/interpreter/compat_frame.hpp"
 #include "python/observe/hooks/collections.hpp"
 #include "python/observe/interpreters/sub_interpreters.hpp"

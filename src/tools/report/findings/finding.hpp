@@ -41,10 +41,15 @@ void find_deadlocks(const FoundIn& run, Findings& findings);
 // False: the run has not recorded its locks (--locks).
 bool find_recorded_convoys(const FoundIn& run, Findings& findings);
 void find_convoys(const FoundIn& run, Findings& findings);
+void find_gil_waits(const FoundIn& run, Findings& findings);
 void find_turns(const FoundIn& run, Findings& findings);
+void find_held_loops(const FoundIn& run, Findings& findings);
+void find_small_tasks(const FoundIn& run, Findings& findings);
+void find_small_transfers(const FoundIn& run, Findings& findings);
 void find_too_many_threads(const FoundIn& run, Findings& findings);
 void find_growing_calls(const FoundIn& run, Findings& findings);
 void find_tiny_calls(const FoundIn& run, Findings& findings);
+void find_collections(const FoundIn& run, Findings& findings);
 void find_growing_memory(const FoundIn& run, Findings& findings);
 void find_scattered_memory(const FoundIn& run, Findings& findings);
 

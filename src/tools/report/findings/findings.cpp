@@ -10,10 +10,11 @@ namespace {
 
 constexpr std::size_t kMostFindings = 3;
 
-constexpr std::array kRules = {find_deadlocks,        find_imbalance,       find_serial_end,
-                               find_repeated_imports, find_convoys,         find_turns,
-                               find_too_many_threads, find_growing_calls,   find_tiny_calls,
-                               find_growing_memory,   find_scattered_memory};
+constexpr std::array kRules = {
+    find_deadlocks,   find_imbalance,       find_serial_end,     find_repeated_imports,
+    find_convoys,     find_gil_waits,       find_turns,          find_too_many_threads,
+    find_held_loops,  find_small_tasks,     find_growing_calls,  find_tiny_calls,
+    find_collections, find_small_transfers, find_growing_memory, find_scattered_memory};
 
 }  // namespace
 

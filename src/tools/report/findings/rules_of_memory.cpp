@@ -1,9 +1,11 @@
 // Rules about memory.
 
 #include <algorithm>
+#include <map>
 
 #include "core/memory/memory_facts.hpp"
 #include "core/memory/resident_peak.hpp"
+#include "core/regions/collection_region.hpp"
 #include "tools/report/findings/finding.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
@@ -12,14 +14,56 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr double kNamed = 0.5;  // of the growth: the region is its cause
+constexpr double kNamed = 0.5;             // of the growth: the region is its cause
+constexpr double kMuchCollecting = 0.15;   // of the work
+constexpr double kLeastCollecting = 0.05;  // seconds
 
 std::string process_of(const FoundIn& run, std::uint64_t number) {
-  const auto& groups = run.tree.definitions.groups;
-  return groups.size() > 1 && number < groups.size() ? " of " + printable(groups[number].name) : "";
+  return printable(of_process(run.tree.definitions, number));
+}
+
+struct Collecting {
+  double working = 0;
+  std::int64_t visits = 0;
+  std::map<RegionId, double> callers{};  // seconds
+};
+
+// Not during imports, which are found by their own rule.
+Collecting collecting(const FoundIn& run) {
+  const WorkTimes& times = run.answer.times();
+  Collecting all;
+  for (std::size_t i = 0; i < run.tree.nodes.size(); ++i) {
+    const profile::Node& node = run.tree.nodes[i];
+    if (!node.region.defined() || !node.parent.defined()) continue;
+    const Region& region = run.tree.definitions.regions[node.region.value()];
+    if (!is_collection(region)) continue;
+    const RegionId caller = run.tree.nodes[node.parent.value()].region;
+    if (run.answer.owner().is_import(caller)) continue;
+    all.working += times.working[i];
+    all.visits += times.visits[i];
+    all.callers[caller] += times.working[i];
+  }
+  return all;
 }
 
 }  // namespace
+
+void find_collections(const FoundIn& run, Findings& findings) {
+  const Collecting all = collecting(run);
+  const double share = all.working / std::max(run.answer.times().all_working, kLeastCollecting);
+  if (share < kMuchCollecting || all.working < kLeastCollecting) return;
+  const RegionId most =
+      std::ranges::max_element(all.callers, {}, [](const auto& one) { return one.second; })->first;
+  findings.push_back(
+      {"garbage-collection",
+       formatted("{} of garbage take {}, {} of the work, most of it in {}",
+                 plural(static_cast<std::uint64_t>(all.visits), "collection"),
+                 duration(all.working, run.terminal, " "), percent(share),
+                 printable(run.answer.region_name(most))),
+       "report --function gc.collect",
+       all.working,
+       {{"collections", static_cast<double>(all.visits)}, {"working_s", all.working}}});
+}
 
 void find_growing_memory(const FoundIn& run, Findings& findings) {
   const auto& properties = run.tree.definitions.properties;

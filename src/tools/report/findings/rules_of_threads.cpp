@@ -179,8 +179,9 @@ void find_turns(const FoundIn& run, Findings& findings) {
       continue;
     if (turns.explained < kMostlyTurns * turns.waiting) continue;
     if (lost < kMuchLost * run.wall || lost < kNoMatter) continue;
-    const bool told =
-        std::ranges::any_of(findings, [](const Finding& one) { return one.rule == "lock-convoy"; });
+    const bool told = std::ranges::any_of(findings, [](const Finding& one) {
+      return one.rule == "lock-convoy" || one.rule == "gil";
+    });
     if (told) continue;
     findings.push_back(
         {"turns",

@@ -40,11 +40,9 @@ std::string file_base_name(const std::string& file) { return file.substr(file.rf
 std::string lock_thread_name(std::uint64_t location, std::uint64_t process,
                              const Definitions& definitions) {
   const auto found = std::ranges::find(definitions.locations, LocationId{location}, &Location::id);
-  std::string name =
-      found == definitions.locations.end() ? "a thread" : printable(location_name(*found));
-  if (definitions.groups.size() > 1 && process < definitions.groups.size())
-    name += " of " + printable(definitions.groups[process].name);
-  return name;
+  const std::string name =
+      found == definitions.locations.end() ? "a thread" : location_name(*found);
+  return printable(name + of_process(definitions, process));
 }
 
 // The lines at which threads wait, over all threads.

@@ -3,15 +3,29 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/regions/collection_region.hpp"
 #include "core/run_properties.hpp"
 #include "exchange/names.hpp"
 #include "tools/report/work_times.hpp"
 #include "tools/run/run_facts.hpp"
 
 namespace timeloom::tools {
+
+namespace {
+
+// The threads without a share are left out.
+void most_first(std::vector<HeldBack::By>& by) {
+  std::erase_if(by, [](const HeldBack::By& one) { return one.seconds <= 0; });
+  std::ranges::sort(by, [](const HeldBack::By& a, const HeldBack::By& b) {
+    return std::tie(b.seconds, a.name) < std::tie(a.seconds, b.name);
+  });
+}
+
+}  // namespace
 
 // The work and the waiting between the enters and leaves of one location.
 class ThreadTimes::OneLocation final : public LocationSink {
@@ -23,8 +37,8 @@ class ThreadTimes::OneLocation final : public LocationSink {
         held_{Timeline(all.length_, kFew), Timeline(all.length_, kFew)},
         nanoseconds_(1e9 / static_cast<double>(all.definitions_->clock.ticks_per_second)) {
     thread_.row.location = location.id;
-    thread_.row.name = location_name(location);
     thread_.process = location.group.value();
+    thread_.row.name = location_name(location) + of_process(*all.definitions_, thread_.process);
   }
 
   void consume(std::span<const Event> events) override {
@@ -139,7 +153,7 @@ void ThreadTimes::begin(const Definitions& definitions) {
                     ? Use::kNothing
                 : is_waiting(region, measured_) ? Use::kWaiting
                                                 : Use::kWork;
-    known.collects = region.group == "gc" && region.name == "gc.collect";
+    known.collects = is_collection(region);
     for (std::uint32_t i = 0; i < kWaitingCauses; ++i) {
       known.causes[i] = cause_in(region, WaitingCause{i});
     }
@@ -159,8 +173,10 @@ std::unique_ptr<LocationSink> ThreadTimes::open_location(const Location& locatio
 // At each step, the waiting of a thread is divided among the other threads of the process by their
 // work.
 void ThreadTimes::add_held(const std::vector<const Thread*>& process, std::size_t cause,
-                           std::map<std::string, double>& by) const {
+                           std::vector<HeldBack::By>& by) const {
   constexpr double kNothing = 1e-9;
+  const std::size_t first = by.size();
+  for (const Thread* thread : process) by.push_back({thread->row.name, 0});
   const double width = static_cast<double>(length_) / static_cast<double>(kFew) /
                        static_cast<double>(definitions_->clock.ticks_per_second);
   for (std::size_t step = 0; step < kFew; ++step) {
@@ -173,9 +189,8 @@ void ThreadTimes::add_held(const std::vector<const Thread*>& process, std::size_
     };
     for (const Thread* thread : process) weight += share(*thread);
     if (weight < kNothing) continue;
-    for (const Thread* thread : process) {
-      const double part = thread->working[step] * (weight - share(*thread));
-      if (part > 0) by[thread->row.name] += part * width;
+    for (std::size_t i = 0; i < process.size(); ++i) {
+      by[first + i].seconds += process[i]->working[step] * (weight - share(*process[i])) * width;
     }
   }
 }
@@ -189,10 +204,8 @@ HeldBack ThreadTimes::held_back(std::size_t cause) const {
     processes[thread.process].push_back(&thread);
   }
   if (held.waiting <= 0) return held;
-  std::map<std::string, double> by;
-  for (const auto& [group, process] : processes) add_held(process, cause, by);
-  for (const auto& [name, time] : by) held.by.push_back({name, time});
-  std::ranges::stable_sort(held.by, std::greater(), &HeldBack::By::seconds);
+  for (const auto& [group, process] : processes) add_held(process, cause, held.by);
+  most_first(held.by);
   return held;
 }
 
@@ -200,17 +213,15 @@ Collections ThreadTimes::collections() const {
   std::map<std::uint32_t, std::size_t> threads;  // of each process
   for (const Thread& thread : threads_) ++threads[thread.process];
   Collections all;
-  std::map<std::string, double> by;
   for (const Thread& thread : threads_) {
     const Collections& own = thread.collections;
     if (own.count == 0 || threads[thread.process] < 2) continue;
     all.count += own.count;
     all.seconds += own.seconds;
     all.longest = std::max(all.longest, own.longest);
-    by[thread.row.name] += own.seconds;
+    all.by.push_back({thread.row.name, own.seconds});
   }
-  for (const auto& [name, time] : by) all.by.push_back({name, time});
-  std::ranges::stable_sort(all.by, std::greater(), &HeldBack::By::seconds);
+  most_first(all.by);
   return all;
 }
 

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -24,7 +23,7 @@ namespace timeloom::tools {
 
 struct ThreadRow {
   LocationId location;
-  std::string name;
+  std::string name;    // "worker-1 of app.py" where the run has several processes
   double working = 0;  // seconds
   double waiting = 0;
   CauseTimes causes;  // of the waiting
@@ -95,7 +94,7 @@ class ThreadTimes final : public RunSink {
     Collections collections;
   };
   void add_held(const std::vector<const Thread*>& process, std::size_t cause,
-                std::map<std::string, double>& by) const;
+                std::vector<HeldBack::By>& by) const;
   HeldBack held_back(std::size_t cause) const;
   Collections collections() const;
 

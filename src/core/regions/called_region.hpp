@@ -2,7 +2,7 @@
 // thread.
 #pragma once
 
-#include "core/forked_region.hpp"
+#include "core/regions/forked_region.hpp"
 #include "core/waiting_metric.hpp"
 
 namespace timeloom {
