@@ -12,7 +12,9 @@ import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
+// Bytes of the page that is installed, and of the demo, which also has the generator of its run.
 const LARGEST_PAGE = 250_000;
+const LARGEST_DEMO = LARGEST_PAGE + 10_000;
 
 const common = { absWorkingDir: here, bundle: true, target: "es2022", jsx: "automatic", jsxImportSource: "preact", logLevel: "warning" };
 
@@ -53,12 +55,13 @@ if (process.argv.includes("--tests")) {
 } else {
   const out = process.argv.indexOf("--out");
   const file = out < 0 ? join(here, "dist/index.html") : process.argv[out + 1];
-  const html = await page(process.argv.includes("--demo"));
+  const demo = process.argv.includes("--demo"), html = await page(demo);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, html);
-  if (html.length > LARGEST_PAGE) {
-    console.error(`The page has ${html.length} bytes, more than ${LARGEST_PAGE}`);
+  const bytes = Buffer.byteLength(html), largest = demo ? LARGEST_DEMO : LARGEST_PAGE;
+  if (bytes > largest) {
+    console.error(`The page has ${bytes} bytes, more than ${largest}`);
     process.exitCode = 1;
   }
-  console.log(`${file}: ${html.length} bytes`);
+  console.log(`${file}: ${bytes} bytes`);
 }

@@ -24,9 +24,11 @@ export interface Theme {
 const LIGHT = ["#6fb1de", "#e8a33d", "#4fb59a", "#d98bb5", "#e3d75b", "#e0814e", "#8fa2e0", "#a8cf6b", "#c7a27a", "#5fc3d6", "#b58fd6", "#e9a9a0"];
 const DARK = ["#4a93c7", "#cf8a24", "#2f9c80", "#c06c9b", "#b8ac33", "#c96836", "#7488d0", "#7fa843", "#a78357", "#3aa3b8", "#9a72bf", "#c98379"];
 
-// Pale, so that work stands out; the causes differ in hue.
-const LIGHT_WAITING = { unknown: "#cdd9ea", lock: "#ddd3a4", gil: "#e2c3e0", processor: "#ecc4ae", thread: "#c5d8bd", message: "#b4dbdc", io: "#b3c7ea", time: "#dde1e6" };
-const DARK_WAITING = { unknown: "#33435a", lock: "#4f4828", gil: "#4d364c", processor: "#573a2b", thread: "#34462d", message: "#264849", io: "#2d4068", time: "#3a4046" };
+// The scheme "light" of Paul Tol (Colour Schemes, SRON/EPS/TN/09-002), which people with any colour vision can tell apart;
+// for the dark theme with 35 % of the background. tests/colour.test.ts simulates this. Work may have the same hues: waiting is
+// told by its stripes and by the pale colour between them (src/timeline/waiting.ts).
+const LIGHT_WAITING = { unknown: "#aabdd9", lock: "#eedd88", gil: "#ee8866", processor: "#ffaabb", thread: "#44bb99", message: "#aaaa00", io: "#77aadd", time: "#bbcc33" };
+const DARK_WAITING = { unknown: "#41567a", lock: "#a29862", gil: "#a2614c", processor: "#ad7783", thread: "#33826d", message: "#76770a", io: "#6a98b0", time: "#818d2b" };
 
 export const LIGHT_THEME: Theme = {
   dark: false, background: "#ffffff", track: "#f5f6f8", line: "#d7dbe0", text: "#1b2228", faint: "#5b6670", accent: "#0b62b0",

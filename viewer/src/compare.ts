@@ -1,4 +1,5 @@
 // Two runs side by side: the rows of their tables and their call trees together.
+import { NO_CAUSES } from "./causes";
 import { NONE, type Part, type Paths, type Profile, type Run, type Selection } from "./model";
 import type { Node, Row } from "./profile";
 
@@ -36,7 +37,7 @@ export function pairRows(before: readonly Row[], after: readonly Row[]): RowPair
     first. */
 export function pairTree(before: Profile, after: Profile, paths: Paths): NodePair {
   const none = (): Sums => ({ visits: 0, own: 0, total: 0 });
-  const fresh = (region: number) => ({ region, visits: 0, own: 0, waiting: 0, total: 0, before: none(), after: none(), children: [] as NodePair[] });
+  const fresh = (region: number) => ({ region, visits: 0, own: 0, waiting: 0, causes: NO_CAUSES, total: 0, before: none(), after: none(), children: [] as NodePair[] });
   const root = fresh(NONE), nodes = new Map([[NONE, root]]);
   const nodeOf = (path: number) => {
     let node = nodes.get(path);
@@ -62,7 +63,7 @@ export function pairTree(before: Profile, after: Profile, paths: Paths): NodePai
 }
 
 export const EMPTY_PROFILE: Profile = {
-  count: 0, path: new Int32Array(), visits: new Float64Array(), cutBegin: new Float64Array(), cutEnd: new Float64Array(), own: new Float64Array(), waiting: new Float64Array(),
+  count: 0, path: new Int32Array(), visits: new Float64Array(), cutBegin: new Float64Array(), cutEnd: new Float64Array(), own: new Float64Array(), waiting: new Float64Array(), causes: [],
   inclusive: new Float64Array(), min: new Float64Array(), max: new Float64Array(),
 };
 

@@ -1,5 +1,6 @@
 // The page's data about a run, from any source. Times are ticks since the start of the run (docs/formats/view-http.md);
 // only src/format.ts converts them to seconds.
+import type { ByCause } from "./causes";
 
 export interface Region {
   readonly id: number;
@@ -15,6 +16,10 @@ export interface Region {
   readonly suspended: boolean;
   /** The word for it in docs/formats/view-http.md: function, user, mpi … */
   readonly kind: string;
+  /** The cause of its waiting, if its name tells that; 0: unknown. */
+  readonly cause: number;
+  /** The cause for which a task is suspended in it, in the same way. */
+  readonly suspends: number;
   /** Entered by a call; other regions have times, but no visits. */
   readonly called: boolean;
 }
@@ -79,6 +84,8 @@ export interface Run {
   readonly secondsPerEvent: number;
   /** True if the waiting of threads was measured. */
   readonly waiting: boolean;
+  /** True if its causes were, too. */
+  readonly causes: boolean;
   readonly regions: readonly Region[];
   readonly processes: readonly Process[];
   readonly locations: readonly Location[];
@@ -145,6 +152,8 @@ export interface Tile {
   readonly off: Uint8Array;
   /** The part of each column in which the thread was in a call but did not run, in 1/255. */
   readonly waiting: Uint8Array;
+  /** The cause of most of it in each column, by number: src/causes.ts. */
+  readonly cause: Uint8Array;
   /** [row * COLUMNS + column]; row 0: the region with the most exclusive time; row 1 + d: calls at depth d. */
   readonly region: Int32Array;
   /** The part of each cell that calls cover, in 1/255; 0 only without any call. */
@@ -182,6 +191,9 @@ export interface CallDetails extends CallRef {
   /** The part of its exclusive time, and of its duration, in which the thread did not run. */
   readonly ownWaiting: number;
   readonly waiting: number;
+  /** The two by cause; empty: not known. */
+  readonly ownCauses: ByCause;
+  readonly causes: ByCause;
   /** Calls inside it, at any depth. */
   readonly calls: number;
   readonly parameters: readonly { readonly name: string; readonly value: string }[];
@@ -227,6 +239,8 @@ export interface Profile {
   readonly own: Float64Array;
   /** The part of `own` that was measured as waiting. */
   readonly waiting: Float64Array;
+  /** Its parts by cause; empty: not known. */
+  readonly causes: readonly Float64Array[];
   readonly inclusive: Float64Array;
   readonly min: Float64Array;
   readonly max: Float64Array;

@@ -1,4 +1,5 @@
 // Colours by function, module, package, kind or rank: hues for the user's functions, greys for libraries.
+import { CAUSES } from "./causes";
 import { hash, mix, type Theme, variant, waitingColour } from "./colour";
 import type { Region, Run } from "./model";
 
@@ -7,6 +8,9 @@ export type Colouring = (typeof COLOURINGS)[number];
 
 /** Keys of regions that have no colour of their own. */
 export const LIBRARIES = "libraries", WAITS = "waiting";
+
+/** The key of waiting of one cause; of unknown waiting, the key of all waiting. */
+export const causeKey = (cause: number): string => (cause === 0 ? WAITS : `${WAITS} ${CAUSES[cause]}`);
 
 /** Modules of the work on GPUs, and of ranges that the program has named: src/weave/gpu/gpu_names.hpp. */
 const OF_GPU = new Set(["CUDA kernels", "CUDA copies", "NVTX"]);
@@ -43,6 +47,8 @@ export class Painting {
   /** By region: the key that its colour stands for, and the colour. */
   readonly keys: readonly string[];
   readonly styles: readonly string[];
+  /** By cause: the colour of waiting. */
+  readonly waiting: readonly string[];
   private readonly ranks = new Map<number, readonly string[]>();
   private readonly bases = new Map<string, string>();
 
@@ -51,9 +57,10 @@ export class Painting {
   constructor(private readonly theme: Theme, private readonly run: Run, readonly by: Colouring, readonly lit: string, work?: Float64Array) {
     const own = userWorks(run.regions, work);
     this.keys = run.regions.map((region) => this.keyOf(region, own));
+    this.waiting = CAUSES.map((word, cause) => this.fade(waitingColour(theme, word), causeKey(cause)));
     const times = new Map<string, number>();
     this.keys.forEach((key, id) => times.set(key, (times.get(key) ?? 0) + (work?.[id] ?? 0)));
-    const wanted = [...times].filter(([key]) => key !== LIBRARIES && key !== WAITS).sort(([, a], [, b]) => b - a);
+    const wanted = [...times].filter(([key]) => key !== LIBRARIES && !isWaiting(key)).sort(([, a], [, b]) => b - a);
     for (const [key] of wanted) this.bases.set(key, this.free(key));
     // By rank, a region alone has the colour of its function.
     this.styles = run.regions.map((region, id) => {
@@ -68,7 +75,7 @@ export class Painting {
     let styles = this.ranks.get(process);
     if (!styles) {
       const base = this.theme.palette[process % this.theme.palette.length], key = rankKey(process);
-      styles = this.run.regions.map((region) => this.fade(region.idle ? waitingColour(this.theme) : variant(this.theme, base, region.name), key));
+      styles = this.run.regions.map((region) => region.idle ? this.waiting[this.causeOf(region)] : this.fade(variant(this.theme, base, region.name), key));
       this.ranks.set(process, styles);
     }
     return styles;
@@ -76,18 +83,24 @@ export class Painting {
 
   /** The colour of a key. */
   base(key: string): string {
-    if (key === WAITS) return waitingColour(this.theme);
+    const cause = CAUSES.findIndex((_, number) => causeKey(number) === key);
+    if (cause >= 0) return waitingColour(this.theme, CAUSES[cause]);
     if (this.by === "rank") return this.theme.palette[Number(key.slice(1)) % this.theme.palette.length];
     return this.bases.get(key) ?? this.theme.library;
   }
 
   private keyOf(region: Region, own: boolean): string {
-    if (region.idle) return WAITS;
+    if (region.idle) return causeKey(this.causeOf(region));
     if (this.by === "kind") return region.kind;
     if (this.by === "package") return packageOf(region);
     // In a run in which libraries do nearly all, they have the hues.
     if (own && isLibrary(region)) return LIBRARIES;
     return this.by === "module" ? region.module || region.name : region.name;
+  }
+
+  /** Of a function that only waits, where causes are known. */
+  private causeOf(region: Region): number {
+    return this.run.causes ? region.cause : 0;
   }
 
   /** The hue of a key's name, or the next one that no other key has. */
@@ -102,7 +115,7 @@ export class Painting {
   }
 
   private styleOf(region: Region, key: string): string {
-    if (key === WAITS) return waitingColour(this.theme);
+    if (region.idle) return waitingColour(this.theme, CAUSES[this.causeOf(region)]);
     if (key === LIBRARIES) return variant(this.theme, this.theme.library, region.name);
     const base = this.bases.get(key)!;
     return this.by === "function" ? base : variant(this.theme, base, region.name);
@@ -112,6 +125,8 @@ export class Painting {
     return this.lit === "" || this.lit === key ? colour : mix(colour, this.theme.track, FADED);
   }
 }
+
+export const isWaiting = (key: string): boolean => key === WAITS || CAUSES.some((_, cause) => key === causeKey(cause));
 
 /** The key of a process. */
 export const rankKey = (process: number): string => `#${process}`;

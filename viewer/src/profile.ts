@@ -1,4 +1,5 @@
 // Tables and trees of a selection, computed from its sums by call path.
+import { type ByCause, NO_CAUSES, ofCause, sumCauses } from "./causes";
 import { NONE, type Paths, type Profile, type Region, type Run } from "./model";
 
 /** The sums of a function, a module or a call path. */
@@ -11,6 +12,7 @@ export interface Row {
   readonly own: number;
   /** The part of `own` that was waiting. */
   readonly waiting: number;
+  readonly causes: ByCause;
   /** Including callees; calls within calls of the same key count once. */
   readonly total: number;
   readonly min: number;
@@ -23,6 +25,7 @@ export interface Node {
   readonly own: number;
   /** The part of `own` that was waiting. */
   readonly waiting: number;
+  readonly causes: ByCause;
   readonly total: number;
   readonly children: Node[];
 }
@@ -35,11 +38,12 @@ function rows(profile: Profile, paths: Paths, regions: readonly Region[], keyOf:
   for (let i = 0; i < profile.count; i++) {
     const path = profile.path[i], key = keyOf(paths.region[path]);
     let sum = sums.get(key);
-    if (!sum) sums.set(key, (sum = { key, visits: 0, cut: 0, own: 0, waiting: 0, total: 0, min: Infinity, max: 0 }));
+    if (!sum) sums.set(key, (sum = { key, visits: 0, cut: 0, own: 0, waiting: 0, causes: NO_CAUSES, total: 0, min: Infinity, max: 0 }));
     sum.visits += profile.visits[i];
     sum.cut += Math.max(profile.cutBegin[i], profile.cutEnd[i]);
     sum.own += profile.own[i];
     sum.waiting += waitingOf(profile, i, regions[paths.region[path]]);
+    sum.causes = sumCauses(sum.causes, causesOf(profile, i, paths, regions));
     if (!hasCaller(path, key, paths, keyOf)) sum.total += profile.inclusive[i];
     sum.min = Math.min(sum.min, profile.min[i]);
     sum.max = Math.max(sum.max, profile.max[i]);
@@ -54,6 +58,23 @@ function hasCaller(path: number, key: Key, paths: Paths, keyOf: (region: number)
 
 /** The waiting part of a call path's exclusive time: as measured, or derived from its name, as in `timeloom report`. */
 export const waitingOf = (profile: Profile, i: number, region: Region | undefined): number => (region?.waits ? profile.own[i] : profile.waiting[i]);
+
+/** The same by cause; empty: causes are not known. */
+function causesOf(profile: Profile, i: number, paths: Paths, regions: readonly Region[]): ByCause {
+  if (!profile.causes.length) return NO_CAUSES;
+  const path = profile.path[i], region: Region | undefined = regions[paths.region[path]];
+  if (!region?.waits) return profile.causes.map((ticks) => ticks[i]);
+  // The cause of a suspension is known by the function that awaits.
+  const outer = regions[paths.region[paths.parent[path]]];
+  return ofCause(region.suspended ? outer?.suspends ?? 0 : region.cause, profile.own[i]);
+}
+
+/** The waiting of all call paths by cause. */
+export function allCauses(profile: Profile, paths: Paths, regions: readonly Region[]): ByCause {
+  const sums = profile.causes.map(() => 0);
+  for (let i = 0; i < profile.count; i++) causesOf(profile, i, paths, regions).forEach((ticks, cause) => (sums[cause] += ticks));
+  return sums;
+}
 
 /** By region: the part of its exclusive time that was work. */
 export function workByRegion(profile: Profile, paths: Paths, regions: readonly Region[]): Float64Array {
@@ -78,12 +99,12 @@ export const byModule = (profile: Profile, paths: Paths, regions: readonly Regio
 
 /** The call tree; its root is not a function and contains everything. Children: the longest first. */
 export function callTree(profile: Profile, paths: Paths, regions: readonly Region[]): Node {
-  const root = { region: NONE, visits: 0, own: 0, waiting: 0, total: 0, children: [] as Node[] };
-  const nodes = new Map<number, Node & { visits: number; own: number; waiting: number; total: number }>([[NONE, root]]);
+  const root: Open = { region: NONE, visits: 0, own: 0, waiting: 0, causes: NO_CAUSES, total: 0, children: [] };
+  const nodes = new Map<number, Open>([[NONE, root]]);
   const nodeOf = (path: number) => {
     let node = nodes.get(path);
     if (!node) {
-      nodes.set(path, (node = { region: paths.region[path], visits: 0, own: 0, waiting: 0, total: 0, children: [] }));
+      nodes.set(path, (node = { region: paths.region[path], visits: 0, own: 0, waiting: 0, causes: NO_CAUSES, total: 0, children: [] }));
       nodeOf(paths.parent[path]).children.push(node);
     }
     return node;
@@ -93,6 +114,7 @@ export function callTree(profile: Profile, paths: Paths, regions: readonly Regio
     node.visits += profile.visits[i];
     node.own += profile.own[i];
     node.waiting += waitingOf(profile, i, regions[node.region]);
+    node.causes = sumCauses(node.causes, causesOf(profile, i, paths, regions));
     node.total += profile.inclusive[i];
     if (paths.parent[profile.path[i]] === NONE) root.total += profile.inclusive[i];
   }
@@ -123,7 +145,7 @@ export function weighted(root: Node, weight: Weight): Node {
   for (const node of nodes.reverse()) {
     const own = weightOf(node, weight), children = node.children.map((child) => made.get(child)!).filter((child) => child.total > 0);
     const total = own + children.reduce((sum, child) => sum + child.total, 0);
-    made.set(node, { ...node, own, waiting: weight === "waiting" ? own : weight === "work" ? 0 : node.waiting, total, children });
+    made.set(node, { ...node, own, waiting: weight === "waiting" ? own : weight === "work" ? 0 : node.waiting, causes: weight === "work" ? NO_CAUSES : node.causes, total, children });
   }
   byTotal([...made.values()]);
   return made.get(root)!;
@@ -139,6 +161,7 @@ export function without(root: Node, hidden: (region: number) => boolean): Node {
       if (hidden(child.region)) {
         place.own += child.own;
         place.waiting += child.waiting;
+        place.causes = sumCauses(place.causes, child.causes);
         places.set(child, place);
         continue;
       }
@@ -163,6 +186,7 @@ function merge(known: Map<Open, Map<number, Open>>, parent: Open, node: Node): O
   there.visits += node.visits;
   there.own += node.own;
   there.waiting += node.waiting;
+  there.causes = sumCauses(there.causes, node.causes);
   there.total += node.total;
   return there;
 }
@@ -170,8 +194,8 @@ function merge(known: Map<Open, Map<number, Open>>, parent: Open, node: Node): O
 /** The tree from callees to callers: below the root each function with its exclusive time, or just `only` with its
     total, and their callers. A node's waiting is the waiting in its total. */
 export function inverted(root: Node, only?: number): Node {
-  const result: Open = { ...root, own: 0, waiting: 0, total: 0, visits: 0, children: [] }, known = new Map<Open, Map<number, Open>>();
-  const parents = new Map<Node, Node>(), below = waitingBelow(root), within = new Set<Node>();
+  const result: Open = { ...root, own: 0, waiting: 0, causes: NO_CAUSES, total: 0, visits: 0, children: [] }, known = new Map<Open, Map<number, Open>>();
+  const parents = new Map<Node, Node>(), below = waitingBelow(root), causesOfAll = causesBelow(root), within = new Set<Node>();
   for (const node of inOrder(root)) {
     for (const child of node.children) parents.set(child, node);
     if (node === root || (only !== undefined && node.region !== only)) {
@@ -183,11 +207,13 @@ export function inverted(root: Node, only?: number): Node {
     if (only !== undefined) within.add(node);
     const time = inner ? 0 : only === undefined ? node.own : node.total, waiting = only === undefined ? node.waiting : below.get(node)!;
     if (time === 0) continue;
+    const causes = only === undefined ? node.causes : causesOfAll.get(node)!;
     result.total += time;
     result.waiting += waiting;
+    result.causes = sumCauses(result.causes, causes);
     let at = result;
     for (let caller: Node | undefined = node; caller && caller !== root; caller = parents.get(caller)) {
-      at = merge(known, at, { ...caller, visits: caller === node ? node.visits : 0, own: caller === node ? node.own : 0, waiting, total: time, children: [] });
+      at = merge(known, at, { ...caller, visits: caller === node ? node.visits : 0, own: caller === node ? node.own : 0, waiting, causes, total: time, children: [] });
     }
   }
   byTotal(inOrder(result));
@@ -196,12 +222,13 @@ export function inverted(root: Node, only?: number): Node {
 
 /** All that a function calls, over all of its callers; a call within a call of it counts once. */
 export function merged(root: Node, region: number): Node {
-  const result: Open = { region, visits: 0, own: 0, waiting: 0, total: 0, children: [] }, known = new Map<Open, Map<number, Open>>();
+  const result: Open = { region, visits: 0, own: 0, waiting: 0, causes: NO_CAUSES, total: 0, children: [] }, known = new Map<Open, Map<number, Open>>();
   const places = new Map<Node, Open>();
   for (const node of inOrder(root)) {
     const place = places.get(node);
     if (node.region === region && !place) {
       for (const key of ["visits", "own", "waiting", "total"] as const) result[key] += node[key];
+      result.causes = sumCauses(result.causes, node.causes);
       places.set(node, result);
     }
     const here = places.get(node);
@@ -215,6 +242,13 @@ export function merged(root: Node, region: number): Node {
 export function waitingBelow(root: Node): ReadonlyMap<Node, number> {
   const sums = new Map<Node, number>();
   for (const node of inOrder(root).reverse()) sums.set(node, node.waiting + node.children.reduce((sum, child) => sum + sums.get(child)!, 0));
+  return sums;
+}
+
+/** The same by cause. */
+export function causesBelow(root: Node): ReadonlyMap<Node, ByCause> {
+  const sums = new Map<Node, ByCause>();
+  for (const node of inOrder(root).reverse()) sums.set(node, node.children.reduce((sum, child) => sumCauses(sum, sums.get(child)!), node.causes));
   return sums;
 }
 

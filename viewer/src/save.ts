@@ -1,4 +1,5 @@
 // Exports of the page: a picture of the rows, a table, the link.
+import { CAUSES } from "./causes";
 import { byFunction } from "./profile";
 import { toNs } from "./format";
 import { nameOfLocation, type Paths, type Profile, type Run } from "./model";
@@ -17,9 +18,10 @@ const toSeconds = (ticks: number): number => Number((toNs(ticks) / 1e9).toPrecis
 export function tableCsv(run: Run, profile: Profile, paths: Paths): string {
   const rows = byFunction(profile, paths, run.regions).map((row) => {
     const region = run.regions[row.key as number];
-    return [region?.name ?? "", region?.module ?? "", region?.file ?? "", region?.line ?? 0, row.visits, row.cut, ...[row.own, row.waiting, row.total, row.min, row.max].map(toSeconds)];
+    return [region?.name ?? "", region?.module ?? "", region?.file ?? "", region?.line ?? 0, row.visits, row.cut, ...[row.own, row.waiting, row.total, row.min, row.max, ...(run.causes ? CAUSES.map((_, cause) => row.causes[cause] ?? 0) : [])].map(toSeconds)];
   });
-  return csv([["function", "module", "file", "line", "visits", "cut", "own_s", "waiting_s", "total_s", "min_s", "max_s"], ...rows]);
+  const causes = run.causes ? CAUSES.map((word) => `waiting_${word}_s`) : [];
+  return csv([["function", "module", "file", "line", "visits", "cut", "own_s", "waiting_s", "total_s", "min_s", "max_s", ...causes], ...rows]);
 }
 
 const MOST_ROWS_CALLS = 100_000;

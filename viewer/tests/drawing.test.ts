@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { contrast, DARK_THEME, LIGHT_THEME, pixel, textOver, textUpon, waitingColour } from "../src/colour";
-import { COLOURINGS, isLibrary, LIBRARIES, Painting, rankKey, WAITS } from "../src/palette";
+import { contrast, DARK_THEME, hex, LIGHT_THEME, pixel, textOver, textUpon, waitingColour } from "../src/colour";
+import { causeKey, COLOURINGS, isLibrary, LIBRARIES, Painting, rankKey, WAITS } from "../src/palette";
 import { COLUMNS, NONE, type Region, type TileKey } from "../src/model";
 import { generated } from "../src/source/generated";
 import { emptyTile } from "../src/source/cells";
@@ -13,7 +13,7 @@ import { barsOf, crowd } from "../src/timeline/crowd";
 import { inLane, lanesOf, memberAt } from "../src/timeline/lanes";
 import { Line } from "../src/timeline/lines";
 import { slots } from "../src/timeline/renderer";
-import { waitingOf } from "../src/timeline/waiting";
+import { between, waitingOf } from "../src/timeline/waiting";
 import { levelFor } from "../src/timeline/scale";
 
 const background = pixel("#ffffff");
@@ -26,7 +26,7 @@ function lineOf(calls: [number, number, number][], width: number): Line {
   const of = (part: 0 | 1 | 2) => calls.map((call) => call[part]);
   const exact = { count: calls.length, complete: true, begin: Float64Array.from(of(0)), end: Float64Array.from(of(1)), region: Int32Array.from(of(2)), depth: new Int32Array(calls.length) };
   const key: TileKey = { track: 0, level: 0, index: 0, rows: 2 };
-  const tile = { rows: 2, allRows: 2, exact: true, off: new Uint8Array(COLUMNS), waiting: new Uint8Array(COLUMNS), region: new Int32Array(2 * COLUMNS).fill(NONE), cover: new Uint8Array(2 * COLUMNS) };
+  const tile = { rows: 2, allRows: 2, exact: true, off: new Uint8Array(COLUMNS), waiting: new Uint8Array(COLUMNS), cause: new Uint8Array(COLUMNS), region: new Int32Array(2 * COLUMNS).fill(NONE), cover: new Uint8Array(2 * COLUMNS) };
   line.draw([{ key, tile, calls: exact }], key, 1, range);
   return line;
 }
@@ -110,7 +110,8 @@ test("texts upon all colours are legible", async () => {
   const run = await generated().run();
   for (const theme of [LIGHT_THEME, DARK_THEME]) {
     const painted = COLOURINGS.flatMap((by) => [0, 1, 2].flatMap((process) => new Painting(theme, run, by, "").of(process)));
-    for (const colour of [...painted, ...Object.values(theme.waiting)]) assert.ok(contrast(colour, textUpon(colour)) >= 4.5, `${colour} ${contrast(colour, textUpon(colour))}`);
+    const waiting = Object.values(theme.waiting).flatMap((colour) => [colour, hex(between(pixel(colour), theme))]);
+    for (const colour of [...painted, ...waiting]) assert.ok(contrast(colour, textUpon(colour)) >= 4.5, `${colour} ${contrast(colour, textUpon(colour))}`);
     assert.ok(contrast(theme.text, theme.background) >= 7 && contrast(theme.faint, theme.background) >= 4.5 && contrast(theme.accent, theme.background) >= 3);
   }
 });
@@ -126,8 +127,8 @@ test("hues are the user's functions, greys the libraries, and the legend fades w
   const regions = run.regions.map((region) => (region.module.startsWith("json") || region.module === "threading" ? { ...region, file: "/usr/lib/python3.13/x.py" } : region));
   const painting = new Painting(LIGHT_THEME, { ...run, regions }, "function", "");
   const id = (name: string) => regions.findIndex((region) => region.name === name);
-  assert.deepEqual(["json.dumps", "threading.Condition.wait", "plate.Slab.relax"].map((name) => painting.keys[id(name)]), [LIBRARIES, WAITS, "plate.Slab.relax"]);
-  assert.equal(painting.styles[id("threading.Condition.wait")], waitingColour(LIGHT_THEME));
+  assert.deepEqual(["json.dumps", "threading.Condition.wait", "plate.Slab.relax"].map((name) => painting.keys[id(name)]), [LIBRARIES, causeKey(3), "plate.Slab.relax"]);
+  assert.equal(painting.styles[id("threading.Condition.wait")], waitingColour(LIGHT_THEME, "lock"));
   const own = regions.flatMap((region, i) => (isLibrary(region) || region.idle ? [] : [painting.styles[i]]));
   assert.ok(own.length > 10 && new Set(own.slice(0, 12)).size === 12, "functions of one module differ");
   const lit = new Painting(LIGHT_THEME, { ...run, regions }, "function", "plate.Slab.relax");
@@ -174,11 +175,45 @@ test("tables are saved as spreadsheets read them", () => {
   assert.equal(csv([["a", 1, 0.5], ['say "x", y', "line\nbreak", ""]]), 'a,1,0.5\r\n"say ""x"", y","line\nbreak",\r\n');
 });
 
-test("the part of a pixel that was waiting is that of what is covered there", () => {
-  const tile = emptyTile(1);
+test("the part of a pixel that was waiting is that of what is covered there", async () => {
+  const run = await generated().run(), tile = emptyTile(1);
   tile.cover.fill(255, 0, 2), (tile.cover[2] = 51);
   tile.waiting.set([255, 51, 51]);
   const slot = { track: 0, level: 0, index: 0, rows: 1 };
-  const shares = waitingOf([[slot, [{ key: slot, tile, calls: null }]]], { begin: 0, end: 4 }, 4);
+  tile.cause.set([3, 6, 0]);
+  const { shares, causes } = waitingOf([[slot, [{ key: slot, tile, calls: null }]]], { begin: 0, end: 4 }, 4, run);
   assert.deepEqual(Array.from(shares, (share) => Number(share.toFixed(3))), [1, 0.2, 1, 0]);
+  assert.deepEqual([...causes], [3, 6, 0, 0]);
+  const all = waitingOf([[slot, [{ key: slot, tile, calls: null }]]], { begin: 0, end: 4 }, 1, run);
+  assert.deepEqual([...all.causes], [3], "the cause of most");
+});
+
+test("a suspended task waits in all functions around it, for what the innermost of them tells", async () => {
+  const known = await generated().run(), slot = { track: 0, level: 0, index: 0, rows: 3 };
+  const regions = known.regions.map((region, id) => ({ ...region, suspended: id === 2, suspends: id === 1 ? 5 : 0 }));
+  const tile = emptyTile(3);
+  // By column: suspended, suspended for two fifths, and at work.
+  for (const [row, cells] of [[[2, 255], [0, 255], [0, 255]], [[1, 255], [1, 255], [1, 255]], [[2, 255], [2, 102], [0, 255]]].entries()) {
+    for (const [column, [region, cover]] of cells.entries()) (tile.region[row * COLUMNS + column] = region), (tile.cover[row * COLUMNS + column] = cover);
+  }
+  const of = (one: typeof tile, run: typeof known) => {
+    const { shares, causes } = waitingOf([[slot, [{ key: slot, tile: one, calls: null }]]], { begin: 0, end: 3 }, 3, run);
+    return [...shares].map((share, x) => [Number(share.toFixed(3)), causes[x]]);
+  };
+  assert.deepEqual(of(tile, { ...known, regions }), [[1, 5], [0.4, 5], [0, 0]]);
+  assert.deepEqual(of(tile, { ...known, regions, causes: false }), [[1, 0], [0.4, 0], [0, 0]], "in a run without causes");
+  assert.deepEqual(of({ ...tile, rows: 1 }, { ...known, regions }), [[1, 0], [0, 0], [0, 0]], "on one line, the innermost function is not there");
+  assert.deepEqual(of(tile, { ...known, regions, waiting: false }), [[0, 0], [0, 0], [0, 0]], "in a run without waiting");
+});
+
+test("waiting has the colours of its causes, which the legend can select", async () => {
+  const run = await generated().run(), { regions } = run, id = regions.findIndex((region) => region.idle);
+  const painting = new Painting(LIGHT_THEME, run, "function", "");
+  assert.deepEqual([painting.keys[id], painting.styles[id], painting.base(causeKey(3))], [causeKey(3), LIGHT_THEME.waiting["lock"], LIGHT_THEME.waiting["lock"]]);
+  const lit = new Painting(LIGHT_THEME, run, "function", causeKey(6));
+  assert.equal(lit.waiting[6], painting.waiting[6]);
+  assert.ok(lit.waiting.every((colour, cause) => cause === 6 || colour !== painting.waiting[cause]), "other causes fade");
+  assert.ok(lit.styles.every((colour, region) => colour !== painting.styles[region]), "and so do functions");
+  const without = new Painting(LIGHT_THEME, { ...run, causes: false }, "function", "");
+  assert.deepEqual([without.keys[id], without.styles[id]], [WAITS, waitingColour(LIGHT_THEME)], "in a run without causes, waiting has one colour");
 });

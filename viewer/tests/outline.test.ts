@@ -25,8 +25,8 @@ function varints(...values: number[]): number[] {
 }
 
 function tileBytes(tile: Tile): number[] {
-  const bytes = varints(tile.allRows, tile.rows);
-  for (const row of [tile.off, tile.waiting]) row.forEach((part) => bytes.push(1, part));
+  const bytes = varints(tile.allRows, tile.rows + 256);
+  for (const row of [tile.off, tile.waiting, tile.cause]) row.forEach((part) => bytes.push(1, part));
   // Runs of two columns at most, and of one row.
   for (let cell = 0; cell < tile.cover.length;) {
     const two = cell % 2 === 0 && tile.cover[cell] === tile.cover[cell + 1] && tile.region[cell] === tile.region[cell + 1];
@@ -58,6 +58,12 @@ function sorted(lane: Lane, step: number): { short: Map<number, number[]>; long:
   return { short, long };
 }
 
+/** One number if no cause is known. */
+function waitingBytes(causes: readonly number[]): number[] {
+  if (causes.slice(1).every((ticks) => ticks === 0)) return varints(causes[0]);
+  return [0, causes.reduce((bits, ticks, cause) => bits + (ticks ? 2 ** cause : 0), 0), ...varints(...causes.filter((ticks) => ticks))];
+}
+
 async function sums(made: Made, track: number): Promise<Uint8Array> {
   const lane = made.lanes[track], step = 4 ** STEP, nodes = [...new Set(lane.path)];
   const { short, long } = sorted(lane, step);
@@ -76,7 +82,7 @@ async function sums(made: Made, track: number): Promise<Uint8Array> {
       const own = table.own[row] ?? 0, waiting = table.waiting[row] ?? 0, lengths = calls.map((call) => lane.end[call] - lane.begin[call]);
       if (!own && !calls.length) return;
       const [min, max] = [Math.min(...lengths), Math.max(...lengths)], one = calls.length === 1;
-      list.push(...varints((node - last) * 4 + (waiting ? 2 : 0) + (one ? 1 : 0), own, ...(waiting ? [waiting] : [])));
+      list.push(...varints((node - last) * 4 + (waiting ? 2 : 0) + (one ? 1 : 0), own), ...(waiting ? waitingBytes(table.causes.map((ticks) => ticks[row])) : []));
       if (one) list.push(...varints(min));
       else list.push(...varints(calls.length, calls.length, ...(calls.length ? [min, max - min] : [])));
       last = node;

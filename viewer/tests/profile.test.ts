@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NONE } from "../src/model";
-import { byFunction, callees, callers, histogram, callTree, inverted, merged, type Node, pruned, waitingBelow, weighted, without } from "../src/profile";
+import { causeWords, mainCauseWords, NO_CAUSES, ofCause } from "../src/causes";
+import { byFunction, callees, callers, causesBelow, histogram, callTree, inverted, merged, type Node, pruned, waitingBelow, weighted, without } from "../src/profile";
 import { nameFilter } from "../src/source/match";
 import { MemorySource } from "../src/source/memory";
 import { boxesOf } from "../src/timeline/flame";
@@ -45,8 +46,8 @@ test("a call tree is left with what leads to some functions, and with all below 
 
 test("a call tree that is deeper than the browser's stack is left with what is sought", () => {
   const deep = 20_000;
-  let root: Node = { region: 1, visits: 1, own: 1, waiting: 0, total: 1, children: [] };
-  for (let i = 0; i < deep; i++) root = { region: i === deep - 1 ? NONE : 0, visits: 1, own: 0, waiting: 0, total: 1, children: [root] };
+  let root: Node = { region: 1, visits: 1, own: 1, waiting: 0, causes: NO_CAUSES, total: 1, children: [] };
+  for (let i = 0; i < deep; i++) root = { region: i === deep - 1 ? NONE : 0, visits: 1, own: 0, waiting: 0, causes: NO_CAUSES, total: 1, children: [root] };
   const { root: left, through } = pruned(root, (region) => region === 1);
   assert.equal(through.size, deep - 1);
   let node = left, depth = 0;
@@ -90,7 +91,7 @@ type Short = [number, number, number, Short[]?];
 
 function treeFrom([region, own, waiting, inner = []]: Short): Node {
   const children = inner.map(treeFrom);
-  return { region, visits: 1, own, waiting, total: own + children.reduce((sum, child) => sum + child.total, 0), children };
+  return { region, visits: 1, own, waiting, causes: ofCause(region < 0 ? 0 : region, waiting), total: own + children.reduce((sum, child) => sum + child.total, 0), children };
 }
 
 const shape = ({ region, total, children }: Node): unknown => [region, total, ...children.map(shape)];
@@ -102,6 +103,17 @@ test("a tree by work or by waiting has their sums, and nothing without any", () 
   assert.deepEqual(shape(weighted(tree, "waiting")), [NONE, 10, [1, 10, [2, 9]]]);
   assert.deepEqual(shape(tree), [NONE, 18, [1, 16, [2, 10], [3, 1]], [4, 2]], "the tree itself stays");
   assert.equal(waitingBelow(tree).get(tree.children[0]), 10);
+  assert.deepEqual(causesBelow(tree).get(tree), [0, 1, 9, 0, 0, 0, 0, 0]);
+  assert.deepEqual(weighted(tree, "work").children[0].causes, []);
+});
+
+test("the causes of waiting follow the trees, and add up", () => {
+  const tree = treeFrom([NONE, 0, 0, [[1, 5, 1, [[7, 2, 1, [[2, 3, 2]]], [2, 4, 3]]]]]);
+  assert.deepEqual(without(tree, (region) => region === 7).children[0].causes, [0, 1, 0, 0, 0, 0, 0, 1]);
+  assert.deepEqual(merged(tree, 2).causes, [0, 0, 5, 0, 0, 0, 0, 0]);
+  assert.deepEqual(inverted(tree).causes, [0, 1, 5, 0, 0, 0, 0, 1]);
+  assert.equal(causeWords([1, 0, 6, 0, 0, 0, 0, 3]), "gil 60.0 %, time 30.0 %, unknown 10.0 %");
+  assert.deepEqual([mainCauseWords([0, 0, 96, 4]), mainCauseWords([0, 0, 6, 4]), mainCauseWords([])], ["gil", "gil 60 %", ""]);
 });
 
 test("hidden functions give their time to their callers", () => {

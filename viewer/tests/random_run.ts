@@ -1,5 +1,6 @@
 // Random runs, and answers by brute force to compare with.
 import { type Bundle, type CallRef, COLUMNS, type Gathering, NONE, type Paths, type Run } from "../src/model";
+import { CAUSES } from "../src/causes";
 import { random } from "../src/source/generated";
 import { type Lane, LaneBuilder } from "../src/source/lane";
 import type { Talk } from "../src/source/messages";
@@ -10,7 +11,7 @@ export interface Made {
   readonly lanes: Lane[];
   readonly talk: Talk;
   /** What happened on each location: [time, path, region] enters, [time] leaves, [time, waited] since the one before. */
-  readonly events: { time: number; enter?: { path: number; region: number }; waited?: number }[][];
+  readonly events: { time: number; enter?: { path: number; region: number }; waited?: number; cause?: number }[][];
 }
 
 export function randomRun(seed: number, locations = 3, calls = 120, regions = 6): Made {
@@ -33,8 +34,12 @@ export function randomRun(seed: number, locations = 3, calls = 120, regions = 6)
       time += chance() < 0.25 ? 0 : below(chance() < 0.1 ? 3000 : 20);
       if (stack.length && time > before && chance() < 0.2) {
         const waited = 1 + below(time - before);
-        builder.wait(before, time, waited);
-        list.push({ time, waited });
+        const other = below(waited), causes = [below(CAUSES.length), below(CAUSES.length)].sort((a, b) => a - b);
+        for (const [i, ticks] of [waited - other, causes[0] === causes[1] ? 0 : other].entries()) {
+          if (!ticks) continue;
+          builder.wait(before, time, ticks, causes[i]);
+          list.push({ time, waited: ticks, cause: causes[i] });
+        }
       }
       if (entered < calls && (stack.length === 0 || (stack.length < 7 && chance() < 0.52))) {
         const path = pathOf(stack.at(-1) ?? NONE, below(regions));
@@ -77,8 +82,8 @@ export function randomTalk(seed: number, locations: number, length: number, coun
 function describe(lanes: readonly Lane[], regions: number): Run {
   const end = (lane: Lane) => lane.end.reduce((last, time) => Math.max(last, time), 0);
   return {
-    title: "random", facts: [], losses: [], ticksPerSecond: 1e9, length: Math.max(...lanes.map(end)), events: 0, secondsPerEvent: 0, waiting: true,
-    regions: Array.from({ length: regions }, (_, id) => ({ id, name: `module${id % 2}.f${id}`, module: `module${id % 2}`, file: `/m${id % 2}.py`, line: id, idle: false, suspended: false, kind: "function", called: true, waits: false })),
+    title: "random", facts: [], losses: [], ticksPerSecond: 1e9, length: Math.max(...lanes.map(end)), events: 0, secondsPerEvent: 0, waiting: true, causes: true,
+    regions: Array.from({ length: regions }, (_, id) => ({ id, cause: 0, suspends: 0, name: `module${id % 2}.f${id}`, module: `module${id % 2}`, file: `/m${id % 2}.py`, line: id, idle: false, suspended: false, kind: "function", called: true, waits: false })),
     processes: [{ name: "p", pid: 1, host: "h", command: "c", parent: null, ending: "" }],
     locations: lanes.map((lane, id) => ({ name: `T${id}`, process: 0, kind: "thread", events: 2 * lane.count, begin: 0, end: end(lane), depth: lane.rows })),
     markers: [], marks: [], parts: [], metrics: [{ name: "m", unit: "", description: "", type: "int64" }], parameters: ["n"], communicators: ["world", ""],

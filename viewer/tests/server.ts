@@ -41,7 +41,7 @@ export class Bytes {
 export function description({ run }: Made): unknown {
   return {
     version: 1, title: run.title, program: null, host: null, creator: "", start_ns: null, ticks_per_second: run.ticksPerSecond, length: run.length,
-    events: run.events, losses: run.losses, cost: null, waiting: run.waiting, processes: run.processes, tracks: run.locations, markers: run.markers, communicators: run.communicators,
+    events: run.events, losses: run.losses, cost: null, waiting: run.waiting, causes: run.causes, processes: run.processes, tracks: run.locations, markers: run.markers, communicators: run.communicators,
     regions: run.regions.map((region) => ({ name: region.name, file: region.file, line: region.line, group: region.module, called: region.called })),
   };
 }
@@ -75,7 +75,8 @@ export async function answer(made: Made, source: MemorySource, name: string, bod
   if (name === "tiles") {
     const keys = Array.from({ length: view.byteLength / 24 }, (_, i) => ({ track: u32(24 * i), level: u32(24 * i + 4), index: u32(24 * i + 8) + u32(24 * i + 12) * 2 ** 32, rows: u32(24 * i + 20) }));
     for (const tile of await source.tiles(keys)) {
-      out.u32(tile.rows, tile.allRows, 1, 0).raw(tile.off).raw(tile.waiting).raw(new Uint8Array(tile.region.buffer)).raw(tile.cover);
+      const causes = tile.cause.some((cause) => cause > 0);
+      out.u32(tile.rows, tile.allRows, 1, Number(causes)).raw(tile.off).raw(tile.waiting).raw(causes ? tile.cause : new Uint8Array()).raw(new Uint8Array(tile.region.buffer)).raw(tile.cover);
       if (tile.region.length !== tile.rows * COLUMNS) throw new Error("wrong tile");
     }
   } else if (name === "calls") {
@@ -86,10 +87,10 @@ export async function answer(made: Made, source: MemorySource, name: string, bod
     if (view.byteLength !== 24 + 4 * tracks.length) throw new Error("wrong length");
     const table = await source.profile({ begin: f64(0), end: f64(8), tracks: tracks.length ? tracks : null });
     out.u32(table.count, 1).list(table.path);
-    for (const values of [table.visits, table.cutBegin, table.cutEnd, table.own, table.waiting, table.inclusive, table.min, table.max]) out.f64(values);
+    for (const values of [table.visits, table.cutBegin, table.cutEnd, table.own, table.waiting, table.inclusive, table.min, table.max, ...table.causes.slice(1)]) out.f64(values);
   } else if (name === "call") {
     const details = await source.call(u32(0), u32(4), f64(8));
-    return JSON.stringify(details ? { call: { ...details, own_waiting: details.ownWaiting, stack: undefined, path: 0 }, stack: details.stack } : { call: null });
+    return JSON.stringify(details ? { call: { ...details, own_waiting: details.ownWaiting, own_causes: details.ownCauses, stack: undefined, path: 0 }, stack: details.stack } : { call: null });
   } else if (name === "side") {
     return JSON.stringify(await source.auxiliary());
   } else if (name === "messages" || name === "collectives" || name === "matrix") {

@@ -28,7 +28,7 @@ function packed(made: Made): ArrayBuffer {
     for (const event of events) {
       varint((event.time - last) * 4 + (event.enter ? 0 : event.waited ? 2 : 1));
       last = event.time;
-      if (event.waited) { varint(15), varint(0), varint(event.waited); continue; }
+      if (event.waited) { varint(15), varint(event.cause ?? 0), varint(event.waited); continue; }
       if (!event.enter) { stack.pop(); continue; }
       const here = stack.at(-1) ?? NONE;
       varint(nodes.filter((path) => made.paths.parent[path] === here).indexOf(event.enter.path));

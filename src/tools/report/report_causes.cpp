@@ -14,54 +14,6 @@ namespace timeloom::tools {
 
 namespace {
 
-struct NamedCause {
-  std::string_view name;
-  WaitingCause cause;
-};
-
-// Functions that wait for one thing only.
-constexpr NamedCause kEnds[] = {
-    {"threading.Thread.join", WaitingCause::kThread},
-    {"threading.Thread._wait_for_tstate_lock", WaitingCause::kThread},
-    {"threading._shutdown", WaitingCause::kThread},
-    {"_thread._ThreadHandle.join", WaitingCause::kThread},
-    {"multiprocessing.process.BaseProcess.join", WaitingCause::kThread},
-    {"multiprocessing.popen_fork.Popen.poll", WaitingCause::kThread},
-    {"multiprocessing.popen_fork.Popen.wait", WaitingCause::kThread},
-    {"multiprocessing.connection.wait", WaitingCause::kThread},
-    {"multiprocessing.connection.Connection._recv", WaitingCause::kThread},
-    {"multiprocessing.pool.worker", WaitingCause::kThread},
-    {"multiprocessing.pool.Pool._handle_tasks", WaitingCause::kThread},
-    {"multiprocessing.pool.Pool._handle_results", WaitingCause::kThread},
-    {"concurrent.futures.thread._worker", WaitingCause::kThread},
-    {"subprocess.Popen._try_wait", WaitingCause::kThread},
-    {"subprocess.Popen._wait", WaitingCause::kThread},
-    {"posix.waitpid", WaitingCause::kThread},
-    {"os.waitpid", WaitingCause::kThread},
-    {"threading.Condition.wait", WaitingCause::kLock},
-    {"threading.Event.wait", WaitingCause::kLock},
-    {"threading.Barrier.wait", WaitingCause::kLock},
-    {"threading.Semaphore.acquire", WaitingCause::kLock},
-    {"_thread.lock.acquire", WaitingCause::kLock},
-    {"_thread.RLock.acquire", WaitingCause::kLock},
-    {"multiprocessing.synchronize.SemLock.acquire", WaitingCause::kLock},
-    {"time.sleep", WaitingCause::kTime},
-    {"socket.socket.accept", WaitingCause::kIo},
-    {"socket.socket.recv", WaitingCause::kIo},
-    {"socket.socket.recv_into", WaitingCause::kIo},
-    {"socket.socket.sendall", WaitingCause::kIo},
-    {"socket.socket.connect", WaitingCause::kIo}};
-
-WaitingCause cause_of_region(const Region& region, WaitingCause seen, bool named,
-                             WaitingCause by_name) {
-  if (seen == WaitingCause::kProcessor || seen == WaitingCause::kGil) return seen;
-  if (region.paradigm == Paradigm::kMpi) return WaitingCause::kMessage;
-  if (!named) return seen;
-  // A join waits at a lock that the other thread releases.
-  if (by_name == WaitingCause::kThread && seen == WaitingCause::kLock) return WaitingCause::kThread;
-  return seen == WaitingCause::kUnknown ? by_name : seen;
-}
-
 // The causes that were seen, by node.
 std::vector<CauseTimes> seen_causes(const profile::CallTree& tree,
                                     const profile::LocationFilter& filter) {
@@ -100,23 +52,6 @@ CauseTimes& CauseTimes::operator+=(const CauseTimes& other) {
 
 double CauseTimes::all() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
 
-std::optional<WaitingCause> cause_by_name(std::string_view name) {
-  std::string dotted(name);
-  std::ranges::replace(dotted, ':', '.');
-  const auto found = std::ranges::find(kEnds, std::string_view(dotted), &NamedCause::name);
-  if (found != std::end(kEnds)) return found->cause;
-  if (dotted.starts_with("MPI_")) return WaitingCause::kMessage;
-  if (dotted.starts_with("select.") || dotted.ends_with("Selector.select"))
-    return WaitingCause::kIo;
-  return {};
-}
-
-WaitingCause cause_in(const Region& region, WaitingCause seen) {
-  const auto by_name = cause_by_name(region.name);
-  return cause_of_region(region, seen, by_name.has_value(),
-                         by_name.value_or(WaitingCause::kUnknown));
-}
-
 std::vector<CauseTimes> causes_of_nodes(const profile::CallTree& tree,
                                         const profile::LocationFilter& filter,
                                         const std::vector<double>& waiting) {
@@ -139,9 +74,7 @@ std::vector<CauseTimes> causes_of_nodes(const profile::CallTree& tree,
     for (std::size_t cause = 0; cause < kWaitingCauses; ++cause) {
       const auto was = WaitingCause{static_cast<std::uint32_t>(cause)};
       const WaitingCause is =
-          id.defined() ? cause_of_region(tree.definitions.regions[id.value()], was,
-                                         by_name[id.value()].has_value(),
-                                         by_name[id.value()].value_or(WaitingCause::kUnknown))
+          id.defined() ? cause_in(tree.definitions.regions[id.value()], was, by_name[id.value()])
                        : was;
       result[i][is] += one[was];
     }

@@ -5,13 +5,12 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "core/waiting/cause_names.hpp"
 #include "core/waiting_metric.hpp"
 #include "profile/call_tree.hpp"
 #include "tools/text/output.hpp"
@@ -28,12 +27,6 @@ struct CauseTimes {
   CauseTimes& operator+=(const CauseTimes& other);
   double all() const;
 };
-
-// The cause by the name of a function that is known to wait; none: it is not.
-std::optional<WaitingCause> cause_by_name(std::string_view name);
-
-// The cause of waiting in this region, from the cause that was seen and the region's name.
-WaitingCause cause_in(const Region& region, WaitingCause seen);
 
 // The waiting of each node by cause; `waiting`: the seconds that each node waited, which its causes
 // add up to. A cause that was seen counts; where none was, and where the name tells more than the

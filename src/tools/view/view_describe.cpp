@@ -3,6 +3,7 @@
 #include "core/measuring_cost.hpp"
 #include "core/metric_unit.hpp"
 #include "core/regions/called_region.hpp"
+#include "core/waiting/cause_names.hpp"
 #include "core/waiting_metric.hpp"
 #include "exchange/tracks.hpp"
 #include "tools/report/work_times.hpp"
@@ -25,6 +26,9 @@ const char* location_kind(const Region& region) {
     default: return region.paradigm == Paradigm::kUser ? "user" : "other";
   }
 }
+
+// The group of regions that stand for tasks: src/python/observe/tasks/lanes.cpp.
+constexpr std::string_view kGroupOfTasks = "tasks";
 
 const char* location_kind(const exchange::Track& track) {
   switch (track.kind) {
@@ -63,15 +67,38 @@ Json processes_of(const Definitions& definitions, const exchange::Tracks& tracks
   return processes;
 }
 
+// The coroutines of the tasks on a lane, in the order of their first steps: " (main, fetch)". Empty
+// for a task that is a location of its own, whose name has its coroutine.
+std::string coroutines_of(const view::Track& track, const Definitions& definitions) {
+  constexpr std::size_t kMostNames = 3;
+  std::vector<std::string> names;
+  for (const view::Node& node : track.nodes()) {
+    if (node.parent != view::kNone || node.region >= definitions.regions.size()) continue;
+    const Region& region = definitions.regions[node.region];
+    if (region.group != kGroupOfTasks) continue;
+    const std::string name = region.name.substr(region.name.find_last_of(".:") + 1);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i];
+  }
+  if (names.size() > kMostNames) text += ", \u2026";
+  return text.empty() ? text : " (" + text + ")";
+}
+
 Json tracks_of(const Definitions& definitions, const exchange::Tracks& tracks,
                const view::Index* index) {
   Json all = Json::array();
   for (std::size_t i = 0; i < tracks.tracks.size(); ++i) {
+    const auto number = static_cast<std::uint32_t>(i);
     const exchange::Track& track = tracks.tracks[i];
     const view::TrackRecord record =
         index != nullptr && i < index->tracks().size() ? index->tracks()[i] : view::TrackRecord();
     Json one;
+    const bool lane = track.kind == exchange::TrackKind::kTask && record.node_count > 0;
     one["name"] = track.name;
+    if (lane) one["name"] = track.name + coroutines_of(*index->track(number), definitions);
     one["process"] = track.process;
     one["kind"] = location_kind(track);
     one["thread"] = definitions.locations[i].thread_id;
@@ -84,18 +111,24 @@ Json tracks_of(const Definitions& definitions, const exchange::Tracks& tracks,
   return all;
 }
 
+const char* cause_word(WaitingCause cause) { return kCauseWords[static_cast<std::size_t>(cause)]; }
+
 Json regions_of(const Definitions& definitions) {
   Json regions = Json::array();
   for (const Region& region : definitions.regions) {
-    regions.push_back({{"name", region.name},
-                       {"file", region.file},
-                       {"line", region.first_line},
-                       {"last_line", region.last_line},
-                       {"group", region.group},
-                       {"waits", waits_by_name(region.name) || is_unmeasured(region)},
-                       {"suspended", is_suspension(region)},
-                       {"called", is_called(region)},
-                       {"kind", location_kind(region)}});
+    regions.push_back(
+        {{"name", region.name},
+         {"file", region.file},
+         {"line", region.first_line},
+         {"last_line", region.last_line},
+         {"group", region.group},
+         {"waits", waits_by_name(region.name) || is_unmeasured(region)},
+         {"cause", cause_word(cause_in(region, WaitingCause::kUnknown))},
+         {"suspends",
+          cause_word(cause_of_suspension(region.name).value_or(WaitingCause::kUnknown))},
+         {"suspended", is_suspension(region)},
+         {"called", is_called(region)},
+         {"kind", location_kind(region)}});
   }
   return regions;
 }
@@ -179,6 +212,7 @@ std::string describe_for_viewer(const Definitions& of_run, const std::string& ti
   json["losses"] = notices_of(facts);
   json["cost"] = cost_of(definitions, facts.events);
   json["waiting"] = std::ranges::any_of(definitions.metrics, &Metric::is_waiting);
+  json["causes"] = has_causes(definitions);
   json["processes"] = processes_of(definitions, tracks);
   json["tracks"] = tracks_of(definitions, tracks, index);
   json["regions"] = regions_of(definitions);

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
 #include <vector>
 
+#include "core/waiting_metric.hpp"
 #include "exchange/tracks.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/short_name.hpp"
 #include "view/answers/range_table.hpp"
 #include "view/index/tile.hpp"
+#include "view/index/waited.hpp"
 
 namespace timeloom::tools {
 
@@ -31,9 +34,32 @@ std::string coloured(const std::string& text, std::uint32_t region, const Termin
 // The colour of waiting, darker than the ones of regions.
 constexpr int kWaitingColour = 237;
 
-std::string waiting(const std::string& text, const Terminal& terminal) {
+// By WaitingCause: a colour upon it, near the one of the page, and a letter where there are no
+// colours.
+struct CauseMark {
+  int colour;
+  const char* letter;
+};
+constexpr std::array<CauseMark, kWaitingCauses> kCauseMarks = {{{250, "-"},
+                                                                {217, "p"},
+                                                                {209, "g"},
+                                                                {222, "l"},
+                                                                {72, "t"},
+                                                                {142, "m"},
+                                                                {110, "i"},
+                                                                {148, "s"}}};
+constexpr std::size_t kWorks = kWaitingCauses;  // stands for no waiting
+
+std::string waiting(const std::string& text, std::size_t cause, const Terminal& terminal) {
   if (!terminal.colour) return text;
-  return "\033[48;5;" + std::to_string(kWaitingColour) + ";38;5;250m" + text + "\033[0m";
+  return "\033[48;5;" + std::to_string(kWaitingColour) + ";38;5;" +
+         std::to_string(kCauseMarks[cause].colour) + "m" + text + "\033[0m";
+}
+
+// A column that waited.
+std::string waiting_cell(std::size_t cause, const Terminal& terminal) {
+  if (!terminal.colour && cause != 0) return kCauseMarks[cause].letter;
+  return terminal.unicode ? "\u2500" : "-";
 }
 
 // From 0 to 255.
@@ -44,34 +70,46 @@ std::string shade(std::uint32_t cover, const Terminal& terminal) {
   return terminal.unicode ? kBlocks[step] : kPlain[step];
 }
 
-// Stretches of columns with the same mark of waiting get their colour together.
-std::string with_waiting(const std::vector<std::string>& cells, const std::vector<bool>& waits,
-                         const Terminal& terminal) {
+// Stretches of columns with the same mark of waiting get their colour together; `waits`: the cause
+// of each, or kWorks.
+std::string with_waiting(const std::vector<std::string>& cells,
+                         const std::vector<std::size_t>& waits, const Terminal& terminal) {
   std::string line;
   for (std::size_t i = 0, begin = 0; i < cells.size(); begin = i) {
     std::string text;
     while (i < cells.size() && waits[i] == waits[begin]) text += cells[i++];
-    line += waits[begin] ? waiting(text, terminal) : text;
+    line += waits[begin] != kWorks ? waiting(text, waits[begin], terminal) : text;
   }
   return line;
 }
 
-// The work of a track over the whole run, in `width` columns; a thin line where it waited for most
-// of its time in calls.
+// The cause of most waiting in columns from `from` to `to` (exclusive).
+std::size_t cause_between(const std::vector<std::uint8_t>& waited,
+                          const std::vector<std::uint8_t>& causes, std::size_t from,
+                          std::size_t to) {
+  view::CauseTicks sums{};
+  for (std::size_t at = from; at < to; ++at) sums[causes[at]] += waited[at];
+  return view::main_cause(sums);
+}
+
+// The work of a track over the whole run, in `width` columns; where it waited for most of its time
+// in calls, a thin line in the colour of the cause, or its letter.
 std::string strip(const view::Track& track, std::uint64_t length, std::size_t width,
                   const Terminal& terminal) {
   view::TileKey place;
   while (place.level < view::kLastLevel && length >> (2 * (place.level + 1)) >= width)
     ++place.level;
   const std::uint64_t columns = length / place.width() + 1;
-  std::vector<std::uint8_t> cover, waited;
+  std::vector<std::uint8_t> cover, waited, causes;
   for (; place.index * view::kColumns < columns; ++place.index) {
     const view::Picture picture = view::picture_at(track, place, 0, 1);
     cover.insert(cover.end(), picture.cover.begin(), picture.cover.end());
     waited.insert(waited.end(), picture.waiting.begin(), picture.waiting.end());
+    causes.insert(causes.end(), picture.cause.begin(), picture.cause.end());
+    causes.resize(waited.size());
   }
   std::vector<std::string> cells;
-  std::vector<bool> waits;
+  std::vector<std::size_t> waits;
   for (std::size_t i = 0; i < width; ++i) {
     const std::size_t from = i * columns / width;
     const std::size_t to = std::max(from + 1, (i + 1) * columns / width);
@@ -79,9 +117,10 @@ std::string strip(const view::Track& track, std::uint64_t length, std::size_t wi
     for (std::size_t at = from; at < to; ++at) sum += cover[at];
     for (std::size_t at = from; at < to; ++at) waiting_sum += waited[at];
     const std::uint32_t working = sum - std::min(sum, waiting_sum);
-    waits.push_back(waiting_sum > working);
+    waits.push_back(waiting_sum > working ? cause_between(waited, causes, from, to) : kWorks);
     const auto mean = static_cast<std::uint32_t>((working + to - from - 1) / (to - from));
-    cells.push_back(waits.back() ? (terminal.unicode ? "\u2500" : "-") : shade(mean, terminal));
+    cells.push_back(waits.back() != kWorks ? waiting_cell(waits.back(), terminal)
+                                           : shade(mean, terminal));
   }
   return with_waiting(cells, waits, terminal);
 }
@@ -151,10 +190,27 @@ class FlameGraph {
     // A parent precedes its children.
     waiting_.resize(index.paths().size());
     for (std::size_t path = waiting_.size(); path-- > 0;) {
-      waiting_[path] += table_.sums[path].waiting;
+      view::add_causes(waiting_[path], table_.sums[path].causes);
+      view::add_causes(all_, table_.sums[path].causes);
       const std::uint32_t parent = index.paths()[path].parent;
-      if (parent != view::kNone) waiting_[parent] += waiting_[path];
+      if (parent != view::kNone) view::add_causes(waiting_[parent], waiting_[path]);
     }
+  }
+
+  // The causes of the waiting, with their marks in the strips; nothing: causes are not known.
+  void write_causes(Output& output) const {
+    if (!has_causes(definitions_) || sum_of(all_) == 0) return;
+    std::vector<std::size_t> order(kWaitingCauses);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return all_[i]; });
+    std::string line = "waiting for:";
+    for (const std::size_t cause : order) {
+      const double share = static_cast<double>(all_[cause]) / static_cast<double>(sum_of(all_));
+      if (share < 0.01) break;
+      line += " " + waiting(waiting_cell(cause, terminal_), cause, terminal_) + " " +
+              kCauseTexts[cause] + " " + percent(share);
+    }
+    output.write(line + "\n");
   }
 
   void write(std::size_t width, Output& output) {
@@ -212,8 +268,10 @@ class FlameGraph {
       const std::string shown = columns(text) < cell.width ? text : std::string();
       line += terminal_.unicode ? "\u2502" : "|";
       const std::string padded = pad_right(shown, cell.width - 1);
-      const bool waits = waiting_[cell.path] > table_.sums[cell.path].inclusive / 2;
-      line += waits ? waiting(padded, terminal_) : coloured(padded, region, terminal_);
+      const view::CauseTicks& waited = waiting_[cell.path];
+      const bool waits = sum_of(waited) > table_.sums[cell.path].inclusive / 2;
+      line += waits ? waiting(padded, view::main_cause(waited), terminal_)
+                    : coloured(padded, region, terminal_);
     }
     output.write(line + "\n");
   }
@@ -224,7 +282,12 @@ class FlameGraph {
   view::RangeTable table_;
   std::vector<std::uint32_t> roots_;
   std::vector<std::vector<std::uint32_t>> children_;
-  std::vector<std::uint64_t> waiting_;  // of a path and below it
+  static std::uint64_t sum_of(const view::CauseTicks& ticks) {
+    return std::accumulate(ticks.begin(), ticks.end(), std::uint64_t{0});
+  }
+
+  std::vector<view::CauseTicks> waiting_;  // of a path and below it
+  view::CauseTicks all_{};
   std::uint64_t total_ = 0;
 };
 
@@ -237,8 +300,10 @@ void write_timeline(const Definitions& definitions, const view::Index& index,
   if (index.events() == 0)
     return output.write("No region was entered: there is nothing to show.\n");
   write_strips(definitions, index, terminal, length, output);
+  FlameGraph graph(definitions, index, terminal);
+  graph.write_causes(output);
   output.write("\n");
-  FlameGraph(definitions, index, terminal).write(terminal.width, output);
+  graph.write(terminal.width, output);
 }
 
 }  // namespace timeloom::tools

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/parallel.hpp"
+#include "core/waiting_metric.hpp"
 #include "exchange/arguments.hpp"
 #include "view/answers/call_details.hpp"
 #include "view/answers/calls.hpp"
@@ -104,9 +105,10 @@ std::string tiles(const Content& content, const Index& index, QuestionReader in)
     out.u32(picture.rows);
     out.u32(picture.all_rows);
     out.u32(picture.exact ? 1 : 0);
-    out.u32(0);
+    out.u32(picture.cause.empty() ? 0 : 1);
     out.array(std::span<const std::uint8_t>(picture.off));
     out.array(std::span<const std::uint8_t>(picture.waiting));
+    out.array(std::span<const std::uint8_t>(picture.cause));
     out.array(std::span<const std::uint32_t>(picture.region));
     out.array(std::span<const std::uint8_t>(picture.cover));
     return out.take();
@@ -175,6 +177,9 @@ std::string table(const Definitions& definitions, const Index& index, QuestionRe
   out.f64s(sums, [](const RangeSum& sum) { return sum.inclusive; });
   out.f64s(sums, [](const RangeSum& sum) { return sum.min; });
   out.f64s(sums, [](const RangeSum& sum) { return sum.max; });
+  for (std::size_t i = 1; has_causes(definitions) && i < kWaitingCauses; ++i) {
+    out.f64s(sums, [i](const RangeSum& sum) { return sum.causes[i]; });
+  }
   return out.take();
 }
 

@@ -7,6 +7,7 @@
 #include "view/answers/calls.hpp"
 #include "view/answers/json_strings.hpp"
 #include "view/index/cursor.hpp"
+#include "view/index/waited.hpp"
 
 namespace timeloom::view {
 
@@ -29,6 +30,8 @@ struct Inside {
   std::uint64_t own = 0;
   std::uint64_t own_waiting = 0;
   std::uint64_t waiting = 0;  // including the calls inside
+  CauseTicks own_causes{};    // parts of own_waiting and waiting
+  CauseTicks causes{};
   std::uint64_t calls = 0;
 };
 
@@ -55,8 +58,7 @@ class InsideCounter {
       const std::size_t before = enters ? depth - 1 : leaves ? depth + 1 : depth;
       const bool own = before == call_.depth + std::size_t{1};
       if (own) inside_sum_.own += cursor.time() - last_;
-      if (own) inside_sum_.own_waiting += cursor.waited();
-      inside_sum_.waiting += cursor.waited();
+      if (cursor.is_waiting()) wait(cursor.waited().ticks, own);
       if (enters) ++inside_sum_.calls;
       if (leaves && depth == call_.depth) inside_ = false;
     } else if (enters && depth == call_.depth + std::size_t{1} && cursor.time() == call_.begin) {
@@ -66,6 +68,14 @@ class InsideCounter {
     }
     last_ = cursor.time();
     return inside_ || cursor.time() <= call_.begin;
+  }
+
+  void wait(const CauseTicks& ticks, bool own) {
+    inside_sum_.waiting += total(ticks);
+    add_causes(inside_sum_.causes, ticks);
+    if (!own) return;
+    inside_sum_.own_waiting += total(ticks);
+    add_causes(inside_sum_.own_causes, ticks);
   }
 
   // Goes to the end of the block, and skips blocks that lie wholly inside.
@@ -79,9 +89,11 @@ class InsideCounter {
       track_.sums_of(level, index, [&](std::uint32_t node, const PathSum& sum) {
         inside_sum_.calls += sum.enters;
         inside_sum_.waiting += sum.waiting;
+        add_causes(inside_sum_.causes, sum.causes);
         if (node != node_) return;
         inside_sum_.own += sum.own;
         inside_sum_.own_waiting += sum.waiting;
+        add_causes(inside_sum_.own_causes, sum.causes);
       });
     });
     cursor = Cursor(track_, to);
@@ -126,6 +138,10 @@ DetailsJson details_of(const Index& index, const Definitions& definitions, std::
   json["own"] = inside.own;
   json["own_waiting"] = inside.own_waiting;
   json["waiting"] = inside.waiting;
+  if (has_causes(definitions)) {
+    json["own_causes"] = inside.own_causes;
+    json["causes"] = inside.causes;
+  }
   json["calls"] = inside.calls;
   json["parameters"] = parameters_of(*track, definitions, call);
   return json;

@@ -58,6 +58,7 @@ class TrackRange {
         RangeSum& sum = sum_of(node);
         sum.own += part.own;
         sum.waiting += part.waiting;
+        add_causes(sum.causes, part.causes);
         sum.visits += part.leaves;
         if (part.leaves == 0) return;
         sum.min = std::min(sum.min, part.min);
@@ -72,7 +73,8 @@ class TrackRange {
     std::uint32_t inner = cursor.open().empty() ? kNone : cursor.open().back().node;
     ended_ = false;
     while (cursor.next()) {
-      book(inner, {time, cursor.time(), cursor.waited()});
+      book(inner, time, cursor.time());
+      if (cursor.is_waiting()) wait(inner, cursor.waited());
       time = cursor.time();
       if (time >= to_) {
         ended_ = true;
@@ -82,15 +84,20 @@ class TrackRange {
       inner = cursor.open().empty() ? kNone : cursor.open().back().node;
     }
     if (cursor.block() + 1 < track_.blocks().size()) {
-      book(inner, {time, track_.blocks()[cursor.block() + 1].time, 0});
+      book(inner, time, track_.blocks()[cursor.block() + 1].time);
     }
   }
-  void book(std::uint32_t node, const Waited& time) {
-    const std::uint64_t begin = std::max(time.begin, from_), end = std::min(time.end, to_);
-    if (node == kNone || begin >= end) return;
+  void book(std::uint32_t node, std::uint64_t begin, std::uint64_t end) {
+    begin = std::max(begin, from_);
+    end = std::min(end, to_);
+    if (node != kNone && begin < end) sum_of(node).own += end - begin;
+  }
+  void wait(std::uint32_t node, const Waited& waited) {
+    if (node == kNone || waited.end <= from_ || waited.begin >= to_) return;
+    const CauseTicks ticks = waited.in(from_, to_);
     RangeSum& sum = sum_of(node);
-    sum.own += end - begin;
-    sum.waiting += time.in(begin, end);
+    sum.waiting += total(ticks);
+    add_causes(sum.causes, ticks);
   }
   void count(const Frame& frame, std::uint64_t end) {
     if (!is_in(frame.begin, end, from_, to_)) return;
@@ -140,7 +147,11 @@ bool add_range(const Track& track, std::uint64_t from, std::uint64_t to,
 
 RangeSum counted(RangeSum sum, const Definitions& definitions, std::uint32_t region) {
   if (region >= definitions.regions.size() || is_called(definitions.regions[region])) return sum;
-  return {.own = sum.own, .waiting = sum.waiting, .inclusive = sum.inclusive, .min = 0};
+  return {.own = sum.own,
+          .waiting = sum.waiting,
+          .causes = sum.causes,
+          .inclusive = sum.inclusive,
+          .min = 0};
 }
 
 RangeTable range_table(const Index& index, std::span<const std::uint32_t> tracks,

@@ -12,6 +12,7 @@
 
 #include "core/definitions.hpp"
 #include "view/index/index.hpp"
+#include "view/index/waited.hpp"
 
 namespace timeloom::view {
 
@@ -21,6 +22,7 @@ struct RangeSum {
   std::uint64_t cut_end = 0;    // of these: continue after it
   std::uint64_t own = 0;        // exclusive ticks in the range
   std::uint64_t waiting = 0;    // of these: the thread did not run
+  CauseTicks causes{};          // parts of `waiting`, which they add up to
   std::uint64_t inclusive = 0;
   std::uint64_t min = UINT64_MAX;  // of a call, within the range
   std::uint64_t max = 0;

@@ -1,9 +1,11 @@
 #include "view/answers/range_tree.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/regions/forked_region.hpp"
 #include "core/run_properties.hpp"
+#include "core/waiting_metric.hpp"
 #include "profile/growing_calls.hpp"
 #include "view/answers/range_table.hpp"
 #include "view/index/waited.hpp"
@@ -17,11 +19,30 @@ Definitions definitions_of_tree(const Index& index, const Definitions& definitio
   for (const auto& [name, value] : index.properties()) all.properties[name] = value;
   all.strings.clear();
   all.parameters.clear();
-  std::erase_if(all.metrics, [](const Metric& metric) { return !metric.is_waiting(); });
+  all.metrics.clear();
+  if (std::ranges::any_of(definitions.metrics, &Metric::is_waiting)) {
+    all.metrics.push_back(waiting_metric());
+    for (std::uint32_t i = 1; has_causes(definitions) && i < kWaitingCauses; ++i) {
+      all.metrics.push_back(cause_metric(WaitingCause{i}));
+    }
+  }
   all.markers.clear();
   all.properties.erase(profile::kGrowingCalls);  // of the whole run
   all.properties.erase(kReachedDepth);  // applies to the run's profile; an index has every level
   return all;
+}
+
+// Adds the waiting of a call path. The metrics are, as in definitions_of_tree(), all waiting and
+// then its causes in the order of their numbers.
+void add_waiting(profile::LocationProfile& location, profile::NodeId node, const RangeSum& sum,
+                 const Definitions& definitions) {
+  const std::uint64_t of_ticks = std::max<std::uint64_t>(1, definitions.clock.ticks_per_second);
+  const auto add = [&](std::uint32_t metric, std::uint64_t ticks) {
+    if (ticks == 0 || metric >= definitions.metrics.size()) return;
+    location.samples.push_back({MetricId{metric}, node, scaled(ticks, kNanoseconds, of_ticks)});
+  };
+  add(0, sum.waiting);
+  for (std::uint32_t cause = 1; cause < kWaitingCauses; ++cause) add(cause, sum.causes[cause]);
 }
 
 // The paths with visits in pre-order, children in the order of their numbers.
@@ -72,7 +93,6 @@ profile::CallTree range_tree(const Index& index, const Definitions& definitions,
     tree.nodes.push_back({above, RegionId{index.paths()[path].region}, depth});
   }
   const std::uint64_t begin = definitions.clock.begin;
-  const std::uint64_t of_ticks = std::max<std::uint64_t>(1, definitions.clock.ticks_per_second);
   for (std::uint32_t track = 0; track < sums.size(); ++track) {
     const TrackRecord& record = index.tracks()[track];
     profile::LocationProfile location;
@@ -85,12 +105,12 @@ profile::CallTree range_tree(const Index& index, const Definitions& definitions,
       profile::Statistics statistics{sum.visits, sum.inclusive, sum.min, sum.max};
       if (forked) statistics = {.inclusive = sum.inclusive};  // the program has not called it
       location.cells.push_back({nodes[path], statistics});
-      if (sum.waiting == 0 || tree.definitions.metrics.empty()) continue;
-      const std::uint64_t waited = scaled(sum.waiting, kNanoseconds, of_ticks);
-      location.samples.push_back({MetricId{0}, nodes[path], waited});
+      add_waiting(location, nodes[path], sum, tree.definitions);
     }
     std::ranges::sort(location.cells, {}, &profile::Cell::node);
-    std::ranges::sort(location.samples, {}, &profile::SampleCell::node);
+    std::ranges::sort(location.samples, {}, [](const profile::SampleCell& one) {
+      return std::pair(one.metric, one.node);
+    });
     tree.locations.push_back(std::move(location));
   }
   return tree;

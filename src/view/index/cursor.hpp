@@ -6,7 +6,8 @@
 //            the region
 // 1  leave
 // 2  other   EventKind, reference, value. kWaiting: of the ticks since the event before, `value`
-//            were waiting; it is not an event of the run
+//            were waiting of the WaitingCause `reference`; it is not an event of the run. Tokens
+//            that follow without ticks between them are further causes of the same stretch
 // 3          recording is switched off, or on again
 // There are no nodes below a node without a region: an enter there is child 0 and stays in it.
 //
@@ -18,6 +19,7 @@
 
 #include "core/event.hpp"
 #include "view/index/track.hpp"
+#include "view/index/waited.hpp"
 
 namespace timeloom::view {
 
@@ -37,6 +39,7 @@ class Cursor {
   bool next() {
     if (in_.at_end()) return false;
     const std::uint64_t head = in_.varint();
+    const std::uint64_t before = time_;
     time_ += head >> 2;
     if (time_ > kLastTime) damaged();
     token_ = static_cast<Token>(head & 3);
@@ -55,7 +58,7 @@ class Cursor {
         event_.kind = static_cast<EventKind>(in_.byte());
         event_.ref = in_.varint32();
         event_.value = in_.varint();
-        if (waited() > head >> 2) damaged();
+        if (is_waiting()) read_waiting(before);
         break;
       case Token::kSwitch: off_ = !off_; break;
     }
@@ -82,15 +85,32 @@ class Cursor {
   const Frame& frame() const noexcept { return frame_; }  // entered or left
   // REQUIRES: token() is Token::kOther. Its time counts like all times of the index.
   const Event& other() const noexcept { return event_; }
-  // The ticks since the event before in which the thread did not run.
-  std::uint64_t waited() const noexcept {
-    return token_ == Token::kOther && event_.kind == EventKind::kWaiting ? event_.value : 0;
+  // True for the waiting of a stretch, which is not an event.
+  bool is_waiting() const noexcept {
+    return token_ == Token::kOther && event_.kind == EventKind::kWaiting;
   }
+  // The waiting since the event before, of all causes. REQUIRES: is_waiting().
+  const Waited& waited() const noexcept { return waited_; }
   const std::vector<Frame>& open() const noexcept { return open_; }  // after the event
   bool off() const noexcept { return off_; }                         // after the event
   std::uint32_t block() const noexcept { return block_; }
 
  private:
+  // Reads all causes of the stretch since `begin`, of which event_ is the first.
+  void read_waiting(std::uint64_t begin) {
+    waited_ = {begin, time_, {}};
+    for (std::uint64_t left = time_ - begin;;) {
+      if (event_.ref >= kWaitingCauses || event_.value > left) damaged();
+      waited_.ticks[event_.ref] += event_.value;
+      left -= event_.value;
+      ByteReader next = in_;
+      if (next.at_end() || next.varint() != static_cast<std::uint64_t>(Token::kOther)) return;
+      if (next.byte() != static_cast<std::uint8_t>(EventKind::kWaiting)) return;
+      event_.ref = next.varint32();
+      event_.value = next.varint();
+      in_ = next;
+    }
+  }
   void read(std::uint32_t block) {
     const BlockRecord& record = track_->blocks()[block];
     track_->file().read(record.offset + padded(record.frame_bytes), record.token_bytes,
@@ -108,6 +128,7 @@ class Cursor {
   std::uint32_t block_ = 0;
   std::uint64_t time_ = 0;
   Token token_ = Token::kOther;
+  Waited waited_;
   Frame frame_;
   Event event_;
   bool off_ = false;

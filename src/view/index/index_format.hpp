@@ -12,7 +12,7 @@ namespace timeloom::view {
 static_assert(std::endian::native == std::endian::little, "records are copied as they are");
 
 inline constexpr std::uint64_t kMagic = 0x0a57454956'4c54;  // "TLVIEW\n"
-inline constexpr std::uint32_t kVersion = 3;
+inline constexpr std::uint32_t kVersion = 4;
 
 inline constexpr std::uint32_t kNone = UINT32_MAX;
 // Times are ticks since the start of the run; a double represents all of them exactly.

@@ -1,10 +1,12 @@
 // Tiles that the index holds ready.
 //
-// In the file: varint of all rows, varint of the rows that follow; then the rows of `off` and
-// of `waiting`, and the others, as runs of equal columns: varint of columns, byte of cover, and but
-// for the first two varint of the region + 1.
+// In the file: varint of all rows, varint of the rows that follow, plus kWithCauses if causes of
+// waiting are known; then the rows of `off`, of `waiting`, of `cause` if they are known, and the
+// others, as runs of equal columns: varint of columns, byte of cover (or of the cause), and for the
+// others varint of the region + 1.
 
 #include <algorithm>
+#include <span>
 
 #include "view/index/tile.hpp"
 
@@ -12,7 +14,10 @@ namespace timeloom::view {
 
 namespace {
 
-void append_runs(std::string& bytes, const std::array<std::uint8_t, kColumns>& row) {
+constexpr std::uint32_t kWithCauses = 256;
+static_assert(kStoredRows < kWithCauses);
+
+void append_runs(std::string& bytes, std::span<const std::uint8_t> row) {
   for (std::uint32_t at = 0; at < kColumns;) {
     std::uint32_t end = at + 1;
     while (end < kColumns && row[end] == row[at]) ++end;
@@ -27,9 +32,10 @@ void append_runs(std::string& bytes, const std::array<std::uint8_t, kColumns>& r
 std::string encoded(const Picture& picture) {
   std::string bytes;
   append_varint(bytes, picture.all_rows);
-  append_varint(bytes, picture.rows);
+  append_varint(bytes, picture.rows + (picture.cause.empty() ? 0 : kWithCauses));
   append_runs(bytes, picture.off);
   append_runs(bytes, picture.waiting);
+  if (!picture.cause.empty()) append_runs(bytes, picture.cause);
   for (std::size_t at = 0; at < picture.region.size();) {
     std::size_t end = at + 1;
     while (end % kColumns != 0 && picture.region[end] == picture.region[at] &&
@@ -61,12 +67,21 @@ Picture decode(ByteReader in, std::uint32_t first_row, std::uint32_t rows) {
   Picture picture;
   picture.exact = false;
   picture.all_rows = in.varint32();
-  const std::uint64_t stored = in.varint();
+  std::uint64_t stored = in.varint();
+  const bool causes = stored >= kWithCauses;
+  if (causes) stored -= kWithCauses;
   if (stored > kStoredRows) damaged();
-  for (auto* row : {&picture.off, &picture.waiting}) {
+  const auto read_row = [&](std::span<std::uint8_t> row, std::uint8_t most) {
     read_runs(in, [&](std::uint64_t at, std::uint64_t columns, std::uint8_t part) {
-      std::fill_n(row->begin() + static_cast<std::ptrdiff_t>(at), columns, part);
+      if (part > most) damaged();
+      std::ranges::fill(row.subspan(at, columns), part);
     });
+  };
+  read_row(picture.off, UINT8_MAX);
+  read_row(picture.waiting, UINT8_MAX);
+  if (causes) {
+    picture.cause.resize(kColumns);
+    read_row(picture.cause, kWaitingCauses - 1);
   }
   for (std::uint64_t row = 0; row < stored; ++row) {
     const bool wanted = row >= first_row && row - first_row < rows;
@@ -101,6 +116,23 @@ struct MergedCell {
   }
 };
 
+// Columns without a known cause have their waiting as kUnknown.
+void merge_causes(Tile& tile, const Tile& child, std::size_t first) {
+  if (child.causes.empty() && tile.causes.empty()) return;
+  if (tile.causes.empty()) {
+    tile.causes.resize(kColumns);
+    for (std::size_t i = 0; i < first; ++i) tile.causes[i][0] = tile.waiting[i];
+  }
+  for (std::size_t i = 0; i < kColumns; ++i) {
+    CauseTicks& to = tile.causes[first + i / 4];
+    if (child.causes.empty()) {
+      to[0] += child.waiting[i];
+    } else {
+      add_causes(to, child.causes[i]);
+    }
+  }
+}
+
 void merge(Tile& tile, const Tile& child, unsigned quarter) {
   tile.all_rows = std::max(tile.all_rows, child.all_rows);
   tile.rows.resize(std::max(tile.rows.size(), child.rows.size()));
@@ -117,6 +149,7 @@ void merge(Tile& tile, const Tile& child, unsigned quarter) {
     tile.off[first + i / 4] += child.off[i];
     tile.waiting[first + i / 4] += child.waiting[i];
   }
+  merge_causes(tile, child, first);
 }
 
 class TileWriter {

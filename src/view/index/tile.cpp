@@ -97,10 +97,14 @@ class TileBuilder {
     });
   }
   void add_waiting(const Waited& waited) {
-    if (waited.ticks == 0) return;
+    const std::uint64_t sum = total(waited.ticks);
+    if (sum == 0) return;
+    if (sum != waited.ticks[0] && tile_.causes.empty()) know_causes();
     each_column(waited.begin, waited.end,
                 [&](std::uint64_t column, std::uint64_t from, std::uint64_t to) {
-                  tile_.waiting[column] += waited.in(from, to);
+                  const CauseTicks ticks = waited.in(from, to);
+                  tile_.waiting[column] += total(ticks);
+                  if (!tile_.causes.empty()) add_causes(tile_.causes[column], ticks);
                 });
   }
   Tile finish() {
@@ -122,6 +126,12 @@ class TileBuilder {
       take(column, begin, to);
       begin = to;
     }
+  }
+
+  // The waiting until now has no cause.
+  void know_causes() {
+    tile_.causes.resize(kColumns);
+    for (std::size_t i = 0; i < kColumns; ++i) tile_.causes[i][0] = tile_.waiting[i];
   }
 
   TileKey place_;
@@ -155,9 +165,9 @@ Tile draw(const Track& track, const TileKey& place, std::uint32_t first_row, std
     const std::uint64_t time = cursor.time();
     if (time > last) {
       if (inner != kNone) builder.add(0, inner, last, time);
-      builder.add_waiting({last, time, cursor.waited()});
       if (off) builder.add_off(last, time);
     }
+    if (cursor.is_waiting()) builder.add_waiting(cursor.waited());
     if (time >= end) break;
     off = cursor.off();
     if (cursor.token() == Token::kLeave) {
@@ -191,6 +201,7 @@ Picture picture_of(const Tile& tile, const TileKey& place) {
     picture.off[i] = eighth(tile.off[i], width);
     picture.waiting[i] = eighth(tile.waiting[i], width);
   }
+  for (const CauseTicks& ticks : tile.causes) picture.cause.push_back(main_cause(ticks));
   for (const Row& row : tile.rows) {
     for (const Cell& cell : row) {
       picture.region.push_back(cell.region);

@@ -14,6 +14,7 @@
 
 #include "view/index/index_file.hpp"
 #include "view/index/track.hpp"
+#include "view/index/waited.hpp"
 
 namespace timeloom::view {
 
@@ -52,6 +53,7 @@ struct Tile {
   bool exact = true;
   std::array<std::uint64_t, kColumns> off{};  // ticks
   std::array<std::uint64_t, kColumns> waiting{};
+  std::vector<CauseTicks> causes;  // of `waiting`, by column; empty: no cause is known
 };
 
 // A tile in 8-bit numbers, as it is shown and stored.
@@ -61,6 +63,8 @@ struct Picture {
   bool exact = true;
   std::array<std::uint8_t, kColumns> off{};
   std::array<std::uint8_t, kColumns> waiting{};
+  // By column: the WaitingCause with the most ticks; empty: no cause is known.
+  std::vector<std::uint8_t> cause;
   std::vector<std::uint32_t> region;  // by row, then column
   std::vector<std::uint8_t> cover;
 };

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "core/waiting/cause_names.hpp"
 #include "view/index/tile.hpp"
 
 namespace timeloom::view {
@@ -26,7 +27,8 @@ TrackWriter::TrackWriter(const Location& location, const Definitions& definition
       paths_(paths),
       file_(file),
       name_(display_name(location)),
-      waiting_is_known_(std::ranges::any_of(definitions.metrics, &Metric::is_waiting)) {
+      waiting_is_known_(std::ranges::any_of(definitions.metrics, &Metric::is_waiting)),
+      causes_are_known_(has_causes(definitions)) {
   record_.location = location.id.value();
 }
 
@@ -44,7 +46,8 @@ void TrackWriter::take(const Event& event) {
   if (event.kind == EventKind::kWaiting) {
     const std::uint64_t ticks =
         scaled(event.value, definitions_.clock.ticks_per_second, kNanoseconds);
-    waited_ += std::min(ticks, UINT64_MAX - waited_);
+    std::uint64_t& sum = waited_[event.ref < kWaitingCauses && causes_are_known_ ? event.ref : 0];
+    sum += std::min(ticks, UINT64_MAX - sum);
     return;
   }
   if (!keeps(event)) return;
@@ -54,11 +57,27 @@ void TrackWriter::take(const Event& event) {
     if (held_.size() == kMostHeldCalls) add_held();
     return;
   }
-  const std::uint64_t end = time_of(event);
-  gap_ = {last_, end, std::min(std::exchange(waited_, 0), end - last_)};
+  begin_gap(time_of(event));
   add_held();
   add(event);
   gap_ = {};
+}
+
+// The causes as `timeloom report` has them, which also knows some by the name of the function.
+void TrackWriter::begin_gap(std::uint64_t end) {
+  CauseTicks waited{};
+  std::uint64_t left = end - last_;
+  const Region* inner = open_.empty() ? nullptr : &definitions_.regions[open_.back().region];
+  for (std::uint32_t i = 0; i < kWaitingCauses; ++i) {
+    const std::uint64_t part = std::min(std::exchange(waited_[i], 0), left);
+    if (part == 0) continue;
+    left -= part;
+    const bool named = causes_are_known_ && inner != nullptr;
+    const std::uint32_t cause =
+        named ? static_cast<std::uint32_t>(cause_in(*inner, WaitingCause{i})) : i;
+    waited[cause] += part;
+  }
+  gap_ = {last_, end, waited};
 }
 
 void TrackWriter::add_held() {
@@ -112,10 +131,11 @@ void TrackWriter::pass(std::uint64_t until) {
   if (until <= last_ || open_.empty()) return;
   PathSum& sum = sums_.of(open_.back().node);
   sum.own += until - last_;
-  const std::uint64_t waited = gap_.in(last_, until);
-  if (waited == 0) return;
-  sum.waiting += waited;
-  append_other(until, {{}, EventKind::kWaiting, 0, waited});
+  const CauseTicks waited = gap_.in(last_, until);
+  sum.add_waiting(waited);
+  for (std::uint32_t i = 0; i < kWaitingCauses; ++i) {
+    if (waited[i] > 0) append_other(until, {{}, EventKind::kWaiting, i, waited[i]});
+  }
 }
 
 void TrackWriter::head(std::uint64_t time, unsigned kind) {

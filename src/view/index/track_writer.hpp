@@ -41,6 +41,7 @@ class TrackWriter {
 
   void take(const Event& event);
   void add_held();
+  void begin_gap(std::uint64_t end);
   void add(const Event& event);
   void enter(std::uint32_t region, std::uint64_t time);
   void leave(std::uint32_t region, std::uint64_t time);
@@ -74,10 +75,10 @@ class TrackWriter {
 
   std::vector<std::optional<std::uint64_t>> sampled_;  // by metric: the last value
 
-  bool waiting_is_known_;
-  std::uint64_t waited_ = 0;  // ticks, for the next enter or leave
-  Waited gap_;                // the time up to it, while it is being added
-  std::vector<Event> held_;   // events that waiting time may still be assigned to
+  bool waiting_is_known_, causes_are_known_;
+  CauseTicks waited_{};      // for the next enter or leave
+  Waited gap_;               // the time up to it, while it is being added
+  std::vector<Event> held_;  // events that waiting time may still be assigned to
 
   bool off_ = false;
   std::uint64_t last_ = 0;  // time of the last event

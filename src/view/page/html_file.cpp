@@ -89,6 +89,17 @@ void append_other(const Event& event, std::string& to) {
   append_varint(to, event.value);
 }
 
+// The operands of a token of waiting, and one token more for each further cause.
+void append_causes(const CauseTicks& ticks, std::string& to) {
+  bool first = true;
+  for (std::uint32_t i = 0; i < kWaitingCauses; ++i) {
+    if (ticks[i] == 0) continue;
+    if (!first) append_varint(to, static_cast<std::uint64_t>(Token::kOther));
+    append_other({{}, EventKind::kWaiting, i, ticks[i]}, to);
+    first = false;
+  }
+}
+
 // `strings`: receives the numbers of the texts that calls were given.
 std::string track_section(const Track& track, std::uint32_t number,
                           std::set<std::uint64_t>& strings) {
@@ -104,15 +115,20 @@ std::string track_section(const Track& track, std::uint32_t number,
     last = time;
   };
   for (Cursor cursor(track, 0); cursor.next_of_track(); before = cursor.time()) {
+    if (cursor.is_waiting() && total(cursor.waited().ticks) == 0) continue;
     // Messages are written separately, already matched.
     if (cursor.token() == Token::kOther && is_mpi(cursor.other().kind)) continue;
-    if (cursor.waited() > 0 && before != last) {
+    if (cursor.is_waiting() && before != last) {
       put_token(before, Token::kOther);  // no waiting until then
       append_other({{}, EventKind::kWaiting, 0, 0}, bytes);
     }
     put_token(cursor.time(), cursor.token());
     if (cursor.token() == Token::kEnter) append_enter(track, cursor, ordinals, bytes);
     if (cursor.token() != Token::kOther) continue;
+    if (cursor.is_waiting()) {
+      append_causes(cursor.waited().ticks, bytes);
+      continue;
+    }
     append_other(cursor.other(), bytes);
     if (cursor.other().kind == EventKind::kParameterString) strings.insert(cursor.other().value);
   }

@@ -32,7 +32,8 @@ class StepWriter {
     step_ = last >> shift_;
     std::uint32_t inner = kNone;
     for (Cursor cursor(track_, 0); cursor.next_of_track();) {
-      book(inner, {last, cursor.time(), cursor.waited()});
+      const Waited none{last, cursor.time(), {}};
+      book(inner, cursor.is_waiting() ? cursor.waited() : none);
       last = cursor.time();
       if (cursor.token() == Token::kLeave) add(cursor.frame(), last);
       inner = cursor.open().empty() ? kNone : cursor.open().back().node;
@@ -60,7 +61,7 @@ class StepWriter {
       if (node != kNone && from < to) {
         PathSum& sum = sums(step_).of(node);
         sum.own += to - from;
-        sum.waiting += time.in(from, to);
+        sum.add_waiting(time.in(from, to));
       }
       if (time.end <= end_of_step()) return;
       from = std::max(from, to);

@@ -49,6 +49,7 @@ class Tile:
     waiting: tuple[int, ...]
     region: list[tuple[int, ...]]  # by row
     cover: list[tuple[int, ...]]
+    cause: tuple[int, ...] = ()  # of the waiting, by column; empty: none is known
 
 
 class Viewer:
@@ -129,11 +130,16 @@ class Viewer:
 
     def table(self, begin: float = 0, end: float = EVER, tracks: tuple[int, ...] = ()):
         """{path: (visits, cut at begin, cut at end, own, inclusive, min, max)}"""
-        return {path: (*row[:4], *row[5:]) for path, row in self._table(begin, end, tracks).items()}
+        return {path: (*row[:4], *row[5:8]) for path, row in self._table(begin, end, tracks).items()}
 
     def waiting(self, begin: float = 0, end: float = EVER, tracks: tuple[int, ...] = ()):
         """{path: (own, waiting)}"""
         return {path: row[3:5] for path, row in self._table(begin, end, tracks).items()}
+
+    def causes(self, begin: float = 0, end: float = EVER, tracks: tuple[int, ...] = ()):
+        """{path: waiting by cause}; in a run without causes, all of it is unknown"""
+        table = self._table(begin, end, tracks)
+        return {path: (row[4] - sum(row[8:]), *row[8:]) for path, row in table.items()}
 
     def _table(self, begin: float, end: float, tracks: tuple[int, ...]):
         body = struct.pack(f"<2d2I{len(tracks)}I", begin, end, len(tracks), 0, *tracks)
@@ -141,14 +147,17 @@ class Viewer:
         count, _ = fields.u32(2)
         paths = fields.u32(count)
         columns = [fields.f64(count) for _ in range(8)]
+        if not fields.is_at_end():
+            columns += [fields.f64(count) for _ in range(7)]
         assert fields.is_at_end()
         return dict(zip(paths, zip(*columns, strict=True), strict=True))
 
     def tile(self, track: int, level: int, index: int = 0, first_row: int = 0, rows: int = 50) -> Tile:
         body = struct.pack("<6I", track, level, index & NONE, index >> 32, first_row, rows)
         fields = Fields(self.ask("tiles", body))
-        count, all_rows, exact, _ = fields.u32(4)
+        count, all_rows, exact, causes = fields.u32(4)
         tile = Tile(count, all_rows, bool(exact), fields.array("B", COLUMNS), fields.array("B", COLUMNS), [], [])
+        tile.cause = fields.array("B", COLUMNS if causes else 0)
         tile.region = [fields.u32(COLUMNS) for _ in range(count)]
         tile.cover = [fields.array("B", COLUMNS) for _ in range(count)]
         assert fields.is_at_end()

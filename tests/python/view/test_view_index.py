@@ -108,6 +108,17 @@ def test_a_damaged_index_is_made_anew_with_one_line(program, one_run, timeloom):
     assert done.stderr.startswith(f"timeloom: the index of {one_run} is damaged; it is made anew [TL431]\ntimeloom: wrote ")
 
 
+def test_an_index_of_an_earlier_version_is_made_anew_without_a_line(one_run, timeloom):
+    index = one_run / "view.timeloom"
+    text = timeloom("view", "--text", one_run)
+    good = index.read_bytes()
+    (version,) = struct.unpack_from("<I", good, 8)
+    index.write_bytes(good[:8] + struct.pack("<I", version - 1) + good[12:])
+    again = timeloom("view", "--text", one_run)
+    assert (again.stdout, again.stderr) == (text.stdout, "")
+    assert index.read_bytes() == good
+
+
 def test_a_page_goes_on_when_the_index_is_made_anew(program, one_run):
     """For any question: call paths keep their numbers, which stand at the end of the file."""
     index = one_run / "view.timeloom"

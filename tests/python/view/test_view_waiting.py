@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from converted import made_once
-from view_client import COLUMNS, Viewer
+from view_client import COLUMNS, EVER, Viewer
 
 pytestmark = pytest.mark.any_python
 
@@ -128,3 +128,85 @@ def test_a_call_and_the_picture_say_how_long_it_waited(program):
         inside = parts[begin // width - first * COLUMNS + 1 : end // width - first * COLUMNS]
         assert abs(sum(inside) * width / 255 - both["waiting"]) < 2 * width + len(inside) * width / 255
         assert max(inside) > 0
+
+
+CAUSES = ("unknown", "processor", "gil", "lock", "thread", "message", "io", "time")
+
+
+def causes_in(viewer, begin=0, end=EVER, tracks=()):
+    """ns of waiting by cause"""
+    sums = zip(*viewer.causes(begin, end, tracks).values(), strict=True)
+    return [sum(row) for row in sums] or [0] * len(CAUSES)
+
+
+def reported_causes(timeloom, run, *arguments):
+    causes = json.loads(timeloom("report", run, "--json", *arguments).stdout)["waiting_causes_s"]
+    return [round(causes[cause] * 1e9) for cause in CAUSES]
+
+
+def test_causes_are_those_of_the_report(program, timeloom):
+    run = recorded("--causes")
+    with Viewer(program, run) as viewer:
+        description = viewer.wait().description()
+        assert description["causes"]
+        whole, length = causes_in(viewer), description["length"]
+        assert whole == reported_causes(timeloom, run, "--from", "0s")
+        assert whole[CAUSES.index("time")] > 0 and whole[CAUSES.index("lock")] > 0
+        chosen = random.Random(9)
+        for _ in range(6):
+            begin, end = sorted(chosen.randrange(length) for _ in range(2))
+            found = causes_in(viewer, begin, end)
+            assert found == reported_causes(timeloom, run, "--from", ms(begin), "--to", ms(end)), (begin, end)
+            parts = [causes_in(viewer, 0, begin), found, causes_in(viewer, end)]
+            assert [sum(one) for one in zip(*parts, strict=True)] == whole
+
+
+def test_causes_of_a_call_path_are_parts_of_its_time(program):
+    with Viewer(program, recorded("--causes")) as viewer:
+        length = viewer.wait().description()["length"]
+        chosen = random.Random(11)
+        for width in (1, 2, 7, 1000, length // 50):
+            for begin in (chosen.randrange(length - width) for _ in range(20)):
+                causes, table = viewer.causes(begin, begin + width), viewer.waiting(begin, begin + width)
+                for path, (own, waiting) in table.items():
+                    assert sum(causes[path]) == waiting <= own and min(causes[path]) >= 0
+
+
+def test_a_call_and_the_picture_have_the_cause(program):
+    with Viewer(program, recorded("--causes")) as viewer:
+        description = viewer.wait().description()
+        regions = description["regions"]
+        assert {one["name"]: one["cause"] for one in regions}["threading.Event.wait"] == "lock"
+        names = [region["name"] for region in regions]
+        track = next(i for i, one in enumerate(description["tracks"]) if one["name"] == "MainThread")
+        begin, end, _, _, depth = next(call for call in viewer.calls(track) if names[call[3]] == "__main__.both")
+        both = viewer.call(track, depth, begin)["call"]
+        assert sum(both["causes"]) == both["waiting"] and sum(both["own_causes"]) == both["own_waiting"]
+        assert causes_in(viewer, begin, end, (track,)) == both["causes"]
+        assert both["causes"][CAUSES.index("time")] > 0
+        level = 9
+        width, index = 4**level, begin // 4**level // COLUMNS
+        tile = viewer.tile(track, level, index, rows=1)
+        waits = [column for column, part in enumerate(tile.waiting) if part > 0]
+        assert len(waits) > 10
+        for column in waits:
+            at = (index * COLUMNS + column) * width
+            causes = causes_in(viewer, at, at + width, (track,))
+            assert tile.cause[column] == causes.index(max(causes)), column
+
+
+def test_a_run_without_causes_has_none(program, timeloom):
+    with Viewer(program, recorded()) as viewer:
+        description = viewer.wait().description()
+        assert not description["causes"]
+        assert all(row[1:] == () for row in viewer.causes().values())
+        assert viewer.tile(0, 9, 0, rows=1).cause == ()
+    assert "waiting for:" not in timeloom("view", "--text", recorded()).stdout
+
+
+def test_text_names_the_causes(timeloom):
+    text = timeloom("view", "--text", recorded("--causes")).stdout
+    line = next(line for line in text.splitlines() if line.startswith("waiting for:"))
+    assert " s time " in line and " l lock " in line
+    main = next(line for line in text.splitlines() if line.startswith("MainThread"))
+    assert "s" in main.removeprefix("MainThread")

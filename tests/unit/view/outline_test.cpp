@@ -48,6 +48,7 @@ class Reader {
         RangeSum& sum = sum_of(node);
         sum.own += part.own;
         sum.waiting += part.waiting;
+        add_causes(sum.causes, part.causes);
         sum.visits += part.leaves;
         if (part.leaves == 0) return;
         sum.min = std::min(sum.min, part.min);
@@ -120,6 +121,8 @@ TEST(Outline, SumsOfWholeStepsAreExact) {
   const OutlineLimits many{.sum_bytes = 1 << 30, .steps = 4096};
   compare_sums({.seed = 1, .tracks = 3, .events = 20'000, .waiting = true}, many, 5);
   compare_sums({.seed = 2, .tracks = 3, .events = 20'000, .depth = 40}, many, 5);
+  compare_sums({.seed = 11, .tracks = 3, .events = 20'000, .waiting = true, .causes = true}, many,
+               5);
   // Many events at the ends of steps.
   compare_sums({.seed = 3, .tracks = 4, .events = 3000, .step = 3, .waiting = true}, many, 1);
   compare_sums({.seed = 4, .tracks = 40, .events = 20, .depth = 4}, many, 0);
@@ -139,7 +142,7 @@ TEST(Outline, SumsThatAreTooLargeHaveLongerSteps) {
 struct Seen {
   std::uint64_t all_rows = 0;
   std::uint64_t exact = 0;
-  std::vector<std::uint8_t> off, waiting, cover;
+  std::vector<std::uint8_t> off, waiting, cause, cover;
   std::vector<std::uint32_t> region;
   friend bool operator==(const Seen&, const Seen&) = default;
 };
@@ -149,6 +152,7 @@ Seen seen(const Picture& picture) {
           picture.exact,
           {picture.off.begin(), picture.off.end()},
           {picture.waiting.begin(), picture.waiting.end()},
+          picture.cause,
           picture.cover,
           picture.region};
 }
@@ -162,8 +166,10 @@ std::map<std::pair<unsigned, std::uint64_t>, Seen> tiles_in(std::string_view sec
     tile.exact = in.varint();
     static_cast<void>(in.varint());
     tile.all_rows = in.varint();
-    const std::uint64_t rows = in.varint();
-    for (std::vector<std::uint8_t>* row : {&tile.off, &tile.waiting}) {
+    const std::uint64_t head = in.varint(), rows = head % 256;
+    std::vector<std::vector<std::uint8_t>*> parts = {&tile.off, &tile.waiting};
+    if (head >= 256) parts.push_back(&tile.cause);
+    for (std::vector<std::uint8_t>* row : parts) {
       while (row->size() < kColumns) {
         const std::uint64_t columns = in.varint();
         row->insert(row->end(), columns, in.byte());
@@ -220,6 +226,8 @@ unsigned compare_outline_tiles(const RunShape& shape, std::size_t most_bytes,
 TEST(Outline, TilesAreThoseOfTheIndex) {
   const RunShape shape{.seed = 6, .tracks = 3, .events = 70'000, .waiting = true};
   EXPECT_EQ(compare_outline_tiles(shape, 1'500'000), 4u);
+  compare_outline_tiles(
+      {.seed = 12, .tracks = 3, .events = 70'000, .waiting = true, .causes = true}, 1'500'000);
   EXPECT_EQ(compare_outline_tiles({.seed = 8, .tracks = 3, .events = 2000}, 1 << 30), 0u);
   EXPECT_EQ(
       compare_outline_tiles({.seed = 7, .tracks = 2, .events = 10'000, .depth = 200}, 500'000), 2u);

@@ -32,7 +32,9 @@ Table expected_table(const Model& model, const std::vector<std::uint32_t>& track
       if (begin >= end) continue;
       RangeSum& sum = sums[track.calls[stretch.call].way];
       sum.own += end - begin;
-      sum.waiting += Waited{stretch.begin, stretch.end, stretch.waited}.in(begin, end);
+      const CauseTicks waited = stretch.waiting().in(begin, end);
+      sum.waiting += total(waited);
+      add_causes(sum.causes, waited);
     }
   }
   for (RangeSum& sum : sums) {
@@ -70,6 +72,7 @@ void compare(const Table& expected, const Table& found, const std::string& what)
     EXPECT_EQ(sum.cut_end, other.cut_end) << what;
     EXPECT_EQ(sum.own, other.own) << what;
     EXPECT_EQ(sum.waiting, other.waiting) << what;
+    EXPECT_EQ(sum.causes, other.causes) << what;
     EXPECT_EQ(sum.inclusive, other.inclusive) << what;
     EXPECT_EQ(sum.min, other.min) << what;
     EXPECT_EQ(sum.max, other.max) << what;
@@ -108,6 +111,15 @@ TEST(Table, OfWaitingThreadsIsExact) {
     compare_ranges({.seed = seed, .tracks = 3, .events = 20'000, .waiting = true}, 20);
   }
   compare_ranges({.seed = 35, .tracks = 1, .events = 400'000, .depth = 6, .waiting = true}, 5);
+}
+
+TEST(Table, OfCausesIsExact) {
+  for (std::uint64_t seed = 41; seed <= 44; ++seed) {
+    compare_ranges({.seed = seed, .tracks = 3, .events = 20'000, .waiting = true, .causes = true},
+                   20);
+  }
+  compare_ranges(
+      {.seed = 45, .tracks = 1, .events = 400'000, .depth = 6, .waiting = true, .causes = true}, 5);
 }
 
 TEST(Table, OfManyBlocksIsExact) {

@@ -18,6 +18,7 @@ struct ExpectedTile {
   std::map<std::uint32_t, std::array<ExpectedCell, kColumns>> rows;
   std::array<std::uint64_t, kColumns> off{};
   std::array<std::uint64_t, kColumns> waiting{};
+  std::array<CauseTicks, kColumns> causes{};
 };
 
 template <typename Add>
@@ -63,8 +64,10 @@ ExpectedTile expected_tile(const ModelTrack& track, const TileKey& place) {
     add(0, track.calls[stretch.call].call.region, stretch.begin, stretch.end);
     by_column(place, stretch.begin, stretch.end, [&](std::uint64_t column, std::uint64_t) {
       const std::uint64_t begin = from + column * place.width();
-      const Waited waited{stretch.begin, stretch.end, stretch.waited};
-      tile.waiting[column] += waited.in(begin, std::min(begin + place.width(), to));
+      const std::uint64_t end = std::min(begin + place.width(), to);
+      const CauseTicks waited = stretch.waiting().in(begin, end);
+      tile.waiting[column] += total(waited);
+      add_causes(tile.causes[column], waited);
     });
   }
   for (const ModelCall& one : track.calls) {
@@ -89,6 +92,7 @@ void compare_tile(const Picture& found, const ExpectedTile& expected, const Tile
   for (std::uint32_t i = 0; i < kColumns; ++i) {
     ASSERT_EQ(found.off[i], shown(expected.off[i], place.width()));
     ASSERT_EQ(found.waiting[i], shown(expected.waiting[i], place.width()));
+    ASSERT_EQ(found.cause.empty() ? 0 : found.cause[i], main_cause(expected.causes[i]));
   }
   for (std::uint32_t row = 0; row < found.rows; ++row) {
     const auto cells = expected.rows.find(row + first_row);
@@ -148,8 +152,22 @@ TEST(Tiles, OfWaitingThreadsAreExact) {
   compare_tiles({.seed = 36, .tracks = 2, .events = 20'000, .waiting = true}, 60);
 }
 
+TEST(Tiles, HaveTheCauseOfMostWaiting) {
+  compare_tiles({.seed = 46, .tracks = 2, .events = 20'000, .waiting = true, .causes = true}, 60);
+}
+
+TEST(Tiles, WithoutCausesHaveNoneInTheFile) {
+  Model model({.seed = 37, .tracks = 1, .events = 100'000, .depth = 8, .waiting = true});
+  const IndexOfModel index(model);
+  for (const TileRecord& record : index->track(0)->tiles()) {
+    const Picture found = picture_at(*index->track(0), {record.level, record.index}, 0, 1);
+    EXPECT_TRUE(found.cause.empty());
+  }
+}
+
 TEST(Tiles, ThatTheIndexHoldsCoverWhatIsThere) {
-  const RunShape shape{.seed = 35, .tracks = 1, .events = 500'000, .depth = 8, .waiting = true};
+  const RunShape shape{
+      .seed = 35, .tracks = 1, .events = 500'000, .depth = 8, .waiting = true, .causes = true};
   Model model(shape);
   const IndexOfModel index(model);
   const auto track = index->track(0);

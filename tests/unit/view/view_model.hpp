@@ -14,6 +14,7 @@
 
 #include "../support/temp_directory.hpp"
 #include "../support/thorough.hpp"
+#include "core/waiting/cause_names.hpp"
 #include "core/waiting_metric.hpp"
 #include "view/answers/calls.hpp"
 #include "view/answers/range_table.hpp"
@@ -33,6 +34,7 @@ struct RunShape {
   std::size_t most_paths = 1 << 20;
   bool others = true;  // recording off and on, parameters
   bool waiting = false;
+  bool causes = false;  // of the waiting
 };
 
 // A call as the events describe it.
@@ -48,7 +50,8 @@ struct ModelTrack {
   struct Stretch {
     std::uint64_t begin, end;
     std::size_t call;
-    std::uint64_t waited = 0;  // ticks
+    CauseTicks waited{};
+    Waited waiting() const noexcept { return {begin, end, waited}; }
   };
   std::vector<Stretch> stretches;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> off;
@@ -69,6 +72,12 @@ class Model : public RunSource {
     definitions_.groups.push_back({"Process", "node", 1, "python", {"a.py"}});
     definitions_.parameters.push_back({"n", ParameterType::kInt64});
     if (shape.waiting) definitions_.metrics.push_back(waiting_metric());
+    if (shape.causes) {
+      definitions_.metrics.push_back(cause_metric(WaitingCause::kLock));
+      // The names of some functions tell the cause.
+      definitions_.regions[0].name = "threading:Thread.join";
+      definitions_.regions[1].name = "time.sleep";
+    }
     for (std::size_t i = 0; i < shape.tracks; ++i) {
       definitions_.locations.push_back(
           {LocationId{i * 3}, "t" + std::to_string(i), LocationGroupId{0}});
@@ -118,12 +127,32 @@ class Model : public RunSource {
   void wait(ModelTrack& track, std::uint64_t since) {
     if (!shape_.waiting || now_ == since || random(4) > 0) return;
     const std::uint64_t waited = random(3) == 0 ? now_ - since + 5 : random(now_ - since);
-    add(track, EventKind::kWaiting, 0, waited);
-    const Waited all{since, now_, std::min(waited, now_ - since)};
+    const Waited all{since, now_, causes_of(track, waited, now_ - since)};
     for (std::size_t i = track.stretches.size(); i-- > 0 && track.stretches[i].begin >= since;) {
       ModelTrack::Stretch& one = track.stretches[i];
       one.waited = all.in(one.begin, one.end);
     }
+  }
+  // Adds the waiting by its causes, of which a gap holds at most `room` ticks. Returns the causes
+  // that the index has.
+  CauseTicks causes_of(ModelTrack& track, std::uint64_t waited, std::uint64_t room) {
+    CauseTicks seen{}, known{};
+    if (!shape_.causes) seen[0] = waited;
+    for (std::uint64_t left = shape_.causes ? waited : 0; left > 0;) {
+      const std::uint64_t part = random(2) == 0 ? left : 1 + random(left);
+      seen[random(kWaitingCauses)] += part;
+      left -= part;
+    }
+    const Region& inner =
+        definitions_.regions[track.calls[track.stretches.back().call].call.region];
+    for (std::uint32_t i = 0; i < kWaitingCauses; ++i) {
+      if (seen[i] > 0) add(track, EventKind::kWaiting, i, seen[i]);
+      const std::uint64_t part = std::min(seen[i], room);
+      const auto cause = shape_.causes ? cause_in(inner, WaitingCause{i}) : WaitingCause{i};
+      known[static_cast<std::size_t>(cause)] += part;
+      room -= part;
+    }
+    return known;
   }
 
   std::size_t way_below(std::size_t way, std::uint32_t region) {

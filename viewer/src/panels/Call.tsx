@@ -1,4 +1,5 @@
 // All details of one call.
+import { type ByCause, CAUSE_TEXTS, largestFirst } from "../causes";
 import { bytes, count, duration, fileAndLine, instant, nsDuration, percent } from "../format";
 import { type CallRef, type Link, nameOfLocation } from "../model";
 import { NO_CALLS, WHERE_CALLS_ARE } from "../source/source";
@@ -27,8 +28,10 @@ export function CallPanel() {
         <dl>
           <dt>duration</dt><dd>{duration(length)}</dd>
           {tellsWaiting && <><dt title="In all of this call: time in which its thread ran, and in which it did not">of it</dt><dd>{details ? split(length, details.waiting) : "…"}</dd></>}
+          {details && <Causes causes={details.causes} />}
           <dt>own time</dt><dd>{details ? `${duration(details.own)} (${percent(details.own, length)})` : "…"}</dd>
           {tellsWaiting && <><dt>of it</dt><dd>{details ? split(details.own, details.ownWaiting) : "…"}</dd></>}
+          {details && details.ownWaiting < details.waiting && <Causes causes={details.ownCauses} />}
           <dt>begin</dt><dd>{instant(call.begin, 1)}</dd>
           <dt>end</dt><dd>{instant(call.end, 1)}</dd>
           <dt>calls inside</dt><dd>{details ? count(details.calls) : "…"}</dd>
@@ -49,6 +52,16 @@ export function CallPanel() {
       </div>
       <Stack stack={details?.stack ?? []} call={call} />
     </div>
+  );
+}
+
+/** The waiting of a call, by cause. */
+function Causes({ causes }: { causes: ByCause }) {
+  const { timeline } = useOpened();
+  const order = largestFirst(causes);
+  if (!order.length) return null;
+  return (
+    <><dt>waiting for</dt><dd class="causes">{order.map((cause) => <span key={cause}><span class="swatch waiting" style={{ backgroundColor: timeline.colouring.waiting[cause] }} />{CAUSE_TEXTS[cause]} {duration(causes[cause])}</span>)}</dd></>
   );
 }
 

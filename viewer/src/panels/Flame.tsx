@@ -1,13 +1,15 @@
 // The flame graph of the selection: all calls of a path merged, the longest on the left.
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { pixel, textOver, waitingColour } from "../colour";
+import { type ByCause, causeWords, largestFirst, NO_CAUSES } from "../causes";
+import { pixel, textOver } from "../colour";
 import { count, duration, percent, shortName } from "../format";
 import { NONE } from "../model";
 import { isLibrary } from "../palette";
-import { callTree, inverted, merged, type Node, tellsWaiting, waitingBelow, type Weight, weighted, without } from "../profile";
+import { callTree, causesBelow, inverted, merged, type Node, tellsWaiting, waitingBelow, type Weight, weighted, without } from "../profile";
 import { type Box, boxesOf } from "../timeline/flame";
 import { shortened } from "../timeline/renderer";
+import { between, striped } from "../timeline/waiting";
 import { type Opened, type Profiled, useOpened } from "./hooks";
 import { SoughtField, useSought } from "./Sought";
 
@@ -33,18 +35,19 @@ export function ProfileFlame({ data }: { data: Profiled }) {
     const all = callTree(data.profile, data.paths, run.regions);
     return weighted(own ? without(all, (region) => !run.regions[region] || isLibrary(run.regions[region])) : all, weight);
   }, [data, weight, own]);
-  const below = useMemo(() => waitingBelow(tree), [tree]);
+  const below = useMemo(() => waitingBelow(tree), [tree]), causes = useMemo(() => causesBelow(tree), [tree]);
   const upside = useMemo(() => (invert ? inverted(tree) : null), [tree, invert]);
   const order = useMemo(() => (leftHeavy ? undefined : (node: Node) => run.regions[node.region]?.name ?? ""), [leftHeavy, run]);
+  const because = (all: ByCause) => (causeWords(all) ? ` (${causeWords(all)})` : "");
   const words = (node: Node) => `${duration(node.total)} (${percent(node.total, tree.total)})${node.visits > 0 ? ` · ${count(node.visits)} visits` : ""}`;
   const shared = {
     colourOf: (node: Node) => (node.region === NONE ? theme.nothing : timeline.styleOf(node.region)),
     order, sandwich: (node: Node) => choose({ ...choice, between: node.region }), controls: <Controls choice={choice} choose={choose} />,
   };
   if (between !== NONE) return <Sandwich tree={tree} between={between} words={words} {...shared} />;
-  if (upside) return <Flame root={upside} words={words} waits={(node) => node.waiting} {...shared} />;
-  const split = (node: Node) => `${words(node)} · own ${duration(node.own)}${node.waiting > 0 && weight === "time" ? `, waiting ${duration(node.waiting)}` : ""}`;
-  return <Flame root={tree} words={split} waits={(node) => below.get(node) ?? 0} {...shared} />;
+  if (upside) return <Flame root={upside} words={words} waits={(node) => node.waiting} causes={(node) => node.causes} {...shared} />;
+  const split = (node: Node) => `${words(node)} · own ${duration(node.own)}${node.waiting > 0 && weight === "time" ? `, waiting ${duration(node.waiting)}${because(node.causes)}` : ""}`;
+  return <Flame root={tree} words={split} waits={(node) => below.get(node) ?? 0} causes={(node) => causes.get(node) ?? NO_CAUSES} {...shared} />;
 }
 
 function Controls({ choice, choose }: { choice: Choice; choose: (choice: Choice) => void }) {
@@ -67,14 +70,14 @@ type Graph = Pick<Props<Node>, "words" | "colourOf" | "order" | "sandwich" | "co
 
 /** A function with its callers above and its callees below, to any depth. */
 function Sandwich({ tree, between, controls, ...graph }: Graph & { tree: Node; between: number }) {
-  const { callers, callees, below } = useMemo(() => {
+  const { callers, callees, below, causes } = useMemo(() => {
     const callees = merged(tree, between);
-    return { callers: inverted(tree, between).children[0] ?? callees, callees, below: waitingBelow(callees) };
+    return { callers: inverted(tree, between).children[0] ?? callees, callees, below: waitingBelow(callees), causes: causesBelow(callees) };
   }, [tree, between]);
   return (
     <div class="sandwich">
-      <Flame key={`up${between}`} root={callers} up waits={(node) => node.waiting} controls={controls} {...graph} />
-      <Flame key={`down${between}`} root={callees} waits={(node) => below.get(node) ?? 0} {...graph} />
+      <Flame key={`up${between}`} root={callers} up waits={(node) => node.waiting} causes={(node) => node.causes} controls={controls} {...graph} />
+      <Flame key={`down${between}`} root={callees} waits={(node) => below.get(node) ?? 0} causes={(node) => causes.get(node) ?? NO_CAUSES} {...graph} />
     </div>
   );
 }
@@ -85,6 +88,8 @@ interface Props<N extends Node> {
   words: (node: N) => string;
   /** The waiting part of a node's time. */
   waits?: (node: N) => number;
+  /** The same by cause; nothing: not known. */
+  causes?: (node: N) => ByCause;
   /** The root is at the bottom. */
   up?: boolean;
   /** Siblings in order of this; absent: the longest first. */
@@ -96,7 +101,7 @@ interface Props<N extends Node> {
 }
 
 /** REQUIRES: children of a node have its type. */
-export function Flame<N extends Node>({ root, colourOf, words, waits, up = false, order, sandwich, controls, legend }: Props<N>) {
+export function Flame<N extends Node>({ root, colourOf, words, waits, causes, up = false, order, sandwich, controls, legend }: Props<N>) {
   const opened = useOpened();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [path, setPath] = useState<readonly number[]>([]);
@@ -115,6 +120,7 @@ export function Flame<N extends Node>({ root, colourOf, words, waits, up = false
   const found = ({ region }: Node) => sought.all || sought.keeps(opened.run.regions[region]?.name ?? "", opened.run.regions[region]?.file ?? "");
   useEffect(() => draw(canvas.current!, boxes, opened, (box) => ({
     y: placed(box.depth) * LINE, colour: found(box.node) ? colourOf(box.node as N) : opened.theme.nothing, pointed: box === pointed, waits: waits && found(box.node) ? waits(box.node as N) / box.node.total : 0,
+    causes: causes ? causes(box.node as N) : NO_CAUSES,
   })), [boxes, pointed, width, opened.theme, sought, opened.timeline.colouring]);
   const at = (event: MouseEvent) => {
     const x = event.offsetX / width, line = Math.floor(event.offsetY / LINE);
@@ -181,6 +187,8 @@ interface Look {
   readonly pointed: boolean;
   /** The waiting part, drawn above the rest. */
   readonly waits: number;
+  /** Beside each other in that part, the largest first. */
+  readonly causes: ByCause;
 }
 
 function draw(canvas: HTMLCanvasElement, boxes: readonly Box[], opened: Opened, look: (box: Box) => Look): void {
@@ -195,13 +203,19 @@ function draw(canvas: HTMLCanvasElement, boxes: readonly Box[], opened: Opened, 
   for (const box of boxes) drawBox(context, box, width, opened, look(box));
 }
 
-function drawBox(context: CanvasRenderingContext2D, box: Box, width: number, opened: Opened, { y, colour, pointed, waits }: Look): void {
-  const { run, theme } = opened;
+function drawBox(context: CanvasRenderingContext2D, box: Box, width: number, opened: Opened, { y, colour, pointed, waits, causes }: Look): void {
+  const { run, theme } = opened, { waiting } = opened.timeline.colouring;
   const x = box.left * width, wide = box.width * width, seen = Math.max(0.6, wide - (wide > 2 ? 1 : 0)), tall = Math.round((LINE - 1) * Math.min(1, waits));
   context.fillStyle = colour;
   context.fillRect(x, y, seen, LINE - 1);
-  context.fillStyle = waitingColour(theme);
-  if (tall) context.fillRect(x, y, seen, tall);
+  const all = causes.reduce((sum, ticks) => sum + ticks, 0), order = all > 0 ? largestFirst(causes) : [0];
+  let at = x;
+  if (tall) for (const cause of order) {
+    const part = all > 0 ? (seen * causes[cause]) / all : seen;
+    context.fillStyle = striped(waiting[cause], theme);
+    context.fillRect(at, y, part, tall);
+    at += part;
+  }
   if (pointed) {
     context.strokeStyle = theme.text;
     context.strokeRect(x + 0.5, y + 0.5, wide - 1.5, LINE - 2);
@@ -209,7 +223,7 @@ function drawBox(context: CanvasRenderingContext2D, box: Box, width: number, ope
   if (wide < 30) return;
   const region = run.regions[box.node.region];
   const text = cut(context, region ? shortName(region.name, region.module) : nameOf(box.node, opened), wide - 9);
-  const under = new Set([...(tall < LINE - 4 ? [pixel(colour)] : []), ...(tall > 3 ? [pixel(waitingColour(theme))] : [])]);
+  const under = new Set([...(tall < LINE - 4 ? [pixel(colour)] : []), ...(tall > 3 ? order.slice(0, 2).map((cause) => between(pixel(waiting[cause]), theme)) : [])]);
   const { colour: ink, rim } = textOver(under);
   if (rim) {
     context.strokeStyle = rim;

@@ -1,5 +1,6 @@
 // Tables of the selection by function and by module.
 import { useMemo, useState } from "preact/hooks";
+import { causeWords, mainCauseWords } from "../causes";
 import { count, duration, fileAndLine, percent } from "../format";
 import { byFunction, byModule, ownTime, type Row, tellsWaiting } from "../profile";
 import { useOpened, type Profiled } from "./hooks";
@@ -49,7 +50,7 @@ export function SumsTable({ data, by }: { data: Profiled; by: "function" | "modu
   return (
     <div class="tablebox" tabIndex={0} data-keys="own" role="region" aria-label={`Times by ${by}`}>
       <table>
-        <thead><tr><th scope="col" class="number">share</th>{head("own")}{split && <>{head("working")}{head("waiting")}</>}{head("total")}{head("visits")}{head("mean")}{head("min")}{head("max")}{head("name")}{by === "function" && <th scope="col" class="place">place</th>}</tr></thead>
+        <thead><tr><th scope="col" class="number">share</th>{head("own")}{split && <>{head("working")}{head("waiting")}{run.causes && <th scope="col" title="The cause of most of the waiting, with its share of it">waits for</th>}</>}{head("total")}{head("visits")}{head("mean")}{head("min")}{head("max")}{head("name")}{by === "function" && <th scope="col" class="place">place</th>}</tr></thead>
         <tbody>
           {rows.slice(0, all ? rows.length : MANY).map((row) => {
             const region = typeof row.key === "number" ? run.regions[row.key] : undefined;
@@ -57,7 +58,7 @@ export function SumsTable({ data, by }: { data: Profiled; by: "function" | "modu
               <tr key={row.key}>
                 <td class="number share"><span class="bar" style={{ width: `${(100 * row.own) / whole}%` }} /><span>{percent(row.own, whole)}</span></td>
                 <td class="number">{duration(row.own)}</td>
-                {split && <><td class="number">{duration(row.own - row.waiting)}</td><td class="number">{duration(row.waiting)}</td></>}
+                {split && <><td class="number">{duration(row.own - row.waiting)}</td><td class="number">{duration(row.waiting)}</td>{run.causes && <td class="cause" title={causeWords(row.causes)}>{mainCauseWords(row.causes)}</td>}</>}
                 <td class="number">{duration(row.total)}</td>
                 <td class="number" title={row.cut ? `${count(row.cut)} of them go on outside the selection` : ""}>{count(row.visits)}{row.cut ? <span class="faint">*</span> : ""}</td>
                 <td class="number">{duration(mean(row))}</td><td class="number extreme">{duration(row.min)}</td><td class="number extreme">{duration(row.max)}</td>

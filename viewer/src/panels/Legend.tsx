@@ -1,19 +1,22 @@
 // The legend: what the colours stand for, and the choice of it; a click on an entry fades all others.
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { type ByCause, CAUSE_TEXTS, largestFirst } from "../causes";
 import { duration, percent } from "../format";
 import type { Run } from "../model";
-import { COLOURINGS, type Colouring, LIBRARIES, type Painting, rankKey, WAITS } from "../palette";
-import { tellsWaiting, workByRegion } from "../profile";
+import { causeKey, COLOURINGS, type Colouring, isWaiting, LIBRARIES, type Painting, rankKey, WAITS } from "../palette";
+import { allCauses, tellsWaiting, workByRegion } from "../profile";
 import { pathsOf } from "../source/source";
 import { type Opened, useAnswer, useOpened, useView } from "./hooks";
 
 const MOST = 14;
 const TITLES: Record<Colouring, string> = { function: "function", module: "module", package: "package", kind: "kind", rank: "process" };
 
-/** The work of each region in the whole run, and whether waiting is known. */
+/** The work of each region in the whole run, and whether waiting is known, by cause where causes are. */
 interface Times {
   readonly working: Float64Array;
   readonly waiting: boolean;
+  readonly causes: ByCause;
 }
 
 interface Entry {
@@ -26,7 +29,7 @@ interface Entry {
 function entriesOf(working: Float64Array, keys: readonly string[]): Entry[] {
   const sums = new Map<string, number>();
   keys.forEach((key, region) => sums.set(key, (sums.get(key) ?? 0) + working[region]));
-  return [...sums].filter(([key, time]) => key !== WAITS && time > 0).map(([key, time]) => ({ key, name: key || "(none)", time }))
+  return [...sums].filter(([key, time]) => !isWaiting(key) && time > 0).map(([key, time]) => ({ key, name: key || "(none)", time }))
     .sort((a, b) => Number(a.key === LIBRARIES) - Number(b.key === LIBRARIES) || b.time - a.time);
 }
 
@@ -40,7 +43,7 @@ export function LegendBar() {
   const { colouring, lit, grown } = useView();
   const { value } = useAnswer<Times>(async (signal) => {
     const [profile, paths] = await Promise.all([source.profile({ begin: 0, end: viewing.whole.end, tracks: null }, signal), pathsOf(source)]);
-    return { working: workByRegion(profile, paths, run.regions), waiting: tellsWaiting(run) };
+    return { working: workByRegion(profile, paths, run.regions), waiting: tellsWaiting(run), causes: allCauses(profile, paths, run.regions) };
   }, [source, grown], 0);
   const painting = timeline.colouring;
   // The bar is made anew only if it changes, not with each move of the view.
@@ -57,12 +60,25 @@ function bar({ run, viewing }: Opened, value: Times | null, painting: Painting, 
       <span class="swatch" style={{ background: painting.base(key) }} />{shown(name)}
     </button>
   );
+  const cause = (number: number, time: number, whole: number) => (
+    <button class="plain" aria-pressed={lit === causeKey(number)} title={`waiting for: ${CAUSE_TEXTS[number]}, ${duration(time)}, ${percent(time, whole)} of all waiting\nA click fades all others`} onClick={() => viewing.store.set({ lit: lit === causeKey(number) ? "" : causeKey(number) })}>
+      <span class="swatch waiting" style={{ backgroundColor: painting.base(causeKey(number)) }} />{CAUSE_TEXTS[number]}
+    </button>
+  );
   return (
     <section class="legendbar" aria-label="Colours">
       <label>Colours by <select value={colouring} onChange={(event) => viewing.store.set({ colouring: event.currentTarget.value as Colouring, lit: "" })}>{choices.map((word) => <option key={word} value={word}>{TITLES[word]}</option>)}</select></label>
       <ul>{own.map((entry) => <li key={entry.key}>{button(entry)}</li>)}</ul>
       {library && button(library)}
-      {value?.waiting && <span class="waits"><span class="swatch waiting" style={{ background: painting.base(WAITS) }} />waiting</span>}
+      {value?.waiting && (largestFirst(value.causes).length ? <Waits causes={value.causes} button={cause} /> : <span class="waits"><span class="swatch waiting" style={{ backgroundColor: painting.base(WAITS) }} />waiting</span>)}
     </section>
+  );
+}
+
+/** The causes of waiting, the most first. */
+function Waits({ causes, button }: { causes: ByCause; button: (cause: number, time: number, whole: number) => ComponentChildren }) {
+  const whole = causes.reduce((sum, time) => sum + time, 0);
+  return (
+    <span class="waits">waiting <ul class="causes" aria-label="Causes of waiting">{largestFirst(causes).map((cause) => <li key={cause}>{button(cause, causes[cause], whole)}</li>)}</ul></span>
   );
 }

@@ -1,4 +1,5 @@
 // The text beside the pointer.
+import { causeWords } from "../causes";
 import { bytes, collectiveName, count, duration, fileAndLine, measuredText, percent } from "../format";
 import { type CallDetails, nameOfLocation, type Run } from "../model";
 import type { Measured } from "../timeline/chart";
@@ -65,7 +66,7 @@ function HitWords({ hit, details, run }: { hit: Hit; details: CallDetails | null
     <>
       <b>{region?.name ?? "calls beyond the limit of call paths"}</b>
       {region?.file && <span class="faint"> {fileAndLine(region.file, region.line)}</span>}
-      {call && <div>{duration(call.end - call.begin)}{details && details.waiting > 0 && <> · waiting {duration(details.waiting)}</>}{details && details.calls > 0 && <> · own {duration(details.own)} ({percent(details.own, details.end - details.begin)})</>}</div>}
+      {call && <div>{duration(call.end - call.begin)}{details && details.waiting > 0 && <> · waiting {duration(details.waiting)}{details.causes.length > 0 && <> ({causeWords(details.causes)})</>}</>}{details && details.calls > 0 && <> · own {duration(details.own)} ({percent(details.own, details.end - details.begin)})</>}</div>}
       {details && details.parameters.length > 0 && <div class="faint">{details.parameters.map((parameter) => `${parameter.name} = ${parameter.value}`).join(", ")}</div>}
       {hit.row.kind === "lane" && <div>{hit.row.name}</div>}
       {!call && <div>{hit.depth < 0 ? "most own time here" : run.outline ? "most time here" : "calls thinner than a pixel"} · {percent(hit.cover, 1)} covered</div>}

@@ -1,4 +1,5 @@
 // Tiles made of calls in memory.
+import { CAUSES, mainCause } from "../causes";
 import { COLUMNS, NONE, type Tile } from "../model";
 import { eachIn, eachWait, type Lane } from "./lane";
 import { waitedIn } from "./waited";
@@ -34,7 +35,7 @@ class Row {
 /** A tile without calls. */
 export function emptyTile(rows: number, allRows = rows): Tile {
   return {
-    rows, allRows, exact: true, off: new Uint8Array(COLUMNS), waiting: new Uint8Array(COLUMNS), region: new Int32Array(rows * COLUMNS).fill(NONE), cover: new Uint8Array(rows * COLUMNS),
+    rows, allRows, exact: true, off: new Uint8Array(COLUMNS), waiting: new Uint8Array(COLUMNS), cause: new Uint8Array(COLUMNS), region: new Int32Array(rows * COLUMNS).fill(NONE), cover: new Uint8Array(rows * COLUMNS),
   };
 }
 
@@ -96,16 +97,26 @@ function fillOff(tile: Tile, lane: Lane, begin: number, width: number): void {
 }
 
 function fillWaiting(tile: Tile, lane: Lane, begin: number, width: number): void {
-  const sums = new Float64Array(COLUMNS);
+  const sums = new Float64Array(COLUMNS), causes = new Float64Array(COLUMNS * CAUSES.length);
   eachWait(lane, begin, begin + width * COLUMNS, (wait) => {
-    columns(Math.max(begin, wait.begin), wait.end, begin, width, (column) => (sums[column] += waitedIn(wait, begin + column * width, begin + (column + 1) * width)));
+    columns(Math.max(begin, wait.begin), wait.end, begin, width, (column) => {
+      const ticks = waitedIn(wait, begin + column * width, begin + (column + 1) * width);
+      sums[column] += ticks;
+      causes[column * CAUSES.length + wait.cause] += ticks;
+    });
   });
   sums.forEach((ticks, column) => (tile.waiting[column] = Math.ceil((255 * ticks) / width)));
+  fillCauses(tile, causes);
+}
+
+/** The main cause of each column, from the sums by column and cause. */
+export function fillCauses(tile: Tile, sums: Float64Array): void {
+  for (let column = 0; column < COLUMNS; column++) tile.cause[column] = mainCause(sums.subarray(column * CAUSES.length, (column + 1) * CAUSES.length));
 }
 
 /** The tile of several tracks: the mean of their coverage, and the region that covers most. */
 export function sumOfTiles(tiles: readonly Tile[]): Tile {
-  const result = emptyTile(1);
+  const result = emptyTile(1), causes = new Float64Array(COLUMNS * CAUSES.length);
   for (let column = 0; column < COLUMNS; column++) {
     const sums = new Map<number, number>();
     let sum = 0, best = NONE, most = 0;
@@ -119,7 +130,9 @@ export function sumOfTiles(tiles: readonly Tile[]): Tile {
     for (const [region, total] of sums) if (total > most) [best, most] = [region, total];
     result.region[column] = best;
     result.cover[column] = Math.ceil(sum / Math.max(1, tiles.length));
+    for (const tile of tiles) causes[column * CAUSES.length + tile.cause[column]] += tile.waiting[column];
     for (const key of ["off", "waiting"] as const) result[key][column] = Math.ceil(tiles.reduce((all, tile) => all + tile[key][column], 0) / Math.max(1, tiles.length));
   }
+  fillCauses(result, causes);
   return result;
 }

@@ -1,4 +1,5 @@
 // Converts the JSON of `run` to the page's Run.
+import { CAUSES } from "../causes";
 import { count } from "../format";
 import type { Location, Mark, Marker, Metric, Process, Run } from "../model";
 
@@ -16,7 +17,8 @@ interface Json {
   processes: Process[];
   tracks: Location[];
   waiting?: boolean;
-  regions: { name: string; file: string; line: number; group: string; waits?: boolean; suspended?: boolean; called?: boolean; kind?: string }[];
+  causes?: boolean;
+  regions: { name: string; file: string; line: number; group: string; waits?: boolean; cause?: string; suspends?: string; suspended?: boolean; called?: boolean; kind?: string }[];
   metrics?: Metric[];
   parameters?: string[];
   communicators?: string[];
@@ -29,6 +31,8 @@ function dateOf(time: Date): string {
   const two = (value: number) => String(value).padStart(2, "0");
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
+
+const causeOf = (word: string | undefined): number => Math.max(0, (CAUSES as readonly string[]).indexOf(word ?? ""));
 
 export function runOf(json: unknown): Run {
   const from = json as Json;
@@ -46,9 +50,10 @@ export function runOf(json: unknown): Run {
     events: from.events,
     secondsPerEvent: from.cost?.seconds_per_event ?? 0,
     waiting: from.waiting ?? false,
+    causes: from.causes ?? false,
     regions: from.regions.map((region, id) => ({
       id, name: region.name, module: region.group, file: region.file, line: region.line,
-      idle: Boolean(region.waits || region.suspended), suspended: Boolean(region.suspended), called: region.called ?? true, kind: region.kind ?? "function",
+      idle: Boolean(region.waits || region.suspended), suspended: Boolean(region.suspended), called: region.called ?? true, kind: region.kind ?? "function", cause: causeOf(region.cause), suspends: causeOf(region.suspends),
       // Waiting of tasks is not part of the threads' measured waiting.
       waits: Boolean(region.suspended || (region.waits && !from.waiting)),
     })),

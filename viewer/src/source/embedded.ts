@@ -1,4 +1,5 @@
 // The data inside a page: the section "Inside a file" of docs/formats/view-http.md.
+import { CAUSES } from "../causes";
 import { NONE, type Paths, type Run, type SourceText } from "../model";
 import { runOf } from "./describe";
 import { type Happening, type Lane, LaneBuilder } from "./lane";
@@ -142,6 +143,8 @@ class TrackReader {
   private readonly lane = new LaneBuilder();
   private readonly stack: number[] = [];
   private time = 0;
+  /** The start of the stretch whose waiting was read last; several causes of it follow each other. */
+  private gap = NONE;
 
   constructor(
     private readonly events: Varints, private readonly run: Run, private readonly process: number, private readonly paths: Paths,
@@ -157,6 +160,7 @@ class TrackReader {
     const word = this.events.next();
     const kind = word % 4, before = this.time;
     this.time += (word - kind) / 4;
+    if (this.time > before || kind !== OTHER) this.gap = NONE;
     if (kind === ENTER) this.enter(this.events.next());
     else if (kind === LEAVE) this.leave();
     else if (kind === OTHER) this.other(this.events.next(), this.events.next(), this.events.next64(), before);
@@ -187,9 +191,16 @@ class TrackReader {
     this.lane.happen({ kind: name === OF_CALL ? "call" : "work", number: (BigInt(this.process) << 64n) + BigInt(call), time: this.time });
   }
 
+  private wait(cause: number, ticks: number, before: number): void {
+    if (cause >= CAUSES.length) throw damaged();
+    if (this.gap === NONE) this.gap = before;
+    this.lane.wait(this.gap, this.time, ticks, cause);
+  }
+
   /** The numbers of kinds and types of values in src/core/event.hpp. */
   private other(kind: number, ref: number, value: bigint, before: number): void {
-    if (kind === WAITING) this.lane.wait(before, this.time, Math.min(Number(value), this.time - before));
+    if (kind === WAITING) return this.wait(ref, Number(value), before);
+    this.gap = NONE;
     const happening = kind === UINT_PARAMETER ? WAKES[this.run.parameters[ref]] : HAPPENINGS[kind];
     if (happening) this.lane.happen({ kind: happening, number: value, time: this.time });
     else if (kind === METRIC && this.run.metrics[ref]) this.value(ref, Number(valueOf(value, this.run.metrics[ref].type)));

@@ -63,10 +63,12 @@ export class Script {
   }
 
   /** Works for a part of the time and waits for the rest. */
-  wait(ns: number, part = 0.97): void {
+  wait(ns: number, part = 0.97, cause = 3): void {
     const begin = this.time;
     this.work(ns);
-    this.lane.wait(begin, this.time, Math.round((this.time - begin) * part));
+    const waited = Math.round((this.time - begin) * part), other = Math.floor(waited / 8);
+    this.lane.wait(begin, this.time, waited - other, cause);
+    this.lane.wait(begin, this.time, other, 2);
   }
 
   call(region: number, body: () => void): void {
@@ -130,7 +132,7 @@ function worker(script: Script, chunks: number): void {
   script.call(17, () => {
     for (let chunk = 0; chunk < chunks; chunk++) {
       script.call(18, () => { for (let i = 0; i < 25; i++) script.call(19, () => script.work(9e4)); });
-      if (chunk % 7 === 3) script.call(8, () => script.wait(2e7)); else script.work(5e5);
+      if (chunk % 7 === 3) script.call(8, () => script.wait(2e7, 0.97, 6)); else script.work(5e5);
       if (chunk === 20) script.off(6e7);
     }
   });
@@ -139,7 +141,7 @@ function worker(script: Script, chunks: number): void {
 function task(script: Script, number = 0): void {
   if (number) script.happen("begin", number);
   script.call(14, () => {
-    script.call(15, () => script.wait(4e6, 0.7));
+    script.call(15, () => script.wait(4e6, 0.7, 5));
     for (let i = 0; i < 6; i++) script.call(16, () => script.work(8e4));
   });
   if (number) script.happen("end", number);
@@ -208,8 +210,8 @@ function description(processes: Process[], locations: Location[]): Run {
   const events = locations.reduce((sum, location) => sum + location.events, 0);
   return {
     title: "plate.py -n 1000", facts: ["vm", "2026-11-23 08:14:02", `${events.toLocaleString("en")} events`], losses: ["12 events could not be recorded"],
-    ticksPerSecond: 1e9, length: Math.max(...locations.map((location) => location.end)), events, secondsPerEvent: 3e-8, waiting: true,
-    regions: NAMES.map(([module, name, line], id) => ({ id, name: `${module}.${name}`, module, file: `/home/u/${module.replaceAll(".", "/")}.py`, line, idle: name.endsWith("wait"), suspended: false, kind: "function", called: true, waits: false })),
+    ticksPerSecond: 1e9, length: Math.max(...locations.map((location) => location.end)), events, secondsPerEvent: 3e-8, waiting: true, causes: true,
+    regions: NAMES.map(([module, name, line], id) => ({ id, cause: name.endsWith("wait") ? 3 : 0, suspends: 0, name: `${module}.${name}`, module, file: `/home/u/${module.replaceAll(".", "/")}.py`, line, idle: name.endsWith("wait"), suspended: false, kind: "function", called: true, waits: false })),
     processes, locations, markers: [{ time: 5.2e8, track: 0, text: "residual below 1e-3" }], marks: [], parts: [], metrics: [{ name: "residual", unit: "K", description: "of the plate", type: "double" }], parameters: ["timeloom::step"], communicators: ["MPI_COMM_WORLD"],
   };
 }

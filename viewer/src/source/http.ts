@@ -18,6 +18,8 @@ interface CallJson extends CallRef {
   own: number;
   own_waiting: number;
   waiting: number;
+  own_causes?: number[];
+  causes?: number[];
   calls: number;
   parameters: { name: string; value: string }[];
 }
@@ -67,8 +69,8 @@ export class HttpSource implements Source {
   async call(track: number, depth: number, time: number, signal: AbortSignal): Promise<CallDetails | null> {
     const json = (await (await this.ask("call", wire.callRequest(track, depth, time), signal)).json()) as { call: CallJson | null; stack: CallRef[] };
     if (!json.call) return null;
-    const { own, own_waiting: ownWaiting, waiting, calls, parameters } = json.call;
-    return { ...refOf(track, json.call), own, ownWaiting, waiting, calls, parameters, stack: json.stack.map((caller) => refOf(track, caller)) };
+    const { own, own_waiting: ownWaiting, waiting, own_causes: ownCauses = [], causes = [], calls, parameters } = json.call;
+    return { ...refOf(track, json.call), own, ownWaiting, waiting, ownCauses, causes, calls, parameters, stack: json.stack.map((caller) => refOf(track, caller)) };
   }
 
   async source(region: number, signal: AbortSignal): Promise<SourceText> {

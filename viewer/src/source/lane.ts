@@ -33,6 +33,7 @@ export interface Lane {
 /** Waiting in a call itself, not in its callees. */
 export interface Wait extends Waited {
   readonly call: number;
+  readonly cause: number;
 }
 
 /** A parameter that a call was given. */
@@ -88,10 +89,14 @@ export class LaneBuilder {
     if (this.parent[call] !== NONE) this.own[this.parent[call]] -= length;
   }
 
-  /** The innermost call has waited this long in [begin, end), in which nothing else happened. */
-  wait(begin: number, end: number, ticks: number): void {
-    const call = this.stack.at(-1);
-    if (call !== undefined && ticks > 0) this.waits.push({ begin, end, ticks, call });
+  /** The innermost call has waited this long for this cause in [begin, end), in which nothing else happened. Further
+      causes of the same stretch come next. */
+  wait(begin: number, end: number, ticks: number, cause = 0): void {
+    const call = this.stack.at(-1), last = this.waits.at(-1);
+    if (call === undefined) return;
+    const before = last && last.begin === begin && last.end === end ? last : null;
+    const room = before ? before.room - before.ticks : end - begin, most = Math.min(ticks, room);
+    if (most > 0) this.waits.push({ begin, end, ticks: most, before, room, call, cause });
   }
 
   /** Gives the innermost call a parameter. */

@@ -4,6 +4,7 @@ import {
   type MessageRange, type Paths, type Profile, type Run,
   type Search, type Selection, type Auxiliary, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
+import { CAUSES } from "../causes";
 import { emptyTile, sumOfTiles, tileOf } from "./cells";
 import { eachIn, eachWait, type Happening, type Lane, lowerBound, openAt } from "./lane";
 import { bundlesIn, gatheringsIn, matrixOf, SILENCE, type Talk } from "./messages";
@@ -44,6 +45,7 @@ export class MemorySource implements Source {
     const sums = { visits: 0, cutBegin: 0, cutEnd: 0, own: 0, waiting: 0, inclusive: 0, min: Infinity, max: 0 };
     type Name = keyof typeof sums;
     const all = Object.fromEntries(Object.entries(sums).map(([name, value]) => [name, new Float64Array(size).fill(value)])) as Record<Name, Float64Array>;
+    const causes = this.description.causes ? CAUSES.map(() => new Float64Array(size)) : [];
     for (const lane of this.selected(selection.tracks)) {
       eachIn(lane, from, to, (call) => {
         const path = lane.path[call];
@@ -58,9 +60,12 @@ export class MemorySource implements Source {
         all.min[path] = Math.min(all.min[path], inside);
         all.max[path] = Math.max(all.max[path], inside);
       });
-      eachWait(lane, from, to, (wait, ticks) => (all.waiting[lane.path[wait.call]] += ticks));
+      eachWait(lane, from, to, (wait, ticks) => {
+        all.waiting[lane.path[wait.call]] += ticks;
+        if (causes.length) causes[wait.cause][lane.path[wait.call]] += ticks;
+      });
     }
-    return profileOf(all, this.callPaths, this.description.regions);
+    return profileOf(all, causes, this.callPaths, this.description.regions);
   }
 
   async call(track: number, depth: number, time: number): Promise<CallDetails | null> {
@@ -70,11 +75,16 @@ export class MemorySource implements Source {
     const stack: CallRef[] = [];
     for (let outer = lane.parent[call]; outer >= 0; outer = lane.parent[outer]) stack.unshift(refOf(track, lane, outer));
     let ownWaiting = 0, waiting = 0;
+    const ownCauses = this.description.causes ? CAUSES.map(() => 0) : [], causes = [...ownCauses];
     eachWait(lane, lane.begin[call], lane.end[call], (wait, ticks) => {
-      if (wait.call >= call && wait.call < lane.next[call]) waiting += ticks;
-      if (wait.call === call) ownWaiting += ticks;
+      if (wait.call < call || wait.call >= lane.next[call]) return;
+      waiting += ticks;
+      if (causes.length) causes[wait.cause] += ticks;
+      if (wait.call !== call) return;
+      ownWaiting += ticks;
+      if (causes.length) ownCauses[wait.cause] += ticks;
     });
-    return { ...refOf(track, lane, call), own: lane.own[call], ownWaiting, waiting, calls: lane.next[call] - call - 1, parameters: this.givenTo(lane, call), stack };
+    return { ...refOf(track, lane, call), own: lane.own[call], ownWaiting, waiting, ownCauses, causes, calls: lane.next[call] - call - 1, parameters: this.givenTo(lane, call), stack };
   }
 
   async source(region: number): Promise<SourceText> {

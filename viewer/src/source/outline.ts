@@ -4,6 +4,7 @@ import {
   type Bundle, type Bundled, type CallDetails, type CallRange, type Calls, COLUMNS, type Counter, type Exchange, FIRST_PROCESS, type Found, type Gathering, type Links,
   type MessageRange, NONE, type Outline, type Paths, type Profile, type Run, type Selection, type Auxiliary, type SourceText, type Tile, type TileKey, type Values, type ValuesRange,
 } from "../model";
+import { CAUSES } from "../causes";
 import { firstWhere } from "../sorted";
 import { emptyTile } from "./cells";
 import { bundlesIn, gatheringsIn, matrixOf, type Talk } from "./messages";
@@ -91,7 +92,7 @@ export class OutlineSource implements Source {
   /** Covers whole steps: those that the selection touches. */
   async profile({ begin, end, tracks }: Selection): Promise<Profile> {
     const mine = this.sums.filter(({ track }) => !tracks?.length || tracks.includes(track));
-    return Sums.profile(mine, this.callPaths, this.description.regions, begin, end);
+    return Sums.profile(mine, this.callPaths, this.description, begin, end);
   }
 
   async call(): Promise<CallDetails | null> {
@@ -139,9 +140,12 @@ export class OutlineSource implements Source {
   }
 }
 
+/** Added to the number of rows: src/view/index/stored_tiles.cpp. */
+const WITH_CAUSES = 256;
+
 function tileOf({ exact, bytes }: Packed, wanted: number): Tile {
   const reader = new Varints(bytes);
-  const allRows = reader.next(), there = reader.next(), rows = Math.min(wanted, there);
+  const allRows = reader.next(), head = reader.next(), causes = head >= WITH_CAUSES, there = causes ? head - WITH_CAUSES : head, rows = Math.min(wanted, there);
   const tile = { ...emptyTile(rows, allRows), exact };
   const runs = (end: number, take: (from: number, to: number, part: number) => void) => {
     for (let at = 0; at < end;) {
@@ -150,7 +154,8 @@ function tileOf({ exact, bytes }: Packed, wanted: number): Tile {
       take(at, (at += columns), reader.byte());
     }
   };
-  for (const row of [tile.off, tile.waiting]) runs(COLUMNS, (from, to, part) => row.fill(part, from, to));
+  for (const row of [tile.off, tile.waiting, ...(causes ? [tile.cause] : [])]) runs(COLUMNS, (from, to, part) => row.fill(part, from, to));
+  if (tile.cause.some((cause) => cause >= CAUSES.length)) throw damaged();
   runs(rows * COLUMNS, (from, to, cover) => {
     tile.cover.fill(cover, from, to);
     tile.region.fill(reader.next() + NONE, from, to);

@@ -4,6 +4,7 @@ import {
   type MessageRange, NONE, type ParameterIs, type Paths, type Profile, type Run,
   type Search, type Selection, type Auxiliary, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
+import { CAUSES } from "../causes";
 import { sumOfTiles } from "./cells";
 import { resample } from "./resample";
 import { type Source, SourceError } from "./source";
@@ -133,7 +134,8 @@ class PairSource implements Source {
     const n = this.sides.findIndex((side) => side.owns(track)), side = this.sides[n];
     if (!side) return null;
     const found = await this.sources[n].call(track - side.firstTrack, depth, Math.max(0, Math.round(side.toOwn(time))), signal);
-    return found && { ...found, ...this.shared(side, found), own: found.own * side.scale, ownWaiting: found.ownWaiting * side.scale, waiting: found.waiting * side.scale, stack: found.stack.map((caller) => this.shared(side, caller)) };
+    return found && { ...found, ...this.shared(side, found), own: found.own * side.scale, ownWaiting: found.ownWaiting * side.scale, waiting: found.waiting * side.scale,
+      ownCauses: found.ownCauses.map((ticks) => ticks * side.scale), causes: found.causes.map((ticks) => ticks * side.scale), stack: found.stack.map((caller) => this.shared(side, caller)) };
   }
 
   /** From the later run, if that has the function. */
@@ -262,13 +264,16 @@ class PairSource implements Source {
     const path = Int32Array.from(places.keys()).sort();
     path.forEach((one, i) => places.set(one, i));
     const zeros = () => new Float64Array(path.length);
-    const result = { count: path.length, path, visits: zeros(), cutBegin: zeros(), cutEnd: zeros(), own: zeros(), waiting: zeros(), inclusive: zeros(), min: zeros().fill(Infinity), max: zeros() };
+    const causes = this.description.causes ? CAUSES.map(() => zeros()) : [];
+    const result = { count: path.length, path, causes, visits: zeros(), cutBegin: zeros(), cutEnd: zeros(), own: zeros(), waiting: zeros(), inclusive: zeros(), min: zeros().fill(Infinity), max: zeros() };
     parts.forEach((part, n) => {
       const { scale, pathOf } = this.sides[n];
       for (let i = 0; part && i < part.count; i++) {
         const at = places.get(pathOf[part.path[i]])!;
         for (const key of ["visits", "cutBegin", "cutEnd"] as const) result[key][at] += part[key][i];
         for (const key of ["own", "waiting", "inclusive"] as const) result[key][at] += part[key][i] * scale;
+        // All waiting of a run without causes is of cause 0.
+        causes.forEach((sums, cause) => (sums[at] += (part.causes.length ? part.causes[cause][i] : cause ? 0 : part.waiting[i]) * scale));
         result.min[at] = Math.min(result.min[at], part.min[i] * scale);
         result.max[at] = Math.max(result.max[at], part.max[i] * scale);
       }

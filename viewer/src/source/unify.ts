@@ -109,7 +109,7 @@ export function unifyRuns(sides: readonly OneRun[], regions: readonly Region[], 
     ticksPerSecond: first.ticksPerSecond, length: Math.max(...parts.map((part) => part.begin + part.length)), events: first.events + second.events,
     metrics: sides.flatMap((side) => side.run.metrics), parameters: unifyNames(sides),
     communicators: sides.flatMap((side) => side.run.communicators),
-    waiting: first.waiting && second.waiting, ...(outlines.length ? { outline: { finest: most("finest"), step: most("step") } } : {}),
+    waiting: first.waiting && second.waiting, causes: first.causes || second.causes, ...(outlines.length ? { outline: { finest: most("finest"), step: most("step") } } : {}),
     secondsPerEvent: Math.max(first.secondsPerEvent, second.secondsPerEvent), regions, processes, locations, markers, marks: [],
   };
 }

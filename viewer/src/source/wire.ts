@@ -1,5 +1,6 @@
 // The binary answers of docs/formats/view-http.md.
 import { type Bundle, type Bundled, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, type Found, type Gathering, type Links, type LinksRange, type MessageRange, type Paths, type Profile, type Search, type Selection, type Tile, type TileKey, type Values, type ValuesRange } from "../model";
+import { CAUSES } from "../causes";
 import { SourceError } from "./source";
 
 /** Reads an answer from start to end; arrays are views of it. */
@@ -7,6 +8,11 @@ export class Reader {
   private at = 0;
 
   constructor(private readonly buffer: ArrayBuffer) {}
+
+  /** The bytes that follow. */
+  get left(): number {
+    return this.buffer.byteLength - this.at;
+  }
 
   private take(bytes: number): number {
     const from = this.at;
@@ -86,8 +92,8 @@ export function tilesAnswer(reader: Reader, count: number): Tile[] {
   return Array.from({ length: count }, () => {
     const rows = reader.u32(), allRows = reader.u32();
     const exact = reader.u32() === 1;
-    reader.u32();
-    return { rows, allRows, exact, off: reader.bytes(COLUMNS), waiting: reader.bytes(COLUMNS), region: reader.numbers(rows * COLUMNS), cover: reader.bytes(rows * COLUMNS) };
+    const causes = reader.u32() === 1;
+    return { rows, allRows, exact, off: reader.bytes(COLUMNS), waiting: reader.bytes(COLUMNS), cause: causes ? reader.bytes(COLUMNS) : new Uint8Array(COLUMNS), region: reader.numbers(rows * COLUMNS), cover: reader.bytes(rows * COLUMNS) };
   });
 }
 
@@ -129,7 +135,13 @@ export function tableAnswer(reader: Reader): Profile {
   reader.u32();
   const path = padded(reader, count);
   const [visits, cutBegin, cutEnd, own, waiting, inclusive, min, max] = Array.from({ length: 8 }, () => reader.times(count));
-  return { count, path, visits, cutBegin, cutEnd, own, waiting, inclusive, min, max };
+  return { count, path, visits, cutBegin, cutEnd, own, waiting, causes: reader.left > 0 ? causesOf(reader, waiting) : [], inclusive, min, max };
+}
+
+/** The known causes follow; the rest is unknown. */
+function causesOf(reader: Reader, waiting: Float64Array): Float64Array[] {
+  const known = CAUSES.slice(1).map(() => reader.times(waiting.length));
+  return [waiting.map((ticks, i) => ticks - known.reduce((sum, of) => sum + of[i], 0)), ...known];
 }
 
 export function callRequest(track: number, depth: number, time: number): ArrayBuffer {

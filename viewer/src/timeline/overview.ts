@@ -1,10 +1,12 @@
 // The strip of the whole run: the active share of all tracks, and the visible range.
-import { type Theme, waitingColour } from "../colour";
+import type { Theme } from "../colour";
 import { COLUMNS, FIRST_RUN, WHOLE_RUN } from "../model";
+import type { Painting } from "../palette";
 import type { Density, Viewing } from "../state/view";
 import type { Cache, Piece } from "./cache";
 import { slots } from "./renderer";
 import { type Range, span, toTime, toX } from "./scale";
+import { striped } from "./waiting";
 
 /** The bars of the strip, which stay until finer ones arrive. */
 export class Overview {
@@ -13,19 +15,19 @@ export class Overview {
 
   constructor(private readonly viewing: Viewing, private readonly cache: Cache) {}
 
-  draw(context: CanvasRenderingContext2D, width: number, height: number, theme: Theme, styleOf: (region: number) => string): void {
+  draw(context: CanvasRenderingContext2D, width: number, height: number, theme: Theme, { styles, waiting }: Painting): void {
     const { whole, view } = this.viewing;
     // Two runs have one strip each, one above the other.
     const { parts } = this.viewing.run;
     const strips = (parts.length ? parts.map((_, n) => FIRST_RUN + n) : [WHOLE_RUN])
       .map((track) => slots(track, 1, whole, width).flatMap((slot) => this.cache.pieces(slot)));
-    const now = [width, height, window.devicePixelRatio, theme, ...strips.flat().map(({ tile }) => tile)];
+    const now = [width, height, window.devicePixelRatio, theme, styles, ...strips.flat().map(({ tile }) => tile)];
     if (now.length !== this.drawnFor.length || now.some((value, i) => value !== this.drawnFor[i])) {
       this.drawnFor = now;
       const ratio = window.devicePixelRatio || 1;
       this.bars.width = Math.round(width * ratio);
       this.bars.height = Math.round(height * ratio);
-      strips.forEach((pieces, n) => drawBars(this.bars, pieces, whole, theme, styleOf, n, strips.length));
+      strips.forEach((pieces, n) => drawBars(this.bars, pieces, whole, theme, (region) => this.viewing.run.regions[region]?.idle ? striped(styles[region], theme) : styles[region] ?? theme.nothing, waiting, n, strips.length));
     }
     context.drawImage(this.bars, 0, 0, width, height);
     context.fillStyle = theme.accent;
@@ -45,7 +47,7 @@ function drawDensity(context: CanvasRenderingContext2D, width: number, { begin, 
   });
 }
 
-function drawBars(canvas: HTMLCanvasElement, pieces: readonly Piece[], whole: Range, theme: Theme, styleOf: (region: number) => string, nth: number, strips: number): void {
+function drawBars(canvas: HTMLCanvasElement, pieces: readonly Piece[], whole: Range, theme: Theme, styleOf: (region: number) => string | CanvasPattern, waiting: readonly string[], nth: number, strips: number): void {
   const { width } = canvas, context = canvas.getContext("2d")!;
   const above = Math.round((canvas.height * nth) / strips), height = Math.round(canvas.height / strips);
   context.fillStyle = theme.track;
@@ -62,7 +64,7 @@ function drawBars(canvas: HTMLCanvasElement, pieces: readonly Piece[], whole: Ra
       const waits = Math.min(1, tile.waiting[c] / tile.cover[c]) * tall, wide = Math.max(1, right - x);
       context.fillStyle = styleOf(tile.region[c]);
       context.fillRect(x, above + height - tall + waits, wide, tall - waits);
-      context.fillStyle = waitingColour(theme);
+      context.fillStyle = striped(waiting[tile.cause[c]], theme);
       context.fillRect(x, above + height - tall, wide, waits);
     }
   }

@@ -1,5 +1,5 @@
 // The picture of the rows: pixels of tiles and calls, then names on top.
-import { blend, pixel, type Pixel, type Theme, textOver, waitingColour } from "../colour";
+import { blend, pixel, type Pixel, type Theme, textOver } from "../colour";
 import { measuredText, shortName, valueText } from "../format";
 import { COLUMNS, NONE, type Run, type TileKey } from "../model";
 import { importsOf } from "./activity";
@@ -11,7 +11,7 @@ import { depthOf, LINE, type Row } from "./layout";
 import { Line } from "./lines";
 import { Painting } from "../palette";
 import { levelFor, type Range, span } from "./scale";
-import { inStripe, stripes, waitingOf } from "./waiting";
+import { between, inStripe, type Waiting, waitingOf } from "./waiting";
 
 /** The visible part of the rows. */
 export interface Frame {
@@ -86,18 +86,27 @@ export class Renderer {
   /** The colours of a painting's styles as pixels. */
   private readonly pixels = new WeakMap<readonly string[], Uint32Array>();
   private recorder: Recorder | null = null;
+  /** By cause: the colours of waiting, in the stripes and between them. */
+  private waiting: readonly Pixel[] = [];
+  private pale: readonly Pixel[] = [];
 
   /** By region, and by pixel while a row is drawn. */
   private readonly imports: Uint8Array;
   private closed = new Uint8Array(0);
+  /** By region; and the regions of the line above, by pixel. */
+  private readonly suspended: readonly boolean[];
+  private outer = new Int32Array(0);
 
   constructor(private readonly canvas: HTMLCanvasElement, private readonly cache: Cache, private readonly run: Run, private readonly values: ValuesCache) {
     this.imports = importsOf(run);
+    this.suspended = run.regions.map((region) => region.suspended);
   }
 
   setColours(theme: Theme, painting: Painting): void {
     this.theme = theme;
     this.painting = painting;
+    this.waiting = painting.waiting.map(pixel);
+    this.pale = this.waiting.map((colour) => between(colour, theme));
     this.line = null;
   }
 
@@ -161,7 +170,7 @@ export class Renderer {
       const y = row.lines > 1 ? row.y + (index - 1) * LINE + 2 : row.y + 3;
       return { y, from: Math.round((y - frame.top) * ratio), to: Math.round((y - frame.top + LINE - 1) * ratio) };
     };
-    const shares = waitingOf(found, frame.range, this.canvas.width);
+    const waiting = waitingOf(found, frame.range, this.canvas.width, this.run);
     this.line!.colours = this.coloursOf(row);
     const closed = row.tall || row.lines < 2 ? null : this.closed.fill(0);
     for (let index = first; index <= row.lines; index++) {
@@ -172,11 +181,12 @@ export class Renderer {
       if (row.kind === "lane") this.drawLane(line, row, frame.range, ratio);
       for (const [slot, pieces] of found) line.draw(pieces, slot, index && depthOf(row, index - 1) + 1, frame.range);
       if (closed) this.close(line, closed);
+      if (this.run.causes && row.kind === "location") this.colourSuspended(line, index > first);
       // The first invisible line shows that calls continue below.
       if (from >= this.canvas.height) break;
       this.copy(line.pixels, from, to);
       if (this.recorder) this.recordLine(line.pixels, from, to, ratio);
-      this.drawWaiting(shares, line, from, to, ratio);
+      this.drawWaiting(waiting, line, from, to, ratio);
       if (frame.marked) this.underline(line, frame.marked, to, ratio);
       if (row.pinned || y >= frame.pinnedBottom) this.label(line, from, to, ratio, labels, context);
     }
@@ -253,20 +263,30 @@ export class Renderer {
   }
 
   /** Draws the waiting part of a line's calls above the working part; its height is its share of the time. */
-  private drawWaiting(shares: Float32Array, { pixels, regions }: Line, from: number, to: number, ratio: number): void {
-    const { width, height } = this.canvas, waiting = pixel(waitingColour(this.theme!)), { recorder } = this;
+  private drawWaiting({ shares, causes }: Waiting, { regions }: Line, from: number, to: number, ratio: number): void {
+    const { width, height } = this.canvas, { recorder, pale } = this;
     const tall = (x: number) => (regions[x] === NONE ? 0 : Math.round((to - from) * shares[x]));
-    let [strong, faint] = stripes(waiting, pixels[0]);
     for (let x = 0; x < width; x++) {
-      if (x > 0 && pixels[x] !== pixels[x - 1]) [strong, faint] = stripes(waiting, pixels[x]);
+      const strong = this.waiting[causes[x]], faint = pale[causes[x]];
       const bottom = Math.min(height, from + tall(x));
       for (let y = Math.max(0, from); y < bottom; y++) this.buffer[y * width + x] = inStripe(x, y) ? strong : faint;
     }
     if (!recorder) return;
     for (let x = 0, begin = 0; x < width; begin = x) {
-      while (x < width && tall(x) === tall(begin) && pixels[x] === pixels[begin]) x++;
-      if (tall(begin)) recorder.run(begin / ratio, from / ratio, (x - begin) / ratio, tall(begin) / ratio, stripes(waiting, pixels[begin])[1]);
+      while (x < width && tall(x) === tall(begin) && causes[x] === causes[begin]) x++;
+      if (tall(begin)) recorder.run(begin / ratio, from / ratio, (x - begin) / ratio, tall(begin) / ratio, pale[causes[begin]]);
     }
+  }
+
+  /** Gives suspended tasks the colour of their cause, which the function in the line above tells. */
+  private colourSuspended({ pixels, regions }: Line, below: boolean): void {
+    const { suspended } = this;
+    if (this.outer.length !== regions.length) this.outer = new Int32Array(regions.length).fill(NONE);
+    for (let x = 0; x < regions.length && below; x++) {
+      const cause = suspended[regions[x]] ? this.run.regions[this.outer[x]]?.suspends ?? 0 : 0;
+      if (cause) pixels[x] = this.waiting[cause];
+    }
+    this.outer.set(regions);
   }
 
   /** Leaves out the calls inside imports, and remembers the imports of this line. */
@@ -333,11 +353,14 @@ export class Renderer {
     }
   }
 
-  /** The different pixels below a word, from samples. */
+  /** The different pixels below a word, from samples; thin stripes of waiting count as the colour between them. */
   private under(left: number, right: number, middle: number, reach: number): Set<Pixel> {
     const { width, height } = this.canvas, found = new Set<Pixel>();
     for (let x = Math.round(left); x < Math.min(right, width); x += 5) {
-      for (let y = Math.max(0, middle - reach); y <= Math.min(height - 1, middle + reach); y += 4) found.add(this.buffer[y * width + x]);
+      for (let y = Math.max(0, middle - reach); y <= Math.min(height - 1, middle + reach); y += 4) {
+        const under = this.buffer[y * width + x], cause = this.run.waiting ? this.waiting.indexOf(under) : -1;
+        found.add(cause < 0 ? under : this.pale[cause]);
+      }
     }
     return found;
   }

@@ -217,7 +217,7 @@ export class Timeline implements Surface {
     this.drawMarks(frame);
     fit(elements.overview, ratio);
     const strip = elements.overview;
-    this.overview.draw(context(strip, ratio), strip.clientWidth, strip.clientHeight, this.theme, (region) => this.styleOf(region));
+    this.overview.draw(context(strip, ratio), strip.clientWidth, strip.clientHeight, this.theme, this.painting);
     this.tellShown(frame);
     this.cache.fetch();
     clearTimeout(this.ahead);

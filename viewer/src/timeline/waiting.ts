@@ -1,16 +1,42 @@
-// The waiting part of the time: the height of the striped part of a call, in the colour of waiting.
-import { blend, type Pixel } from "../colour";
-import { COLUMNS, type TileKey } from "../model";
+// The waiting part of the time: the height of the striped part of a call, in the colour of its cause.
+import { CAUSES, mainCause } from "../causes";
+import { blend, hex, type Pixel, pixel, type Theme } from "../colour";
+import { COLUMNS, type Run, type Tile, type TileKey } from "../model";
 import type { Piece } from "./cache";
 import { type Range, span } from "./scale";
 
 const STRIPE = 5;
-/** Share of the call's colour, in the stripes and between them. */
-const STRONG = 0.5, FAINT = 0.12;
+/** Share of the background between the stripes. */
+const PALE = 0.4;
 
-/** By pixel: the waiting share of the time covered by calls, from 0 to 1. */
-export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])[], range: Range, width: number): Float32Array {
-  const shares = new Float32Array(width), perPixel = span(range) / width;
+export interface Waiting {
+  /** By pixel: the waiting share of the time covered by calls, from 0 to 1. */
+  readonly shares: Float32Array;
+  /** By pixel: the cause of most of it. */
+  readonly causes: Uint8Array;
+}
+
+/** The row with the suspension of a task in a column; -1: none. Row 0 only counts where the others are not there. */
+function suspendedRow({ rows, region, cover }: Tile, column: number, regions: Run["regions"]): number {
+  let most = -1;
+  for (let row = rows - 1; row >= 0 && (row > 0 || most < 0); row--) {
+    const at = row * COLUMNS + column;
+    if (regions[region[at]]?.suspended && (most < 0 || cover[at] > cover[most * COLUMNS + column])) most = row;
+  }
+  return most;
+}
+
+/** The waiting part of a column, in 1/255, and its cause. A suspended task waits, too: for what the function around it tells. */
+function columnOf(tile: Tile, column: number, { regions, waiting, causes }: Run): [number, number] {
+  const row = waiting ? suspendedRow(tile, column, regions) : -1;
+  const suspended = row < 0 ? 0 : Math.min(tile.cover[column], tile.cover[row * COLUMNS + column]);
+  if (suspended <= tile.waiting[column]) return [tile.waiting[column], tile.cause[column]];
+  const outer = row > 1 && causes ? regions[tile.region[(row - 1) * COLUMNS + column]] : undefined;
+  return [suspended, outer?.suspends ?? 0];
+}
+
+export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])[], range: Range, width: number, run: Run): Waiting {
+  const shares = new Float32Array(width), causes = new Uint8Array(width), sums = new Float32Array(CAUSES.length), perPixel = span(range) / width;
   for (const [slot, pieces] of found) {
     const size = 4 ** slot.level * COLUMNS;
     for (const { key, tile } of pieces) {
@@ -21,15 +47,37 @@ export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])
         const first = Math.max(0, Math.floor((range.begin + x * perPixel) / column) - offset);
         const last = Math.min(COLUMNS - 1, Math.max(first, Math.ceil((range.begin + (x + 1) * perPixel) / column) - 1 - offset));
         let waiting = 0, cover = 0;
-        for (let c = first; c <= last; c++) (waiting += tile.waiting[c]), (cover += tile.cover[c]);
+        sums.fill(0);
+        for (let c = first; c <= last; c++) {
+          const [part, cause] = columnOf(tile, c, run);
+          (waiting += part), (cover += tile.cover[c]), (sums[cause] += part);
+        }
+        causes[x] = mainCause(sums);
         shares[x] = waiting > 0 ? Math.min(1, waiting / Math.max(waiting, cover)) : 0;
       }
     }
   }
-  return shares;
+  return { shares, causes };
 }
 
-/** The colours of waiting in a call: in the stripes, which have more of the call's colour, and between them. */
-export const stripes = (waiting: Pixel, colour: Pixel): [Pixel, Pixel] => [blend(waiting, colour, STRONG), blend(waiting, colour, FAINT)];
+/** The colour of waiting between its stripes: paler than any work, whose colours may be the same. */
+export const between = (waiting: Pixel, theme: Theme): Pixel => blend(waiting, pixel(theme.background), PALE);
 
 export const inStripe = (x: number, y: number): boolean => (x + STRIPE - (y % STRIPE)) % STRIPE < 1;
+
+const patterns = new Map<string, CanvasPattern>();
+
+/** The stripes of a colour of waiting, to fill with. */
+export function striped(colour: string, theme: Theme): CanvasPattern {
+  const key = colour + theme.background, known = patterns.get(key);
+  if (known) return known;
+  const canvas = document.createElement("canvas"), context = canvas.getContext("2d")!;
+  canvas.width = canvas.height = STRIPE;
+  context.fillStyle = hex(between(pixel(colour), theme));
+  context.fillRect(0, 0, STRIPE, STRIPE);
+  context.fillStyle = colour;
+  for (let x = 0; x < STRIPE; x++) context.fillRect(x, x, 1, 1);
+  const made = context.createPattern(canvas, "repeat")!;
+  patterns.set(key, made);
+  return made;
+}

@@ -62,19 +62,19 @@ test("the legend selects, and colours are by module when that is chosen", async 
   const { page, close } = await open();
   const picture = () => page.evaluate(() => document.querySelector(".pictures canvas").toDataURL());
   const plain = await picture();
-  await page.locator(".legendbar li button").first().click();
+  await page.locator(".legendbar > ul button").first().click();
   await drawn(page);
   assert.notEqual(await picture(), plain);
   assert.match(await fragment(page), /lit=plate\.Slab\.relax/);
-  await page.locator(".legendbar li button").first().click();
+  await page.locator(".legendbar > ul button").first().click();
   await drawn(page);
   assert.equal(await picture(), plain);
   await page.getByLabel("Colours by").selectOption("module");
   await drawn(page);
   assert.match(await fragment(page), /colours=module/);
-  assert.ok((await texts(page, ".legendbar li")).includes("plate"));
+  assert.ok((await texts(page, ".legendbar > ul li")).includes("plate"));
   await page.getByLabel("Colours by").selectOption("rank");
-  assert.deepEqual(await texts(page, ".legendbar li"), ["plate.py", "ForkPoolWorker-1", "ForkPoolWorker-2", "service.py"]);
+  assert.deepEqual(await texts(page, ".legendbar > ul li"), ["plate.py", "ForkPoolWorker-1", "ForkPoolWorker-2", "service.py"]);
   await close();
 });
 
@@ -163,7 +163,33 @@ test("the drawing has all rows, the waiting, and its title above the time axis",
   assert.ok(svg.includes(">Slab.relax<") || svg.includes(">Sla"), "labels");
   const [title, tick] = [/y="([\d.]+)"[^>]*>plate.py -n 1000</.exec(svg), /<svg x="200" y="(\d+)"/.exec(svg)];
   assert.ok(Number(title[1]) < Number(tick[1]));
-  // Condition.wait waits nearly all of its time: the colour of waiting, mixed with the one of idle functions.
-  assert.ok(svg.includes('fill="#cdd9ea"'));
+  // Condition.wait waits for a lock nearly all of its time, and is known to do so.
+  assert.ok(svg.includes('fill="#f5ebb8"'));
+  await close();
+});
+
+test("the legend has the causes of waiting, the most first, and selects one", async () => {
+  const { page, close } = await open("#rows=all", { viewport: { width: 1400, height: 900 } });
+  const causes = page.locator(".legendbar ul.causes button");
+  await causes.first().waitFor();
+  assert.deepEqual([...(await texts(page, ".legendbar ul.causes li"))].sort(), ["I/O", "gil", "lock", "message"]);
+  assert.match(await causes.first().getAttribute("title"), /^waiting for: .*% of all waiting/);
+  const count = (colours) => page.evaluate((colours) => {
+    const canvas = document.querySelector(".pictures canvas"), { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const counts = colours.map(() => 0);
+    for (let at = 0; at < data.length; at += 4) {
+      const found = colours.indexOf(data.slice(at, at + 3).join());
+      if (found >= 0) counts[found]++;
+    }
+    return counts;
+  }, colours);
+  const [stripes, between] = await count(["238,221,136", "245,235,184"]);
+  assert.ok(stripes > 100 && between > 2 * stripes, `waiting for a lock is striped: ${stripes} ${between}`);
+  const lock = page.locator(".legendbar ul.causes button", { hasText: "lock" });
+  await lock.click();
+  assert.equal(await lock.getAttribute("aria-pressed"), "true");
+  assert.match(await fragment(page), /lit=waiting/);
+  await lock.click();
+  assert.equal(await lock.getAttribute("aria-pressed"), "false");
   await close();
 });

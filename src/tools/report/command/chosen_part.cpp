@@ -1,21 +1,16 @@
 #include "tools/report/command/chosen_part.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <string_view>
 
 #include "core/error.hpp"
-#include "core/waiting_metric.hpp"
 #include "core/window.hpp"
 #include "exchange/names.hpp"
-#include "tools/report/causes/range_causes.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/wrong_usage.hpp"
 #include "tools/view/viewed_run.hpp"
 #include "view/answers/range_tree.hpp"
-#include "weave/run.hpp"
-#include "weave/trace/trace_files.hpp"
 
 namespace timeloom::tools {
 
@@ -104,12 +99,7 @@ profile::CallTree chosen_tree(const ReportOptions& options, const std::filesyste
     throw Error("--from " + options.from + " is beyond the end of the run, which is " +
                 duration(seconds(length, definitions), terminal, " ") + " long [TL419]");
   }
-  profile::CallTree tree = view::range_tree(*viewed.index(), definitions, from, to);
-  if (has_causes(definitions)) {
-    const std::unique_ptr<RunSource> source = weave::open_trace(weave::trace_of(run));
-    add_causes_between(tree, *source, from, to);
-  }
-  return tree;
+  return view::range_tree(*viewed.index(), definitions, from, to);
 }
 
 std::optional<CallCost> taken_away(const ReportOptions& options, const profile::CallTree& tree) {

@@ -1,0 +1,109 @@
+#include "core/waiting/cause_names.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+namespace timeloom {
+
+namespace {
+
+struct NamedCause {
+  std::string_view name;
+  WaitingCause cause;
+};
+
+// Functions that wait for one thing only.
+constexpr NamedCause kEnds[] = {
+    {"threading.Thread.join", WaitingCause::kThread},
+    {"threading.Thread._wait_for_tstate_lock", WaitingCause::kThread},
+    {"threading._shutdown", WaitingCause::kThread},
+    {"_thread._ThreadHandle.join", WaitingCause::kThread},
+    {"multiprocessing.process.BaseProcess.join", WaitingCause::kThread},
+    {"multiprocessing.popen_fork.Popen.poll", WaitingCause::kThread},
+    {"multiprocessing.popen_fork.Popen.wait", WaitingCause::kThread},
+    {"multiprocessing.connection.wait", WaitingCause::kThread},
+    {"multiprocessing.connection.Connection._recv", WaitingCause::kThread},
+    {"multiprocessing.pool.worker", WaitingCause::kThread},
+    {"multiprocessing.pool.Pool._handle_tasks", WaitingCause::kThread},
+    {"multiprocessing.pool.Pool._handle_results", WaitingCause::kThread},
+    {"concurrent.futures.thread._worker", WaitingCause::kThread},
+    {"subprocess.Popen._try_wait", WaitingCause::kThread},
+    {"subprocess.Popen._wait", WaitingCause::kThread},
+    {"posix.waitpid", WaitingCause::kThread},
+    {"os.waitpid", WaitingCause::kThread},
+    {"threading.Condition.wait", WaitingCause::kLock},
+    {"threading.Event.wait", WaitingCause::kLock},
+    {"threading.Barrier.wait", WaitingCause::kLock},
+    {"threading.Semaphore.acquire", WaitingCause::kLock},
+    {"_thread.lock.acquire", WaitingCause::kLock},
+    {"_thread.RLock.acquire", WaitingCause::kLock},
+    {"multiprocessing.synchronize.SemLock.acquire", WaitingCause::kLock},
+    {"time.sleep", WaitingCause::kTime},
+    {"socket.socket.accept", WaitingCause::kIo},
+    {"socket.socket.recv", WaitingCause::kIo},
+    {"socket.socket.recv_into", WaitingCause::kIo},
+    {"socket.socket.sendall", WaitingCause::kIo},
+    {"socket.socket.connect", WaitingCause::kIo}};
+
+// Functions of asyncio in which a task is suspended for one thing only.
+constexpr NamedCause kSuspensions[] = {
+    {"asyncio.tasks.sleep", WaitingCause::kTime},
+    {"asyncio.locks.Lock.acquire", WaitingCause::kLock},
+    {"asyncio.locks.Semaphore.acquire", WaitingCause::kLock},
+    {"asyncio.locks.Condition.wait", WaitingCause::kLock},
+    {"asyncio.locks.Event.wait", WaitingCause::kLock},
+    {"asyncio.locks.Barrier._wait", WaitingCause::kLock},
+    {"asyncio.locks.Barrier._block", WaitingCause::kLock},
+    {"asyncio.queues.Queue.get", WaitingCause::kLock},
+    {"asyncio.queues.Queue.put", WaitingCause::kLock},
+    {"asyncio.queues.Queue.join", WaitingCause::kLock},
+    {"asyncio.threads.to_thread", WaitingCause::kThread},
+    {"asyncio.subprocess.Process.wait", WaitingCause::kThread},
+    {"asyncio.base_subprocess.BaseSubprocessTransport._wait", WaitingCause::kThread},
+    {"asyncio.streams.StreamReader._wait_for_data", WaitingCause::kIo},
+    {"asyncio.streams.FlowControlMixin._drain_helper", WaitingCause::kIo},
+    {"asyncio.base_events.BaseEventLoop.getaddrinfo", WaitingCause::kIo},
+    {"asyncio.selector_events.BaseSelectorEventLoop.sock_accept", WaitingCause::kIo},
+    {"asyncio.selector_events.BaseSelectorEventLoop.sock_connect", WaitingCause::kIo},
+    {"asyncio.selector_events.BaseSelectorEventLoop.sock_recv", WaitingCause::kIo},
+    {"asyncio.selector_events.BaseSelectorEventLoop.sock_recv_into", WaitingCause::kIo},
+    {"asyncio.selector_events.BaseSelectorEventLoop.sock_sendall", WaitingCause::kIo}};
+
+std::string dotted_name(std::string_view name) {
+  std::string dotted(name);
+  std::ranges::replace(dotted, ':', '.');
+  return dotted;
+}
+
+}  // namespace
+
+std::optional<WaitingCause> cause_by_name(std::string_view name) {
+  const std::string dotted = dotted_name(name);
+  const auto found = std::ranges::find(kEnds, std::string_view(dotted), &NamedCause::name);
+  if (found != std::end(kEnds)) return found->cause;
+  if (dotted.starts_with("MPI_")) return WaitingCause::kMessage;
+  if (dotted.starts_with("select.") || dotted.ends_with("Selector.select"))
+    return WaitingCause::kIo;
+  return {};
+}
+
+WaitingCause cause_in(const Region& region, WaitingCause seen,
+                      const std::optional<WaitingCause>& by_name) {
+  if (seen == WaitingCause::kProcessor || seen == WaitingCause::kGil) return seen;
+  if (region.paradigm == Paradigm::kMpi) return WaitingCause::kMessage;
+  if (!by_name) return seen;
+  // A join waits at a lock that the other thread releases.
+  if (*by_name == WaitingCause::kThread && seen == WaitingCause::kLock) return *by_name;
+  return seen == WaitingCause::kUnknown ? *by_name : seen;
+}
+
+std::optional<WaitingCause> cause_of_suspension(std::string_view name) {
+  if (name.find("asyncio") == std::string_view::npos) return {};
+  const std::string dotted = dotted_name(name);
+  const auto found = std::ranges::find(kSuspensions, std::string_view(dotted), &NamedCause::name);
+  if (found == std::end(kSuspensions)) return {};
+  return found->cause;
+}
+
+}  // namespace timeloom

@@ -1,0 +1,30 @@
+// Causes of waiting by the names of functions that are known to wait.
+//
+// Pure functions, for any thread. Throws nothing but std::bad_alloc.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/definitions.hpp"
+#include "core/waiting_metric.hpp"
+
+namespace timeloom {
+
+// The cause by the name of a function that is known to wait; none: it is not.
+std::optional<WaitingCause> cause_by_name(std::string_view name);
+
+// The cause of waiting in this region, from the cause that was seen and `by_name`, the cause by the
+// region's name.
+WaitingCause cause_in(const Region& region, WaitingCause seen,
+                      const std::optional<WaitingCause>& by_name);
+
+// The same, with the name looked up.
+inline WaitingCause cause_in(const Region& region, WaitingCause seen) {
+  return cause_in(region, seen, cause_by_name(region.name));
+}
+
+// The cause of a suspension of a task in this function of asyncio; none: its name does not tell.
+std::optional<WaitingCause> cause_of_suspension(std::string_view name);
+
+}  // namespace timeloom

@@ -1,0 +1,43 @@
+// Causes of waiting by the names of functions.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "core/waiting/cause_names.hpp"
+
+namespace timeloom {
+namespace {
+
+Region named(const char* name, Paradigm paradigm = Paradigm::kCompiler) {
+  Region region;
+  region.name = name;
+  region.paradigm = paradigm;
+  return region;
+}
+
+TEST(CauseNames, CountWhereTheSystemTellsLess) {
+  const Region join = named("threading:Thread.join"), sleep = named("time.sleep");
+  // A join waits at a lock, which the other thread releases.
+  EXPECT_EQ(cause_in(join, WaitingCause::kLock), WaitingCause::kThread);
+  EXPECT_EQ(cause_in(sleep, WaitingCause::kUnknown), WaitingCause::kTime);
+  EXPECT_EQ(cause_in(sleep, WaitingCause::kLock), WaitingCause::kLock);
+  EXPECT_EQ(cause_in(named("work"), WaitingCause::kUnknown), WaitingCause::kUnknown);
+  EXPECT_EQ(cause_in(named("MPI_Recv", Paradigm::kMpi), WaitingCause::kIo), WaitingCause::kMessage);
+  for (const Region& region : {join, sleep, named("MPI_Recv", Paradigm::kMpi)}) {
+    EXPECT_EQ(cause_in(region, WaitingCause::kGil), WaitingCause::kGil);
+    EXPECT_EQ(cause_in(region, WaitingCause::kProcessor), WaitingCause::kProcessor);
+  }
+}
+
+TEST(CauseNames, TellTheCauseOfASuspension) {
+  EXPECT_EQ(cause_of_suspension("asyncio.tasks.sleep"), WaitingCause::kTime);
+  EXPECT_EQ(cause_of_suspension("asyncio.tasks:sleep"), WaitingCause::kTime);
+  EXPECT_EQ(cause_of_suspension("asyncio.locks.Lock.acquire"), WaitingCause::kLock);
+  EXPECT_EQ(cause_of_suspension("asyncio.streams.StreamReader._wait_for_data"), WaitingCause::kIo);
+  EXPECT_EQ(cause_of_suspension("__main__.sleep"), std::nullopt);
+  EXPECT_EQ(cause_of_suspension("my_asyncio.tasks.sleep"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace timeloom
