@@ -347,6 +347,23 @@ test("nothing is cut off on a small window", async () => {
   await close();
 });
 
+test("at 200 % zoom, the causes, the rows and the names of a table can be reached", async () => {
+  const width = 640, height = 400, { page, close } = await open("#panel=functions", { viewport: { width, height }, deviceScaleFactor: 2 });
+  const inside = async (found) => {
+    await found.scrollIntoViewIfNeeded();
+    const box = await found.boundingBox();
+    return box.x >= 0 && box.x + box.width <= width && box.y >= 0 && box.y + box.height <= height;
+  };
+  await page.waitForSelector("tbody tr");
+  for (const found of await page.locator(".legendbar ul.causes button, .zooming > button").all()) assert.ok(await inside(found), await found.innerText());
+  assert.ok(await inside(page.locator(".gutter .name").first()));
+  const name = page.locator("tbody th.name").nth(3);
+  assert.ok(await inside(name));
+  assert.ok((await name.boundingBox()).width > 120);
+  assert.ok(await page.locator(".tablebox").evaluate((table) => table.clientHeight > 150), "several lines of a table are seen at once");
+  await close();
+});
+
 for (const [name, link] of [["tables", "#panel=functions"], ["tree", "#panel=tree"], ["flame graph", "#panel=flame"], ["a cause", "#rows=all&lit=waiting%20lock&panel=flame"], ["a call", "#call=0,300000000,3&panel=call"], ["hits", "#find=relax"], ["a function", "#panel=function&func=plate.Slab.relax"], ["source", "#panel=source&func=plate.Slab.relax"], ["marks", "#marks=500000000:first;900000000:second&panel=marks"], ["messages", "#panel=messages"], ["two runs", "?two#panel=functions"], ["two runs' flame graph", "?two#panel=flame"]]) {
   for (const colorScheme of ["light", "dark"]) {
     test(`axe finds nothing wrong: ${name}, ${colorScheme}`, async () => {
