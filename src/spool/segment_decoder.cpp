@@ -38,10 +38,11 @@ std::optional<EventKind> team_kind(ExtendedKind kind) {
   }
 }
 
-// A number, and behind it the threads of a fork or the index of a member.
+// A number, and behind it the threads of a fork or the index of a member. Both come from the
+// runtime of OpenMP or the program, which may give any number of 32 bits.
 bool decode_team(EventKind kind, std::span<const std::uint64_t> words, Event& event) {
   const bool pair = kind == EventKind::kTeamFork || kind == EventKind::kTeamBegin;
-  if (words.size() != (pair ? 2 : 1) || (pair && words[1] >= UINT32_MAX)) return false;
+  if (words.size() != (pair ? 2 : 1) || (pair && words[1] > UINT32_MAX)) return false;
   event.kind = kind;
   event.value = words[0];
   event.ref = pair ? static_cast<std::uint32_t>(words[1]) : 0;

@@ -35,6 +35,8 @@ class EventTranslator {
   // Events that could not be kept: leaves without an enter, ids without a definition, and events of
   // teams that do not fit.
   std::uint64_t dropped_events() const noexcept { return dropped_ + teams_.dropped(); }
+  // Events of teams whose start is among the oldest events, which the run has dropped.
+  std::uint64_t older_events() const noexcept { return teams_.older(); }
   // Visits of regions whose definition is lost.
   std::uint64_t unnamed_visits() const noexcept { return unnamed_; }
   // Rewind regions that were too long to be discarded.

@@ -359,7 +359,8 @@ double SpoolSource::progress() const noexcept {
 }
 
 void SpoolSource::replay_thread(const Task& task, std::span<RunSink* const> sinks) {
-  const TeamsOfRun teams = {teams_known_, definitions_.teams.get()};
+  const bool may_miss = task.process->reader->definitions().may_miss_begin;
+  const TeamsOfRun teams = {teams_known_, definitions_.teams.get(), may_miss && older_events_ > 0};
   ThreadReplay replay(*task.process, task.index, definitions_.locations, sinks, teams);
   replay.run([this](std::uint64_t bytes) { done_bytes_ += bytes; });
   events_ += replay.events();

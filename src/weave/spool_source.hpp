@@ -94,7 +94,8 @@ class SpoolSource : public RunSource {
   std::uint64_t damaged_segments() const noexcept { return damaged_segments_; }
   std::uint64_t lost_events() const noexcept { return lost_events_; }
   std::uint64_t dropped_events() const noexcept { return dropped_events_; }
-  // Events recorded, then dropped for newer ones at the size limit of the run.
+  // Events recorded, then dropped for newer ones at the size limit of the run; with the events of
+  // teams whose start was dropped.
   std::uint64_t older_events() const noexcept { return older_events_; }
   std::uint64_t unreadable_spools() const noexcept { return unreadable_spools_; }
   // False when a process was ended before it could finish its measurement.

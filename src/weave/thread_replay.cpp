@@ -168,6 +168,7 @@ void ThreadReplay::close(std::uint32_t index, Timestamp end, bool ended) {
   --fed_;
   closed_ += output.translator.closed_regions();
   dropped_ += output.translator.dropped_events();
+  older_ += output.translator.older_events();
   unnamed_ += output.translator.unnamed_visits();
   tasks_ += output.translator.tasks();
   kept_rewinds_ += output.translator.kept_rewinds();

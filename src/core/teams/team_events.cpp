@@ -9,7 +9,9 @@ void TeamEvents::pass(Event event, std::vector<Event>& to) {
   if (!of_.known) return to.push_back(event);
   if (of_.teams == nullptr) return;
   const bool of_task = event.kind >= EventKind::kTaskCreate;
-  if (of_task ? open_.empty() : of_.teams->team(event.value) == nullptr) return;
+  if (of_task && open_.empty()) return void(++outside_);
+  if (is_older(event)) return;
+  if (!of_task && of_.teams->team(event.value) == nullptr) return;
   bool sound = false;
   switch (event.kind) {
     case EventKind::kTeamFork: sound = fork(event); break;
@@ -21,8 +23,29 @@ void TeamEvents::pass(Event event, std::vector<Event>& to) {
   if (sound) {
     to.push_back(event);
   } else {
-    ++dropped_;
+    ++(of_task && of_.older_missing ? older_ : dropped_);
   }
+}
+
+bool TeamEvents::First::meets(std::uint64_t other) noexcept {
+  const bool smaller = other < number;
+  if (smaller) number = other;
+  return smaller;
+}
+
+// Counts the end or the join of a team whose start is missing, and the tasks in it: all since the
+// start of the stream, or since the end of the team inside of it.
+bool TeamEvents::is_older(const Event& event) noexcept {
+  if (!of_.older_missing || event.kind >= EventKind::kTaskCreate) return false;
+  const bool join = event.kind == EventKind::kTeamJoin;
+  if (event.kind == EventKind::kTeamFork || event.kind == EventKind::kTeamBegin) {
+    (event.kind == EventKind::kTeamFork ? first_forked_ : first_begun_).meets(event.value);
+    return false;
+  }
+  if (!(join ? forked_ : open_).empty()) return false;
+  if (!(join ? first_forked_ : first_begun_).meets(event.value)) return false;
+  older_ += 1 + (join ? 0 : std::exchange(outside_, 0));
+  return true;
 }
 
 // The scan of the run has found where a team was forked, and that it began there.

@@ -39,6 +39,7 @@ class TeamForks {
 struct TeamsOfRun {
   bool known = false;
   const Teams* teams = nullptr;  // null: the run has none; it stays valid
+  bool older_missing = false;    // the run has dropped its oldest events, at its size limit
 };
 
 class TeamEvents {
@@ -52,8 +53,19 @@ class TeamEvents {
   // of teams, teams that no thread has begun, and everything in a run without parallel regions,
   // which a filter may leave out.
   std::uint64_t dropped() const noexcept { return dropped_; }
+  // Events that were left out because the start of their team or task is among the oldest events,
+  // which the run has dropped.
+  std::uint64_t older() const noexcept { return older_; }
 
  private:
+  // The least number of the teams that have begun here, or have been forked. A team whose start is
+  // missing surrounds all that follow it, so its number is smaller.
+  struct First {
+    std::uint64_t number = UINT64_MAX;
+    bool meets(std::uint64_t other) noexcept;
+  };
+
+  bool is_older(const Event& event) noexcept;
   bool fork(Event& event);
   bool begin(std::uint64_t number);
   bool is_known_task(const Event& event) const noexcept;
@@ -65,6 +77,10 @@ class TeamEvents {
   std::vector<std::uint64_t> open_;    // teams that have begun and not ended, outermost first
   std::vector<std::uint64_t> forked_;  // the same of those that this location joins
   bool forks_next_ = false;            // the fork of the team that begins next has passed
+  First first_begun_;
+  First first_forked_;
+  std::uint64_t outside_ = 0;  // events of tasks outside of known teams
+  std::uint64_t older_ = 0;
   std::uint64_t dropped_ = 0;
 };
 

@@ -172,6 +172,16 @@ TEST(SegmentDecoder, DecodesTeamsAndTheirTasks) {
   }
   const std::uint64_t too_many = std::uint64_t{1} << 32;
   EXPECT_TRUE(decode_one_record({ExtendedKind::kTeamFork, {9, too_many}}).events.empty());
+  EXPECT_TRUE(decode_one_record({ExtendedKind::kTeamBegin, {9, too_many}}).events.empty());
+}
+
+// A program may ask for any number of threads, and a runtime count them in any way.
+TEST(SegmentDecoder, DecodesTeamsWithTheLargestNumbers) {
+  for (const auto& [record, kind] : {std::pair{ExtendedKind::kTeamFork, EventKind::kTeamFork},
+                                     std::pair{ExtendedKind::kTeamBegin, EventKind::kTeamBegin}}) {
+    const Decoded expected{{{Timestamp{107}, kind, UINT32_MAX, UINT64_MAX}}, 107, 3};
+    EXPECT_EQ(decode_one_record({record, {UINT64_MAX, UINT32_MAX}}), expected);
+  }
 }
 
 }  // namespace

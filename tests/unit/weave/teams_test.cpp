@@ -98,6 +98,49 @@ TEST_F(TeamsTest, EventsThatNoTeamHasAreLeftOutAndCounted) {
   EXPECT_EQ(without_numbers(result.read), without_numbers(result.woven));
 }
 
+// The run has dropped its oldest events, among them where teams 5 and 6 were forked and begun.
+TEST_F(TeamsTest, EventsOfTeamsWhoseStartWasDroppedCountAsOlder) {
+  keeps_newest_ = true;
+  spool::Writer& writer = team_spool();
+  spool::Pen main(writer, 0);
+  const auto many_calls = [&](std::uint64_t from) {
+    for (std::uint64_t i = from; i < from + 40'000; ++i) {
+      main.enter(at(i), kF);
+      main.leave(at(i), kF);
+    }
+  };
+  team(main, at(1), ExtendedKind::kTeamFork, {5, 2});
+  team(main, at(1), ExtendedKind::kTeamBegin, {5, 0});
+  team(main, at(1), ExtendedKind::kTeamFork, {6, 2});
+  team(main, at(1), ExtendedKind::kTeamBegin, {6, 0});
+  many_calls(2);
+  team(main, at(50'000), ExtendedKind::kTaskCreate, {7});
+  team(main, at(50'000), ExtendedKind::kTeamEnd, {6});
+  team(main, at(50'000), ExtendedKind::kTeamJoin, {6});
+  forking(main, 8, 2, 50'000, 50'001, 50'002);
+  team(main, at(50'003), ExtendedKind::kTeamEnd, {5});
+  team(main, at(50'003), ExtendedKind::kTeamJoin, {5});
+  team(main, at(50'004), ExtendedKind::kTaskSwitch, {0});  // outside of teams
+  team(main, at(50'005), ExtendedKind::kTeamEnd, {5});     // repeated: damage, in no run
+  team(main, at(50'005), ExtendedKind::kTeamEnd, {8});     // repeated: damage
+  main.retire();
+  end(writer);
+  SpoolSource source = this->source();
+  const std::uint64_t older = source.older_events();
+  EXPECT_GT(older, 0u);
+  WithTeams woven;
+  const std::array<RunSink*, 1> sinks = {&woven};
+  source.replay(sinks, 1);
+  EXPECT_EQ(source.older_events() - older, 5u);
+  EXPECT_EQ(source.dropped_events(), 1u);
+  Lines lines = woven.lines.at("main");
+  std::erase_if(lines, [](const std::string& line) { return line.ends_with(" f"); });
+  EXPECT_EQ(lines, in_program({"enter !$omp parallel @a.c:3", "fork 8 2", "team 8 0", "enter work",
+                               "leave work", "enter !$omp implicit barrier @a.c:3",
+                               "leave !$omp implicit barrier @a.c:3", "team end 8", "join 8",
+                               "leave !$omp parallel @a.c:3"}));
+}
+
 // A filter may leave the regions out: their teams have no place in the run then.
 TEST_F(TeamsTest, TeamsOfARunWithoutParallelRegionsAreLeftOut) {
   spool::Writer& writer = spool("p", {"f", "g"});

@@ -125,6 +125,7 @@ class WeaveTest : public ::testing::Test {
                        std::uint32_t first_id = 0) {
     fs::create_directories(run() / "spool");
     spool::WriterOptions options = small();
+    if (keeps_newest_) options.size_limit = {1 << 18, AtLimit::kKeepNewest};
     if (clock_is_lost_) {
       // A waiting drain compares the clocks, and it starts with the second segment.
       options.drain_at_once = false;
@@ -217,6 +218,7 @@ class WeaveTest : public ::testing::Test {
   fs::path run() const { return directory_ / "run"; }
 
   bool clock_is_lost_ = false;  // spool() writes no comparison of the clocks
+  bool keeps_newest_ = false;   // spool() drops the oldest events at 256 KiB
   test::TempDirectory directory_;
   std::vector<std::unique_ptr<spool::Writer>> writers_;
 };
