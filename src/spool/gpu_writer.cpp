@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <exception>
 #include <span>
 #include <utility>
 
@@ -38,7 +37,7 @@ std::unique_ptr<GpuWriter> GpuWriter::create(const KnownDirectory& spool, int* e
   if (*error != 0) return nullptr;
   std::unique_ptr<GpuWriter> writer(new GpuWriter(std::move(file)));
   writer->size_ = sizeof header;
-  if (packs) writer->packer_ = std::make_unique<RowPacker>();
+  if (packs) writer->packer_.begin();
   return writer;
 }
 
@@ -117,23 +116,13 @@ void GpuWriter::put_records() {
   constexpr std::size_t kMost = kLargestGpuBlock / sizeof(GpuRecord);
   for (std::size_t i = 0; i < records_.size(); i += kMost) {
     const auto records = std::span(records_).subspan(i, std::min(kMost, records_.size() - i));
-    if (!put_packed(records)) put(GpuBlockKind::kRecords, records.data(), records.size_bytes());
+    const auto packed = packer_.pack(std::as_bytes(records));
+    if (packed.empty()) {
+      put(GpuBlockKind::kRecords, records.data(), records.size_bytes());
+    } else {
+      put(GpuBlockKind::kPacked, packed.data(), packed.size());
+    }
   }
-}
-
-// False: the records are to stay as they are.
-bool GpuWriter::put_packed(std::span<const GpuRecord> records) try {
-  if (!packer_) return false;
-  std::vector<std::uint64_t> words(records.size_bytes() / 8);
-  std::memcpy(words.data(), records.data(), records.size_bytes());
-  packed_.clear();
-  if (!packer_->pack(words, packed_)) return false;
-  packed_.resize(8 * words_for(packed_.size()));
-  put(GpuBlockKind::kPacked, packed_.data(), packed_.size());
-  return true;
-} catch (const std::exception&) {  // no memory
-  packer_.reset();
-  return false;
 }
 
 std::uint64_t GpuWriter::flush() {

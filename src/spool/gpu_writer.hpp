@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -68,7 +67,6 @@ class GpuWriter {
   std::uint32_t name_at(const char* name);
   void put(GpuBlockKind kind, const void* payload, std::size_t size);
   void put_records();
-  bool put_packed(std::span<const GpuRecord> records);
 
   os::File file_;
   std::uint64_t size_ = 0;  // of the file
@@ -76,8 +74,7 @@ class GpuWriter {
   int error_ = 0;
   std::vector<std::uint64_t> pending_;  // blocks that are to be written
   std::vector<GpuRecord> records_;
-  std::unique_ptr<RowPacker> packer_;  // nullptr: nothing is packed
-  packing::Bytes packed_;
+  RecordPacker packer_;
   std::uint64_t lost_ = 0;
   std::uint64_t told_lost_ = 0;  // in the file, or by flush()
   std::unordered_map<std::string, std::uint32_t> texts_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 namespace timeloom::spool {
@@ -43,6 +44,19 @@ bool RowPacker::pack(std::span<const std::uint64_t> rows, packing::Bytes& to) {
                       static_cast<std::uint32_t>(to.size() - start - sizeof(RowsHead))};
   std::memcpy(to.data() + start, &head, sizeof head);
   return to.size() - start < rows.size_bytes();
+}
+
+std::span<const std::uint8_t> RecordPacker::pack(std::span<const std::byte> records) noexcept try {
+  if (!packer_) return {};
+  words_.resize(records.size() / 8);
+  std::memcpy(words_.data(), records.data(), records.size());
+  packed_.clear();
+  if (!packer_->pack(words_, packed_)) return {};
+  packed_.resize((packed_.size() + 7) / 8 * 8);
+  return packed_;
+} catch (const std::exception&) {  // no memory
+  packer_.reset();
+  return {};
 }
 
 bool RowUnpacker::unpack(packing::ByteSpan payload, std::size_t most,

@@ -16,7 +16,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -50,6 +52,21 @@ class RowPacker {
   std::array<packing::Bytes, kRowStreams> columns_;
   packing::Compressor compressor_;
   packing::StreamWriter streams_;
+};
+
+// Packs the records of a writer, if it packs any.
+class RecordPacker {
+ public:
+  void begin() { packer_ = std::make_unique<RowPacker>(); }
+  // The packed bytes, with zeros up to a multiple of 8; they stay until the next call. Empty: the
+  // records are to be written as they are, because nothing is packed, packing makes them no
+  // smaller, or there is no memory, after which nothing is packed any more. REQUIRES: whole rows.
+  std::span<const std::uint8_t> pack(std::span<const std::byte> records) noexcept;
+
+ private:
+  std::unique_ptr<RowPacker> packer_;
+  std::vector<std::uint64_t> words_;
+  packing::Bytes packed_;
 };
 
 class RowUnpacker {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <span>
 #include <utility>
 
@@ -20,7 +19,7 @@ std::optional<WaitWriter> WaitWriter::create(const KnownDirectory& spool, bool p
   }
   WaitWriter writer(std::move(file));
   writer.size_ = sizeof header;
-  if (packs) writer.packer_ = std::make_unique<RowPacker>();
+  if (packs) writer.packer_.begin();
   return writer;
 }
 
@@ -45,22 +44,12 @@ void WaitWriter::put_hidden() {
 }
 
 void WaitWriter::put_spans(std::span<const WaitSpan> spans) {
-  if (!put_packed(spans)) put(WaitBlockKind::kSpans, spans.data(), spans.size_bytes());
-}
-
-// False: the spans are to stay as they are.
-bool WaitWriter::put_packed(std::span<const WaitSpan> spans) try {
-  if (!packer_) return false;
-  std::vector<std::uint64_t> words(spans.size_bytes() / 8);
-  std::memcpy(words.data(), spans.data(), spans.size_bytes());
-  packed_.clear();
-  if (!packer_->pack(words, packed_)) return false;
-  packed_.resize((packed_.size() + 7) / 8 * 8);
-  put(WaitBlockKind::kPacked, packed_.data(), packed_.size());
-  return true;
-} catch (const std::exception&) {  // no memory
-  packer_.reset();
-  return false;
+  const auto packed = packer_.pack(std::as_bytes(spans));
+  if (packed.empty()) {
+    put(WaitBlockKind::kSpans, spans.data(), spans.size_bytes());
+  } else {
+    put(WaitBlockKind::kPacked, packed.data(), packed.size());
+  }
 }
 
 // The count of lost spans stays in the file, which has room for it behind its last block.

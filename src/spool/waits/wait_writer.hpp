@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -38,7 +37,6 @@ class WaitWriter {
   explicit WaitWriter(os::File file) : file_(std::move(file)) {}
   void put(WaitBlockKind kind, const void* payload, std::size_t size);
   void put_spans(std::span<const WaitSpan> spans);
-  bool put_packed(std::span<const WaitSpan> spans);
 
   os::File file_;
   std::uint64_t size_ = 0;  // of the file
@@ -46,8 +44,7 @@ class WaitWriter {
   std::uint64_t lost_ = 0;
   std::vector<std::uint64_t> pending_;  // blocks that are to be written
   std::vector<WaitSpan> spans_;
-  std::unique_ptr<RowPacker> packer_;  // nullptr: nothing is packed
-  packing::Bytes packed_;
+  RecordPacker packer_;
 };
 
 }  // namespace timeloom::spool

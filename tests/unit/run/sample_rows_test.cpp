@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
+#include "../support/temp_directory.hpp"
 #include "core/error.hpp"
 
 namespace timeloom::run {
@@ -36,6 +39,24 @@ TEST(SampleRows, AreRefusedWhereTheyAreDamaged) {
   EXPECT_THROW(parse_samples(whole + "f,x.py,-1,libc,memcpy,4,5\n"), Error);
   EXPECT_THROW(parse_samples(whole + "f,x.py,1,libc,memcpy,4,5,6\n"), Error);
   EXPECT_THROW(parse_samples(whole + "f,x.py,1,libc,memcpy,4\n"), Error);
+}
+
+// A file that is cut at a limit would lack rows, or end in half of one.
+TEST(SampleRows, OfAFileThatIsTooLargeAreRefused) {
+  const test::TempDirectory run;
+  EXPECT_TRUE(read_sample_rows(run.path()).empty());
+  const std::filesystem::path file = run / "samples.csv";
+  std::ofstream(file) << sample_text({{"f", "x.py", 1, "libc", "memcpy", 4, 5}});
+  EXPECT_EQ(read_sample_rows(run.path()).size(), 1u);
+  std::filesystem::resize_file(file, std::uintmax_t{64} << 20);
+  try {
+    read_sample_rows(run.path());
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "samples.csv is damaged or of another version; weave the run again, or remove the "
+              "file [TL460]");
+  }
 }
 
 }  // namespace

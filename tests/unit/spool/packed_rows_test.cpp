@@ -46,6 +46,21 @@ TEST(PackedRows, ComeBackAsTheyWere) {
   EXPECT_EQ(back, plain);
 }
 
+TEST(RecordPacker, PacksRecordsThatGetSmallerOnceItHasBegun) {
+  const Rows plain = rows(400), one = rows(1);
+  RecordPacker packer;
+  EXPECT_TRUE(packer.pack(std::as_bytes(std::span(plain))).empty());
+  packer.begin();
+  EXPECT_TRUE(packer.pack(std::as_bytes(std::span(one))).empty());
+  for (int turn = 0; turn < 2; ++turn) {
+    const auto bytes = packer.pack(std::as_bytes(std::span(plain)));
+    EXPECT_EQ(bytes.size() % 8, 0u);
+    Rows back;
+    ASSERT_TRUE(RowUnpacker().unpack(bytes, kMost, back));
+    EXPECT_EQ(back, plain);
+  }
+}
+
 TEST(PackedRows, ThatHaveNoPatternComeBackOrStayAsTheyAre) {
   std::mt19937_64 random(1);
   RowPacker packer;
