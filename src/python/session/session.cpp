@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 
@@ -13,18 +12,14 @@
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/print_line.hpp"
-#include "python/interpreter/set_profile.hpp"
 #include "python/observe/cost/budget.hpp"
 #include "python/observe/cost/calibration.hpp"
 #include "python/observe/cost/callback_times.hpp"
 #include "python/observe/cost/instrumenter_pause.hpp"
 #include "python/observe/engines/engine_tasks.hpp"
-#include "python/observe/hooks/closed_generators.hpp"
-#include "python/observe/hooks/collections.hpp"
 #include "python/observe/hooks/event_code.hpp"
 #include "python/observe/hooks/instrumenter.hpp"
 #include "python/observe/hooks/open_calls.hpp"
-#include "python/observe/hooks/reconcile.hpp"
 #include "python/observe/hooks/sampled_code.hpp"
 #include "python/observe/interpreters/sub_interpreters.hpp"
 #include "python/observe/locks/lock_recording.hpp"
@@ -36,9 +31,7 @@
 #include "python/observe/threads/thread_names.hpp"
 #include "python/session/native_switch.hpp"
 #include "python/session/process_end.hpp"
-#include "python/session/session_cost.hpp"
-#include "python/session/session_plan.hpp"
-#include "python/session/session_window.hpp"
+#include "python/session/session_state.hpp"
 #include "python/session/start_options.hpp"
 #include "record/fork_handlers.hpp"
 #include "record/measurement.hpp"
@@ -53,53 +46,7 @@
 namespace timeloom::python {
 namespace {
 
-struct Session {
-  bool started = false;
-  Settings settings;
-  SessionContext context;
-  SessionPlan plan;
-  bool paused = false;  // the user switched the automatic instrumentation off
-  std::uint64_t start_ns = 0;
-  SessionCpuTimes cpu;
-  std::uint64_t process = 0;  // a forked child does not own its parent's session
-  bool finishing = false;     // other threads may run during calibration
-  std::string spool;          // its directory
-  std::uint64_t ignored_before = 0;
-  std::uint64_t left_out_before = 0;
-};
-Session g_session;
-bool g_starting = false;                                 // other threads may run during calibration
-constinit std::atomic<bool> g_watching_session = false;  // the instrumenter is installed
-constinit std::atomic<bool> g_instrumenting = false;     // and it observes calls
-
-std::uint64_t this_process_id() noexcept { return static_cast<std::uint64_t>(::getpid()); }
-
-// session_running(). REQUIRES: a critical section.
-bool session_runs() noexcept { return g_session.started && g_session.process == this_process_id(); }
-
-void set_watching(bool on) noexcept {
-  g_watching_session = on;
-  g_instrumenting = on && observes_calls(*g_session.plan.instrumenter);
-  watch_closing(g_instrumenting);
-  observe_sub_interpreters(g_instrumenting);
-  const bool sampled = g_session.plan.instrumenter == &kSampling;
-  if (on && g_session.settings.flag(kSettings.gc) && !sampled) {
-    watch_collections();
-  } else {
-    unwatch_collections();
-  }
-}
-
-// REQUIRES: the control lock, as for all functions that change the session.
-bool watch(bool on) {
-  Session& s = g_session;
-  if (g_watching_session == on) return true;
-  if (on && s.plan.what.c_functions) hide_return_of_set_profile(nullptr);
-  if (on && !s.plan.instrumenter->install(s.plan.what)) return false;
-  if (!on) s.plan.instrumenter->uninstall();
-  set_watching(on);
-  return true;
-}
+bool g_starting = false;  // other threads may run during calibration
 
 void fill(SessionResult& result, std::uint64_t end_ns) {
   const Session& s = g_session;
@@ -126,37 +73,6 @@ void note_end(SessionResult& result) {
   CostSum sum;
   sum.add(result.cost);
   if (const auto total = sum.sum()) result.overhead = shares_of(*total);
-}
-
-// The program continues if it cannot be observed any more.
-void watch_again() {
-  close_ended_regions();
-  if (g_session.plan.instrumenter->reports_every_leave) reconcile_all_threads();
-  if (watch(true)) return;
-  print_line("calls are not recorded from here on: " +
-             std::string(without_id(take_exception_text())) + " [TL017]");
-}
-
-// Returns true if the state changed.
-bool switch_recording(bool on) noexcept {
-  bool changed = false;
-  with_world_stopped([&] { changed = record::set_recording(on); });
-  return changed;
-}
-
-void open_window() {
-  watch(false);
-  set_rules(g_session.plan, false);
-  switch_recording(true);
-  if (!g_session.paused) watch_again();
-}
-
-void close_window(bool awaits) {
-  watch(false);
-  switch_recording(false);
-  if (!awaits) return;
-  set_rules(g_session.plan, true);
-  if (!watch(true)) PyErr_Clear();
 }
 
 // For handlers: turns the current exception into a Python exception. Returns false.
@@ -232,8 +148,8 @@ class Starting {
 
 // Observes from here on, or from the start of the first window.
 bool begin_observing(Session& session) {
-  const bool from_here = begin_windows(session.plan.window, session.context.program.start_ns,
-                                       {open_window, close_window});
+  const bool from_here =
+      begin_windows(session.plan.window, session.context.program.start_ns, kSessionWindows);
   if (!from_here) switch_recording(false);
   if (!from_here && !awaits_region()) return true;
   set_rules(session.plan, awaits_region());
@@ -274,7 +190,7 @@ bool change_session(const Settings& settings) try {
   const CriticalSection critical;
   if (!session_runs() || g_session.finishing) return true;
   SessionPlan plan = plan_session(settings, g_session.context.program.filter);
-  const bool watched = g_watching_session;
+  const bool watched = watching_session();
   if (!watch(false)) return false;
   take_rules(plan);
   g_session.settings = settings;
@@ -406,60 +322,12 @@ bool session_so_far(SessionResult& result) {
   return true;
 }
 
-bool pause_instrumentation() {
-  const ControlLock control;
-  const CriticalSection critical;
-  if (!session_runs() || g_session.finishing || g_session.paused) return true;
-  g_session.paused = true;
-  return watch(false);
-}
-
-bool resume_instrumentation() {
-  const ControlLock control;
-  const CriticalSection critical;
-  if (!session_runs() || g_session.finishing || !g_session.paused) return true;
-  g_session.paused = false;
-  if (record::recording()) watch_again();
-  return true;
-}
-
-bool instrumentation_on() noexcept { return g_instrumenting; }
-bool instrumentation_paused() noexcept {
-  const CriticalSection critical;
-  return session_runs() && g_session.paused;
-}
-
-bool session_running() noexcept {
-  const CriticalSection critical;
-  return session_runs();
-}
-
-bool session_followed() noexcept {
-  const CriticalSection critical;
-  return session_runs() && !g_session.context.parent.empty();
-}
-
-std::string session_spool() {
-  const CriticalSection critical;
-  return session_runs() ? g_session.spool : std::string();
-}
-
-KnownDirectory session_run() {
-  const CriticalSection critical;
-  return {g_session.context.run, g_session.context.id};
-}
-
-Inheritance session_inheritance() {
-  const CriticalSection critical;
-  return {g_session.settings, g_session.context.program};
-}
-
 namespace {
 
 void forget_session() {
   record::set_wrapping(false);
   undo_hooks();
-  if (g_session.started && g_watching_session) g_session.plan.instrumenter->uninstall();
+  if (g_session.started && watching_session()) g_session.plan.instrumenter->uninstall();
   set_watching(false);
   end_budget();
   g_session = {};
@@ -509,26 +377,6 @@ void continue_after_fork() noexcept {
                " is not recorded: " + std::string(without_id(error.what())) + " [TL018]");
     forget_session();
   }
-}
-
-bool set_recording(bool on) {
-  const ControlLock control;
-  const CriticalSection critical;
-  if (!session_runs() || g_session.finishing) return true;
-  if (!on) {
-    if (!record::recording()) return true;
-    if (!watch(false)) return false;
-    return switch_recording(false), true;
-  }
-  if (awaits_region()) watch(false);  // the program's request takes precedence over a window
-  set_rules(g_session.plan, false);
-  if (!switch_recording(true)) return true;
-  if (g_session.paused) {
-    close_ended_regions();
-  } else {
-    watch_again();
-  }
-  return true;
 }
 
 }  // namespace timeloom::python
