@@ -1,14 +1,12 @@
 #include "preload/memory/account.hpp"
 
 #include <pthread.h>
-#include <sched.h>
 #include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cmath>
-#include <ctime>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -17,9 +15,12 @@
 #include "os/clock.hpp"
 #include "os/process.hpp"
 #include "os/thread.hpp"
+#include "preload/memory/address_filter.hpp"
 #include "preload/memory/block_owners.hpp"
 #include "preload/memory/fixed_table.hpp"
 #include "preload/memory/mappings.hpp"
+#include "preload/memory/pending_frees.hpp"
+#include "preload/memory/spin_lock.hpp"
 #include "preload/memory/thread_paths.hpp"
 #include "record/measurement.hpp"
 #include "record/native/memory_file.hpp"
@@ -33,52 +34,12 @@ using record::MemoryFile;
 
 constexpr std::uint64_t kInterval = std::uint64_t{512} << 10;  // bytes between two sampled ones
 
-// Taken for a few instructions only, by threads that are inside the account.
-class SpinLock {
- public:
-  // After some turns it sleeps: a thread of a higher priority never yields to the owner.
-  void lock() noexcept {
-    constexpr timespec kAWhile = {0, 50'000};
-    for (int turn = 0; locked_.exchange(true, std::memory_order_acquire); ++turn) {
-      turn < 100 ? ::sched_yield() : ::nanosleep(&kAWhile, nullptr);
-    }
-  }
-  void unlock() noexcept { locked_.store(false, std::memory_order_release); }
-
- private:
-  std::atomic<bool> locked_ = false;
-};
-
-// A quick answer whether an address may be one of a sampled block: a count for each hash of
-// addresses. A count that has reached its largest value stays.
-class Filter {
- public:
-  bool may_have(std::uint64_t address) const noexcept {
-    return counts_[hash(address)].load(std::memory_order_relaxed) != 0;
-  }
-  void add(std::uint64_t address) noexcept { change(address, 1); }
-  void remove(std::uint64_t address) noexcept { change(address, -1); }
-  void clear() noexcept {
-    for (auto& count : counts_) count.store(0, std::memory_order_relaxed);
-  }
-
- private:
-  static std::size_t hash(std::uint64_t address) noexcept {
-    return (address * 0x9e3779b97f4a7c15u) >> 48;
-  }
-  void change(std::uint64_t address, int by) noexcept {
-    auto& count = counts_[hash(address)];
-    const int now = count.load(std::memory_order_relaxed);
-    if (now != UINT8_MAX) count.store(static_cast<std::uint8_t>(now + by));
-  }
-  std::atomic<std::uint8_t> counts_[65536] = {};
-};
-
 constinit SpinLock g_lock;            // guards the tables, and additions to the file
 constinit FixedTable<18> g_children;  // from a path and a region to the path inside
 constinit FixedTable<20> g_births;    // from the address of a sampled block to its birth
-constinit Filter g_sampled;
+constinit AddressFilter g_sampled;
 constinit BlockOwners g_owners;  // of all blocks, where they are asked for
+constinit PendingFrees g_pending_frees;
 constinit Mappings g_mappings;
 
 constinit std::atomic<std::uint64_t> g_live = 0;
@@ -247,13 +208,6 @@ void add_sampled_to(MemoryFile* file, std::uint32_t path, const void* block, std
   }
 }
 
-[[gnu::noinline]] void add_sampled(std::uint32_t path, const void* block, std::uint64_t bytes,
-                                   std::uint64_t live) noexcept {
-  const std::lock_guard lock(g_lock);
-  MemoryFile* const file = g_file.load(std::memory_order_relaxed);
-  if (file != nullptr) add_sampled_to(file, path, block, bytes, live);
-}
-
 // With the lock.
 void remove_sampled_from(MemoryFile* file, const void* block, std::uint64_t bytes,
                          std::uint64_t live) noexcept {
@@ -264,57 +218,99 @@ void remove_sampled_from(MemoryFile* file, const void* block, std::uint64_t byte
   g_sampled.remove(number_of(block));
 }
 
+// With the lock, before anything else is booked: the frees by threads that were inside.
+void book_pending_frees(MemoryFile& file) noexcept {
+  g_pending_frees.take([&](std::uint64_t block, std::uint64_t bytes) {
+    const std::uint64_t live = g_live.load(std::memory_order_relaxed);
+    const std::uint32_t owner = g_owners.take(block);
+    if (owner != BlockOwners::kNone) file.release(owner, bytes);
+    remove_sampled_from(&file, reinterpret_cast<const void*>(block), bytes, live);
+  });
+}
+
+[[gnu::noinline]] void add_sampled(std::uint32_t path, const void* block, std::uint64_t bytes,
+                                   std::uint64_t live) noexcept {
+  const std::lock_guard lock(g_lock);
+  MemoryFile* const file = g_file.load(std::memory_order_relaxed);
+  if (file == nullptr) return;
+  book_pending_frees(*file);
+  add_sampled_to(file, path, block, bytes, live);
+}
+
 [[gnu::noinline]] void remove_sampled(const void* block, std::uint64_t bytes,
                                       std::uint64_t live) noexcept {
   const std::lock_guard lock(g_lock);
   MemoryFile* const file = g_file.load(std::memory_order_relaxed);
-  if (file != nullptr) remove_sampled_from(file, block, bytes, live);
+  if (file == nullptr) return;
+  book_pending_frees(*file);
+  remove_sampled_from(file, block, bytes, live);
+}
+
+// Of a thread that is inside: the block is released by the next thread that takes the lock. Where
+// nobody may ask for its owner, nothing is left to do.
+void free_inside(MemoryFile& file, const void* block, std::uint64_t bytes) noexcept {
+  file.count_free(MemoryFile::kOwn, bytes);
+  if (!file.holds_all() && !g_sampled.may_have(number_of(block))) return;
+  if (!g_pending_frees.add(number_of(block), bytes)) file.count_lost_block();
 }
 
 // Where the owner of each block is known, the bytes of the process and of its call paths change
-// together, with the lock: what a path held at the peak is then exact. A handler of a signal may
-// have interrupted a holder of the lock; its blocks belong to nobody.
-void note_owned(MemoryFile& file, const void* block, std::size_t bytes,
-                const void* caller) noexcept {
-  Thread& thread = t_thread;
-  if (thread.inside) {
+// together, with the lock: what a path held at the peak is then exact. `change`: bytes more, modulo
+// 2^64. `count` gets the path; `book` gets it with the bytes that the process holds, and has the
+// lock. REQUIRES: the thread is not inside.
+template <typename Count, typename Book>
+void note_owned(MemoryFile& file, std::uint64_t change, const void* caller, Count count,
+                Book book) noexcept {
+  const Inside inside(t_thread);
+  const std::uint32_t path = current_path(file, t_thread, caller);
+  count(path);
+  const std::lock_guard lock(g_lock);
+  const std::uint64_t live = g_live.fetch_add(change, std::memory_order_relaxed) + change;
+  if (g_file.load(std::memory_order_relaxed) != &file) return;  // another measurement has begun
+  book_pending_frees(file);
+  book(path, live);
+  file.note_live(live);
+}
+
+// A handler of a signal may have interrupted a holder of the lock; its blocks belong to nobody.
+void note_owned_allocation(MemoryFile& file, const void* block, std::size_t bytes,
+                           const void* caller) noexcept {
+  if (t_thread.inside) {
     g_live.fetch_add(bytes, std::memory_order_relaxed);
     return file.count_allocation(MemoryFile::kOwn, bytes);
   }
-  const Inside inside(thread);
-  const std::uint32_t path = current_path(file, thread, caller);
-  file.count_allocation(path, bytes);
-  const bool sampled = is_sampled(thread, bytes);
-  const std::lock_guard lock(g_lock);
-  const std::uint64_t live = g_live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  if (g_file.load(std::memory_order_relaxed) != &file) return;  // another measurement has begun
-  if (g_owners.insert(number_of(block), path)) {
-    file.hold(path, bytes);
-  } else {
-    file.count_lost_block();
-  }
-  if (sampled) [[unlikely]]
-    add_sampled_to(&file, path, block, bytes, live);
-  file.note_live(live);
+  bool sampled = false;
+  note_owned(
+      file, bytes, caller,
+      [&](std::uint32_t path) {
+        file.count_allocation(path, bytes);
+        sampled = is_sampled(t_thread, bytes);
+      },
+      [&](std::uint32_t path, std::uint64_t live) {
+        if (g_owners.insert(number_of(block), path)) {
+          file.hold(path, bytes);
+        } else {
+          file.count_lost_block();
+        }
+        if (sampled) [[unlikely]]
+          add_sampled_to(&file, path, block, bytes, live);
+      });
 }
 
 void note_owned_free(MemoryFile& file, const void* block, std::size_t bytes,
                      const void* caller) noexcept {
-  Thread& thread = t_thread;
-  if (thread.inside) {
+  if (t_thread.inside) {
     g_live.fetch_sub(bytes, std::memory_order_relaxed);
-    return file.count_free(MemoryFile::kOwn, bytes);
+    return free_inside(file, block, bytes);
   }
-  const Inside inside(thread);
-  file.count_free(current_path(file, thread, caller), bytes);
-  const std::lock_guard lock(g_lock);
-  const std::uint64_t live = g_live.fetch_sub(bytes, std::memory_order_relaxed) - bytes;
-  if (g_file.load(std::memory_order_relaxed) != &file) return;
-  const std::uint32_t owner = g_owners.take(number_of(block));
-  if (owner != BlockOwners::kNone) file.release(owner, bytes);
-  if (g_sampled.may_have(number_of(block))) [[unlikely]]
-    remove_sampled_from(&file, block, bytes, live);
-  file.note_live(live);
+  note_owned(
+      file, 0 - bytes, caller, [&](std::uint32_t path) { file.count_free(path, bytes); },
+      [&](std::uint32_t, std::uint64_t live) {
+        const std::uint32_t owner = g_owners.take(number_of(block));
+        if (owner != BlockOwners::kNone) file.release(owner, bytes);
+        if (g_sampled.may_have(number_of(block))) [[unlikely]]
+          remove_sampled_from(&file, block, bytes, live);
+      });
 }
 
 void forget_blocks() noexcept {
@@ -322,6 +318,7 @@ void forget_blocks() noexcept {
   g_births.clear();
   g_owners.clear();
   g_sampled.clear();
+  g_pending_frees.clear();
   g_mappings.forget_births(MemoryFile::kNone, MemoryFile::kElsewhere);
 }
 
@@ -348,7 +345,9 @@ void end() noexcept {
   if (g_process != os::process_id()) return;
   const std::lock_guard lock(g_lock);
   g_ended = g_file.exchange(nullptr);
-  if (g_ended != nullptr) g_ended->end(g_live);
+  if (g_ended == nullptr) return;
+  book_pending_frees(*g_ended);
+  g_ended->end(g_live);
 }
 
 void switch_account(bool on) noexcept {
@@ -383,7 +382,9 @@ void note_foreign_allocator() noexcept { g_foreign = true; }
 
 void note_allocation(const void* block, std::size_t bytes, const void* caller) noexcept {
   MemoryFile* const file = g_file.load(std::memory_order_acquire);
-  if (file != nullptr && file->holds_all()) return note_owned(*file, block, bytes, caller);
+  if (file != nullptr && file->holds_all()) {
+    return note_owned_allocation(*file, block, bytes, caller);
+  }
   const std::uint64_t live = g_live.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   if (file == nullptr) return;
   Thread& thread = t_thread;
@@ -402,7 +403,7 @@ void note_free(const void* block, std::size_t bytes, const void* caller) noexcep
   const std::uint64_t live = g_live.fetch_sub(bytes, std::memory_order_relaxed) - bytes;
   if (file == nullptr) return;
   Thread& thread = t_thread;
-  if (thread.inside) return file->count_free(MemoryFile::kOwn, bytes);
+  if (thread.inside) return free_inside(*file, block, bytes);
   const Inside inside(thread);
   file->count_free(current_path(*file, thread, caller), bytes);
   if (g_sampled.may_have(number_of(block))) [[unlikely]]

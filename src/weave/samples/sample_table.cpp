@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <iterator>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 
@@ -127,23 +127,25 @@ std::vector<run::SampleRow> SampleTable::rows(const Definitions& definitions) co
 }
 
 std::vector<run::LineRow> SampleTable::lines(const Definitions& definitions) const {
+  // In the order of the file. Regions of one function may differ in what its rows do not have.
+  using FunctionKey = std::tuple<std::string_view, std::uint32_t, std::string_view>;
+  std::map<FunctionKey, std::map<std::uint32_t, Sum>> functions;
+  for (const auto& [of, sum] : lines_) {
+    const auto [id, line] = of;
+    if (id >= definitions.regions.size()) continue;
+    const Region& region = definitions.regions[id];
+    Sum& all = functions[{region.file, region.first_line, region.name}][line];
+    all.samples += sum.samples;
+    all.ns += sum.ns;
+  }
   std::vector<run::LineRow> rows;
-  for (auto of = lines_.begin(); of != lines_.end();) {
-    const std::uint32_t id = of->first.first;
-    const auto next = lines_.upper_bound({id, UINT32_MAX});
-    const bool any_known = std::prev(next)->first.second != 0;
-    for (; of != next; ++of) {
-      if (!any_known || id >= definitions.regions.size()) continue;
-      const Region& region = definitions.regions[id];
-      rows.push_back({region.name, region.file, region.first_line, of->first.second,
-                      of->second.samples, of->second.ns});
+  for (const auto& [function, lines] : functions) {
+    if (lines.rbegin()->first == 0) continue;  // no line is known
+    const auto& [file, first_line, name] = function;
+    for (const auto& [line, sum] : lines) {
+      rows.push_back({std::string(name), std::string(file), first_line, line, sum.samples, sum.ns});
     }
   }
-  const auto key = [](const run::LineRow& row) {
-    return std::tie(row.file, row.first_line, row.function, row.source_line);
-  };
-  std::ranges::stable_sort(
-      rows, [&](const run::LineRow& a, const run::LineRow& b) { return key(a) < key(b); });
   return rows;
 }
 

@@ -21,8 +21,8 @@ def in_directory(tmp_path, monkeypatch):
 def measured(timeloom):
     """The report on a run of the program, and what the program knows: for each process the bytes by function."""
 
-    def measure(*options, words=(), all_blocks="--memory=all"):
-        done = timeloom("run", "--quiet", all_blocks, *options, "-o", "run", PROGRAM, *words)
+    def measure(*options, words=(), all_blocks="--memory=all", path=PROGRAM):
+        done = timeloom("run", "--quiet", all_blocks, *options, "-o", "run", path, *words)
         report = json.loads(timeloom("report", "--memory", "--json", "run").stdout)
         return report, [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -135,3 +135,30 @@ def test_numpy_arrays(timeloom):
     report = json.loads(timeloom("report", "--memory", "--json", "run").stdout)
     paths = [path for path in report["paths"] if "__main__.make" in path["path"]]
     assert sum(path["at_end"]["bytes"] for path in paths) >= 3000 * 8000
+
+
+# Loaded before the wrapper begins, so that its handler of forks runs while the wrapper is inside its account.
+FREES_IN_FORK = r"""
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+static void *kept;
+size_t hold(size_t bytes) { return malloc_usable_size(kept = malloc(bytes)); }
+static void free_it(void) { free(kept); kept = NULL; }
+__attribute__((constructor)) static void begin(void) { pthread_atfork(free_it, NULL, NULL); }
+"""
+
+
+@pytest.mark.parametrize("all_blocks", ["--memory=all", "--memory"])
+def test_block_freed_inside_the_account_is_not_held(measured, monkeypatch, tmp_path, all_blocks):
+    Path("frees.c").write_text(FREES_IN_FORK)
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "frees.c", "-o", "frees.so"], check=True)
+    Path("app.py").write_text(
+        "import ctypes, os\n\n\ndef keep():\n    return ctypes.CDLL('./frees.so').hold(50_000_000)\n\n\n"
+        "size = keep()\nif os.fork() == 0:\n    os._exit(0)\nos.wait()\nprint(size)\n"
+    )
+    monkeypatch.setenv("LD_PRELOAD", str(tmp_path / "frees.so"))
+    report, (size,) = measured(all_blocks=all_blocks, path="app.py")
+    paths = [path for path in report["paths"] if "__main__.keep" in path["path"]]
+    assert max(path["at_peak"]["bytes"] for path in paths) >= size
+    assert sum(path["at_end"]["bytes"] for path in paths) < size
