@@ -68,3 +68,21 @@ def test_options_without_effect_are_refused(timeloom, recorded):
     for options in (["--with-source"], ["--source", "."], ["--function", "outer", "--source", "."],
                     ["--function", "outer", "--slowest", "--with-source"]):  # fmt: skip
         assert "with --" in timeloom("report", *options, "run", cwd=recorded, status=2).stderr
+
+
+def test_functions_in_two_files_have_no_lines_in_common(timeloom, recorded):
+    for module in ("first", "second"):
+        (recorded / "app" / f"{module}.py").write_text("def work():\n    pass\n")
+    (recorded / "app" / "both.py").write_text("import first, second\nfirst.work()\nsecond.work()\n")
+    timeloom("run", "--quiet", "-o", "both", "app/both.py", cwd=recorded)
+    reason = (
+        f"no source lines: the functions are in 2 files ({recorded}/app/first.py, {recorded}/app/second.py); "
+        "--function FILE:LINE chooses one"
+    )
+    answer = timeloom("report", "--function", "*.work", "--with-source", "both", cwd=recorded, COLUMNS="300").stdout
+    assert answer.splitlines()[-1] == reason
+    facts = json.loads(timeloom("report", "--function", "*.work", "--with-source", "--json", "both", cwd=recorded).stdout)
+    assert facts["source"] == {"reason": reason}
+    assert "no source lines" not in timeloom("report", "--function", "*.work", "both", cwd=recorded).stdout
+    one = timeloom("report", "--function", "first.py:1", "--with-source", "both", cwd=recorded).stdout
+    assert one.splitlines()[-2:] == ["    1 def work():", "    2     pass"]

@@ -281,6 +281,26 @@ def test_report_in_a_terminal(lines):
     assert {"line", "samples", "seconds"} == set(answer["source"]["times"][0])
 
 
+def test_report_on_functions_in_two_files_has_no_lines(lines):
+    run, _ = lines(
+        """
+        code = "def work(busy):\\n    busy.sixty(10)\\n    busy.ten(10)\\n"
+        for name in ("first", "second"):
+            with open(f"{name}.py", "w") as file:
+                file.write(code)
+        sys.path.insert(0, ".")
+        import first, second
+        until(0.5, lambda: first.work(busy) or second.work(busy))
+        """,
+        "--sample",
+        "1ms",
+    )
+    text = run.output("report", "--function", "*.work", "run").splitlines()
+    (reason,) = [line for line in text if line.startswith("no source lines: the functions are in 2 files (")]
+    assert reason.endswith("first.py, " + reason.split("(")[1].split("first.py")[0] + "second.py); --function FILE:LINE chooses one")
+    assert "own time by source line, from samples" in run.output("report", "--function", "first.work", "run")
+
+
 def test_page_in_a_file_has_the_times_of_lines(lines):
     run, _ = lines(THREE_LINES, "--sample", "1ms")
     run.output("view", "--html", "page.html", "--with-source", "run")

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "core/text/joined.hpp"
 #include "tools/command_options.hpp"
 #include "tools/commands.hpp"
 #include "tools/report/answer_text.hpp"
@@ -94,16 +99,30 @@ int print_csv(const ReportOptions& options, const profile::CallTree& tree,
   return kDone;
 }
 
+struct LinesOfFunction {
+  std::vector<view::LineTime> lines;
+  std::string reason;  // not empty: why there are none
+};
+
 // Of functions in one file; others have no lines in common.
-std::vector<view::LineTime> lines_of_function(const ReportOptions& options,
-                                              const profile::CallTree& tree,
-                                              const std::vector<RegionId>& regions,
-                                              const std::filesystem::path& run) {
+LinesOfFunction lines_of_function(const ReportOptions& options, const profile::CallTree& tree,
+                                  const std::vector<RegionId>& regions,
+                                  const std::filesystem::path& run) {
   std::vector<const Region*> chosen;
-  for (const RegionId one : regions) chosen.push_back(&tree.definitions.regions[one.value()]);
-  const auto elsewhere = [&](const Region* one) { return one->file != chosen.front()->file; };
-  if (std::ranges::any_of(chosen, elsewhere)) return {};
-  return chosen_line_times(options, run).of(chosen);
+  std::set<std::string> files;
+  for (const RegionId one : regions) {
+    chosen.push_back(&tree.definitions.regions[one.value()]);
+    files.insert(chosen.back()->file);
+  }
+  std::vector<view::LineTime> lines = chosen_line_times(options, run).of(chosen);
+  if (files.size() == 1) return {std::move(lines), {}};
+  if (lines.empty() && !options.with_source) return {};
+  const auto name = [](const std::string& file) {
+    return file.empty() ? "(no file)" : printable(file);
+  };
+  return {{},
+          "no source lines: the functions are in " + std::to_string(files.size()) + " files (" +
+              joined(files, ", ", name) + "); --function FILE:LINE chooses one"};
 }
 
 int print_function(const ReportOptions& options, const profile::CallTree& tree,
@@ -112,11 +131,15 @@ int print_function(const ReportOptions& options, const profile::CallTree& tree,
   const FunctionFacts facts = function_facts(
       tree, [&](const Location& location) { return ids.contains(location.id); }, regions);
   const NativeShares shares = native_times(options, tree, run).shares(regions);
-  const std::vector<view::LineTime> lines = lines_of_function(options, tree, regions, run);
+  const auto [lines, reason] = lines_of_function(options, tree, regions, run);
   std::optional<view::SourceLines> source;
   if (options.with_source) {
-    source = source_of(tree.definitions, regions.front(), options.sources);
-    source->times = lines;
+    if (reason.empty()) {
+      source = source_of(tree.definitions, regions.front(), options.sources);
+      source->times = lines;
+    } else {
+      source.emplace().reason = reason;
+    }
   }
   Output output;
   if (options.json) {
@@ -126,7 +149,11 @@ int print_function(const ReportOptions& options, const profile::CallTree& tree,
     write_function(facts, tree, terminal, output);
     write_native_of_function(shares, terminal, output);
     write_lines_of_function(lines, terminal, output);
-    if (source) write_source(*source, terminal, output);
+    if (source) {
+      write_source(*source, terminal, output);
+    } else if (!reason.empty()) {
+      output.write(reason + "\n");
+    }
   }
   output.flush();
   return kDone;

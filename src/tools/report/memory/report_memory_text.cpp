@@ -52,8 +52,8 @@ class MemoryWriter {
     held("still held at the end", &MemoryRow::at_end, rows);
     output_.write(
         formatted("bytes: of a function itself, without what it calls. ~ is estimated from blocks\n"
-                  "that were sampled every {} on average; all other numbers are exact.\n",
-                  bytes(whole(facts_.temporary_interval()))));
+                  "that were sampled every {} on average; {}.\n",
+                  bytes(whole(facts_.temporary_interval())), exactness()));
   }
 
  private:
@@ -89,20 +89,34 @@ class MemoryWriter {
                             printable(most->name), bytes(most->memory.peak)));
   }
 
-  void losses() {
-    std::uint64_t lost = 0;
-    bool foreign = false;
-    for (const auto& process : facts_.processes) {
-      lost += process.memory.lost;
-      foreign = foreign || process.memory.foreign != 0;
+  std::uint64_t lost() const {
+    std::uint64_t sum = 0;
+    for (const auto& process : facts_.processes) sum += process.memory.lost;
+    return sum;
+  }
+  bool foreign() const {
+    return std::ranges::any_of(facts_.processes,
+                               [](const auto& process) { return process.memory.foreign != 0; });
+  }
+
+  // Of the numbers that are not estimated. The sums of a process need no table.
+  std::string exactness() const {
+    if (lost() != 0) {
+      return formatted("all other\nnumbers of functions lack the {} allocations above",
+                       count(lost()));
     }
-    if (lost != 0) {
+    return foreign() ? "all other\nnumbers are exact for the allocations that are seen"
+                     : "all other numbers are exact";
+  }
+
+  void losses() {
+    if (lost() != 0) {
       output_.write(
           formatted("{} allocations are without call path or life: the tables were full "
                     "[TL465]\n",
-                    count(lost)));
+                    count(lost())));
     }
-    if (foreign) {
+    if (foreign()) {
       output_.write("the program has an allocator of its own, which is not seen [TL466]\n");
     }
   }
