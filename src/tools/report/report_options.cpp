@@ -67,8 +67,10 @@ void add_options(CommandOptions& known, ReportOptions& options) {
              "Imported modules: own and total time, processes, who imported them");
   known.flag("--memory", options.memory,
              "Peak of memory and who held it, who allocates most, what remained (run --memory)");
-  known.flag("--locks", options.locks,
-             "Locks: the lines that held them, the threads that waited, deadlocks (run --locks)");
+  known.flag(
+      "--locks", options.locks,
+      "Locks: the lines that held them, the threads that waited, deadlocks (run --locks); --csv "
+      "prints all");
   known.flag("--native", options.native,
              "CPU time by library and function of compiled code, from samples (run --sample 1ms)");
   known.flag("--lines", options.lines,
@@ -108,14 +110,15 @@ std::string without_effect(const ReportOptions& options) {
       {options.locks, "--locks"},
       {options.native, "--native"},
       {options.lines, "--lines"}};
-  const std::pair<bool, const char*> others[] = {{options.full, "--full"},
-                                                 {options.tree, "--tree"},
-                                                 {options.flat, "--flat"},
-                                                 {options.sort.has_value(), "--sort"},
-                                                 {options.depth.has_value(), "--depth"},
-                                                 {options.min_percent.has_value(), "--min-percent"},
-                                                 {!options.metric.empty(), "--metric"},
-                                                 {options.csv && !options.lines, "--csv"}};
+  const std::pair<bool, const char*> others[] = {
+      {options.full, "--full"},
+      {options.tree, "--tree"},
+      {options.flat, "--flat"},
+      {options.sort.has_value(), "--sort"},
+      {options.depth.has_value(), "--depth"},
+      {options.min_percent.has_value(), "--min-percent"},
+      {!options.metric.empty(), "--metric"},
+      {options.csv && !options.lines && !options.locks, "--csv"}};
   const char* table = nullptr;
   for (const auto& [given, name] : tables) {
     if (!given) continue;

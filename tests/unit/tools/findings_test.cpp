@@ -207,7 +207,46 @@ TEST(Findings, MemoryThatOnlyGrowsIsNamedWithItsHolder) {
   }
 }
 
-TEST(Findings, ThreeAtMostAreShownTheDearestFirst) {
+// Each task is suspended in the function that it awaits; the thread that runs them is not.
+CallTree tasks_of(std::size_t tasks, const std::string& awaited) {
+  profile::Story story;
+  story.thread("main", "main +640 )");
+  for (std::size_t i = 0; i < tasks; ++i) {
+    story.thread("fetch-" + std::to_string(i),
+                 "fetch +5 " + awaited + " suspended +610 ) +1 ) +4 )");
+  }
+  for (Region& region : story.definitions().regions) {
+    if (region.name == "suspended") region.paradigm = Paradigm::kMeasurement;
+    if (region.name == "libread") region.name = "asyncio.streams.StreamReader.read";
+  }
+  return tree_of(story);
+}
+
+TEST(Findings, ManyEqualTasksThatWaitForOneThingAreASentence) {
+  CallTree tree = tasks_of(12, "libread");
+  for (Region& region : tree.definitions.regions) {
+    if (region.name.starts_with("asyncio.")) region.file = "<frozen os>";
+  }
+  const Findings found = findings_in(tree);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].rule, "suspended-tasks");
+  EXPECT_EQ(found[0].text,
+            "12 x fetch waited for a socket 610 ms each, in asyncio.streams.StreamReader.read");
+  EXPECT_EQ(found[0].command, "report --function fetch");
+  EXPECT_EQ(findings_in(tasks_of(12, "answer"))[0].text,
+            "12 x fetch waited 610 ms each, in answer");
+  EXPECT_EQ(rules_in(tasks_of(9, "answer")), "");
+}
+
+TEST(Findings, WithHardlyAnyTimeAtStakeAreLeftOut) {
+  profile::Story story = four_workers("simulate +1600 ) ", 0);
+  CallTree tree = tree_of(story);
+  const Answer answer(tree, {});
+  EXPECT_EQ(find(tree, answer, {}, 1.6, Terminal()).size(), 1u);
+  EXPECT_EQ(find(tree, answer, {}, 1000, Terminal()).size(), 0u);
+}
+
+TEST(Findings, AreRankedTheDearestFirst) {
   profile::Story story = four_workers("simulate +1600 ) ", 0);
   CallTree tree = tree_of(story);
   std::vector<GrowingCalls> growing;
@@ -217,7 +256,7 @@ TEST(Findings, ThreeAtMostAreShownTheDearestFirst) {
   }
   tree.definitions.properties[kGrowingCalls] = growing_calls_text(growing);
   const Findings found = findings_in(tree);
-  ASSERT_EQ(found.size(), 3u);
+  ASSERT_EQ(found.size(), 4u);
   for (std::size_t i = 1; i < found.size(); ++i) EXPECT_GE(found[i - 1].seconds, found[i].seconds);
 }
 

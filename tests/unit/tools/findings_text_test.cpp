@@ -34,6 +34,18 @@ TEST(FindingsText, LinesFitTheTerminal) {
   for (const std::string& line : lines) EXPECT_LE(columns(line), terminal.width);
 }
 
+TEST(FindingsText, LinesAreForThreeAndTheNumberOfTheOthers) {
+  const Terminal terminal;
+  Findings findings(3, kFindings[0]);
+  const std::vector<std::string> three = finding_lines(findings, terminal);
+  findings.resize(5, kFindings[1]);
+  std::vector<std::string> lines = finding_lines(findings, terminal);
+  EXPECT_EQ(lines.back(), "  and 2 more findings: timeloom report --json");
+  lines.pop_back();
+  EXPECT_EQ(lines, three);
+  EXPECT_EQ(findings_json(findings).size(), 5u);
+}
+
 TEST(FindingsText, JsonHasTheEvidence) {
   const nlohmann::ordered_json json = findings_json(kFindings);
   ASSERT_EQ(json.size(), 2u);

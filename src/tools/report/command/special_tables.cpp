@@ -26,6 +26,7 @@
 #include "tools/report/slowest_visits.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/text/terminal.hpp"
+#include "tools/text/wrong_usage.hpp"
 #include "weave/trace/trace_files.hpp"
 
 namespace timeloom::tools {
@@ -38,13 +39,13 @@ void replay_into(RunSink& sink, RunSource& source) {
   source.replay(sinks, std::max(1u, std::thread::hardware_concurrency()));
 }
 
-// `json` writes to an Output, `text` to one for a Terminal.
+// `json` (or CSV) writes to an Output, `text` to one for a Terminal.
 template <typename Json, typename Text>
 int print_either(const ReportOptions& options, const Definitions& definitions, const Json& json,
                  const Text& text) {
   Output output;
   write_losses_of(definitions, options, output);
-  if (options.json) {
+  if (options.json || options.csv) {
     json(output);
   } else {
     text(Terminal::detect(options.colour), output);
@@ -209,8 +210,15 @@ int print_locks(const ReportOptions& options, const Definitions& definitions,
   if (!facts.recorded) {
     throw Error(run.string() + " has nothing of locks; timeloom run --locks records them [TL446]");
   }
+  if (!options.output.empty() || options.force) {
+    throw WrongUsage("--locks prints its CSV: leave out -o and --force [TL401]");
+  }
   return print_either(
-      options, definitions, [&](Output& output) { write_locks_json(facts, definitions, output); },
+      options, definitions,
+      [&](Output& output) {
+        options.csv ? write_locks_csv(facts, definitions, output)
+                    : write_locks_json(facts, definitions, output);
+      },
       [&](const Terminal& terminal, Output& output) {
         write_locks(facts, definitions, terminal, output);
       });

@@ -2,7 +2,7 @@
 // evidence and the command that shows more. docs/findings.md has the rules, with their thresholds.
 //
 // Plain values. Rules are pure functions of a FoundIn, which refers to values that must outlive it;
-// none throws. A rule adds any number of findings; find() ranks them and keeps the first three.
+// none throws. A rule adds any number of findings; find() ranks them.
 #pragma once
 
 #include <string>
@@ -48,12 +48,14 @@ void find_small_tasks(const FoundIn& run, Findings& findings);
 void find_small_transfers(const FoundIn& run, Findings& findings);
 void find_too_many_threads(const FoundIn& run, Findings& findings);
 void find_growing_calls(const FoundIn& run, Findings& findings);
+void find_suspended_tasks(const FoundIn& run, Findings& findings);
 void find_tiny_calls(const FoundIn& run, Findings& findings);
 void find_collections(const FoundIn& run, Findings& findings);
 void find_growing_memory(const FoundIn& run, Findings& findings);
 void find_scattered_memory(const FoundIn& run, Findings& findings);
 
-// At most three, the one with the most time at stake first.
+// The one with the most time at stake first. Left out are findings with 1 % of the wall time at
+// stake or less, but for those without a time.
 Findings find(const profile::CallTree& tree, const Answer& answer,
               const profile::LocationFilter& filter, double wall, const Terminal& terminal);
 

@@ -8,13 +8,13 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr std::size_t kMostFindings = 3;
+constexpr double kLeastAtStake = 0.01;  // of the wall time
 
 constexpr std::array kRules = {
     find_deadlocks,   find_imbalance,       find_serial_end,     find_repeated_imports,
     find_convoys,     find_gil_waits,       find_turns,          find_too_many_threads,
     find_held_loops,  find_small_tasks,     find_growing_calls,  find_tiny_calls,
-    find_collections, find_small_transfers, find_growing_memory, find_scattered_memory};
+    find_collections, find_small_transfers, find_suspended_tasks, find_growing_memory, find_scattered_memory};
 
 }  // namespace
 
@@ -28,7 +28,9 @@ Findings find(const profile::CallTree& tree, const Answer& answer,
   for (const auto rule : kRules) rule(run, findings);
   std::ranges::stable_sort(
       findings, [](const Finding& a, const Finding& b) { return a.seconds > b.seconds; });
-  if (findings.size() > kMostFindings) findings.resize(kMostFindings);
+  std::erase_if(findings, [&](const Finding& one) {
+    return one.seconds > 0 && one.seconds <= kLeastAtStake * wall;
+  });
   return findings;
 }
 

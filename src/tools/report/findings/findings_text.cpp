@@ -1,6 +1,8 @@
 #include "tools/report/findings/findings_text.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "os/read_file.hpp"
 #include "tools/text/human_text.hpp"
@@ -11,6 +13,7 @@ namespace {
 
 constexpr std::string_view kMark = "> ";
 constexpr std::string_view kIndent = "  ";
+constexpr std::size_t kMostFindings = 3;
 
 // Adds lines of whole words.
 void add_wrapped(const std::string& text, std::size_t width, std::vector<std::string>& lines) {
@@ -31,7 +34,7 @@ void add_wrapped(const std::string& text, std::size_t width, std::vector<std::st
 
 std::vector<std::string> finding_lines(const Findings& findings, const Terminal& terminal) {
   std::vector<std::string> lines;
-  for (const Finding& one : findings) {
+  for (const Finding& one : std::span(findings).first(std::min(findings.size(), kMostFindings))) {
     add_wrapped(one.text, terminal.width, lines);
     const std::string command = "timeloom " + one.command;
     const std::size_t used = columns(lines.back());
@@ -40,6 +43,12 @@ std::vector<std::string> finding_lines(const Findings& findings, const Terminal&
     } else {
       lines.push_back(terminal.paint(std::string(kIndent) + command, Ink::kDim));
     }
+  }
+  if (findings.size() > kMostFindings) {
+    const std::size_t more = findings.size() - kMostFindings;
+    lines.push_back(terminal.paint(
+        std::string(kIndent) + "and " + plural(more, "more finding") + ": timeloom report --json",
+        Ink::kDim));
   }
   return lines;
 }

@@ -10,7 +10,8 @@
 namespace timeloom::tools {
 
 // The lines without their ends, each as wide as the terminal at most where words allow it: the
-// sentence, then the command, on the same line if there is room.
+// sentence, then the command, on the same line if there is room. Of more than three findings, the
+// last line has the number of the others.
 std::vector<std::string> finding_lines(const Findings& findings, const Terminal& terminal);
 
 nlohmann::ordered_json findings_json(const Findings& findings);

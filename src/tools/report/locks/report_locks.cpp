@@ -19,31 +19,11 @@ using nlohmann::ordered_json;
 
 constexpr double kPerNanosecond = 1e-9;
 
-std::string_view kind_word(LockRowKind kind) {
-  switch (kind) {
-    case LockRowKind::kLock: return "lock";
-    case LockRowKind::kRLock: return "RLock";
-    case LockRowKind::kSemLock: return "lock of processes";
-    case LockRowKind::kCondition: return "condition";
-    case LockRowKind::kSemaphore: return "semaphore of processes";
-  }
-  return "lock";
-}
-
 double seconds_of_lock(std::uint64_t nanoseconds) {
   return static_cast<double>(nanoseconds) * kPerNanosecond;
 }
 
 std::string file_base_name(const std::string& file) { return file.substr(file.rfind('/') + 1); }
-
-// The thread as a run names it, and its process where there are several.
-std::string lock_thread_name(std::uint64_t location, std::uint64_t process,
-                             const Definitions& definitions) {
-  const auto found = std::ranges::find(definitions.locations, LocationId{location}, &Location::id);
-  const std::string name =
-      found == definitions.locations.end() ? "a thread" : location_name(*found);
-  return printable(name + of_process(definitions, process));
-}
 
 // The lines at which threads wait, over all threads.
 struct WaitingLine {
@@ -196,7 +176,7 @@ ordered_json lock_line_json(const LockLine& line) {
 
 ordered_json lock_row_json(const LockRow& row, const Definitions& definitions) {
   ordered_json json = {{"name", lock_name(row)},
-                       {"kind", kind_word(row.kind)},
+                       {"kind", lock_kind(row.kind)},
                        {"made_at", lock_line_json(row.line)},
                        {"made_seen", !row.unmade},
                        {"maker", row.maker},
@@ -261,6 +241,25 @@ std::string stuck_owner(const StuckThread& one, bool alone, const StuckThread& n
 
 }  // namespace
 
+std::string_view lock_kind(LockRowKind kind) {
+  switch (kind) {
+    case LockRowKind::kLock: return "lock";
+    case LockRowKind::kRLock: return "RLock";
+    case LockRowKind::kSemLock: return "lock of processes";
+    case LockRowKind::kCondition: return "condition";
+    case LockRowKind::kSemaphore: return "semaphore of processes";
+  }
+  return "lock";
+}
+
+std::string lock_thread_name(std::uint64_t location, std::uint64_t process,
+                             const Definitions& definitions) {
+  const auto found = std::ranges::find(definitions.locations, LocationId{location}, &Location::id);
+  const std::string name =
+      found == definitions.locations.end() ? "a thread" : location_name(*found);
+  return printable(name + of_process(definitions, process));
+}
+
 std::string lock_line_text(const LockLine& line) {
   if (line.file.empty()) return {};
   const std::string file = printable(file_base_name(line.file));
@@ -274,7 +273,7 @@ std::string lock_function(const LockLine& line) {
 
 std::string lock_name(const LockRow& row) {
   const bool plain = row.maker.empty() || row.maker == "RLock";
-  std::string name = plain ? std::string(kind_word(row.kind)) : printable(row.maker);
+  std::string name = plain ? std::string(lock_kind(row.kind)) : printable(row.maker);
   const std::string place = lock_line_text(row.line);
   if (!place.empty()) name += (row.unmade ? " first taken at " : " at ") + place;
   return row.locks > 1 ? name + formatted(" ({} locks)", row.locks) : name;

@@ -4,7 +4,9 @@
 // Plain values and functions; used by one thread. write_*() throw Error as Output does.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/definitions.hpp"
@@ -16,6 +18,11 @@ namespace timeloom::tools {
 
 // "lock at convoy.py:7", "Queue at main.py:12".
 std::string lock_name(const LockRow& row);
+// "lock", "RLock", "condition".
+std::string_view lock_kind(LockRowKind kind);
+// The thread as a run names it, and its process where there are several.
+std::string lock_thread_name(std::uint64_t location, std::uint64_t process,
+                             const Definitions& definitions);
 // "Ledger.audit", of the module itself "convoy.py".
 std::string lock_function(const LockLine& line);
 // "convoy.py:7"; empty: not known.
@@ -30,5 +37,6 @@ std::vector<std::string> stuck_sentences(const LockFacts& facts, const Definitio
 void write_locks(const LockFacts& facts, const Definitions& definitions, const Terminal& terminal,
                  Output& output);
 void write_locks_json(const LockFacts& facts, const Definitions& definitions, Output& output);
+void write_locks_csv(const LockFacts& facts, const Definitions& definitions, Output& output);
 
 }  // namespace timeloom::tools

@@ -1,0 +1,126 @@
+// Rules about the tasks of asyncio and trio, each of which has a location of its own.
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include "core/waiting_metric.hpp"
+#include "tools/report/findings/finding.hpp"
+#include "tools/text/formatted.hpp"
+#include "tools/text/human_text.hpp"
+
+namespace timeloom::tools {
+
+namespace {
+
+constexpr std::size_t kManyTasks = 10;
+constexpr double kMostlySuspended = 0.7;  // of the time of such a task
+constexpr double kMuchSuspended = 0.3;    // of the wall time, on average in a task
+constexpr double kLeastSuspended = 0.05;  // seconds
+
+// The thing that functions of this name await; empty: not known.
+std::string_view awaited_thing(const std::string& function) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kThings = {
+      {{"asyncio.streams.", "a socket"},
+       {"asyncio.selector_events.", "a socket"},
+       {"asyncio.sslproto.", "a socket"},
+       {"trio._socket.", "a socket"},
+       {"trio.SocketStream.", "a socket"},
+       {"asyncio.tasks.sleep", "a time"},
+       {"trio.sleep", "a time"},
+       {"asyncio.locks.", "a lock"},
+       {"asyncio.queues.", "a queue"},
+       {"asyncio.subprocess.", "a process"},
+       {"asyncio.tasks.", "other tasks"},
+       {"asyncio.taskgroups.", "other tasks"}}};
+  const auto found = std::ranges::find_if(
+      kThings, [&](const auto& one) { return function.starts_with(one.first); });
+  return found == kThings.end() ? std::string_view() : found->second;
+}
+
+// The function of the project in which a path is suspended, outermost, and the innermost function.
+struct SuspendedIn {
+  RegionId role, where;
+};
+SuspendedIn suspended_in(const FoundIn& run, profile::NodeId node) {
+  SuspendedIn in;
+  const auto& nodes = run.tree.nodes;
+  for (node = nodes[node.value()].parent; node.defined(); node = nodes[node.value()].parent) {
+    const RegionId region = nodes[node.value()].region;
+    if (!region.defined()) continue;
+    if (!in.where.defined()) in.where = region;
+    if (run.answer.owner().is_project(region)) in.role = region;
+  }
+  return in;
+}
+
+bool is_suspended_path(const FoundIn& run, const PathTime& path) {
+  const RegionId region = run.tree.nodes[path.node.value()].region;
+  return region.defined() && is_suspension(run.tree.definitions.regions[region.value()]);
+}
+
+// How often a location ran the function: a lane runs one task after the other.
+std::size_t visits_of(const FoundIn& run, std::size_t location, RegionId region) {
+  std::int64_t visits = 0;
+  for (const profile::Cell& cell : run.tree.locations[location].cells) {
+    const profile::Node& node = run.tree.nodes[cell.node.value()];
+    if (node.region != region) continue;
+    visits += profile::signed_value(cell.statistics.visits);
+  }
+  return static_cast<std::size_t>(std::max<std::int64_t>(visits, 0));
+}
+
+struct EqualTasks {
+  std::size_t tasks = 0;
+  double suspended = 0;  // seconds, of all together
+};
+// By process, by the function that they run and the function in which they wait most.
+using TaskKey = std::tuple<std::uint32_t, RegionId, RegionId>;
+
+void add_task(const FoundIn& run, const WorkerTimes& task, std::map<TaskKey, EqualTasks>& all) {
+  std::map<std::pair<RegionId, RegionId>, double> sums;
+  double suspended = 0;
+  for (const PathTime& path : task.paths) {
+    if (path.waiting <= 0 || !is_suspended_path(run, path)) continue;
+    const SuspendedIn in = suspended_in(run, path.node);
+    sums[{in.role, in.where}] += path.waiting;
+    suspended += path.waiting;
+  }
+  if (sums.empty() || suspended < kMostlySuspended * task.span()) return;
+  const auto most = std::ranges::max_element(sums, {}, [](const auto& one) { return one.second; });
+  if (!most->first.first.defined() || most->second < kMostlySuspended * suspended) return;
+  const auto& location = run.tree.definitions.locations[task.location];
+  EqualTasks& equal = all[{location.group.value(), most->first.first, most->first.second}];
+  equal.tasks += visits_of(run, task.location, most->first.first);
+  equal.suspended += most->second;
+}
+
+}  // namespace
+
+void find_suspended_tasks(const FoundIn& run, Findings& findings) {
+  std::map<TaskKey, EqualTasks> all;
+  for (const WorkerTimes& task : run.locations) add_task(run, task, all);
+  for (const auto& [key, equal] : all) {
+    const double each = equal.suspended / static_cast<double>(equal.tasks);
+    if (equal.tasks < kManyTasks || each < kMuchSuspended * run.wall || each < kLeastSuspended) {
+      continue;
+    }
+    const auto& [group, role, where] = key;
+    const std::string name = printable(run.answer.region_name(role));
+    const std::string_view thing = awaited_thing(run.tree.definitions.regions[where.value()].name);
+    std::string text = formatted("{} x {} waited", count(equal.tasks), name);
+    if (!thing.empty()) text += formatted(" for {}", thing);
+    text += formatted(" {} each", duration(each, run.terminal, " "));
+    if (where != role) text += formatted(", in {}", printable(run.answer.region_name(where)));
+    findings.push_back(
+        {"suspended-tasks",
+         std::move(text),
+         "report --function " + name,
+         each,
+         {{"tasks", static_cast<double>(equal.tasks)}, {"suspended_s", equal.suspended}}});
+  }
+}
+
+}  // namespace timeloom::tools
