@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "core/throttled.hpp"
 #include "core/waiting_metric.hpp"
@@ -81,10 +82,35 @@ std::vector<GroupRow> rows_of_regions(const profile::CallTree& tree, GroupKey ke
   return rows;
 }
 
+// By node: the project has a function on the way to it, or it is one.
+std::vector<bool> paths_of_project(const profile::CallTree& tree) {
+  const Answer answer(tree, {});
+  const CodeOwner& owner = answer.owner();
+  std::vector<bool> of_project;
+  for (const profile::Node& node : tree.nodes) {
+    const bool above = node.parent.defined() && of_project[node.parent.value()];
+    of_project.push_back(above || owner.is_project(node.region));
+  }
+  return of_project;
+}
+
+bool is_idle(const WorkTimes& times, const std::vector<bool>& of_project) {
+  constexpr double kLeastBusy = 0.01, kMostlyElsewhere = 0.95;
+  double elsewhere = 0;
+  for (std::size_t i = 0; i < times.waiting.size(); ++i) {
+    if (!of_project[i]) elsewhere += times.waiting[i];
+  }
+  const double all = times.all_working + times.all_waiting + times.all_unmeasured;
+  return times.all_waiting > 0 && times.all_working <= kLeastBusy * all &&
+         elsewhere >= kMostlyElsewhere * times.all_waiting;
+}
+
 std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey key,
                                         const std::set<LocationId>& locations,
                                         const std::optional<CallCost>& cost) {
   const ThrottledFunctions throttled(tree.definitions.properties);
+  const std::vector<bool> of_project =
+      key == GroupKey::kThread ? paths_of_project(tree) : std::vector<bool>();
   std::vector<GroupRow> rows;
   std::map<std::uint32_t, std::size_t> places;  // of processes
   std::vector<std::vector<bool>> seen;          // regions of each row
@@ -108,6 +134,7 @@ std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey 
     row.waiting += times.all_waiting;
     row.unmeasured += times.all_unmeasured;
     row.total = row.working + row.waiting + row.unmeasured;
+    row.idle = key == GroupKey::kThread && is_idle(times, of_project);
     for (std::size_t i = 0; i < times.visits.size(); ++i) {
       row.visits += times.visits[i];
       const RegionId region = tree.nodes[i].region;
@@ -131,6 +158,7 @@ std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
                                    : rows_of_regions(tree, key, filter, cost);
   std::erase_if(rows, [](const GroupRow& row) { return row.visits == 0 && row.total == 0; });
   std::ranges::stable_sort(rows, by_work);
+  std::ranges::stable_partition(rows, [](const GroupRow& row) { return !row.idle; });
   return rows;
 }
 
@@ -146,8 +174,12 @@ void write_by(const std::vector<GroupRow>& rows, GroupKey key, const char* visit
       formatted(" share working   total waiting{} {} functions  {}\n",
                 unmeasured ? " unmeasured" : "", pad_left(visits, width), by_word(key)),
       Ink::kDim));
+  bool idle = false;
   for (const GroupRow& row : rows) {
     if (output.closed()) return;
+    if (row.idle && !std::exchange(idle, true)) {
+      output.write(terminal.paint("threads that had nothing to do:", Ink::kDim) + "\n");
+    }
     const double share = working == 0 ? 0 : row.working / std::abs(working);
     AnswerLine line;
     const std::string gap =
@@ -187,6 +219,7 @@ void write_by_json(const std::vector<GroupRow>& rows, GroupKey key, const char* 
                            {"given_up", row.at_least},
                            {"functions", row.functions},
                            {"project", row.project}});
+    if (key == GroupKey::kThread) all["rows"].back()["idle"] = row.idle;
   }
   output.write(json_text(all, 2) + "\n");
 }

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "core/throttled.hpp"
+#include "core/waiting_metric.hpp"
 #include "profile/story.hpp"
 
 namespace timeloom::tools {
@@ -42,6 +45,35 @@ TEST(ReportBy, MarksWhatWasNotTimedToTheEnd) {
   EXPECT_EQ(rows_of(tree, GroupKey::kProcess), "first: >= 4 visits of 3; second: 2 visits of 1; ");
   EXPECT_EQ(rows_of(tree, GroupKey::kFile),
             "f.py: 4 visits of 1; main.py: 1 visits of 1; g.py: >= 1 visits of 1; ");
+}
+
+// Threads of a pool: two work, two get nothing to do; one thread waits in a function of the
+// program.
+TEST(ReportBy, PutsThreadsThatHadNothingToDoLast) {
+  profile::Story story;
+  story.thread("main", "main +1000 )").thread("idle-0", "libworker +1000 )");
+  story.thread("busy-0", "libworker +500 f +500 ) )").thread("idle-1", "libworker +999 )");
+  story.thread("busy-1", "libworker +900 f +100 ) )").thread("sleeper", "f +1000 )");
+  for (Region& region : story.definitions().regions) {
+    if (region.name == "libworker") region.file = "<frozen os>";
+  }
+  story.definitions().clock.ticks_per_second = 1000;
+  story.definitions().metrics = {waiting_metric()};
+  profile::CallTree tree = story.fold();
+  const std::pair<std::size_t, std::uint64_t> waiting[] = {
+      {1, 999}, {2, 500}, {3, 999}, {4, 900}, {5, 1000}};
+  for (const auto& [location, ms] : waiting) {
+    const profile::NodeId node = tree.locations[location].cells.front().node;
+    tree.locations[location].samples.push_back({MetricId{0}, node, ms * 1'000'000});
+  }
+  std::set<LocationId> all;
+  for (const Location& one : tree.definitions.locations) all.insert(one.id);
+  std::string names;
+  for (const GroupRow& row : group_rows(tree, GroupKey::kThread, all)) {
+    names += row.name + (row.idle ? " (idle) " : " ");
+  }
+  EXPECT_EQ(names, "main busy-0 busy-1 sleeper idle-0 (idle) idle-1 (idle) ");
+  for (const GroupRow& row : group_rows(tree, GroupKey::kProcess, all)) EXPECT_FALSE(row.idle);
 }
 
 }  // namespace
