@@ -32,6 +32,7 @@ _SPARK_WORKER, _SPARK_DAEMON = "pyspark.worker", "pyspark.daemon"
 _OWN_DOORS = ("timeloom", "scorep", "omnitrace", "rocprofsys")  # these start their own run
 _TAKE_VALUES = ("-X", "-W", "--check-hash-based-pycs")  # flags of the interpreter
 _MOST = 1 << 20  # bytes read to find a setting
+_WORKERS_RECORD = b"TIMELOOM_WORKERS="
 
 sub_module: "ModuleType | None" = None  # in a sub-interpreter that is recorded: timeloom._sub
 _noted: list[str] = []  # in a sub-interpreter: recorded or counted in this run
@@ -99,6 +100,14 @@ def records_of(parent: str) -> "list[bytes] | None":
         os.close(file)
 
 
+def workers_setting(parent: str, records: "list[bytes] | None" = None) -> str:
+    """Return the setting workers of the run; empty if it is not given."""
+    for record in records_of(parent) or () if records is None else records:
+        if record.startswith(_WORKERS_RECORD):
+            return record[len(_WORKERS_RECORD) :].decode(errors="replace")
+    return ""
+
+
 def in_sub_interpreter() -> bool:
     """True if this is not the main interpreter of its process."""
     for name in ("_interpreters", "_xxsubinterpreters"):  # from 3.13 on, and before
@@ -155,7 +164,7 @@ def _open_spools(spools: str, opened: list[int]) -> None:
 
 
 def note_unmeasured(parent: str, mark: bytes = b".") -> None:
-    """Count an unmeasured process (.) or sub-interpreter (i): one byte each in a file of the run."""
+    """Count an unmeasured process (.), sub-interpreter (i) or worker left out (w): a byte each in a file of the run."""
     if not os.path.isdir(parent):
         return
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
@@ -171,6 +180,51 @@ def note_unmeasured(parent: str, mark: bytes = b".") -> None:
     finally:
         for descriptor in opened:
             os.close(descriptor)
+
+
+def _open_places(spools: str, opened: list[int]) -> int:
+    """Open the file in which workers take their places, see src/python/session/worker_places.hpp."""
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    _open_spools(spools, opened)
+    opened.append(os.open("workers", flags, 0o666, dir_fd=opened[-1]))
+    if os.fstat(opened[-1]).st_nlink != 1:
+        raise ValueError(spools)
+    return opened[-1]
+
+
+def _number_of_place(parent: str, mark: bytes) -> int:
+    """Return the number of this process among the workers with the same mark, from 1 on; 0 if it is not known."""
+    opened: list[int] = []
+    try:
+        file = _open_places(os.path.dirname(parent), opened)
+        os.write(file, mark)
+        end = os.lseek(file, 0, os.SEEK_CUR)
+        return os.pread(file, end, 0).count(mark) if end <= _MOST else 0
+    except (OSError, ValueError):  # the run is gone, or another one, or its disk is full
+        return 0
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+
+
+def _is_left_out(role: "_Role", records: list[bytes], parent: str) -> bool:
+    """True if the setting workers leaves this process out, which is counted then.
+
+    Of a pattern, the extension decides when the worker has a name; of a server, its forked children ask.
+    """
+    chosen = workers_setting(parent, records)
+    most = 0 if chosen == "none" else int(chosen) if chosen.isdecimal() and len(chosen) < 20 else None
+    if most is None or role in ("program", "rank"):
+        return False
+    if role in ("server", "daemon"):
+        if most == 0:  # nothing is loaded for its children either
+            os.register_at_fork(after_in_child=lambda: note_unmeasured(parent, b"w"))
+        return most == 0
+    mark = b"s" if role == "spark" else b"r" if _RAY in " ".join(sys.orig_argv) else b"p"
+    if most != 0 and 0 < _number_of_place(parent, mark) <= most:
+        return False
+    note_unmeasured(parent, b"w")
+    return True
 
 
 def is_spool_of_this_process(spool: str) -> bool:
@@ -201,6 +255,8 @@ def follow() -> None:
         if records is not None:
             note_unmeasured(parent)
         _forget_parent()  # children of this process have none either
+    elif role is not None and _is_left_out(role, records, parent):
+        _forget_parent()
     elif role is not None:
         try:
             from timeloom import _core

@@ -18,7 +18,7 @@ from typing import Any
 from scripts.trials import world
 
 STRANGER = 65534  # nobody
-PLANTED = ["settings", "defs", "log", "log-1", "ring", "life", "unmeasured", "profile-0", "probe", "running",
+PLANTED = ["settings", "defs", "log", "log-1", "ring", "life", "unmeasured", "workers", "profile-0", "probe", "running",
            "view.timeloom", ".view.timeloom", "MANIFEST.md", "scorep.cfg", "traces.otf2", "profile.cubex"]  # fmt: skip
 AWAY = ".away-"  # in the names of entries that the attacker has moved away
 

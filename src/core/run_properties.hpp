@@ -47,6 +47,8 @@ inline constexpr char kLibraryDirectories[] = "timeloom::library_directories";
 inline constexpr char kProgramPackage[] = "timeloom::package";
 // The number of Python processes that were started by measured ones and not measured.
 inline constexpr char kUnmeasuredProcesses[] = "timeloom::unmeasured_processes";
+// The number of workers that the setting `workers` left out.
+inline constexpr char kWorkersLeftOut[] = "timeloom::workers_left_out";
 // The number of sub-interpreters in measured processes that were not measured.
 inline constexpr char kSubInterpreters[] = "timeloom::sub_interpreters";
 // The number of monitoring events that libraries fired for objects that are not code objects.

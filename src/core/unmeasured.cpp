@@ -5,12 +5,18 @@
 #include <cstddef>
 #include <span>
 
+#include "core/text/count_text.hpp"
+
 namespace timeloom {
 namespace {
 
 constexpr std::uint64_t kMostRead = 1 << 20;  // a sparse file may be huge
 
 }  // namespace
+
+std::string left_out_workers_text(std::uint64_t count) {
+  return plural(count, "worker") + " left out: --workers [TL478]";
+}
 
 Unmeasured read_unmeasured(const os::File& file) {
   Unmeasured counts;
@@ -21,11 +27,15 @@ Unmeasured read_unmeasured(const os::File& file) {
     const std::size_t size = file.read_at(read, part, &error);
     if (size == 0 || error != 0) break;
     const auto marks = std::span(part).first(size);
-    const auto found = std::count(marks.begin(), marks.end(), std::byte{'i'});
-    counts.interpreters += static_cast<std::uint64_t>(found);
+    const auto count = [&](char mark) {
+      const auto found = std::count(marks.begin(), marks.end(), static_cast<std::byte>(mark));
+      return static_cast<std::uint64_t>(found);
+    };
+    counts.interpreters += count('i');
+    counts.workers += count('w');
     read += size;
   }
-  counts.processes = read - counts.interpreters;
+  counts.processes = read - counts.interpreters - counts.workers;
   return counts;
 }
 

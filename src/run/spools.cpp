@@ -17,9 +17,10 @@ os::Directory open_spools(const std::filesystem::path& run) {
 
 void add(Unmeasured& sum, const os::Directory& directory, const std::string& way) {
   int error = 0;
-  const auto [processes, interpreters] = read_unmeasured(directory.open_file(way, &error));
-  sum.processes += processes;
-  sum.interpreters += interpreters;
+  const Unmeasured counts = read_unmeasured(directory.open_file(way, &error));
+  sum.processes += counts.processes;
+  sum.interpreters += counts.interpreters;
+  sum.workers += counts.workers;
 }
 
 std::vector<std::string> sorted_names(const os::Directory& directory, int* error) {

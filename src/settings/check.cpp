@@ -6,6 +6,7 @@
 #include "settings/overhead_setting.hpp"
 #include "settings/sample_setting.hpp"
 #include "settings/window_settings.hpp"
+#include "settings/workers_setting.hpp"
 #include "settings/wrappers.hpp"
 
 namespace timeloom {
@@ -125,6 +126,7 @@ void check(const Settings& settings, Measured measured) {
   check_overhead(settings);
   check_locks(settings);
   static_cast<void>(sample_period_of(settings));
+  static_cast<void>(worker_choice_of(settings));
   check_sampling(settings, measured);
   check_window(settings);
   check_results(settings, measured);

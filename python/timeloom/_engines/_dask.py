@@ -7,12 +7,14 @@ worker finds Timeloom where it is installed for it, and records into the run by 
 from __future__ import annotations
 
 import asyncio
+import fnmatch
 import os
 import sys
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from timeloom import _core
+from timeloom_follow import workers_setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,13 +80,47 @@ def _reason(answer: object, version: str) -> str:
     return "" if answer == version else f"Timeloom {answer} is installed there, here {version}"
 
 
+def name_here(dask_worker: Any = None) -> str:
+    """Return the name of this worker. Runs in the worker."""
+    return str(getattr(dask_worker, "name", ""))
+
+
+async def _words(client: Any, addresses: list[str], able: list[str]) -> dict[str, list[str]]:
+    """Return the texts of each worker that a pattern may match: its address, its name, and its name in the run.
+
+    Only `able` workers, which have this module, are asked for their names.
+    """
+    names = await client.run(name_here, workers=able, on_error="return") if able else {}
+    words = {address: [address] for address in addresses}
+    for address, name in names.items():
+        words[address] += [str(name), f"Dask worker {name} {address}"]
+    return words
+
+
+async def _chosen(client: Any, spool: str, addresses: list[str], able: list[str]) -> list[str]:
+    """Return the workers that the setting workers chooses; print the number of the others."""
+    setting = workers_setting(spool)
+    if setting in ("", "all"):
+        return addresses
+    if setting == "none" or setting.isdecimal():
+        chosen = sorted(addresses)[: 0 if setting == "none" else int(setting)]
+    else:
+        words = await _words(client, addresses, able)
+        chosen = [one for one, own in words.items() if any(fnmatch.fnmatchcase(word, setting) for word in own)]
+    if left := len(addresses) - len(chosen):
+        sys.stderr.write(f"timeloom: {left} worker{'s' * (left > 1)} of Dask left out: --workers [TL479]\n")
+    return chosen
+
+
 async def _join_workers(client: Any, variables: dict[str, str]) -> list[str]:
     """Return the addresses of the workers that have begun to record."""
     version = metadata.version("timeloom")
     versions = await client.run(metadata.version, "timeloom", on_error="return")
     wrong = {address: reason for address, told in versions.items() if (reason := _reason(told, version))}
-    _print_unable(wrong)
     able = [address for address in versions if address not in wrong]
+    chosen = await _chosen(client, variables["TIMELOOM_PARENT"], list(versions), able)
+    _print_unable({address: reason for address, reason in wrong.items() if address in chosen})
+    able = [address for address in able if address in chosen]
     answers = await client.run(join, variables, workers=able, on_error="return") if able else {}
     failed = {address: str(answer) for address, answer in answers.items() if answer not in ("", _MEASURED)}
     _print_failed(failed)

@@ -26,6 +26,8 @@ inline constexpr std::string_view kEngineGroups[] = {kDaskGroup,   kCeleryGroup,
 // Values that go from memory to a worker's disk, and back.
 inline constexpr char kDaskSpill[] = "spill to disk";
 inline constexpr char kDaskUnspill[] = "read spilled";
+// The region in which a process asks Ray for a task.
+inline constexpr char kRayRequest[] = "ray.remote";
 
 // The parameter whose values are the keys of tasks. Like kTaskParameter it does not tell call paths
 // apart.
@@ -34,6 +36,11 @@ inline constexpr char kKeyParameter[] = "timeloom::key";
 inline constexpr char kQueuedParameter[] = "timeloom::queued_ns";
 // The same for the part of this time until the values that the task takes were on its worker.
 inline constexpr char kFetchedParameter[] = "timeloom::fetched_ns";
+// The same for the last part of this time, in which the task was at its worker.
+inline constexpr char kAtWorkerParameter[] = "timeloom::at_worker_ns";
+// The parameter of a region in which a program asks for a task: the key of this task. The keys in
+// kNeedsParameter that follow it belong to the task, too.
+inline constexpr char kSubmitsParameter[] = "timeloom::submits";
 // The same for the keys of the tasks whose values the task takes; one value for each.
 inline constexpr char kNeedsParameter[] = "timeloom::needs";
 
@@ -48,6 +55,8 @@ inline std::string_view task_parameter_text(const Parameter& parameter) noexcept
   if (parameter.name == kKeyParameter) return "task key";
   if (parameter.name == kQueuedParameter) return "task queued ns";
   if (parameter.name == kFetchedParameter) return "task fetched ns";
+  if (parameter.name == kAtWorkerParameter) return "task at worker ns";
+  if (parameter.name == kSubmitsParameter) return "task submits";
   if (parameter.name == kNeedsParameter) return "task needs";
   if (parameter.name == kStageParameter) return "task stage";
   if (parameter.name == kPartitionParameter) return "task partition";

@@ -13,23 +13,28 @@
 #include "core/error.hpp"
 #include "core/mpi/spawned.hpp"
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/pending_call.hpp"
 #include "python/interpreter/python_fork_handlers.hpp"
 #include "python/interpreter/python_text.hpp"
 #include "python/launch/end/end_of_run.hpp"
 #include "python/launch/measure.hpp"
 #include "python/launch/plan/spawned_run.hpp"
 #include "python/launch/preload.hpp"
+#include "python/observe/engines/task_region.hpp"
 #include "python/observe/regions/code_regions.hpp"
 #include "python/observe/regions/engine_functions.hpp"
 #include "python/session/last_fork_handler.hpp"
+#include "python/session/process_end.hpp"
 #include "python/session/session.hpp"
 #include "python/session/session_window.hpp"
 #include "python/session/worker_name.hpp"
+#include "python/session/worker_places.hpp"
 #include "record/fork_handlers.hpp"
 #include "record/measurement.hpp"
 #include "record/this_process.hpp"
 #include "settings/inheritance.hpp"
 #include "settings/launched_rank.hpp"
+#include "settings/workers_setting.hpp"
 
 namespace timeloom::python {
 namespace {
@@ -130,6 +135,99 @@ bool start_spawned(Inheritance inheritance, const std::string& parent) {
                                                   .launched_cpu_ns = begun_cpu_ns()});
 }
 
+// The pattern of the setting `workers` in a process that may be a worker; null: it is measured in
+// any case, or left out.
+const WorkerChoice* g_choice = nullptr;
+std::string g_name_of_worker;
+bool g_is_left_out = false;  // as soon as the main thread comes to it
+
+bool matches_choice() { return g_choice == nullptr || g_choice->matches(g_name_of_worker); }
+
+// Ends the measurement of a worker whose name does not match the setting `workers`, and removes its
+// records. A measurement that the worker itself has begun goes on.
+void leave_out_worker() noexcept try {
+  g_on_new_code = nullptr;
+  g_on_new_task = nullptr;
+  g_before_exit = nullptr;
+  g_choice = nullptr;
+  g_is_left_out = false;
+  if (!session_followed()) return;
+  const ErrorGuard guard;
+  const std::string spool = session_spool();
+  const KnownDirectory spools = session_spools();
+  SessionResult ignored;
+  const bool ended = finish_measurement(ignored);
+  PyErr_Clear();
+  if (!ended) return;
+  int error = 0;
+  const os::Directory directory = spools.open(&error);
+  if (directory.is_open()) (void)directory.remove_all(spool.substr(spool.rfind('/') + 1));
+  note_left_out(spools);
+} catch (const std::exception&) {
+  return;  // its records are in the run
+}
+
+int leave_out_soon(void*) {
+  leave_out_worker();
+  return 0;
+}
+
+// The name of this worker is known, and does not change any more.
+void decide_place() noexcept try {
+  if (g_choice == nullptr) return;
+  g_is_left_out = !matches_choice();
+  g_choice = nullptr;
+  g_on_new_task = nullptr;
+  if (!g_is_left_out) g_before_exit = nullptr;
+  if (g_is_left_out) (void)call_on_main_thread(leave_out_soon);  // at its end otherwise
+} catch (const std::bad_alloc&) {
+  return;
+}
+
+// Names that only workers of a pool have, which no other engine uses.
+bool is_name_of_pool(const std::string& name) {
+  return name.find("PoolWorker-") != std::string::npos || name.starts_with("LokyProcess-");
+}
+
+void take_name(const std::string& name, bool last) {
+  record::rename_process(name);
+  if (g_choice == nullptr) return;
+  g_name_of_worker = name;
+  if (last) decide_place();
+}
+
+void look_for_name() noexcept;
+
+// The first task: an engine has named the worker before it. Only an actor of Ray gets its name when
+// its constructor has run.
+void on_new_task(const std::string& engine, const std::string& prefix) noexcept {
+  const bool constructs = prefix == "__init__" || prefix.ends_with(".__init__");
+  if (engine == kRayGroup && constructs) return;
+  look_for_name();
+  decide_place();
+}
+
+void before_exit() noexcept try {
+  look_for_name();
+  if (g_is_left_out || !matches_choice()) leave_out_worker();
+} catch (const std::bad_alloc&) {
+  return;  // its records are in the run
+}
+
+// Of a process that is measured, and may be a worker.
+void wait_for_name(const Settings& settings) noexcept try {
+  g_choice = nullptr;
+  g_is_left_out = false;
+  WorkerChoice choice = worker_choice_of(settings);
+  if (!choice.pattern) return;
+  g_name_of_worker.clear();
+  g_choice = new WorkerChoice(std::move(choice));  // lives as long as the process
+  g_on_new_task = on_new_task;
+  g_before_exit = before_exit;
+} catch (const std::exception&) {
+  return;  // somebody has changed the settings meanwhile
+}
+
 // The name that multiprocessing has given this process; false: none yet.
 bool take_name_of_process() {
   PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), "multiprocessing.process");
@@ -138,7 +236,8 @@ bool take_name_of_process() {
   const Ref name(process ? PyObject_GetAttrString(process.get(), "_name") : nullptr);
   if (!name || !PyUnicode_Check(name.get())) return false;
   if (PyUnicode_CompareWithASCIIString(name.get(), "MainProcess") == 0) return false;
-  record::rename_process(bytes_of(name.get()));
+  const std::string text = bytes_of(name.get());
+  take_name(text, is_name_of_pool(text));
   return true;
 }
 
@@ -154,7 +253,7 @@ void look_for_name() noexcept {
   PyErr_Clear();
   if (const std::optional<WorkerName> found = worker_name(g_forked)) {
     static std::string* const given = new std::string;
-    if (*given != found->name) record::rename_process(*given = found->name);
+    if (*given != found->name) take_name(*given = found->name, found->last);
     if (found->last) g_on_new_code = nullptr;
   }
   looking = false;
@@ -230,19 +329,32 @@ PyObject* follow(PyObject* core, PyObject* arguments) {
   }
   if (!is_spark_worker()) g_on_new_code = look_for_name;
   if (!start_followed(inheritance, spool, begun) || !finish_child_at_exit()) return nullptr;
-  if (is_spark_worker()) record::rename_process(kSparkWorker);
+  if (std::strcmp(role, "program") != 0) wait_for_name(inheritance.settings);
+  if (is_spark_worker()) take_name(kSparkWorker, true);
   Py_RETURN_NONE;
 }
 
 // The parent of the workers of a fork server is the process that started the server.
-void start_in_child_of_server() {
+void start_in_child_of_server() try {
   const Ref variables = environment();
   const Ref parent(variables ? PyMapping_GetItemString(variables.get(), kParentVariable) : nullptr);
   if (!parent || !PyUnicode_Check(parent.get())) return;
   const std::uint64_t begun = record::process_cpu_ns();
-  if (!start_followed(*g_of_children, bytes_of(parent.get()), begun)) return;
+  const Settings& settings = g_of_children->settings;
+  const std::string spool = bytes_of(parent.get());
+  if (settings.given(kSettings.workers) &&
+      !takes_place(settings, spools_at(directory_of(spool), run_of(spool)))) {
+    g_of_children = nullptr;
+    return withdraw_from_children();
+  }
+  if (!start_followed(*g_of_children, spool, begun)) return;
+  wait_for_name(settings);
   g_of_children = nullptr;
-  if (is_spark_worker()) record::rename_process(kSparkWorker);
+  if (is_spark_worker()) take_name(kSparkWorker, true);
+} catch (const std::exception&) {
+  return;  // the run is gone, or the variable names none
+} catch (const PythonError&) {
+  return;
 }
 
 }  // namespace
@@ -304,12 +416,16 @@ void end_fork_handlers() noexcept {
 
 void look_for_name_at_end() noexcept {
   if (g_on_new_code != nullptr) g_on_new_code();
+  if (g_before_exit != nullptr) g_before_exit();
 }
 
 void follow_fork() noexcept {
   g_forked = true;
-  continue_after_fork();
-  if (session_running()) g_on_new_code = look_for_name;
+  const bool left_out = !continue_after_fork();
+  if (session_running()) {
+    g_on_new_code = look_for_name;
+    if (!forks_for_exec()) wait_for_name(session_inheritance().settings);
+  }
   if (session_running()) resume_windows();
   const ErrorGuard guard;
   if (g_of_children != nullptr) {
@@ -317,6 +433,8 @@ void follow_fork() noexcept {
   } else if (const std::string spool = session_spool(); !spool.empty()) {
     const record::KeepOff nothing_of_this;
     (void)set_variables(spool);
+  } else if (left_out) {
+    withdraw_from_children();
   }
   PyErr_Clear();
   resume_helpers_soon();

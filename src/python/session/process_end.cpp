@@ -15,6 +15,7 @@
 #include "python/session/diverted_method.hpp"
 #include "python/session/last_fork_handler.hpp"
 #include "python/session/session.hpp"
+#include "python/session/worker_places.hpp"
 #include "record/measurement.hpp"
 #include "sample/sampler.hpp"
 
@@ -47,6 +48,7 @@ void end_before_exit(std::uint32_t status) {
   record::note_ending(ending);
   if (!in_main_interpreter()) return;
   if (record::is_restricted()) return leave_session();
+  if (g_before_exit != nullptr) g_before_exit();
   SessionResult ignored;
   finish_session(ignored, ending);
   PyErr_Clear();
@@ -225,8 +227,10 @@ void prepare_watch_of_process_end() noexcept {
   (void)module_of_fork_exec();
 }
 
+bool forks_for_exec() noexcept { return pthread_equal(g_forks_for_exec, pthread_self()) != 0; }
+
 void note_fork_for_exec() noexcept {
-  if (pthread_equal(g_forks_for_exec, pthread_self()) == 0) return;
+  if (!forks_for_exec()) return;
   record::note_ending({EndingKind::kExec, 0});
 }
 

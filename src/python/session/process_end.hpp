@@ -13,6 +13,8 @@ void watch_process_end() noexcept;
 // Runs the parts that are Python code, during which other threads may run: before anything has
 // started.
 void prepare_watch_of_process_end() noexcept;
+// Whether the calling thread forks in order to run another program; true in its child as well.
+bool forks_for_exec() noexcept;
 // Called in a measured forked child: a child of _posixsubprocess.fork_exec() that runs preexec_fn
 // does nothing before it becomes another program, and this is noted.
 void note_fork_for_exec() noexcept;

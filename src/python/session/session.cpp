@@ -33,6 +33,7 @@
 #include "python/session/process_end.hpp"
 #include "python/session/session_state.hpp"
 #include "python/session/start_options.hpp"
+#include "python/session/worker_places.hpp"
 #include "record/fork_handlers.hpp"
 #include "record/measurement.hpp"
 #include "record/native/program_session.hpp"
@@ -363,20 +364,23 @@ void start_after_fork() {
 
 }  // namespace
 
-void continue_after_fork() noexcept {
+bool continue_after_fork() noexcept {
   Session& s = g_session;
-  if (!s.started) return;
+  if (!s.started) return true;
   const ErrorGuard guard;
   const bool wanted =
       s.settings.text(kSettings.follow) != "none" && !s.finishing && record::has_spool(s.spool);
-  if (!wanted) return forget_session();
+  if (!wanted) return forget_session(), true;
   try {
+    const bool asks = s.settings.given(kSettings.workers) && !forks_for_exec();
+    if (asks && !takes_place(s.settings, spools_of_session())) return forget_session(), false;
     start_after_fork();
   } catch (const std::exception& error) {
     print_line("the forked process " + std::to_string(::getpid()) +
                " is not recorded: " + std::string(without_id(error.what())) + " [TL018]");
     forget_session();
   }
+  return true;
 }
 
 }  // namespace timeloom::python

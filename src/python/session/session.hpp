@@ -55,6 +55,8 @@ bool session_followed() noexcept;
 bool session_so_far(SessionResult& result);
 // The spool of the running session, RUN/spool/NAME; empty: none is running.
 std::string session_spool();
+// The directory in which the spool lies. REQUIRES: a running session.
+KnownDirectory session_spools();
 // The directory of its run. REQUIRES: a running session.
 KnownDirectory session_run();
 // The settings and facts for child processes. REQUIRES: a running session.
@@ -71,7 +73,7 @@ bool instrumentation_paused() noexcept;
 bool set_recording(bool on);
 
 // Called in the child of a fork, where recorder and spool are gone: continues with a new spool in
-// the same run, or removes the hooks.
-void continue_after_fork() noexcept;
+// the same run, or removes the hooks. False: the setting `workers` leaves the child out.
+bool continue_after_fork() noexcept;
 
 }  // namespace timeloom::python

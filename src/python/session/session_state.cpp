@@ -1,5 +1,6 @@
 #include "python/session/session_state.hpp"
 
+#include <algorithm>
 #include <unistd.h>
 
 #include <atomic>
@@ -63,6 +64,18 @@ bool session_followed() noexcept {
 std::string session_spool() {
   const CriticalSection critical;
   return session_runs() ? g_session.spool : std::string();
+}
+
+KnownDirectory spools_of_session() {
+  const KnownDirectory run(g_session.context.run, g_session.context.id);
+  const std::string spools = g_session.spool.substr(0, g_session.spool.rfind('/'));
+  int error = 0;
+  return run.below(spools.substr(std::min(spools.size(), run.path().size() + 1)), &error);
+}
+
+KnownDirectory session_spools() {
+  const CriticalSection critical;
+  return session_runs() ? spools_of_session() : KnownDirectory();
 }
 
 KnownDirectory session_run() {

@@ -32,6 +32,8 @@ extern Session g_session;  // changes with the control lock, and in a critical s
 std::uint64_t this_process_id() noexcept;
 // session_running(). REQUIRES: a critical section.
 bool session_runs() noexcept;
+// The directory of the run's spools, also where the session is the parent's. REQUIRES: the same.
+KnownDirectory spools_of_session();
 
 // Whether the instrumenter is installed.
 bool watching_session() noexcept;

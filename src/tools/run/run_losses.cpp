@@ -5,6 +5,7 @@
 
 #include "core/engines/engine_regions.hpp"
 #include "core/run_properties.hpp"
+#include "core/unmeasured.hpp"
 #include "core/waiting_metric.hpp"
 #include "formats/packed/packed.hpp"
 #include "tools/text/human_text.hpp"
@@ -144,6 +145,7 @@ class Losses {
     if (const auto others = number(kSubInterpreters)) {
       add(plural(others, "sub-interpreter") + " not recorded [TL002]", kNone);
     }
+    if (const auto workers = number(kWorkersLeftOut)) add(left_out_workers_text(workers), kNone);
   }
 
   // The repairs that the reader of the trace made.

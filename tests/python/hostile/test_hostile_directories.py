@@ -14,7 +14,7 @@ pytestmark = pytest.mark.any_python
 
 STRANGER = 54321  # the number of another user
 NAMES = [
-    "settings", "defs", "log", "log-1", "ring", "life", "unmeasured", "profile-0", "job", "running", "result",
+    "settings", "defs", "log", "log-1", "ring", "life", "unmeasured", "workers", "profile-0", "job", "running", "result",
     "scorep.cfg", "MANIFEST.md", "traces.otf2", "traces.def", "profile.cubex", "view.timeloom", ".view.timeloom",
     "view.json", "probe", "scorep.filter", "spool/settings", "spool/defs", "spool/unmeasured", "spool/job",
     "spool/1-0/defs", "spool/1-0/life", "converted/result", "traces/0.evt",
@@ -66,7 +66,7 @@ def make_link(target, path):
 
 if kind in ("hard", "soft"):
     for directory in (spool, spools, run):
-        for name in ("settings", "defs", "log", "log-1", "ring", "life", "unmeasured", "profile-0", "probe",
+        for name in ("settings", "defs", "log", "log-1", "ring", "life", "unmeasured", "workers", "profile-0", "probe",
                      "running", "MANIFEST.md", "scorep.cfg", "traces.otf2", "profile.cubex", "traces.def"):
             make_link(os.path.join(outside, name), os.path.join(directory, name))
 else:

@@ -229,6 +229,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "SAMPLE_SIGNAL": "urg",
         "WAITING": "on",
         "FOLLOW": "workers",
+        "WORKERS": "",
         "ENGINE_FUNCTIONS": "off",
         "IO": "none",
         "MPI": "off",

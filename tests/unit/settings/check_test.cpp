@@ -40,6 +40,18 @@ TEST(Check, TasksNeedATrace) {
   EXPECT_EQ(error_of({{"async-tasks", "off"}, {"profile", "on"}}, Measured::kProgram), "");
 }
 
+TEST(Check, WorkersAreANumberOrAPattern) {
+  for (const char* right : {"all", "none", "0", "12", "1000000000", "tcp://10.*", "gw1", "1-2x"}) {
+    EXPECT_EQ(error_of({{"workers", right}}, Measured::kProgram), "") << right;
+  }
+  for (const char* wrong : {"-1", "+2", "2.5", "1000000001", "99999999999999999999", "."}) {
+    EXPECT_EQ(error_of({{"workers", wrong}}, Measured::kProgram),
+              "<workers>: '" + std::string(wrong) +
+                  "' is not accepted; write a number of workers, a pattern of their names such as "
+                  "'tcp://10.*', all or none [TL477]");
+  }
+}
+
 TEST(Check, TheOverheadIsAPercentage) {
   for (const char* right : {"5%", "0.01%", "12.5 %", "99.9%"}) {
     EXPECT_EQ(error_of({{"overhead", right}}, Measured::kProgram), "") << right;

@@ -52,6 +52,7 @@ std::string unmeasured(const std::string& run) {
   if (counts.interpreters > 0)
     text +=
         line_start() + plural(counts.interpreters, "sub-interpreter") + " not recorded [TL002]\n";
+  if (counts.workers > 0) text += line_start() + left_out_workers_text(counts.workers) + "\n";
   return text;
 }
 

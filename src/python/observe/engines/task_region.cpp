@@ -9,6 +9,9 @@
 #include "record/measurement.hpp"
 
 namespace timeloom::python {
+
+void (*g_on_new_task)(const std::string& engine, const std::string& prefix) noexcept = nullptr;
+
 namespace {
 
 // Keys may differ from task to task in a way that an engine finds no prefix in.
@@ -45,7 +48,9 @@ EventWord task_word(const std::string& engine, const std::string& prefix) {
   const Region region = engine_region(engine, prefix, RegionRole::kTask);
   const RegionId id = record::region_id(region);
   note_region_around(id.value());
-  return (*kWords)[{engine, prefix}] = record::enter_word(id);
+  const EventWord word = (*kWords)[{engine, prefix}] = record::enter_word(id);
+  if (g_on_new_task != nullptr) g_on_new_task(engine, prefix);
+  return word;
 }
 
 EventWord transfer_word(const char* engine, const char* name) {
@@ -58,6 +63,7 @@ void enter_in_call(InterpreterFrame* frame, bool recorded, EventWord word) {
 }
 
 void put_task_key(const std::string& key) { put_text(kKeyParameter, key); }
+void put_submitted(const std::string& key) { put_text(kSubmitsParameter, key); }
 void put_task_need(const std::string& key) { put_text(kNeedsParameter, key); }
 
 void put_task_queued(std::uint64_t nanoseconds) { put_task_number(kQueuedParameter, nanoseconds); }

@@ -13,6 +13,9 @@ namespace timeloom::python {
 // CriticalSection. Throws std::bad_alloc.
 EventWord task_word(const std::string& engine, const std::string& prefix);
 
+// Told of the first task of each prefix before it runs; null: nobody is. Needs the GIL.
+extern void (*g_on_new_task)(const std::string& engine, const std::string& prefix) noexcept;
+
 // The word of a region of the engine that is not a task: values that move. Throws as task_word().
 EventWord transfer_word(const char* engine, const char* name);
 
@@ -23,6 +26,8 @@ void enter_in_call(InterpreterFrame* frame, bool recorded, EventWord word);
 // Records the key of the task that was just entered. A profile has no place for it: there are as
 // many keys as tasks. Throws std::bad_alloc.
 void put_task_key(const std::string& key);
+// The key of a task that the region just entered has asked for. Throws as put_task_key().
+void put_submitted(const std::string& key);
 // The same for the time that it has spent in the queue.
 void put_task_queued(std::uint64_t nanoseconds);
 // The same for the key of a task whose value this one takes.
@@ -33,5 +38,10 @@ void put_task_number(const char* parameter, std::uint64_t number);
 // Adds task_call(engine, prefix, key, function, queued) to the module: it returns a callable that
 // calls the function as a task, and adds no frame of Python. -1 on failure.
 int add_task_call_type(PyObject* module);
+// Adds ray_submission(method, facts) to the module: it returns a method that does what the other
+// one does in a region `ray.remote`, and records the task that it has asked for.
+// facts(result, named arguments) returns its key, and a list of the keys of the tasks whose values
+// it takes. -1 on failure.
+int add_submission_type(PyObject* module);
 
 }  // namespace timeloom::python
