@@ -190,5 +190,8 @@ class _RayFunctions(dict):  # type: ignore[type-arg]
 
 def watch_ray_functions(manager: "Any") -> None:
     """Take the functions that a worker of Ray is going to run."""
-    if type(manager._function_execution_info) is dict and hasattr(manager._worker, "current_task_id"):
-        manager._function_execution_info = _RayFunctions(manager._function_execution_info)
+    known = manager._function_execution_info  # a defaultdict, which is asked for known functions only
+    if isinstance(known, _RayFunctions):
+        return
+    if isinstance(known, dict) and hasattr(manager._worker, "current_task_id"):
+        manager._function_execution_info = _RayFunctions(known)
