@@ -49,10 +49,14 @@ def marker(text: str, /) -> None: ...
 _Region: TypeAlias = str | Callable[..., Any]
 
 # Calls the function in the region of a task: the engine, the region's name, the task's key or a function that returns
-# it, and the nanoseconds that the task has spent in the queue, if these are known.
+# it, and time.monotonic_ns() when the program handed it to the engine, if that is known.
 def task_call(
-    engine: str, prefix: str, key: str | Callable[[], str], function: Callable[..., Any], queued: int = -1, /
+    engine: str, prefix: str, key: str | Callable[[], str], function: Callable[..., Any], submitted: int = -1, /
 ) -> Callable[..., Any]: ...
+
+# A method that does what the other one does, and records the task of Ray that it asks for, and the tasks whose values
+# this takes: by references of this type in the result and in the arguments args and kwargs.
+def ray_submission(method: Callable[..., Any], reference: type, /) -> Callable[..., Any]: ...
 
 # A block in which the calling thread records nothing.
 @final

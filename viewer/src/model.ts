@@ -360,7 +360,7 @@ export interface MessageRange extends Selection {
   readonly columns: number;
 }
 
-/** The links of a location; of the many wakeups and launches, only those with their end on it in the range. */
+/** The links of a location; of the many wakeups, launches and values of tasks, only those with their end on it in the range. */
 export interface LinksRange {
   readonly track: number;
   readonly begin: number;
@@ -369,9 +369,10 @@ export interface LinksRange {
 }
 
 /** A link from the creation of a thread or task to its start, from its end to a call that waited for it, from a wakeup to
-    the place where the task continues, or from the call that started work on a GPU to this work. */
+    the place where the task continues, from the call that started work on a GPU to this work, or from the end of a task
+    of an engine to the start of another one that takes its value. */
 export interface Link {
-  readonly kind: "creates" | "awaited" | "wakes" | "launches";
+  readonly kind: "creates" | "awaited" | "wakes" | "launches" | "takes";
   readonly from: number;
   readonly to: number;
   readonly fromTrack: number;

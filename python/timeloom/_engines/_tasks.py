@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_KEY, _NEEDS = "task key", "task needs"  # the parameters, as tables of events name them
-_TIMES = {"task queued ns": "queued_s", "task fetched ns": "fetched_s"}
+# The parameters, as tables of events name them.
+_KEY, _NEEDS, _SUBMITS = "task key", "task needs", "task submits"
+_TIMES = {"task queued ns": "queued_s", "task fetched ns": "fetched_s", "task at worker ns": "at_worker_s"}
 _NUMBERS = {"task stage": "stage", "task partition": "partition", "task attempt": "attempt"}  # of Spark
 _WORKER = "Dask worker "
 _OTHERS = ("Ray worker ", "Ray actor ", "Spark worker ")
@@ -27,36 +28,81 @@ def worker_name(process: str, thread: str) -> str:
     return name if thread == _MAIN else f"{name} {thread}"
 
 
-def tasks_in(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the tasks in order of their starts, from rows of a table of events."""
-    tasks: list[dict[str, Any]] = []
-    entered: dict[tuple[str, str], dict[str, Any]] = {}  # the last enter on each thread
-    times: dict[tuple[str, str], dict[str, float]] = {}  # before the key of the task
-    numbers: dict[tuple[str, str], dict[str, int]] = {}  # as well
-    running: dict[tuple[str, str], list[tuple[int, dict[str, Any]]]] = {}  # with their depths
-    for event in events:
-        thread = (event["process"], event["thread"])
+class _Thread:
+    """The tasks, and the requests for tasks, in the events of a thread."""
+
+    def __init__(self, process: str, name: str) -> None:
+        self.worker, self.name = worker_name(process, name), name
+        self.tasks: list[dict[str, Any]] = []
+        self.requests: dict[str, tuple[float, list[str]]] = {}  # times and needs, by the key of the task
+        self._open: list[dict[str, Any]] = []  # enters
+        self._running: list[tuple[int, dict[str, Any]]] = []  # with their depths
+        self._facts: dict[str, float | int] = {}  # which come before the key of the task
+        self._needs: list[str] = []  # of the last task, or of the last request for one
+
+    def take(self, event: dict[str, Any]) -> None:
+        """Follow the next event."""
         kind = event["event"]
         if kind == "enter":
-            entered[thread] = event
+            self._open.append(event)
         elif kind == "leave":
-            open_tasks = running.get(thread)
-            if open_tasks and open_tasks[-1][0] == event["depth"]:
-                task = open_tasks.pop()[1]
-                task["end_s"] = event["time_ns"] * 1e-9
-        elif kind == "parameter" and event["name"] in _TIMES:
-            times.setdefault(thread, {})[_TIMES[event["name"]]] = event["number"] * 1e-9
-        elif kind == "parameter" and event["name"] == _NEEDS and running.get(thread):
-            running[thread][-1][1]["needs"].append(event["text"])  # behind the key of the task
-        elif kind == "parameter" and event["name"] in _NUMBERS:
-            numbers.setdefault(thread, {})[_NUMBERS[event["name"]]] = int(event["number"])
-        elif kind == "parameter" and event["name"] == _KEY and thread in entered:
-            enter = entered[thread]
-            task = {
-                "key": event["text"], "prefix": enter["name"], "worker": worker_name(*thread), "thread": thread[1],
-                "start_s": enter["time_ns"] * 1e-9, "end_s": None, "queued_s": None, "fetched_s": None, "needs": [],
-                **times.pop(thread, {}), **numbers.pop(thread, {}),
-            }  # fmt: skip
-            tasks.append(task)
-            running.setdefault(thread, []).append((enter["depth"], task))
-    return sorted(tasks, key=lambda task: float(task["start_s"]))
+            self._leave(event)
+        elif kind == "parameter" and self._open:
+            self._parameter(event["name"], event)
+
+    def _leave(self, event: dict[str, Any]) -> None:
+        if self._running and self._running[-1][0] == event["depth"]:
+            self._running.pop()[1]["end_s"] = event["time_ns"] * 1e-9
+        if self._open:
+            self._open.pop()
+
+    def _parameter(self, name: str, event: dict[str, Any]) -> None:
+        if name in _TIMES:
+            self._facts[_TIMES[name]] = event["number"] * 1e-9
+        elif name in _NUMBERS:
+            self._facts[_NUMBERS[name]] = int(event["number"])
+        elif name == _NEEDS:
+            self._needs.append(event["text"])
+        elif name == _KEY:
+            self._start(event["text"])
+        elif name == _SUBMITS:
+            self._needs = []
+            self.requests.setdefault(event["text"], (self._open[-1]["time_ns"] * 1e-9, self._needs))
+
+    def _start(self, key: str) -> None:
+        enter = self._open[-1]
+        self._needs = []
+        task = {
+            "key": key, "prefix": enter["name"], "worker": self.worker, "thread": self.name,
+            "start_s": enter["time_ns"] * 1e-9, "end_s": None, "queued_s": None, "fetched_s": None,
+            "at_worker_s": None, "needs": self._needs, **self._facts,
+        }  # fmt: skip
+        self._facts = {}
+        self.tasks.append(task)
+        self._running.append((enter["depth"], task))
+
+
+def _add_requests(tasks: list[dict[str, Any]], requests: dict[str, tuple[float, list[str]]]) -> None:
+    """Add the time since its request to the first run of each task, and to all runs the keys of their values."""
+    first = dict.fromkeys(requests, True)
+    for task in tasks:
+        if task["key"] not in requests:
+            continue
+        time, needs = requests[task["key"]]
+        task["needs"] = task["needs"] or list(needs)
+        if first[task["key"]] and task["queued_s"] is None and time <= task["start_s"]:
+            task["queued_s"] = task["start_s"] - time
+        first[task["key"]] = False
+
+
+def tasks_in(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tasks in order of their starts, from rows of a table of events."""
+    threads: dict[tuple[str, str], _Thread] = {}
+    for event in events:
+        place = (event["process"], event["thread"])
+        if place not in threads:
+            threads[place] = _Thread(*place)
+        threads[place].take(event)
+    tasks = sorted((task for one in threads.values() for task in one.tasks), key=lambda task: float(task["start_s"]))
+    _add_requests(tasks, {key: request for one in threads.values() for key, request in one.requests.items()})
+    return tasks

@@ -74,6 +74,11 @@ inline bool is_engine_task(const Region& region) noexcept {
          std::ranges::find(kEngineGroups, region.group) != std::end(kEngineGroups);
 }
 
+// Whether the program asks an engine for a task in each visit of the region.
+inline bool is_task_request(const Region& region) noexcept {
+  return region.group == kRayGroup && region.name == kRayRequest;
+}
+
 // Properties of a run: the workers and the tasks of an engine, in words (only in the profile); and
 // "distributed 2030.1.0", an engine of a version whose tasks are not recognised.
 inline constexpr char kEngine[] = "timeloom::engine";

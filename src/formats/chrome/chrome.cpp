@@ -6,6 +6,7 @@
 #include "core/metric_unit.hpp"
 #include "core/wakeups.hpp"
 #include "exchange/call_sink.hpp"
+#include "exchange/engines/task_arrows_of.hpp"
 #include "exchange/format_text.hpp"
 #include "exchange/in_order.hpp"
 #include "exchange/names.hpp"
@@ -27,10 +28,12 @@ constexpr std::size_t kPiece = 1 << 16;
 
 // State shared by all locations.
 struct Shared {
-  Shared(const Definitions& all, exchange::MessageNumbers numbered, Destination& destination)
+  Shared(const Definitions& all, exchange::MessageNumbers numbered,
+         exchange::NumberedArrows between_tasks, Destination& destination)
       : definitions(all),
         out(destination, all.locations.size()),
         messages(std::move(numbered)),
+        arrows(std::move(between_tasks)),
         tracks(all),
         clock(all.clock),
         launches(all) {
@@ -46,6 +49,7 @@ struct Shared {
   const Definitions& definitions;
   exchange::InOrder out;
   exchange::MessageNumbers messages;
+  exchange::NumberedArrows arrows;
   exchange::Tracks tracks;
   exchange::RunClock clock;
   GpuLaunches launches;
@@ -60,7 +64,8 @@ class ChromeLocation : public exchange::CallSink {
         shared_(shared),
         index_(shared.tracks.index_of(location.id)),
         group_(location.group),
-        transfers_(shared.definitions, shared.messages, location.id) {
+        transfers_(shared.definitions, shared.messages, location.id),
+        arrows_(shared.definitions, shared.arrows, location.id) {
     const exchange::Track& track = shared.tracks.of(location.id);
     place_ = R"(","pid":)";
     append_number(place_, shared.tracks.processes[track.process].id);
@@ -77,10 +82,13 @@ class ChromeLocation : public exchange::CallSink {
     if (event.ref < shared_.regions.size()) text_ += "," + shared_.regions[event.ref];
     add_arguments(arguments);
     end_line();
+    if (!arrows_.any()) return;
+    if (const auto* const task = arrows_.entered(arguments)) add_arrows("f", task->taken, event);
   }
 
   void leave(const Event& event, Arguments late) override {
     if (!entered_.empty()) entered_.pop_back();
+    if (const auto* const task = arrows_.left()) add_arrows("s", task->made, event);
     begin_line("E", event.time);
     // Perfetto needs no name here; the Firefox Profiler refuses a file without it.
     if (event.ref < shared_.regions.size()) text_ += "," + shared_.regions[event.ref];
@@ -216,6 +224,15 @@ class ChromeLocation : public exchange::CallSink {
     end_flow("launches", "launch", end.number);
   }
 
+  // Ends of arrows from the task that made a value to the task that takes it.
+  void add_arrows(const char* phase, const std::vector<std::uint64_t>& arrows, const Event& event) {
+    for (const std::uint64_t number : arrows) {
+      begin_line(phase, event.time);
+      text_ += R"(,"bp":"e")";
+      end_flow("tasks", "value", number);
+    }
+  }
+
   void end_flow(const char* category, const char* name, std::uint64_t number) {
     text_ += R"(,"cat":")";
     text_ += category;
@@ -232,6 +249,7 @@ class ChromeLocation : public exchange::CallSink {
   LocationGroupId group_;
   std::vector<std::uint64_t> entered_;  // times of the open calls, where the run has launches
   exchange::TransferReader transfers_;
+  exchange::ArrowReader arrows_;
   std::string place_;
   std::string suffix_;
   std::string text_;
@@ -239,8 +257,9 @@ class ChromeLocation : public exchange::CallSink {
 
 class ChromeRun : public RunSink {
  public:
-  ChromeRun(const Definitions& definitions, exchange::MessageNumbers messages, Destination& out)
-      : shared_(definitions, std::move(messages), out) {}
+  ChromeRun(const Definitions& definitions, exchange::MessageNumbers messages,
+            exchange::NumberedArrows arrows, Destination& out)
+      : shared_(definitions, std::move(messages), std::move(arrows), out) {}
   void begin(const Definitions&) override {}
   std::unique_ptr<LocationSink> open_location(const Location& location) override {
     return std::make_unique<ChromeLocation>(shared_, location);
@@ -323,7 +342,8 @@ std::string tail(const Shared& shared, const Options& options) {
 }
 
 void write_events(RunSource& run, const Options& options, Destination& out) {
-  ChromeRun sink(run.definitions(), exchange::number_messages(run, options.threads), out);
+  ChromeRun sink(run.definitions(), exchange::number_messages(run, options.threads),
+                 exchange::number_arrows(run, options.threads), out);
   out.write(head(sink.shared()));
   const std::array<RunSink*, 1> sinks = {&sink};
   run.replay(sinks, options.threads);

@@ -21,6 +21,7 @@ constexpr std::size_t kPiece = 1 << 16;
 constexpr std::uint64_t kMessages = std::uint64_t{1} << 63;  // flow ids from here on are messages
 constexpr std::uint64_t kWakes = std::uint64_t{1} << 62;     // flow ids from here on are wakeups
 constexpr std::uint64_t kLaunches = std::uint64_t{1} << 61;  // flow ids from here on are launches
+constexpr std::uint64_t kTasks = std::uint64_t{1} << 60;     // flow ids from here on are tasks
 
 // Numbers start at 1.
 std::uint64_t number_of(exchange::Category category) {
@@ -39,7 +40,8 @@ class PerfettoLocation : public exchange::CallSink {
         known_categories_(exchange::kCategories + 1),
         known_parameters_(shared.definitions.parameters.size()),
         known_counters_(shared.definitions.metrics.size()),
-        transfers_(shared.definitions, shared.messages, location.id) {
+        transfers_(shared.definitions, shared.messages, location.id),
+        arrows_(shared.definitions, shared.arrows, location.id) {
     begin_sequence();
   }
 
@@ -58,10 +60,17 @@ class PerfettoLocation : public exchange::CallSink {
     }
     annotate(arguments);
     add(event.time);
+    if (!arrows_.any()) return;
+    if (const auto* const task = arrows_.entered(arguments)) {
+      add_arrows("takes", event::kTerminatingFlowIds, task->taken, event);
+    }
   }
 
   void leave(const Event& event, Arguments late) override {
     if (!entered_.empty()) entered_.pop_back();
+    if (const auto* const task = arrows_.left()) {
+      add_arrows("made", event::kFlowIds, task->made, event);
+    }
     event_.number(event::kType, event::kSliceEnd);
     annotate(late);
     add(event.time);
@@ -271,6 +280,15 @@ class PerfettoLocation : public exchange::CallSink {
          kLaunches | end.number % kLaunches);
   }
 
+  // Ends of arrows from the task that made a value to the task that takes it.
+  void add_arrows(const char* name, Field field, const std::vector<std::uint64_t>& arrows,
+                  const Event& event) {
+    if (arrows.empty()) return;
+    begin_instant(name, exchange::Category::kMeasurement);
+    for (const std::uint64_t number : arrows) event_.fixed64(field, kTasks + number);
+    add(event.time);
+  }
+
   Shared& shared_;
   std::size_t index_;
   std::size_t process_;
@@ -282,6 +300,7 @@ class PerfettoLocation : public exchange::CallSink {
   std::vector<bool> known_parameters_;
   std::vector<bool> known_counters_;
   exchange::TransferReader transfers_;
+  exchange::ArrowReader arrows_;
   std::map<Field, std::map<std::string, std::uint64_t>> texts_;  // interned ones of transfers
   ProtoMessage event_;
   ProtoMessage interned_;

@@ -11,8 +11,9 @@ namespace {
 class PerfettoRun : public RunSink {
  public:
   PerfettoRun(const Definitions& definitions, exchange::MessageNumbers messages,
-              std::string_view functions, exchange::Destination& out)
-      : shared_(definitions, std::move(messages), functions, out) {}
+              exchange::NumberedArrows arrows, std::string_view functions,
+              exchange::Destination& out)
+      : shared_(definitions, std::move(messages), std::move(arrows), functions, out) {}
   void begin(const Definitions&) override {
     shared_.out.write(describe(shared_));
     shared_.out.write(describe_markers(shared_));
@@ -28,7 +29,7 @@ class PerfettoRun : public RunSink {
 
 void write_events(RunSource& run, const exchange::Options& options, exchange::Destination& out) {
   PerfettoRun sink(run.definitions(), exchange::number_messages(run, options.threads),
-                   options.functions, out);
+                   exchange::number_arrows(run, options.threads), options.functions, out);
   const std::array<RunSink*, 1> sinks = {&sink};
   run.replay(sinks, options.threads);
 }

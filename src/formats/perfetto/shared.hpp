@@ -10,6 +10,7 @@
 
 #include "core/event.hpp"
 #include "exchange/destination.hpp"
+#include "exchange/engines/task_arrows_of.hpp"
 #include "exchange/in_order.hpp"
 #include "exchange/names.hpp"
 #include "exchange/protobuf.hpp"
@@ -42,13 +43,15 @@ class TrackNumbers {
 };
 
 struct Shared {
-  Shared(const Definitions& all, exchange::MessageNumbers numbered, std::string_view category,
+  Shared(const Definitions& all, exchange::MessageNumbers numbered,
+         exchange::NumberedArrows between_tasks, std::string_view category,
          exchange::Destination& destination)
       : definitions(all),
         out(destination),
         ordered(destination, all.locations.size()),
         functions(category),
         messages(std::move(numbered)),
+        arrows(std::move(between_tasks)),
         tracks(all),
         numbers(tracks, all.metrics.size()),
         clock(all.clock),
@@ -59,6 +62,7 @@ struct Shared {
   exchange::InOrder ordered;
   std::string_view functions;  // the name of their category
   exchange::MessageNumbers messages;
+  exchange::NumberedArrows arrows;
   exchange::Tracks tracks;
   TrackNumbers numbers;
   exchange::RunClock clock;

@@ -1,8 +1,8 @@
 #include "python/session/session_state.hpp"
 
-#include <algorithm>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <string>
 

@@ -295,10 +295,11 @@ std::string links(const Content& content, const Index& index, QuestionReader in)
   const std::uint32_t track = track_in(in, index), limit = in.u32(1, kMostFound);
   const std::uint64_t from = in.time(), to = in.time();
   in.end();
-  // A task is created and awaited once, but woken many times; a thread launches many kernels.
+  // A task is created and awaited once, but woken many times; a thread launches many kernels, and
+  // runs many tasks of an engine.
   const auto wanted = [&](const Link& link) {
     const bool ends = link.to_track == track, begins = link.from_track == track;
-    const bool many = link.kind == Link::Kind::kWakes || link.kind == Link::Kind::kLaunches;
+    const bool many = link.kind != Link::Kind::kCreates && link.kind != Link::Kind::kAwaited;
     if (!many) return ends || begins;
     return (ends && from <= link.to && link.to <= to) ||
            (begins && from <= link.from && link.from <= to);

@@ -34,6 +34,8 @@ bool is_value(const Event& event, const Definitions& definitions) {
 struct AuxiliaryEvents::Found {
   std::map<Key, Series> series;
   std::vector<Happening> creates, begins, ends, waits, wakes, woken, calls, works;
+  profile::FollowedTasks tasks;
+  bool complete = true;
 
   // Null: the event is not one of these kinds.
   std::vector<Happening>* list_of(const Event& event, const Definitions& definitions) {
@@ -56,22 +58,34 @@ struct AuxiliaryEvents::Found {
 AuxiliaryEvents::AuxiliaryEvents(const Index& index, const Definitions& definitions)
     : message_ends_(std::min(index.tracks().size(), definitions.locations.size())) {
   const GpuLaunches launches(definitions);
+  const profile::TaskParameters of_tasks(definitions);
   for_each_in_parallel(index.tracks().size(), std::max(1u, std::thread::hardware_concurrency()),
                        [&](std::size_t i) {
                          const auto number = static_cast<std::uint32_t>(i);
                          if (index.tracks()[i].block_count == 0) return;
-                         read(*index.track(number), number, definitions, launches);
+                         read(*index.track(number), number, definitions, launches, of_tasks);
                        });
   connect(Link::Kind::kCreates, creates_, begins_);
   connect(Link::Kind::kAwaited, ends_, waits_);
   connect(Link::Kind::kWakes, wakes_, woken_);
   connect(Link::Kind::kLaunches, calls_, works_);
+  connect_tasks(definitions.clock);
   std::ranges::sort(links_, [](const Link& a, const Link& b) {
     return std::tie(a.to, a.to_track, a.from, a.from_track) <
            std::tie(b.to, b.to_track, b.from, b.from_track);
   });
   for (auto* list : {&creates_, &begins_, &ends_, &waits_, &wakes_, &woken_, &calls_, &works_})
     *list = {};
+  tasks_ = {};
+}
+
+void AuxiliaryEvents::connect_tasks(const ClockProperties& clock) {
+  for (const auto& [made, taken] : profile::arrows_between(tasks_, profile::tolerance_of(clock))) {
+    if (links_.size() == kMostLinks) return void(complete_ = false);
+    const profile::FollowedTask &from = tasks_.tasks[made], &to = tasks_.tasks[taken];
+    links_.push_back({Link::Kind::kTakes, static_cast<std::uint32_t>(from.track),
+                      static_cast<std::uint32_t>(to.track), from.end, to.begin});
+  }
 }
 
 void AuxiliaryEvents::connect(Link::Kind kind, const std::vector<Happening>& from,
@@ -92,15 +106,19 @@ void AuxiliaryEvents::connect(Link::Kind kind, const std::vector<Happening>& fro
 }
 
 void AuxiliaryEvents::read(const Track& track, std::uint32_t number, const Definitions& definitions,
-                           const GpuLaunches& launches) {
+                           const GpuLaunches& launches, const profile::TaskParameters& of_tasks) {
   Found found;
+  profile::TaskFollower tasks(of_tasks, number);
   const LocationGroupId process = number < definitions.locations.size()
                                       ? definitions.locations[number].group
                                       : LocationGroupId{};
   std::size_t happened = 0;
   for (Cursor cursor(track, 0); cursor.next_of_track();) {
+    if (of_tasks.any() && cursor.token() == Token::kEnter) tasks.enter(cursor.time());
+    if (of_tasks.any() && cursor.token() == Token::kLeave) tasks.leave(cursor.time());
     if (cursor.token() != Token::kOther) continue;
     const Event& event = cursor.other();
+    if (of_tasks.any()) tasks.parameter(event);
     if (is_end_of_message(event.kind)) {
       if (number < message_ends_.size()) ++message_ends_[number];
       continue;
@@ -119,10 +137,12 @@ void AuxiliaryEvents::read(const Track& track, std::uint32_t number, const Defin
       list->push_back({event.value, cursor.time(), number});
     }
   }
+  found.complete = tasks.is_complete();
+  found.tasks = tasks.take();
   join(found);
 }
 
-void AuxiliaryEvents::join(const Found& found) {
+void AuxiliaryEvents::join(Found& found) {
   const std::lock_guard lock(mutex_);
   series_.insert(found.series.begin(), found.series.end());
   while (series_.size() > kMostSeries) {
@@ -143,6 +163,8 @@ void AuxiliaryEvents::join(const Found& found) {
   add(woken_, found.woken);
   add(calls_, found.calls);
   add(works_, found.works);
+  tasks_.add(std::move(found.tasks));
+  complete_ = complete_ && found.complete;
 }
 
 namespace {

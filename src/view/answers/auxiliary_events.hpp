@@ -1,7 +1,7 @@
 // The contents of a run's events other than calls: values of metrics; the calls that created and
-// awaited each thread or task, or started work on a GPU; and the number of messages
-// (viewed_messages.hpp has the messages). All tracks are read once, at first use; the amount of
-// data kept is bounded.
+// awaited each thread or task, or started work on a GPU, and the tasks of engines; and the number
+// of messages (viewed_messages.hpp has the messages). All tracks are read once, at first use; the
+// amount of data kept is bounded.
 //
 // Any thread may use a const object. Times are ticks since the start of the run. Throws Error where
 // the index is damaged.
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/definitions.hpp"
+#include "profile/engines/task_arrows.hpp"
 #include "profile/gpu/gpu_launch.hpp"
 #include "view/answers/series.hpp"
 #include "view/index/index.hpp"
@@ -22,10 +23,11 @@
 namespace timeloom::view {
 
 // A link between two places: from a creation to the start of the thread or task, from its end to a
-// call that waited for it, from a wakeup to the place where the task continues, or from the call
-// that started work on a GPU to this work.
+// call that waited for it, from a wakeup to the place where the task continues, from the call
+// that started work on a GPU to this work, or from the end of a task of an engine to the start of
+// another one that takes its value.
 struct Link {
-  enum class Kind : std::uint8_t { kCreates, kAwaited, kWakes, kLaunches };
+  enum class Kind : std::uint8_t { kCreates, kAwaited, kWakes, kLaunches, kTakes };
   Kind kind = Kind::kCreates;
   std::uint32_t from_track = 0;
   std::uint32_t to_track = 0;
@@ -59,13 +61,15 @@ class AuxiliaryEvents {
   // Links events with the same number.
   void connect(Link::Kind kind, const std::vector<Happening>& from,
                const std::vector<Happening>& to);
+  void connect_tasks(const ClockProperties& clock);
   void read(const Track& track, std::uint32_t number, const Definitions& definitions,
-            const GpuLaunches& launches);
-  void join(const Found& found);
+            const GpuLaunches& launches, const profile::TaskParameters& of_tasks);
+  void join(Found& found);
 
   std::mutex mutex_;
   std::map<Key, Series> series_;
   std::vector<Happening> creates_, begins_, ends_, waits_, wakes_, woken_, calls_, works_;
+  profile::FollowedTasks tasks_;
   std::vector<Link> links_;
   std::vector<std::uint64_t> message_ends_;
   bool complete_ = true;

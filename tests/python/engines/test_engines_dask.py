@@ -10,6 +10,7 @@ import textwrap
 import pytest
 from process_runs import Run
 from streams import environment
+from task_arrows import arrows_in_chrome, arrows_in_perfetto, arrows_in_viewer, assert_same_arrows, wanted_arrows
 
 import timeloom as package
 
@@ -191,6 +192,51 @@ def test_critical_path(measure, timeloom):
     assert tasks[last]["queued_s"] >= tasks[last]["fetched_s"] > 0
     lines = timeloom("report", "--tasks", run.directory).stdout.splitlines()
     assert lines[0].startswith("3 tasks on 2 workers (Dask) in ") and any(line.endswith("  add") for line in lines)
+
+
+def test_arrows(measure, timeloom_program, tmp_path):
+    """From each task to those that take its value: in the files for Chrome and Perfetto, and in the viewer."""
+    run, output = measure(program("""
+        if __name__ == "__main__":
+            with cluster(n_workers=2, threads_per_worker=1) as workers, Client(workers) as client:
+                parts = client.map(inc, range(6))
+                sums = [client.submit(total, parts[:3]), client.submit(total, parts[3:])]
+                last = client.submit(total, sums)
+                client.gather([last])
+                print(json.dumps([future.key for future in [*parts, *sums, last]]))
+        """))  # fmt: skip
+    keys = json.loads(output)
+    tasks = package.read(run.directory).tasks()
+    needs = {(need, task["key"]) for task in tasks for need in task["needs"]}
+    wanted = {(part, keys[6]) for part in keys[:3]} | {(part, keys[7]) for part in keys[3:6]}
+    assert needs == wanted | {(keys[6], keys[8]), (keys[7], keys[8])}
+    arrows = wanted_arrows(tasks)
+    assert len(arrows) == 8
+    assert_same_arrows(arrows_in_chrome(timeloom_program, run.directory, tmp_path), arrows)
+    assert_same_arrows(arrows_in_perfetto(timeloom_program, run.directory, tmp_path), arrows)
+    assert_same_arrows(arrows_in_viewer(timeloom_program, run.directory), arrows)
+
+
+def test_fewer_workers(measure, timeloom):
+    """One of two workers, by number and by its name, and none."""
+    text = program("""
+        def pid(): return os.getpid()
+
+        if __name__ == "__main__":
+            with cluster(n_workers=2, threads_per_worker=1) as workers, Client(workers) as client:
+                names = {facts["name"]: address for address, facts in client.scheduler_info()["workers"].items()}
+                futures = [client.submit(half, 2 * n, workers=[names[n % 2]], key=f"half-{n}") for n in range(6)]
+                print(sum(client.gather(futures)))
+        """)  # fmt: skip
+    for choice, keys in (("1", None), ("Dask worker 1 *", {"half-1", "half-3", "half-5"}), ("none", set())):
+        run, output = measure(text, "--workers", choice, "--force")
+        assert output == "15\n"
+        tasks = package.read(run.directory).tasks()
+        known = {task["key"] for task in tasks}
+        assert known == keys if keys is not None else len(known) == 3
+        workers = [name for name in run.names if name.startswith("Dask")]
+        assert len(workers) == (0 if choice == "none" else 1)
+        assert run.info["properties"]["timeloom::workers_left_out"] == ("2" if choice == "none" else "1")
 
 
 def test_cluster_that_runs_already(measure, tmp_path, timeloom, calls):

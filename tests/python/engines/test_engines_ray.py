@@ -10,6 +10,7 @@ import textwrap
 import pytest
 from process_runs import Run
 from streams import environment
+from task_arrows import arrows_in_chrome, arrows_in_perfetto, arrows_in_viewer, assert_same_arrows, wanted_arrows
 
 import timeloom as package
 
@@ -115,6 +116,92 @@ def test_tasks_and_actors(tmp_path, timeloom, timeloom_program):
     assert run.ending == "" and "TL" not in "".join(lines)
     engine = [row["name"] for row in package.read(run.directory).flat if row["name"].startswith("ray._private.worker.")]
     assert engine == []
+
+
+# The times of Ray itself, in seconds: {task: (asked for, running)}.
+TIMES = """
+        def times_of_ray(tasks):
+            import ray._private.state
+            from ray.core.generated.common_pb2 import TaskStatus
+            asked, running = TaskStatus.Value("PENDING_ARGS_AVAIL"), TaskStatus.Value("RUNNING")
+            times = {}
+            while not times.keys() >= set(tasks):  # workers report them from time to time
+                for event in ray._private.state.state._get_all_task_events():
+                    known = event.state_updates.state_ts_ns
+                    if asked in known and running in known:
+                        times[event.task_id.hex()] = (known[asked] * 1e-9, known[running] * 1e-9)
+            return times
+"""
+
+
+def test_graph_of_tasks(tmp_path, timeloom, timeloom_program):
+    """The driver tells when it asked for a task, and whose values the task takes; a task asks for one as well."""
+    output, _ = run_program(tmp_path, TIMES + """
+        import time
+
+        @ray.remote
+        def part(n):
+            return n, ray.get_runtime_context().get_task_id()
+
+        @ray.remote
+        def both(a, b, c=None):
+            inner = ray.get(part.remote(7))
+            return [a[1], b[1], c and c[1], inner[1], ray.get_runtime_context().get_task_id()]
+
+        @ray.remote
+        class Keeper:
+            def keep(self, value):
+                return time.monotonic_ns(), ray.get_runtime_context().get_task_id()
+
+        if __name__ == "__main__":
+            start(num_cpus=2, _node_ip_address="127.0.0.1")
+            parts = [part.remote(n) for n in range(3)]
+            last = both.remote(parts[0], parts[1], c=parts[2])
+            keeper = Keeper.options(num_cpus=0).remote()
+            before = time.monotonic_ns()
+            ran, kept = ray.get(keeper.keep.remote(last))
+            tasks = ray.get(last)
+            print(json.dumps([tasks, kept, ran - before, times_of_ray([*tasks, kept])]))
+        """)  # fmt: skip
+    (a, b, c, inner, both), kept, most, times = json.loads(output.splitlines()[-1])
+    run = Run(tmp_path / "run", timeloom_program)
+    tasks = {task["key"]: task for task in package.read(run.directory).tasks()}
+    assert {key: sorted(tasks[key]["needs"]) for key in (a, b, c, inner, both, kept)} == {
+        a: [], b: [], c: [], inner: [], both: sorted([a, b, c]), kept: [both]}  # fmt: skip
+    assert all(tasks[key]["queued_s"] > 0 for key in (a, b, c, inner, both, kept))
+    assert tasks[both]["queued_s"] > tasks[both]["start_s"] - max(tasks[key]["end_s"] for key in (a, b, c)) > 0
+    # Ray notes that a task is asked for after the call has begun, and that it runs before its function does.
+    for key in (a, b, c, inner, both, kept):
+        asked, running = times[key]
+        assert tasks[key]["queued_s"] > running - asked > 0
+    assert tasks[kept]["queued_s"] < most * 1e-9
+    arrows = wanted_arrows(package.read(run.directory).tasks())
+    assert len(arrows) == 4
+    assert_same_arrows(arrows_in_chrome(timeloom_program, run.directory, tmp_path), arrows)
+    assert_same_arrows(arrows_in_perfetto(timeloom_program, run.directory, tmp_path), arrows)
+    assert_same_arrows(arrows_in_viewer(timeloom_program, run.directory), arrows)
+    graph = json.loads(timeloom("report", "--tasks", "--json", run.directory).stdout)
+    assert graph["has_needs"] and graph["clock_error_s"] == 0
+    assert {row["name"]: row["tasks"] for row in graph["names"]} == {
+        "part": 4, "both": 1, "Keeper.keep": 1, "__init__": 1}  # fmt: skip
+    assert {row["name"]: row["tasks"] for row in graph["queues"]} == {"part": 4, "both": 1, "Keeper.keep": 1}
+    assert [step["because"] for step in graph["path"]][-1] == "took its value"
+    assert graph["path"][-1]["key"] == kept
+
+
+def test_fewer_workers(tmp_path, timeloom, timeloom_program):
+    """By the class of an actor, the first one, and none."""
+    for choice, names in (("Counter", {"Counter.__init__", "Counter.add", "Counter.fail"}), ("1", None), ("none", set())):
+        for name in ("calls", "died"):
+            (tmp_path / name).unlink(missing_ok=True)
+        output, _ = run_program(tmp_path, MAIN, "--force", "--workers", choice)
+        assert json.loads(output.splitlines()[-1])[0] == [132, 5]
+        run = Run(tmp_path / "run", timeloom_program)
+        workers = [name for name in run.names if name.startswith("Ray ") or "default_worker" in name]
+        # A worker that is killed before it has run a task is in the run with a pattern.
+        assert len(workers) == (choice != "none") or choice == "Counter"
+        assert names is None or {task["prefix"] for task in package.read(run.directory).tasks()} == names
+        assert int(run.info["properties"]["timeloom::workers_left_out"]) > 0
 
 
 def test_cluster_that_runs_already(tmp_path, timeloom, timeloom_program):

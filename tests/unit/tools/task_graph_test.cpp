@@ -175,5 +175,43 @@ TEST(TaskGraph, SumsQueuesByName) {
   EXPECT_DOUBLE_EQ(rows[0].fetched, 2);
 }
 
+// Celery: a task was asked for, came to its worker, and waited there for a thread.
+TEST(TaskGraph, TellsTheBrokerFromTheWorker) {
+  TaskRun late = queued(task("b-1", 1, 9, 10), 5);
+  late.at_worker = 2;
+  const TaskGraph graph({task("a-1", 1, 0, 3), late}, {});
+  const Gap gap = graph.gap_of(1);
+  EXPECT_DOUBLE_EQ(gap.no_task, 1);  // until somebody asked for it
+  EXPECT_DOUBLE_EQ(gap.scheduler, 3);
+  EXPECT_DOUBLE_EQ(gap.worker, 2);
+  EXPECT_DOUBLE_EQ(gap.unknown, 0);
+}
+
+// Ray: the first run of a task counts from its request on, and each run takes its values.
+TEST(TaskGraph, TakesRequestsFromOtherProcesses) {
+  std::vector<TaskRun> tasks = {task("sum-1", 1, 9, 10), task("load-1", 2, 2, 5),
+                                task("sum-1", 1, 6, 7)};
+  add_requests(tasks, {{"sum-1", {4, {"load-1"}}}, {"load-1", {3, {}}}, {"other-1", {0, {}}}});
+  EXPECT_FALSE(tasks[0].queued);
+  EXPECT_FALSE(tasks[1].queued);  // before the request: another clock
+  EXPECT_DOUBLE_EQ(tasks[2].queued.value(), 2);
+  EXPECT_DOUBLE_EQ(tasks[2].at_worker.value(), 0);
+  EXPECT_EQ(tasks[0].needs, Keys{"load-1"});
+  EXPECT_EQ(tasks[2].needs, Keys{"load-1"});
+  const TaskGraph graph(std::move(tasks), {});
+  EXPECT_TRUE(graph.has_needs());
+  EXPECT_EQ(graph.link_of(1).after, After::kValue);
+  EXPECT_DOUBLE_EQ(graph.gap_of(1).scheduler, 1);
+  EXPECT_DOUBLE_EQ(graph.gap_of(1).no_task, 0);
+}
+
+TEST(TaskGraph, SeesClocksThatDiffer) {
+  const TaskGraph graph({task("a-1", 1, 0, 3), task("b-1", 2, 2.9995, 4, {"a-1"})}, {});
+  EXPECT_TRUE(graph.has_needs());
+  EXPECT_NEAR(graph.backwards(), 0.0005, 1e-9);
+  EXPECT_DOUBLE_EQ(TaskGraph({task("a-1", 1, 0, 3), task("b-1", 2, 3, 4, {"a-1"})}, {}).backwards(),
+                   0);
+}
+
 }  // namespace
 }  // namespace timeloom::tools

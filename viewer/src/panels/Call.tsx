@@ -121,6 +121,7 @@ function Linked({ call: { track, begin, end } }: { call: CallRef }) {
   const words = (link: Link) => {
     if (link.kind === "creates") return link.toTrack === track ? "created by" : "creates";
     if (link.kind === "launches") return link.toTrack === track ? "launched by" : "launches";
+    if (link.kind === "takes") return link.toTrack === track && link.to === begin ? "takes the value from" : "its value goes to";
     if (link.kind === "wakes") return link.toTrack === track ? "woken by" : "wakes";
     return link.fromTrack === track ? "awaited by" : "has waited for";
   };

@@ -11,6 +11,7 @@ import { bundlesIn, gatheringsIn, matrixOf, SILENCE, type Talk } from "./message
 import { MetricValues } from "./series";
 import { type Source, sourceInside } from "./source";
 import { profileOf } from "./sums";
+import { taskLinks } from "./tasks";
 
 /** The same limit as the server's. */
 const MOST_COUNTERS = 512;
@@ -109,7 +110,7 @@ export class MemorySource implements Source {
   }
 
   async links({ track, begin, end, limit }: LinksRange): Promise<Links> {
-    const has = (onTrack: number, time: number, kind: Link["kind"]) => onTrack === track && ((kind !== "wakes" && kind !== "launches") || (begin <= time && time <= end));
+    const has = (onTrack: number, time: number, kind: Link["kind"]) => onTrack === track && (kind === "creates" || kind === "awaited" || (begin <= time && time <= end));
     const mine = this.allLinks.filter((link) => has(link.fromTrack, link.from, link.kind) || has(link.toTrack, link.to, link.kind));
     return { links: mine.slice(0, limit), complete: mine.length <= limit };
   }
@@ -154,7 +155,8 @@ export class MemorySource implements Source {
   private knownLinks: readonly Link[] | null = null;
 
   private get allLinks(): readonly Link[] {
-    return (this.knownLinks ??= linksOf(this.lanes));
+    const { parameters, ticksPerSecond } = this.description;
+    return (this.knownLinks ??= [...linksOf(this.lanes), ...taskLinks(this.lanes, parameters, ticksPerSecond)].sort(inOrder));
   }
 
   private tile(key: TileKey): Tile {
@@ -188,6 +190,8 @@ export class MemorySource implements Source {
   }
 }
 
+const inOrder = (a: Link, b: Link): number => a.to - b.to || a.toTrack - b.toTrack || a.from - b.from || a.fromTrack - b.fromTrack;
+
 /** Links creations with the starts of the created, ends with the calls that waited for them, wakes with the places where
     the tasks continue, and calls with the work that they launched; sorted by the second. */
 export function linksOf(lanes: readonly Lane[]): Link[] {
@@ -212,7 +216,7 @@ export function linksOf(lanes: readonly Lane[]): Link[] {
     const end = ends.get(number);
     if (end) links.push({ kind: "awaited", from: end.time, to: time, fromTrack: end.track, toTrack: track });
   }
-  return links.sort((a, b) => a.to - b.to || a.toTrack - b.toTrack || a.from - b.from || a.fromTrack - b.fromTrack);
+  return links.sort(inOrder);
 }
 
 function refOf(track: number, lane: Lane, call: number): CallRef {

@@ -167,7 +167,7 @@ export function valuesAnswer(reader: Reader, count: number): Values[] {
 
 export const linksRequest = ({ track, begin, end, limit }: LinksRange): ArrayBuffer => new Writer(24).u32(track, limit).f64(begin, end).body;
 
-const KINDS = ["creates", "awaited", "wakes", "launches"] as const;
+const KINDS = ["creates", "awaited", "wakes", "launches", "takes"] as const;
 
 export function linksAnswer(reader: Reader): Links {
   const count = reader.u32(), complete = reader.u32() === 1;

@@ -1,4 +1,5 @@
-// Arrows above the rows: creation, awaiting and waking of the selected call's thread or task, and its launches on GPUs.
+// Arrows above the rows: creation, awaiting and waking of the selected call's thread or task, its launches on GPUs, and the values that
+// it takes and makes as a task of an engine.
 import type { Theme } from "../colour";
 import type { CallRef, Link } from "../model";
 import type { Source } from "../source/source";

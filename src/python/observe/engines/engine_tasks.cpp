@@ -7,6 +7,7 @@
 #include "core/engines/engine_regions.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/python_text.hpp"
+#include "python/observe/engines/celery_tasks.hpp"
 #include "python/observe/engines/dask_tasks.hpp"
 #include "python/observe/engines/engine_arguments.hpp"
 #include "python/observe/engines/loader_tasks.hpp"
@@ -21,40 +22,8 @@
 namespace timeloom::python {
 namespace {
 
-struct NamedTask {
-  std::string prefix, key;
-};
-
-// trace_task_ret(name, uuid, ...)
-NamedTask celery_task(InterpreterFrame* frame) {
-  PyObject* const name = argument_of(frame, 0);
-  PyObject* const id = argument_named(frame, "uuid");
-  if (name == nullptr || id == nullptr || !PyUnicode_Check(name)) return {};
-  return {utf8_text(name), text_of_key(id)};
-}
-
-using NameTask = NamedTask (*)(InterpreterFrame*);
-
-NamedTask named_task(NameTask name, InterpreterFrame* frame) {
-  const Unobserved nothing_of_this;
-  const ErrorGuard guard;
-  return name(frame);
-}
-
-void enter_task_of(const char* engine, NameTask name, InterpreterFrame* frame,
-                   bool recorded) noexcept try {
-  if (!record::recording()) return;
-  const NamedTask task = named_task(name, frame);
-  if (task.prefix.empty()) return;
-  enter_in_call(frame, recorded, task_word(engine, task.prefix));
-  put_task_key(task.key);
-} catch (const std::exception&) {
-  return;  // out of memory: the task is not named
-}
-
-void on_celery_task(InterpreterFrame* frame, bool recorded) noexcept {
-  enter_task_of(kCeleryGroup, celery_task, frame, recorded);
-}
+// The attribute with the time at which the program has handed a call to a pool.
+constexpr char kSubmitted[] = "_timeloom_submitted";
 
 void on_transfer(InterpreterFrame* frame, bool recorded, const char* engine,
                  const char* name) noexcept try {
@@ -86,21 +55,28 @@ void on_ray_deserialize(InterpreterFrame* frame, bool recorded) noexcept {
   on_transfer(frame, recorded, kRayGroup, "deserialize");
 }
 
-// The function of timeloom._engines._pools that puts a task_call() in the place of each function
-// that is to run. Without effect where the library differs from the known versions, and for the
-// commands of other tools, whose results have no such regions.
-void tell_pools(const char* function, PyObject* argument) noexcept {
-  if (argument == nullptr || &region_style() != &kTimeloomNames) return;
+// Calls a function of a module of ours, with the argument if there is one. Without effect where the
+// library differs from the known versions, and for the commands of other tools, whose results have
+// no such regions.
+void tell_engine(const char* module, const char* function, PyObject* argument) noexcept {
+  if (&region_style() != &kTimeloomNames) return;
   const Unobserved nothing_of_this;
   const ErrorGuard guard;
-  const Ref kept = Ref::borrow(argument);
-  const Ref pools(PyImport_ImportModule("timeloom._engines._pools"));
-  const Ref told(pools ? PyObject_CallMethod(pools.get(), function, "O", kept.get()) : nullptr);
+  const Ref kept = argument == nullptr ? Ref() : Ref::borrow(argument);
+  const Ref engine(PyImport_ImportModule(module));
+  const Ref called(engine ? PyObject_GetAttrString(engine.get(), function) : nullptr);
+  const Ref told(called ? PyObject_CallFunctionObjArgs(called.get(), kept.get(), nullptr)
+                        : nullptr);
   if (told) return;
   // Ctrl-C came meanwhile: it is the program's.
   const bool interrupted = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) != 0;
   PyErr_Clear();
   if (interrupted) PyErr_SetInterrupt();
+}
+
+// The function that puts a task_call() in the place of each function that is to run.
+void tell_pools(const char* function, PyObject* argument) noexcept {
+  if (argument != nullptr) tell_engine("timeloom._engines._pools", function, argument);
 }
 
 // From 3.14 on, a task is run with a context: of another interpreter, it is not run here.
@@ -119,7 +95,8 @@ bool runs_here(InterpreterFrame* frame) noexcept {
 void on_thread_task(InterpreterFrame* frame, bool) noexcept {
   if (runs_here(frame)) tell_pools("take_thread_task", argument_of(frame, 0));
 }
-// In C alone: a handler of a signal that ran in here could not raise an exception.
+// _WorkItem(future, ...). In C alone: a handler of a signal that ran in here could not raise an
+// exception. An item of loky has no place for the time, but its future has.
 void on_submission(InterpreterFrame* frame, bool) noexcept {
   PyObject* const item = argument_of(frame, 0);
   if (item == nullptr || &region_style() != &kTimeloomNames) return;
@@ -127,7 +104,15 @@ void on_submission(InterpreterFrame* frame, bool) noexcept {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
   const Ref now(PyLong_FromLongLong(time.tv_sec * 1'000'000'000LL + time.tv_nsec));
-  if (!now || PyObject_SetAttrString(item, "_timeloom_submitted", now.get()) < 0) PyErr_Clear();
+  for (PyObject* const holder : {item, argument_of(frame, 1)}) {
+    if (now && holder != nullptr && PyObject_SetAttrString(holder, kSubmitted, now.get()) == 0)
+      return;
+    PyErr_Clear();
+  }
+}
+// _CallItem(work_id, ...), on a thread of the pool.
+void on_item_of_process(InterpreterFrame* frame, bool) noexcept {
+  tell_pools("carry_time", argument_of(frame, 0));
 }
 void on_call_queue(InterpreterFrame* frame, bool) noexcept {
   tell_pools("watch_call_queue", argument_of(frame, 0));
@@ -144,6 +129,10 @@ void on_thread_of_pool(InterpreterFrame* frame, bool) noexcept {
 void on_ray_functions(InterpreterFrame* frame, bool) noexcept {
   tell_pools("watch_ray_functions", argument_of(frame, 0));
 }
+// The process is about to join a cluster, and may ask for tasks from then on.
+void on_ray_connect(InterpreterFrame*, bool) noexcept {
+  tell_engine("timeloom._engines._ray", "watch_submissions", nullptr);
+}
 void on_loky_task(InterpreterFrame* frame, bool) noexcept {
   tell_pools("take_loky_task", argument_of(frame, 0));
 }
@@ -155,10 +144,14 @@ void on_joblib_batch(InterpreterFrame* frame, bool) noexcept {
 
 void watch_engines() {
   watch_dask();
-  watch_function("celery.app.trace.trace_task_ret", on_celery_task);
-  watch_function("celery.app.trace.fast_trace_task", on_celery_task);
+  watch_celery();
   watch_function("concurrent.futures.thread._WorkItem.__init__", on_submission);
   watch_function("concurrent.futures.thread._WorkItem.run", on_thread_task);
+  for (const std::string pool : {"concurrent.futures.process.", "loky.process_executor.",
+                                 "joblib.externals.loky.process_executor."}) {
+    watch_function(pool + "_WorkItem.__init__", on_submission);
+    watch_function(pool + "_CallItem.__init__", on_item_of_process);
+  }
   watch_function("concurrent.futures.process._process_worker", on_call_queue);
   watch_function("multiprocessing.pool.worker", on_pool_queue);
   watch_function("multiprocessing.pool.ThreadPool.Process", on_thread_of_pool);
@@ -167,6 +160,7 @@ void watch_engines() {
   watch_function("joblib.parallel.BatchedCalls.__call__", on_joblib_batch);
   watch_function("ray._private.function_manager.FunctionActorManager.get_execution_info",
                  on_ray_functions);
+  watch_function("ray._private.worker.connect", on_ray_connect);
   watch_function("ray._private.worker.put", on_ray_put);
   watch_function("ray._private.worker.get", on_ray_get);
   watch_function("ray._private.worker.wait", on_ray_wait);

@@ -35,13 +35,13 @@ void put_task_need(const std::string& key);
 // The same for a number of a task: kStageParameter and the like.
 void put_task_number(const char* parameter, std::uint64_t number);
 
-// Adds task_call(engine, prefix, key, function, queued) to the module: it returns a callable that
-// calls the function as a task, and adds no frame of Python. -1 on failure.
+// Adds task_call(engine, prefix, key, function, submitted) to the module: it returns a callable
+// that calls the function as a task, and adds no frame of Python. -1 on failure.
 int add_task_call_type(PyObject* module);
-// Adds ray_submission(method, facts) to the module: it returns a method that does what the other
-// one does in a region `ray.remote`, and records the task that it has asked for.
-// facts(result, named arguments) returns its key, and a list of the keys of the tasks whose values
-// it takes. -1 on failure.
+// Adds ray_submission(method, reference) to the module: it returns a method that does what the
+// other one does in a region `ray.remote`, and records the id of the task that it has asked for,
+// and the ids of the tasks whose values this takes, by the references of this type in the result
+// and in the arguments `args` and `kwargs`. -1 on failure.
 int add_submission_type(PyObject* module);
 
 }  // namespace timeloom::python

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
 #include <thread>
 #include <utility>
 
 #include "core/error.hpp"
 #include "tools/report/answer_text.hpp"
+#include "tools/report/engines/task_rows.hpp"
 #include "tools/report/engines/task_scan.hpp"
 #include "tools/report/report_text.hpp"
 #include "tools/run/json_text.hpp"
+#include "tools/run/open_run.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
@@ -138,16 +141,45 @@ void write_steps(const TaskGraph& graph, const Text& text) {
   }
 }
 
-void write_queues(const TaskGraph& graph, const Text& text) {
-  const std::vector<QueueRow> rows = graph.queues();
-  if (rows.empty()) return;
-  text.title("\n queued    mean longest  for data  task");
-  for (const QueueRow& row : rows) {
-    const auto tasks = static_cast<double>(row.tasks);
-    text.row(formatted("{} {} {} {}", text.time(row.queued), text.time(row.queued / tasks),
-                       text.time(row.longest), text.time(row.fetched, 9)),
+// The time in queues of the tasks of each name whose arrival is known.
+std::map<std::string, QueueRow> queues_by_name(const TaskGraph& graph) {
+  std::map<std::string, QueueRow> rows;
+  for (QueueRow& row : graph.queues()) rows.emplace(row.name, std::move(row));
+  return rows;
+}
+
+void write_names(const TaskGraph& graph, const std::vector<TaskRow>& names, const Text& text) {
+  const std::map<std::string, QueueRow> queues = queues_by_name(graph);
+  text.title("\n  tasks    mean longest working waiting  queued for data  task");
+  for (const TaskRow& row : names) {
+    const auto queue = queues.find(row.name);
+    const bool known = queue != queues.end();
+    text.row(formatted("{} {} {} {} {} {} {}", pad_left(count(row.tasks), 7),
+                       text.time(row.total / static_cast<double>(row.tasks)), text.time(row.most),
+                       text.time(row.working), text.time(row.waiting),
+                       known ? text.time(queue->second.queued) : pad_left("-", 7),
+                       known ? text.time(queue->second.fetched, 8) : pad_left("-", 8)),
              row.name);
   }
+}
+
+// The parts that the run does not have, in words.
+void write_missing(const TaskGraph& graph, const Text& text) {
+  const auto queued = std::ranges::count_if(
+      graph.tasks(), [](const TaskRun& task) { return task.queued.has_value(); });
+  const auto missing = graph.tasks().size() - static_cast<std::size_t>(queued);
+  if (missing > 0) {
+    text.title("\nthe time in the queue is not known of " + plural(missing, "task"));
+  }
+  if (graph.backwards() > 0) {
+    text.title(std::string(missing > 0 ? "" : "\n") + "clocks differ by " +
+               duration(graph.backwards(), text.terminal, " ") +
+               " or more: a task seems to start before a value that it takes was made");
+  }
+  if (graph.has_needs()) return;
+  text.title(std::string(missing > 0 ? "" : "\n") +
+             "no task is known to take another's value: the path has the tasks of a thread one "
+             "after the other");
 }
 
 void write_workers(const std::vector<WorkerRow>& workers, const Text& text) {
@@ -194,35 +226,47 @@ nlohmann::ordered_json rows_json(const TaskGraph& graph) {
   return all;
 }
 
+nlohmann::ordered_json names_json(const std::vector<TaskRow>& names) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const TaskRow& row : names) {
+    all.push_back({{"name", row.name},
+                   {"tasks", row.tasks},
+                   {"total_s", row.total},
+                   {"longest_s", row.most},
+                   {"working_s", row.working},
+                   {"waiting_s", row.waiting}});
+  }
+  return all;
+}
+
 }  // namespace
 
-void write_graph(const TaskGraph& graph, const std::string& engines,
-                 const std::vector<std::string>& losses, const Terminal& terminal, Output& output) {
+void write_graph(const TaskGraph& graph, const std::vector<TaskRow>& names,
+                 const std::string& engines, const std::vector<std::string>& losses,
+                 const Terminal& terminal, Output& output) {
   const Text text{terminal, output};
   const std::vector<WorkerRow> workers = graph.workers();
   write_losses(losses, terminal, output);
   write_head(graph, workers, engines, text);
   write_path(graph, text);
   write_steps(graph, text);
-  write_queues(graph, text);
+  write_names(graph, names, text);
   write_workers(workers, text);
-  if (!graph.has_needs()) {
-    text.title(
-        "\nno task is known to take another's value: the path has the tasks of a thread one after "
-        "the other");
-  }
+  write_missing(graph, text);
 }
 
-void write_graph_json(const TaskGraph& graph, const std::vector<std::string>& losses,
-                      Output& output) {
+void write_graph_json(const TaskGraph& graph, const std::vector<TaskRow>& names,
+                      const std::vector<std::string>& losses, Output& output) {
   nlohmann::ordered_json all = {{"format", "timeloom-report-task-graph"}, {"version", 1}};
   all["losses"] = losses;
   all["tasks"] = graph.tasks().size();
   all["start_s"] = graph.start();
   all["end_s"] = graph.end();
   all["has_needs"] = graph.has_needs();
+  all["clock_error_s"] = graph.backwards();
   all["path"] = path_json(graph);
   all["path_rows"] = rows_json(graph);
+  all["names"] = names_json(names);
   all["queues"] = nlohmann::ordered_json::array();
   for (const QueueRow& row : graph.queues()) {
     all["queues"].push_back({{"name", row.name},
@@ -260,9 +304,11 @@ void print_graph(const std::filesystem::path& run,
                 " has no tasks of an engine; docs/engines.md lists the engines [TL470]");
   }
   const std::vector<std::string> losses = facts_of(source->definitions()).losses;
+  const profile::CallTree tree = call_tree_of(run);
+  const std::vector<TaskRow> names = task_rows(tree, GroupKey::kTask, chosen(tree.definitions));
   Output output;
-  json ? write_graph_json(graph, losses, output)
-       : write_graph(graph, scan.engines(), losses, Terminal::detect(colour), output);
+  json ? write_graph_json(graph, names, losses, output)
+       : write_graph(graph, names, scan.engines(), losses, Terminal::detect(colour), output);
   output.flush();
 }
 

@@ -13,16 +13,19 @@
 
 #include "core/definitions.hpp"
 #include "tools/report/engines/task_graph.hpp"
+#include "tools/report/engines/task_rows.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"
 
 namespace timeloom::tools {
 
-// `engines`: their names, "Dask". `losses`: sentences about the run, as in RunFacts.
-void write_graph(const TaskGraph& graph, const std::string& engines,
-                 const std::vector<std::string>& losses, const Terminal& terminal, Output& output);
-void write_graph_json(const TaskGraph& graph, const std::vector<std::string>& losses,
-                      Output& output);
+// `names`: of all tasks, a row for each prefix. `engines`: their names, "Dask". `losses`: sentences
+// about the run, as in RunFacts.
+void write_graph(const TaskGraph& graph, const std::vector<TaskRow>& names,
+                 const std::string& engines, const std::vector<std::string>& losses,
+                 const Terminal& terminal, Output& output);
+void write_graph_json(const TaskGraph& graph, const std::vector<TaskRow>& names,
+                      const std::vector<std::string>& losses, Output& output);
 
 // To standard output. `chosen`: the threads that count.
 void print_graph(const std::filesystem::path& run,

@@ -13,7 +13,12 @@ namespace {
 constexpr double kClockError = 1e-3;
 
 // When a task came to its worker, at the latest.
-double came(const TaskRun& task) { return task.start - task.queued.value_or(0); }
+double came(const TaskRun& task) {
+  return task.start - (task.at_worker ? *task.at_worker : task.queued.value_or(0));
+}
+
+// When somebody asked for it, or it came to its worker.
+double asked(const TaskRun& task) { return task.start - task.queued.value_or(0); }
 
 // The runs of each key, in the order of their ends.
 std::map<std::string, std::vector<std::size_t>> runs_of_keys(const std::vector<TaskRun>& tasks) {
@@ -44,6 +49,23 @@ std::size_t run_before(const std::vector<std::size_t>& runs, const std::vector<T
 }
 
 }  // namespace
+
+void add_requests(std::vector<TaskRun>& tasks, const TaskRequests& requests) {
+  std::map<std::string, TaskRun*> first;
+  for (TaskRun& task : tasks) {
+    const auto request = requests.find(task.key);
+    if (request == requests.end()) continue;
+    if (task.needs.empty()) task.needs = request->second.needs;
+    const auto [known, is_new] = first.try_emplace(task.key, &task);
+    if (!is_new && task.start < known->second->start) known->second = &task;
+  }
+  for (const auto& [key, task] : first) {
+    const double time = requests.at(key).time;
+    if (task->queued || time > task->start) continue;
+    task->queued = task->start - time;
+    task->at_worker = 0;
+  }
+}
 
 Gap& Gap::operator+=(const Gap& other) {
   no_task += other.no_task;
@@ -94,7 +116,9 @@ void TaskGraph::find_needs() {
       const auto found = runs.find(key);
       if (found == runs.end()) continue;
       const std::size_t made = run_before(found->second, tasks_, tasks_[i].start);
-      if (made < i) needs_[i].push_back(made);
+      if (made >= i) continue;
+      needs_[i].push_back(made);
+      backwards_ = std::max(backwards_, tasks_[made].end - tasks_[i].start);
     }
     has_needs_ = has_needs_ || !needs_[i].empty();
   }
@@ -117,7 +141,7 @@ void TaskGraph::link() {
     if (latest != kNoTask && tasks_[i].start > tasks_[latest].end) before_pause = latest;
     const auto [found, is_first] = last.try_emplace(tasks_[i].thread, i);
     if (!is_first) on_thread_[i] = std::exchange(found->second, i);
-    if (before_pause != kNoTask && came(tasks_[i]) >= tasks_[before_pause].end) {
+    if (before_pause != kNoTask && asked(tasks_[i]) >= tasks_[before_pause].end) {
       all_before_[i] = before_pause;
     }
     for (const std::size_t made : needs_[i]) take(i, made, After::kValue);
@@ -214,6 +238,10 @@ Gap TaskGraph::divided(std::size_t index, double from) const {
     return gap;
   }
   const double fetched = came(task) + task.fetched.value_or(0);
+  if (task.at_worker) {
+    gap.no_task += until(asked(task));
+    gap.scheduler += until(came(task));
+  }
   // Nobody knows when the program has asked for a task that takes no value.
   (needs_[index].empty() ? gap.no_task : gap.scheduler) += until(came(task));
   const double fetching = at;

@@ -26,10 +26,23 @@ struct TaskRun {
   std::uint64_t thread = 0;
   std::uint32_t process = 0;
   double start = 0, end = 0;
-  std::optional<double> queued;    // at the worker, before the start
-  std::optional<double> fetched;   // the first part of it: until its values were there
-  std::vector<std::string> needs;  // the keys of the tasks whose values it takes
+  std::optional<double> queued;     // before the start: since it was asked for or, if not known,
+                                    // since it came to the worker
+  std::optional<double> fetched;    // the part of it at the worker until its values were there
+  std::optional<double> at_worker;  // the last part of it; absent: all of it was at the worker
+  std::vector<std::string> needs;   // the keys of the tasks whose values it takes
 };
+
+// When a process has asked for a task, and the keys of the tasks whose values this takes.
+struct TaskRequest {
+  double time = 0;
+  std::vector<std::string> needs;
+};
+using TaskRequests = std::map<std::string, TaskRequest>;  // by the key of the task
+
+// The time in the queue of the first run of each task that a process has asked for, none of it at
+// the worker; and to all its runs the keys of the tasks whose values they take.
+void add_requests(std::vector<TaskRun>& tasks, const TaskRequests& requests);
 
 // A time in which values went to a disk or came back, in a process.
 struct Spilling {
@@ -95,6 +108,9 @@ class TaskGraph {
   double start() const { return start_; }                       // of the first task
   double end() const { return end_; }                           // of the last task
   bool has_needs() const { return has_needs_; }
+  // The longest time by which a task seems to have started before a value that it takes was made:
+  // the clocks of two processes differ by at least this.
+  double backwards() const { return backwards_; }
 
   // The critical path, by index, in the order of time; empty: there are no tasks.
   std::vector<std::size_t> path() const;
@@ -132,6 +148,7 @@ class TaskGraph {
   std::vector<std::size_t> all_before_;  // the last task before the last time without a task
   double start_ = 0, end_ = 0;
   bool has_needs_ = false;
+  double backwards_ = 0;
 };
 
 }  // namespace timeloom::tools

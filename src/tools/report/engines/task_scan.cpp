@@ -36,6 +36,7 @@ class TaskScan::OneLocation final : public LocationSink {
     const std::scoped_lock lock(all_.mutex_);
     std::ranges::move(tasks_, std::back_inserter(all_.tasks_));
     std::ranges::move(spilling_, std::back_inserter(all_.spilling_));
+    all_.requests_.merge(requests_);
   }
 
  private:
@@ -51,7 +52,9 @@ class TaskScan::OneLocation final : public LocationSink {
   void enter(const Event& event) {
     ++depth_;
     const Kind kind = kind_of(event);
+    request_ = nullptr;
     if (kind == Kind::kSpilling) spill_start_ = time_of(event);
+    if (kind == Kind::kRequest) request_start_ = time_of(event);
     if (kind != Kind::kTask) return;
     TaskRun task;
     task.name = definitions_.regions[event.ref].name;
@@ -63,6 +66,7 @@ class TaskScan::OneLocation final : public LocationSink {
   }
 
   void leave(const Event& event) {
+    request_ = nullptr;
     if (kind_of(event) == Kind::kSpilling) {
       spilling_.push_back({process_, spill_start_, time_of(event)});
     }
@@ -74,22 +78,35 @@ class TaskScan::OneLocation final : public LocationSink {
     if (depth_ > 0) --depth_;
   }
 
-  // Of the task that was just entered.
   void parameter(const Event& event) {
-    if (open_.empty() || event.ref >= all_.parameters_.size()) return;
+    if (event.ref >= all_.parameters_.size() || all_.parameters_[event.ref].empty()) return;
     const std::string& name = all_.parameters_[event.ref];
+    if (event.kind == EventKind::kParameterUint) return number(name, event.value);
+    const std::uint32_t index = event.string().value();
+    if (index < definitions_.strings.size()) text(name, definitions_.strings[index]);
+  }
+
+  // Of the task that was just entered.
+  void number(const std::string& name, std::uint64_t value) {
+    if (open_.empty()) return;
     TaskRun& task = open_.back().second;
-    if (name.empty()) return;
-    if (event.kind == EventKind::kParameterUint) {
-      const double time = static_cast<double>(event.value) * 1e-9;
-      if (name == kQueuedParameter) task.queued = time;
-      if (name == kFetchedParameter) task.fetched = time;
-      return;
+    const double time = static_cast<double>(value) * 1e-9;
+    if (name == kQueuedParameter) task.queued = time;
+    if (name == kFetchedParameter) task.fetched = time;
+    if (name == kAtWorkerParameter) task.at_worker = time;
+  }
+
+  // Of the task that was just entered, or of the request that is about to end.
+  void text(const std::string& name, const std::string& value) {
+    if (name == kSubmitsParameter) {
+      request_ = &requests_.try_emplace(value, TaskRequest{request_start_, {}}).first->second;
+    } else if (name == kNeedsParameter && request_ != nullptr) {
+      request_->needs.push_back(value);
+    } else if (!open_.empty()) {
+      TaskRun& task = open_.back().second;
+      if (name == kKeyParameter) task.key = value;
+      if (name == kNeedsParameter) task.needs.push_back(value);
     }
-    const std::uint32_t text = event.string().value();
-    if (text >= definitions_.strings.size()) return;
-    if (name == kKeyParameter) task.key = definitions_.strings[text];
-    if (name == kNeedsParameter) task.needs.push_back(definitions_.strings[text]);
   }
 
   TaskScan& all_;
@@ -99,6 +116,9 @@ class TaskScan::OneLocation final : public LocationSink {
   const std::uint32_t process_;
   std::uint32_t depth_ = 0;
   double spill_start_ = 0;
+  double request_start_ = 0;
+  TaskRequest* request_ = nullptr;  // the last one, until its region ends
+  TaskRequests requests_;
   std::vector<std::pair<std::uint32_t, TaskRun>> open_;  // with their depths
   std::vector<TaskRun> tasks_;
   std::vector<Spilling> spilling_;
@@ -112,7 +132,11 @@ void TaskScan::begin(const Definitions& definitions) {
         region.group == kDaskGroup && (region.name == kDaskSpill || region.name == kDaskUnspill);
     const bool is_task = is_engine_task(region);
     if (is_task) engines.insert(region.group);
-    regions_.push_back(spills ? Kind::kSpilling : is_task ? Kind::kTask : Kind::kOther);
+    const bool requests = is_task_request(region);
+    regions_.push_back(spills     ? Kind::kSpilling
+                       : is_task  ? Kind::kTask
+                       : requests ? Kind::kRequest
+                                  : Kind::kOther);
   }
   for (const std::string& engine : engines) engines_ += (engines_.empty() ? "" : ", ") + engine;
   for (const Parameter& parameter : definitions.parameters) {

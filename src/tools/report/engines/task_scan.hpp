@@ -26,12 +26,15 @@ class TaskScan final : public RunSink {
   std::unique_ptr<LocationSink> open_location(const Location& location) override;
   void finish() override {}
 
-  TaskGraph take_graph() { return {std::move(tasks_), std::move(spilling_)}; }
+  TaskGraph take_graph() {
+    add_requests(tasks_, requests_);
+    return {std::move(tasks_), std::move(spilling_)};
+  }
   const std::string& engines() const { return engines_; }  // "Dask, joblib"
 
  private:
   class OneLocation;
-  enum class Kind : std::uint8_t { kOther, kTask, kSpilling };
+  enum class Kind : std::uint8_t { kOther, kTask, kSpilling, kRequest };
 
   std::set<LocationId> locations_;
   const Definitions* definitions_ = nullptr;
@@ -41,6 +44,7 @@ class TaskScan final : public RunSink {
   std::mutex mutex_;
   std::vector<TaskRun> tasks_;
   std::vector<Spilling> spilling_;
+  TaskRequests requests_;
 };
 
 }  // namespace timeloom::tools

@@ -1,0 +1,106 @@
+// Arrows between tasks of engines: from the end of the task that made a value to the start of a
+// task that takes it.
+//
+// The parameters kKeyParameter, kNeedsParameter and kSubmitsParameter tell which these are; keys
+// are told apart by the numbers of their strings. Times are ticks, all from the same start.
+//
+// Plain values and functions; a TaskFollower is used by one thread, which reads one track. Throws
+// nothing but std::bad_alloc.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/definitions.hpp"
+#include "core/event.hpp"
+
+namespace timeloom::profile {
+
+// The parameters of a run that tell of tasks.
+class TaskParameters {
+ public:
+  enum class Kind : std::uint8_t { kNone, kKey, kNeeds, kSubmits };
+
+  explicit TaskParameters(const Definitions& definitions);
+  // Whether the run has keys of values that tasks take.
+  bool any() const noexcept { return any_; }
+  Kind kind_of(const Event& event) const noexcept {
+    const bool text = event.kind == EventKind::kParameterString && event.ref < kinds_.size();
+    return text ? kinds_[event.ref] : Kind::kNone;
+  }
+
+ private:
+  std::vector<Kind> kinds_;  // by parameter
+  bool any_ = false;
+};
+
+// A run of a task. `number`: among the tasks of its track, in the order of their keys' events.
+struct FollowedTask {
+  std::uint32_t key = 0;
+  std::uint64_t track = 0;
+  std::uint32_t number = 0;
+  std::uint64_t begin = 0, end = 0;
+  std::vector<std::uint32_t> needs;  // the keys of the values that it takes
+};
+
+struct FollowedTasks {
+  std::vector<FollowedTask> tasks;
+  // Keys of tasks that a process asked for, with the keys of the values that they take.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> requests;
+
+  void add(FollowedTasks&& others);
+};
+
+// Follows the events of one track.
+class TaskFollower {
+ public:
+  static constexpr std::size_t kMost = 1 << 20;  // tasks of a track, and keys of values
+
+  TaskFollower(const TaskParameters& parameters, std::uint64_t track)
+      : parameters_(parameters), track_(track) {}
+
+  void enter(std::uint64_t time) { open_.push_back({time, kNoTask}); }
+  void leave(std::uint64_t time) noexcept;
+  void parameter(const Event& event);
+
+  FollowedTasks take() { return std::move(found_); }
+  // False: the track has more tasks than are kept.
+  bool is_complete() const noexcept { return complete_; }
+
+ private:
+  static constexpr std::size_t kNoTask = SIZE_MAX;
+  struct Open {
+    std::uint64_t begin = 0;
+    std::size_t task = kNoTask;
+  };
+
+  void need(std::uint32_t key);
+
+  const TaskParameters& parameters_;
+  std::uint64_t track_;
+  std::vector<Open> open_;
+  FollowedTasks found_;
+  std::uint32_t asked_ = 0;  // the key of the task that the open request asks for
+  bool asks_ = false;
+  std::size_t needs_ = 0;
+  bool complete_ = true;
+};
+
+// Between two tasks, by index: `made` made a value that `taken` takes.
+struct TaskArrow {
+  std::size_t made = 0;
+  std::size_t taken = 0;
+};
+
+// Of several runs of a task, the last one that had ended when the other one started made the value.
+// In the order of the takers' starts. `tolerance`: by which two clocks may differ, in ticks.
+std::vector<TaskArrow> arrows_between(const FollowedTasks& followed, std::uint64_t tolerance);
+
+// A millisecond: a value may seem to be made a little after the task that takes it has started.
+inline std::uint64_t tolerance_of(const ClockProperties& clock) noexcept {
+  return clock.ticks_per_second / 1000;
+}
+
+}  // namespace timeloom::profile
