@@ -8,7 +8,6 @@ one of its own with the name of any other.
 
 import itertools
 import sys
-import time
 
 from timeloom import _core
 
@@ -26,8 +25,10 @@ _ENGINES = (
     "billiard", "celery", "concurrent", "dask", "distributed", "joblib", "kombu", "loky", "multiprocessing", "ray",
 )  # fmt: skip
 
-_numbers = itertools.count()
+_SUBMITTED = "_timeloom_submitted"  # as in src/python/observe/engines/engine_tasks.cpp
 
+_numbers = itertools.count()
+_batches: "list[int]" = []  # when the batch of joblib that runs next was submitted
 
 _COROUTINE = 0x80  # a flag of code objects
 _NOT_KNOWN = (AttributeError, TypeError, ValueError)  # what differs from the known versions; no signal raises these
@@ -65,10 +66,13 @@ def task_name(function: "_Function") -> str:
     return str(name).rpartition("<locals>.")[2]
 
 
-def as_task(engine: str, key: "str | Callable[[], str]", function: "_Function", queued: int = -1) -> "_Function":
-    """Return a callable that runs the function as a task; the function itself if it belongs to an engine."""
+def as_task(engine: str, key: "str | Callable[[], str]", function: "_Function", submitted: int = -1) -> "_Function":
+    """Return a callable that runs the function as a task; the function itself if it belongs to an engine.
+
+    `submitted`: time.monotonic_ns() when the program handed it to the pool, -1 if that is not known.
+    """
     inner = _inner(function)
-    return function if _is_of_engine(inner) else _core.task_call(engine, task_name(inner), key, function, queued)
+    return function if _is_of_engine(inner) else _core.task_call(engine, task_name(inner), key, function, submitted)
 
 
 def _keys_of_items(chunk: str) -> "Callable[[], str]":
@@ -80,29 +84,44 @@ def _next_number() -> str:
     return str(next(_numbers))
 
 
-def _call_as_task(engine: str, key: str, function: "_Function", arguments: "tuple[Any, ...]") -> "tuple[Any, Any]":
+def _call_as_task(
+    engine: str, key: str, function: "_Function", arguments: "tuple[Any, ...]", submitted: int = -1
+) -> "tuple[Any, Any]":
     """Return the function that the pool calls in place of the program's, with its arguments."""
     if _is_partial(function):
         chunk: Any = function
         called = getattr(chunk.func, "__name__", "") in _CHUNKS and _is_of_engine(chunk.func)
         if called and len(chunk.args) == 1 and not chunk.keywords:
-            each = as_task(engine, _keys_of_items(key), chunk.args[0])
+            each = as_task(engine, _keys_of_items(key), chunk.args[0], submitted)
             return type(chunk)(chunk.func, each), arguments
     if getattr(function, "__name__", "") in _CHUNKS and _is_of_engine(function):
         (called, *more), *rest = arguments  # (function, items)
-        return function, ((as_task(engine, _keys_of_items(key), called), *more), *rest)
-    return as_task(engine, key, function), arguments
+        return function, ((as_task(engine, _keys_of_items(key), called, submitted), *more), *rest)
+    return as_task(engine, key, function, submitted), arguments
 
 
 def take_thread_task(item: "Any") -> None:
     """Take the function that a thread of concurrent.futures is about to run, which may know when it was submitted."""
-    submitted = getattr(item, "_timeloom_submitted", None)
-    queued = -1 if submitted is None else time.monotonic_ns() - submitted
+    submitted = getattr(item, _SUBMITTED, -1)
     if hasattr(item, "fn"):
-        item.fn = as_task(_FUTURES, _next_number, item.fn, queued)
+        item.fn = as_task(_FUTURES, _next_number, item.fn, submitted)
         return
     function, arguments, named = item.task  # 3.14 and later
-    item.task = (as_task(_FUTURES, _next_number, function, queued), arguments, named)
+    item.task = (as_task(_FUTURES, _next_number, function, submitted), arguments, named)
+
+
+def carry_time(item: "Any") -> None:
+    """Give an item that is about to go to a process the time at which the program has submitted its call.
+
+    Called at the start of its constructor, on the thread of the pool that sends it.
+    """
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name in ("__init__", "carry_time"):
+        frame = frame.f_back
+    work = frame.f_locals.get("work_item") if frame is not None else None
+    for known in (work, getattr(work, "future", None)):
+        if hasattr(known, _SUBMITTED):
+            setattr(item, _SUBMITTED, getattr(known, _SUBMITTED))
 
 
 def watch_call_queue(queue: "Any") -> None:
@@ -112,7 +131,8 @@ def watch_call_queue(queue: "Any") -> None:
     def get_task(*arguments: "Any", **named: "Any") -> "Any":
         item = get(*arguments, **named)
         try:
-            item.fn, item.args = _call_as_task(_FUTURES, str(item.work_id), item.fn, item.args)
+            submitted = getattr(item, _SUBMITTED, -1)
+            item.fn, item.args = _call_as_task(_FUTURES, str(item.work_id), item.fn, item.args, submitted)
         except _NOT_KNOWN:  # not a task, or one of an unknown version
             return item
         return item
@@ -159,12 +179,16 @@ def watch_thread_pool(named: "dict[str, Any]") -> None:
 
 def take_loky_task(item: "Any") -> None:
     """Take the function that a process of loky is about to run."""
-    item.fn, item.args = _call_as_task(_LOKY, str(item.work_id), item.fn, item.args)
+    submitted = getattr(item, _SUBMITTED, -1)
+    if _is_of_engine(_inner(item.fn)):  # a batch of joblib, which is called next
+        _batches[:] = [submitted]
+    item.fn, item.args = _call_as_task(_LOKY, str(item.work_id), item.fn, item.args, submitted)
 
 
 def take_batch(batch: "Any") -> None:
     """Take the calls that a worker of joblib is about to make."""
-    batch.items = [(as_task(_JOBLIB, _next_number, call), *more) for call, *more in batch.items]
+    submitted = _batches.pop() if _batches else -1
+    batch.items = [(as_task(_JOBLIB, _next_number, call, submitted), *more) for call, *more in batch.items]
 
 
 def _ray_task_id() -> str:

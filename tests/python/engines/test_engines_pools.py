@@ -95,7 +95,8 @@ def check(run, timeloom, directory, engine, worker):
     assert collections.Counter(task["prefix"] for task in tasks) == counted
     assert collections.Counter(task["worker"] for task in tasks) == {name: count for name, count in workers.items() if count}
     assert len({(task["worker"], task["key"]) for task in tasks}) == len(tasks)
-    assert all((task["queued_s"] is not None) == ("ThreadPoolExecutor" in task["worker"]) for task in tasks)
+    knows = engine == "concurrent.futures" or worker.startswith("Loky")
+    assert all((task["queued_s"] is not None) == knows for task in tasks)
     total = sum(counted.values())
     ran = sum(map(bool, workers.values()))
     report = timeloom("report", run.directory, COLUMNS="300").stdout
@@ -154,23 +155,49 @@ if __name__ == "__main__":
     assert rows_by(timeloom, run, "task") == {"Event.wait": 1, "double": 1, "add": 1}
 
 
-def test_time_in_the_queue(measure):
-    """The only thread is busy for a while; the program reads the same clock."""
-    run, output = measure(FUNCTIONS + """
+QUEUES = {
+    "thread": "concurrent.futures.ThreadPoolExecutor(1)",
+    "forked process": "concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context('fork'))",
+    "spawned process": "concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context('spawn'))",
+    "loky": "__import__('loky').ProcessPoolExecutor(1)",
+    "loky in joblib": "__import__('joblib.externals.loky').externals.loky.ProcessPoolExecutor(1)",
+}
+
+
+@pytest.mark.parametrize("kind", QUEUES)
+def test_time_in_the_queue(measure, kind):
+    """The only worker is busy for a while; the program reads the same clock."""
+    if "loky" in kind:
+        pytest.importorskip("joblib" if "joblib" in kind else "loky")
+    run, output = measure(FUNCTIONS + f"""
 import time
-with concurrent.futures.ThreadPoolExecutor(1) as pool:
-    before, go = time.perf_counter_ns(), threading.Event()
-    pool.submit(go.wait)
-    pool.submit(double, 1)
-    between = time.perf_counter_ns()
-    time.sleep(0.05)
-    least = time.perf_counter_ns() - between
-    go.set()
-print(least, time.perf_counter_ns() - before)
+
+def wait():
+    open("pipe").close()
+
+def pair(n):
+    return n
+
+if __name__ == "__main__":
+    os.mkfifo("pipe")
+    with {QUEUES[kind]} as pool:
+        before = time.perf_counter_ns()
+        pool.submit(wait)
+        pool.submit(double, 1)
+        between = time.perf_counter_ns()
+        time.sleep(0.05)
+        least = time.perf_counter_ns() - between
+        open("pipe", "w").close()
+        assert list(pool.map(pair, range(2), chunksize=2)) == [0, 1]
+    print(least, time.perf_counter_ns() - before)
 """)  # fmt: skip
     least, most = map(int, output.split())
-    (queued,) = [task["queued_s"] for task in package.read(run.directory).tasks() if task["prefix"] == "double"]
+    tasks = package.read(run.directory).tasks()
+    (queued,) = [task["queued_s"] for task in tasks if task["prefix"] == "double"]
     assert least <= round(queued * 1e9) <= most
+    # The second item of a message waits for the first one as well.
+    first, second = [task["queued_s"] for task in tasks if task["prefix"] == "pair"]
+    assert 0 < first < most * 1e-9 and (first < second or kind == "thread")
 
 
 @pytest.mark.any_python

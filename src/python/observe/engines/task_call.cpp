@@ -17,7 +17,7 @@ struct TaskCall {
   PyObject_HEAD PyObject* function;
   PyObject* key;  // a str, or a callable that returns it
   EventWord word;
-  long long queued;  // nanoseconds; negative: not known
+  long long submitted;  // monotonic nanoseconds; negative: not known
   vectorcallfunc call;
 };
 
@@ -30,9 +30,16 @@ Ref key_object(PyObject* key) {
   return Ref(PyObject_CallNoArgs(key));
 }
 
+void put_time_in_queue(const TaskCall& task) {
+  if (task.submitted < 0) return;
+  const std::uint64_t now = record::monotonic_ns();
+  const auto submitted = static_cast<std::uint64_t>(task.submitted);
+  if (submitted <= now) put_task_queued(now - submitted);
+}
+
 void put_facts_of(const TaskCall& task) noexcept try {
   if (!record::recording()) return;
-  if (task.queued >= 0) put_task_queued(static_cast<std::uint64_t>(task.queued));
+  put_time_in_queue(task);
   const ErrorGuard guard;
   const Ref key = key_object(task.key);
   if (!key) PyErr_Clear();
@@ -84,8 +91,8 @@ PyTypeObject* g_task_call_type = nullptr;
 PyObject* make_task_call(PyObject*, PyObject* arguments) {
   const char *engine = nullptr, *prefix = nullptr;
   PyObject *key = nullptr, *function = nullptr;
-  long long queued = -1;
-  if (!PyArg_ParseTuple(arguments, "ssOO|L", &engine, &prefix, &key, &function, &queued)) {
+  long long submitted = -1;
+  if (!PyArg_ParseTuple(arguments, "ssOO|L", &engine, &prefix, &key, &function, &submitted)) {
     return nullptr;
   }
   try {
@@ -96,7 +103,7 @@ PyObject* make_task_call(PyObject*, PyObject* arguments) {
     task->function = Py_NewRef(function);
     task->key = Py_NewRef(key);
     task->word = word;
-    task->queued = queued;
+    task->submitted = submitted;
     task->call = call_task;
     return reinterpret_cast<PyObject*>(task);
   } catch (const std::exception&) {
