@@ -185,8 +185,8 @@ def test_graph_of_tasks(tmp_path, timeloom, timeloom_program):
     assert {row["name"]: row["tasks"] for row in graph["names"]} == {
         "part": 4, "both": 1, "Keeper.keep": 1, "__init__": 1}  # fmt: skip
     assert {row["name"]: row["tasks"] for row in graph["queues"]} == {"part": 4, "both": 1, "Keeper.keep": 1}
-    assert [step["because"] for step in graph["path"]][-1] == "took its value"
-    assert graph["path"][-1]["key"] == kept
+    # The actor may be ready before or after the value.
+    assert graph["path"][-1]["key"] == kept and graph["path"][-1]["because"] in ("took its value", "same thread")
 
 
 def test_fewer_workers(tmp_path, timeloom, timeloom_program):
