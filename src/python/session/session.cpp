@@ -216,7 +216,8 @@ bool start_session(const Settings& settings, const SessionContext& context) try 
   take_rules(session.plan);
   if (context.parent.empty()) print_calls_kept_from_hook(settings, *session.plan.instrumenter);
   const std::optional<double> limit = session.plan.overhead_limit;
-  const EventCost calibrated = limit ? calibrate_events(*session.plan.instrumenter) : EventCost{};
+  const EventCost calibrated =
+      limit ? calibrate_events(*session.plan.instrumenter, UINT64_MAX) : EventCost{};
   const double metrics_seconds = limit ? record::sample_seconds(session.plan.metrics) : 0;
   record::end_program_session();
   install_thread_namer();
@@ -293,8 +294,10 @@ bool finish_session(SessionResult& result, Ending ending) {
   const std::uint64_t ignored = s.plan.instrumenter->ignored_callbacks() - s.ignored_before;
   const CallbackTimes in_program = take_callback_times();
   const Instrumenter& instrumenter = *s.plan.instrumenter;
-  const EventCost cost = last ? slowed(calibrate_events(instrumenter), in_program, instrumenter,
-                                       record::sample_seconds(s.plan.metrics))
+  // The first call of a function takes the interpreter as long as dozens of events.
+  const std::uint64_t events = totals.events + ignored + 50 * registrations().count;
+  const EventCost cost = last ? slowed(calibrate_events(instrumenter, events), in_program,
+                                       instrumenter, record::sample_seconds(s.plan.metrics))
                               : EventCost{};
   fill(result, end_ns);
   if (result.error == 0 && !record::has_spool(s.spool)) result.error = ENOENT;

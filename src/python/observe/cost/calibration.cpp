@@ -16,6 +16,7 @@
 namespace timeloom::python {
 namespace {
 
+constexpr int kFewEvents = 10000;
 constexpr int kTurns = 5;
 constexpr int kRuns = 3;                  // of a program, plain and observed, in each turn
 constexpr std::size_t kMostWords = 4096;  // that so many runs record
@@ -190,10 +191,10 @@ Run shortest_run(const Program& program, const Scratch* scratch = nullptr) {
 
 // The median over turns.
 template <typename Program>
-Extra extra_of(const Instrumenter& instrumenter, const Program& program) {
+Extra extra_of(const Instrumenter& instrumenter, const Program& program, int turns) {
   Extra extra;
   std::vector<double> seconds, inside;
-  for (int turn = 0; turn < kTurns; ++turn) {
+  for (int turn = 0; turn < turns; ++turn) {
     const double plain = shortest_run(program).seconds;
     const Scratch scratch;
     if (!instrumenter.install({})) return PyErr_Clear(), Extra{};
@@ -234,45 +235,48 @@ void mark_all(PyObject* functions, std::uint64_t kept) {
 }
 
 // Called for the first time, each run with other code objects.
-double first_call_seconds(const Instrumenter& instrumenter, double event_seconds) {
+double first_call_seconds(const Instrumenter& instrumenter, int turns, double event_seconds) {
   const Ref names(names_of(kFunction));
   if (!names) throw PythonError();
   PyObject* function = PyDict_GetItemString(names.get(), "function");  // borrowed
   const Ref bytes(PyMarshal_WriteObjectToString(PyFunction_GetCode(function), Py_MARSHAL_VERSION));
   if (!bytes) throw PythonError();
   std::vector<Ref> codes;
-  for (int i = 0; i < 2 * kTurns * kRuns * kCalibrationFunctions; ++i) {
+  for (int i = 0; i < 2 * turns * kRuns * kCalibrationFunctions; ++i) {
     codes.emplace_back(PyMarshal_ReadObjectFromString(PyBytes_AS_STRING(bytes.get()),
                                                       PyBytes_GET_SIZE(bytes.get())));
     if (!codes.back()) throw PythonError();
     mark_code(codes.back().get(), observed());
   }
   auto next = codes.begin();
-  const Extra extra = extra_of(instrumenter, [&] {
+  const auto call_each_once = [&] {
     for (int i = 0; i < kCalibrationFunctions; ++i, ++next) {
       if (!Ref(PyEval_EvalCode(next->get(), names.get(), names.get()))) return false;
     }
     return true;
-  });
+  };
+  const Extra extra = extra_of(instrumenter, call_each_once, turns);
   return std::max(extra.seconds - extra.events * event_seconds, 0.0) / kCalibrationFunctions;
 }
 
 // The functions of kProgram.
 class Programs {
  public:
-  Programs() : names_(names_of(kCalibrationProgram)) {
+  explicit Programs(int turns) : turns_(turns), names_(names_of(kCalibrationProgram)) {
     if (!names_) throw PythonError();
     mark_all(item("observed"), observed());
     mark_all(item("unobserved"), kExcluded);
   }
   Extra extra(const Instrumenter& instrumenter, const char* name) const {
-    return extra_of(instrumenter, [function = item(name)] {
+    const auto call = [function = item(name)] {
       return static_cast<bool>(Ref(PyObject_CallNoArgs(function)));
-    });
+    };
+    return extra_of(instrumenter, call, turns_);
   }
 
  private:
   PyObject* item(const char* name) const { return PyDict_GetItemString(names_.get(), name); }
+  int turns_;
   Ref names_;
 };
 
@@ -291,8 +295,8 @@ double callback_ticks(const Programs& programs, const Instrumenter& instrumenter
   return take_callback_times().mean();
 }
 
-EventCost measure_events(const Instrumenter& instrumenter) {
-  const Programs programs;
+EventCost measure_events(const Instrumenter& instrumenter, int turns) {
+  const Programs programs(turns);
   EventCost cost;
   const os::ClockSync begin = os::sync_clocks();
   cost.callback_ticks = callback_ticks(programs, instrumenter);
@@ -301,12 +305,17 @@ EventCost measure_events(const Instrumenter& instrumenter) {
   cost.event_seconds = event_seconds(programs, instrumenter, cost.ignored_seconds);
   const Extra leaves = programs.extra(instrumenter, "leaves");
   if (leaves.events > 0) cost.inside_seconds = 2 * leaves.inside / leaves.events;
-  cost.function_seconds = first_call_seconds(instrumenter, cost.event_seconds);
+  cost.function_seconds = first_call_seconds(instrumenter, turns, cost.event_seconds);
   const os::ClockSync end = os::sync_clocks();
   const double nanoseconds = static_cast<double>(end.monotonic_ns - begin.monotonic_ns);
   cost.tick_seconds = nanoseconds * 1e-9 / static_cast<double>(end.ticks - begin.ticks);
   return cost;
 }
+
+struct Calibration {
+  int turns = 0;
+  EventCost cost;
+};
 
 // Its result; nothing (zeros) where it fails.
 template <typename Measure>
@@ -323,13 +332,14 @@ auto measured(const Measure& measure) noexcept -> decltype(measure()) try {
 
 }  // namespace
 
-EventCost calibrate_events(const Instrumenter& instrumenter) noexcept {
-  // Once in a process: a notebook may have hundreds of measurements.
-  static std::map<const Instrumenter*, EventCost> known;  // guarded by the control lock
+EventCost calibrate_events(const Instrumenter& instrumenter, std::uint64_t events) noexcept {
+  // Once in a process, or twice: a notebook may have hundreds of measurements.
+  static std::map<const Instrumenter*, Calibration> known;  // guarded by the control lock
+  const int turns = events < kFewEvents ? 1 : kTurns;
   return measured([&] {
-    const auto found = known.find(&instrumenter);
-    if (found != known.end()) return found->second;
-    return known[&instrumenter] = measure_events(instrumenter);
+    Calibration& found = known[&instrumenter];
+    if (found.turns < turns) found = {.turns = turns, .cost = measure_events(instrumenter, turns)};
+    return found.cost;
   });
 }
 

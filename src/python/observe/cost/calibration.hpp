@@ -23,9 +23,10 @@ struct EventCost {
 // within milliseconds: the medians of the differences count, of the shortest runs of each turn,
 // since what interrupts a run lengthens it. The instrumenter must not be
 // installed and is not afterwards; the events go to scratch memory. A cost that cannot be
-// measured is 0. What a signal handler raises meanwhile is raised again as soon as Python code
-// runs. Needs the GIL and a recorder on this thread.
-EventCost calibrate_events(const Instrumenter& instrumenter) noexcept;
+// measured is 0. `events`: that the cost is for; of a few thousand the cost is a fraction of a
+// millisecond, and one turn is exact enough. What a signal handler raises meanwhile is raised again
+// as soon as Python code runs. Needs the GIL and a recorder on this thread.
+EventCost calibrate_events(const Instrumenter& instrumenter, std::uint64_t events) noexcept;
 
 // The same in a program whose callbacks took this long, and in which an event samples metrics for
 // `sample_seconds`, which the calibrated ones do not.
