@@ -26,8 +26,8 @@ BUILD = ROOT / "build"
 
 # Files by which packages of the tests make every interpreter import modules at its start: half of the time that an
 # empty program takes, and modules that a program of a test has not imported. The tests need libraries of these
-# packages only.
-START_FILES = ("cmeel.pth",)
+# packages, or import them themselves.
+START_FILES = ("a1_coverage.pth", "cmeel.pth", "distutils-precedence.pth")
 
 
 def directory_for(python: pythons.Python, variant: str = "") -> pathlib.Path:
