@@ -213,7 +213,8 @@ def _is_left_out(role: "_Role", records: list[bytes], parent: str) -> bool:
     Of a pattern, the extension decides when the worker has a name; of a server, its forked children ask.
     """
     chosen = workers_setting(parent, records)
-    most = 0 if chosen == "none" else int(chosen) if chosen.isdecimal() and len(chosen) < 20 else None
+    is_number = chosen.isascii() and chosen.isdecimal() and len(chosen) < 20
+    most = 0 if chosen == "none" else int(chosen) if is_number else None
     if most is None or role in ("program", "rank"):
         return False
     if role in ("server", "daemon"):

@@ -13,7 +13,7 @@ void refuse_csv(Item item, CsvError error) {
 
 std::string csv_text(const std::filesystem::path& run, Item item, std::string_view headings,
                      CsvError error) {
-  constexpr std::size_t kMost = std::size_t{64} << 20;
+  constexpr std::size_t kMost = std::size_t{1} << 30;
   const std::filesystem::path path = run / name_of(item);
   std::error_code none;
   if (!std::filesystem::is_regular_file(path, none)) return std::string(headings);

@@ -55,7 +55,7 @@ class CsvFile {
     return *number;
   }
   // The text of the file of a run; without one, of a file without rows. Throws Error, also for a
-  // file of 64 MiB and more.
+  // file of 1 GiB and more.
   std::string text(const std::filesystem::path& run) const {
     return csv_text(run, item_, headings_, error_);
   }

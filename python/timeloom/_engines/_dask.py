@@ -102,7 +102,7 @@ async def _chosen(client: Any, spool: str, addresses: list[str], able: list[str]
     setting = workers_setting(spool)
     if setting in ("", "all"):
         return addresses
-    if setting == "none" or setting.isdecimal():
+    if setting == "none" or (setting.isascii() and setting.isdecimal()):
         chosen = sorted(addresses)[: 0 if setting == "none" else int(setting)]
     else:
         words = await _words(client, addresses, able)

@@ -180,8 +180,8 @@ def watch_thread_pool(named: "dict[str, Any]") -> None:
 def take_loky_task(item: "Any") -> None:
     """Take the function that a process of loky is about to run."""
     submitted = getattr(item, _SUBMITTED, -1)
-    if _is_of_engine(_inner(item.fn)):  # a batch of joblib, which is called next
-        _batches[:] = [submitted]
+    # A batch of joblib is called next.
+    _batches[:] = [submitted] if type(_inner(item.fn)).__name__ == "BatchedCalls" else []
     item.fn, item.args = _call_as_task(_LOKY, str(item.work_id), item.fn, item.args, submitted)
 
 

@@ -89,7 +89,7 @@ def _add_requests(tasks: list[dict[str, Any]], requests: dict[str, tuple[float, 
         if task["key"] not in requests:
             continue
         time, needs = requests[task["key"]]
-        task["needs"] = task["needs"] or list(needs)
+        task["needs"] = task["needs"] or needs
         if first[task["key"]] and task["queued_s"] is None and time <= task["start_s"]:
             task["queued_s"] = task["start_s"] - time
         first[task["key"]] = False

@@ -37,6 +37,8 @@ class Connector {
 
   void connect(std::size_t taken, const std::vector<std::uint32_t>& needs) {
     for (const std::uint32_t need : needs) {
+      if (left_ == 0) return;
+      --left_;
       const auto found = runs_.find(need);
       if (found == runs_.end()) continue;
       const auto end = [&](std::size_t task) { return tasks_[task].end; };
@@ -61,6 +63,8 @@ class Connector {
   const ByKey runs_;
   const std::uint64_t tolerance_;
   std::vector<TaskArrow> arrows_;
+  // Values to look for: the requests of a key count for each of its runs.
+  std::size_t left_ = kMostTaken;
 };
 
 }  // namespace

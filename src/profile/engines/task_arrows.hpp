@@ -95,7 +95,9 @@ struct TaskArrow {
 };
 
 // Of several runs of a task, the last one that had ended when the other one started made the value.
-// In the order of the takers' starts. `tolerance`: by which two clocks may differ, in ticks.
+// In the order of the takers' starts. `tolerance`: by which two clocks may differ, in ticks. At
+// most kMostTaken values are looked for, since each run of a key takes all that its requests name.
+inline constexpr std::size_t kMostTaken = std::size_t{1} << 22;
 std::vector<TaskArrow> arrows_between(const FollowedTasks& followed, std::uint64_t tolerance);
 
 // A millisecond: a value may seem to be made a little after the task that takes it has started.

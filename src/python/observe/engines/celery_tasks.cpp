@@ -23,7 +23,8 @@
 namespace timeloom::python {
 namespace {
 
-// Headers of a message: BOOT-NANOSECONDS, on CLOCK_MONOTONIC since the boot of this id.
+// Headers of a message: BOOT-RETRIES-NANOSECONDS, on CLOCK_MONOTONIC since the boot of this id. A
+// task that is tried again may carry the stamp of an earlier try, which does not count.
 constexpr char kSent[] = "timeloom_sent";
 constexpr char kCame[] = "timeloom_came";
 
@@ -36,18 +37,27 @@ const std::string& start_of_stamps() {
   return *kStart;
 }
 
+// "2-": how often the task of these headers was tried before.
+std::string try_of(PyObject* headers) {
+  PyObject* const retries = PyDict_GetItemString(headers, "retries");
+  const Ref text(retries != nullptr ? PyObject_Str(retries) : nullptr);
+  PyErr_Clear();
+  return (text ? utf8_text(text.get()) : std::string()) + "-";
+}
+
 // A stamp of this moment in a dict of headers; anything else stays as it is.
 void put_stamp(PyObject* headers, const char* name) {
   if (headers == nullptr || !PyDict_CheckExact(headers)) return;
   if (PyDict_GetItemString(headers, "id") == nullptr) return;  // protocol 1
-  const std::string text = start_of_stamps() + std::to_string(record::monotonic_ns());
+  const std::string text =
+      start_of_stamps() + try_of(headers) + std::to_string(record::monotonic_ns());
   const Ref stamp(PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
   if (!stamp || PyDict_SetItemString(headers, name, stamp.get()) < 0) PyErr_Clear();
 }
 
-// The time of a stamp that was made since this machine was booted, before now.
-std::optional<std::uint64_t> time_of_stamp(const std::string& text, std::uint64_t now) {
-  const std::string& start = start_of_stamps();
+// The time of a stamp that begins like this, before now.
+std::optional<std::uint64_t> time_of_stamp(const std::string& text, const std::string& start,
+                                           std::uint64_t now) {
   if (!text.starts_with(start)) return std::nullopt;
   std::uint64_t time = 0;
   const char* const end = text.data() + text.size();
@@ -63,7 +73,7 @@ std::optional<std::uint64_t> take_stamp(PyObject* request, const char* name, std
   if (found == nullptr) return std::nullopt;
   const std::string text = PyUnicode_CheckExact(found) ? utf8_text(found) : std::string();
   if (PyDict_DelItemString(request, name) < 0) PyErr_Clear();
-  return time_of_stamp(text, now);
+  return time_of_stamp(text, start_of_stamps() + try_of(request), now);
 }
 
 // Null: it has none.
@@ -128,10 +138,9 @@ void put_times(const CeleryTask& task, std::uint64_t now) {
 }
 
 void on_celery_task(InterpreterFrame* frame, bool recorded) noexcept try {
-  if (!record::recording()) return;
   const std::uint64_t now = record::monotonic_ns();
   const CeleryTask task = celery_task(frame, now);
-  if (task.name.empty()) return;
+  if (task.name.empty() || !record::recording()) return;
   enter_in_call(frame, recorded, task_word(kCeleryGroup, task.name));
   put_times(task, now);
   put_task_key(task.id);

@@ -40,7 +40,7 @@ struct Facts {
 // The id of the task that makes a value; empty: the object does not refer to one. Both methods are
 // in C, so that no handler of a signal runs here, whose exception would be lost.
 std::string task_behind(const Submission& method, PyObject* object) {
-  if (object == nullptr || PyObject_TypeCheck(object, method.reference) == 0) return {};
+  if (object == nullptr || !Py_IS_TYPE(object, method.reference)) return {};
   const Ref task(PyObject_CallMethod(object, "task_id", nullptr));
   const Ref text(task ? PyObject_CallMethod(task.get(), "hex", nullptr) : nullptr);
   if (text && PyUnicode_Check(text.get())) return utf8_text(text.get());
@@ -54,7 +54,7 @@ Ref first_reference(const Submission& method, PyObject* result) {
     return Ref::borrow(PyTuple_GET_ITEM(result, 0));
   if (PyList_CheckExact(result) && PyList_GET_SIZE(result) > 0)
     return Ref(PySequence_GetItem(result, 0));
-  if (PyObject_TypeCheck(result, method.reference) != 0) return Ref::borrow(result);
+  if (Py_IS_TYPE(result, method.reference)) return Ref::borrow(result);
   Ref inner(PyObject_GetAttrString(result, "_generator_ref"));
   if (!inner) PyErr_Clear();
   return inner;

@@ -39,6 +39,8 @@ void put_text(const char* parameter, const std::string& text) {
 }  // namespace
 
 EventWord task_word(const std::string& engine, const std::string& prefix) {
+  // Also for a prefix that the parent of this process has had.
+  if (g_on_new_task != nullptr) g_on_new_task(engine, prefix);
   static auto* const kWords = new std::map<std::pair<std::string, std::string>, EventWord>;
   const auto known = kWords->find({engine, prefix});
   if (known != kWords->end()) return known->second;
@@ -48,9 +50,7 @@ EventWord task_word(const std::string& engine, const std::string& prefix) {
   const Region region = engine_region(engine, prefix, RegionRole::kTask);
   const RegionId id = record::region_id(region);
   note_region_around(id.value());
-  const EventWord word = (*kWords)[{engine, prefix}] = record::enter_word(id);
-  if (g_on_new_task != nullptr) g_on_new_task(engine, prefix);
-  return word;
+  return (*kWords)[{engine, prefix}] = record::enter_word(id);
 }
 
 EventWord transfer_word(const char* engine, const char* name) {

@@ -51,11 +51,17 @@ std::size_t run_before(const std::vector<std::size_t>& runs, const std::vector<T
 }  // namespace
 
 void add_requests(std::vector<TaskRun>& tasks, const TaskRequests& requests) {
+  constexpr std::size_t kMostNeeds = std::size_t{1} << 22;
   std::map<std::string, TaskRun*> first;
+  std::size_t left = kMostNeeds;
   for (TaskRun& task : tasks) {
     const auto request = requests.find(task.key);
     if (request == requests.end()) continue;
-    if (task.needs.empty()) task.needs = request->second.needs;
+    const std::vector<std::string>& needs = request->second.needs;
+    if (task.needs.empty() && needs.size() <= left) {
+      task.needs = needs;
+      left -= needs.size();
+    }
     const auto [known, is_new] = first.try_emplace(task.key, &task);
     if (!is_new && task.start < known->second->start) known->second = &task;
   }

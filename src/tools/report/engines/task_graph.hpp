@@ -41,7 +41,8 @@ struct TaskRequest {
 using TaskRequests = std::map<std::string, TaskRequest>;  // by the key of the task
 
 // The time in the queue of the first run of each task that a process has asked for, none of it at
-// the worker; and to all its runs the keys of the tasks whose values they take.
+// the worker; and to all its runs the keys of the tasks whose values they take, up to four million
+// in all.
 void add_requests(std::vector<TaskRun>& tasks, const TaskRequests& requests);
 
 // A time in which values went to a disk or came back, in a process.

@@ -11,10 +11,10 @@ namespace {
 constexpr double kLeastAtStake = 0.01;  // of the wall time
 
 constexpr std::array kRules = {
-    find_deadlocks,       find_imbalance,       find_serial_end,      find_repeated_imports,
-    find_convoys,         find_gil_waits,       find_turns,           find_too_many_threads,
-    find_held_loops,      find_small_tasks,     find_growing_calls,   find_tiny_calls,
-    find_collections,     find_small_transfers, find_suspended_tasks, find_growing_memory,
+    find_deadlocks,       find_imbalance,   find_serial_end,      find_repeated_imports,
+    find_gil_waits,       find_convoys,     find_turns,           find_too_many_threads,
+    find_held_loops,      find_small_tasks, find_growing_calls,   find_tiny_calls,
+    find_suspended_tasks, find_collections, find_small_transfers, find_growing_memory,
     find_scattered_memory};
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/text/shell_word.hpp"
 #include "core/throttled.hpp"
 #include "profile/growing_calls.hpp"
 #include "tools/report/findings/finding.hpp"
@@ -54,7 +55,7 @@ void find_growing_calls(const FoundIn& run, Findings& findings) {
                    duration(early, run.terminal, " "), duration(late, run.terminal, " "),
                    duration(row->total, run.terminal, " "),
                    count(static_cast<std::uint64_t>(row->visits))),
-         "report --function " + name,
+         "report --function " + shell_word(name),
          row->total,
          {{"visits", static_cast<double>(row->visits)},
           {"early_s", early},

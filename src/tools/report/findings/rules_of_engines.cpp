@@ -13,8 +13,8 @@ namespace timeloom::tools {
 
 namespace {
 
-constexpr std::int64_t kManyTasks = 300;
-constexpr double kSmallTask = 1e-3;   // seconds of work
+constexpr std::int64_t kManySmallTasks = 300;
+constexpr double kSmallTask = 1e-3;   // seconds, on average
 constexpr double kCostly = 2;         // times the work of a task, for handing it over
 constexpr double kMuchHanding = 0.4;  // of all work
 
@@ -28,6 +28,7 @@ constexpr std::array<std::string_view, 19> kEngineModules = {
 struct Tasks {
   std::int64_t count = 0;
   double working = 0;  // in tasks, with the calls inside
+  double waiting = 0;  // the same
   double handing = 0;  // in the engine's functions, outside of tasks
   std::string engine;  // of the first task
 };
@@ -35,11 +36,13 @@ struct Tasks {
 Tasks tasks_of(const FoundIn& run) {
   const auto& regions = run.tree.definitions.regions;
   const WorkTimes& times = run.answer.times();
-  std::vector<bool> inside(run.tree.nodes.size());
+  std::vector<bool> inside(run.tree.nodes.size()), imports(run.tree.nodes.size());
   Tasks tasks;
   for (std::size_t i = 0; i < run.tree.nodes.size(); ++i) {
     const profile::Node& node = run.tree.nodes[i];
     inside[i] = node.parent.defined() && inside[node.parent.value()];
+    imports[i] = (node.parent.defined() && imports[node.parent.value()]) ||
+                 run.answer.owner().is_import(node.region);
     if (!node.region.defined()) continue;
     const Region& region = regions[node.region.value()];
     if (!inside[i] && is_engine_task(region)) {
@@ -48,10 +51,11 @@ Tasks tasks_of(const FoundIn& run) {
       if (tasks.engine.empty()) tasks.engine = region.group;
     }
     const bool engine =
-        !run.answer.owner().is_import(node.region) && !run.answer.owner().is_project(node.region) &&
+        !imports[i] && !run.answer.owner().is_project(node.region) &&
         std::ranges::find(kEngineModules, first_part(region.name)) != kEngineModules.end();
     if (inside[i]) {
       tasks.working += times.working[i];
+      tasks.waiting += times.waiting[i];
     } else if (engine) {
       tasks.handing += times.working[i];
     }
@@ -64,7 +68,8 @@ Tasks tasks_of(const FoundIn& run) {
 void find_small_tasks(const FoundIn& run, Findings& findings) {
   const Tasks tasks = tasks_of(run);
   const auto count_of = static_cast<double>(tasks.count);
-  if (tasks.count < kManyTasks || tasks.working > kSmallTask * count_of) return;
+  if (tasks.count < kManySmallTasks || tasks.working + tasks.waiting > kSmallTask * count_of)
+    return;
   if (tasks.handing < kCostly * tasks.working) return;
   if (tasks.handing < kMuchHanding * run.answer.times().all_working) return;
   findings.push_back(

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "core/io.hpp"
 #include "tools/report/findings/finding.hpp"
-#include "tools/run/run_facts.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
 
@@ -22,58 +22,68 @@ constexpr double kLeastTransferring = 0.05;    // seconds
 struct Transfers {
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;
-  double time = 0;
+  double time = 0;  // of work
 };
 
 using TransfersBy = std::map<std::pair<RegionId, bool>, Transfers>;  // by function; true: writes
 
-// The innermost function of the project that reads or writes here.
-RegionId project_function(const FoundIn& run, profile::NodeId node) {
-  for (; node.defined(); node = run.tree.nodes[node.value()].parent) {
-    const RegionId region = run.tree.nodes[node.value()].region;
-    if (run.answer.owner().is_project(region)) return region;
+// By call path, the innermost function of the project, which may be a caller.
+std::vector<RegionId> project_functions(const FoundIn& run) {
+  std::vector<RegionId> functions;
+  for (const profile::Node& node : run.tree.nodes) {
+    const RegionId outer = node.parent.defined() ? functions[node.parent.value()] : RegionId{};
+    functions.push_back(run.answer.owner().is_project(node.region) ? node.region : outer);
   }
-  return {};
+  return functions;
 }
 
-void add_transfers(const FoundIn& run, const profile::LocationProfile& location, TransfersBy& all) {
-  std::map<profile::NodeId, const profile::Statistics*> visits;
-  for (const profile::Cell& cell : location.cells) visits[cell.node] = &cell.statistics;
-  for (const profile::MetricCell& cell : location.metrics) {
+// Of one thread; the time is work, since a read may wait for data that is not there yet.
+TransfersBy transfers_on(const FoundIn& run, const WorkerTimes& thread,
+                         const std::vector<RegionId>& functions) {
+  TransfersBy all;
+  const profile::LocationProfile& profile = run.tree.locations[thread.location];
+  std::map<profile::NodeId, std::uint64_t> visits;
+  for (const profile::Cell& cell : profile.cells) visits[cell.node] = cell.statistics.visits;
+  std::map<profile::NodeId, Transfers*> found;
+  for (const profile::MetricCell& cell : profile.metrics) {
     const std::string& metric = run.tree.definitions.metrics[cell.metric.value()].name;
     const bool write = metric == kIoBytesWritten;
     const auto calls = visits.find(cell.node);
     if ((!write && metric != kIoBytesRead) || calls == visits.end()) continue;
-    const RegionId region = project_function(run, cell.node);
+    const RegionId region = functions[cell.node.value()];
     if (!region.defined()) continue;
     Transfers& one = all[{region, write}];
-    one.calls += calls->second->visits;
+    one.calls += calls->second;
     one.bytes += static_cast<std::uint64_t>(cell.statistics.sum);
-    one.time += seconds(calls->second->inclusive, run.tree.definitions);
+    found[cell.node] = &one;
   }
+  for (const PathTime& path : thread.paths) {
+    const auto one = found.find(path.node);
+    if (one != found.end()) one->second->time += path.working;
+  }
+  return all;
 }
 
 }  // namespace
 
 void find_small_transfers(const FoundIn& run, Findings& findings) {
-  TransfersBy all;
-  for (const profile::LocationProfile& location : run.tree.locations) {
-    add_transfers(run, location, all);
-  }
-  for (const auto& [key, one] : all) {
-    if (one.calls < kManyTransfers || one.bytes / one.calls >= kSmallTransfer) continue;
-    if (one.time < kMuchTransferring * run.wall || one.time < kLeastTransferring) continue;
-    findings.push_back(
-        {"small-transfers",
-         formatted("{} {} of {} on average in {} take {}: use a buffer", count(one.calls),
-                   key.second ? "writes" : "reads", bytes(one.bytes / one.calls),
-                   printable(run.answer.region_name(key.first)),
-                   duration(one.time, run.terminal, " ")),
-         "report --io",
-         one.time,
-         {{"calls", static_cast<double>(one.calls)},
-          {"bytes", static_cast<double>(one.bytes)},
-          {"seconds", one.time}}});
+  const std::vector<RegionId> functions = project_functions(run);
+  for (const WorkerTimes& thread : run.locations) {
+    for (const auto& [key, one] : transfers_on(run, thread, functions)) {
+      if (one.calls < kManyTransfers || one.bytes / one.calls >= kSmallTransfer) continue;
+      if (one.time < kMuchTransferring * run.wall || one.time < kLeastTransferring) continue;
+      findings.push_back(
+          {"small-transfers",
+           formatted("{} {} of {} on average in {} take {}: use a buffer", count(one.calls),
+                     key.second ? "writes" : "reads", bytes(one.bytes / one.calls),
+                     printable(run.answer.region_name(key.first)),
+                     duration(one.time, run.terminal, " ")),
+           "report --io",
+           one.time,
+           {{"calls", static_cast<double>(one.calls)},
+            {"bytes", static_cast<double>(one.bytes)},
+            {"working_s", one.time}}});
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <vector>
 
 #include "core/memory/memory_facts.hpp"
 #include "core/memory/resident_peak.hpp"
@@ -32,13 +33,15 @@ struct Collecting {
 Collecting collecting(const FoundIn& run) {
   const WorkTimes& times = run.answer.times();
   Collecting all;
+  std::vector<bool> imports(run.tree.nodes.size());
   for (std::size_t i = 0; i < run.tree.nodes.size(); ++i) {
     const profile::Node& node = run.tree.nodes[i];
-    if (!node.region.defined() || !node.parent.defined()) continue;
+    imports[i] = (node.parent.defined() && imports[node.parent.value()]) ||
+                 run.answer.owner().is_import(node.region);
+    if (!node.region.defined() || !node.parent.defined() || imports[i]) continue;
     const Region& region = run.tree.definitions.regions[node.region.value()];
     if (!is_collection(region)) continue;
     const RegionId caller = run.tree.nodes[node.parent.value()].region;
-    if (run.answer.owner().is_import(caller)) continue;
     all.working += times.working[i];
     all.visits += times.visits[i];
     all.callers[caller] += times.working[i];

@@ -1,11 +1,13 @@
 // Rules about the tasks of asyncio and trio, each of which has a location of its own.
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
+#include "core/text/shell_word.hpp"
+#include "core/waiting/cause_names.hpp"
 #include "core/waiting_metric.hpp"
 #include "tools/report/findings/finding.hpp"
 #include "tools/text/formatted.hpp"
@@ -20,40 +22,35 @@ constexpr double kMostlySuspended = 0.7;  // of the time of such a task
 constexpr double kMuchSuspended = 0.3;    // of the wall time, on average in a task
 constexpr double kLeastSuspended = 0.05;  // seconds
 
-// The thing that functions of this name await; empty: not known.
+// The thing that a task awaits in the function; empty: not known.
 std::string_view awaited_thing(const std::string& function) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kThings = {
-      {{"asyncio.streams.", "a socket"},
-       {"asyncio.selector_events.", "a socket"},
-       {"asyncio.sslproto.", "a socket"},
-       {"trio._socket.", "a socket"},
-       {"trio.SocketStream.", "a socket"},
-       {"asyncio.tasks.sleep", "a time"},
-       {"trio.sleep", "a time"},
-       {"asyncio.locks.", "a lock"},
-       {"asyncio.queues.", "a queue"},
-       {"asyncio.subprocess.", "a process"},
-       {"asyncio.tasks.", "other tasks"},
-       {"asyncio.taskgroups.", "other tasks"}}};
-  const auto found = std::ranges::find_if(
-      kThings, [&](const auto& one) { return function.starts_with(one.first); });
-  return found == kThings.end() ? std::string_view() : found->second;
+  const auto cause = cause_of_suspension(function);
+  if (cause == WaitingCause::kIo) return "a socket or pipe";
+  if (cause == WaitingCause::kLock) return "a lock";
+  if (cause == WaitingCause::kThread) return "a thread or process";
+  return cause == WaitingCause::kTime ? "a time" : std::string_view();
 }
 
-// The function of the project in which a path is suspended, outermost, and the innermost function.
+// A task that waits for its next order has nothing to do.
+bool is_idle_in(const std::string& function) {
+  return function == "asyncio.queues.Queue.get" || function == "asyncio:Queue.get";
+}
+
+// By call path, the outermost function of the project, and the innermost function around it.
 struct SuspendedIn {
   RegionId role, where;
 };
-SuspendedIn suspended_in(const FoundIn& run, profile::NodeId node) {
-  SuspendedIn in;
-  const auto& nodes = run.tree.nodes;
-  for (node = nodes[node.value()].parent; node.defined(); node = nodes[node.value()].parent) {
-    const RegionId region = nodes[node.value()].region;
-    if (!region.defined()) continue;
-    if (!in.where.defined()) in.where = region;
-    if (run.answer.owner().is_project(region)) in.role = region;
+std::vector<SuspendedIn> functions_of_paths(const FoundIn& run) {
+  std::vector<SuspendedIn> all;
+  for (const profile::Node& node : run.tree.nodes) {
+    SuspendedIn in = node.parent.defined() ? all[node.parent.value()] : SuspendedIn();
+    const bool is_function =
+        node.region.defined() && !is_suspension(run.tree.definitions.regions[node.region.value()]);
+    if (is_function) in.where = node.region;
+    if (!in.role.defined() && run.answer.owner().is_project(node.region)) in.role = node.region;
+    all.push_back(in);
   }
-  return in;
+  return all;
 }
 
 bool is_suspended_path(const FoundIn& run, const PathTime& path) {
@@ -79,18 +76,17 @@ struct EqualTasks {
 // By process, by the function that they run and the function in which they wait most.
 using TaskKey = std::tuple<std::uint32_t, RegionId, RegionId>;
 
-void add_task(const FoundIn& run, const WorkerTimes& task, std::map<TaskKey, EqualTasks>& all) {
+void add_task(const FoundIn& run, const WorkerTimes& task,
+              const std::vector<SuspendedIn>& functions, std::map<TaskKey, EqualTasks>& all) {
   std::map<std::pair<RegionId, RegionId>, double> sums;
-  double suspended = 0;
   for (const PathTime& path : task.paths) {
     if (path.waiting <= 0 || !is_suspended_path(run, path)) continue;
-    const SuspendedIn in = suspended_in(run, path.node);
+    const SuspendedIn& in = functions[path.node.value()];
     sums[{in.role, in.where}] += path.waiting;
-    suspended += path.waiting;
   }
-  if (sums.empty() || suspended < kMostlySuspended * task.span()) return;
+  if (sums.empty()) return;
   const auto most = std::ranges::max_element(sums, {}, [](const auto& one) { return one.second; });
-  if (!most->first.first.defined() || most->second < kMostlySuspended * suspended) return;
+  if (!most->first.first.defined() || most->second < kMostlySuspended * task.span()) return;
   const auto& location = run.tree.definitions.locations[task.location];
   EqualTasks& equal = all[{location.group.value(), most->first.first, most->first.second}];
   equal.tasks += visits_of(run, task.location, most->first.first);
@@ -101,7 +97,8 @@ void add_task(const FoundIn& run, const WorkerTimes& task, std::map<TaskKey, Equ
 
 void find_suspended_tasks(const FoundIn& run, Findings& findings) {
   std::map<TaskKey, EqualTasks> all;
-  for (const WorkerTimes& task : run.locations) add_task(run, task, all);
+  const std::vector<SuspendedIn> functions = functions_of_paths(run);
+  for (const WorkerTimes& task : run.locations) add_task(run, task, functions, all);
   for (const auto& [key, equal] : all) {
     const double each = equal.suspended / static_cast<double>(equal.tasks);
     if (equal.tasks < kManyTasks || each < kMuchSuspended * run.wall || each < kLeastSuspended) {
@@ -109,7 +106,9 @@ void find_suspended_tasks(const FoundIn& run, Findings& findings) {
     }
     const auto& [group, role, where] = key;
     const std::string name = printable(run.answer.region_name(role));
-    const std::string_view thing = awaited_thing(run.tree.definitions.regions[where.value()].name);
+    const std::string& function = run.tree.definitions.regions[where.value()].name;
+    if (is_idle_in(function)) continue;
+    const std::string_view thing = awaited_thing(function);
     std::string text = formatted("{} x {} waited", count(equal.tasks), name);
     if (!thing.empty()) text += formatted(" for {}", thing);
     text += formatted(" {} each", duration(each, run.terminal, " "));
@@ -117,7 +116,7 @@ void find_suspended_tasks(const FoundIn& run, Findings& findings) {
     findings.push_back(
         {"suspended-tasks",
          std::move(text),
-         "report --function " + name,
+         "report --function " + shell_word(name),
          each,
          {{"tasks", static_cast<double>(equal.tasks)}, {"suspended_s", equal.suspended}}});
   }

@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/text/shell_word.hpp"
 #include "tools/report/findings/finding.hpp"
 #include "tools/report/findings/lock_line.hpp"
 #include "tools/report/openmp/report_openmp.hpp"
@@ -118,7 +119,7 @@ void add_convoy(const FoundIn& run, RegionId region, const Waiters& waiters,
        formatted("{} threads wait {} for a lock in {}{}{}", waiters.threads.size(),
                  duration(waiters.waiting, run.terminal, " "), shown(run, region),
                  place.empty() ? "" : " (" + place + ")", meanwhile),
-       "report --function " + shown(run, region),
+       "report --function " + shell_word(shown(run, region)),
        each,
        {{"threads", static_cast<double>(waiters.threads.size())}, {"waiting_s", waiters.waiting}}});
 }
@@ -161,6 +162,8 @@ Turns turns_of(const FoundIn& run, const std::vector<Worker>& team) {
 
 void find_convoys(const FoundIn& run, Findings& findings) {
   if (find_recorded_convoys(run, findings)) return;
+  // Waiting whose cause was seen needs no guess.
+  if (std::ranges::any_of(findings, [](const Finding& one) { return one.rule == "gil"; })) return;
   for (const auto& [group, threads] : processes_of(run)) {
     for (const auto& [region, waiters] : waiters_of(run, threads)) {
       add_convoy(run, region, waiters, threads, findings);
