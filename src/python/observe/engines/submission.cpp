@@ -20,7 +20,7 @@
 namespace timeloom::python {
 namespace {
 
-constexpr std::size_t kMostNeeds = 10'000;  // of a task
+constexpr std::size_t kMostNeedsOfRequest = 10'000;  // of a task
 
 struct Submission {
   PyObject_HEAD PyObject* function;
@@ -66,7 +66,7 @@ void add_needs(const Submission& method, PyObject* values, std::vector<std::stri
       values != nullptr && (PyTuple_CheckExact(values) || PyList_CheckExact(values));
   const Ref all(is_list ? PySequence_Tuple(values) : nullptr);
   for (Py_ssize_t i = 0; all && i < PyTuple_GET_SIZE(all.get()); ++i) {
-    if (needs.size() == kMostNeeds) return;
+    if (needs.size() == kMostNeedsOfRequest) return;
     std::string need = task_behind(method, PyTuple_GET_ITEM(all.get(), i));
     if (!need.empty()) needs.push_back(std::move(need));
   }
