@@ -131,7 +131,7 @@ complete -c timeloom -n '__fish_seen_subcommand_from report' -l gpu -d 'What ran
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l omp -d 'Parallel regions of OpenMP: imbalance, waiting, what runs on one thread (run --thread omp)'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l imports -d 'Imported modules: own and total time, processes, who imported them'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l memory -d 'Peak of memory and who held it, who allocates most, what remained (run --memory)'
-complete -c timeloom -n '__fish_seen_subcommand_from report' -l locks -d 'Locks: the lines that held them, the threads that waited, deadlocks (run --locks)'
+complete -c timeloom -n '__fish_seen_subcommand_from report' -l locks -d 'Locks: the lines that held them, the threads that waited, deadlocks (run --locks); --csv prints all'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l native -d 'CPU time by library and function of compiled code, from samples (run --sample 1ms)'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l lines -d 'CPU time by source line, from samples (run --sampling or --sample 1ms); --csv prints all'
 complete -c timeloom -n '__fish_seen_subcommand_from report' -l compensate -d 'Subtract the cost of measuring from the times, as far as it is known'
