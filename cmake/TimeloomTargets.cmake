@@ -71,15 +71,11 @@ foreach(headers timeloom_library_headers timeloom_small_headers)
 endforeach()
 target_compile_options(timeloom_small_headers PRIVATE ${timeloom_small_options})
 
-# timeloom_compile_together(<target> [<files>])
-# lets the compiler read the headers of so many files once (TIMELOOM_UNITY), of eight if not told otherwise. So a name
-# in an unnamed namespace must be unique in the whole target: the batches change when a file is added.
+# timeloom_compile_together(<target>)
+# lets the compiler read the headers of some files once (TIMELOOM_UNITY). So a name in an unnamed
+# namespace must be unique in the whole target: batches of eight change when a file is added.
 function(timeloom_compile_together target)
-  set(files 8)
-  if(ARGC GREATER 1)
-    set(files ${ARGV1})
-  endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${TIMELOOM_UNITY} UNITY_BUILD_BATCH_SIZE ${files})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${TIMELOOM_UNITY} UNITY_BUILD_BATCH_SIZE 8)
   if(TIMELOOM_UNITY)
     # GCC warns of types of unnamed namespaces in a file that is included.
     target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)

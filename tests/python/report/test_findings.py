@@ -105,7 +105,7 @@ if __name__ == "__main__":
 
 COLLECTIONS = """\
 def build(nodes):
-    for number in range(200_000):
+    for number in range(600_000):
         nodes.append([number])
 
 import gc

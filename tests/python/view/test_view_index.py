@@ -116,7 +116,7 @@ def test_an_index_of_an_earlier_version_is_made_anew_without_a_line(one_run, tim
     index.write_bytes(good[:8] + struct.pack("<I", version - 1) + good[12:])
     again = timeloom("view", "--text", one_run)
     assert (again.stdout, again.stderr) == (text.stdout, "")
-    assert index.read_bytes() == good
+    assert index.read_bytes()[:12] == good[:12]
 
 
 def test_a_page_goes_on_when_the_index_is_made_anew(program, one_run):
