@@ -14,6 +14,6 @@ fi
 for preset in asan tsan; do
   echo "== $preset"
   cmake --preset "$preset" >/dev/null
-  cmake --build --preset "$preset"
+  cmake --build --preset "$preset" -- -k 0
   "${fixed_addresses[@]}" ctest --preset "$preset"
 done

@@ -8,6 +8,7 @@
 #include "core/memory/resident_peak.hpp"
 #include "core/regions/collection_region.hpp"
 #include "tools/report/findings/finding.hpp"
+#include "tools/run/run_facts.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
 
