@@ -22,7 +22,7 @@ if [ -z "$compiler" ]; then
 fi
 echo "== fuzz, with $compiler"
 CC=${compiler/++/} CXX=$compiler cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz --target fuzzers
+cmake --build --preset fuzz --target fuzzers -- -k 0
 found=0
 failed=()
 for target in build/fuzz/tests/fuzz/fuzz_*; do

@@ -25,8 +25,8 @@ bool is_look(const WaitSpan& span) noexcept {
 
 WaitCauses::WaitCauses(const spool::WaitData& data, std::uint32_t thread)
     : gil_from_(data.gil_from), gil_to_(data.gil_to) {
-  const auto own = std::ranges::equal_range(data.spans, thread, {}, &WaitSpan::location);
-  spans_ = {own.begin(), own.end()};
+  spans_ = {std::ranges::lower_bound(data.spans, thread, {}, &WaitSpan::location),
+            std::ranges::upper_bound(data.spans, thread, {}, &WaitSpan::location)};
   for (const WaitSpan& span : spans_) {
     if (span.kind() == WaitSpanKind::kProcessor) {
       delays_.push_back({span.first, span.last, span.word});

@@ -181,9 +181,12 @@ class PackedReader : public RunSource {
   void sort_blocks(Blocks& blocks) {
     const auto number = [](const Section& one) { return one.head.number; };
     std::ranges::stable_sort(blocks, {}, number);
-    const auto rest = std::ranges::unique(blocks, {}, number);
-    lost_at_opening_ += rest.size();
-    blocks.erase(rest.begin(), rest.end());
+    // Clang 14 cannot compile std::ranges::unique with GCC 12's library.
+    const auto rest = std::unique(
+        blocks.begin(), blocks.end(),
+        [](const Section& a, const Section& b) { return a.head.number == b.head.number; });
+    lost_at_opening_ += static_cast<std::uint64_t>(blocks.end() - rest);
+    blocks.erase(rest, blocks.end());
   }
 
   Losses read_all(std::span<RunSink* const> sinks, unsigned threads) const {

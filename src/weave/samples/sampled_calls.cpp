@@ -27,9 +27,8 @@ SampledCalls::SampledCalls(const spool::SampleData& data,
   constexpr std::uint64_t kMany = std::uint64_t{1} << 32;
   ticks_per_ns_ = static_cast<double>(kMany) / static_cast<double>(clock.duration(kMany));
   if (!definitions.properties.contains(kSampledCalls)) return;
-  const auto own =
-      std::ranges::equal_range(data.samples, location, {}, &spool::ThreadSample::location);
-  samples_ = {own.begin(), own.end()};
+  samples_ = {std::ranges::lower_bound(data.samples, location, {}, &spool::ThreadSample::location),
+              std::ranges::upper_bound(data.samples, location, {}, &spool::ThreadSample::location)};
 }
 
 std::uint64_t SampledCalls::in_ticks(std::uint64_t ns) const noexcept {

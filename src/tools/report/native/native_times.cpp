@@ -81,8 +81,7 @@ NativeShares NativeTimes::shares(const std::vector<RegionId>& regions) const {
     }
   }
   std::ranges::sort(chosen);  // regions of one name share rows
-  const auto same = std::ranges::unique(chosen);
-  chosen.erase(same.begin(), same.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
   std::map<std::pair<std::string, std::string>, NativePart> parts;
   for (const std::size_t i : chosen) {
     const run::SampleRow& row = rows_[i];
