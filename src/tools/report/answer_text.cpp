@@ -6,6 +6,7 @@
 #include "core/run_properties.hpp"
 #include "core/samples/sampled_time.hpp"
 #include "core/throttled.hpp"
+#include "core/waiting/cause_names.hpp"
 #include "tools/report/findings/findings_text.hpp"
 #include "tools/report/native/report_native.hpp"
 #include "tools/report/report_compensation.hpp"
@@ -32,6 +33,7 @@ constexpr double kLeastWork = 0.005;    // of all work, for a row beyond the fir
 constexpr std::size_t kAlwaysShown = 3;
 constexpr double kMuchElsewhere = 0.1;  // of all waiting, in functions that have no row
 constexpr double kMuchStretch = 0.3;    // of the working time
+constexpr double kMuchUnknown = 0.25;   // of all time, waiting of unknown cause
 
 constexpr std::size_t kTimeColumns = 7;  // columns
 constexpr std::size_t kVisits = 7;
@@ -234,6 +236,11 @@ class AnswerWriter {
           "{:.0f}% where Python calls are 5 {} or more apart: loops, or C (run --c-functions)",
           share * 100, terminal_.micro()));
     }
+    if (const double unknown = unknown_waiting(); unknown >= kMuchUnknown) {
+      lines.push_back(formatted(
+          "{:.0f}% waiting in functions whose names do not tell why: timeloom run --causes",
+          unknown * 100));
+    }
     if (const WorkTimes& times = answer_.times(); times.all_unmeasured > 0) {
       const std::string time = duration(times.all_unmeasured, terminal_, " ");
       lines.push_back(time +
@@ -254,6 +261,18 @@ class AnswerWriter {
     }
     if (answer_.cost()) lines.push_back("working" + compensation_text(*answer_.cost()));
     return lines;
+  }
+
+  // The part of all time that was measured as waiting, and whose cause neither the run nor the
+  // name of the function tells.
+  double unknown_waiting() const {
+    const WorkTimes& times = answer_.times();
+    if (!times.measured || times.has_causes) return 0;
+    double unknown = 0;
+    for (const FunctionRow& row : answer_.waiting()) {
+      if (!cause_by_name(answer_.region_name(row.region))) unknown += row.waiting;
+    }
+    return part(unknown, times.all_working + times.all_waiting);
   }
 
   std::string at_least_sign() const {

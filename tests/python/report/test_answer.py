@@ -289,6 +289,20 @@ def test_a_profile_cannot_say_the_slowest_visits(timeloom, recorded):
     assert "without --profile" in one_line(timeloom("report", "--slowest", recorded / "profile", status=1))
 
 
+@pytest.mark.parametrize(("waiting", "options", "hints"), [
+    ("time.sleep(0.5)", [], 1),  # a function of C: the waiting is its caller's, whose name does not tell
+    ("time.sleep(0.5)", ["--causes"], 0),
+    ("subprocess.run(['sleep', '0.5'])", [], 0),  # Popen's functions are known to wait
+])
+def test_waiting_of_unknown_cause_names_the_option_that_records_it(timeloom, program, tmp_path, waiting, options, hints):
+    (tmp_path / "app.py").write_text(f"import subprocess, time\ndef fetch():\n    {waiting}\nfetch()\n")
+    subprocess.run([program, "run", "--quiet", *options, "-o", "run", "app.py"], cwd=tmp_path, check=True)
+    found = [line for line in lines_of(timeloom, tmp_path / "run") if "timeloom run --causes" in line]
+    assert len(found) == hints
+    for line in found:
+        assert re.fullmatch(r"\d+% waiting in functions whose names do not tell why: timeloom run --causes", line)
+
+
 def test_functions_that_wait_are_known_by_name_where_nothing_was_measured(timeloom, tmp_path):
     events = [(0, "main"), (10, "threading.Condition.wait"), (70, None), (100, None)]
     run = make_archive(tmp_path / "run", {"main": events})
