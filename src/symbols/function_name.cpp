@@ -92,13 +92,15 @@ std::string_view take_part(std::string_view& text) noexcept {
 
 // Whether a part is a scope, and not the number of a function with the beginning of its name, as in
 // __pyx_pf_4heat_4load_data. Numbers of pf are even, numbers of pw are odd and never missing. Where
-// both would fit, it is a scope if it is a class by its letter.
+// both would fit, it is a scope if it is a class by its letter, or if the rest is the name of a
+// private function, which has no number: __pyx_pf_4heat_10_predictor__predict.
 bool is_scope(std::string_view kind, std::string_view part, std::string_view rest) noexcept {
   constexpr std::string_view kWithoutNumbers = "__pyx_f_", kOdd = "__pyx_pw_";
   const bool more = is_number(rest.substr(0, 1));
   if (kind == kWithoutNumbers || more) return true;
   const bool is_class = part.front() >= 'A' && part.front() <= 'Z';
-  return kind != kOdd && (part.size() % 2 != 0 || is_class);
+  const bool is_private = rest.front() == '_';
+  return kind != kOdd && (part.size() % 2 != 0 || is_class || is_private);
 }
 
 // "__pyx_f_7cluster_6_lloyd_step" as "cluster._lloyd.step"; empty: it is not a function of Cython.

@@ -41,6 +41,8 @@ TEST(FunctionNameTest, CythonIsNamedAsPythonDoes) {
   EXPECT_EQ(name("__pyx_pf_4heat_2to_step"), "heat.to_step");
   EXPECT_EQ(name("__pyx_pf_4heat_4Grid_2is_done"), "heat.Grid.is_done");
   EXPECT_EQ(name("__pyx_pf_4heat_4Grid_step"), "heat.Grid.step");
+  EXPECT_EQ(name("__pyx_pf_4heat_10_predictor__predict_raw"), "heat._predictor._predict_raw");
+  EXPECT_EQ(name("__pyx_pf_4heat_10_predictor_predict"), "heat._predictor_predict");
   EXPECT_EQ(name("__pyx_pf_4heat_4Grid_10__setstate_cython__"), "heat.Grid.__setstate_cython__");
   EXPECT_EQ(name("__pyx_pw_4heat_4Grid_11__setstate_cython__"), "heat.Grid.__setstate_cython__");
   EXPECT_EQ(name("__pyx_pf_7sklearn_7cluster_14_k_means_lloyd_6lloyd_iter._omp_fn.0"),
