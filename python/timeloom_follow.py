@@ -140,9 +140,8 @@ def _is_joined() -> bool:
     return sub_module is not None
 
 
-def _is_run(status: os.stat_result) -> bool:
+def _is_run(status: os.stat_result, told: str) -> bool:
     """True if a directory is the run that the parent has named: as src/core/known_directory.hpp."""
-    told = os.environ.get(_RUN_ID)
     if not told:
         return True
     device, number, *boot = (int(part, 16) for part in told.split("-"))
@@ -152,26 +151,33 @@ def _is_run(status: os.stat_result) -> bool:
     return number == status.st_ino and (device == status.st_dev or not counts)
 
 
-def _open_spools(spools: str, opened: list[int]) -> None:
-    """Open the run and the directories below it down to this one, which is last, without following a link there."""
+def _open_spools(spools: str, opened: list[int], told: str) -> None:
+    """Open the run and the directories below it down to this one, which is last, without following a link there.
+
+    ``told`` is the id of the run; empty: any run at this path counts.
+    """
     run, _, below = (spools + "/").rpartition("/spool/")
     flags = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
     opened.append(os.open(run, flags))
-    if not _is_run(os.fstat(opened[-1])):
+    if not _is_run(os.fstat(opened[-1]), told):
         raise ValueError(run)
     for name in ["spool", *filter(None, below.split("/"))]:
         opened.append(os.open(name, flags | os.O_NOFOLLOW, dir_fd=opened[-1]))
 
 
-def note_unmeasured(parent: str, mark: bytes = b".") -> None:
-    """Count an unmeasured process (.), sub-interpreter (i) or worker left out (w): a byte each in a file of the run."""
+def note_unmeasured(parent: str, mark: bytes = b".", told: "str | None" = None) -> None:
+    """Count an unmeasured process (.), sub-interpreter (i) or worker left out (w): a byte each in a file of the run.
+
+    ``told`` is the id of the run; None: the environment has it.
+    """
     if not os.path.isdir(parent):
         return
+    told = os.environ.get(_RUN_ID, "") if told is None else told
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     flags |= os.O_NOFOLLOW | os.O_NONBLOCK  # another user may have put a link or a FIFO in its place
     opened: list[int] = []
     try:
-        _open_spools(os.path.dirname(parent), opened)
+        _open_spools(os.path.dirname(parent), opened, told)
         opened.append(os.open("unmeasured", flags, 0o666, dir_fd=opened[-1]))
         if os.fstat(opened[-1]).st_nlink == 1:  # otherwise it may be any file of the user
             os.write(opened[-1], mark)
@@ -185,7 +191,7 @@ def note_unmeasured(parent: str, mark: bytes = b".") -> None:
 def _open_places(spools: str, opened: list[int]) -> int:
     """Open the file in which workers take their places, see src/python/session/worker_places.hpp."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    _open_spools(spools, opened)
+    _open_spools(spools, opened, os.environ.get(_RUN_ID, ""))
     opened.append(os.open("workers", flags, 0o666, dir_fd=opened[-1]))
     if os.fstat(opened[-1]).st_nlink != 1:
         raise ValueError(spools)
@@ -219,7 +225,8 @@ def _is_left_out(role: "_Role", records: list[bytes], parent: str) -> bool:
         return False
     if role in ("server", "daemon"):
         if most == 0:  # nothing is loaded for its children either
-            os.register_at_fork(after_in_child=lambda: note_unmeasured(parent, b"w"))
+            told = os.environ.get(_RUN_ID, "")  # they do not find it there: another run may be at this path then
+            os.register_at_fork(after_in_child=lambda: note_unmeasured(parent, b"w", told))
         return most == 0
     mark = b"s" if role == "spark" else b"r" if _RAY in " ".join(sys.orig_argv) else b"p"
     if most != 0 and 0 < _number_of_place(parent, mark) <= most:

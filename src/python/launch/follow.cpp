@@ -13,6 +13,7 @@
 #include "core/error.hpp"
 #include "core/mpi/spawned.hpp"
 #include "python/interpreter/errors.hpp"
+#include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/pending_call.hpp"
 #include "python/interpreter/python_fork_handlers.hpp"
 #include "python/interpreter/python_text.hpp"
@@ -135,22 +136,27 @@ bool start_spawned(Inheritance inheritance, const std::string& parent) {
                                                   .launched_cpu_ns = begun_cpu_ns()});
 }
 
-// The pattern of the setting `workers` in a process that may be a worker; null: it is measured in
-// any case, or left out.
+// The state of a process that may be a worker, which threads use in a CriticalSection: the pattern
+// of the setting `workers`; null: it is measured in any case, or left out.
 const WorkerChoice* g_choice = nullptr;
 std::string g_name_of_worker;
 bool g_is_left_out = false;  // as soon as the main thread comes to it
 
 bool matches_choice() { return g_choice == nullptr || g_choice->matches(g_name_of_worker); }
 
-// Ends the measurement of a worker whose name does not match the setting `workers`, and removes its
-// records. A measurement that the worker itself has begun goes on.
-void leave_out_worker() noexcept try {
+void forget_choice() noexcept {
+  const CriticalSection critical;
   g_on_new_code = nullptr;
   g_on_new_task = nullptr;
   g_before_exit = nullptr;
   g_choice = nullptr;
   g_is_left_out = false;
+}
+
+// Ends the measurement of a worker whose name does not match the setting `workers`, and removes its
+// records. A measurement that the worker itself has begun goes on.
+void leave_out_worker() noexcept try {
+  forget_choice();
   if (!session_followed()) return;
   const ErrorGuard guard;
   const std::string spool = session_spool();
@@ -174,6 +180,7 @@ int leave_out_soon(void*) {
 
 // The name of this worker is known, and does not change any more.
 void decide_place() noexcept try {
+  const CriticalSection critical;
   if (g_choice == nullptr) return;
   g_is_left_out = !matches_choice();
   g_choice = nullptr;
@@ -190,6 +197,7 @@ bool is_name_of_pool(const std::string& name) {
 }
 
 void take_name(const std::string& name, bool last) {
+  const CriticalSection critical;
   record::rename_process(name);
   if (g_choice == nullptr) return;
   g_name_of_worker = name;
@@ -207,15 +215,21 @@ void on_new_task(const std::string& engine, const std::string& prefix) noexcept 
   decide_place();
 }
 
+bool is_left_out() noexcept {
+  const CriticalSection critical;
+  return g_is_left_out || !matches_choice();
+}
+
 void before_exit() noexcept try {
   look_for_name();
-  if (g_is_left_out || !matches_choice()) leave_out_worker();
+  if (is_left_out()) leave_out_worker();
 } catch (const std::bad_alloc&) {
   return;  // its records are in the run
 }
 
 // Of a process that is measured, and may be a worker.
 void wait_for_name(const Settings& settings) noexcept try {
+  const CriticalSection critical;
   g_choice = nullptr;
   g_is_left_out = false;
   WorkerChoice choice = worker_choice_of(settings);
@@ -249,6 +263,7 @@ void look_for_name() noexcept {
   if (looking || !session_running()) return;
   looking = true;
   const ErrorGuard guard;
+  const CriticalSection critical;
   if (!g_has_name_of_process && !g_forked) g_has_name_of_process = take_name_of_process();
   PyErr_Clear();
   if (const std::optional<WorkerName> found = worker_name(g_forked)) {
@@ -415,8 +430,11 @@ void end_fork_handlers() noexcept {
 }
 
 void look_for_name_at_end() noexcept {
-  if (g_on_new_code != nullptr) g_on_new_code();
-  if (g_before_exit != nullptr) g_before_exit();
+  {
+    const CriticalSection critical;
+    if (g_on_new_code != nullptr) g_on_new_code();
+  }
+  if (auto* const leave = g_before_exit.load()) leave();
 }
 
 void follow_fork() noexcept {

@@ -48,7 +48,7 @@ void end_before_exit(std::uint32_t status) {
   record::note_ending(ending);
   if (!in_main_interpreter()) return;
   if (record::is_restricted()) return leave_session();
-  if (g_before_exit != nullptr) g_before_exit();
+  if (auto* const leave = g_before_exit.load()) leave();
   SessionResult ignored;
   finish_session(ignored, ending);
   PyErr_Clear();

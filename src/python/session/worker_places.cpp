@@ -17,7 +17,7 @@
 
 namespace timeloom::python {
 
-void (*g_before_exit)() noexcept = nullptr;
+constinit std::atomic<void (*)() noexcept> g_before_exit = nullptr;
 
 namespace {
 

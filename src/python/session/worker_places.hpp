@@ -7,6 +7,8 @@
 // write into the run.
 #pragma once
 
+#include <atomic>
+
 #include "core/known_directory.hpp"
 #include "settings/settings.hpp"
 
@@ -19,7 +21,8 @@ bool takes_place(const Settings& settings, const KnownDirectory& spools);
 // Counts a worker that is not measured.
 void note_left_out(const KnownDirectory& spools) noexcept;
 
-// Called before a measured process ends by os._exit(); null: nothing to do.
-extern void (*g_before_exit)() noexcept;
+// Called before a measured process ends by os._exit(); null: nothing to do. Another thread may
+// reset it at any time.
+extern std::atomic<void (*)() noexcept> g_before_exit;
 
 }  // namespace timeloom::python

@@ -60,9 +60,9 @@ print(sum(one.get(timeout=60) for one in results))
 """
 
 
-def run_worker(directory, sender, *options):
+def run_worker(directory, sender, *options, text=APPLICATION):
     """A measured worker with two processes; the output of the program that sends its tasks."""
-    (directory / "application.py").write_text(APPLICATION)
+    (directory / "application.py").write_text(text)
     (directory / "send.py").write_text(SENDER)
     command = [sys.executable, "-m", "timeloom", "--quiet", "-o", "run", *options, "-m", "celery", "-A", "application",
                "worker", "--concurrency", "2", "--loglevel", "CRITICAL"]  # fmt: skip
@@ -124,6 +124,40 @@ def test_time_in_the_queue(tmp_path, timeloom):
     assert len(headers.splitlines()) == 12 and "timeloom" not in headers
     lines = timeloom("report", "--tasks", tmp_path / "run").stdout
     assert "(Celery)" in lines.splitlines()[0] and "queue is not known" not in lines
+
+
+# Each task is given back to its queue once, and notes the headers of the message that goes there.
+RETURNS = """
+from celery.exceptions import Reject
+from kombu.transport.filesystem import Channel
+
+put = Channel._put
+
+def note_put(self, queue, payload, **others):
+    if payload.get("redelivered"):
+        with open("returned", "a") as file:
+            file.write(" ".join(name for name in payload["headers"] if name.startswith("timeloom")) + "\\n")
+    return put(self, queue, payload, **others)
+
+Channel._put = note_put
+
+@app.task(bind=True, acks_late=True)
+def double(self, n):
+    try:
+        os.close(os.open(f"first-{n}", os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return add(n, n)
+    raise Reject("not yet", requeue=True)
+"""
+
+
+def test_a_task_that_goes_back_to_the_broker(tmp_path):
+    """Its message has the time of sending still, and the time of coming no more: it comes again, to any worker."""
+    text = APPLICATION[: APPLICATION.index("@app.task")] + RETURNS + APPLICATION[APPLICATION.index("def add") :]
+    assert run_worker(tmp_path, ["-m", "timeloom", "--quiet", "-o", "sender"], text=text) == "132\n"
+    assert (tmp_path / "returned").read_text() == "timeloom_sent\n" * 12
+    tasks = package.read(tmp_path / "run").tasks()
+    assert len(tasks) == 24 and all(task["queued_s"] > task["at_worker_s"] > 0 for task in tasks)
 
 
 @pytest.mark.parametrize("choice", ["1", "ForkPoolWorker-2", "none"])

@@ -9,6 +9,8 @@ import pytest
 from process_runs import Run, measure  # noqa: F401
 from streams import environment
 
+import timeloom_follow
+
 pytestmark = pytest.mark.any_python
 
 # Every task returns the modules of Timeloom in its process, and the name of this process.
@@ -128,6 +130,44 @@ print("works")
     assert (tmp_path / "mine").read_text() == ""
     run = Run(tmp_path / "run", timeloom_program)
     assert len(run.names) == 1 and left_out(run) == 1
+
+
+# A server outlives its run, and another run has the path of the first one when it forks.
+SERVER = """
+import os, pathlib, sys
+import timeloom_follow
+
+def fork():
+    if os.fork() == 0:
+        os._exit(0)
+    os.wait()
+
+def run_id(run):
+    status = os.stat(run)
+    boot = int(pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip().replace("-", ""), 16)
+    return "-".join(f"{part:x}" for part in (status.st_dev, status.st_ino, boot >> 64, boot & (1 << 64) - 1))
+
+run = pathlib.Path("run")
+spool = run / "spool" / "host-1-2-0"
+spool.mkdir(parents=True)
+os.environ.update(TIMELOOM_PARENT=str(spool), TIMELOOM_RUN_ID=run_id(run))
+(run / "spool" / "settings").write_bytes(b"TIMELOOM_WORKERS=none\\0")
+sys.orig_argv[1:] = ["-c", "from multiprocessing.forkserver import main; main()"]
+timeloom_follow.follow()
+assert "TIMELOOM_PARENT" not in os.environ and "timeloom._core" not in sys.modules
+fork()
+run.rename("first")
+spool.mkdir(parents=True)
+fork()
+"""
+
+
+def test_a_server_marks_its_own_run_only(tmp_path):
+    package = os.path.dirname(timeloom_follow.__file__)
+    variables = {**environment(), "PYTHONPATH": package}
+    subprocess.run([sys.executable, "-c", SERVER], cwd=tmp_path, env=variables, check=True, timeout=60)
+    assert (tmp_path / "first" / "spool" / "unmeasured").read_bytes() == b"w"
+    assert os.listdir(tmp_path / "run" / "spool") == ["host-1-2-0"]
 
 
 def test_wrong_values_and_the_line(tmp_path):

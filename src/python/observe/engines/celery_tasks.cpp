@@ -112,6 +112,18 @@ void on_celery_arrival(InterpreterFrame* frame, bool) noexcept try {
   return;
 }
 
+// Message.serializable(self): a message of a virtual transport that goes back to its queue.
+void on_celery_return(InterpreterFrame* frame, bool) noexcept {
+  PyObject* const message = argument_of(frame, 0);
+  if (message == nullptr) return;
+  const Unobserved nothing_of_this;
+  const ErrorGuard guard;
+  const Ref headers = headers_of(message);
+  if (!headers || !PyDict_CheckExact(headers.get())) return;
+  if (PyDict_GetItemString(headers.get(), kCame) == nullptr) return;
+  if (PyDict_DelItemString(headers.get(), kCame) < 0) PyErr_Clear();
+}
+
 struct CeleryTask {
   std::string name, id;
   std::optional<std::uint64_t> sent, came;
@@ -154,6 +166,7 @@ void watch_celery() {
   watch_function("celery.app.amqp.AMQP._create_task_sender.<locals>.send_task_message",
                  on_celery_send);
   watch_function("celery.worker.request.Request.__init__", on_celery_arrival);
+  watch_function("kombu.transport.virtual.base.Message.serializable", on_celery_return);
   watch_function("celery.app.trace.trace_task_ret", on_celery_task);
   watch_function("celery.app.trace.fast_trace_task", on_celery_task);
 }
