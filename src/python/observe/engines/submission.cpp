@@ -1,5 +1,4 @@
 // The callable that stands for a method of an engine which asks for tasks, see task_region.hpp.
-#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <new>
@@ -28,7 +27,6 @@ struct Submission {
   PyTypeObject* reference;  // the type of references to values, which know their tasks
   const char* engine;
   const char* region;
-  EventWord word;  // of the region; 0: it was not entered yet
   vectorcallfunc call;
 };
 
@@ -120,24 +118,18 @@ void note_submission(const Submission& method, PyObject* result, const Given& gi
   return;  // out of memory: the time of the submission is not known
 }
 
-// 0: nothing is recorded of the call. Threads that call the method for the first time find the same
-// word.
-EventWord word_of_request(Submission& method) noexcept try {
+// 0: nothing is recorded of the call.
+EventWord word_of_request(const Submission& method) noexcept try {
   const bool records =
       record::active() && record::recording() && &region_style() == &kTimeloomNames;
-  if (!records) return 0;
-  const std::atomic_ref<EventWord> known(method.word);
-  if (const EventWord word = known.load(std::memory_order_relaxed); word != 0) return word;
-  const EventWord word = transfer_word(method.engine, method.region);
-  known.store(word, std::memory_order_relaxed);
-  return word;
+  return records ? transfer_word(method.engine, method.region) : 0;
 } catch (const std::bad_alloc&) {
   return 0;
 }
 
 PyObject* call_submission(PyObject* self, PyObject* const* arguments, std::size_t flags,
                           PyObject* keywords) {
-  Submission& method = *submission_of(self);
+  const Submission& method = *submission_of(self);
   const EventWord word = word_of_request(method);
   if (word == 0) return PyObject_Vectorcall(method.function, arguments, flags, keywords);
   enter_user_region(word);
@@ -191,7 +183,6 @@ PyObject* make_ray_submission(PyObject*, PyObject* arguments) {
   method->reference = reinterpret_cast<PyTypeObject*>(Py_NewRef(reference));
   method->engine = kRayGroup;
   method->region = kRayRequest;
-  method->word = 0;
   method->call = call_submission;
   return reinterpret_cast<PyObject*>(method);
 }
