@@ -4,6 +4,8 @@
 #include <iterator>
 #include <string>
 
+#include "core/regions/dotted_name.hpp"
+
 namespace timeloom {
 
 namespace {
@@ -70,12 +72,6 @@ constexpr NamedCause kSuspensions[] = {
     {"asyncio.selector_events.BaseSelectorEventLoop.sock_recv_into", WaitingCause::kIo},
     {"asyncio.selector_events.BaseSelectorEventLoop.sock_sendall", WaitingCause::kIo}};
 
-std::string dotted_name(std::string_view name) {
-  std::string dotted(name);
-  std::ranges::replace(dotted, ':', '.');
-  return dotted;
-}
-
 }  // namespace
 
 std::optional<WaitingCause> cause_by_name(std::string_view name) {
@@ -104,6 +100,10 @@ std::optional<WaitingCause> cause_of_suspension(std::string_view name) {
   const auto found = std::ranges::find(kSuspensions, std::string_view(dotted), &NamedCause::name);
   if (found == std::end(kSuspensions)) return {};
   return found->cause;
+}
+
+bool is_idle_suspension(std::string_view name) {
+  return dotted_name(name) == "asyncio.queues.Queue.get";
 }
 
 }  // namespace timeloom

@@ -27,4 +27,7 @@ inline WaitingCause cause_in(const Region& region, WaitingCause seen) {
 // The cause of a suspension of a task in this function of asyncio; none: its name does not tell.
 std::optional<WaitingCause> cause_of_suspension(std::string_view name);
 
+// Whether a task that is suspended in this function has nothing to do: it waits for its next order.
+bool is_idle_suspension(std::string_view name);
+
 }  // namespace timeloom

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "core/regions/dotted_name.hpp"
 #include "core/waiting_metric.hpp"
 #include "profile/compensation.hpp"
 #include "tools/run/run_facts.hpp"
@@ -83,8 +84,7 @@ void drop_noise(WorkTimes& times) {
 }  // namespace
 
 bool waits_by_name(const std::string& name) {
-  std::string dotted = name;
-  std::ranges::replace(dotted, ':', '.');
+  const std::string dotted = dotted_name(name);
   const auto is = [&](std::string_view one) { return dotted == one; };
   const auto begins = [&](std::string_view one) { return dotted.starts_with(one); };
   const auto ends = [&](std::string_view one) { return dotted.ends_with(one); };

@@ -162,7 +162,7 @@ Look look_at(const profile::CallTree& tree, const Terminal& terminal) {
       }
     }
   }
-  for (const WorkerTimes& one : worker_times(tree, answer.owner(), {})) {
+  for (const WorkerTimes& one : worker_times(tree, call_paths(tree, answer.owner()), {})) {
     const std::string name = thread_name(tree.definitions, one);
     std::string own = name;
     for (int i = 2; look.threads.contains(own); ++i) own = name + " (" + std::to_string(i) + ")";

@@ -51,6 +51,7 @@ TEST(Findings, AFunctionThatHoldsTheEventLoopIsFound) {
             "handler holds the event loop 50.0 ms at a time, 250 ms in all: other tasks wait");
   EXPECT_EQ(found[0].command, "report --function handler");
   EXPECT_DOUBLE_EQ(found[0].seconds, 0.25);
+  EXPECT_EQ(rules_in(with_colons(tree)), "held-loop ");
 }
 
 // Waiting holds the loop as work does, unless it was for a processor.
@@ -79,6 +80,18 @@ TEST(Findings, ALoopWithOneTaskAndShortStepsAreNotHeld) {
   EXPECT_EQ(rules_in(tree_of(busy)), "");
 }
 
+// Imports around the loop are none of its steps.
+TEST(Findings, ALoopThatAnImportedModuleRunsIsHeldAsWell) {
+  profile::Story story;
+  story.thread("main", "import app.<module> asyncio.run " +
+                           repeated(4, step("handler", 40) + repeated(8, step("tick", 1))) +
+                           ") ) )");
+  for (const char* name : {"asyncio.run", "asyncio.events.Handle._run"}) {
+    region_named(story, name)->file = kLibraryFile;
+  }
+  EXPECT_EQ(rules_in(tree_of(story)), "held-loop ");
+}
+
 CallTree with_tasks(int ms_of_tasks, std::uint64_t tasks) {
   profile::Story story;
   story.thread("worker",
@@ -103,6 +116,7 @@ TEST(Findings, TasksThatAreSmallerThanHandingThemOverAreFound) {
   EXPECT_EQ(found[0].text,
             "3,000 tasks of multiprocessing work 33.3 us each, and handing one over takes 300 us: "
             "fewer, larger tasks");
+  EXPECT_EQ(rules_in(with_colons(with_tasks(100, 3000))), "small-tasks ");
   EXPECT_EQ(rules_in(with_tasks(100, 200)), "");   // few
   EXPECT_EQ(rules_in(with_tasks(800, 3000)), "");  // their work is as much
   CallTree waits = with_tasks(9000, 3000);

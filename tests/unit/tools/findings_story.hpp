@@ -39,6 +39,15 @@ inline Findings findings_in(const profile::CallTree& tree) {
   return find(tree, Answer(tree, {}), {}, facts_of(tree.definitions).wall_seconds, Terminal());
 }
 
+// The names of functions as `--region-names scorep` writes them: "threading.Thread:join".
+inline profile::CallTree with_colons(profile::CallTree tree) {
+  for (Region& region : tree.definitions.regions) {
+    const std::size_t dot = region.name.rfind('.');
+    if (dot != std::string::npos) region.name[dot] = ':';
+  }
+  return tree;
+}
+
 inline std::string rules_in(const profile::CallTree& tree) {
   std::string rules;
   for (const Finding& one : findings_in(tree)) rules += one.rule + " ";

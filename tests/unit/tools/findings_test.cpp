@@ -99,6 +99,7 @@ TEST(Findings, ThreadsThatWaitInTheTakingOfALockAreAConvoy) {
   EXPECT_EQ(found[0].rule, "lock-convoy");
   EXPECT_EQ(found[0].text, "4 threads wait 3.60 s for a lock in post, while audit works");
   EXPECT_EQ(found[0].command, "report --function post");
+  EXPECT_EQ(rules_in(with_colons(tree)), "lock-convoy ");
 }
 
 TEST(Findings, TheSourceTellsALockFromSleep) {
@@ -146,6 +147,8 @@ TEST(Findings, ThreadsOfAPoolTakeTurnsInFunctionsOfLibraries) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].text,
             "4 threads work one at a time, in lib.spin: 1.20 s of work in 1.50 s (the GIL)");
+  EXPECT_EQ(findings_in(with_colons(tree))[0].text,
+            "4 threads work one at a time, in lib:spin: 1.20 s of work in 1.50 s (the GIL)");
 }
 
 TEST(Findings, TeamsWithMoreThreadsThanCoresAreFound) {
@@ -238,7 +241,12 @@ TEST(Findings, ManyEqualTasksThatWaitForOneThingAreASentence) {
   EXPECT_EQ(findings_in(tasks_of(12, "answer"))[0].text,
             "12 x fetch waited 610 ms each, in answer");
   EXPECT_EQ(rules_in(tasks_of(9, "answer")), "");
-  EXPECT_EQ(rules_in(tasks_of(12, "libget")), "");  // they have nothing to do
+  for (const CallTree& idle : {tasks_of(12, "libget"), with_colons(tasks_of(12, "libget"))}) {
+    EXPECT_EQ(rules_in(idle), "");  // they have nothing to do
+  }
+  EXPECT_EQ(findings_in(with_colons(tree))[0].text,
+            "12 x fetch waited for a socket or pipe 610 ms each, in "
+            "asyncio.streams.StreamReader:_wait_for_data");
 }
 
 TEST(Findings, WithHardlyAnyTimeAtStakeAreLeftOut) {

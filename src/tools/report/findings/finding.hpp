@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tools/report/answer.hpp"
+#include "tools/report/findings/call_paths.hpp"
 #include "tools/report/findings/worker_times.hpp"
 #include "tools/text/terminal.hpp"
 
@@ -26,6 +27,7 @@ struct Finding {
 struct FoundIn {
   const profile::CallTree& tree;
   const Answer& answer;
+  const CallPaths& paths;
   const std::vector<WorkerTimes>& locations;
   const std::vector<std::vector<Worker>>& teams;  // see worker_times.hpp
   double wall = 0;                                // seconds

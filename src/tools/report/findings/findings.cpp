@@ -21,9 +21,10 @@ constexpr std::array kRules = {
 
 Findings find(const profile::CallTree& tree, const Answer& answer,
               const profile::LocationFilter& filter, double wall, const Terminal& terminal) {
-  const std::vector<WorkerTimes> locations = worker_times(tree, answer.owner(), filter);
+  const CallPaths paths = call_paths(tree, answer.owner());
+  const std::vector<WorkerTimes> locations = worker_times(tree, paths, filter);
   const std::vector<std::vector<Worker>> teams = teams_of(tree, locations);
-  const FoundIn run{tree, answer, locations, teams, wall, terminal};
+  const FoundIn run{tree, answer, paths, locations, teams, wall, terminal};
   Findings findings;
   if (has_sampled_calls(tree.definitions)) return findings;  // the rules look at calls and waiting
   for (const auto rule : kRules) rule(run, findings);

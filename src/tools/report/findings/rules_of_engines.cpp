@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/engines/engine_regions.hpp"
+#include "core/regions/dotted_name.hpp"
 #include "tools/report/findings/finding.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
@@ -36,13 +37,11 @@ struct Tasks {
 Tasks tasks_of(const FoundIn& run) {
   const auto& regions = run.tree.definitions.regions;
   const WorkTimes& times = run.answer.times();
-  std::vector<bool> inside(run.tree.nodes.size()), imports(run.tree.nodes.size());
+  std::vector<bool> inside(run.tree.nodes.size());
   Tasks tasks;
   for (std::size_t i = 0; i < run.tree.nodes.size(); ++i) {
     const profile::Node& node = run.tree.nodes[i];
     inside[i] = node.parent.defined() && inside[node.parent.value()];
-    imports[i] = (node.parent.defined() && imports[node.parent.value()]) ||
-                 run.answer.owner().is_import(node.region);
     if (!node.region.defined()) continue;
     const Region& region = regions[node.region.value()];
     if (!inside[i] && is_engine_task(region)) {
@@ -50,9 +49,10 @@ Tasks tasks_of(const FoundIn& run) {
       tasks.count += times.visits[i];
       if (tasks.engine.empty()) tasks.engine = region.group;
     }
-    const bool engine =
-        !imports[i] && !run.answer.owner().is_project(node.region) &&
-        std::ranges::find(kEngineModules, first_part(region.name)) != kEngineModules.end();
+    const bool engine = !run.paths[i].is_in_import() &&
+                        !run.answer.owner().is_project(node.region) &&
+                        std::ranges::find(kEngineModules, first_part(dotted_name(region.name))) !=
+                            kEngineModules.end();
     if (inside[i]) {
       tasks.working += times.working[i];
       tasks.waiting += times.waiting[i];

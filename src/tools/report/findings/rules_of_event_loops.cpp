@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/regions/dotted_name.hpp"
 #include "core/text/shell_word.hpp"
 #include "core/waiting_metric.hpp"
 #include "tools/report/findings/finding.hpp"
@@ -37,27 +38,38 @@ struct Steps {
 // By call path, whether the loop runs it, and in which step: the outermost function of the project
 // below a handle. Imports are not steps: a server may load the program within its loop.
 struct LoopPath {
-  bool handle = false;
-  bool inside = false;
-  bool imports = false;
+  bool handle = false;        // it is one
+  profile::NodeId outermost;  // the handle from which the loop runs it; undefined: none
+  bool imports = false;       // within the loop
   profile::NodeId step;
 };
 
+// Whether one of two call paths around a third is inside the other; undefined: there is none.
+bool is_below(profile::NodeId path, profile::NodeId outer) {
+  return path.defined() && outer.defined() && path > outer;
+}
+
+std::vector<bool> are_handles(const Definitions& definitions) {
+  std::vector<bool> handles;
+  for (const Region& region : definitions.regions) {
+    handles.push_back(dotted_name(region.name) == kHandle);
+  }
+  return handles;
+}
+
 std::vector<LoopPath> paths_of_loops(const FoundIn& run) {
   const profile::CallTree& tree = run.tree;
+  const std::vector<bool> handles = are_handles(tree.definitions);
   std::vector<LoopPath> paths(tree.nodes.size());
   for (std::uint32_t i = 0; i < tree.nodes.size(); ++i) {
     const profile::Node& node = tree.nodes[i];
     LoopPath& path = paths[i];
     if (node.parent.defined()) path = paths[node.parent.value()];
-    path.handle =
-        node.region.defined() && tree.definitions.regions[node.region.value()].name == kHandle;
-    path.inside = path.inside || path.handle;
-    const bool body = node.region.defined() &&
-                      tree.definitions.regions[node.region.value()].name.ends_with("<module>");
-    path.imports =
-        path.inside && (path.imports || body || run.answer.owner().is_import(node.region));
-    const bool steps = path.inside && !path.imports && !path.step.defined();
+    path.handle = node.region.defined() && handles[node.region.value()];
+    if (path.handle && !path.outermost.defined()) path.outermost = profile::NodeId{i};
+    path.imports = is_below(run.paths[i].import, path.outermost) ||
+                   is_below(run.paths[i].body, path.outermost);
+    const bool steps = path.outermost.defined() && !path.imports && !path.step.defined();
     if (steps && run.answer.owner().is_project(node.region)) path.step = profile::NodeId{i};
   }
   return paths;

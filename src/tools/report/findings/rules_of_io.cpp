@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "core/io.hpp"
 #include "tools/report/findings/finding.hpp"
@@ -27,19 +26,9 @@ struct Transfers {
 
 using TransfersBy = std::map<std::pair<RegionId, bool>, Transfers>;  // by function; true: writes
 
-// By call path, the innermost function of the project, which may be a caller.
-std::vector<RegionId> project_functions(const FoundIn& run) {
-  std::vector<RegionId> functions;
-  for (const profile::Node& node : run.tree.nodes) {
-    const RegionId outer = node.parent.defined() ? functions[node.parent.value()] : RegionId{};
-    functions.push_back(run.answer.owner().is_project(node.region) ? node.region : outer);
-  }
-  return functions;
-}
-
-// Of one thread; the time is work, since a read may wait for data that is not there yet.
-TransfersBy transfers_on(const FoundIn& run, const WorkerTimes& thread,
-                         const std::vector<RegionId>& functions) {
+// The transfers of one thread, by the innermost function of the project, which may be a caller. The
+// time is work, since a read may wait for data that is not there yet.
+TransfersBy transfers_on(const FoundIn& run, const WorkerTimes& thread) {
   TransfersBy all;
   const profile::LocationProfile& profile = run.tree.locations[thread.location];
   std::map<profile::NodeId, std::uint64_t> visits;
@@ -50,7 +39,7 @@ TransfersBy transfers_on(const FoundIn& run, const WorkerTimes& thread,
     const bool write = metric == kIoBytesWritten;
     const auto calls = visits.find(cell.node);
     if ((!write && metric != kIoBytesRead) || calls == visits.end()) continue;
-    const RegionId region = functions[cell.node.value()];
+    const RegionId region = region_at(run.tree, run.paths[cell.node.value()].innermost);
     if (!region.defined()) continue;
     Transfers& one = all[{region, write}];
     one.calls += calls->second;
@@ -67,9 +56,8 @@ TransfersBy transfers_on(const FoundIn& run, const WorkerTimes& thread,
 }  // namespace
 
 void find_small_transfers(const FoundIn& run, Findings& findings) {
-  const std::vector<RegionId> functions = project_functions(run);
   for (const WorkerTimes& thread : run.locations) {
-    for (const auto& [key, one] : transfers_on(run, thread, functions)) {
+    for (const auto& [key, one] : transfers_on(run, thread)) {
       if (one.calls < kManyTransfers || one.bytes / one.calls >= kSmallTransfer) continue;
       if (one.time < kMuchTransferring * run.wall || one.time < kLeastTransferring) continue;
       findings.push_back(

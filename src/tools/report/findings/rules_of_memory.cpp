@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <vector>
 
 #include "core/memory/memory_facts.hpp"
 #include "core/memory/resident_peak.hpp"
@@ -34,12 +33,9 @@ struct Collecting {
 Collecting collecting(const FoundIn& run) {
   const WorkTimes& times = run.answer.times();
   Collecting all;
-  std::vector<bool> imports(run.tree.nodes.size());
   for (std::size_t i = 0; i < run.tree.nodes.size(); ++i) {
     const profile::Node& node = run.tree.nodes[i];
-    imports[i] = (node.parent.defined() && imports[node.parent.value()]) ||
-                 run.answer.owner().is_import(node.region);
-    if (!node.region.defined() || !node.parent.defined() || imports[i]) continue;
+    if (!node.region.defined() || !node.parent.defined() || run.paths[i].is_in_import()) continue;
     const Region& region = run.tree.definitions.regions[node.region.value()];
     if (!is_collection(region)) continue;
     const RegionId caller = run.tree.nodes[node.parent.value()].region;

@@ -31,31 +31,17 @@ std::string_view awaited_thing(const std::string& function) {
   return cause == WaitingCause::kTime ? "a time" : std::string_view();
 }
 
-// A task that waits for its next order has nothing to do.
-bool is_idle_in(const std::string& function) {
-  return function == "asyncio.queues.Queue.get" || function == "asyncio:Queue.get";
-}
-
-// By call path, the outermost function of the project, and the innermost function around it.
-struct SuspendedIn {
-  RegionId role, where;
-};
-std::vector<SuspendedIn> functions_of_paths(const FoundIn& run) {
-  std::vector<SuspendedIn> all;
-  for (const profile::Node& node : run.tree.nodes) {
-    SuspendedIn in = node.parent.defined() ? all[node.parent.value()] : SuspendedIn();
-    const bool is_function =
-        node.region.defined() && !is_suspension(run.tree.definitions.regions[node.region.value()]);
-    if (is_function) in.where = node.region;
-    if (!in.role.defined() && run.answer.owner().is_project(node.region)) in.role = node.region;
-    all.push_back(in);
-  }
-  return all;
-}
-
-bool is_suspended_path(const FoundIn& run, const PathTime& path) {
-  const RegionId region = run.tree.nodes[path.node.value()].region;
+bool is_suspended_path(const FoundIn& run, profile::NodeId path) {
+  const RegionId region = run.tree.nodes[path.value()].region;
   return region.defined() && is_suspension(run.tree.definitions.regions[region.value()]);
+}
+
+// The function in which a task is suspended on this path; undefined: it is in none.
+RegionId suspended_function(const FoundIn& run, profile::NodeId path) {
+  while (path.defined() && is_suspended_path(run, path)) {
+    path = run.tree.nodes[path.value()].parent;
+  }
+  return path.defined() ? run.tree.nodes[path.value()].region : RegionId{};
 }
 
 // How often a location ran the function: a lane runs one task after the other.
@@ -76,13 +62,12 @@ struct EqualTasks {
 // By process, by the function that they run and the function in which they wait most.
 using TaskKey = std::tuple<std::uint32_t, RegionId, RegionId>;
 
-void add_task(const FoundIn& run, const WorkerTimes& task,
-              const std::vector<SuspendedIn>& functions, std::map<TaskKey, EqualTasks>& all) {
+void add_task(const FoundIn& run, const WorkerTimes& task, std::map<TaskKey, EqualTasks>& all) {
   std::map<std::pair<RegionId, RegionId>, double> sums;
   for (const PathTime& path : task.paths) {
-    if (path.waiting <= 0 || !is_suspended_path(run, path)) continue;
-    const SuspendedIn& in = functions[path.node.value()];
-    sums[{in.role, in.where}] += path.waiting;
+    if (path.waiting <= 0 || !is_suspended_path(run, path.node)) continue;
+    const RegionId role = region_at(run.tree, run.paths[path.node.value()].outermost);
+    sums[{role, suspended_function(run, path.node)}] += path.waiting;
   }
   if (sums.empty()) return;
   const auto most = std::ranges::max_element(sums, {}, [](const auto& one) { return one.second; });
@@ -97,8 +82,7 @@ void add_task(const FoundIn& run, const WorkerTimes& task,
 
 void find_suspended_tasks(const FoundIn& run, Findings& findings) {
   std::map<TaskKey, EqualTasks> all;
-  const std::vector<SuspendedIn> functions = functions_of_paths(run);
-  for (const WorkerTimes& task : run.locations) add_task(run, task, functions, all);
+  for (const WorkerTimes& task : run.locations) add_task(run, task, all);
   for (const auto& [key, equal] : all) {
     const double each = equal.suspended / static_cast<double>(equal.tasks);
     if (equal.tasks < kManyTasks || each < kMuchSuspended * run.wall || each < kLeastSuspended) {
@@ -107,7 +91,7 @@ void find_suspended_tasks(const FoundIn& run, Findings& findings) {
     const auto& [group, role, where] = key;
     const std::string name = printable(run.answer.region_name(role));
     const std::string& function = run.tree.definitions.regions[where.value()].name;
-    if (is_idle_in(function)) continue;
+    if (is_idle_suspension(function)) continue;
     const std::string_view thing = awaited_thing(function);
     std::string text = formatted("{} x {} waited", count(equal.tasks), name);
     if (!thing.empty()) text += formatted(" for {}", thing);

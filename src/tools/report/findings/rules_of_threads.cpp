@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/regions/dotted_name.hpp"
 #include "core/text/shell_word.hpp"
 #include "tools/report/findings/finding.hpp"
 #include "tools/report/findings/lock_line.hpp"
@@ -35,8 +36,8 @@ constexpr std::array<std::string_view, 9> kLocks = {
     "pthread_mutex_lock",      "pthread_rwlock_wrlock",  "pthread_rwlock_rdlock"};
 
 bool is_lock(const Region& region) {
-  return std::ranges::any_of(kLocks,
-                             [&](std::string_view one) { return region.name.ends_with(one); });
+  const std::string name = dotted_name(region.name);
+  return std::ranges::any_of(kLocks, [&](std::string_view one) { return name.ends_with(one); });
 }
 
 struct Waiters {

@@ -138,18 +138,12 @@ void find_serial_end(const FoundIn& run, Findings& findings) {
 // Each process that is started, not forked, loads its modules itself. The first one has to.
 void find_repeated_imports(const FoundIn& run, Findings& findings) {
   const Definitions& definitions = run.tree.definitions;
-  std::vector<bool> imports;  // by node: the import system, and libraries that it calls
-  for (const profile::Node& node : run.tree.nodes) {
-    const bool inside = node.parent.defined() && imports[node.parent.value()];
-    imports.push_back(run.answer.owner().is_import(node.region) ||
-                      (inside && !run.answer.owner().is_project(node.region)));
-  }
   std::map<std::uint32_t, Importing> processes;
   for (const WorkerTimes& one : run.locations) {
     Importing& process = processes[definitions.locations[one.location].group.value()];
     process.working += one.working;
     for (const PathTime& path : one.paths) {
-      if (imports[path.node.value()]) process.importing += path.working;
+      if (run.paths[path.node.value()].is_importing()) process.importing += path.working;
     }
   }
   if (processes.empty()) return;

@@ -1,9 +1,7 @@
 #include "tools/report/findings/worker_times.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include "core/waiting_metric.hpp"
@@ -71,75 +69,35 @@ void add_paths(const profile::CallTree& tree, const profile::LocationProfile& pr
   }
 }
 
-// Also of a forked child, which has "(forked)" behind it.
-bool is_module_body(const Region& region) {
-  return region.name.find("<module>") != std::string::npos;
+RegionId largest_of(const std::map<RegionId, double>& sums, double all) {
+  const auto largest =
+      std::ranges::max_element(sums, {}, [](const auto& one) { return one.second; });
+  const bool much = largest != sums.end() && largest->second >= WorkerTimes::kMostOfIt * all;
+  return much ? largest->first : RegionId{};
 }
 
-// Functions that start threads and give them work: a thread in which they are outermost does what
-// they call.
-bool starts_work(const Region& region) {
-  constexpr std::array<std::string_view, 4> kModules = {"threading.", "concurrent.futures.",
-                                                        "multiprocessing.", "queue."};
-  return std::ranges::any_of(
-      kModules, [&](std::string_view module) { return region.name.starts_with(module); });
+// Undefined: no function has most of the project's part.
+RegionId role_of(const profile::CallTree& tree, const CallPaths& paths, const WorkerTimes& times) {
+  std::map<RegionId, double> functions, bodies, libraries;
+  double in_functions = 0, in_bodies = 0, in_libraries = 0;
+  for (const PathTime& path : times.paths) {
+    const CallPath& outermost = paths[path.node.value()];
+    const double time = path.working + path.waiting;
+    if (outermost.function.defined()) {
+      functions[region_at(tree, outermost.function)] += time;
+      in_functions += time;
+    } else if (outermost.outermost.defined()) {
+      bodies[region_at(tree, outermost.outermost)] += time;
+      in_bodies += time;
+    } else if (outermost.library.defined()) {
+      libraries[region_at(tree, outermost.library)] += time;
+      in_libraries += time;
+    }
+  }
+  if (functions.empty() && bodies.empty()) return largest_of(libraries, in_libraries);
+  return in_functions >= in_bodies ? largest_of(functions, in_functions)
+                                   : largest_of(bodies, in_bodies);
 }
-
-// The outermost function of the project above `node`, and it; module bodies only as a last resort,
-// and functions of libraries where a thread runs nothing of the project.
-class Outermost {
- public:
-  Outermost(const profile::CallTree& tree, const CodeOwner& owner) {
-    for (const profile::Node& node : tree.nodes) {
-      Found found = node.parent.defined() ? found_[node.parent.value()] : Found();
-      if (owner.is_project(node.region)) {
-        const bool body = is_module_body(tree.definitions.regions[node.region.value()]);
-        if (body && !found.body.defined()) found.body = node.region;
-        if (!body && !found.function.defined()) found.function = node.region;
-      } else if (node.region.defined() && !found.library.defined() &&
-                 !starts_work(tree.definitions.regions[node.region.value()])) {
-        found.library = node.region;
-      }
-      found_.push_back(found);
-    }
-  }
-
-  // Undefined: no function has most of the project's part.
-  RegionId role(const WorkerTimes& times) const {
-    std::map<RegionId, double> functions, bodies, libraries;
-    double in_functions = 0, in_bodies = 0, in_libraries = 0;
-    for (const PathTime& path : times.paths) {
-      const Found& found = found_[path.node.value()];
-      const double time = path.working + path.waiting;
-      if (found.function.defined()) {
-        functions[found.function] += time;
-        in_functions += time;
-      } else if (found.body.defined()) {
-        bodies[found.body] += time;
-        in_bodies += time;
-      } else if (found.library.defined()) {
-        libraries[found.library] += time;
-        in_libraries += time;
-      }
-    }
-    if (functions.empty() && bodies.empty()) return most(libraries, in_libraries);
-    return in_functions >= in_bodies ? most(functions, in_functions) : most(bodies, in_bodies);
-  }
-
- private:
-  struct Found {
-    RegionId function, body, library;
-  };
-
-  static RegionId most(const std::map<RegionId, double>& sums, double all) {
-    const auto largest =
-        std::ranges::max_element(sums, {}, [](const auto& one) { return one.second; });
-    const bool much = largest != sums.end() && largest->second >= WorkerTimes::kMostOfIt * all;
-    return much ? largest->first : RegionId{};
-  }
-
-  std::vector<Found> found_;  // by node
-};
 
 double sum_of(const Worker& worker, double WorkerTimes::*which) {
   double sum = 0;
@@ -158,9 +116,8 @@ double Worker::last() const {
   return (*std::ranges::max_element(threads, {}, &WorkerTimes::last))->last;
 }
 
-std::vector<WorkerTimes> worker_times(const profile::CallTree& tree, const CodeOwner& owner,
+std::vector<WorkerTimes> worker_times(const profile::CallTree& tree, const CallPaths& paths,
                                       const profile::LocationFilter& filter) {
-  const Outermost outermost(tree, owner);
   std::vector<std::int64_t> inside(tree.nodes.size());
   std::vector<WorkerTimes> all;
   const std::uint64_t begin = tree.definitions.clock.begin;
@@ -175,7 +132,7 @@ std::vector<WorkerTimes> worker_times(const profile::CallTree& tree, const CodeO
     times.last = seconds(ticks(profile.last) - begin, tree.definitions);
     add_paths(tree, profile, inside, times);
     const auto suspended = [&](const PathTime& path) { return is_suspended(tree, path); };
-    if (std::ranges::none_of(times.paths, suspended)) times.role = outermost.role(times);
+    if (std::ranges::none_of(times.paths, suspended)) times.role = role_of(tree, paths, times);
   }
   return all;
 }

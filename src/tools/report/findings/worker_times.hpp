@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "profile/call_tree.hpp"
-#include "tools/report/code_owner.hpp"
+#include "tools/report/findings/call_paths.hpp"
 
 namespace timeloom::tools {
 
@@ -49,7 +49,7 @@ struct Worker {
 };
 
 // Threads that run tasks, and queues of GPUs, are left out.
-std::vector<WorkerTimes> worker_times(const profile::CallTree& tree, const CodeOwner& owner,
+std::vector<WorkerTimes> worker_times(const profile::CallTree& tree, const CallPaths& paths,
                                       const profile::LocationFilter& filter);
 
 // Three or more processes, or threads of one process, with the same role.
