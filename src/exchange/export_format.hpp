@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/event.hpp"
 #include "exchange/destination.hpp"
@@ -36,6 +38,11 @@ struct Options {
   std::string_view functions = "function";
   // The run that is subtracted; nullptr: none. Only for formats with `differences`.
   const profile::CallTree* before = nullptr;
+  // Sentences about what the format left out, for the user; nullptr: nobody reads them.
+  std::vector<std::string>* notes = nullptr;
+  void note(std::string text) const {
+    if (notes != nullptr) notes->push_back(std::move(text));
+  }
 };
 
 struct Format {

@@ -60,20 +60,22 @@ ArrowsOfTask& arrows_of(NumberedArrows& all, const profile::FollowedTask& task) 
 
 }  // namespace
 
-NumberedArrows number_arrows(RunSource& run, unsigned threads) {
+NumberedArrows number_arrows(RunSource& run, const Options& options) {
   TaskCollector collector(run.definitions());
   NumberedArrows numbers;
   if (!collector.parameters().any()) return numbers;
   const std::array<RunSink*, 1> sinks = {&collector};
-  run.replay(sinks, threads);
+  run.replay(sinks, options.threads);
   const std::vector<profile::FollowedTask>& tasks = collector.followed().tasks;
   std::uint64_t next = 1;
-  for (const auto& [made, taken] : profile::arrows_between(
-           collector.followed(), profile::tolerance_of(run.definitions().clock))) {
+  const profile::TaskArrows found =
+      profile::arrows_between(collector.followed(), profile::tolerance_of(run.definitions().clock));
+  for (const auto& [made, taken] : found.arrows) {
     arrows_of(numbers, tasks[made]).made.push_back(next);
     arrows_of(numbers, tasks[taken]).taken.push_back(next);
     ++next;
   }
+  if (!found.complete) options.note(profile::kArrowsLeftOut);
   return numbers;
 }
 

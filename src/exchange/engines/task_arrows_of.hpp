@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/event.hpp"
+#include "exchange/export_format.hpp"
 #include "profile/engines/task_arrows.hpp"
 
 namespace timeloom::exchange {
@@ -24,8 +25,9 @@ struct ArrowsOfTask {
 // arrows is missing.
 using NumberedArrows = std::map<LocationId, std::vector<ArrowsOfTask>>;
 
-// If the run has keys of values that tasks take, it is read once more.
-NumberedArrows number_arrows(RunSource& run, unsigned threads);
+// If the run has keys of values that tasks take, it is read once more. A note tells if arrows are
+// missing.
+NumberedArrows number_arrows(RunSource& run, const Options& options);
 
 // The arrows of the tasks of one location, in their order; used by one thread.
 class ArrowReader {

@@ -343,7 +343,7 @@ std::string tail(const Shared& shared, const Options& options) {
 
 void write_events(RunSource& run, const Options& options, Destination& out) {
   ChromeRun sink(run.definitions(), exchange::number_messages(run, options.threads),
-                 exchange::number_arrows(run, options.threads), out);
+                 exchange::number_arrows(run, options), out);
   out.write(head(sink.shared()));
   const std::array<RunSink*, 1> sinks = {&sink};
   run.replay(sinks, options.threads);

@@ -29,7 +29,7 @@ class PerfettoRun : public RunSink {
 
 void write_events(RunSource& run, const exchange::Options& options, exchange::Destination& out) {
   PerfettoRun sink(run.definitions(), exchange::number_messages(run, options.threads),
-                   exchange::number_arrows(run, options.threads), options.functions, out);
+                   exchange::number_arrows(run, options), options.functions, out);
   const std::array<RunSink*, 1> sinks = {&sink};
   run.replay(sinks, options.threads);
 }

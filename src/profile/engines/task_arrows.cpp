@@ -37,7 +37,7 @@ class Connector {
 
   void connect(std::size_t taken, const std::vector<std::uint32_t>& needs) {
     for (const std::uint32_t need : needs) {
-      if (left_ == 0) return;
+      if (left_ == 0) return void(complete_ = false);
       --left_;
       const auto found = runs_.find(need);
       if (found == runs_.end()) continue;
@@ -49,13 +49,13 @@ class Connector {
     }
   }
 
-  std::vector<TaskArrow> take() {
+  TaskArrows take() {
     const auto place = [&](const TaskArrow& arrow) {
       const FollowedTask &taken = tasks_[arrow.taken], &made = tasks_[arrow.made];
       return std::tuple(taken.begin, taken.track, made.end, made.track);
     };
     std::ranges::stable_sort(arrows_, {}, place);
-    return std::move(arrows_);
+    return {std::move(arrows_), complete_};
   }
 
  private:
@@ -65,6 +65,7 @@ class Connector {
   std::vector<TaskArrow> arrows_;
   // Values to look for: the requests of a key count for each of its runs.
   std::size_t left_ = kMostTaken;
+  bool complete_ = true;
 };
 
 }  // namespace
@@ -84,6 +85,7 @@ TaskParameters::TaskParameters(const Definitions& definitions) {
 void FollowedTasks::add(FollowedTasks&& others) {
   std::ranges::move(others.tasks, std::back_inserter(tasks));
   std::ranges::move(others.requests, std::back_inserter(requests));
+  complete = complete && others.complete;
 }
 
 void TaskFollower::leave(std::uint64_t time) noexcept {
@@ -103,7 +105,7 @@ void TaskFollower::parameter(const Event& event) {
     asked_ = key;
     return;
   }
-  if (found_.tasks.size() == kMost) return void(complete_ = false);
+  if (found_.tasks.size() == kMost) return void(found_.complete = false);
   Open& open = open_.back();
   open.task = found_.tasks.size();
   const auto number = static_cast<std::uint32_t>(found_.tasks.size());
@@ -112,7 +114,7 @@ void TaskFollower::parameter(const Event& event) {
 
 void TaskFollower::need(std::uint32_t key) {
   if (!asks_ && open_.back().task == kNoTask) return;
-  if (needs_ == kMost) return void(complete_ = false);
+  if (needs_ == kMost) return void(found_.complete = false);
   ++needs_;
   if (asks_) {
     found_.requests.emplace_back(asked_, key);
@@ -121,7 +123,7 @@ void TaskFollower::need(std::uint32_t key) {
   }
 }
 
-std::vector<TaskArrow> arrows_between(const FollowedTasks& followed, std::uint64_t tolerance) {
+TaskArrows arrows_between(const FollowedTasks& followed, std::uint64_t tolerance) {
   const NeedsByKey requested = requested_needs(followed);
   Connector connector(followed.tasks, tolerance);
   for (std::size_t i = 0; i < followed.tasks.size(); ++i) {
@@ -130,7 +132,9 @@ std::vector<TaskArrow> arrows_between(const FollowedTasks& followed, std::uint64
     if (!task.needs.empty()) connector.connect(i, task.needs);
     if (task.needs.empty() && request != requested.end()) connector.connect(i, request->second);
   }
-  return connector.take();
+  TaskArrows found = connector.take();
+  found.complete = found.complete && followed.complete;
+  return found;
 }
 
 }  // namespace timeloom::profile

@@ -49,6 +49,7 @@ struct FollowedTasks {
   std::vector<FollowedTask> tasks;
   // Keys of tasks that a process asked for, with the keys of the values that they take.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> requests;
+  bool complete = true;  // false: a track has more tasks, or takes more values, than are kept
 
   void add(FollowedTasks&& others);
 };
@@ -66,8 +67,6 @@ class TaskFollower {
   void parameter(const Event& event);
 
   FollowedTasks take() { return std::move(found_); }
-  // False: the track has more tasks than are kept.
-  bool is_complete() const noexcept { return complete_; }
 
  private:
   static constexpr std::size_t kNoTask = SIZE_MAX;
@@ -85,7 +84,6 @@ class TaskFollower {
   std::uint32_t asked_ = 0;  // the key of the task that the open request asks for
   bool asks_ = false;
   std::size_t needs_ = 0;
-  bool complete_ = true;
 };
 
 // Between two tasks, by index: `made` made a value that `taken` takes.
@@ -94,11 +92,20 @@ struct TaskArrow {
   std::size_t taken = 0;
 };
 
+struct TaskArrows {
+  std::vector<TaskArrow> arrows;  // in the order of the takers' starts
+  bool complete = true;           // false: some are missing, since there are limits
+};
+
 // Of several runs of a task, the last one that had ended when the other one started made the value.
-// In the order of the takers' starts. `tolerance`: by which two clocks may differ, in ticks. At
-// most kMostTaken values are looked for, since each run of a key takes all that its requests name.
+// `tolerance`: by which two clocks may differ, in ticks. At most kMostTaken values are looked for,
+// since each run of a key takes all that its requests name.
 inline constexpr std::size_t kMostTaken = std::size_t{1} << 22;
-std::vector<TaskArrow> arrows_between(const FollowedTasks& followed, std::uint64_t tolerance);
+TaskArrows arrows_between(const FollowedTasks& followed, std::uint64_t tolerance);
+
+// For the user where arrows are missing, with its id.
+inline constexpr char kArrowsLeftOut[] =
+    "tasks take more values than are kept: arrows between tasks are missing [TL480]";
 
 // A millisecond: a value may seem to be made a little after the task that takes it has started.
 inline std::uint64_t tolerance_of(const ClockProperties& clock) noexcept {

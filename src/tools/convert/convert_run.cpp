@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "core/error.hpp"
 #include "exchange/limited_depth.hpp"
@@ -97,13 +98,17 @@ std::vector<std::string> convert_run(const ConvertJob& job, exchange::Destinatio
     return notes;
   }
   const std::unique_ptr<RunSource> trace = weave::open_trace(weave::trace_of(job.run));
+  std::vector<std::string> left_out;
+  exchange::Options options = job.options;
+  options.notes = &left_out;
   if (job.selection.everything()) {
-    job.format->of_events(*trace, job.options, out);
+    job.format->of_events(*trace, options, out);
   } else {
-    job.format->of_events(*exchange::select(*trace, job.selection, job.options.threads),
-                          job.options, out);
+    job.format->of_events(*exchange::select(*trace, job.selection, options.threads), options, out);
   }
-  return facts_of(trace->definitions()).losses;
+  std::vector<std::string> notes = facts_of(trace->definitions()).losses;
+  std::ranges::move(left_out, std::back_inserter(notes));
+  return notes;
 }
 
 }  // namespace timeloom::tools

@@ -35,7 +35,6 @@ struct AuxiliaryEvents::Found {
   std::map<Key, Series> series;
   std::vector<Happening> creates, begins, ends, waits, wakes, woken, calls, works;
   profile::FollowedTasks tasks;
-  bool complete = true;
 
   // Null: the event is not one of these kinds.
   std::vector<Happening>* list_of(const Event& event, const Definitions& definitions) {
@@ -80,7 +79,9 @@ AuxiliaryEvents::AuxiliaryEvents(const Index& index, const Definitions& definiti
 }
 
 void AuxiliaryEvents::connect_tasks(const ClockProperties& clock) {
-  for (const auto& [made, taken] : profile::arrows_between(tasks_, profile::tolerance_of(clock))) {
+  const profile::TaskArrows arrows = profile::arrows_between(tasks_, profile::tolerance_of(clock));
+  complete_ = complete_ && arrows.complete;
+  for (const auto& [made, taken] : arrows.arrows) {
     if (links_.size() == kMostLinks) return void(complete_ = false);
     const profile::FollowedTask &from = tasks_.tasks[made], &to = tasks_.tasks[taken];
     links_.push_back({Link::Kind::kTakes, static_cast<std::uint32_t>(from.track),
@@ -137,7 +138,6 @@ void AuxiliaryEvents::read(const Track& track, std::uint32_t number, const Defin
       list->push_back({event.value, cursor.time(), number});
     }
   }
-  found.complete = tasks.is_complete();
   found.tasks = tasks.take();
   join(found);
 }
@@ -164,7 +164,6 @@ void AuxiliaryEvents::join(Found& found) {
   add(calls_, found.calls);
   add(works_, found.works);
   tasks_.add(std::move(found.tasks));
-  complete_ = complete_ && found.complete;
 }
 
 namespace {

@@ -52,10 +52,11 @@ class Tracks {
     follower.leave(1);
     all_.add(follower.take());
   }
+  TaskArrows found() const { return arrows_between(all_, tolerance_of(ClockProperties{})); }
   // Track and start of both tasks of each arrow.
   std::vector<std::array<std::uint64_t, 4>> arrows() const {
     std::vector<std::array<std::uint64_t, 4>> result;
-    for (const auto& [made, taken] : arrows_between(all_, tolerance_of(ClockProperties{}))) {
+    for (const auto& [made, taken] : found().arrows) {
       const FollowedTask &from = all_.tasks[made], &to = all_.tasks[taken];
       result.push_back({from.track, from.begin / 1'000'000, to.track, to.begin / 1'000'000});
     }
@@ -140,7 +141,30 @@ TEST(TaskArrows, TheInnermostTaskOfATrackHasItsParameters) {
   EXPECT_EQ(found.tasks[1].number, 1u);
   EXPECT_EQ(found.tasks[1].end, 12u);
   EXPECT_EQ(found.tasks[1].needs, std::vector<std::uint32_t>{4});
-  EXPECT_TRUE(follower.is_complete());
+  EXPECT_TRUE(found.complete);
+}
+
+// The requests of a key count for each of its runs.
+TEST(TaskArrows, AreNotCompleteBeyondTheLimitOfValues) {
+  const Definitions all = definitions();
+  const TaskParameters parameters(all);
+  Tracks tracks(parameters);
+  constexpr std::uint32_t kRuns = 1 << 10;
+  tracks.request(71, std::vector<std::uint32_t>(kMostTaken / kRuns, 70));  // made by nobody
+  for (std::uint32_t i = 0; i < kRuns; ++i) tracks.task(2, 71, 3 + i, 4 + i);
+  EXPECT_TRUE(tracks.found().complete);
+  tracks.task(3, 71, 2000, 2001);
+  EXPECT_FALSE(tracks.found().complete);
+}
+
+TEST(TaskArrows, AreNotCompleteBeyondTheLimitOfATrack) {
+  const Definitions all = definitions();
+  const TaskParameters parameters(all);
+  for (const std::size_t needs : {TaskFollower::kMost, TaskFollower::kMost + 1}) {
+    Tracks tracks(parameters);
+    tracks.task(1, 70, 0, 1, std::vector<std::uint32_t>(needs, 69));
+    EXPECT_EQ(tracks.found().complete, needs == TaskFollower::kMost);
+  }
 }
 
 }  // namespace

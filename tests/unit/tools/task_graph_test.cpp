@@ -205,6 +205,16 @@ TEST(TaskGraph, TakesRequestsFromOtherProcesses) {
   EXPECT_DOUBLE_EQ(graph.gap_of(1).no_task, 0);
 }
 
+TEST(TaskGraph, TellsThatValuesOfRequestsAreLeftOut) {
+  const TaskRequests requests = {{"sum-1", {4, {"load-1", "load-2"}}}};
+  for (const std::size_t most : {std::size_t{4}, std::size_t{3}}) {
+    std::vector<TaskRun> tasks = {task("sum-1", 1, 6, 7), task("sum-1", 1, 9, 10)};
+    EXPECT_EQ(add_requests(tasks, requests, most), most == 4);
+    EXPECT_EQ(tasks[0].needs.size(), 2u);
+    EXPECT_EQ(tasks[1].needs.size(), most == 4 ? 2u : 0u);
+  }
+}
+
 TEST(TaskGraph, SeesClocksThatDiffer) {
   const TaskGraph graph({task("a-1", 1, 0, 3), task("b-1", 2, 2.9995, 4, {"a-1"})}, {});
   EXPECT_TRUE(graph.has_needs());

@@ -24,6 +24,8 @@ namespace timeloom::tools {
 
 namespace {
 
+constexpr char kNeedsLeftOut[] =
+    "tasks take more values than are kept: the critical path lacks some of them [TL481]";
 constexpr std::size_t kSteps = 8;  // of the path, that are printed
 
 using Reason = std::pair<const char*, double Gap::*>;
@@ -303,7 +305,8 @@ void print_graph(const std::filesystem::path& run,
     throw Error(run.string() +
                 " has no tasks of an engine; docs/engines.md lists the engines [TL470]");
   }
-  const std::vector<std::string> losses = facts_of(source->definitions()).losses;
+  std::vector<std::string> losses = facts_of(source->definitions()).losses;
+  if (!scan.is_complete()) losses.emplace_back(kNeedsLeftOut);
   const profile::CallTree tree = call_tree_of(run);
   const std::vector<TaskRow> names = task_rows(tree, GroupKey::kTask, chosen(tree.definitions));
   Output output;

@@ -50,14 +50,15 @@ std::size_t run_before(const std::vector<std::size_t>& runs, const std::vector<T
 
 }  // namespace
 
-void add_requests(std::vector<TaskRun>& tasks, const TaskRequests& requests) {
-  constexpr std::size_t kMostNeeds = std::size_t{1} << 22;
+bool add_requests(std::vector<TaskRun>& tasks, const TaskRequests& requests, std::size_t most) {
   std::map<std::string, TaskRun*> first;
-  std::size_t left = kMostNeeds;
+  std::size_t left = most;
+  bool complete = true;
   for (TaskRun& task : tasks) {
     const auto request = requests.find(task.key);
     if (request == requests.end()) continue;
     const std::vector<std::string>& needs = request->second.needs;
+    if (task.needs.empty() && needs.size() > left) complete = false;
     if (task.needs.empty() && needs.size() <= left) {
       task.needs = needs;
       left -= needs.size();
@@ -71,6 +72,7 @@ void add_requests(std::vector<TaskRun>& tasks, const TaskRequests& requests) {
     task->queued = task->start - time;
     task->at_worker = 0;
   }
+  return complete;
 }
 
 Gap& Gap::operator+=(const Gap& other) {

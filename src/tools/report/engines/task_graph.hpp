@@ -41,9 +41,11 @@ struct TaskRequest {
 using TaskRequests = std::map<std::string, TaskRequest>;  // by the key of the task
 
 // The time in the queue of the first run of each task that a process has asked for, none of it at
-// the worker; and to all its runs the keys of the tasks whose values they take, up to four million
-// in all.
-void add_requests(std::vector<TaskRun>& tasks, const TaskRequests& requests);
+// the worker; and to all its runs the keys of the tasks whose values they take, up to `most` in
+// all. False: more were left out.
+inline constexpr std::size_t kMostNeeds = std::size_t{1} << 22;
+bool add_requests(std::vector<TaskRun>& tasks, const TaskRequests& requests,
+                  std::size_t most = kMostNeeds);
 
 // A time in which values went to a disk or came back, in a process.
 struct Spilling {

@@ -27,9 +27,11 @@ class TaskScan final : public RunSink {
   void finish() override {}
 
   TaskGraph take_graph() {
-    add_requests(tasks_, requests_);
+    is_complete_ = add_requests(tasks_, requests_);
     return {std::move(tasks_), std::move(spilling_)};
   }
+  // False: the graph lacks values that tasks take. Known after take_graph().
+  bool is_complete() const { return is_complete_; }
   const std::string& engines() const { return engines_; }  // "Dask, joblib"
 
  private:
@@ -45,6 +47,7 @@ class TaskScan final : public RunSink {
   std::vector<TaskRun> tasks_;
   std::vector<Spilling> spilling_;
   TaskRequests requests_;
+  bool is_complete_ = true;
 };
 
 }  // namespace timeloom::tools
