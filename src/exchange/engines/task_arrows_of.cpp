@@ -53,9 +53,7 @@ class TaskCollector final : public RunSink {
 };
 
 ArrowsOfTask& arrows_of(NumberedArrows& all, const profile::FollowedTask& task) {
-  std::vector<ArrowsOfTask>& tasks = all[LocationId{task.track}];
-  if (tasks.size() <= task.number) tasks.resize(task.number + std::size_t{1});
-  return tasks[task.number];
+  return all[LocationId{task.track}][task.call];
 }
 
 }  // namespace

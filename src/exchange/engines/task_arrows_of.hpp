@@ -21,38 +21,35 @@ struct ArrowsOfTask {
   std::vector<std::uint64_t> made;   // they start at its end
 };
 
-// By location: of each task in the order of their keys' events. A location whose tasks have no
-// arrows is missing.
-using NumberedArrows = std::map<LocationId, std::vector<ArrowsOfTask>>;
+// The arrows of the tasks of a location, by the numbers of their calls in the order of enters.
+using ArrowsByCall = std::map<std::uint64_t, ArrowsOfTask>;
+// A location whose tasks have no arrows is missing, as are its tasks without arrows.
+using NumberedArrows = std::map<LocationId, ArrowsByCall>;
 
 // If the run has keys of values that tasks take, it is read once more. A note tells if arrows are
 // missing.
 NumberedArrows number_arrows(RunSource& run, const Options& options);
 
-// The arrows of the tasks of one location, in their order; used by one thread.
+// The arrows of the tasks of one location, in the order of its calls; used by one thread.
 class ArrowReader {
  public:
-  // All arguments outlive it.
-  ArrowReader(const Definitions& definitions, const NumberedArrows& numbers, LocationId location)
-      : parameters_(definitions) {
+  // `numbers` outlives it.
+  ArrowReader(const NumberedArrows& numbers, LocationId location) {
     const auto found = numbers.find(location);
-    if (found != numbers.end()) tasks_ = &found->second;
+    if (found == numbers.end()) return;
+    tasks_ = &found->second;
+    next_ = tasks_->begin();
   }
 
   // False: the location has no arrows.
   bool any() const noexcept { return tasks_ != nullptr; }
 
-  // The arrows of the task that a call is, by the parameters that it was entered with; null: it is
-  // not a task. REQUIRES: called with every call, in order.
-  const ArrowsOfTask* entered(std::span<const Event> arguments) {
-    const ArrowsOfTask* found = nullptr;
-    for (const Event& one : arguments) {
-      if (parameters_.kind_of(one) != profile::TaskParameters::Kind::kKey) continue;
-      if (next_ < tasks_->size()) found = &(*tasks_)[next_];
-      ++next_;
-    }
-    open_.push_back(found);
-    return found;
+  // The arrows of the task that a call is; null: it has none. REQUIRES: any(); called for every
+  // enter, in order.
+  const ArrowsOfTask* entered() {
+    const bool is_next = next_ != tasks_->end() && next_->first == calls_++;
+    open_.push_back(is_next ? &next_++->second : nullptr);
+    return open_.back();
   }
   // The same for the innermost open call, which ends.
   const ArrowsOfTask* left() {
@@ -63,9 +60,9 @@ class ArrowReader {
   }
 
  private:
-  profile::TaskParameters parameters_;
-  const std::vector<ArrowsOfTask>* tasks_ = nullptr;
-  std::size_t next_ = 0;
+  const ArrowsByCall* tasks_ = nullptr;
+  ArrowsByCall::const_iterator next_;  // of the calls that are not entered yet
+  std::uint64_t calls_ = 0;            // so far
   std::vector<const ArrowsOfTask*> open_;
 };
 

@@ -65,7 +65,7 @@ class ChromeLocation : public exchange::CallSink {
         index_(shared.tracks.index_of(location.id)),
         group_(location.group),
         transfers_(shared.definitions, shared.messages, location.id),
-        arrows_(shared.definitions, shared.arrows, location.id) {
+        arrows_(shared.arrows, location.id) {
     const exchange::Track& track = shared.tracks.of(location.id);
     place_ = R"(","pid":)";
     append_number(place_, shared.tracks.processes[track.process].id);
@@ -83,7 +83,7 @@ class ChromeLocation : public exchange::CallSink {
     add_arguments(arguments);
     end_line();
     if (!arrows_.any()) return;
-    if (const auto* const task = arrows_.entered(arguments)) add_arrows("f", task->taken, event);
+    if (const auto* const task = arrows_.entered()) add_arrows("f", task->taken, event);
   }
 
   void leave(const Event& event, Arguments late) override {

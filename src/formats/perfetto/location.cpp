@@ -41,7 +41,7 @@ class PerfettoLocation : public exchange::CallSink {
         known_parameters_(shared.definitions.parameters.size()),
         known_counters_(shared.definitions.metrics.size()),
         transfers_(shared.definitions, shared.messages, location.id),
-        arrows_(shared.definitions, shared.arrows, location.id) {
+        arrows_(shared.arrows, location.id) {
     begin_sequence();
   }
 
@@ -61,7 +61,7 @@ class PerfettoLocation : public exchange::CallSink {
     annotate(arguments);
     add(event.time);
     if (!arrows_.any()) return;
-    if (const auto* const task = arrows_.entered(arguments)) {
+    if (const auto* const task = arrows_.entered()) {
       add_arrows("takes", event::kTerminatingFlowIds, task->taken, event);
     }
   }

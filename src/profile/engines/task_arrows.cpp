@@ -108,8 +108,7 @@ void TaskFollower::parameter(const Event& event) {
   if (found_.tasks.size() == kMost) return void(found_.complete = false);
   Open& open = open_.back();
   open.task = found_.tasks.size();
-  const auto number = static_cast<std::uint32_t>(found_.tasks.size());
-  found_.tasks.push_back({key, track_, number, open.begin, open.begin, {}});
+  found_.tasks.push_back({key, track_, open.call, open.begin, open.begin, {}});
 }
 
 void TaskFollower::need(std::uint32_t key) {

@@ -36,11 +36,11 @@ class TaskParameters {
   bool any_ = false;
 };
 
-// A run of a task. `number`: among the tasks of its track, in the order of their keys' events.
+// A run of a task. `call`: its number among all calls of its track, in the order of their enters.
 struct FollowedTask {
   std::uint32_t key = 0;
   std::uint64_t track = 0;
-  std::uint32_t number = 0;
+  std::uint64_t call = 0;
   std::uint64_t begin = 0, end = 0;
   std::vector<std::uint32_t> needs;  // the keys of the values that it takes
 };
@@ -62,7 +62,7 @@ class TaskFollower {
   TaskFollower(const TaskParameters& parameters, std::uint64_t track)
       : parameters_(parameters), track_(track) {}
 
-  void enter(std::uint64_t time) { open_.push_back({time, kNoTask}); }
+  void enter(std::uint64_t time) { open_.push_back({time, calls_++, kNoTask}); }
   void leave(std::uint64_t time) noexcept;
   void parameter(const Event& event);
 
@@ -72,6 +72,7 @@ class TaskFollower {
   static constexpr std::size_t kNoTask = SIZE_MAX;
   struct Open {
     std::uint64_t begin = 0;
+    std::uint64_t call = 0;
     std::size_t task = kNoTask;
   };
 
@@ -79,6 +80,7 @@ class TaskFollower {
 
   const TaskParameters& parameters_;
   std::uint64_t track_;
+  std::uint64_t calls_ = 0;  // so far
   std::vector<Open> open_;
   FollowedTasks found_;
   std::uint32_t asked_ = 0;  // the key of the task that the open request asks for

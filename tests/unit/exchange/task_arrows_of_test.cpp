@@ -36,6 +36,8 @@ class OneTrack final : public RunSource {
     events_.push_back({events_.back().time, EventKind::kParameterString, parameter, string});
   }
 
+  const std::vector<Event>& events() const { return events_; }
+
   const Definitions& definitions() const override { return definitions_; }
   void replay(std::span<RunSink* const> sinks, unsigned) override {
     for (RunSink* sink : sinks) {
@@ -75,6 +77,42 @@ TEST(NumberedArrows, ANoteTellsThatSomeAreMissing) {
     EXPECT_EQ(notes, needs == 1 ? std::vector<std::string>()
                                 : std::vector<std::string>{profile::kArrowsLeftOut});
   }
+}
+
+// The numbers of the arrows that end at the starts of calls (<), and that start at their ends (>).
+std::string arrows_in(const std::vector<Event>& events, const NumberedArrows& numbers) {
+  ArrowReader reader(numbers, LocationId{7});
+  std::string text;
+  const auto add = [&](char mark, const std::vector<std::uint64_t>& arrows) {
+    for (const std::uint64_t arrow : arrows) text += mark + std::to_string(arrow) + " ";
+  };
+  for (const Event& event : events) {
+    if (event.kind == EventKind::kEnter) {
+      text += "( ";
+      if (const ArrowsOfTask* const task = reader.entered()) add('<', task->taken);
+    }
+    if (event.kind != EventKind::kLeave) continue;
+    if (const ArrowsOfTask* const task = reader.left()) add('>', task->made);
+    text += ") ";
+  }
+  return text;
+}
+
+// The key of a task may come after calls within it, or with no call at all.
+TEST(NumberedArrows, BelongToTheCallsOfTheirTasks) {
+  OneTrack run;
+  run.leave(0);
+  run.text(kKeys, kMade);
+  run.enter(0);
+  run.enter(1);
+  run.leave(2);
+  run.text(kKeys, kMade);
+  run.leave(3);
+  run.enter(4);
+  run.leave(5);
+  add_task(run, kTaken, 10, {kMade});
+  const NumberedArrows numbers = number_arrows(run, {});
+  EXPECT_EQ(arrows_in(run.events(), numbers), ") ( ( ) >1 ) ( ) ( <1 ) ");
 }
 
 }  // namespace

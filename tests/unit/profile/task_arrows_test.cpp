@@ -138,7 +138,7 @@ TEST(TaskArrows, TheInnermostTaskOfATrackHasItsParameters) {
   EXPECT_EQ(found.tasks[0].key, 2u);
   EXPECT_EQ(found.tasks[0].end, 13u);
   EXPECT_TRUE(found.tasks[0].needs.empty());
-  EXPECT_EQ(found.tasks[1].number, 1u);
+  EXPECT_EQ(found.tasks[1].call, 1u);
   EXPECT_EQ(found.tasks[1].end, 12u);
   EXPECT_EQ(found.tasks[1].needs, std::vector<std::uint32_t>{4});
   EXPECT_TRUE(found.complete);
