@@ -181,6 +181,16 @@ bool Reader::complete() const noexcept {
   return definitions_.ended && !has_ring_ && !damage_.any();
 }
 
+bool Reader::misses_begin() const noexcept {
+  if (!definitions_.may_miss_begin) return false;
+  if (alive_ != Alive::kNo) return true;
+  const bool wrote_log = definitions_.ended && definitions_.log_size != 0;
+  if (logs_.empty() ? wrote_log : logs_.front() > 0) return true;
+  return std::ranges::any_of(segments_, [](const auto& thread) {
+    return !thread.second.empty() && thread.second.front().sequence > 0;
+  });
+}
+
 // The oldest file is dropped first: if a file has just been dropped, so have all before it.
 void Reader::index_logs() {
   logs_ = logs_of(directory_);

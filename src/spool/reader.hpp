@@ -135,6 +135,9 @@ class Reader {
   // caller that has read another file of the spool in the meantime needs them. Throws Error.
   void catch_up();
   const Damage& damage() const noexcept { return damage_; }
+  // Whether the oldest events of the process were dropped at the size limit of the run, or may be
+  // dropped before they are read, since it still runs.
+  bool misses_begin() const noexcept;
   // Whether all definitions and records that the process made are present, as far as that is known
   // without reading the records.
   bool complete() const noexcept;

@@ -359,8 +359,9 @@ double SpoolSource::progress() const noexcept {
 }
 
 void SpoolSource::replay_thread(const Task& task, std::span<RunSink* const> sinks) {
-  const bool may_miss = task.process->reader->definitions().may_miss_begin;
-  const TeamsOfRun teams = {teams_known_, definitions_.teams.get(), may_miss && older_events_ > 0};
+  // Told before the replay: counts of events depend on the order of the threads until it has ended.
+  const bool misses_begin = task.process->reader->misses_begin();
+  const TeamsOfRun teams = {teams_known_, definitions_.teams.get(), misses_begin};
   ThreadReplay replay(*task.process, task.index, definitions_.locations, sinks, teams);
   replay.run([this](std::uint64_t bytes) { done_bytes_ += bytes; });
   events_ += replay.events();

@@ -39,7 +39,7 @@ class TeamForks {
 struct TeamsOfRun {
   bool known = false;
   const Teams* teams = nullptr;  // null: the run has none; it stays valid
-  bool older_missing = false;    // the run has dropped its oldest events, at its size limit
+  bool older_missing = false;    // the run has dropped the oldest events of the process
 };
 
 class TeamEvents {

@@ -141,6 +141,32 @@ TEST_F(TeamsTest, EventsOfTeamsWhoseStartWasDroppedCountAsOlder) {
                                "leave !$omp parallel @a.c:3"}));
 }
 
+// Only processes whose events were dropped have teams without a start.
+TEST_F(TeamsTest, EventsOfTeamsCountAsOlderByProcess) {
+  keeps_newest_ = true;
+  for (const char* name : {"p", "q"}) {
+    spool::Writer& writer = team_spool(name);
+    spool::Pen main(writer, 0);
+    const std::uint64_t calls = name[0] == 'p' ? 40'000 : 1;
+    for (std::uint64_t i = 0; i < calls; ++i) {
+      main.enter(at(i), kF);
+      main.leave(at(i), kF);
+    }
+    team(main, at(49'999), ExtendedKind::kTeamEnd, {5});  // in q: damage
+    forking(main, 5, 1, 50'000, 50'001, 50'002);
+    main.retire();
+    end(writer);
+  }
+  SpoolSource source = this->source();
+  const std::uint64_t older = source.older_events();
+  EXPECT_GT(older, 0u);
+  WithTeams woven;
+  const std::array<RunSink*, 1> sinks = {&woven};
+  source.replay(sinks, 1);
+  EXPECT_EQ(source.older_events() - older, 1u);  // of p
+  EXPECT_EQ(source.dropped_events(), 1u);        // of q
+}
+
 // A filter may leave the regions out: their teams have no place in the run then.
 TEST_F(TeamsTest, TeamsOfARunWithoutParallelRegionsAreLeftOut) {
   spool::Writer& writer = spool("p", {"f", "g"});
