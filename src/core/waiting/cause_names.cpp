@@ -94,6 +94,17 @@ WaitingCause cause_in(const Region& region, WaitingCause seen,
   return seen == WaitingCause::kUnknown ? *by_name : seen;
 }
 
+RegionCauses::RegionCauses(const Definitions& definitions) {
+  causes_.resize(definitions.regions.size());
+  for (std::size_t i = 0; i < causes_.size(); ++i) {
+    const Region& region = definitions.regions[i];
+    const std::optional<WaitingCause> by_name = cause_by_name(region.name);
+    for (std::uint32_t seen = 0; seen < kWaitingCauses; ++seen) {
+      causes_[i][seen] = cause_in(region, WaitingCause{seen}, by_name);
+    }
+  }
+}
+
 std::optional<WaitingCause> cause_of_suspension(std::string_view name) {
   if (name.find("asyncio") == std::string_view::npos) return {};
   const std::string dotted = dotted_name(name);

@@ -3,8 +3,11 @@
 // Pure functions, for any thread. Throws nothing but std::bad_alloc.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/definitions.hpp"
 #include "core/waiting_metric.hpp"
@@ -23,6 +26,20 @@ WaitingCause cause_in(const Region& region, WaitingCause seen,
 inline WaitingCause cause_in(const Region& region, WaitingCause seen) {
   return cause_in(region, seen, cause_by_name(region.name));
 }
+
+// The causes in all regions of a run, looked up once: cause_in() compares names. A const object may
+// be used by any thread.
+class RegionCauses {
+ public:
+  explicit RegionCauses(const Definitions& definitions);
+  // REQUIRES: `region` is defined, and `seen` is less than kWaitingCauses.
+  WaitingCause in(std::uint32_t region, WaitingCause seen) const noexcept {
+    return causes_[region][static_cast<std::uint32_t>(seen)];
+  }
+
+ private:
+  std::vector<std::array<WaitingCause, kWaitingCauses>> causes_;  // by region and seen cause
+};
 
 // The cause of a suspension of a task in this function of asyncio; none: its name does not tell.
 std::optional<WaitingCause> cause_of_suspension(std::string_view name);

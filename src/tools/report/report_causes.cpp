@@ -55,10 +55,7 @@ double CauseTimes::all() const { return std::accumulate(seconds.begin(), seconds
 std::vector<CauseTimes> causes_of_nodes(const profile::CallTree& tree,
                                         const profile::LocationFilter& filter,
                                         const std::vector<double>& waiting) {
-  std::vector<std::optional<WaitingCause>> by_name;
-  for (const Region& region : tree.definitions.regions) {
-    by_name.push_back(cause_by_name(region.name));
-  }
+  const RegionCauses causes(tree.definitions);
   const std::vector<CauseTimes> seen = seen_causes(tree, filter);
   std::vector<CauseTimes> result(tree.nodes.size());
   for (std::size_t i = 0; i < result.size(); ++i) {
@@ -73,9 +70,7 @@ std::vector<CauseTimes> causes_of_nodes(const profile::CallTree& tree,
     one[WaitingCause::kUnknown] = std::max(waiting[i] - known, 0.0);
     for (std::size_t cause = 0; cause < kWaitingCauses; ++cause) {
       const auto was = WaitingCause{static_cast<std::uint32_t>(cause)};
-      const WaitingCause is =
-          id.defined() ? cause_in(tree.definitions.regions[id.value()], was, by_name[id.value()])
-                       : was;
+      const WaitingCause is = id.defined() ? causes.in(id.value(), was) : was;
       result[i][is] += one[was];
     }
   }

@@ -10,7 +10,9 @@ namespace timeloom::view {
 class IndexWriter::OfLocation : public LocationSink {
  public:
   OfLocation(IndexWriter& all, const Location& location, std::size_t place)
-      : all_(all), place_(place), writer_(location, *all.definitions_, all.paths_, all.file_) {}
+      : all_(all),
+        place_(place),
+        writer_(location, *all.definitions_, *all.causes_, all.paths_, all.file_) {}
 
   void consume(std::span<const Event> events) override {
     if (all_.progress_.cancelled.load(std::memory_order_relaxed)) throw Cancelled();
@@ -31,6 +33,7 @@ IndexWriter::IndexWriter(IndexFile& file, std::uint64_t source, Progress& progre
 
 void IndexWriter::begin(const Definitions& definitions) {
   definitions_ = &definitions;
+  causes_ = std::make_unique<const RegionCauses>(definitions);
   tracks_.resize(definitions.locations.size());
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < tracks_.size(); ++i) {

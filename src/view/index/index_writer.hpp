@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/event.hpp"
+#include "core/waiting/cause_names.hpp"
 #include "view/index/index.hpp"
 #include "view/index/index_file.hpp"
 #include "view/index/run_paths.hpp"
@@ -49,7 +50,8 @@ class IndexWriter : public RunSink {
   Progress& progress_;
   RunPaths paths_;
   const Definitions* definitions_ = nullptr;
-  std::vector<TrackRecord> tracks_;  // in the order of the locations
+  std::unique_ptr<const RegionCauses> causes_;  // of them
+  std::vector<TrackRecord> tracks_;             // in the order of the locations
   std::mutex mutex_;
 };
 

@@ -4,7 +4,6 @@
 #include <bit>
 #include <utility>
 
-#include "core/waiting/cause_names.hpp"
 #include "view/index/tile.hpp"
 
 namespace timeloom::view {
@@ -21,9 +20,10 @@ void append_padded(std::string& to, std::string_view bytes) {
 
 }  // namespace
 
-TrackWriter::TrackWriter(const Location& location, const Definitions& definitions, RunPaths& paths,
-                         IndexFile& file)
+TrackWriter::TrackWriter(const Location& location, const Definitions& definitions,
+                         const RegionCauses& causes, RunPaths& paths, IndexFile& file)
     : definitions_(definitions),
+      causes_(causes),
       paths_(paths),
       file_(file),
       name_(display_name(location)),
@@ -67,14 +67,13 @@ void TrackWriter::take(const Event& event) {
 void TrackWriter::begin_gap(std::uint64_t end) {
   CauseTicks waited{};
   std::uint64_t left = end - last_;
-  const Region* inner = open_.empty() ? nullptr : &definitions_.regions[open_.back().region];
+  const bool named = causes_are_known_ && !open_.empty();
   for (std::uint32_t i = 0; i < kWaitingCauses; ++i) {
     const std::uint64_t part = std::min(std::exchange(waited_[i], 0), left);
     if (part == 0) continue;
     left -= part;
-    const bool named = causes_are_known_ && inner != nullptr;
     const std::uint32_t cause =
-        named ? static_cast<std::uint32_t>(cause_in(*inner, WaitingCause{i})) : i;
+        named ? static_cast<std::uint32_t>(causes_.in(open_.back().region, WaitingCause{i})) : i;
     waited[cause] += part;
   }
   gap_ = {last_, end, waited};

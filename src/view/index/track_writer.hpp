@@ -1,8 +1,8 @@
 // Writes the track of one location, from its events.
 //
-// Used by one thread at a time; the file, the paths and the definitions outlive it. Memory is
-// bounded by the number of call paths and a few bytes per event. Throws Error when the file cannot
-// be written, and when the events do not balance.
+// Used by one thread at a time; the file, the paths, the definitions and the causes outlive it.
+// Memory is bounded by the number of call paths and a few bytes per event. Throws Error when the
+// file cannot be written, and when the events do not balance.
 #pragma once
 
 #include <array>
@@ -15,6 +15,7 @@
 #include "core/child_table.hpp"
 #include "core/definitions.hpp"
 #include "core/event.hpp"
+#include "core/waiting/cause_names.hpp"
 #include "view/index/index_file.hpp"
 #include "view/index/path_sums.hpp"
 #include "view/index/run_paths.hpp"
@@ -25,8 +26,9 @@ namespace timeloom::view {
 
 class TrackWriter {
  public:
-  TrackWriter(const Location& location, const Definitions& definitions, RunPaths& paths,
-              IndexFile& file);
+  // `causes`: of the definitions.
+  TrackWriter(const Location& location, const Definitions& definitions, const RegionCauses& causes,
+              RunPaths& paths, IndexFile& file);
 
   void consume(std::span<const Event> events);
   // Writes the remaining events, the sums of groups, tiles and tables.
@@ -62,6 +64,7 @@ class TrackWriter {
   [[noreturn]] void fail(const char* what) const;
 
   const Definitions& definitions_;
+  const RegionCauses& causes_;
   RunPaths& paths_;
   IndexFile& file_;
   std::string name_;

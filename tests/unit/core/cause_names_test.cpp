@@ -30,6 +30,25 @@ TEST(CauseNames, CountWhereTheSystemTellsLess) {
   }
 }
 
+TEST(CauseNames, OfAllRegionsAreInATable) {
+  Definitions definitions;
+  definitions.regions = {named("threading:Thread.join"), named("time.sleep"), named("work"),
+                         named("MPI_Recv", Paradigm::kMpi)};
+  const RegionCauses causes(definitions);
+  for (std::uint32_t region = 0; region < definitions.regions.size(); ++region) {
+    for (std::uint32_t seen = 0; seen < kWaitingCauses; ++seen) {
+      EXPECT_EQ(causes.in(region, WaitingCause{seen}),
+                cause_in(definitions.regions[region], WaitingCause{seen}));
+    }
+  }
+}
+
+TEST(CauseNames, TellWhereATaskHasNothingToDo) {
+  EXPECT_TRUE(is_idle_suspension("asyncio.queues.Queue.get"));
+  EXPECT_TRUE(is_idle_suspension("asyncio.queues.Queue:get"));
+  EXPECT_FALSE(is_idle_suspension("asyncio.queues.Queue:put"));
+}
+
 TEST(CauseNames, TellTheCauseOfASuspension) {
   EXPECT_EQ(cause_of_suspension("asyncio.tasks.sleep"), WaitingCause::kTime);
   EXPECT_EQ(cause_of_suspension("asyncio.tasks:sleep"), WaitingCause::kTime);
