@@ -1,6 +1,5 @@
 """Locks as objects (--locks): counts are compared with those that the programs know by themselves."""
 
-import csv
 import json
 import re
 import signal
@@ -10,6 +9,7 @@ import textwrap
 import time
 
 import pytest
+from lock_runs import CONVOY, holder, line_of, locks_of, made_at, record
 from streams import environment, run_python
 
 TIMEOUTS = """
@@ -28,26 +28,6 @@ assert lock.acquire(False)
 assert not lock.acquire(False)
 assert not lock.acquire(blocking=False)
 lock.release()
-"""
-
-CONVOY = """
-import json, threading, time
-lock = threading.Lock()
-times = []
-def audit():
-    with lock:
-        time.sleep(0.02)
-def work():
-    for _ in range(5):
-        begin = time.perf_counter()
-        lock.acquire()
-        times.append(time.perf_counter() - begin)
-        lock.release()
-        audit()
-threads = [threading.Thread(target=work) for _ in range(6)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-print(json.dumps(sum(times)))
 """
 
 RECURSION = """
@@ -193,39 +173,6 @@ if __name__ == "__main__":
 """
 
 
-def line_of(program, text):
-    return next(i for i, line in enumerate(program.splitlines(), 1) if text in line)
-
-
-def record(tmp_path, program, *options):
-    path = tmp_path / "program.py"
-    path.write_text(program)
-    run = tmp_path / "run"
-    process = run_python(["-m", "timeloom", "--quiet", "--locks", "--output", run, *options, path], tmp_path)
-    assert process.returncode == 0, process.stderr
-    assert "timeloom:" not in process.stderr
-    return run, process.stdout
-
-
-def locks_of(timeloom, run):
-    return json.loads(timeloom("report", "--locks", "--json", run).stdout)
-
-
-def made_at(data, program, text, kind=None):
-    line = line_of(program, text)
-    (lock,) = [
-        one for one in data["locks"]
-        if one["made_at"]["line"] == line and one["made_at"]["file"].endswith("program.py")
-        and kind in (None, one["kind"])
-    ]  # fmt: skip
-    return lock
-
-
-def holder(lock, function):
-    (one,) = [one for one in lock["holders"] if one["at"]["function"] == function]
-    return one
-
-
 def test_waits_with_timeouts(timeloom, tmp_path):
     run, _ = record(tmp_path, TIMEOUTS)
     data = locks_of(timeloom, run)
@@ -263,65 +210,6 @@ def test_convoy(timeloom, tmp_path):
     assert found["text"].startswith(f"lock at program.py:{line_of(CONVOY, 'threading.Lock()')}: held ")
     assert re.search(r" by audit, [456] threads waited ", found["text"])
     assert found["command"] == "timeloom report --locks"
-
-
-def test_csv(timeloom, tmp_path):
-    run, _ = record(tmp_path, CONVOY)
-    data = locks_of(timeloom, run)
-    text = timeloom("report", "--locks", "--csv", run).stdout
-    rows = list(csv.DictReader(text.splitlines()))
-    for number, lock in enumerate(data["locks"]):
-        own, *parts = (row for row in rows if row["id"] == str(number))
-        assert (own["row"], own["lock"], own["kind"]) == ("lock", lock["name"], lock["kind"])
-        assert (int(own["taken"]), int(own["waits"]), int(own["threads"])) == (lock["taken"], lock["waits"], lock["threads"])
-        assert float(own["waited_s"]) == pytest.approx(lock["waited_s"]) and own["file"] == lock["made_at"]["file"]
-        assert own["thread"] == own["longest_s"] == own["others_waited_s"] == ""
-        holders = [row for row in parts if row["row"] == "holder"]
-        assert [(row["function"], int(row["line"]), int(row["taken"])) for row in holders] == [
-            (one["at"]["function"], one["at"]["line"], one["taken"]) for one in lock["holders"]
-        ]
-        assert [float(row["others_waited_s"]) for row in holders] == pytest.approx([one["others_waited_s"] for one in lock["holders"]])
-        waiters = [row for row in parts if row["row"] == "waiter"]
-        assert [(row["thread"], int(row["line"]), int(row["waits"])) for row in waiters] == [
-            (one["thread"], one["at"]["line"], one["waits"]) for one in lock["waiters"]
-        ]
-        assert len(parts) == len(holders) + len(waiters)
-    assert {row["id"] for row in rows} == {str(number) for number in range(len(data["locks"]))}
-    refused = timeloom("report", "--locks", "--csv", "-o", "x", run, status=2)
-    assert "--locks prints its CSV: leave out -o and --force" in refused.stderr
-
-
-MEASURED = """
-import threading, time, timeloom
-lock = threading.Lock()
-def test_lock():
-    with lock:
-        time.sleep(0.01)
-def measured():
-    with timeloom.Measurement(output="run", locks=True):
-        test_lock()
-if __name__ == "__main__":
-    measured()
-"""
-
-
-@pytest.mark.parametrize(
-    "words", [["program.py"], ["-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeloom", "program.py"]], ids=["block", "pytest"]
-)
-def test_locks_of_a_block_and_of_tests(timeloom, tmp_path, words):
-    """Settings of the other doors, by keyword and by variable."""
-    (tmp_path / "program.py").write_text(MEASURED)
-    variables = {"TIMELOOM_LOCKS": "1", "TIMELOOM_OUTPUT": "run"} if "pytest" in words else {}
-    done = subprocess.run([sys.executable, *words], cwd=tmp_path, env=environment() | variables, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    locks = locks_of(timeloom, tmp_path / "run")["locks"]
-    (lock,) = [one for one in locks if "test_lock" in {holder["at"]["function"] for holder in one["holders"]}]
-    assert lock["taken"] == 1 and lock["held_s"] >= 0.01
-
-
-def test_locks_of_a_cell():
-    arguments = pytest.importorskip("timeloom._notebook._arguments")
-    assert arguments.of_timeloom("--locks").settings["locks"] is True
 
 
 def test_recursion(timeloom, tmp_path):

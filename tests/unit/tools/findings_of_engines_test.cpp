@@ -152,18 +152,26 @@ TEST(Findings, CollectionsThatTakeMuchOfTheWorkAreFound) {
   }
 }
 
+// `function` calls `library` 5,000 times, each time for `size` bytes of the metric.
+CallTree with_transfers(const std::string& function, const std::string& library, const char* metric,
+                        std::uint64_t size) {
+  constexpr std::uint64_t kCalls = 5000;
+  profile::Story story;
+  story.thread("main", "main " + function + " " + library + " +400 ) ) +200 )");
+  CallTree tree = tree_of(story);
+  Metric bytes;
+  bytes.name = metric;
+  tree.definitions.metrics.push_back(bytes);
+  profile::Cell& cell = tree.locations[0].cells.back();
+  cell.statistics.visits = kCalls;
+  tree.locations[0].metrics.push_back({MetricId{1}, cell.node, {}});
+  tree.locations[0].metrics.back().statistics.sum = static_cast<double>(kCalls * size);
+  return tree;
+}
+
 TEST(Findings, ManySmallTransfersAreFound) {
   for (const std::uint64_t size : {20, 8192}) {
-    profile::Story story;
-    story.thread("main", "main log libwrite +400 ) ) +200 )");
-    CallTree tree = tree_of(story);
-    Metric written;
-    written.name = kIoBytesWritten;
-    tree.definitions.metrics.push_back(written);
-    profile::Cell& cell = tree.locations[0].cells.back();
-    cell.statistics.visits = 5000;
-    tree.locations[0].metrics.push_back({MetricId{1}, cell.node, {}});
-    tree.locations[0].metrics.back().statistics.sum = static_cast<double>(5000 * size);
+    const CallTree tree = with_transfers("log", "libwrite", kIoBytesWritten, size);
     EXPECT_EQ(rules_in(tree), size == 20 ? "small-transfers " : "");
     if (size != 20) continue;
     EXPECT_EQ(findings_in(tree)[0].text,
@@ -173,16 +181,7 @@ TEST(Findings, ManySmallTransfersAreFound) {
 
 // A reader of a pipe waits for the writer.
 TEST(Findings, ReadsThatWaitAreNotSmallTransfers) {
-  profile::Story story;
-  story.thread("main", "main receive libread +400 ) ) +200 )");
-  CallTree tree = tree_of(story);
-  Metric read;
-  read.name = kIoBytesRead;
-  tree.definitions.metrics.push_back(read);
-  profile::Cell& cell = tree.locations[0].cells.back();
-  cell.statistics.visits = 5000;
-  tree.locations[0].metrics.push_back({MetricId{1}, cell.node, {}});
-  tree.locations[0].metrics.back().statistics.sum = 20'000;
+  CallTree tree = with_transfers("receive", "libread", kIoBytesRead, 4);
   EXPECT_EQ(rules_in(tree), "small-transfers ");
   wait_in(tree, 0, "libread", 390);
   EXPECT_EQ(rules_in(tree), "");
