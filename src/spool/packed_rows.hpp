@@ -59,8 +59,9 @@ class RecordPacker {
  public:
   void begin() { packer_ = std::make_unique<RowPacker>(); }
   // The packed bytes, with zeros up to a multiple of 8; they stay until the next call. Empty: the
-  // records are to be written as they are, because nothing is packed, packing makes them no
-  // smaller, or there is no memory, after which nothing is packed any more. REQUIRES: whole rows.
+  // caller writes the records as they are, because this writer does not pack, packing would not
+  // make them smaller, or memory has run out. When memory has run out, later calls do not pack
+  // either. REQUIRES: whole rows.
   std::span<const std::uint8_t> pack(std::span<const std::byte> records) noexcept;
 
  private:

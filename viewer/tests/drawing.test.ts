@@ -175,7 +175,7 @@ test("tables are saved as spreadsheets read them", () => {
   assert.equal(csv([["a", 1, 0.5], ['say "x", y', "line\nbreak", ""]]), 'a,1,0.5\r\n"say ""x"", y","line\nbreak",\r\n');
 });
 
-test("the part of a pixel that was waiting is that of what is covered there", async () => {
+test("the waiting part of a pixel is the waiting part of the calls that cover it", async () => {
   const run = await generated().run(), tile = emptyTile(1);
   tile.cover.fill(255, 0, 2), (tile.cover[2] = 51);
   tile.waiting.set([255, 51, 51]);

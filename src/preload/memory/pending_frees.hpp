@@ -14,7 +14,8 @@ class PendingFrees {
  public:
   static constexpr std::size_t kMost = 256;
 
-  // False: there is no room. REQUIRES: block > kTaken, before the block can be allocated again.
+  // Adds the free of a block. False: all kMost places are taken, and nothing was added. REQUIRES:
+  // block > kTaken; called before the block can be allocated again.
   bool add(std::uint64_t block, std::uint64_t bytes) noexcept {
     for (Slot& slot : slots_) {
       std::uint64_t expected = kFree;

@@ -83,7 +83,7 @@ struct Given {
   std::size_t flags;
   PyObject* keywords;
 
-  // The one that was given by this name, borrowed; null: none was.
+  // The argument with this keyword, borrowed; null: the call has none.
   PyObject* named(const char* name) const {
     const Py_ssize_t count = keywords == nullptr ? 0 : PyTuple_GET_SIZE(keywords);
     for (Py_ssize_t i = 0; i < count; ++i) {
