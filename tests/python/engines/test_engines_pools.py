@@ -135,6 +135,24 @@ def test_pools_of_multiprocessing(measure, timeloom, tmp_path, kind):
     check(run, timeloom, tmp_path, "multiprocessing", worker)
 
 
+def test_the_report_of_tasks_has_one_source(measure, timeloom, tmp_path):
+    """The rows count the tasks of the critical path, also where the profile has more of them than the trace."""
+    run, _ = measure(FUNCTIONS + """
+def nothing(): pass
+
+def many(n):
+    for _ in range(20_000): nothing()
+
+if __name__ == "__main__":
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        list(pool.map(many, range(60)))
+""", "--max-size", "4M", "--at-max-size", "profile")
+    assert rows_by(timeloom, run, "task") == {"many": 60}
+    graph = json.loads(timeloom("report", "--tasks", "--json", run.directory).stdout)
+    assert 0 < graph["tasks"] < 60
+    assert [(row["name"], row["tasks"]) for row in graph["names"]] == [("many", graph["tasks"])]
+
+
 def test_functions_that_are_cancelled_or_of_asyncio(measure, timeloom, tmp_path):
     """A call that is cancelled before it starts is not a task; asyncio's threads run tasks as well."""
     run, output = measure(FUNCTIONS + """

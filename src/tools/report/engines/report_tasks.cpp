@@ -8,12 +8,12 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "profile/call_tree_sink.hpp"
 #include "tools/report/answer_text.hpp"
 #include "tools/report/engines/task_rows.hpp"
 #include "tools/report/engines/task_scan.hpp"
 #include "tools/report/report_text.hpp"
 #include "tools/run/json_text.hpp"
-#include "tools/run/open_run.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
@@ -298,7 +298,10 @@ void print_graph(const std::filesystem::path& run,
   }
   const std::unique_ptr<RunSource> source = weave::open_trace(weave::trace_of(run));
   TaskScan scan(chosen(source->definitions()));
-  const std::array<RunSink*, 1> sinks = {&scan};
+  // The rows of names come from the same events as the graph: the profile may have more, such as
+  // the calls behind the size limit of the run.
+  profile::CallTreeSink paths;
+  const std::array<RunSink*, 2> sinks = {&scan, &paths};
   source->replay(sinks, std::max(1u, std::thread::hardware_concurrency()));
   const TaskGraph graph = scan.take_graph();
   if (graph.tasks().empty()) {
@@ -307,7 +310,7 @@ void print_graph(const std::filesystem::path& run,
   }
   std::vector<std::string> losses = facts_of(source->definitions()).losses;
   if (!scan.is_complete()) losses.emplace_back(kNeedsLeftOut);
-  const profile::CallTree tree = call_tree_of(run);
+  const profile::CallTree tree = paths.take();
   const std::vector<TaskRow> names = task_rows(tree, GroupKey::kTask, chosen(tree.definitions));
   Output output;
   json ? write_graph_json(graph, names, losses, output)
