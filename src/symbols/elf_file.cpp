@@ -141,6 +141,7 @@ void ElfFile::read_debug_link() {
   const Elf64_Shdr* const section = find(".gnu_debuglink");
   if (section == nullptr) return;
   const std::vector<char> text = contents<char>(*section);
+  if (text.empty()) return;
   const std::size_t length = ::strnlen(text.data(), text.size());
   const std::size_t check = (length + 4) & ~std::size_t{3};
   if (check + sizeof debug_link_check_ > text.size()) return;

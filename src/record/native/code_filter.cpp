@@ -26,7 +26,11 @@ using symbols::FunctionSymbols;
 using symbols::LineReader;
 
 // Filters are kept, since threads may be asking one. A process has few different ones.
-constinit std::atomic<const Filter*> g_filter = nullptr;
+struct KeptFilter {
+  Filter filter;
+  const KeptFilter* before;  // the filter that it replaced
+};
+constinit std::atomic<const KeptFilter*> g_filter = nullptr;
 
 constinit std::atomic<bool> g_by_source = false;
 
@@ -94,7 +98,7 @@ Region function_region(const MappedObject& mapped, const Region& object) {
 // Without memory the function is recorded.
 bool leaves_out(const void* function) noexcept try {
   const std::optional<MappedObject> mapped = mapped_object(function);
-  const Filter& filter = *g_filter.load();
+  const Filter& filter = g_filter.load()->filter;
   if (!mapped) return filter.excluded(Region{});
   Region object;
   object.file = mapped->object.path;
@@ -109,9 +113,9 @@ bool leaves_out(const void* function) noexcept try {
 
 void filter_code(const Filter& filter, bool by_source) {
   if (by_source && filter.has_rules_for_files()) g_by_source = LineReader::available();
-  const Filter* const before = g_filter;
-  if (before != nullptr && *before == filter) return;
-  g_filter = new Filter(filter);
+  const KeptFilter* const before = g_filter;
+  if (before != nullptr && before->filter == filter) return;
+  g_filter = new KeptFilter{filter, before};
   leave_out_functions(leaves_out);
   forget_code();
 }

@@ -86,6 +86,7 @@ bool CodeTable::grow() noexcept {
     copy.function.store(function, std::memory_order_relaxed);
     ++block->used;
   }
+  block->before = &old;
   block_.store(block, std::memory_order_release);
   return true;
 }

@@ -53,7 +53,8 @@ class CodeTable {
   struct Block {
     std::size_t mask = 0;  // of the bits of an address that are the offset of its first place
     std::size_t used = 0;  // entries
-    Entry entry;
+    const Block* before = nullptr;  // the block that it replaced, which threads may still read
+    alignas(kEntrySize) Entry entry;
 
     // Offsets are in bytes, so that the address itself is its hash: functions lie apart.
     const Entry& at(std::size_t offset) const noexcept {

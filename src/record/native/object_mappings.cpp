@@ -25,8 +25,8 @@ struct KnownMappings {
 // Never destroyed: a thread of ours may look at the end of the process, and a forked child may have
 // been left with what its parent had half changed.
 KnownMappings& known_mappings() {
-  static KnownMappings* known = new KnownMappings;
   const std::uint64_t process = os::process_id();
+  static KnownMappings* known = new KnownMappings{0, process, 0, {}};
   if (known->process != process) known = new KnownMappings{0, process, 0, {}};
   if (known->measurement != measurement_number()) {
     *known = {measurement_number(), process, 0, {}};

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,8 +30,9 @@ using Lines = std::vector<std::string>;
 inline std::string line_of(const Event& event) {
   static const char* const kNames[] = {"enter",  "leave",  "int", "uint", "float",
                                        "string", "metric", "off", "on"};
-  std::string line =
-      std::to_string(ticks(event.time)) + " " + kNames[static_cast<std::size_t>(event.kind)];
+  const auto kind = static_cast<std::size_t>(event.kind);
+  std::string line = std::to_string(ticks(event.time)) + " " +
+                     (kind < std::size(kNames) ? kNames[kind] : std::to_string(kind));
   const bool bare = event.kind == EventKind::kRecordingOff || event.kind == EventKind::kRecordingOn;
   if (!bare) line += " " + std::to_string(event.ref);
   const bool valued = !bare && event.kind != EventKind::kEnter && event.kind != EventKind::kLeave;

@@ -71,10 +71,12 @@ void add_task(const FoundIn& run, const WorkerTimes& task, std::map<TaskKey, Equ
   }
   if (sums.empty()) return;
   const auto most = std::ranges::max_element(sums, {}, [](const auto& one) { return one.second; });
-  if (!most->first.first.defined() || most->second < kMostlySuspended * task.span()) return;
+  const auto& [role, where] = most->first;
+  if (!role.defined() || !where.defined()) return;
+  if (most->second < kMostlySuspended * task.span()) return;
   const auto& location = run.tree.definitions.locations[task.location];
-  EqualTasks& equal = all[{location.group.value(), most->first.first, most->first.second}];
-  equal.tasks += visits_of(run, task.location, most->first.first);
+  EqualTasks& equal = all[{location.group.value(), role, where}];
+  equal.tasks += visits_of(run, task.location, role);
   equal.suspended += most->second;
 }
 
