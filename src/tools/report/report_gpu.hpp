@@ -109,7 +109,7 @@ std::string gpu_shares(const Definitions& definitions);
 
 GpuFacts gpu_facts(const profile::CallTree& tree);
 
-void write_gpu(const GpuFacts& facts, const Definitions& definitions, const Terminal& terminal,
+void write_gpu(const GpuFacts& facts, const profile::CallTree& tree, const Terminal& terminal,
                Output& output);
 void write_gpu_json(const GpuFacts& facts, const profile::CallTree& tree, Output& output);
 

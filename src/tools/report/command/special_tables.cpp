@@ -152,9 +152,7 @@ int print_gpu(const ReportOptions& options, const profile::CallTree& tree,
   }
   return print_either(
       options, tree.definitions, [&](Output& output) { write_gpu_json(facts, tree, output); },
-      [&](const Terminal& terminal, Output& output) {
-        write_gpu(facts, tree.definitions, terminal, output);
-      });
+      [&](const Terminal& terminal, Output& output) { write_gpu(facts, tree, terminal, output); });
 }
 
 int print_omp(const ReportOptions& options, const profile::CallTree& tree,
