@@ -13,6 +13,7 @@
 #include "tools/report/engines/task_rows.hpp"
 #include "tools/report/engines/task_scan.hpp"
 #include "tools/report/report_text.hpp"
+#include "tools/report/table/row_table.hpp"
 #include "tools/run/json_text.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/formatted.hpp"
@@ -43,6 +44,12 @@ struct Text {
   void title(const std::string& text) const {
     output.write(terminal.paint(text, Ink::kDim) + "\n");
   }
+  // With a blank line above.
+  template <typename Row>
+  void table(const RowTable<Row>& described, const std::vector<Row>& rows) const {
+    title("\n" + described.headings() + "  " + described.title);
+    described.write_lines(rows, terminal, output);
+  }
   void row(const std::string& numbers, const std::string& name) const {
     AnswerLine line;
     line.numbers = numbers;
@@ -59,6 +66,57 @@ std::vector<Reason> reasons_of(const std::vector<WorkerRow>& workers) {
     if (std::ranges::any_of(workers, has)) reasons.push_back(reason);
   }
   return reasons;
+}
+
+nlohmann::ordered_json json_of(const Gap& gap) {
+  return {{"no_task_s", gap.no_task},   {"scheduler_s", gap.scheduler}, {"data_s", gap.data},
+          {"spilling_s", gap.spilling}, {"worker_s", gap.worker},       {"unknown_s", gap.unknown}};
+}
+
+RowTable<WorkerRow> worker_table(const std::vector<WorkerRow>& workers) {
+  RowTable<WorkerRow> table{
+      "worker",
+      {{"name", Unit::kText, &WorkerRow::name},
+       {"threads", Unit::kCount, &WorkerRow::threads},
+       {"tasks", Unit::kCount, &WorkerRow::tasks},
+       {"in_tasks_s", Unit::kSeconds, &WorkerRow::in_tasks, {1, "in tasks"}},
+       {"idle_s", Unit::kText, [](const WorkerRow& row) { return json_of(row.idle); }},
+       {"", Unit::kSeconds, [](const WorkerRow& row) { return row.idle.sum(); }, {2, "   idle"}}}};
+  for (const auto& [word, part] : reasons_of(workers)) {
+    const auto time = [part = part](const WorkerRow& row) { return row.idle.*part; };
+    table.columns.push_back({"", Unit::kSeconds, time, {3, pad_left(word, 9)}});
+  }
+  return table;
+}
+
+// `queues`: of the terminal.
+RowTable<TaskRow> name_table(const std::map<std::string, QueueRow>& queues) {
+  const auto mean = [](const auto& row) { return row.total / static_cast<double>(row.tasks); };
+  const auto queue = [&queues](double QueueRow::*part) {
+    return [queues, part](const TaskRow& row, const Terminal& terminal) {
+      const auto found = queues.find(row.name);
+      return found == queues.end() ? "-" : duration(found->second.*part, terminal);
+    };
+  };
+  return {"task",
+          {{"name", Unit::kText, &TaskRow::name},
+           {"tasks", Unit::kCount, &TaskRow::tasks, {1, "  tasks"}},
+           {"total_s", Unit::kSeconds, &TaskRow::total},
+           {"", Unit::kSeconds, mean, {2, "   mean"}},
+           {"longest_s", Unit::kSeconds, &TaskRow::most, {3, "longest"}},
+           {"working_s", Unit::kSeconds, &TaskRow::working, {4, "working"}},
+           {"waiting_s", Unit::kSeconds, &TaskRow::waiting, {5, "waiting"}},
+           {"", Unit::kSeconds, {}, {6, " queued", queue(&QueueRow::queued)}},
+           {"", Unit::kSeconds, {}, {7, "for data", queue(&QueueRow::fetched)}}}};
+}
+
+RowTable<QueueRow> queue_table() {
+  return {"",
+          {{"name", Unit::kText, &QueueRow::name},
+           {"tasks", Unit::kCount, &QueueRow::tasks},
+           {"queued_s", Unit::kSeconds, &QueueRow::queued},
+           {"longest_s", Unit::kSeconds, &QueueRow::longest},
+           {"fetched_s", Unit::kSeconds, &QueueRow::fetched}}};
 }
 
 void write_head(const TaskGraph& graph, const std::vector<WorkerRow>& workers,
@@ -150,21 +208,6 @@ std::map<std::string, QueueRow> queues_by_name(const TaskGraph& graph) {
   return rows;
 }
 
-void write_names(const TaskGraph& graph, const std::vector<TaskRow>& names, const Text& text) {
-  const std::map<std::string, QueueRow> queues = queues_by_name(graph);
-  text.title("\n  tasks    mean longest working waiting  queued for data  task");
-  for (const TaskRow& row : names) {
-    const auto queue = queues.find(row.name);
-    const bool known = queue != queues.end();
-    text.row(formatted("{} {} {} {} {} {} {}", pad_left(count(row.tasks), 7),
-                       text.time(row.total / static_cast<double>(row.tasks)), text.time(row.most),
-                       text.time(row.working), text.time(row.waiting),
-                       known ? text.time(queue->second.queued) : pad_left("-", 7),
-                       known ? text.time(queue->second.fetched, 8) : pad_left("-", 8)),
-             row.name);
-  }
-}
-
 // The parts that the run does not have, in words.
 void write_missing(const TaskGraph& graph, const Text& text) {
   const auto queued = std::ranges::count_if(
@@ -182,23 +225,6 @@ void write_missing(const TaskGraph& graph, const Text& text) {
   text.title(std::string(missing > 0 ? "" : "\n") +
              "no task is known to take another's value: the path has the tasks of a thread one "
              "after the other");
-}
-
-void write_workers(const std::vector<WorkerRow>& workers, const Text& text) {
-  const std::vector<Reason> reasons = reasons_of(workers);
-  std::string title = "\nin tasks    idle";
-  for (const auto& [word, part] : reasons) title += pad_left(word, 10);
-  text.title(title + "  worker");
-  for (const WorkerRow& row : workers) {
-    std::string numbers = text.time(row.in_tasks, 8) + " " + text.time(row.idle.sum());
-    for (const auto& [word, part] : reasons) numbers += text.time(row.idle.*part, 10);
-    text.row(numbers, row.name);
-  }
-}
-
-nlohmann::ordered_json json_of(const Gap& gap) {
-  return {{"no_task_s", gap.no_task},   {"scheduler_s", gap.scheduler}, {"data_s", gap.data},
-          {"spilling_s", gap.spilling}, {"worker_s", gap.worker},       {"unknown_s", gap.unknown}};
 }
 
 nlohmann::ordered_json path_json(const TaskGraph& graph) {
@@ -228,19 +254,6 @@ nlohmann::ordered_json rows_json(const TaskGraph& graph) {
   return all;
 }
 
-nlohmann::ordered_json names_json(const std::vector<TaskRow>& names) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const TaskRow& row : names) {
-    all.push_back({{"name", row.name},
-                   {"tasks", row.tasks},
-                   {"total_s", row.total},
-                   {"longest_s", row.most},
-                   {"working_s", row.working},
-                   {"waiting_s", row.waiting}});
-  }
-  return all;
-}
-
 }  // namespace
 
 void write_graph(const TaskGraph& graph, const std::vector<TaskRow>& names,
@@ -252,8 +265,9 @@ void write_graph(const TaskGraph& graph, const std::vector<TaskRow>& names,
   write_head(graph, workers, engines, text);
   write_path(graph, text);
   write_steps(graph, text);
-  write_names(graph, names, text);
-  write_workers(workers, text);
+  const std::map<std::string, QueueRow> queues = queues_by_name(graph);
+  text.table(name_table(queues), names);
+  text.table(worker_table(workers), workers);
   write_missing(graph, text);
 }
 
@@ -268,23 +282,9 @@ void write_graph_json(const TaskGraph& graph, const std::vector<TaskRow>& names,
   all["clock_error_s"] = graph.backwards();
   all["path"] = path_json(graph);
   all["path_rows"] = rows_json(graph);
-  all["names"] = names_json(names);
-  all["queues"] = nlohmann::ordered_json::array();
-  for (const QueueRow& row : graph.queues()) {
-    all["queues"].push_back({{"name", row.name},
-                             {"tasks", row.tasks},
-                             {"queued_s", row.queued},
-                             {"longest_s", row.longest},
-                             {"fetched_s", row.fetched}});
-  }
-  all["workers"] = nlohmann::ordered_json::array();
-  for (const WorkerRow& row : graph.workers()) {
-    all["workers"].push_back({{"name", row.name},
-                              {"threads", row.threads},
-                              {"tasks", row.tasks},
-                              {"in_tasks_s", row.in_tasks},
-                              {"idle_s", json_of(row.idle)}});
-  }
+  all["names"] = name_table({}).json(names);
+  all["queues"] = queue_table().json(graph.queues());
+  all["workers"] = worker_table({}).json(graph.workers());
   output.write(json_text(all, 2) + "\n");
 }
 
