@@ -4,8 +4,8 @@
 #include <map>
 
 #include "profile/engine_counts.hpp"
-#include "tools/report/answer_text.hpp"
 #include "tools/report/report_text.hpp"
+#include "tools/report/table/row_table.hpp"
 #include "tools/report/work_times.hpp"
 #include "tools/run/json_text.hpp"
 #include "tools/run/run_facts.hpp"
@@ -77,8 +77,21 @@ std::map<std::string, std::set<LocationId>> locations_of_workers(
 
 const char* word_of(GroupKey key) { return key == GroupKey::kTask ? "task" : "worker"; }
 
-double mean(const TaskRow& row) {
-  return row.tasks == 0 ? 0 : row.total / static_cast<double>(row.tasks);
+// `all`: seconds of all rows.
+RowTable<TaskRow> task_table(double all) {
+  const auto mean = [](const TaskRow& row) {
+    return row.tasks == 0 ? 0 : row.total / static_cast<double>(row.tasks);
+  };
+  const auto share = [all](const TaskRow& row) { return all == 0 ? 0 : row.total / all; };
+  return {"",
+          {{"name", Unit::kText, &TaskRow::name},
+           {"tasks", Unit::kCount, &TaskRow::tasks, {3, "  tasks"}},
+           {"total_s", Unit::kSeconds, &TaskRow::total, {2, "  total"}},
+           {"mean_s", Unit::kSeconds, mean, {4, "   mean"}},
+           {"longest_s", Unit::kSeconds, &TaskRow::most, {5, "longest"}},
+           {"working_s", Unit::kSeconds, &TaskRow::working, {6, "working"}},
+           {"waiting_s", Unit::kSeconds, &TaskRow::waiting, {7, "waiting"}},
+           {"", Unit::kShare, share, {1, " share"}}}};
 }
 
 }  // namespace
@@ -105,20 +118,9 @@ void write_tasks(const std::vector<TaskRow>& rows, GroupKey key,
   write_losses(losses, terminal, output);
   double all = 0;
   for (const TaskRow& row : rows) all += row.total;
-  output.write(terminal.paint(
-      formatted(" share   total   tasks    mean longest working waiting  {}\n", word_of(key)),
-      Ink::kDim));
-  for (const TaskRow& row : rows) {
-    if (output.closed()) return;
-    AnswerLine line;
-    line.numbers = formatted(
-        "{} {} {} {} {} {} {}", pad_left(percent(all == 0 ? 0 : row.total / all), 6),
-        pad_left(duration(row.total, terminal), 7), pad_left(count(row.tasks), 7),
-        pad_left(duration(mean(row), terminal), 7), pad_left(duration(row.most, terminal), 7),
-        pad_left(duration(row.working, terminal), 7), pad_left(duration(row.waiting, terminal), 7));
-    line.name = printable(row.name);
-    output.write(drawn(line, terminal));
-  }
+  const RowTable<TaskRow> table = task_table(all);
+  output.write(terminal.paint(formatted("{}  {}\n", table.headings(), word_of(key)), Ink::kDim));
+  table.write_lines(rows, terminal, output);
 }
 
 void write_tasks_json(const std::vector<TaskRow>& rows, GroupKey key,
@@ -128,16 +130,7 @@ void write_tasks_json(const std::vector<TaskRow>& rows, GroupKey key,
   all["version"] = 1;
   all["by"] = word_of(key);
   all["losses"] = losses;
-  all["rows"] = nlohmann::ordered_json::array();
-  for (const TaskRow& row : rows) {
-    all["rows"].push_back({{"name", row.name},
-                           {"tasks", row.tasks},
-                           {"total_s", row.total},
-                           {"mean_s", mean(row)},
-                           {"longest_s", row.most},
-                           {"working_s", row.working},
-                           {"waiting_s", row.waiting}});
-  }
+  all["rows"] = task_table(0).json(rows);
   output.write(json_text(all, 2) + "\n");
 }
 
