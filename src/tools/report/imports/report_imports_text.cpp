@@ -3,11 +3,11 @@
 #include "core/text/count_text.hpp"
 #include "exchange/names.hpp"
 #include "tools/report/imports/report_imports.hpp"
+#include "tools/report/table/row_table.hpp"
 #include "tools/run/json_text.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
-#include "tools/text/text_table.hpp"
 
 namespace timeloom::tools {
 namespace {
@@ -26,6 +26,29 @@ std::string importer_name(const ImportRow& row, const Definitions& definitions) 
   return row.importer.defined() ? short_name_of(row.importer, definitions) : std::string();
 }
 
+RowTable<ImportRow> import_table(const Definitions& definitions) {
+  const auto name = [&definitions](const ImportRow& row) {
+    return short_name_of(row.body, definitions);
+  };
+  const auto file = [&definitions](const auto& row) {
+    return definitions.regions[row.body.value()].file;
+  };
+  const auto importer = [&definitions](const auto& row) { return importer_name(row, definitions); };
+  return {
+      "module, < by whom",
+      {{"name", Unit::kText, name},
+       {"file", Unit::kText, file},
+       {"own_s", Unit::kSeconds, &ImportRow::own, {1, "own"}},
+       {"total_s", Unit::kSeconds, &ImportRow::total, {2, "total"}},
+       {"processes", Unit::kCount, &ImportRow::processes, {3, "processes"}},
+       {"importer", Unit::kName, importer},
+       {"importer_s", Unit::kSeconds, &ImportRow::of_importer}},
+      [&definitions](const ImportRow& row, const Terminal&) {
+        const std::string by = importer_name(row, definitions);
+        return printable(short_name_of(row.body, definitions) + (by.empty() ? "" : "  < " + by));
+      }};
+}
+
 }  // namespace
 
 void write_imports(const ImportFacts& facts, const Definitions& definitions,
@@ -36,20 +59,7 @@ void write_imports(const ImportFacts& facts, const Definitions& definitions,
   output.write(formatted(
       "{} ({}) in the bodies of {} that were imported\n", duration(facts.all, terminal, " "),
       percent(facts.run > 0 ? facts.all / facts.run : 0), plural(facts.rows.size(), "module")));
-  Table table(terminal, 2, "module, < by whom");
-  for (const char* heading : {"own", "total", "processes"}) table.add_column(heading);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const ImportRow& row = facts.rows[i];
-    TableRow line;
-    line.cells = {duration(row.own, terminal), duration(row.total, terminal), count(row.processes)};
-    line.name = short_name_of(row.body, definitions);
-    if (const std::string by = importer_name(row, definitions); !by.empty()) {
-      line.name += "  < " + by;
-    }
-    line.name = printable(line.name);
-    table.add_row(std::move(line));
-  }
-  table.write(output);
+  import_table(definitions).write(std::span(facts.rows).first(shown), terminal, output);
   if (shown < facts.rows.size()) {
     output.write(formatted("and {} more, in --json\n", count(facts.rows.size() - shown)));
   }
@@ -62,18 +72,7 @@ void write_imports_json(const ImportFacts& facts, const Definitions& definitions
   ordered_json all = {{"format", "timeloom-report-imports"}, {"version", 1}};
   all["import_s"] = facts.all;
   all["run_s"] = facts.run;
-  all["modules"] = ordered_json::array();
-  for (const ImportRow& row : facts.rows) {
-    const Region& body = definitions.regions[row.body.value()];
-    const std::string by = importer_name(row, definitions);
-    all["modules"].push_back({{"name", short_name_of(row.body, definitions)},
-                              {"file", body.file},
-                              {"own_s", row.own},
-                              {"total_s", row.total},
-                              {"processes", row.processes},
-                              {"importer", by.empty() ? ordered_json() : ordered_json(by)},
-                              {"importer_s", row.of_importer}});
-  }
+  all["modules"] = import_table(definitions).json(facts.rows);
   all["losses"] = facts_of(definitions).losses;
   output.write(json_text(all, 2) + "\n");
 }
