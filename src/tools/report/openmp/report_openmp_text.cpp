@@ -1,11 +1,11 @@
 #include "core/text/count_text.hpp"
 #include "exchange/names.hpp"
 #include "tools/report/openmp/report_openmp.hpp"
+#include "tools/report/table/row_table.hpp"
 #include "tools/run/json_text.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
-#include "tools/text/text_table.hpp"
 
 namespace timeloom::tools {
 namespace {
@@ -31,6 +31,20 @@ std::string too_many(const OpenMpFacts& facts) {
   return text;
 }
 
+RowTable<ParallelRow> parallel_table(const Definitions& definitions) {
+  const auto name = [&definitions](const ParallelRow& row) {
+    return exchange::region_name(definitions, row.region);
+  };
+  return {"parallel region",
+          {{"name", Unit::kText, name},
+           {"calls", Unit::kCount, &ParallelRow::calls, {2, "calls"}},
+           {"time_s", Unit::kSeconds, &ParallelRow::time, {1, "time"}},
+           {"threads", Unit::kCount, &ParallelRow::threads, {3, "threads"}},
+           {"working_s", Unit::kSeconds, &ParallelRow::working},
+           {"waiting_s", Unit::kSeconds, &ParallelRow::waiting, {5, "waiting"}},
+           {"imbalance", Unit::kFactor, &ParallelRow::imbalance, {4, "imbalance"}}}};
+}
+
 }  // namespace
 
 std::string openmp_advice(const OpenMpFacts& facts) {
@@ -44,7 +58,6 @@ std::string openmp_advice(const OpenMpFacts& facts) {
 
 void write_openmp(const OpenMpFacts& facts, const Definitions& definitions,
                   const Terminal& terminal, Output& output) {
-  const auto time = [&](double seconds) { return duration(seconds, terminal); };
   const auto spaced = [&](double seconds) { return duration(seconds, terminal, " "); };
   output.write(formatted("{} in parallel regions{}{} in teams of up to {}\n",
                          spaced(facts.parallel), terminal.dot(),
@@ -57,19 +70,8 @@ void write_openmp(const OpenMpFacts& facts, const Definitions& definitions,
   if (const std::string advice = openmp_advice(facts); !advice.empty()) {
     output.write(advice + ".\n");
   }
-  Table table(terminal, 2, "parallel region");
-  for (const char* heading : {"time", "calls", "threads", "imbalance", "waiting"}) {
-    table.add_column(heading);
-  }
-  for (const ParallelRow& row : facts.regions) {
-    TableRow shown;
-    shown.cells = {time(row.time), count(row.calls), count(row.threads),
-                   formatted("{:.2f}", row.imbalance()), time(row.waiting)};
-    shown.name = printable(exchange::region_name(definitions, row.region));
-    table.add_row(std::move(shown));
-  }
   output.write("\n");
-  table.write(output);
+  parallel_table(definitions).write(facts.regions, terminal, output);
   output.write(
       "\nimbalance: the time that the thread with the most work works, over the mean of all; 1.00 "
       "is even.\nwaiting: in barriers of the region, of all its threads.\n");
@@ -86,16 +88,7 @@ void write_openmp_json(const OpenMpFacts& facts, const Definitions& definitions,
   all["cores"] = facts.cores ? ordered_json(*facts.cores) : ordered_json();
   all["omp_num_threads"] = facts.num_threads ? ordered_json(*facts.num_threads) : ordered_json();
   all["oversubscribed"] = facts.cores ? ordered_json(facts.oversubscribed()) : ordered_json();
-  all["regions"] = ordered_json::array();
-  for (const ParallelRow& row : facts.regions) {
-    all["regions"].push_back({{"name", exchange::region_name(definitions, row.region)},
-                              {"calls", row.calls},
-                              {"time_s", row.time},
-                              {"threads", row.threads},
-                              {"working_s", row.working},
-                              {"waiting_s", row.waiting},
-                              {"imbalance", row.imbalance()}});
-  }
+  all["regions"] = parallel_table(definitions).json(facts.regions);
   all["losses"] = facts_of(definitions).losses;
   output.write(json_text(all, 2) + "\n");
 }
