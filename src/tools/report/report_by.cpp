@@ -9,6 +9,7 @@
 #include "core/waiting_metric.hpp"
 #include "tools/report/answer_text.hpp"
 #include "tools/report/report_text.hpp"
+#include "tools/report/table/row_table.hpp"
 #include "tools/run/json_text.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/formatted.hpp"
@@ -105,6 +106,35 @@ bool is_idle(const WorkTimes& times, const std::vector<bool>& of_project) {
          elsewhere >= kMostlyElsewhere * times.all_waiting;
 }
 
+// `visits`: their heading. `rows`: all of them, which decide on the columns of the terminal.
+RowTable<GroupRow> group_table(const std::vector<GroupRow>& rows, GroupKey key,
+                               const char* visits) {
+  double working = 0;
+  for (const GroupRow& row : rows) working += row.working;
+  const bool gap = std::ranges::any_of(rows, [](const auto& row) { return row.unmeasured > 0; });
+  const std::size_t width = std::ranges::any_of(rows, &GroupRow::at_least) ? 10 : 7;
+  const auto share = [working](const GroupRow& row) {
+    return working == 0 ? 0 : row.working / std::abs(working);
+  };
+  const auto visits_cell = [](const GroupRow& row, const Terminal& terminal) {
+    return visits_text(row.visits, row.at_least, terminal);
+  };
+  RowTable<GroupRow> table{
+      std::string(by_word(key)),
+      {{"name", Unit::kText, &GroupRow::name},
+       {"working_s", Unit::kSeconds, &GroupRow::working, {2, "working"}},
+       {"waiting_s", Unit::kSeconds, &GroupRow::waiting, {4, "waiting"}},
+       {"unmeasured_s", Unit::kSeconds, &GroupRow::unmeasured, {gap ? 5U : 0U, "unmeasured"}},
+       {"total_s", Unit::kSeconds, &GroupRow::total, {3, "  total"}},
+       {visits, Unit::kCount, &GroupRow::visits, {6, pad_left(visits, width), visits_cell}},
+       {"given_up", Unit::kText, &GroupRow::at_least},
+       {"functions", Unit::kCount, &GroupRow::functions, {7, "functions"}},
+       {"project", Unit::kText, &GroupRow::project},
+       {"", Unit::kShare, share, {1, " share"}}}};
+  if (key == GroupKey::kThread) table.columns.push_back({"idle", Unit::kText, &GroupRow::idle});
+  return table;
+}
+
 std::vector<GroupRow> rows_of_locations(const profile::CallTree& tree, GroupKey key,
                                         const std::set<LocationId>& locations,
                                         const std::optional<CallCost>& cost) {
@@ -165,31 +195,16 @@ std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
 void write_by(const std::vector<GroupRow>& rows, GroupKey key, const char* visits,
               const std::vector<std::string>& losses, const Terminal& terminal, Output& output) {
   write_losses(losses, terminal, output);
-  double working = 0;
-  for (const GroupRow& row : rows) working += row.working;
-  const bool unmeasured =
-      std::ranges::any_of(rows, [](const auto& row) { return row.unmeasured > 0; });
-  const std::size_t width = std::ranges::any_of(rows, &GroupRow::at_least) ? 10 : 7;
-  output.write(terminal.paint(
-      formatted(" share working   total waiting{} {} functions  {}\n",
-                unmeasured ? " unmeasured" : "", pad_left(visits, width), by_word(key)),
-      Ink::kDim));
+  const RowTable<GroupRow> table = group_table(rows, key, visits);
+  output.write(terminal.paint(formatted("{}  {}\n", table.headings(), table.title), Ink::kDim));
   bool idle = false;
   for (const GroupRow& row : rows) {
     if (output.closed()) return;
     if (row.idle && !std::exchange(idle, true)) {
       output.write(terminal.paint("threads that had nothing to do:", Ink::kDim) + "\n");
     }
-    const double share = working == 0 ? 0 : row.working / std::abs(working);
     AnswerLine line;
-    const std::string gap =
-        unmeasured ? " " + pad_left(duration(row.unmeasured, terminal), 10) : std::string();
-    line.numbers = formatted("{} {} {} {}{} {} {}", pad_left(percent(share), 6),
-                             pad_left(duration(row.working, terminal), 7),
-                             pad_left(duration(row.total, terminal), 7),
-                             pad_left(duration(row.waiting, terminal), 7), gap,
-                             pad_left(visits_text(row.visits, row.at_least, terminal), width),
-                             pad_left(count(row.functions), 9));
+    line.numbers = table.numbers(row, terminal);
     line.name = printable(row.name);
     if (key == GroupKey::kFile) {
       const std::size_t room =
@@ -208,19 +223,7 @@ void write_by_json(const std::vector<GroupRow>& rows, GroupKey key, const char* 
   all["version"] = 1;
   all["by"] = by_word(key);
   all["losses"] = losses;
-  all["rows"] = nlohmann::ordered_json::array();
-  for (const GroupRow& row : rows) {
-    all["rows"].push_back({{"name", row.name},
-                           {"working_s", row.working},
-                           {"waiting_s", row.waiting},
-                           {"unmeasured_s", row.unmeasured},
-                           {"total_s", row.total},
-                           {visits, row.visits},
-                           {"given_up", row.at_least},
-                           {"functions", row.functions},
-                           {"project", row.project}});
-    if (key == GroupKey::kThread) all["rows"].back()["idle"] = row.idle;
-  }
+  all["rows"] = group_table(rows, key, visits).json(rows);
   output.write(json_text(all, 2) + "\n");
 }
 
