@@ -4,6 +4,7 @@
 
 #include "tools/report/mpi/report_mpi.hpp"
 #include "tools/report/mpi/report_mpi_matrix.hpp"
+#include "tools/report/table/row_table.hpp"
 #include "tools/run/json_text.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
@@ -14,6 +15,23 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t kRows = 10;  // of each table
+
+// `all`: the seconds of which the terminal has shares.
+RowTable<MpiRow> mpi_table(double all) {
+  const auto share = [all](const MpiRow& row) { return all == 0 ? 0 : row.time.sum() / all; };
+  const auto time = [](double Spread::*part) {
+    return [part](const MpiRow& row) { return row.time.*part; };
+  };
+  return {"",
+          {{"name", Unit::kText, &MpiRow::name},
+           {"visits", Unit::kShortCount, &MpiRow::visits, {5, " visits"}},
+           {"total_s", Unit::kSeconds, [](const MpiRow& row) { return row.time.sum(); }},
+           {"mean_s", Unit::kSeconds, time(&Spread::mean), {2, "   mean"}},
+           {"min_s", Unit::kSeconds, time(&Spread::least), {3, " least"}},
+           {"max_s", Unit::kSeconds, time(&Spread::most), {4, "  most"}},
+           {"process", Unit::kCount, [](const MpiRow& row) { return row.time.process; }},
+           {"", Unit::kShare, share, {1, " share"}}}};
+}
 
 class Writer {
  public:
@@ -44,16 +62,14 @@ class Writer {
 
   void table(const char* title, const std::vector<MpiRow>& rows, double all) {
     if (rows.empty()) return;
-    line(terminal_.paint(" share    mean  least   most  visits  ", Ink::kDim) +
+    const RowTable<MpiRow> described = mpi_table(all);
+    line(terminal_.paint(described.headings() + "  ", Ink::kDim) +
          terminal_.paint(title, Ink::kAccent) +
          terminal_.paint("  a process; where the most", Ink::kDim));
     for (std::size_t i = 0; i < std::min(rows.size(), kRows); ++i) {
       const MpiRow& row = rows[i];
       const std::string where = facts_.processes.size() > 1 ? "  " + name(row.time.process) : "";
-      const std::string numbers =
-          formatted("{} {}{}{} {}  ", pad_left(percent(all == 0 ? 0 : row.time.sum() / all), 6),
-                    time(row.time.mean), time(row.time.least), time(row.time.most),
-                    pad_left(short_count(static_cast<std::int64_t>(row.visits)), 7));
+      const std::string numbers = described.numbers(row, terminal_) + "  ";
       const std::size_t taken = std::min(columns(numbers + where), terminal_.width - 12);
       line(numbers + shorten_left(printable(row.name), terminal_.width - taken, terminal_) + where);
     }
@@ -151,16 +167,6 @@ ordered_json spread_json(const Spread& spread) {
           {"process", spread.process}};
 }
 
-ordered_json rows_json(const std::vector<MpiRow>& rows) {
-  ordered_json all = ordered_json::array();
-  for (const MpiRow& row : rows) {
-    ordered_json one = {{"name", row.name}, {"visits", row.visits}};
-    one.update(spread_json(row.time));
-    all.push_back(std::move(one));
-  }
-  return all;
-}
-
 ordered_json moved_json(const std::vector<MovedRow>& rows) {
   ordered_json all = ordered_json::array();
   for (const MovedRow& row : rows) {
@@ -211,9 +217,9 @@ void write_mpi_json(const MpiFacts& facts, Output& output) {
   all["in_mpi"] = spread_json(facts.in_mpi);
   all["outside"] = spread_json(facts.outside);
   all["efficiency"] = efficiency_json(facts);
-  all["functions"] = rows_json(facts.functions);
-  all["callers"] = rows_json(facts.callers);
-  all["balance"] = rows_json(facts.balance);
+  all["functions"] = mpi_table(0).json(facts.functions);
+  all["callers"] = mpi_table(0).json(facts.callers);
+  all["balance"] = mpi_table(0).json(facts.balance);
   all["bytes"] = moved_json(facts.moved);
   all["messages"] = ordered_json::array();
   for (const auto& [pair, one] : messages.traffic) {
