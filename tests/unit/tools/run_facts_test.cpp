@@ -27,20 +27,20 @@ TEST(RunFacts, SayHowMuchCpuTimeIsInNoTable) {
     definitions.properties[kCpuTimes] = times;
     return other_cpu_lines(facts_of(definitions), Terminal{});
   };
-  using Lines = std::vector<std::string>;
+  using Texts = std::vector<std::string>;
   EXPECT_EQ(lines("4000000000 1000000000"),
-            (Lines{"1.00 s of CPU time (25.0% of all) in threads that ended unseen"}));
-  EXPECT_EQ(lines("4000000000 30000000"), Lines{});  // below a hundredth
-  EXPECT_EQ(lines("100000000 19000000"), Lines{});   // and below the difference of clocks
-  EXPECT_EQ(lines("0 0"), Lines{});
+            (Texts{"1.00 s of CPU time (25.0% of all) in threads that ended unseen"}));
+  EXPECT_EQ(lines("4000000000 30000000"), Texts{});  // below a hundredth
+  EXPECT_EQ(lines("100000000 19000000"), Texts{});   // and below the difference of clocks
+  EXPECT_EQ(lines("0 0"), Texts{});
   for (const char* wrong : {"", "5", "5 6", "5 x", "x 5", "5 5 5", "-5 5"}) {
-    EXPECT_EQ(lines(wrong), Lines{}) << wrong;
+    EXPECT_EQ(lines(wrong), Texts{}) << wrong;
     EXPECT_FALSE(facts_of(definitions).cpu.known()) << wrong;
   }
   definitions.properties[kNativeThreads] = "2 600000000 blas\n1 200000000 arrow\n";
   EXPECT_EQ(
       lines("4000000000 1000000000"),
-      (Lines{"native threads: 3, 800 ms of CPU time (20.0% of all): blas 600 ms, arrow 200 ms",
+      (Texts{"native threads: 3, 800 ms of CPU time (20.0% of all): blas 600 ms, arrow 200 ms",
              "200 ms of CPU time (5.0% of all) in threads that ended unseen"}));
 }
 
