@@ -146,7 +146,7 @@ def many(n):
 if __name__ == "__main__":
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         list(pool.map(many, range(60)))
-""", "--max-size", "4M", "--at-max-size", "profile")
+""", "--max-size", "4M", "--at-max-size", "profile", "--no-pack-early")
     assert rows_by(timeloom, run, "task") == {"many": 60}
     graph = json.loads(timeloom("report", "--tasks", "--json", run.directory).stdout)
     assert 0 < graph["tasks"] < 60
