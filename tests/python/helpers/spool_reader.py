@@ -173,9 +173,9 @@ class Spool:
         for i in range(count):
             offset = 65536 + i * segment_size
             state, location, _, sequence, base = struct.unpack_from("<4xIIIQQ", data, offset)
-            if state in (1, 2):
+            if state in (1, 2):  # not drained: a kill may have left a part of it in the log
                 words = data[offset + 64 : offset + segment_size]
-                self._segments.setdefault(location, {}).setdefault(sequence, (base, words))
+                self._segments.setdefault(location, {})[sequence] = (base, words)
 
     def locations(self):
         return sorted(set(self.threads) | set(self._segments))
