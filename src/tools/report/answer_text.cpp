@@ -270,9 +270,14 @@ class AnswerWriter {
     if (!times.measured || times.has_causes) return 0;
     double unknown = 0;
     for (const FunctionRow& row : answer_.waiting()) {
-      if (!cause_by_name(answer_.region_name(row.region))) unknown += row.waiting;
+      if (!row.region.defined() || is_unknown(row.region)) unknown += row.waiting;
     }
     return part(unknown, times.all_working + times.all_waiting);
+  }
+
+  bool is_unknown(RegionId region) const {
+    const Region& one = answer_.definitions().regions[region.value()];
+    return cause_in(one, WaitingCause::kUnknown) == WaitingCause::kUnknown;
   }
 
   std::string at_least_sign() const {
