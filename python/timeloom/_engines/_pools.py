@@ -8,6 +8,8 @@ one of its own with the name of any other.
 
 import itertools
 import sys
+from _collections import OrderedDict  # type: ignore[import-not-found]
+from time import monotonic_ns
 
 from timeloom import _core
 
@@ -28,7 +30,6 @@ _ENGINES = (
 _SUBMITTED = "_timeloom_submitted"  # as in src/python/observe/engines/engine_tasks.cpp
 
 _numbers = itertools.count()
-_batches: "list[int]" = []  # when the batch of joblib that runs next was submitted
 
 _COROUTINE = 0x80  # a flag of code objects
 _NOT_KNOWN = (AttributeError, TypeError, ValueError)  # what differs from the known versions; no signal raises these
@@ -37,6 +38,13 @@ _NOT_KNOWN = (AttributeError, TypeError, ValueError)  # what differs from the kn
 def _is_partial(function: "_Function") -> bool:
     kind = type(function)
     return kind.__module__ == "functools" and kind.__qualname__ == "partial"
+
+
+def _note_batch(function: "_Function", submitted: int) -> None:
+    """Let a batch of calls of joblib know when it was submitted, for take_batch()."""
+    batch = getattr(function, "func", function)  # within a wrapper of joblib's, or none
+    if type(batch).__name__ == "BatchedCalls":
+        setattr(batch, _SUBMITTED, submitted)
 
 
 def _inner(function: "_Function") -> "_Function":
@@ -140,12 +148,56 @@ def watch_call_queue(queue: "Any") -> None:
     queue.get = get_task
 
 
+class _TaskQueue:
+    """The queue through which a multiprocessing.Pool hands lists of tasks to its thread that sends them.
+
+    In each task, an OrderedDict with the time of the submission takes the place of the dict of named arguments. To the
+    function, and to a worker without Timeloom, both are the same.
+    """
+
+    def __init__(self, queue: "Any", cache: "dict[int, Any]") -> None:
+        self._queue, self._cache = queue, cache
+        self.put = queue.put
+
+    def __getattr__(self, name: str) -> "Any":
+        """Return an attribute of the queue itself."""
+        return getattr(self._queue, name)
+
+    def get(self) -> "Any":
+        """Return the next list of tasks."""
+        got = self._queue.get()
+        if type(got) is not tuple or len(got) != 2:
+            return got
+        tasks, set_length = got
+        return map(self._with_time, tasks), set_length
+
+    def _with_time(self, task: "Any") -> "Any":
+        try:
+            job, number, function, arguments, named = task
+            if type(named) is not dict:
+                return task
+            carrier: Any = OrderedDict(named)
+            # An item of imap() is submitted when the iterable of the program has made it.
+            carrier._timeloom_submitted = getattr(self._cache.get(job), _SUBMITTED, 0) or monotonic_ns()
+        except _NOT_KNOWN:  # of an unknown version
+            return task
+        return job, number, function, arguments, carrier
+
+
+def carry_times(pool: "Any") -> None:
+    """Let a multiprocessing.Pool that starts its workers send each task with the time of its submission."""
+    if hasattr(pool, "_cache") and hasattr(pool, "_taskqueue"):
+        pool._taskqueue = _TaskQueue(pool._taskqueue, pool._cache)
+
+
 def _pool_task(task: "Any") -> "Any":
     try:
         job, number, function, arguments, named = task
         if getattr(function, "__name__", "") == "_helper_reraises_exception":
             return task
-        function, arguments = _call_as_task(_POOL, f"{job}.{number}", function, arguments)
+        submitted = getattr(named, _SUBMITTED, -1)
+        _note_batch(function, submitted)
+        function, arguments = _call_as_task(_POOL, f"{job}.{number}", function, arguments, submitted)
     except _NOT_KNOWN:  # not a task, or one of an unknown version
         return task
     return job, number, function, arguments, named
@@ -180,14 +232,13 @@ def watch_thread_pool(named: "dict[str, Any]") -> None:
 def take_loky_task(item: "Any") -> None:
     """Take the function that a process of loky is about to run."""
     submitted = getattr(item, _SUBMITTED, -1)
-    # A batch of joblib is called next.
-    _batches[:] = [submitted] if type(_inner(item.fn)).__name__ == "BatchedCalls" else []
+    _note_batch(_inner(item.fn), submitted)
     item.fn, item.args = _call_as_task(_LOKY, str(item.work_id), item.fn, item.args, submitted)
 
 
 def take_batch(batch: "Any") -> None:
     """Take the calls that a worker of joblib is about to make."""
-    submitted = _batches.pop() if _batches else -1
+    submitted = getattr(batch, _SUBMITTED, -1)
     batch.items = [(as_task(_JOBLIB, _next_number, call, submitted), *more) for call, *more in batch.items]
 
 

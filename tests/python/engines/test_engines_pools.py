@@ -1,6 +1,7 @@
 """Pools of Python's library and of joblib: each call that a worker makes is a task, named after its function."""
 
 import collections
+import itertools
 import json
 import re
 
@@ -95,8 +96,7 @@ def check(run, timeloom, directory, engine, worker):
     assert collections.Counter(task["prefix"] for task in tasks) == counted
     assert collections.Counter(task["worker"] for task in tasks) == {name: count for name, count in workers.items() if count}
     assert len({(task["worker"], task["key"]) for task in tasks}) == len(tasks)
-    knows = engine == "concurrent.futures" or worker.startswith("Loky")
-    assert all((task["queued_s"] is not None) == knows for task in tasks)
+    assert all(task["queued_s"] is not None for task in tasks)
     total = sum(counted.values())
     ran = sum(map(bool, workers.values()))
     report = timeloom("report", run.directory, COLUMNS="300").stdout
@@ -179,6 +179,9 @@ QUEUES = {
     "spawned process": "concurrent.futures.ProcessPoolExecutor(1, multiprocessing.get_context('spawn'))",
     "loky": "__import__('loky').ProcessPoolExecutor(1)",
     "loky in joblib": "__import__('joblib.externals.loky').externals.loky.ProcessPoolExecutor(1)",
+    "forked process of a Pool": "multiprocessing.get_context('fork').Pool(1)",
+    "spawned process of a Pool": "multiprocessing.get_context('spawn').Pool(1)",
+    "ThreadPool": "multiprocessing.pool.ThreadPool(1)",
 }
 
 
@@ -199,9 +202,10 @@ def pair(n):
 if __name__ == "__main__":
     os.mkfifo("pipe")
     with {QUEUES[kind]} as pool:
+        submit = getattr(pool, "submit", lambda function, *given: pool.apply_async(function, given))
         before = time.perf_counter_ns()
-        pool.submit(wait)
-        pool.submit(double, 1)
+        submit(wait)
+        submit(double, 1)
         between = time.perf_counter_ns()
         time.sleep(0.05)
         least = time.perf_counter_ns() - between
@@ -232,6 +236,42 @@ if __name__ == "__main__":
     assert output == "1563\n"
     workers = {"loky": "LokyProcess-", "multiprocessing": "ForkPoolWorker-", "threading": "program.py Thread-"}
     check(run, timeloom, tmp_path, "joblib", workers[backend])
+
+
+def test_a_pool_works_without_timeloom_in_its_workers(measure):
+    """The workers get named arguments that carry a time; the task queue is still one for the program."""
+    run, output = measure("""
+import multiprocessing
+def named(*args, **named):
+    return args, type(named).__name__, named
+def made():
+    for n in range(3):
+        yield n
+if __name__ == "__main__":
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        print(pool.apply(named, (1,), {"b": 2}), pool._taskqueue.qsize(), list(pool.imap(named, made())))
+""", "--follow=none")  # fmt: skip
+    items = [((n,), "dict", {}) for n in range(3)]
+    assert output == f"((1,), 'dict', {{'b': 2}}) 0 {items}\n"
+    assert [task for task in package.read(run.directory).tasks() if task["worker"].startswith("Spawn")] == []
+
+
+def test_items_of_imap_are_submitted_when_they_are_made(measure):
+    """An iterable that takes its time delays no item: the time in the queue begins behind it."""
+    run, output = measure(FUNCTIONS + """
+import time
+def slow():
+    for n in range(3):
+        time.sleep(0.1)
+        yield n
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        print(list(pool.imap(double, slow())))
+""")  # fmt: skip
+    assert output == "[0, 2, 4]\n"
+    starts = [(task["start_s"], task["queued_s"]) for task in package.read(run.directory).tasks()]
+    made = [start - queued for start, queued in sorted(starts)]
+    assert all(second - first > 0.09 for first, second in itertools.pairwise(made))
 
 
 def test_a_function_with_the_name_of_an_engines_own(measure):

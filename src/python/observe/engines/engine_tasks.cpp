@@ -95,8 +95,8 @@ bool runs_here(InterpreterFrame* frame) noexcept {
 void on_thread_task(InterpreterFrame* frame, bool) noexcept {
   if (runs_here(frame)) tell_pools("take_thread_task", argument_of(frame, 0));
 }
-// _WorkItem(future, ...). In C alone: a handler of a signal that ran in here could not raise an
-// exception. An item of loky has no place for the time, but its future has.
+// _WorkItem(future, ...), or ApplyResult(...). In C alone: a handler of a signal that ran in here
+// could not raise an exception. An item of loky has no place for the time, but its future has.
 void on_submission(InterpreterFrame* frame, bool) noexcept {
   PyObject* const item = argument_of(frame, 0);
   if (item == nullptr || &region_style() != &kTimeloomNames) return;
@@ -119,6 +119,9 @@ void on_call_queue(InterpreterFrame* frame, bool) noexcept {
 }
 void on_pool_queue(InterpreterFrame* frame, bool) noexcept {
   tell_pools("watch_pool_queue", argument_of(frame, 0));
+}
+void on_pool(InterpreterFrame* frame, bool) noexcept {
+  tell_pools("carry_times", argument_of(frame, 0));
 }
 // Process(ctx, *args, **kwds)
 void on_thread_of_pool(InterpreterFrame* frame, bool) noexcept {
@@ -153,6 +156,8 @@ void watch_engines() {
     watch_function(pool + "_CallItem.__init__", on_item_of_process);
   }
   watch_function("concurrent.futures.process._process_worker", on_call_queue);
+  watch_function("multiprocessing.pool.Pool._repopulate_pool", on_pool);
+  watch_function("multiprocessing.pool.ApplyResult.__init__", on_submission);
   watch_function("multiprocessing.pool.worker", on_pool_queue);
   watch_function("multiprocessing.pool.ThreadPool.Process", on_thread_of_pool);
   watch_function("loky.process_executor._CallItem.__call__", on_loky_task);
