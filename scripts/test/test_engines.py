@@ -27,9 +27,9 @@ def main() -> int:
         interpreter = environments.install(python, "test", REQUIREMENTS, werror=True, variant="engines")
     except subprocess.CalledProcessError as error:
         sys.exit(f"test_engines.py: {error}")
-    wrong = run_python_tests.test(python, interpreter, ["-m", "engine_suite", *sys.argv[1:]])
-    print(f"\n== Engines\nPython {python.tag}: {wrong or 'tested, all is well'}")
-    return 1 if wrong else 0
+    outcome = run_python_tests.test(python, interpreter, ["-m", "engine_suite", *sys.argv[1:]])
+    print(f"\n== Engines\nPython {python.tag}: {outcome}")
+    return 0 if outcome.startswith("tested") else 1
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ void expect_back(const Words& words) {
 
 void unpack(packing::ByteSpan input) {
   if (input.size() < 2) return;
-  const std::size_t size = input[0] | input[1] << 8;
+  const std::size_t size = input[0] + std::size_t{256} * input[1];
   SegmentUnpacker unpacker;
   Words words;
   const bool whole = unpacker.unpack(input.subspan(2), size, words);

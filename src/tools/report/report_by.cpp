@@ -188,7 +188,7 @@ std::vector<GroupRow> group_rows(const profile::CallTree& tree, GroupKey key,
                                    : rows_of_regions(tree, key, filter, cost);
   std::erase_if(rows, [](const GroupRow& row) { return row.visits == 0 && row.total == 0; });
   std::ranges::stable_sort(rows, by_work);
-  std::ranges::stable_partition(rows, [](const GroupRow& row) { return !row.idle; });
+  std::stable_partition(rows.begin(), rows.end(), [](const GroupRow& row) { return !row.idle; });
   return rows;
 }
 
