@@ -8,6 +8,7 @@ that is installed: no part of them becomes part of Timeloom. Fails if a number o
 """
 
 import pathlib
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -106,9 +107,13 @@ def main() -> int:
     failed = False
     found = headers()
     for header in found:
+        # Alone: beside Debian's are Clang's own headers, which GCC cannot use.
+        alone = WORK / "include"
+        alone.mkdir(exist_ok=True)
+        shutil.copy(header, alone)
         source = WORK / "check.cpp"
         source.write_text(check_text("ompt_work_loop_static" in header.read_text()))
-        command = ["c++", "-std=c++20", "-fsyntax-only", "-w", f"-I{ROOT / 'src'}", f"-isystem{header.parent}"]
+        command = ["c++", "-std=c++20", "-fsyntax-only", "-w", f"-I{ROOT / 'src'}", f"-isystem{alone}"]
         wrong = subprocess.run([*command, str(source)], check=False).returncode != 0
         print(f"OMPT of {header}: {'differs' if wrong else 'as declared'}")
         failed = failed or wrong

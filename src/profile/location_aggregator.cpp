@@ -259,6 +259,8 @@ void LocationAggregator::parameter(const Event& event, std::span<const Event> be
     const std::uint64_t now = std::max(ticks(event.time), frame.entered);
     aggregated_.nodes[frame.node].statistics.inclusive += now - frame.entered;
     frame.entered = now;
+  } else if (waits_in_ == std::pair(depth_, frame.entered)) {
+    move_waits(frame.node, to);
   }
   frame.node = to;
   moved_ = aggregated_.events + before.size();
@@ -342,37 +344,57 @@ void LocationAggregator::sample(const Event& event, const Metric& metric) {
   sampled_[event.ref] = event.value;
   const std::uint64_t value =
       metric.counts() ? event.value - std::min(before, event.value) : event.value;
-  add_sample(event.metric(), value, metric);
+  add_sample(counting_node(), event.metric(), value, metric);
 }
 
 void LocationAggregator::waited(std::uint64_t time, std::uint32_t cause) {
+  if (cause >= kWaitingCauses) cause = 0;
+  const std::pair visit(depth_, innermost().entered);
+  if (std::exchange(waits_in_, visit) != visit) waits_ = {};
+  waits_[cause] += time;
+  add_wait(counting_node(), time, cause);
+  waited_inside_.resize(aggregated_.nodes.size());
+  for (std::uint32_t level = 1; level <= depth_; ++level) {
+    waited_inside_[stack_[level].node] += nanoseconds_in_ticks(time);
+  }
+}
+
+void LocationAggregator::add_wait(std::uint32_t node, std::uint64_t time, std::uint32_t cause) {
   const auto& metrics = definitions_->metrics;
   const auto add = [&](auto metric) {
     if (metric == metrics.end()) return;
-    add_sample(MetricId{static_cast<std::uint32_t>(metric - metrics.begin())}, time, *metric);
+    const MetricId id{static_cast<std::uint32_t>(metric - metrics.begin())};
+    add_sample(node, id, time, *metric);
   };
   const auto waiting = std::ranges::find_if(metrics, &Metric::is_waiting);
   if (waiting == metrics.end()) return;
   add(waiting);
-  add_waited_inside(time);
-  if (cause == 0 || cause >= kWaitingCauses) return;
+  if (cause == 0) return;
   add(std::ranges::find_if(metrics, [&](const Metric& one) {
     return one.is_waiting_cause() && one.name.ends_with(kCauseWords[cause]);
   }));
 }
 
-void LocationAggregator::add_waited_inside(std::uint64_t time) {
-  const double tick = 1e9 / static_cast<double>(definitions_->clock.ticks_per_second);
+// The waits of the visit that has begun last, which moves to another call path.
+void LocationAggregator::move_waits(std::uint32_t from, std::uint32_t to) {
   waited_inside_.resize(aggregated_.nodes.size());
-  for (std::uint32_t level = 1; level <= depth_; ++level) {
-    waited_inside_[stack_[level].node] +=
-        static_cast<std::uint64_t>(static_cast<double>(time) / tick);
+  for (std::uint32_t cause = 0; cause < kWaitingCauses; ++cause) {
+    if (waits_[cause] == 0) continue;
+    add_wait(from, 0 - waits_[cause], cause);  // sums are of 64 bits, and wrap
+    add_wait(to, waits_[cause], cause);
+    waited_inside_[from] -= nanoseconds_in_ticks(waits_[cause]);
+    waited_inside_[to] += nanoseconds_in_ticks(waits_[cause]);
   }
 }
 
-void LocationAggregator::add_sample(MetricId id, std::uint64_t value, const Metric& metric) {
+std::uint64_t LocationAggregator::nanoseconds_in_ticks(std::uint64_t time) const noexcept {
+  const double tick = 1e9 / static_cast<double>(definitions_->clock.ticks_per_second);
+  return static_cast<std::uint64_t>(static_cast<double>(time) / tick);
+}
+
+void LocationAggregator::add_sample(std::uint32_t node, MetricId id, std::uint64_t value,
+                                    const Metric& metric) {
   if (value == 0) return;
-  const std::uint32_t node = counting_node();
   const std::uint32_t place = samples_.find(node, id.value());
   if (place == ChildTable::kNone) {
     samples_.insert(node, id.value(), static_cast<std::uint32_t>(aggregated_.samples.size()));

@@ -5,6 +5,7 @@
 // runs backwards, or if a definition is missing.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -12,12 +13,14 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/child_table.hpp"
 #include "core/event.hpp"
 #include "core/mpi/mpi_event.hpp"
 #include "core/teams/teams.hpp"
+#include "core/waiting_metric.hpp"
 #include "profile/call_tree.hpp"
 
 namespace timeloom::profile {
@@ -145,10 +148,12 @@ class LocationAggregator {
   void transferred(std::uint64_t bytes, const char* name);
   void sample(const Event& event, const Metric& metric);
   void waited(std::uint64_t time, std::uint32_t cause);
-  void add_waited_inside(std::uint64_t time);
+  void add_wait(std::uint32_t node, std::uint64_t time, std::uint32_t cause);
+  void move_waits(std::uint32_t from, std::uint32_t to);
+  std::uint64_t nanoseconds_in_ticks(std::uint64_t time) const noexcept;
   void add_milestone(std::uint32_t node);
   void add_last_milestones();
-  void add_sample(MetricId id, std::uint64_t value, const Metric& metric);
+  void add_sample(std::uint32_t node, MetricId id, std::uint64_t value, const Metric& metric);
   std::uint32_t with_parameter(ParameterId parameter, std::uint64_t value);
   std::uint32_t with_value(std::uint32_t node, ParameterId parameter, std::uint64_t value);
   const AggregatedLocation::Parameter* parameter_of(std::uint32_t node) const;
@@ -188,6 +193,8 @@ class LocationAggregator {
   std::uint64_t together_ = 0;  // values that came with others of their set, as one event
   Operands operands_;           // of the next MPI event
   std::vector<std::uint64_t> waited_inside_;  // by node: ticks, with the calls inside
+  std::array<std::uint64_t, kWaitingCauses> waits_{};  // of a visit, in nanoseconds by cause
+  std::pair<std::uint32_t, std::uint64_t> waits_in_;   // the visit: its depth, and when it began
   bool begun_ = false;                // no region was left since the innermost visit started
   std::uint64_t moved_ = UINT64_MAX;  // number of the event that moved a visit last
   // A team that another thread forked. Its frame has the node of the call path of the fork, and

@@ -190,13 +190,17 @@ std::uint32_t ThreadProfile::with_value(std::uint32_t node, std::uint32_t parame
   return found->second = to;
 }
 
+bool ThreadProfile::just_begun() const noexcept {
+  return file_->header().last.load(std::memory_order_relaxed) <= file_->node(current_).entered;
+}
+
 // As if it had begun there, unless something was visited inside it before: then
 // the time until now stays where that is counted.
 void ThreadProfile::move_visit(std::uint32_t to, std::uint64_t now) noexcept {
   ProfileNode& from = file_->node(current_);
   ProfileNode& next = file_->node(to);
   const std::uint64_t begin = from.entered;
-  const bool begun = file_->header().last.load(std::memory_order_relaxed) <= begin;
+  const bool begun = just_begun();
   next.entered = begun ? begin : std::max(now, begin);
   from.entered = 0;
   from.ticks += next.entered - begin;

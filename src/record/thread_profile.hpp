@@ -74,6 +74,8 @@ class ThreadProfile {
     current_ = node.parent;
   }
 
+  // Whether nothing was visited in the visit under way. REQUIRES: one is.
+  bool just_begun() const noexcept;
   // The visit under way has this value: it goes on in a call path of its own.
   void parameter(std::uint32_t parameter, std::uint64_t value, std::uint64_t now) noexcept;
   // A counter has this value in the call path that is being visited.

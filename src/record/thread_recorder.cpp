@@ -364,6 +364,8 @@ void ThreadRecorder::aggregate_extended(ExtendedKind kind, std::span<const std::
     case ExtendedKind::kParameterUint:
     case ExtendedKind::kParameterFloat:
     case ExtendedKind::kParameterString:
+      // Of a visit that goes on in another call path, the wait until now stays where it was.
+      if (now - base_ > horizon_ && !profile_->just_begun()) aggregate_waiting(now);
       return profile_->parameter(static_cast<std::uint32_t>(words[0]), words[1], now);
     case ExtendedKind::kMetric: {
       const MetricId metric{static_cast<std::uint32_t>(words[0])};

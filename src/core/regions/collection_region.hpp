@@ -5,6 +5,9 @@
 
 namespace timeloom {
 
+// The counter with a value at the end of each collection.
+inline constexpr char kObjectsCollected[] = "gc.collected";
+
 // The same region as the C function gc.collect() has with --c-functions.
 inline Region collection_region() {
   Region region;

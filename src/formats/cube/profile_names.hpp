@@ -10,6 +10,7 @@
 #include "core/io.hpp"
 #include "core/mpi/mpi_event.hpp"
 #include "core/mpi/one_sided_metrics.hpp"
+#include "core/regions/collection_region.hpp"
 
 namespace timeloom::cube {
 
@@ -115,9 +116,10 @@ inline bool is_grouped_by_file(Paradigm paradigm) {
   return paradigm == Paradigm::kMpi || paradigm == Paradigm::kPthread;
 }
 
-// True if a metric with that name counts transferred bytes; their sum is meaningful by itself.
-inline bool is_bytes_name(std::string_view name) {
-  return name == kIoBytesRead || name == kIoBytesWritten || name == kBytesSent ||
+// True if a counter with that name counts transferred bytes, or objects of collected garbage: their
+// sum is meaningful by itself.
+inline bool is_summed_name(std::string_view name) {
+  return name == kObjectsCollected || name == kIoBytesRead || name == kIoBytesWritten || name == kBytesSent ||
          name == kBytesReceived || name == kBytesPut || name == kBytesGot;
 }
 

@@ -129,8 +129,9 @@ class ProfileWriter {
         "time_max_incl", "The longest visit");
   }
 
-  // Counters are written as tuples: for many of them the sum alone would mean nothing. For bytes it
-  // does.
+  // Counters are written as tuples: for many of them the sum alone would mean nothing. Some readers
+  // (Extra-P, hatchet) cannot read a profile with a tuple, so none is in profiles of programs
+  // without counters of their own.
   void add_counters() {
     for (const timeloom::Metric& from : all_.metrics) {
       Metric metric;
@@ -144,7 +145,7 @@ class ProfileWriter {
         metric.type = {from.counts() ? DataType::kUint64 : DataType::kMaxDouble, 1};
         metric.kind = from.counts() ? MetricKind::kInclusive : MetricKind::kExclusive;
         metric.attributes.push_back({kSet, from.set});
-      } else if (is_bytes_name(from.name)) {
+      } else if (is_summed_name(from.name)) {
         metric.type = {DataType::kUint64, 1};
       }
       cube_.metrics.push_back(std::move(metric));

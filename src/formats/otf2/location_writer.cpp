@@ -107,7 +107,7 @@ class LocationWriter : public LocationSink {
     }
   }
 
-  // The attributes of the next enter or leave; nearly always none. The writing call empties the
+  // The attributes of the next enter, leave or parameter; nearly always none. The writing call empties the
   // list.
   OTF2_AttributeList* waited() {
     if (waited_ == 0) [[likely]]
@@ -136,15 +136,15 @@ class LocationWriter : public LocationSink {
     switch (event.kind) {
       case EventKind::kWaiting: add_waiting(event); return OTF2_SUCCESS;
       case EventKind::kParameterInt:
-        return OTF2_EvtWriter_ParameterInt(writer_, nullptr, time, event.ref, event.as_int());
+        return OTF2_EvtWriter_ParameterInt(writer_, waited(), time, event.ref, event.as_int());
       case EventKind::kParameterUint:
-        return OTF2_EvtWriter_ParameterUnsignedInt(writer_, nullptr, time, event.ref, event.value);
+        return OTF2_EvtWriter_ParameterUnsignedInt(writer_, waited(), time, event.ref, event.value);
       case EventKind::kParameterFloat:
         return OTF2_EvtWriter_ParameterString(
-            writer_, nullptr, time, event.ref,
+            writer_, waited(), time, event.ref,
             shared_.strings.refer(shortest_text(event.as_double())));
       case EventKind::kParameterString:
-        return OTF2_EvtWriter_ParameterString(writer_, nullptr, time, event.ref, string_of(event));
+        return OTF2_EvtWriter_ParameterString(writer_, waited(), time, event.ref, string_of(event));
       case EventKind::kMetric: return write_metric(event, time);
       case EventKind::kRecordingOff:
         return OTF2_EvtWriter_MeasurementOnOff(writer_, nullptr, time, OTF2_MEASUREMENT_OFF);

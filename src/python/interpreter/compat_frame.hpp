@@ -247,9 +247,9 @@ inline bool has_instruction(PyCodeObject* code, Py_ssize_t offset, int instructi
          PyBytes_AS_STRING(instructions.get())[offset] == static_cast<char>(instruction);
 }
 
-// Whether the interpreter reports that this frame begins, resumes or is thrown into. From 3.13 on
+// Whether the interpreter reports that this frame begins, resumes or is thrown into. From 3.12 on
 // hooks get events that a library fires, too, with the frame of the library's caller, which stands
-// at the instruction that called the library.
+// at the instruction that called the library. On 3.12 a call alone is taken for one.
 inline bool is_at_begin([[maybe_unused]] InterpreterFrame* frame) noexcept {
 #if PY_VERSION_HEX >= 0x030d0000
   const int operation = frame->instr_ptr->op.code;
@@ -262,13 +262,23 @@ inline bool is_at_begin([[maybe_unused]] InterpreterFrame* frame) noexcept {
   }
   return operation == INSTRUMENTED_RESUME || operation == RESUME || operation == RESUME_CHECK ||
          runs_first(frame);
+#elif PY_VERSION_HEX >= 0x030c0000
+  const auto offset = _PyInterpreterFrame_LASTI(frame) * Py_ssize_t{sizeof(_Py_CODEUNIT)};
+  return !has_instruction(code_of(frame), offset, CALL) &&
+         !has_instruction(code_of(frame), offset, CALL_FUNCTION_EX);
 #else
   return true;
 #endif
 }
 // The same without a few rare cases, in which it is false.
-inline bool is_at_resume(InterpreterFrame* frame) noexcept {
-  return PY_VERSION_HEX < 0x030d0000 || begin_is_reported_later(frame);
+inline bool is_at_resume([[maybe_unused]] InterpreterFrame* frame) noexcept {
+#if PY_VERSION_HEX >= 0x030d0000
+  return begin_is_reported_later(frame);
+#elif PY_VERSION_HEX >= 0x030c0000
+  return frame->prev_instr->op.code == INSTRUMENTED_RESUME;
+#else
+  return true;
+#endif
 }
 
 // A value that an asynchronous generator yields to its consumer comes in a box; what it

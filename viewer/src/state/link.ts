@@ -19,8 +19,16 @@ export function takeToken(): string {
     // Without storage a reload needs the whole address again.
   }
   const rest = words.filter((word) => !word.startsWith("t=")).join("&");
-  history.replaceState(null, "", rest ? `#${rest}` : location.pathname + location.search);
+  setFragment(rest);
   return mine[0]?.slice(2) ?? "";
+}
+
+function setFragment(fragment: string): void {
+  try {
+    history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
+  } catch {
+    // The frame of a notebook has no address.
+  }
 }
 
 /** The state of a page without a link. */
@@ -100,10 +108,7 @@ export function follow(viewing: Viewing, align?: Alignment): () => void {
   return () => (clearTimeout(timer), end());
 }
 
-function showFragment(link: Link): void {
-  const fragment = write(link);
-  history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
-}
+const showFragment = (link: Link): void => setFragment(write(link));
 
 /** Shifts the times in the address by `by` ticks, because the alignment has moved the first run. */
 export function keepPlace(by: number, align: Alignment): void {

@@ -186,8 +186,8 @@ class ProfileReader {
         read_samples(CubeMetricId{i}, metric);
       } else if (cube_.metrics[i].type.type == DataType::kTauAtomic) {
         read_counter(CubeMetricId{i}, metric);
-      } else if (is_bytes_name(cube_.metrics[i].unique_name)) {
-        read_bytes(CubeMetricId{i}, metric);
+      } else if (is_summed_name(cube_.metrics[i].name)) {
+        read_sum(CubeMetricId{i}, metric);
       }
     }
     for (LocationProfile& location : tree_.locations) {
@@ -229,7 +229,7 @@ class ProfileReader {
   }
 
   // Reads sums, since each is a single value.
-  void read_bytes(CubeMetricId id, MetricId metric) {
+  void read_sum(CubeMetricId id, MetricId metric) {
     const ValueTable values(reader_, id, MetricKind::kExclusive);
     std::vector<double> row(tree_.locations.size());
     for (const CnodeId cnode : order_) {

@@ -89,7 +89,7 @@ class Translator {
   }
 
  private:
-  // Reads the waiting attribute of an enter or leave.
+  // Reads the waiting attribute of an enter, leave or parameter.
   void add_waiting(OTF2_TimeStamp time, OTF2_AttributeList* attributes) noexcept {
     const OTF2_AttributeRef waiting = source_.references.waiting;
     std::uint64_t value = 0;
@@ -137,9 +137,10 @@ class Translator {
   }
 
   static OTF2_CallbackCode on_parameter_string(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
-                                               void* data, OTF2_AttributeList*,
+                                               void* data, OTF2_AttributeList* attributes,
                                                OTF2_ParameterRef parameter,
                                                OTF2_StringRef string) noexcept {
+    self(data).add_waiting(time, attributes);
     const References& references = self(data).source_.references;
     const std::uint32_t text = references.strings.find(string);
     const std::uint32_t index = references.parameters.find(parameter);
@@ -147,18 +148,20 @@ class Translator {
   }
 
   static OTF2_CallbackCode on_parameter_int(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
-                                            void* data, OTF2_AttributeList*,
+                                            void* data, OTF2_AttributeList* attributes,
                                             OTF2_ParameterRef parameter,
                                             std::int64_t value) noexcept {
+    self(data).add_waiting(time, attributes);
     return self(data).add(time, EventKind::kParameterInt,
                           self(data).source_.references.parameters.find(parameter),
                           std::bit_cast<std::uint64_t>(value));
   }
 
   static OTF2_CallbackCode on_parameter_uint(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t,
-                                             void* data, OTF2_AttributeList*,
+                                             void* data, OTF2_AttributeList* attributes,
                                              OTF2_ParameterRef parameter,
                                              std::uint64_t value) noexcept {
+    self(data).add_waiting(time, attributes);
     return self(data).add(time, EventKind::kParameterUint,
                           self(data).source_.references.parameters.find(parameter), value);
   }

@@ -41,7 +41,7 @@ const CollectionIds& collection_ids() {
   if (!excludes_c_function(region, "collect")) {
     ids.enter = record::enter_word(record::region_id(region));
     ids.generation = record::define_parameter("generation", ParameterType::kInt64);
-    ids.collected = record::define_metric("gc.collected", "objects", MetricValueType::kInt64);
+    ids.collected = record::define_metric(kObjectsCollected, "objects", MetricValueType::kInt64);
   }
   return g_ids = ids;
 }

@@ -37,7 +37,7 @@ std::atomic<std::uint64_t> g_passed_over = 0;  // events that are not regions of
 PyObject* catch_by_frame(PyThreadState* thread, InterpreterFrame* frame, int throwing);
 constinit FrameHook g_catching_hook;
 
-// The calls that libraries have reported on a thread and that have not ended (3.13 and later).
+// The calls that libraries have reported on a thread and that have not ended (3.12 and later).
 // Their events come with the frame of the library's caller, which goes on, so they are not visits
 // of it.
 struct LibraryCall {

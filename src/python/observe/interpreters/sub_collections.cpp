@@ -85,7 +85,7 @@ PyObject* last_callback(PyObject* module, PyObject* const* arguments, Py_ssize_t
   if (count != 2 || starts(arguments[0]) || !records()) return Py_NewRef(Py_None);
   SubInterpreter& sub = sub_interpreter_of(module);
   if (!is_in_collection(sub)) return Py_NewRef(Py_None);
-  timeloom_counter_int("gc.collected", value_in(arguments[1], "collected"), "objects");
+  timeloom_counter_int(kObjectsCollected, value_in(arguments[1], "collected"), "objects");
   leave_collection(sub);
   return Py_NewRef(Py_None);
 }
