@@ -192,7 +192,7 @@ class LocationAggregator {
   std::vector<std::optional<std::uint64_t>> sampled_;  // by metric: the last value
   std::uint64_t together_ = 0;  // values that came with others of their set, as one event
   Operands operands_;           // of the next MPI event
-  std::vector<std::uint64_t> waited_inside_;  // by node: ticks, with the calls inside
+  std::vector<std::uint64_t> waited_inside_;           // by node: ticks, with the calls inside
   std::array<std::uint64_t, kWaitingCauses> waits_{};  // of a visit, in nanoseconds by cause
   std::pair<std::uint32_t, std::uint64_t> waits_in_;   // the visit: its depth, and when it began
   bool begun_ = false;                // no region was left since the innermost visit started

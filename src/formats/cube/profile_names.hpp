@@ -119,8 +119,8 @@ inline bool is_grouped_by_file(Paradigm paradigm) {
 // True if a counter with that name counts transferred bytes, or objects of collected garbage: their
 // sum is meaningful by itself.
 inline bool is_summed_name(std::string_view name) {
-  return name == kObjectsCollected || name == kIoBytesRead || name == kIoBytesWritten || name == kBytesSent ||
-         name == kBytesReceived || name == kBytesPut || name == kBytesGot;
+  return name == kObjectsCollected || name == kIoBytesRead || name == kIoBytesWritten ||
+         name == kBytesSent || name == kBytesReceived || name == kBytesPut || name == kBytesGot;
 }
 
 // True if every profile has a metric with that name.

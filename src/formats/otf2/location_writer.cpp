@@ -107,8 +107,8 @@ class LocationWriter : public LocationSink {
     }
   }
 
-  // The attributes of the next enter, leave or parameter; nearly always none. The writing call empties the
-  // list.
+  // The attributes of the next enter, leave or parameter; nearly always none. The writing call
+  // empties the list.
   OTF2_AttributeList* waited() {
     if (waited_ == 0) [[likely]]
       return nullptr;
