@@ -1,4 +1,8 @@
-"""Batches of PyTorch's DataLoader. Small modules with the names of PyTorch's stand in for it, which is too large here."""
+"""Batches of PyTorch's DataLoader.
+
+Small modules with the names of PyTorch's stand in for it, which is too large here. Where it is installed (with Debian 12
+by PYTHONPATH=/usr/lib/python3/dist-packages and Python 3.11), it is tried itself.
+"""
 
 import json
 
@@ -93,6 +97,8 @@ def test_batches(measure, tmp_path, timeloom, version, method):
         return text
 
     (tmp_path / "torch/utils/data/_utils").mkdir(parents=True)
+    for package_directory in ("torch", "torch/utils", "torch/utils/data", "torch/utils/data/_utils"):
+        (tmp_path / package_directory / "__init__.py").touch()
     for name, text in MODULES.items():
         (tmp_path / "torch/utils/data" / name).write_text(adapted(text))
     run, output = measure(adapted(PROGRAM))
@@ -102,5 +108,32 @@ def test_batches(measure, tmp_path, timeloom, version, method):
     tasks = package.read(run.directory).tasks()
     assert sorted((task["key"], task["prefix"]) for task in tasks) == [(str(n), "batch") for n in range(5)]
     assert sum(run.visits("wait for a batch")) == run.visits("wait for a batch")[0] == 5
+    rows = package.read(run.directory).flat
+    assert sum(row["visits"] for row in rows if row["name"].endswith("Squares.__getitem__")) == 40
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_batches_of_pytorch(measure, timeloom, method):
+    pytest.importorskip("torch")
+    run, output = measure(f"""
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Squares(Dataset):
+    def __len__(self):
+        return 20
+    def __getitem__(self, n):
+        return torch.tensor([n * n])
+
+if __name__ == "__main__":
+    loader = DataLoader(Squares(), batch_size=4, num_workers=2, multiprocessing_context={method!r})
+    print(*(sum(int(batch.sum()) for batch in loader) for _ in range(2)))
+""")  # fmt: skip
+    assert output == "2470 2470\n"
+    rows = json.loads(timeloom("report", "--by", "worker", "--json", run.directory).stdout)["rows"]
+    assert {row["name"]: row["tasks"] for row in rows} == {"DataLoader worker 0": 6, "DataLoader worker 1": 4}
+    tasks = package.read(run.directory).tasks()
+    assert sorted((task["key"], task["prefix"]) for task in tasks) == sorted(2 * [(str(n), "batch") for n in range(5)])
+    assert sum(run.visits("wait for a batch")) >= 10
     rows = package.read(run.directory).flat
     assert sum(row["visits"] for row in rows if row["name"].endswith("Squares.__getitem__")) == 40
