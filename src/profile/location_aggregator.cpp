@@ -382,8 +382,9 @@ void LocationAggregator::move_waits(std::uint32_t from, std::uint32_t to) {
     if (waits_[cause] == 0) continue;
     add_wait(from, 0 - waits_[cause], cause);  // sums are of 64 bits, and wrap
     add_wait(to, waits_[cause], cause);
-    waited_inside_[from] -= nanoseconds_in_ticks(waits_[cause]);
-    waited_inside_[to] += nanoseconds_in_ticks(waits_[cause]);
+    const std::uint64_t ticks = std::min(nanoseconds_in_ticks(waits_[cause]), waited_inside_[from]);
+    waited_inside_[from] -= ticks;
+    waited_inside_[to] += ticks;
   }
 }
 

@@ -191,7 +191,8 @@ std::uint32_t ThreadProfile::with_value(std::uint32_t node, std::uint32_t parame
 }
 
 bool ThreadProfile::just_begun() const noexcept {
-  return file_->header().last.load(std::memory_order_relaxed) <= file_->node(current_).entered;
+  return current_ == 0 ||
+         file_->header().last.load(std::memory_order_relaxed) <= file_->node(current_).entered;
 }
 
 // As if it had begun there, unless something was visited inside it before: then

@@ -74,7 +74,7 @@ class ThreadProfile {
     current_ = node.parent;
   }
 
-  // Whether nothing was visited in the visit under way. REQUIRES: one is.
+  // Whether nothing was visited in the visit under way, or none is.
   bool just_begun() const noexcept;
   // The visit under way has this value: it goes on in a call path of its own.
   void parameter(std::uint32_t parameter, std::uint64_t value, std::uint64_t now) noexcept;
