@@ -75,7 +75,7 @@ def test_the_answer_fits_the_screen(timeloom, recorded, kind):
     lines = lines_of(timeloom, recorded / kind)
     assert len(lines) <= 24 and max(map(len, lines)) <= 80  # and the prompt of the shell
     (functions,) = [i for i, line in enumerate(lines) if "where the time went" in line]
-    (waiting,) = [i for i, line in enumerate(lines) if " waiting " in line]
+    (waiting,) = [i for i, line in enumerate(lines) if line.startswith(" share waiting ")]
     (tree,) = [i for i, line in enumerate(lines) if "call tree" in line]
     rows = lines[functions + 1: waiting]
     shares = [float(row.split("%")[0]) for row in rows]
