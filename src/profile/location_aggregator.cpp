@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/io.hpp"
 #include "core/regions/forked_region.hpp"
+#include "core/scaled.hpp"
 #include "core/waiting_metric.hpp"
 #include "core/wakeups.hpp"
 
@@ -389,8 +390,7 @@ void LocationAggregator::move_waits(std::uint32_t from, std::uint32_t to) {
 }
 
 std::uint64_t LocationAggregator::nanoseconds_in_ticks(std::uint64_t time) const noexcept {
-  const double tick = 1e9 / static_cast<double>(definitions_->clock.ticks_per_second);
-  return static_cast<std::uint64_t>(static_cast<double>(time) / tick);
+  return scaled(time, definitions_->clock.ticks_per_second, kNanoseconds);
 }
 
 void LocationAggregator::add_sample(std::uint32_t node, MetricId id, std::uint64_t value,

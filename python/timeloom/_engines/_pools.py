@@ -42,7 +42,8 @@ def _is_partial(function: "_Function") -> bool:
 
 def _note_batch(function: "_Function", submitted: int) -> None:
     """Let a batch of calls of joblib know when it was submitted, for take_batch()."""
-    batch = getattr(function, "func", function)  # within a wrapper of joblib's, or none
+    of_joblib = type(function).__module__.startswith("joblib")  # a function of the program may have any attribute
+    batch = getattr(function, "func", function) if of_joblib else function
     if type(batch).__name__ == "BatchedCalls":
         setattr(batch, _SUBMITTED, submitted)
 

@@ -47,7 +47,8 @@ class ArrowReader {
   // The arrows of the task that a call is; null: it has none. REQUIRES: any(); called for every
   // enter, in order.
   const ArrowsOfTask* entered() {
-    const bool is_next = next_ != tasks_->end() && next_->first == calls_++;
+    const std::uint64_t call = calls_++;
+    const bool is_next = next_ != tasks_->end() && next_->first == call;
     open_.push_back(is_next ? &next_++->second : nullptr);
     return open_.back();
   }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "core/scaled.hpp"
 #include "core/waiting_metric.hpp"
 
 namespace timeloom::view {
@@ -28,15 +29,6 @@ inline void add_causes(CauseTicks& to, const CauseTicks& other) noexcept {
 // The number of the cause with the most ticks; of equal ones, the first.
 inline std::uint8_t main_cause(const CauseTicks& ticks) noexcept {
   return static_cast<std::uint8_t>(std::ranges::max_element(ticks) - ticks.begin());
-}
-
-inline constexpr std::uint64_t kNanoseconds = 1'000'000'000;  // in a second
-
-// value * to / from, rounded down, at most UINT64_MAX. REQUIRES: from > 0.
-inline std::uint64_t scaled(std::uint64_t value, std::uint64_t to, std::uint64_t from) noexcept {
-  __extension__ using Wide = unsigned __int128;
-  return static_cast<std::uint64_t>(
-      std::min(static_cast<Wide>(value) * to / from, Wide{UINT64_MAX}));
 }
 
 // The waiting of one stretch. Cause 0 is spread over all ticks of the stretch, each further one

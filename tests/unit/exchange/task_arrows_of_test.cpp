@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/engines/engine_regions.hpp"
+#include "support/one_location.hpp"
 
 namespace timeloom::exchange {
 namespace {
@@ -15,8 +16,7 @@ namespace {
 constexpr std::uint32_t kKeys = 0, kNeeds = 1;  // parameters
 constexpr std::uint32_t kMade = 0, kTaken = 1;  // strings
 
-// The events of one location.
-class OneTrack final : public RunSource {
+class OneTrack final : public test::OneLocation {
  public:
   OneTrack() {
     for (const char* name : {kKeyParameter, kNeedsParameter}) {
@@ -27,7 +27,6 @@ class OneTrack final : public RunSource {
     }
     definitions_.strings = {"made", "taken"};
     definitions_.clock.ticks_per_second = 1000;
-    definitions_.locations.resize(1);
     definitions_.locations[0].id = LocationId{7};
   }
   void enter(std::uint64_t time) { events_.push_back({Timestamp{time}, EventKind::kEnter, 0, 0}); }
@@ -35,23 +34,7 @@ class OneTrack final : public RunSource {
   void text(std::uint32_t parameter, std::uint32_t string) {
     events_.push_back({events_.back().time, EventKind::kParameterString, parameter, string});
   }
-
   const std::vector<Event>& events() const { return events_; }
-
-  const Definitions& definitions() const override { return definitions_; }
-  void replay(std::span<RunSink* const> sinks, unsigned) override {
-    for (RunSink* sink : sinks) {
-      sink->begin(definitions_);
-      const auto location = sink->open_location(definitions_.locations[0]);
-      location->consume(events_);
-      location->finish();
-      sink->finish();
-    }
-  }
-
- private:
-  Definitions definitions_;
-  std::vector<Event> events_;
 };
 
 void add_task(OneTrack& run, std::uint32_t key, std::uint64_t begin,

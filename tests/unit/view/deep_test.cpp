@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "one_location.hpp"
+#include "support/one_location.hpp"
 #include "view/answers/find.hpp"
 #include "view/index/tile.hpp"
 #include "view_model.hpp"
@@ -14,7 +14,7 @@ constexpr std::uint32_t kDepth = 10'000;
 constexpr std::uint64_t kRounds = 3;
 
 // One function calls itself, one call per tick, and returns as often; three times.
-class DeepRun : public OneLocation {
+class DeepRun : public test::OneLocation {
  public:
   DeepRun() {
     Region region;

@@ -6,8 +6,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "support/one_location.hpp"
 #include "view/index/stored_index.hpp"
-#include "view/one_location.hpp"
 #include "view/server/request_handler.hpp"
 
 namespace timeloom::view {
@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using Stage = LiveStates::Stage;
 
-class Calls : public OneLocation {
+class Calls : public test::OneLocation {
  public:
   explicit Calls(unsigned count) {
     definitions_.regions.emplace_back();

@@ -14,14 +14,14 @@
 
 #include "core/error.hpp"
 #include "support/bytes.hpp"
+#include "support/one_location.hpp"
 #include "support/temp_directory.hpp"
 #include "view/index/stored_index.hpp"
-#include "view/one_location.hpp"
 
 namespace timeloom::view {
 namespace {
 
-class Unreadable : public OneLocation {
+class Unreadable : public test::OneLocation {
  public:
   void replay(std::span<RunSink* const>, unsigned) override { throw Error("it is damaged"); }
 };
@@ -76,7 +76,7 @@ TEST(IndexPlace, WritesToNoFileThatIsThere) {
       test::write_bytes(victim, "text");
       hard ? std::filesystem::create_hard_link(victim, directory / name)
            : std::filesystem::create_symlink("victim", directory / name);
-      OneLocation run;
+      test::OneLocation run;
       Progress progress;
       EXPECT_NE(make_index(run, directory / "traces.otf2", 1, progress, 1), nullptr);
       EXPECT_EQ(test::read_bytes(victim), "text");
@@ -89,7 +89,7 @@ TEST(IndexPlace, WritesToNoFileThatIsThere) {
 // The index of a running program never lies beside its run, nor in the cache.
 TEST(IndexPlace, TheErrorOfAPassingIndexNamesItsOwnPlace) {
   ::setenv("TMPDIR", "/proc", 1);  // a directory without new files
-  OneLocation run;
+  test::OneLocation run;
   Progress progress;
   try {
     make_passing_index(run, progress, 1, nullptr);

@@ -5,7 +5,7 @@
 
 #include <fstream>
 
-#include "one_location.hpp"
+#include "support/one_location.hpp"
 #include "view/answers/auxiliary_events.hpp"
 #include "view_model.hpp"
 
@@ -16,7 +16,7 @@ constexpr std::uint32_t kMetrics = 16;
 constexpr std::uint64_t kSteps = 20'000;
 
 // One location on which all metrics get a value at each step.
-class MetricRun : public OneLocation {
+class MetricRun : public test::OneLocation {
  public:
   MetricRun() {
     for (std::uint32_t i = 0; i < kMetrics; ++i) {

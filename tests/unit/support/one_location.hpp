@@ -7,7 +7,7 @@
 #include "core/definitions.hpp"
 #include "core/event.hpp"
 
-namespace timeloom::view {
+namespace timeloom::test {
 
 class OneLocation : public RunSource {
  public:
@@ -31,4 +31,4 @@ class OneLocation : public RunSource {
   std::vector<Event> events_;
 };
 
-}  // namespace timeloom::view
+}  // namespace timeloom::test
