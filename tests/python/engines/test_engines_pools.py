@@ -256,6 +256,22 @@ if __name__ == "__main__":
     assert [task for task in package.read(run.directory).tasks() if task["worker"].startswith("Spawn")] == []
 
 
+def test_attributes_of_the_functions_are_not_asked_for(measure):
+    _, output = measure("""
+import multiprocessing
+class Called:
+    @property
+    def func(self):
+        raise RuntimeError("asked")
+    def __call__(self, n):
+        return n
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        print(pool.apply(Called(), (7,)))
+""")  # fmt: skip
+    assert output == "7\n"
+
+
 def test_items_of_imap_are_submitted_when_they_are_made(measure):
     """An iterable that takes its time delays no item: the time in the queue begins behind it."""
     run, output = measure(FUNCTIONS + """
