@@ -136,7 +136,9 @@ class ThreadRecorder : public EventPath {
   void set_vforked(bool on) noexcept { vforked_ = on; }
   bool vforked() const noexcept { return vforked_; }
   // While its thread records on its own; see native_call.hpp.
-  void begin_native_call() noexcept { in_native_call_.store(true, std::memory_order_relaxed); }
+  void begin_native_call(std::memory_order order = std::memory_order_relaxed) noexcept {
+    in_native_call_.store(true, order);
+  }
   void end_native_call() noexcept { in_native_call_.store(false, std::memory_order_release); }
   bool in_native_call() const noexcept { return in_native_call_.load(); }
   // The call path in the profile. Empty: there is no profile. Throws std::bad_alloc.

@@ -28,8 +28,10 @@ extern constinit std::atomic<bool> g_calls_have_barriers;
 inline bool begin_native_call(ThreadRecorder& recorder) noexcept {
   recorder.begin_native_call();
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (detail::g_calls_have_barriers.load(std::memory_order_relaxed)) [[unlikely]]
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (detail::g_calls_have_barriers.load(std::memory_order_relaxed)) [[unlikely]] {
+    recorder.begin_native_call(std::memory_order_seq_cst);
+    return detail::g_visitors.load(std::memory_order_seq_cst) == 0;
+  }
   return detail::g_visitors.load(std::memory_order_acquire) == 0;
 }
 
