@@ -45,23 +45,10 @@ std::string Answer::region_name(RegionId region) const {
   return owner_.is_import(region) ? kImporting : exchange::region_name(definitions(), region);
 }
 
-// Of a program that is installed, such as one that pip has made, nothing but its start is
-// below a directory of the user; its package is the project then. A script of the user's own is
-// the project, however little it does itself.
+// Where the definitions do not tell the package of an installed program, it is the one below its
+// start that works most.
 void Answer::adopt_program() {
-  const auto& regions = definitions().regions;
-  const auto start = std::ranges::find_if(regions, [](const Region& one) {
-    return one.group == "__main__" && one.name.ends_with("<module>");
-  });
-  if (start != regions.end() && owner_.in_library(start->file)) {
-    const std::string package =
-        owner_.package_of(RegionId{static_cast<std::uint32_t>(start - regions.begin())});
-    if (package != "Python") owner_.adopt(package);
-    return;
-  }
-  if (start != regions.end() && start->file.find("/bin/") == std::string::npos) return;
-  const auto said = definitions().properties.find(kProgramPackage);
-  if (said != definitions().properties.end() && owner_.adopt(said->second)) return;
+  if (owner_.adopt_program()) return;
   std::map<std::string, double> packages;
   std::vector<double> total = times_.working;
   for (std::size_t i = total.size(); i-- > 0;) {

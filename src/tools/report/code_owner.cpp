@@ -137,4 +137,20 @@ bool CodeOwner::adopt(const std::string& package) {
   return adopted;
 }
 
+bool CodeOwner::adopt_program() {
+  const auto& regions = definitions_->regions;
+  const auto start = std::ranges::find_if(regions, [](const Region& one) {
+    return one.group == "__main__" && one.name.ends_with("<module>");
+  });
+  if (start != regions.end() && in_library(start->file)) {
+    const std::string package =
+        package_of(RegionId{static_cast<std::uint32_t>(start - regions.begin())});
+    if (package != "Python") adopt(package);
+    return true;
+  }
+  if (start != regions.end() && start->file.find("/bin/") == std::string::npos) return true;
+  const std::string package = property(*definitions_, kProgramPackage);
+  return !package.empty() && adopt(package);
+}
+
 }  // namespace timeloom::tools

@@ -38,6 +38,10 @@ class CodeOwner {
   // Counts the functions of a package as part of the project: the package of an installed program.
   // Loading its modules is importing, nevertheless. False: the run has no function of it.
   bool adopt(const std::string& package);
+  // The same with the package of the program, as far as the run tells that nothing but its start
+  // is below a directory of the user, as of a program that pip has made. A script of the user's own
+  // is the project, however little it does itself. False: the definitions do not tell.
+  bool adopt_program();
 
  private:
   Owner owner_of(const Region& region) const;

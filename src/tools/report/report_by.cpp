@@ -10,6 +10,7 @@
 #include "tools/report/answer_text.hpp"
 #include "tools/report/report_text.hpp"
 #include "tools/report/table/row_table.hpp"
+#include "tools/report/threads/thread_times.hpp"
 #include "tools/run/json_text.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/formatted.hpp"
@@ -96,14 +97,12 @@ std::vector<bool> paths_of_project(const profile::CallTree& tree) {
 }
 
 bool is_idle(const WorkTimes& times, const std::vector<bool>& of_project) {
-  constexpr double kLeastBusy = 0.01, kMostlyElsewhere = 0.95;
   double elsewhere = 0;
   for (std::size_t i = 0; i < times.waiting.size(); ++i) {
     if (!of_project[i]) elsewhere += times.waiting[i];
   }
   const double all = times.all_working + times.all_waiting + times.all_unmeasured;
-  return times.all_waiting > 0 && times.all_working <= kLeastBusy * all &&
-         elsewhere >= kMostlyElsewhere * times.all_waiting;
+  return had_nothing_to_do(times.all_working, times.all_waiting, elsewhere, all);
 }
 
 // `visits`: their heading. `rows`: all of them, which decide on the columns of the terminal.

@@ -32,9 +32,7 @@ struct GroupRow {
   std::uint64_t functions = 0;  // each once, on however many threads
   bool at_least = false;        // as many visits: a function was not timed to the end
   bool project = false;
-  // A thread that did nothing but wait in functions of libraries, as the threads of a pool do that
-  // are given no work. Rows of such threads come last.
-  bool idle = false;
+  bool idle = false;  // a thread that had_nothing_to_do(); its row is one of the last
 };
 
 // The rows by their working time, from which `cost` is subtracted.

@@ -85,6 +85,32 @@ def test_a_lock_that_all_threads_want(tmp_path, timeloom):
     assert " of waiting for locks, while these worked: worker-" in text
 
 
+POOL = WORK + """
+from concurrent.futures import ThreadPoolExecutor
+with ThreadPoolExecutor(4) as pool:
+    # A thread is started for each, since all before it wait.
+    barrier = threading.Barrier(4)
+    list(pool.map(lambda _: barrier.wait(), range(4)))
+    run(work)
+    time.sleep(0.5)
+"""
+
+
+def test_threads_that_had_nothing_to_do_are_told_apart(tmp_path, timeloom):
+    """Their waiting for the next order of a pool holds nobody back."""
+    run = recorded(tmp_path, POOL, "--causes")
+    found = parallel(timeloom, run)
+    idle = {one["name"] for one in found["threads"] if one["idle"]}
+    assert idle == {f"ThreadPoolExecutor-0_{i}" for i in range(4)}
+    locks = [one["waiting_s"] for one in found["held_back"] if one["cause"] == "lock"]
+    assert sum(locks) < 0.4
+    text = timeloom("report", "--threads", run).stdout
+    assert " of 4 threads worked at once, on average over " in text
+    assert "; 4 more had nothing to do\n" in text
+    below = text.partition("threads that had nothing to do:\n")[2].partition("\n\n")[0]
+    assert below.count("ThreadPoolExecutor-0_") == len(below.splitlines()) == 4
+
+
 def test_without_causes_a_line_tells_of_them(tmp_path, timeloom):
     run = recorded(tmp_path, GIL)
     found = parallel(timeloom, run)

@@ -31,6 +31,7 @@ Parallel parallel_of(const std::vector<std::vector<Part>>& threads, bool measure
   Region known;
   known.name = known.canonical_name = region;
   known.group = region.substr(0, region.find('.'));
+  known.file = region == "f" ? "/app/f.py" : "";  // of the project
   definitions.regions.push_back(known);
   std::set<LocationId> all;
   for (std::size_t i = 0; i < threads.size(); ++i) {
@@ -127,6 +128,52 @@ TEST(ThreadTimes, NameTheProcessWhereThereAreSeveral) {
   EXPECT_EQ(parallel.held.front().by[0].name, "t0 of p0");
   EXPECT_EQ(parallel.held.front().by[1].name, "t1 of p1");
   EXPECT_NEAR(parallel.held.front().by[1].seconds, 0.5, 1e-6);
+}
+
+// Threads of a pool that nobody gives work wait in functions of libraries alone.
+TEST(ThreadTimes, SetThreadsApartThatHadNothingToDo) {
+  Definitions definitions;
+  definitions.clock = {1000, 100, 1000, {}};
+  definitions.metrics = {waiting_metric(), cause_metric(WaitingCause::kLock)};
+  definitions.regions.resize(2);
+  definitions.regions[0].name = "f";
+  definitions.regions[0].file = "/app/f.py";
+  definitions.regions[1].name = "get";
+  definitions.groups.resize(1);
+  definitions.locations.resize(3);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    definitions.locations[i].id = LocationId{i};
+    definitions.locations[i].group = LocationGroupId{0};
+    definitions.locations[i].name = "t" + std::to_string(i);
+  }
+  ThreadTimes times({LocationId{0}, LocationId{1}, LocationId{2}});
+  times.begin(definitions);
+  constexpr auto kLock = static_cast<std::uint32_t>(WaitingCause::kLock);
+  // 0 has nothing to do; 1 waits below a function of the project; 2 works for 20 ms.
+  const std::vector<std::vector<Event>> events = {
+      {{Timestamp{100}, EventKind::kEnter, 1, 0},
+       {Timestamp{1100}, EventKind::kWaiting, kLock, 995'000'000},
+       {Timestamp{1100}, EventKind::kLeave, 1, 0}},
+      {{Timestamp{100}, EventKind::kEnter, 0, 0},
+       {Timestamp{100}, EventKind::kEnter, 1, 0},
+       {Timestamp{1100}, EventKind::kWaiting, kLock, 1'000'000'000},
+       {Timestamp{1100}, EventKind::kLeave, 1, 0},
+       {Timestamp{1100}, EventKind::kLeave, 0, 0}},
+      {{Timestamp{100}, EventKind::kEnter, 1, 0},
+       {Timestamp{1100}, EventKind::kWaiting, kLock, 980'000'000},
+       {Timestamp{1100}, EventKind::kLeave, 1, 0}}};
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const auto sink = times.open_location(definitions.locations[i]);
+    sink->consume(events[i]);
+    sink->finish();
+  }
+  const Parallel parallel = times.parallel();
+  std::vector<std::pair<std::string, bool>> rows;
+  for (const ThreadRow& row : parallel.threads) rows.emplace_back(row.name, row.idle);
+  EXPECT_EQ(rows, (std::vector<std::pair<std::string, bool>>{
+                      {"t2", false}, {"t1", false}, {"t0", true}}));
+  ASSERT_EQ(parallel.held.size(), 1u);
+  EXPECT_NEAR(parallel.held.front().waiting, 1.98, 1e-9);
 }
 
 TEST(ThreadTimes, CountAMissingProcessor) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "core/error.hpp"
 #include "tools/report/answer_text.hpp"
@@ -36,7 +37,11 @@ void write_rows(const Parallel& parallel, const Terminal& terminal, Output& outp
                                     parallel.has_causes ? pad_right("waits for", kCauseColumns + 1)
                                                         : std::string()),
                           Ink::kDim));
+  bool idle = false;
   for (const ThreadRow& row : parallel.threads) {
+    if (row.idle && !std::exchange(idle, true)) {
+      output.write(terminal.paint("threads that had nothing to do:", Ink::kDim) + "\n");
+    }
     AnswerLine line;
     line.numbers = formatted("{} {}", pad_left(duration(row.working, terminal), 7),
                              pad_left(duration(row.waiting, terminal), 7));
@@ -84,17 +89,19 @@ std::string collections_text(const Collections& all, const Terminal& terminal) {
 void write_threads(const Parallel& parallel, const std::vector<std::string>& losses,
                    const Terminal& terminal, Output& output) {
   write_losses(losses, terminal, output);
-  output.write(formatted(
-      "{:.2f} of {} worked at once, on average over {}\n\n", parallel.average,
-      plural(parallel.threads.size(), "thread") + (parallel.has_tasks ? " (tasks included)" : ""),
-      duration(parallel.seconds, terminal, " ")));
+  const auto idle = std::ranges::count_if(parallel.threads, &ThreadRow::idle);
+  const std::size_t busy = parallel.threads.size() - static_cast<std::size_t>(idle);
+  output.write(formatted("{:.2f} of {} worked at once, on average over {}{}\n\n", parallel.average,
+                         plural(busy, "thread") + (parallel.has_tasks ? " (tasks included)" : ""),
+                         duration(parallel.seconds, terminal, " "),
+                         idle == 0 ? "" : formatted("; {} more had nothing to do", idle)));
   write_shares(parallel, terminal, output);
   write_rows(parallel, terminal, output);
   const bool collects = parallel.collections.seconds > 0;
   if (!parallel.held.empty() || collects) output.write("\n");
   for (const HeldBack& held : parallel.held) output.write(held_text(held, terminal) + "\n");
   if (collects) output.write(collections_text(parallel.collections, terminal) + "\n");
-  if (!parallel.has_causes && parallel.threads.size() > 1) {
+  if (!parallel.has_causes && busy > 1) {
     output.write("\n" +
                  terminal.paint("timeloom run --causes records for what threads wait", Ink::kDim) +
                  "\n");
@@ -117,6 +124,7 @@ void write_threads_json(const Parallel& parallel, const std::vector<std::string>
                               {"location", row.location.value()},
                               {"working_s", row.working},
                               {"waiting_s", row.waiting},
+                              {"idle", row.idle},
                               {"waiting_causes_s", causes_json(row.causes)}});
   }
   all["held_back"] = ordered_json::array();

@@ -10,12 +10,15 @@
 #include "core/regions/collection_region.hpp"
 #include "core/run_properties.hpp"
 #include "exchange/names.hpp"
+#include "tools/report/code_owner.hpp"
 #include "tools/report/work_times.hpp"
 #include "tools/run/run_facts.hpp"
 
 namespace timeloom::tools {
 
 namespace {
+
+constexpr double kLeastBusy = 0.01, kMostlyElsewhere = 0.95;
 
 // The threads without a share are left out.
 void most_first(std::vector<HeldBack::By>& by) {
@@ -26,6 +29,10 @@ void most_first(std::vector<HeldBack::By>& by) {
 }
 
 }  // namespace
+
+bool had_nothing_to_do(double working, double waiting, double elsewhere, double all) noexcept {
+  return waiting > 0 && working <= kLeastBusy * all && elsewhere >= kMostlyElsewhere * waiting;
+}
 
 // The work and the waiting between the enters and leaves of one location.
 class ThreadTimes::OneLocation final : public LocationSink {
@@ -48,10 +55,12 @@ class ThreadTimes::OneLocation final : public LocationSink {
           gap(event);
           open_.push_back(event.ref);
           if (collects(event) && collections_++ == 0) collecting_ = last_;
+          if (is_project(event)) ++projects_;
           break;
         case EventKind::kLeave:
           gap(event);
           if (collects(event) && collections_ > 0 && --collections_ == 0) collected();
+          if (is_project(event) && projects_ > 0) --projects_;
           if (!open_.empty()) open_.pop_back();
           break;
         case EventKind::kRecordingOff:
@@ -71,6 +80,8 @@ class ThreadTimes::OneLocation final : public LocationSink {
   }
 
   void finish() override {
+    ThreadRow& row = thread_.row;
+    row.idle = had_nothing_to_do(row.working, row.waiting, elsewhere_, row.working + row.waiting);
     thread_.working = few_.levels();
     for (std::size_t i = 0; i < kHeld.size(); ++i) {
       if (thread_.row.causes[kHeld[i]] > 0) thread_.held[i] = held_[i].levels();
@@ -95,6 +106,10 @@ class ThreadTimes::OneLocation final : public LocationSink {
     return event.ref < all_.known_.size() && all_.known_[event.ref].collects;
   }
 
+  bool is_project(const Event& event) const {
+    return event.ref < all_.known_.size() && all_.known_[event.ref].project;
+  }
+
   void collected() {
     const double time = static_cast<double>(last_ - collecting_) * nanoseconds_ * 1e-9;
     ++thread_.collections.count;
@@ -113,6 +128,7 @@ class ThreadTimes::OneLocation final : public LocationSink {
     few_.add(from, to, working);
     thread_.row.working += (all - waiting) * 1e-9;
     thread_.row.waiting += waiting * 1e-9;
+    if (projects_ == 0) elsewhere_ += waiting * 1e-9;
     for (std::size_t i = 0; i < kWaitingCauses && waiting > 0; ++i) {
       // Without a measurement, all is of no known cause.
       const double part = sum > 0 ? waited[i] / sum * waiting : i == 0 ? waiting : 0;
@@ -138,6 +154,8 @@ class ThreadTimes::OneLocation final : public LocationSink {
   std::uint64_t collecting_ = 0;                 // the start of the last collection
   // Open regions of collections: with C functions, gc.collect() has one of its own around it.
   std::size_t collections_ = 0;
+  std::size_t projects_ = 0;  // open functions of the project
+  double elsewhere_ = 0;      // seconds of waiting outside of them
   bool off_ = false;
 };
 
@@ -147,15 +165,19 @@ void ThreadTimes::begin(const Definitions& definitions) {
   if (length_ == 0) throw Error("the trace does not tell how long the run was [TL147]");
   measured_ = std::ranges::any_of(definitions.metrics, &Metric::is_waiting);
   all_ = Timeline(length_, kSteps);
-  for (const Region& region : definitions.regions) {
+  CodeOwner owner(definitions);
+  (void)owner.adopt_program();
+  for (std::uint32_t i = 0; i < definitions.regions.size(); ++i) {
+    const Region& region = definitions.regions[i];
     Known known;
+    known.project = owner.is_project(RegionId{i});
     known.use = is_suspension(region) || is_unmeasured(region) || is_task_run(region)
                     ? Use::kNothing
                 : is_waiting(region, measured_) ? Use::kWaiting
                                                 : Use::kWork;
     known.collects = is_collection(region);
-    for (std::uint32_t i = 0; i < kWaitingCauses; ++i) {
-      known.causes[i] = cause_in(region, WaitingCause{i});
+    for (std::uint32_t cause = 0; cause < kWaitingCauses; ++cause) {
+      known.causes[cause] = cause_in(region, WaitingCause{cause});
     }
     known_.push_back(known);
   }
@@ -200,6 +222,7 @@ HeldBack ThreadTimes::held_back(std::size_t cause) const {
   held.cause = kHeld[cause];
   std::map<std::uint32_t, std::vector<const Thread*>> processes;
   for (const Thread& thread : threads_) {
+    if (thread.row.idle) continue;
     held.waiting += thread.row.causes[held.cause];
     processes[thread.process].push_back(&thread);
   }
@@ -248,12 +271,15 @@ Parallel ThreadTimes::parallel() const {
   }
   std::ranges::sort(result.threads, {}, &ThreadRow::location);
   std::ranges::stable_sort(result.threads, std::greater(), &ThreadRow::working);
+  std::ranges::stable_sort(result.threads, {}, &ThreadRow::idle);
   for (std::size_t cause = 0; cause < kHeld.size(); ++cause) {
     HeldBack held = held_back(cause);
     if (held.waiting > 0) result.held.push_back(std::move(held));
   }
   HeldBack processor{WaitingCause::kProcessor, 0, {}};
-  for (const ThreadRow& row : result.threads) processor.waiting += row.causes[processor.cause];
+  for (const ThreadRow& row : result.threads) {
+    if (!row.idle) processor.waiting += row.causes[processor.cause];
+  }
   if (processor.waiting > 0) result.held.push_back(std::move(processor));
   std::ranges::stable_sort(result.held, std::greater(), &HeldBack::waiting);
   result.collections = collections();

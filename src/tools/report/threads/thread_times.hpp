@@ -27,9 +27,16 @@ struct ThreadRow {
   double working = 0;  // seconds
   double waiting = 0;
   CauseTimes causes;  // of the waiting
+  bool idle = false;  // had_nothing_to_do()
 };
 
-// Waiting of threads for something that others have, and the threads that worked meanwhile.
+// Whether a thread did nothing but wait in functions of libraries, as the threads of a pool do that
+// are given no work. `elsewhere`: the part of its waiting that is in no function of the project nor
+// below one. All in the same unit; `all`: the whole time of the thread.
+bool had_nothing_to_do(double working, double waiting, double elsewhere, double all) noexcept;
+
+// Waiting of threads for something that others have, and the threads that worked meanwhile. The
+// waiting of threads that had nothing to do is left out.
 struct HeldBack {
   WaitingCause cause = WaitingCause::kGil;
   double waiting = 0;  // seconds, of all threads together
@@ -56,7 +63,7 @@ struct Parallel {
   // Shares of the time by the number of threads that worked. A fractional number is divided between
   // both neighbours: 1.2 threads are 0.8 of one and 0.2 of two.
   std::vector<double> shares;
-  std::vector<ThreadRow> threads;  // with the most work first
+  std::vector<ThreadRow> threads;  // with the most work first; the idle ones last
   std::vector<HeldBack> held;      // the longest first
   Collections collections;         // of processes with several of these threads
   bool measured = false;           // false: waiting is only guessed from the names of functions
@@ -85,6 +92,7 @@ class ThreadTimes final : public RunSink {
     Use use = Use::kWork;
     std::array<WaitingCause, kWaitingCauses> causes{};  // by the cause that was seen
     bool collects = false;                              // garbage
+    bool project = false;                               // a function of the project
   };
   struct Thread {
     ThreadRow row;
