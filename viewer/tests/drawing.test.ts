@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { contrast, DARK_THEME, hex, LIGHT_THEME, pixel, textOver, textUpon, waitingColour } from "../src/colour";
 import { causeKey, COLOURINGS, isLibrary, LIBRARIES, Painting, rankKey, WAITS } from "../src/palette";
-import { COLUMNS, NONE, type Region, type TileKey } from "../src/model";
+import { COLUMNS, FIRST_PROCESS, NONE, type Region, type TileKey } from "../src/model";
 import { generated } from "../src/source/generated";
 import { emptyTile } from "../src/source/cells";
 import { isEmpty, parseQuery, regionsOf } from "../src/source/match";
@@ -203,6 +203,11 @@ test("a suspended task waits in all functions around it, for what the innermost 
   assert.deepEqual(of(tile, { ...known, regions }), [[1, 5], [0.4, 5], [0, 0]]);
   assert.deepEqual(of(tile, { ...known, regions, causes: false }), [[1, 0], [0.4, 0], [0, 0]], "in a run without causes");
   assert.deepEqual(of({ ...tile, rows: 1 }, { ...known, regions }), [[1, 0], [0, 0], [0, 0]], "on one line, the innermost function is not there");
+  const mean = { ...emptyTile(1), region: tile.region.slice(0, COLUMNS), cover: tile.cover.slice(0, COLUMNS) };
+  mean.waiting.set([51, 51]), mean.cause.set([5, 5]);
+  const process = { ...slot, track: FIRST_PROCESS, rows: 1 };
+  const { shares, causes } = waitingOf([[process, [{ key: process, tile: mean, calls: null }]]], { begin: 0, end: 3 }, 3, { ...known, regions });
+  assert.deepEqual([...shares].map((share, x) => [Number(share.toFixed(3)), causes[x]]), [[0.2, 5], [0.2, 5], [0, 0]], "of a process, the tile tells what part of its tasks is suspended");
   assert.deepEqual(of(tile, { ...known, regions, waiting: false }), [[0, 0], [0, 0], [0, 0]], "in a run without waiting");
 });
 

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
+
+#include "core/waiting/cause_names.hpp"
+#include "core/waiting_metric.hpp"
 
 namespace timeloom::view {
 
@@ -32,6 +36,60 @@ struct ColumnSum {
   }
 };
 
+// The first row of a track. A suspended task waits, too: for what the function around it tells, as
+// the page draws it (viewer/src/timeline/waiting.ts).
+class FirstRow {
+ public:
+  explicit FirstRow(const Definitions& definitions)
+      : definitions_(definitions), causes_(has_causes(definitions)) {
+    if (std::ranges::none_of(definitions.metrics, &Metric::is_waiting)) return;
+    for (std::uint32_t i = 0; i < definitions.regions.size(); ++i) {
+      if (is_suspension(definitions.regions[i])) suspensions_.push_back(i);
+    }
+  }
+
+  Picture of(const Track& track, const TileKey& place) const {
+    if (suspensions_.empty()) return picture_at(track, place, 0, 1);
+    Picture picture = picture_at(track, place, 0, kStoredRows);
+    for (std::uint32_t column = 0; column < kColumns; ++column) count(picture, column);
+    return picture;
+  }
+
+ private:
+  // Adds the suspension in a column to its waiting.
+  void count(Picture& picture, std::uint32_t column) const {
+    std::uint8_t cover = 0;
+    std::uint32_t row = 0;
+    for (std::uint32_t i = 1; i < picture.rows; ++i) {
+      const std::uint32_t cell = i * kColumns + column;
+      if (picture.cover[cell] <= cover || !suspends(picture.region[cell])) continue;
+      cover = picture.cover[cell];
+      row = i;
+    }
+    if (cover <= picture.waiting[column]) return;
+    picture.waiting[column] = cover;
+    if (!causes_) return;
+    picture.cause.resize(kColumns);
+    const std::uint32_t around = row > 1 ? picture.region[(row - 1) * kColumns + column] : kNone;
+    picture.cause[column] = cause_around(around);
+  }
+
+  bool suspends(std::uint32_t region) const {
+    return std::ranges::find(suspensions_, region) != suspensions_.end();
+  }
+
+  std::uint8_t cause_around(std::uint32_t region) const {
+    const auto cause = region < definitions_.regions.size()
+                           ? cause_of_suspension(definitions_.regions[region].name)
+                           : std::nullopt;
+    return static_cast<std::uint8_t>(cause.value_or(WaitingCause::kUnknown));
+  }
+
+  const Definitions& definitions_;
+  const bool causes_;
+  std::vector<std::uint32_t> suspensions_;  // regions; empty where waiting was not measured
+};
+
 std::uint8_t mean(std::uint64_t sum, std::uint64_t count) noexcept {
   return static_cast<std::uint8_t>(count == 0 ? 0 : (sum + count - 1) / count);
 }
@@ -46,6 +104,7 @@ bool is_group(std::uint32_t number, const Definitions& definitions) noexcept {
 Picture group_picture(const Index& index, const Definitions& definitions, std::uint32_t number,
                       const TileKey& place, std::uint32_t first_row, std::uint32_t rows) {
   std::array<ColumnSum, kColumns> columns;
+  const FirstRow first(definitions);
   std::uint64_t tracks = 0;
   bool causes = false;
   const std::size_t count = std::min(index.tracks().size(), definitions.locations.size());
@@ -56,7 +115,7 @@ Picture group_picture(const Index& index, const Definitions& definitions, std::u
     const TrackRecord& record = index.tracks()[i];
     const bool nothing = place.begin() > record.end || place.end() <= record.begin;
     if (record.block_count == 0 || nothing) continue;
-    const Picture picture = picture_at(*index.track(i), place, 0, 1);
+    const Picture picture = first.of(*index.track(i), place);
     causes = causes || !picture.cause.empty();
     for (std::uint32_t column = 0; column < kColumns; ++column) {
       columns[column].off += picture.off[column];

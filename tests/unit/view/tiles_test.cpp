@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/one_location.hpp"
+#include "view/answers/group_tiles.hpp"
 #include "view/index/tile.hpp"
 #include "view_model.hpp"
 
@@ -162,6 +164,58 @@ TEST(Tiles, WithoutCausesHaveNoneInTheFile) {
   for (const TileRecord& record : index->track(0)->tiles()) {
     const Picture found = picture_at(*index->track(0), {record.level, record.index}, 0, 1);
     EXPECT_TRUE(found.cause.empty());
+  }
+}
+
+// A task that sleeps from 64 to 192, and a thread that works all the time.
+class SleepingTask : public test::OneLocation {
+ public:
+  explicit SleepingTask(bool causes) {
+    for (const char* const name : {"f", "asyncio.tasks.sleep", kSuspended}) {
+      definitions_.regions.emplace_back().name = name;
+    }
+    definitions_.regions[2].paradigm = Paradigm::kMeasurement;
+    definitions_.metrics.push_back(waiting_metric());
+    if (causes) definitions_.metrics.push_back(cause_metric(WaitingCause::kTime));
+    definitions_.locations.push_back({LocationId{1}, "thread", LocationGroupId{0}});
+  }
+  void replay(std::span<RunSink* const> sinks, unsigned) override {
+    const auto at = [](std::uint64_t time, EventKind kind, std::uint32_t region) {
+      return Event{Timestamp{time}, kind, region, 0};
+    };
+    constexpr auto kEnter = EventKind::kEnter, kLeave = EventKind::kLeave;
+    const std::vector<std::vector<Event>> events = {
+        {at(0, kEnter, 0), at(60, kEnter, 1), at(64, kEnter, 2), at(192, kLeave, 2),
+         at(192, kLeave, 1), at(256, kLeave, 0)},
+        {at(0, kEnter, 0), at(256, kLeave, 0)}};
+    for (RunSink* sink : sinks) {
+      sink->begin(definitions_);
+      for (std::size_t i = 0; i < events.size(); ++i) {
+        const auto location = sink->open_location(definitions_.locations[i]);
+        location->consume(events[i]);
+        location->finish();
+      }
+      sink->finish();
+    }
+  }
+};
+
+TEST(Tiles, OfAProcessCountSuspendedTasksAsWaitingForWhatTheyAwait) {
+  for (const bool causes : {true, false}) {
+    SleepingTask run(causes);
+    const IndexOfModel index(run);
+    for (const std::uint32_t number : {kWholeRun, kFirstGroup}) {
+      const Picture picture = group_picture(*index, run.definitions(), number, {0, 0}, 0, 1);
+      ASSERT_EQ(picture.cause.empty(), !causes);
+      for (std::uint32_t column = 0; column < kColumns; ++column) {
+        const bool sleeps = column >= 64 && column < 192;
+        ASSERT_EQ(picture.cover[column], 255) << column;
+        ASSERT_EQ(picture.waiting[column], sleeps ? 128 : 0) << column;
+        if (causes && sleeps) {
+          ASSERT_EQ(WaitingCause{picture.cause[column]}, WaitingCause::kTime) << column;
+        }
+      }
+    }
   }
 }
 

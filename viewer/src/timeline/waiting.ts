@@ -1,7 +1,7 @@
 // The waiting part of the time: the height of the striped part of a call, in the colour of its cause.
 import { CAUSES, mainCause } from "../causes";
 import { blend, hex, type Pixel, pixel, type Theme } from "../colour";
-import { COLUMNS, type Run, type Tile, type TileKey } from "../model";
+import { COLUMNS, FIRST_PROCESS, type Run, type Tile, type TileKey } from "../model";
 import type { Piece } from "./cache";
 import { type Range, span } from "./scale";
 
@@ -35,6 +35,9 @@ function columnOf(tile: Tile, column: number, { regions, causes }: Run, suspends
   return [suspended, outer?.suspends ?? 0];
 }
 
+/** Tracks of a process or run are the mean of several: the waiting of their tiles has the suspended tasks. */
+const isMean = ({ track }: TileKey): boolean => track >= FIRST_PROCESS;
+
 export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])[], range: Range, width: number, run: Run): Waiting {
   const suspends = run.waiting && run.regions.some(({ suspended }) => suspended);
   const shares = new Float32Array(width), causes = new Uint8Array(width), sums = new Float32Array(CAUSES.length), perPixel = span(range) / width;
@@ -50,7 +53,7 @@ export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])
         let waiting = 0, cover = 0;
         sums.fill(0);
         for (let c = first; c <= last; c++) {
-          const [part, cause] = columnOf(tile, c, run, suspends);
+          const [part, cause] = columnOf(tile, c, run, suspends && !isMean(slot));
           (waiting += part), (cover += tile.cover[c]), (sums[cause] += part);
         }
         causes[x] = mainCause(sums);
