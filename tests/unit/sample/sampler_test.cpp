@@ -22,14 +22,14 @@ namespace {
 
 constexpr std::uint64_t kMillisecond = 1'000'000;
 
-volatile double g_number = 1;
+thread_local volatile double t_number = 1;
 
 // Works until the thread has used that much CPU time more; returns how much it was.
 __attribute__((noinline)) std::uint64_t work(std::uint64_t ns) {
   const std::uint64_t begin = os::thread_cpu_ns();
   std::uint64_t now = begin;
   while (now - begin < ns) {
-    for (int i = 0; i < 100'000; ++i) g_number = g_number * 0.999 + 1;
+    for (int i = 0; i < 100'000; ++i) t_number = t_number * 0.999 + 1;
     now = os::thread_cpu_ns();
   }
   return now - begin;
