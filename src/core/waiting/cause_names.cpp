@@ -72,6 +72,16 @@ constexpr NamedCause kSuspensions[] = {
     {"asyncio.selector_events.BaseSelectorEventLoop.sock_recv_into", WaitingCause::kIo},
     {"asyncio.selector_events.BaseSelectorEventLoop.sock_sendall", WaitingCause::kIo}};
 
+// Functions of trio, by the starts of their names.
+constexpr NamedCause kTrioSuspensions[] = {
+    {"trio._timeouts.", WaitingCause::kTime},
+    {"trio._sync.", WaitingCause::kLock},
+    {"trio._channel.", WaitingCause::kLock},
+    {"trio._core._parking_lot.ParkingLot.park", WaitingCause::kLock},
+    {"trio._threads.to_thread_run_sync", WaitingCause::kThread},
+    {"trio._subprocess.Process.wait", WaitingCause::kThread},
+    {"trio._core._generated_io_", WaitingCause::kIo}};
+
 }  // namespace
 
 std::optional<WaitingCause> cause_by_name(std::string_view name) {
@@ -105,16 +115,25 @@ RegionCauses::RegionCauses(const Definitions& definitions) {
   }
 }
 
+bool is_of_event_loop(std::string_view name) {
+  return name.starts_with("asyncio.") || name.starts_with("trio.");
+}
+
 std::optional<WaitingCause> cause_of_suspension(std::string_view name) {
-  if (name.find("asyncio") == std::string_view::npos) return {};
+  if (!is_of_event_loop(name)) return {};
   const std::string dotted = dotted_name(name);
+  for (const NamedCause& one : kTrioSuspensions) {
+    if (dotted.starts_with(one.name)) return one.cause;
+  }
   const auto found = std::ranges::find(kSuspensions, std::string_view(dotted), &NamedCause::name);
   if (found == std::end(kSuspensions)) return {};
   return found->cause;
 }
 
 bool is_idle_suspension(std::string_view name) {
-  return dotted_name(name) == "asyncio.queues.Queue.get";
+  const std::string dotted = dotted_name(name);
+  return dotted == "asyncio.queues.Queue.get" ||
+         dotted == "trio._channel.MemoryReceiveChannel.receive";
 }
 
 }  // namespace timeloom

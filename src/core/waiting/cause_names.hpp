@@ -41,7 +41,11 @@ class RegionCauses {
   std::vector<std::array<WaitingCause, kWaitingCauses>> causes_;  // by region and seen cause
 };
 
-// The cause of a suspension of a task in this function of asyncio; none: its name does not tell.
+// Whether the function belongs to the library of an event loop, asyncio or trio.
+bool is_of_event_loop(std::string_view name);
+
+// The cause of a suspension of a task in this function of asyncio or trio; none: its name does not
+// tell.
 std::optional<WaitingCause> cause_of_suspension(std::string_view name);
 
 // Whether a task that is suspended in this function has nothing to do: it waits for its next order.

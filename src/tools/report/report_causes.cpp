@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "tools/report/suspensions.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
 
@@ -72,6 +73,11 @@ std::vector<CauseTimes> causes_of_nodes(const profile::CallTree& tree,
       const auto was = WaitingCause{static_cast<std::uint32_t>(cause)};
       const WaitingCause is = id.defined() ? causes.in(id.value(), was) : was;
       result[i][is] += one[was];
+    }
+    const profile::NodeId node{static_cast<std::uint32_t>(i)};
+    if (is_suspended_at(tree, node)) {
+      const double awaited = std::exchange(result[i][WaitingCause::kUnknown], 0.0);
+      result[i][suspension_at(tree, node).cause] += awaited;
     }
   }
   return result;

@@ -54,6 +54,9 @@ TEST(CauseNames, TellTheCauseOfASuspension) {
   EXPECT_EQ(cause_of_suspension("asyncio.tasks:sleep"), WaitingCause::kTime);
   EXPECT_EQ(cause_of_suspension("asyncio.locks.Lock.acquire"), WaitingCause::kLock);
   EXPECT_EQ(cause_of_suspension("asyncio.streams.StreamReader._wait_for_data"), WaitingCause::kIo);
+  EXPECT_EQ(cause_of_suspension("trio._timeouts.sleep_until"), WaitingCause::kTime);
+  EXPECT_EQ(cause_of_suspension("trio._sync:Event.wait"), WaitingCause::kLock);
+  EXPECT_EQ(cause_of_suspension("trio._core._traps.wait_task_rescheduled"), std::nullopt);
   EXPECT_EQ(cause_of_suspension("__main__.sleep"), std::nullopt);
   EXPECT_EQ(cause_of_suspension("my_asyncio.tasks.sleep"), std::nullopt);
 }

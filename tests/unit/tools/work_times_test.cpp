@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,32 @@ TEST(WorkTimes, TheTimeOfATaskCountsOnItsOwnLocation) {
     const WorkTimes times = work_times(tree_of_tasks(), {}, cost);
     EXPECT_DOUBLE_EQ(times.all_working, 0.06);
     EXPECT_DOUBLE_EQ(times.all_waiting, 0.02);
+  }
+}
+
+// Of the functions of the event loop's library, the outermost that tells its purpose counts.
+TEST(WorkTimes, ASuspendedTaskWaitsForTheThingThatItAwaits) {
+  const std::pair<std::string, WaitingCause> known[] = {
+      {"asyncio.tasks.sleep", WaitingCause::kTime},
+      {"trio._subprocess.Process.wait trio._core._generated_io_epoll.wait_readable "
+       "trio._core._traps.wait_task_rescheduled",
+       WaitingCause::kThread},
+      {"trio._sync.Event.wait trio._core._traps.wait_task_rescheduled", WaitingCause::kLock},
+      {"asyncio.tasks.sleep app.call", WaitingCause::kUnknown},
+      {"app.future", WaitingCause::kUnknown}};
+  for (const auto& [functions, cause] : known) {
+    profile::Story story;
+    std::string closed;
+    for (std::size_t i = 0; i <= static_cast<std::size_t>(std::ranges::count(functions, ' ')); ++i)
+      closed += " )";
+    story.thread("t", "app.main +5 " + functions + " suspended +20 )" + closed + " )");
+    story.definitions().clock.ticks_per_second = 1000;
+    for (Region& region : story.definitions().regions) {
+      if (region.name == kSuspended) region.paradigm = Paradigm::kMeasurement;
+    }
+    const WorkTimes times = work_times(story.fold(), {});
+    EXPECT_DOUBLE_EQ(times.all_causes.all(), 0.02) << functions;
+    EXPECT_DOUBLE_EQ(times.all_causes[cause], 0.02) << functions;
   }
 }
 

@@ -10,6 +10,7 @@
 #include "core/waiting/cause_names.hpp"
 #include "core/waiting_metric.hpp"
 #include "tools/report/findings/finding.hpp"
+#include "tools/report/suspensions.hpp"
 #include "tools/text/formatted.hpp"
 #include "tools/text/human_text.hpp"
 
@@ -22,26 +23,12 @@ constexpr double kMostlySuspended = 0.7;  // of the time of such a task
 constexpr double kMuchSuspended = 0.3;    // of the wall time, on average in a task
 constexpr double kLeastSuspended = 0.05;  // seconds
 
-// The thing that a task awaits in the function; empty: not known.
-std::string_view awaited_thing(const std::string& function) {
-  const auto cause = cause_of_suspension(function);
+// The thing that a task awaits; empty: not known.
+std::string_view awaited_thing(WaitingCause cause) {
   if (cause == WaitingCause::kIo) return "a socket or pipe";
   if (cause == WaitingCause::kLock) return "a lock";
   if (cause == WaitingCause::kThread) return "a thread or process";
   return cause == WaitingCause::kTime ? "a time" : std::string_view();
-}
-
-bool is_suspended_path(const FoundIn& run, profile::NodeId path) {
-  const RegionId region = run.tree.nodes[path.value()].region;
-  return region.defined() && is_suspension(run.tree.definitions.regions[region.value()]);
-}
-
-// The function in which a task is suspended on this path; undefined: it is in none.
-RegionId suspended_function(const FoundIn& run, profile::NodeId path) {
-  while (path.defined() && is_suspended_path(run, path)) {
-    path = run.tree.nodes[path.value()].parent;
-  }
-  return path.defined() ? run.tree.nodes[path.value()].region : RegionId{};
 }
 
 // How often a location ran the function: a lane runs one task after the other.
@@ -59,23 +46,25 @@ struct EqualTasks {
   std::size_t tasks = 0;
   double suspended = 0;  // seconds, of all together
 };
-// By process, by the function that they run and the function in which they wait most.
-using TaskKey = std::tuple<std::uint32_t, RegionId, RegionId>;
+// By process, by the function that they run, and by the function in which they wait most and its
+// cause.
+using TaskKey = std::tuple<std::uint32_t, RegionId, RegionId, WaitingCause>;
 
 void add_task(const FoundIn& run, const WorkerTimes& task, std::map<TaskKey, EqualTasks>& all) {
-  std::map<std::pair<RegionId, RegionId>, double> sums;
+  std::map<std::tuple<RegionId, RegionId, WaitingCause>, double> sums;
   for (const PathTime& path : task.paths) {
-    if (path.waiting <= 0 || !is_suspended_path(run, path.node)) continue;
+    if (path.waiting <= 0 || !is_suspended_at(run.tree, path.node)) continue;
     const RegionId role = region_at(run.tree, run.paths[path.node.value()].outermost);
-    sums[{role, suspended_function(run, path.node)}] += path.waiting;
+    const auto [function, cause] = suspension_at(run.tree, path.node);
+    sums[{role, function, cause}] += path.waiting;
   }
   if (sums.empty()) return;
   const auto most = std::ranges::max_element(sums, {}, [](const auto& one) { return one.second; });
-  const auto& [role, where] = most->first;
+  const auto& [role, where, cause] = most->first;
   if (!role.defined() || !where.defined()) return;
   if (most->second < kMostlySuspended * task.span()) return;
   const auto& location = run.tree.definitions.locations[task.location];
-  EqualTasks& equal = all[{location.group.value(), role, where}];
+  EqualTasks& equal = all[{location.group.value(), role, where, cause}];
   equal.tasks += visits_of(run, task.location, role);
   equal.suspended += most->second;
 }
@@ -90,11 +79,11 @@ void find_suspended_tasks(const FoundIn& run, Findings& findings) {
     if (equal.tasks < kManyTasks || each < kMuchSuspended * run.wall || each < kLeastSuspended) {
       continue;
     }
-    const auto& [group, role, where] = key;
+    const auto& [group, role, where, cause] = key;
     const std::string name = printable(run.answer.region_name(role));
     const std::string& function = run.tree.definitions.regions[where.value()].name;
     if (is_idle_suspension(function)) continue;
-    const std::string_view thing = awaited_thing(function);
+    const std::string_view thing = awaited_thing(cause);
     std::string text = formatted("{} x {} waited", count(equal.tasks), name);
     if (!thing.empty()) text += formatted(" for {}", thing);
     text += formatted(" {} each", duration(each, run.terminal, " "));
