@@ -216,7 +216,8 @@ def _number_of_place(parent: str, mark: bytes) -> int:
 def _is_left_out(role: "_Role", records: list[bytes], parent: str) -> bool:
     """True if the setting workers leaves this process out, which is counted then.
 
-    Of a pattern, the extension decides when the worker has a name; of a server, its forked children ask.
+    A number or "none" is decided here. A pattern is left to the extension, which decides when the worker has a name.
+    A server or daemon is left out only by "none": otherwise its forked children ask.
     """
     chosen = workers_setting(parent, records)
     is_number = chosen.isascii() and chosen.isdecimal() and len(chosen) < 20
@@ -236,7 +237,7 @@ def _is_left_out(role: "_Role", records: list[bytes], parent: str) -> bool:
 
 
 def is_spool_of_this_process(spool: str) -> bool:
-    """True if its name, HOST-PID-START-NUMBER, belongs to this process."""
+    """True if PID in its name, HOST-PID-START-NUMBER, is the id of this process."""
     return os.path.basename(spool).split("-")[-3:-2] == [str(os.getpid())]
 
 

@@ -133,7 +133,7 @@ class _Rendezvous:
         self._socket.listen(1)
 
     def _open_to_user(self) -> None:
-        """Keep the directory private: no other user can put anything into it."""
+        """Let the user of the process read the script and use the socket. The directory stays ours to write."""
         if self._process.user == os.geteuid():
             return
         try:
@@ -171,7 +171,7 @@ class _Rendezvous:
         return pid == self._process.pid
 
     def withdraw(self, road: Road) -> None:
-        """Stop answering the process, and leave it nothing to do."""
+        """Close the socket, and keep the process from executing the script."""
         self._socket.close()
         road.take_back()
 
@@ -206,7 +206,7 @@ def _connect(rendezvous: _Rendezvous, process: Process, within: float, road: Roa
 
 
 def _refuse_silence(process: Process, within: float) -> NoReturn:
-    """The process has not answered."""
+    """Raise Refused, since the process has not answered within so many seconds."""
     if is_stopped(process):
         raise Refused(
             f"process {process.pid} is stopped: nothing was changed in it; "
@@ -247,7 +247,7 @@ def _begin(connection: socket.socket, process: Process) -> None:
 
 
 def _way_for(user: int, reason: str) -> str:
-    """Return the end of a message about a file that the process may not open."""
+    """Return the remedy for a file that the process of that user may not open, as the end of a message."""
     if _PACKAGE in reason:
         return f"; install Timeloom where user {user} can read it"
     return "; choose a directory with --output that its user can get to"

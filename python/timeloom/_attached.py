@@ -40,9 +40,10 @@ def load_from(directory: str) -> "ModuleType":
 
 
 def load_package(directory: str, version: str) -> "ModuleType":
-    """Return the loaded package timeloom, or the attaching command's.
+    """Return the package timeloom: the loaded one, else the one in `directory`, the attaching command's.
 
-    This process's own is for cases where it cannot read the other: a path may begin with a directory for all.
+    If this process may not read that one, it imports timeloom from its own path. Raises ImportError if the version
+    is not `version`.
     """
     module = sys.modules.get("timeloom")
     if module is None:

@@ -41,7 +41,7 @@ class _Column:
 
 
 def _words_of(dictionary: Batch) -> Any:
-    """Return an array of its texts and None."""
+    """Return an array of the texts in the dictionary; None, for missing values, is its last element."""
     body, _, [(_, [_, ends, text])] = dictionary
     data = body[text[0] : sum(text)]
     places = numpy.frombuffer(body[ends[0] : sum(ends)], "<i4").tolist()

@@ -35,7 +35,7 @@ class Thread(NamedTuple):
 
 
 def _frame(info: Any) -> Frame:
-    """Return the line: 3.14 has it as a number, or first in a tuple; later versions have it in a location."""
+    """Return an open call. 3.14 has its line as a number, or first in a tuple; later versions have a location."""
     place: Any = getattr(info, "location", None) or getattr(info, "lineno", 0)
     line = place if isinstance(place, int) else place[0]
     return Frame(str(info.filename), int(line or 0), str(info.funcname))

@@ -40,7 +40,7 @@ class GdbSilent(GdbError):
 
 
 def _unblock_signals() -> None:
-    """The attaching command blocks signals; gdb must hear them, or nothing stops it."""
+    """Unblock the signals that the attaching command blocks: without them nothing stops gdb."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 

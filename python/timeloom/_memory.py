@@ -61,7 +61,7 @@ def read_bytes(pid: int, address: int, size: int) -> bytes:
 
 
 def open_memory(pid: int) -> int:
-    """Return a descriptor for write_bytes(), which stays with the program that the process executes now.
+    """Return a descriptor for write_bytes(). It cannot write into a program that the process executes later.
 
     Raises OSError.
     """

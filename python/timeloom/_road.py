@@ -22,7 +22,7 @@ _INTERPRETERS = "a process that has sub-interpreters cannot be attached to"
 
 
 class Road:
-    """A way into one process. What can prevent it is found before anything is done; raises Refused."""
+    """A way into one process. The constructor raises Refused if it cannot be used, before anything is done."""
 
     frames = 0  # calls of Python between the program and the script
     risk = ""  # a line that is printed before
@@ -35,7 +35,7 @@ class Road:
         """Keep the main thread from executing the script, if it has not begun."""
 
     def arrived(self) -> None:
-        """The script runs: remove all that has led to it."""
+        """Remove everything that send() has left in the process, because the script runs now."""
 
 
 class RemoteExec(Road):
@@ -200,7 +200,8 @@ class ThroughGdb(Road):
     def _safe_thread(self, threads: dict[int, str], asleep: dict[int, str]) -> str | None:
         """Return gdb's name of a stopped thread that does not hold the lock of the pending calls.
 
-        A thread that sleeps does not: while it is held, nobody sleeps. Another one may, in a function of locks.
+        A thread that sleeps in a system call does not hold it, since its owner never sleeps. The main thread may hold
+        it while it is in a function of locks. None: no thread is safe.
         """
         for number, state in asleep.items():
             if number in threads and _system_call(self._pid, number) == state:
@@ -210,7 +211,7 @@ class ThroughGdb(Road):
         return None
 
     def _is_at_lock(self, thread: int) -> bool:
-        """Return whether an address of the functions of locks is where the thread is, or on top of its stack."""
+        """Return whether the thread may be in a function of locks, by its address and the top KB of its stack."""
         try:
             *_, stack, at = (int(word, 0) for word in _system_call(self._pid, thread).split())
             data = read_bytes(self._pid, stack, 1024)
@@ -235,7 +236,7 @@ class ThroughGdb(Road):
 
 
 def _system_call(pid: int, thread: int) -> str:
-    """Return the system call of a thread, with its stack and place; "" if there is none."""
+    """Return the system call of a thread, with its stack pointer and address; "" if it cannot be read."""
     try:
         with open(f"/proc/{pid}/task/{thread}/syscall") as file:
             return file.read().rstrip("\n")

@@ -113,7 +113,7 @@ def _read(data: mmap.mmap) -> Interpreter | None:
 
 
 def _look_into(path: str, read: Callable[[mmap.mmap], _Found | None]) -> _Found | None:
-    """Return None for a file that is damaged. Raises OSError if it cannot be read."""
+    """Return what `read` finds in the file; None for a damaged file. Raises OSError if it cannot be read."""
     with open(path, "rb") as file:
         try:
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:

@@ -1,4 +1,5 @@
-// Finds files that this process may execute. Any thread.
+// Finds files that this process may execute. Any thread, while no other one changes the
+// environment.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,10 @@ namespace timeloom {
 // Allocates nothing.
 bool is_executable(const char* path) noexcept;
 
+// The directories of PATH that are searched.
 enum class OnPath : std::uint8_t {
   kAny,
-  kAbsolute,  // not in the current directory or below it, where anything may lie
+  kAbsolute,  // that begin with a slash: others lie below the current directory, with any files
 };
 
 // The first executable file of this name in the directories of PATH; empty: there is none. A name

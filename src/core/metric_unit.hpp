@@ -1,6 +1,6 @@
 // A metric's unit together with the factor of its values: a value of 1 is base^exponent units.
 //
-// Plain functions for any thread; they do not throw.
+// Plain functions for any thread; they throw only std::bad_alloc.
 #pragma once
 
 #include <charconv>

@@ -1,6 +1,6 @@
 // The names of spools, HOST-PID-START-N: the N-th spool of process PID, which started at time START
-// (in ticks of its system). No two processes, on any hosts, have the same. Any thread; throws
-// nothing but std::bad_alloc.
+// (in ticks of its system). HOST is the first part of the host's name, up to 40 characters: hosts
+// that share a run are told apart by it. Any thread; throws nothing but std::bad_alloc.
 #pragma once
 
 #include <cstdint>

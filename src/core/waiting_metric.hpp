@@ -1,6 +1,6 @@
 // The definitions for waiting, which the recorder and readers share: the metric of waiting time,
-// the causes and their metrics,
-// the region of a suspended task, and the region of a thread that runs a task. Plain functions.
+// the causes and their metrics, the region of a suspended task, and the region of a thread that
+// runs a task. Plain functions.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // The parameter values that a visit was given.
 //
-// Plain functions over definitions that do not change meanwhile. Nothing throws.
+// Plain functions over definitions that do not change meanwhile. They throw only std::bad_alloc.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // The exclusive time of each call path of a location.
 //
-// Used by one thread. Nothing throws.
+// Used by one thread. Only the constructor throws (std::bad_alloc), and for_each() what take()
+// throws; the object cannot be used after that.
 #pragma once
 
 #include <cstdint>

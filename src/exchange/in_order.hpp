@@ -32,7 +32,7 @@ class InOrder {
   // REQUIRES: location < locations, and the location has not finished.
   void write(std::size_t location, std::string_view bytes);
   void finish(std::size_t location);
-  // True when all locations have finished, or are absent.
+  // Finishes all other locations, such as those that are absent, and writes the kept pieces.
   void end();
 
  private:

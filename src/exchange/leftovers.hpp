@@ -1,7 +1,7 @@
 // Removes the unfinished files of killed conversions: `.NAME.PID.part` or `.NAME.PID-N.part` beside
 // NAME.
 //
-// A plain function for any thread. Throws only std::bad_alloc.
+// A plain function for any thread. Nothing throws: without memory the files stay.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // The names and times of a run, as all formats write them.
 //
-// Plain functions over definitions that do not change meanwhile. Nothing throws.
+// Plain functions over definitions that do not change meanwhile. They throw only std::bad_alloc.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Filters of system calls that a process installs for itself (seccomp(2)): from then on a system
-// call that they do not allow fails, or ends the process. Used by one thread.
+// call that they do not allow fails, or ends the process.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // Files for the spool: owned descriptors, writes of whole buffers, and mappings whose disk
 // space is allocated first. So a full disk is an error value and not a SIGBUS, and a file at
-// its limit (ulimit -f) is an error value and not a SIGXFSZ. Nothing here throws; errors are
-// errno values (0: success). Any thread may use a const object; a thread that changes an
-// object must be the only one that uses it. No function that reads or writes is a
-// cancellation point of pthread_cancel().
+// its limit (ulimit -f) is an error value and not a SIGXFSZ. Nothing here throws but link_to()
+// (std::bad_alloc); errors are errno values (0: success). Any thread may use a const object; a
+// thread that changes an object must be the only one that uses it. No function that reads or writes
+// is a cancellation point of pthread_cancel().
 #pragma once
 
 #include <cstddef>

@@ -7,8 +7,9 @@
 
 namespace timeloom::os {
 
-// Whether the first and the last of `size` bytes can be read: less than a page, so all of them can.
-// The kernel looks, in one or two calls of rt_sigprocmask that change nothing.
+// Whether `size` bytes can be read. The kernel looks at the first and the last one, in one or two
+// calls of rt_sigprocmask that change nothing. REQUIRES: `size` is from 1 to 4,096, so that no
+// other page lies between these two.
 bool is_readable(const void* memory, std::size_t size) noexcept;
 
 }  // namespace timeloom::os

@@ -2,7 +2,7 @@
 // of a packed trace, and of a packed segment of a spool.
 //
 //   u8 number of streams; of each: u8 id, varint size, varint size as stored
-//   the stored bytes of each; one that is stored as it is has both sizes equal
+//   the stored bytes of each; a stream that is not compressed has both sizes equal
 //
 // No object is used by two threads at the same time. Throws std::bad_alloc, and Error if zstd fails
 // for lack of memory.
@@ -45,8 +45,9 @@ class StreamWriter {
 // Reads the streams of a body; used for one body after another, it keeps its memory.
 class StreamReader {
  public:
-  // Unpacks a body of bytes from a file. `most`: the size of all streams together. False: it is
-  // damaged. No more memory is taken than the bytes can turn into.
+  // Unpacks a body of bytes from a file. `most`: the size of all streams together, at most. False:
+  // it is damaged; then stream() and ids() mean nothing. Forged sizes do not make it take more
+  // memory than the bytes can be unpacked to.
   bool read(Decompressor& decompressor, ByteSpan body, std::uint64_t most);
   // The bytes of the stream; empty: the body does not have it.
   ByteSpan stream(std::uint8_t id) const;

@@ -2,7 +2,7 @@
 // time.
 //
 // A plain value that owns its data, so the run it came from may be closed. Not synchronised:
-// do not change it while another thread reads it. Nothing here throws.
+// do not change it while another thread reads it. Throws only std::bad_alloc.
 //
 // Times are ticks of definitions.clock. Inclusive time is the time from enter to leave, also
 // while recording is off. A visit that gets a parameter after it has entered other regions is

@@ -3,7 +3,8 @@
 //
 // The method of A. Malony and S. Shende, Overhead Compensation in Performance Profiling, Euro-Par
 // 2004: from the exclusive time of a call path, the inside part is subtracted for each of its own
-// visits, the outside part for each visit of its children. A plain function; nothing throws.
+// visits, the outside part for each visit of its children. A plain function; it throws only
+// std::bad_alloc.
 #pragma once
 
 #include <vector>

@@ -1,8 +1,8 @@
 // Compares two profiles, or several of each side: the times and visits of each call path and each
 // region in both.
 //
-// Plain values and functions. REQUIRES: nobody changes the CallTrees meanwhile. Nothing
-// throws.
+// Plain values and functions. REQUIRES: nobody changes the CallTrees meanwhile. They throw
+// only std::bad_alloc.
 //
 // Of several runs a side has the medians. A machine that was slower during one run makes all
 // functions slower alike: where there are three runs or more, work is divided by the factor of its

@@ -1,7 +1,6 @@
 // The tasks of engines (Dask, Celery) in a profile, and the workers that ran them.
 //
-// Plain functions. REQUIRES: nobody changes the CallTree meanwhile. Nothing throws but what memory
-// can.
+// Plain functions. REQUIRES: nobody changes the CallTree meanwhile. They throw only std::bad_alloc.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // The flat profile: one row for each region, summed over its call paths.
 //
-// Plain functions. REQUIRES: nobody changes the CallTree meanwhile. Nothing throws.
+// Plain functions. REQUIRES: nobody changes the CallTree meanwhile. They throw only std::bad_alloc.
 #pragma once
 
 #include <vector>

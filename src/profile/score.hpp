@@ -1,7 +1,8 @@
 // Estimates the size of a trace of a profiled program: bytes by kind of region and by region,
 // with and without a filter. The method is the same as in Score-P's own tool.
 //
-// Plain values and functions without state; any thread may call them. Nothing throws.
+// Plain values and functions without state; any thread may call them. They throw only
+// std::bad_alloc.
 #pragma once
 
 #include <array>

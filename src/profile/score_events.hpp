@@ -1,6 +1,6 @@
 // The events of one visit of a region in a trace.
 //
-// Plain functions; any thread may call them. Nothing throws.
+// Plain functions; any thread may call them. They throw only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// For what records beside the threads of the program, into a file of its own in the spool: the
-// GPU (src/gpu), and samples of the threads (src/sample). Any thread.
+// For recorders beside the threads' own, each with its own file in the spool: work of GPUs
+// (src/gpu), and samples of threads (src/sample). Any thread.
 #pragma once
 
 #include <atomic>

@@ -33,7 +33,8 @@ class DefinitionTable {
   // Writes the object, unless this measurement has done so before. REQUIRES: object() has returned
   // `id`.
   void write_object(std::uint32_t id, spool::Writer& writer) noexcept;
-  // The region that a forked child has in place of one that was open. REQUIRES: as below.
+  // The region that a forked child has in place of one that was open. REQUIRES: region() has
+  // returned `id`.
   RegionId forked(RegionId id);
   // Writes the region with its address and, the first time in this measurement, its object.
   // REQUIRES: region() has returned `id`.

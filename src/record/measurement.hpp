@@ -3,7 +3,8 @@
 // Ids of regions, parameters and metrics live as long as the process, so that one can be
 // kept with a code object. The spool of a measurement holds those definitions that were used
 // in it: a region has to be defined in every measurement that enters it, see define().
-// Functions may be called from any thread unless they say otherwise. Only start() throws.
+// Functions may be called from any thread, and throw nothing, unless the comment at them tells
+// otherwise.
 #pragma once
 
 #include <atomic>
@@ -56,7 +57,7 @@ struct Totals {
 // Error; then nothing is being measured.
 void start(const StartOptions& options);
 // The same in the child of a fork of a measured process: the regions that were open on the
-// forking thread are open in the child from now on.
+// forking thread are open in the child from now on. Throws as start() does.
 void start_in_child(const StartOptions& options);
 // Gives the process another name in the run.
 void rename_process(const std::string& name) noexcept;
@@ -69,11 +70,11 @@ void note_own_ending(Ending ending) noexcept;
 // thread that ends it, perhaps in a signal handler.
 void tell_endings_to(void (*listener)(Ending)) noexcept;
 // Asked once, at the end: whether the process has forbidden itself system calls since the
-// measurement began (seccomp). Any further call may be its last, so nothing is ended then: the
-// records stay as if the process had been killed, with a note.
+// measurement began (seccomp). If so, any further call may kill it, so the measurement is not
+// ended: the records stay as if the process had been killed, with a note.
 bool is_restricted() noexcept;
-// The main thread has ended by pthread_exit(): the process ends with its last thread, which ours
-// are not to be.
+// The main thread has ended by pthread_exit(). The process ends with its last thread, so Timeloom's
+// own threads must end before that.
 void note_end_of_main_thread() noexcept;
 // From now on signals that end the process are noted in this way; see os/signals.hpp.
 void watch_signals() noexcept;
@@ -146,7 +147,7 @@ EventWord enter_word(RegionId id) noexcept;
 // event. Takes a lock, and writes, the first time only. Without a measurement it does nothing.
 // REQUIRES: region_id() has returned `id`.
 void define(RegionId id) noexcept;
-// region_id() and define() together.
+// region_id() and define() together; throws as region_id() does.
 RegionId define_region(const Region& region);
 // Enters the region on the calling thread, and defines it if the enter is recorded. True: the
 // measurement has it defined.

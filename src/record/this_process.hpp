@@ -13,8 +13,8 @@
 
 namespace timeloom::record {
 
-// The directory of a new spool of this process below `spools`. Its name, HOST-PID-START-N,
-// belongs to no other process of any machine; N counts the measurements of this one.
+// The directory of a new spool of this process below `spools`. Its name, HOST-PID-START-N, belongs
+// to no other process (core/spool_name.hpp); N counts the measurements of this one.
 std::string free_spool(const std::string& spools);
 
 // Whether the spool is where it was made. Where it is not, the run was woven, removed or renamed,

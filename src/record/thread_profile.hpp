@@ -3,11 +3,12 @@
 //
 // Used by its own thread. An event costs a comparison with the child that was entered
 // last, or else one look-up. Nothing here throws. Visits without space for their call
-// path, and visits deeper than the limit, are counted beyond it: below the call path that
-// they come from is a node without a region, which has the time of the outermost, and below that
-// one node for each function, with its visits and their own time, whichever of these functions
-// called it. Visits that are too deep, and visits of functions without space, are counted in the
-// node without a region; without space for that they are lost, and counted.
+// path, and visits deeper than the limit, have no call path of their own. They are counted below
+// the last call path that has space: in a node without a region, which has the time of the
+// outermost of them, and in one node below it for each function, which has the function's visits
+// and their own time. Visits that are too deep, and visits of functions without space, are counted
+// in the node without a region alone; without space for that node they are lost, and counted as
+// lost.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // How long a thread waits: wall time less the time in which it ran on a processor.
 //
 // Both clocks are read only at the end of a gap: a time in which nothing was recorded for longer
-// than kGap. Between two gaps the thread worked, or waited for less than kGap at once; so what it
-// waited for since the gap before was in this one, as far as it fits. A reading may come late: the
-// thread was kept from running after the event that ended the gap, or it waited in a call that is
-// recorded afterwards. What it waited for since the event belongs to the next gap.
+// than kGap. Between two gaps the thread worked, or waited for less than kGap at once; so its
+// waiting since the gap before counts for this one, up to the length of the gap. A reading may come
+// late: the thread was kept from running after the event that ended the gap, or it waited in a call
+// that is recorded afterwards. Its waiting after that event belongs to the next gap.
 //
 // Made while its thread runs. waited() may be called by another one, when that thread does not
 // record; once the thread has ended it returns 0. Nothing here throws.

@@ -1,7 +1,7 @@
 // The table of the entries of a run directory: name, meaning, the tools that open it, and
 // the commands that may overwrite or delete it. MANIFEST.md, `timeloom info`, --force and
 // the weave read it; no other place lists these names. Constants and pure functions, for
-// any thread; nothing here throws.
+// any thread; only name_of() throws, std::bad_alloc.
 #pragma once
 
 #include <array>

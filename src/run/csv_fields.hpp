@@ -38,7 +38,7 @@ inline std::string take_field(std::string_view& text, char& separator) {
   return field;
 }
 
-// Takes a line of as many fields; false: it has others.
+// Takes a line of as many fields; false: it has another number of them.
 inline bool take_row(std::string_view& text, std::span<std::string> fields) {
   for (std::string& field : fields) {
     char separator = 0;

@@ -1,5 +1,5 @@
-// The file lines.csv of a run: the CPU time of samples, by source line of the functions of the
-// program. One line a pair, with a line of headings; docs/sampling.md describes it.
+// The file lines.csv of a run: the CPU time of samples, a line for each function of the program and
+// source line in it, below a line of headings; docs/sampling.md describes it.
 //
 // Plain values and functions, for any thread.
 #pragma once
@@ -21,9 +21,9 @@ struct LineRow {
 };
 
 std::string line_text(const std::vector<LineRow>& rows);
-// The opposite. Throws Error for text that this version has not written.
+// The rows in such a text. Throws Error for a text that this version does not write.
 std::vector<LineRow> parse_lines(const std::string& text);
-// Of a run; empty: it has none. Throws Error.
+// The rows of a run; empty: it has no lines.csv. Throws Error.
 std::vector<LineRow> read_line_rows(const std::filesystem::path& run);
 
 }  // namespace timeloom::run

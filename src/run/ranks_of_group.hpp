@@ -20,7 +20,8 @@ bool is_there(const os::Directory& directory, const std::string& name);
 [[noreturn]] void fail_to_make(const std::filesystem::path& path, int error);
 // Makes a directory. 0: it exists now, even if it existed before; else an errno value.
 int make_in_group(const os::Directory& group, const std::string& name) noexcept;
-// `where`: the path of the group, for errors.
+// Makes the directory of a rank. False: it was there before, so the rank is taken. Throws as
+// fail_to_make() does. `where`: the path of the group, for errors.
 bool take_rank_in(const os::Directory& group, const std::filesystem::path& where,
                   std::uint32_t rank);
 Others end_rank_in(const os::Directory& group, std::uint32_t rank, std::uint32_t size,

@@ -1,6 +1,6 @@
 // The file samples.csv of a run: the CPU time of samples, by function of the program and by
-// function of the libraries below it. One line a pair, with a line of headings; docs/sampling.md
-// describes it.
+// function of the libraries below it. A line for each such pair, below a line of headings;
+// docs/sampling.md describes it.
 //
 // Plain values and functions, for any thread.
 #pragma once

@@ -7,7 +7,7 @@
 
 namespace timeloom {
 
-// Why the runtime is worth a line, and the line where there is none.
+// The line about the runtime that takes the place of GNU's, and the line where there is none.
 inline constexpr char kOpenMpReplaced[] =
     "--thread omp:libomp: LLVM's OpenMP runtime serves code of GNU's, too; it places threads, lets "
     "them wait and forks in other ways";

@@ -24,7 +24,7 @@ struct Option {
   std::vector<std::string> names;          // "-v", "--verbosity"; errors and callers know the last
   std::string wanted = {};                 // its value, in the words of an error
   std::size_t least = 0;                   // number of values
-  std::size_t most = 0;                    // further ones are taken where they may be meant
+  std::size_t most = 0;                    // values at most; see may_take() for the further ones
   std::vector<std::string> accepted = {};  // values, in lower case; empty: any
   bool joined = false;                     // a value is in the same word, after =
   const Setting* setting = nullptr;        // the setting that its value sets

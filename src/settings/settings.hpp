@@ -86,7 +86,8 @@ class Settings {
 
   // Whether any source has given it a value.
   bool given(SettingId id) const { return values_.contains(setting_of(id).name); }
-  // The name that the user wrote, for the message of an Error; "--metric-papi" if there is none.
+  // The name that the user wrote, for the message of an Error; "--NAME" if no source has given it a
+  // value.
   std::string origin(SettingId id) const;
 
   // The rules of include and exclude, in the order given.

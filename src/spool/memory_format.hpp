@@ -120,8 +120,8 @@ inline constexpr std::uint64_t kMemoryBlocksAt =
 inline constexpr std::uint64_t kMemoryFileSize =
     kMemoryBlocksAt + kMemoryBlocks * sizeof(MemoryBlock);
 
-// The chance that a block is sampled. Each byte is with the chance 1 in `interval`, and a block of
-// which one is.
+// The chance that a block is sampled. Each byte is sampled with a chance of 1 in `interval`, and a
+// block is sampled if at least one of its bytes is.
 inline double sampling_chance(std::uint64_t bytes, std::uint64_t interval) noexcept {
   return -std::expm1(-static_cast<double>(bytes) / static_cast<double>(interval));
 }

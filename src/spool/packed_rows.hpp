@@ -73,7 +73,8 @@ class RecordPacker {
 class RowUnpacker {
  public:
   // Replaces `rows` by the rows of a payload, behind which there may be zeros. False: it is
-  // damaged, or has more than `most` rows. No more memory is taken than the bytes can turn into.
+  // damaged, or has more than `most` rows. No more memory is taken than the bytes can be unpacked
+  // to.
   bool unpack(packing::ByteSpan payload, std::size_t most, std::vector<std::uint64_t>& rows);
 
  private:

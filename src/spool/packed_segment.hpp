@@ -2,11 +2,10 @@
 //
 // The bytes are a body of streams (src/packing/streams.hpp):
 //
-//   kCodes       a byte a record: 0 a leave of the region that was entered last, 1 an extended
-//   record,
-//                2 a leave of another region, 3 to 254 an enter of a region whose id has the lowest
-//                byte in kRegions and the rest, plus 3, here; 255 an enter of a region with a
-//                larger id
+//   kCodes       a byte a record: 0 a leave of the region that was entered last; 1 an extended
+//                record; 2 a leave of another region; 3 to 254 an enter of a region, whose id has
+//                its lowest byte in kRegions and its other bytes, plus 3, here; 255 an enter of a
+//                region with a larger id
 //   kRegions     the lowest bytes of ids
 //   kFarRegions  varints: the ids for the codes 2 and 255
 //   kShort, kLow, kRest   the ticks since the record before, modulo 2^36, as in a packed trace
@@ -98,7 +97,7 @@ class SegmentPacker {
 class SegmentUnpacker {
  public:
   // Replaces `words` by the `size` words that were packed. False: the body is damaged. No more
-  // memory is taken than the body can turn into.
+  // memory is taken than the body can be unpacked to.
   bool unpack(packing::ByteSpan body, std::size_t size, std::vector<EventWord>& words);
 
  private:

@@ -38,7 +38,7 @@ struct ProfileHeader {
   std::uint32_t location;
   std::atomic<std::uint32_t> places;   // in use, the header included
   std::uint32_t continues;             // 1: the profile continues where the location's events end
-  std::atomic<std::uint64_t> last;     // ticks of the last leave; beyond a limit, enter, too
+  std::atomic<std::uint64_t> last;     // ticks of the last leave, or enter beyond a limit
   std::uint64_t first;                 // ticks at the start
   std::atomic<std::uint32_t> deepest;  // level that was reached beyond the depth limit; else 0
   std::uint32_t sealed;                // `places` when nothing changes any more; else 0

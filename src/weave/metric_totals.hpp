@@ -3,8 +3,8 @@
 // is the largest value.
 //
 // A sink like any other; from begin() on, add() takes the profiles that threads aggregated
-// themselves. REQUIRES for add_to(): all locations are finished. Throws only std::bad_alloc.
-// Threads: as RunSink.
+// themselves. REQUIRES for totals() and add_to(): all locations are finished. Throws only
+// std::bad_alloc. Threads: as RunSink.
 #pragma once
 
 #include <map>

@@ -103,7 +103,7 @@ class Profiler:
 
     @staticmethod
     def is_enabled() -> bool:
-        """Return the result of that function; False if it raises an exception."""
+        """Return the result of condition()'s function; True without one, False if it raises an exception."""
         if _condition is None:
             return True
         try:

@@ -51,7 +51,7 @@ def _settings(line: _scorep_words.CommandLine) -> "dict[str, Any]":
 
 
 def _wants_locks(line: _scorep_words.CommandLine) -> bool:
-    """True if no other setting selects the mutex calls to record."""
+    """True if the options ask for calls of mutexes and of native threads, and no variable chooses the locks."""
     threads = str(line.wrappers.get("thread", ""))
     return line.locks and threads.startswith("pthread") and b"TIMELOOM_THREAD_LOCKS" not in posix.environ
 

@@ -66,7 +66,7 @@ def rewind_begin(name: str, file_name: str | None = None, line_number: int | Non
 
 
 def rewind_end(name: str, value: object) -> None:
-    """End that part; a true ``value`` removes this thread's events since its start from the trace."""
+    """End the part of that name; a true ``value`` removes this thread's events since its start from the trace."""
     _core.rewind_end(name, bool(value))
 
 

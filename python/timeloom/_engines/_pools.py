@@ -1,9 +1,9 @@
 """Puts a task of Timeloom in the place of each function that a pool is about to run.
 
 The extension calls these functions in the process that runs the tasks, when the pool calls certain functions of its own
-(src/python/observe/engines/engine_tasks.cpp). They change objects that the pool uses once, in this process only. What
-differs from the known versions is left as it is. Only modules that are written in C are imported: a program may have
-one of its own with the name of any other.
+(src/python/observe/engines/engine_tasks.cpp). They change objects that the pool uses once, in this process only.
+Objects that differ from the known versions are left as they are. Only modules that are written in C are imported: a
+program may have one of its own with the name of any other.
 """
 
 import itertools
@@ -251,7 +251,7 @@ class _RayFunctions(dict):  # type: ignore[type-arg]
     """The functions that a worker of Ray knows, by their ids. The worker asks once for each that it runs."""
 
     def __getitem__(self, key: "Any") -> "Any":
-        """Return what Ray keeps of a function, with a task in the place of the function."""
+        """Return Ray's record of a function, with a task in the place of the function."""
         kept = super().__getitem__(key)
         try:
             function = getattr(kept.function, "method", kept.function)  # of an actor

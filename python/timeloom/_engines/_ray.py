@@ -1,7 +1,7 @@
 """Records which tasks a process of Ray asks for, and of which tasks they take values.
 
 The extension calls watch_submissions() when Ray connects a program or a worker to its cluster
-(src/python/observe/engines/engine_tasks.cpp). What differs from the known versions is left as it is.
+(src/python/observe/engines/engine_tasks.cpp). Functions that differ from the known versions are left as they are.
 """
 
 import sys

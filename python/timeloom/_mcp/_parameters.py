@@ -15,7 +15,7 @@ _KINDS = {"string": "a text", "integer": "a whole number", "number": "a number"}
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter. Without a default it is required, or None where it is optional."""
+    """One parameter. An optional one that is not given has the value `default`."""
 
     kind: str  # of JSON schema
     help: str
@@ -37,7 +37,7 @@ class Parameter:
         return schema
 
     def problem(self, value: Any) -> str:
-        """Return what is wrong with a value, as the end of a sentence; empty: nothing."""
+        """Return the condition that a value does not meet, as the end of a sentence; empty: it meets all."""
         if self.choices and value not in self.choices:
             return "is one of " + ", ".join(self.choices)
         if self.kind == "string":

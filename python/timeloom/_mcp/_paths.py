@@ -21,7 +21,7 @@ _DIVIDES = 0.5  # share of a caller's time from which on a callee continues the 
 
 
 class _Tree:
-    """Call paths by their ids, and what each calls; None: the threads themselves."""
+    """Call paths by their ids, and the callees of each; the callees of None are the outermost calls of threads."""
 
     def __init__(self, rows: list[_Row]) -> None:
         self._rows = {row["id"]: row for row in rows}
@@ -55,7 +55,7 @@ class _Tree:
         return above
 
     def goes_on(self, row: _Row | None) -> list[_Row]:
-        """Return the rows below, as long as one of them has most of the time."""
+        """Return the rows below, each a callee of the one before that has at least half of its time."""
         path: list[_Row] = []
         time = row["inclusive_s"] if row else sum(root["inclusive_s"] for root in self.callees[None])
         while below := self.callees[row["id"] if row else None]:

@@ -39,7 +39,7 @@ async def serve(folders: Folders) -> None:
 
 
 async def answer_to(folders: Folders, name: str, arguments: dict[str, Any]) -> tuple[str, bool]:
-    """Return the answer of a tool, or one line about why there is none, and whether it is that."""
+    """Return the answer of a tool and False, or one line with the reason why there is none and True."""
     try:
         if name not in TOOLS:
             raise Refused(f"there is no tool {name!r}; there are {', '.join(TOOLS)} [TL498]")

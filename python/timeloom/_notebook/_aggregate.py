@@ -1,5 +1,7 @@
-"""Aggregates the records of a cell from its spool (docs/formats/spool.md), so that a small cell has its answer
-before its reply. Larger ones are answered when they are woven.
+"""Aggregates the records of a cell from its spool (docs/formats/spool.md).
+
+So the results of a small cell are shown before the kernel replies that the cell has ended. The results of a larger cell
+are shown when its run is woven.
 
 The rows have the form of ``timeloom report --json``.
 """

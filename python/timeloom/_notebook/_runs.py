@@ -151,7 +151,7 @@ class Runs:
         self._updated.append(record)
 
     def show_updates(self) -> None:
-        """Show updates again, as part of the current cell: some front ends drop output between cells."""
+        """Show updated results again, in the current cell: some front ends drop output between cells."""
         while self._updated:
             record = self._updated.pop(0)
             record.block.update(record.update, raw=True)

@@ -1,5 +1,6 @@
 // Regions of engines that run a program's functions as tasks in workers: names that the recorder
-// writes and reports read. Constants, and functions of plain values that do not throw.
+// writes and reports read. Constants, and functions of plain values, for any thread; only
+// unknown_engine_text() throws, std::bad_alloc.
 #pragma once
 
 #include <algorithm>
@@ -79,8 +80,9 @@ inline bool is_task_request(const Region& region) noexcept {
   return region.group == kRayGroup && region.name == kRayRequest;
 }
 
-// Properties of a run: the workers and the tasks of an engine, in words (only in the profile); and
-// "distributed 2030.1.0", an engine of a version whose tasks are not recognised.
+// Properties of a run: the numbers of workers and tasks of an engine, in words (only in the
+// profile); and an engine of a version whose tasks are not recognised, such as "distributed
+// 2030.1.0".
 inline constexpr char kEngine[] = "timeloom::engine";
 inline constexpr char kUnknownEngine[] = "timeloom::unknown_engine";
 
@@ -101,8 +103,8 @@ inline constexpr char kForkedWorker[] = "ForkPoolWorker-";
 // The file that Ray runs in its workers: their name until they have one of an engine.
 inline constexpr char kRayProgram[] = "ray/_private/workers/default_worker.py";
 
-// The engine that ends such processes without a word to Python when their work is done; empty:
-// none does.
+// The engine that ends a process of this name when its work is done, so that Python runs no code at
+// its end; empty: none does.
 inline std::string_view engine_that_ends(std::string_view process) noexcept {
   if (process.starts_with(kSparkWorker)) return kSparkGroup;
   const bool of_ray = process.starts_with(kRayWorker) || process.starts_with(kRayActor) ||

@@ -77,8 +77,8 @@ struct LockRow {
   }
 };
 
-// A thread that can never go on, as the program stood at the end of its records: threads wait for
-// each other, or for one that has ended, or (kGone) that a forked child lacks.
+// Why a thread can never go on, at the end of the records: threads wait for each other (kCircle),
+// for a thread that has ended, or for one that the forked child does not have (kGone).
 enum class StuckBy : std::uint8_t { kCircle = 0, kEnded = 1, kGone = 2 };
 struct StuckThread {
   StuckBy by = StuckBy::kCircle;

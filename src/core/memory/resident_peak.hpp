@@ -24,7 +24,7 @@ struct ResidentPeak {  // bytes; 0: not known
   std::uint64_t peak = 0;
   std::uint64_t limit = 0;
   bool known() const noexcept { return peak > 0; }
-  // The peak has come close to the limit.
+  // The peak is at least four fifths of the limit.
   bool is_near() const noexcept { return limit > 0 && peak >= limit - limit / 5; }
 };
 

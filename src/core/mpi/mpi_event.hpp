@@ -9,7 +9,7 @@
 //   kReceived                                       bytes received
 //   kRequest         request of a non-blocking operation, for both
 //
-// Both halves of the first are u32, (first | second << 32). Plain values; any thread.
+// kPeerAndTag holds two u32: the first named above | the second << 32. Plain values; any thread.
 #pragma once
 
 #include <array>

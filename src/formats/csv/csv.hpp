@@ -12,7 +12,7 @@ namespace timeloom::csv {
 
 extern const exchange::Format kFormat;
 
-// A separate table. `out` outlives it.
+// Writes one table as CSV into `out`, which outlives the result. Throws Error.
 std::unique_ptr<exchange::TableFormat> table_of(exchange::Destination& out);
 
 }  // namespace timeloom::csv

@@ -1,6 +1,6 @@
 // Tells regions of the program from other regions of a CUBE profile.
 //
-// Plain functions. Nothing throws.
+// Plain functions. They throw only std::bad_alloc.
 #pragma once
 
 #include <vector>

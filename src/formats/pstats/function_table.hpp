@@ -1,6 +1,6 @@
 // The functions of a call tree with their callers, counted as cProfile counts them.
 //
-// Plain values; nothing throws.
+// Plain values and functions; they throw only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

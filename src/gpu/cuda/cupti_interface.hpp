@@ -3,7 +3,8 @@
 // of CUPTI's releases.
 //
 // A record is a prefix of NVIDIA's record of the same kind: later versions add fields at the end.
-// All records are packed and aligned to 8 bytes. Plain declarations.
+// All records are packed and aligned to 8 bytes. Times (`start`, `end`, `completed`, `time`) are of
+// the clock that was given to register_timestamp. Plain declarations.
 #pragma once
 
 #include <cstddef>

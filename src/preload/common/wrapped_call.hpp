@@ -18,7 +18,7 @@ inline std::uint32_t begin_call(record::WrappedFunction& function, const void* c
   return record::measurement_number();
 }
 
-// Leaves it.
+// Leaves the region. REQUIRES: begin_call() has not returned 0.
 inline void end_call(record::WrappedFunction& function) noexcept {
   record::WrapperScope(record::kAgain).leave(function);
 }
@@ -28,7 +28,7 @@ struct LeftAtEnd {
   ~LeftAtEnd() { end_call(function); }
 };
 
-// Makes the call in its region, and records nothing else.
+// Makes the call in its region, and records nothing else. Throws what the call throws.
 template <typename Call>
 auto region_around(record::WrappedFunction& function, const void* caller, Call call) {
   if (begin_call(function, caller) == 0) return call();

@@ -9,8 +9,8 @@
 
 namespace timeloom::kokkos {
 
-// The number of bytes after a change of the space, which `grow` adds or takes away. The number
-// never falls below 0.
+// Adds `bytes` to the bytes of the space, or (without `grow`) subtracts them, down to 0 at least.
+// Returns the bytes afterwards; 0 also if there is no memory to count them.
 std::uint64_t change_bytes_in(std::string_view space, std::uint64_t bytes, bool grow) noexcept;
 
 }  // namespace timeloom::kokkos

@@ -1,7 +1,7 @@
 // The regions of a program that uses Kokkos: its kernels, its regions, copies of data, fences and
 // allocations. Kokkos names them by texts, so a region is found by its kind and name.
 //
-// Any thread. A region lives as long as the process. Nothing throws.
+// Any thread. A region lives as long as the process. Only readable_name() throws.
 #pragma once
 
 #include <cstdint>

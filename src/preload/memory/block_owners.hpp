@@ -1,5 +1,6 @@
 // The call path of each block that the process holds, by the address of the block: 8 bytes a slot,
-// of which three quarters are in use at most and three eighths at least, so 11 to 21 bytes a block.
+// of which three quarters are in use at most. Once a part (below) has grown, that is 11 to 21 bytes
+// a block; parts never shrink when blocks are freed.
 //
 // A table is cut into 256 parts, which grow one at a time: a part is copied while the caller waits,
 // and only this part exists twice meanwhile. The memory comes from the system and is given back by

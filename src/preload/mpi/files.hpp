@@ -27,7 +27,7 @@ std::uint64_t asked_of(Handle file) noexcept;
 
 void put_closed(IoHandleId handle) noexcept;
 void put_begin(IoHandleId handle, IoOperation operation, std::uint64_t asked) noexcept;
-// For a call that has failed: no bytes.
+// The end of a transfer; one that has failed (`result`) counts no bytes.
 void put_end(IoHandleId handle, IoOperation operation, int result, const void* status) noexcept;
 void put_flushed(IoHandleId handle) noexcept;
 // Both events, for a transfer whose request is complete.

@@ -1,4 +1,4 @@
-// The constructs of OpenMP as regions, and what a thread of the program is at.
+// The constructs of OpenMP as regions, and the constructs that a thread of the program is in.
 //
 // The state belongs to its thread. A wrapper
 //

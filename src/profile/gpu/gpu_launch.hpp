@@ -2,7 +2,7 @@
 // the metric kGpuTime; the work on a stream has kGpuQueueTime, the time since the start of its
 // call.
 //
-// A const object may be used by any thread. Throws only std::bad_alloc.
+// A const object may be used by any thread. Nothing throws.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,8 @@ class GpuLaunches {
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  // A process has one call at a time, to the nanosecond. The constant keeps processes 2^56 ns
-  // apart.
+  // No two calls of a process start in the same nanosecond. The constant keeps up to 4,000
+  // processes at least 2^51 ns (26 days) apart.
   static std::uint64_t number_of_call(LocationGroupId process, std::uint64_t start) noexcept {
     return std::uint64_t{process.value()} * 0x9E3779B97F4A7C15 + start;
   }

@@ -32,7 +32,8 @@ bool knows_user_region(PyObject* name) noexcept;
 // instrumenter's region of it; 0 when that is not recorded.
 EventWord decorated_word(PyObject* region, PyObject* function) noexcept;
 
-// The same with the result cached, for objects that use a region repeatedly. Any thread.
+// The same with the result cached, for objects that use a region repeatedly. Any thread may call
+// of(), with the GIL or, on builds without one, an attached thread state.
 class UserRegionWord {
  public:
   // `function`: the decorated function, if any.
@@ -69,8 +70,8 @@ bool in_left_out_region() noexcept;
 // Records an enter or leave of a user region now; does nothing without a measurement.
 void enter_user_region(EventWord word) noexcept;
 void leave_user_region(EventWord word) noexcept;
-// The same for a region that the calling function, if there is one, has entered itself: it does not
-// end a region of the same name that the caller of a generator opened.
+// Leaves a region that the calling function has entered itself. If a generator calls it, a region
+// of the same name that the generator's caller has opened stays open.
 void leave_own_user_region(EventWord word) noexcept;
 
 // Adds the types to the module; -1 on failure.

@@ -11,8 +11,8 @@
 
 namespace timeloom::python {
 
-// Below this address little of the C stack is left. Not asked for yet: every
-// address lies below.
+// Below this address little of the C stack is left. Its first value is larger than every address,
+// so that evaluate_with_room() is called and finds the right one.
 extern constinit thread_local std::uintptr_t t_stack_floor;
 
 inline bool stack_runs_low(PyThreadState* thread) noexcept {

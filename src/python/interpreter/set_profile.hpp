@@ -1,7 +1,8 @@
 // sys.setprofile while calls of C functions are observed.
 //
 // While a profile function observes the call of sys.setprofile, the interpreter reports the
-// return from it to the function that was just set, which would see neither without us.
+// return from it to the function that was just set, which in plain Python sees neither the call nor
+// the return.
 // Needs the GIL.
 #pragma once
 

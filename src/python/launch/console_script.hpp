@@ -1,6 +1,6 @@
 // Commands that are scripts of Python, such as those that pip makes of a package (`black`).
 //
-// A plain function for any thread; throws nothing but what memory can.
+// Plain functions for any thread; they throw only std::bad_alloc.
 #pragma once
 
 #include <string>

@@ -14,8 +14,8 @@
 
 namespace timeloom::python {
 
-// The source of the path of a run whose layout has variables of its own, and of the answer to
-// another run that is there already.
+// The rules that choose the directory of a run whose layout has variables of its own, and decide
+// what becomes of another run that is there already.
 enum class DirectoryRules : std::uint8_t {
   kOutput,     // the settings output and force
   kVariables,  // those variables; output where they name no directory

@@ -13,9 +13,11 @@
 //       one of file, module, command, stdin; `before`: called in the place of the program, before
 //       it. Ends like run_command_line() for wrong usage, with the status of the door.
 //   Both start the measurement and run the program; at exit the run is finished and woven, and the
-//   summary is printed. begin_run(door, values, pyproject, program) -> bool
-//       The same in a program that runs already, from here on: False where its process is measured
-//       already, or cannot be. Everything is finished at exit. Raises Error for wrong settings.
+//   summary is printed.
+//   begin_run(door, values, pyproject, program) -> bool
+//       Starts the measurement in a program that runs already, from here on: False where its
+//       process is measured already, or cannot be. Everything is finished at exit. Raises Error for
+//       wrong settings.
 //   change_run(values) -> None
 //       Other settings of filters and names for the running measurement, for calls from here on.
 //   load_wrappers(values) -> None

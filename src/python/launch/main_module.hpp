@@ -1,6 +1,6 @@
 // Puts the interpreter into the state in which python would begin to run a
-// program: a fresh __main__, sys.argv, sys.path, sys.modules without what only
-// the launcher needed. Needs the GIL; functions return false with a Python
+// program: a fresh __main__, sys.argv, sys.path, sys.modules without the
+// modules that only the launcher needed. Needs the GIL; functions return false with a Python
 // exception set.
 #pragma once
 

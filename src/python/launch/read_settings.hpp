@@ -1,5 +1,5 @@
-// The one road of settings: all sources of a measurement, from the weakest to the strongest,
-// and all checks. Needs the GIL.
+// Reads the settings of a measurement, for all launchers: all sources, from the weakest to the
+// strongest, and all checks. Needs the GIL.
 #pragma once
 
 #include <functional>

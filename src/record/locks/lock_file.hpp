@@ -2,7 +2,8 @@
 // writes it.
 //
 // Its users share it, the last one unmaps it: a thread that ends late may still mark its entry.
-// Only add() and text() need the caller's lock, here the GIL. Nothing throws but std::bad_alloc.
+// Only add(), text() and copy_names() need the caller's lock, here the GIL. Nothing throws but
+// std::bad_alloc.
 #pragma once
 
 #include <cstdint>

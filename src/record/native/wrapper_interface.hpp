@@ -1,5 +1,5 @@
-// Recording by wrapper libraries: shared objects that stand before others (src/preload), so that
-// calls of these are seen.
+// Recording by wrapper libraries (src/preload): shared objects that stand before other libraries,
+// so that calls of functions of these are seen.
 //
 // They record into the stream of the calling thread, whoever calls, and like native code
 // (native_call.hpp) without a lock under which others touch its recorder. A wrapper
@@ -11,9 +11,9 @@
 //   }
 //   result = next(…);
 //   { WrapperScope scope(kAgain); scope.put(…); scope.leave(function); }
-// (with the number of the measurement where words are of that)
 //
-// keeps errno as the wrapped function leaves it. Nothing here throws.
+// (kAgain with the number of the measurement, if the words contain ids of that measurement) keeps
+// errno as the wrapped function leaves it. Nothing here throws but call_path().
 #pragma once
 
 #include <atomic>
@@ -121,7 +121,8 @@ class WrapperScope {
   WrapperScope& operator=(const WrapperScope&) = delete;
 
   // False: nothing is measured here or recording is off, our own code is calling, or a handler of a
-  // signal that has interrupted a recorder. The other functions need it to be true, but leave().
+  // signal that has interrupted a recorder. REQUIRES of the other functions: true,
+  // except for put(), put_bytes(), leave() and aggregates(), which do nothing then.
   bool wanted() const noexcept { return recorder_ != nullptr; }
 
   void enter(WrappedFunction& function) noexcept;

@@ -100,7 +100,7 @@ static_assert(sizeof(LockWait) == 48);
 inline constexpr std::uint32_t kNoLocation = UINT32_MAX;
 
 struct LockThread {
-  std::uint32_t location;             // kNoLocation: it is not recorded, or is one of the parent
+  std::uint32_t location;             // kNoLocation: not recorded, or a thread of the parent
   std::atomic<std::uint32_t> ended;   // 1: it has ended
   std::atomic<std::uint32_t> wanted;  // 1 + the index of the lock that it waits for now; 0: none
   LockPlace place;                    // at which it waits

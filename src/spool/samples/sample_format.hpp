@@ -17,7 +17,7 @@ inline constexpr char kSampleFile[] = "samples";
 inline constexpr std::uint64_t kSampleMagic = 0x3153504d53474c01;  // "\x01LGSMPS1"
 inline constexpr std::uint16_t kSampleVersion = 3;
 
-// The first page of the file; what follows it is at kSampleHeadSize.
+// The first page of the file; the chunks begin at kSampleHeadSize.
 struct SampleHeader {
   std::uint64_t magic;
   std::uint16_t version;
@@ -29,7 +29,7 @@ struct SampleHeader {
   std::atomic<std::uint64_t> timers;   // of these: by a timer, not by an event
 };
 static_assert(sizeof(SampleHeader) == 48);
-// The largest page of the machines we run on, so that what follows can be mapped.
+// The largest page of the machines we run on, so that the chunks can be mapped.
 inline constexpr std::size_t kSampleHeadSize = 64 << 10;
 
 inline std::uint32_t sample_header_check(std::uint16_t version, std::uint64_t period_ns) noexcept {
@@ -49,8 +49,9 @@ struct SampleRecord {
 static_assert(sizeof(SampleRecord) == 32);
 inline constexpr std::uint32_t kNoSampledRegion = UINT32_MAX;
 
-// Low byte: the records behind this one that its stack takes; 0: it has none; kSameStack: the stack
-// before, in the same chunk. The other 24 bits: the source line; 0: it is not known.
+// Low byte: the number of records behind this one that hold its stack; 0: it has no stack;
+// kSameStack: its stack equals the one before in the chunk. The other 24 bits: the source line; 0:
+// not known.
 inline constexpr std::uint32_t kSameStack = 0xff;
 inline constexpr std::uint32_t kLastSampledLine = (1 << 24) - 1;
 constexpr std::uint32_t sample_shape(std::uint32_t slots, std::uint32_t line) noexcept {

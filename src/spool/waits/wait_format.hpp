@@ -1,5 +1,5 @@
-// The file `waits` of a spool: for what threads of the process waited, as looks at them found from
-// time to time. docs/formats/spool.md describes its bytes for other readers.
+// The file `waits` of a spool: for what threads of the process waited, found by looking at them
+// from time to time. docs/formats/spool.md describes its bytes for other readers.
 //
 // Plain values and pure functions, for any thread.
 #pragma once
@@ -12,7 +12,7 @@
 namespace timeloom::spool {
 
 inline constexpr char kWaitFile[] = "waits";
-inline constexpr std::uint64_t kWaitMagic = 0x31544941574c5401;
+inline constexpr std::uint64_t kWaitMagic = 0x31544941574c5401;  // "\x01TLWAIT1"
 inline constexpr std::uint16_t kWaitVersion = 1;
 // Of a file that may have packed spans.
 inline constexpr std::uint16_t kPackedWaitVersion = 2;
@@ -76,13 +76,13 @@ struct WaitGap {
   }
 };
 
-// Looks in a row at one thread that found the same kind and word, or the time between two readings
-// of its clocks.
+// Several looks at one thread, one after the other, that found the same kind and word. Of
+// kProcessor and kGap: the time from one reading of its clocks to the next.
 struct WaitSpan {
   std::uint64_t first;  // ticks
   std::uint64_t last;
   std::uint32_t location;  // index of the thread
-  std::uint32_t what;      // kind in bits 24 to 31, number of looks below
+  std::uint32_t what;      // kind in bits 24 to 31, number of looks in bits 0 to 23
   std::uint64_t word;
 
   static constexpr std::uint32_t kLooks = (1u << 24) - 1;

@@ -1,6 +1,6 @@
 // Verdicts of the rules of `timeloom check` on a run.
 //
-// Plain values and functions. Nothing throws.
+// Plain values and functions. They throw only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

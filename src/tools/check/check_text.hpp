@@ -13,7 +13,7 @@
 
 namespace timeloom::tools {
 
-// "FAIL 5, app.load": the outcome, then the measured value or the reason for there being none.
+// "FAIL 5, app.load": the outcome, then the measured value or the reason why it is missing.
 std::string line_of(const Verdict& verdict);
 
 // `losses`: sentences about the run, as in RunFacts.

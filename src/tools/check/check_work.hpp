@@ -1,6 +1,6 @@
 // Work, waiting and garbage collection of a run, for rules about them.
 //
-// Plain values made from a CallTree, which must outlive this. Nothing throws.
+// Plain values made from a CallTree, which must outlive them. They throw only std::bad_alloc.
 #pragma once
 
 #include <string>

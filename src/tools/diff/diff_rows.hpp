@@ -1,6 +1,6 @@
 // The rows of a comparison of two runs, their order, and the test for a slow-down.
 //
-// Plain values and functions. Nothing throws.
+// Plain values and functions. They throw only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

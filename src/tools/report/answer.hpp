@@ -1,7 +1,7 @@
 // The answer of `timeloom report`: the functions in which the time went, the waiting, and the
 // call tree as a reader wants it.
 //
-// Plain values made from a CallTree, which must outlive them. Nothing throws.
+// Plain values made from a CallTree, which must outlive them. They throw only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,12 @@
 // Tells regions of the user's project from regions of libraries, and from regions that importing
 // libraries runs: Python's import system and the bodies of their modules.
 //
-// A plain value made from the definitions of a run, which must outlive it. Nothing throws.
+// A plain value made from the definitions of a run, which must outlive it. Throws only
+// std::bad_alloc.
 //
-// The project is all below the directory in which the program was started and below the directory
-// of its script, except for installed packages and the standard library. A run records where these
-// are; for runs of other tools, which do not, the names of directories decide.
+// The project is all code below the directory in which the program was started and below the
+// directory of its script, except for installed packages and the standard library. A run records
+// where these are; for runs of other tools, which do not, the names of directories decide.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // `timeloom report --by WORD`: the time by module, package, file, thread or process.
 //
-// Plain values made from a CallTree. Nothing throws but write_by() and write_by_json(), as Output
-// does.
+// Plain values made from a CallTree. Throw std::bad_alloc; write_by() and write_by_json() throw as
+// Output does, too.
 #pragma once
 
 #include <cstdint>

@@ -19,9 +19,9 @@
 
 namespace timeloom::tools {
 
-// The regions that `name` means: those of this name, else those whose name ends so after a dot
-// or colon, else those that differ in case only, else those whose name ends so anywhere, else, if
-// it has a * or ?, those that it matches as a pattern, else those at a place. Throws Error with
+// The regions that `name` means: all with this name; else all whose name ends so after a dot or
+// colon; else all that differ in case only; else all whose name ends so anywhere; else, if it has a
+// * or ?, all that it matches as a pattern; else all at a place ("app.py:12"). Throws Error with
 // suggestions when there is none, and with the candidates when there are several of different names
 // that no pattern matches.
 std::vector<RegionId> find_function(const Definitions& definitions, const std::string& name);

@@ -2,7 +2,7 @@
 // by call path only.
 //
 // A sink for the events of a run, which follows the rules of RunSink; its results are for one
-// thread, after finish() or add_profile().
+// thread, after finish() or add_profile(). write() and write_json() throw Error as Output does.
 #pragma once
 
 #include <array>

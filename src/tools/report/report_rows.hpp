@@ -2,7 +2,7 @@
 // hidden ones.
 //
 // Plain values made from a CallTree, which must outlive the ReportData. Used by
-// one thread. Nothing else throws.
+// one thread. Throws only std::bad_alloc, unless noted.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The short form of the call tree: calls of the project and calls in which time is spent, and
 // nothing in between.
 //
-// Plain values made from a CallTree. Nothing throws.
+// Plain values made from a CallTree. They throw only std::bad_alloc.
 //
 // The levels of a recursion are one call path, and so are all imports below one caller. A limited
 // number of the other call paths become rows: calls of the project, the first call of a library,

@@ -1,6 +1,6 @@
-// The time of each call path, divided into working, waiting and what nobody has measured.
+// The time of each call path, divided into working, waiting and unmeasured time.
 //
-// Plain values made from a CallTree. Nothing throws.
+// Plain values made from a CallTree. They throw only std::bad_alloc.
 //
 // A run of Timeloom has measured the waiting (wall time less CPU time). In runs without it, the
 // functions that are known to wait are taken to do nothing else. The time in which nobody has

@@ -1,6 +1,6 @@
 // The facts about a run in a headline, taken from its definitions.
 //
-// A plain value. Nothing throws.
+// A plain value. Throws only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The lost and cut-off parts of a run, and which of its numbers they could change.
 //
-// Plain values, taken from the definitions of the run. Nothing throws.
+// Plain values, taken from the definitions of the run. They throw only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 namespace timeloom::tools {
 
-// The text of the file. Nothing throws.
+// The text of the file. Throws only std::bad_alloc.
 std::string proposed_filter(const profile::ScoreProfile& profile, const profile::Score& score,
                             const ScoreOptions& options);
 

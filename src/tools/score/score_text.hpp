@@ -1,6 +1,6 @@
 // The tables of `timeloom score`, character by character like scorep-score's.
 //
-// Plain functions; nothing throws.
+// Plain functions; they throw only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

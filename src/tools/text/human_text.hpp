@@ -1,6 +1,6 @@
 // Numbers and names as a person reads them.
 //
-// Plain functions without state. Nothing throws.
+// Plain functions without state. They throw only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

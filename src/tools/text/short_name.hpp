@@ -1,6 +1,6 @@
 // Names of functions in little room.
 //
-// A plain function. Nothing throws.
+// A plain function. Throws only std::bad_alloc.
 #pragma once
 
 #include <string>

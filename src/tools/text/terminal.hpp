@@ -1,7 +1,7 @@
 // The abilities of the terminal or file where text goes, and text that makes use of them.
 //
 // Plain values and functions; detect() reads the environment, so no other thread may change that
-// meanwhile. Nothing throws.
+// meanwhile. They throw only std::bad_alloc.
 #pragma once
 
 #include <optional>

@@ -45,8 +45,8 @@ struct TopRow {
 std::vector<TopRow> rows_between(const std::map<std::string, Amount>& before,
                                  const std::map<std::string, Amount>& after);
 
-// The lines of one look, as many as the terminal is high. `before`: the last one; of the first look
-// an empty one.
+// The lines of one look, as many as the terminal is high. `before`: the look before; for the first
+// look an empty one.
 void write_look(const Look& before, const Look& after, const Terminal& terminal, Output& output);
 // One line.
 void write_look_json(const Look& before, const Look& after, const std::string& run, Output& output);

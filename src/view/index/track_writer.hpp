@@ -1,8 +1,8 @@
 // Writes the track of one location, from its events.
 //
 // Used by one thread at a time; the file, the paths, the definitions and the causes outlive it.
-// Memory is bounded by the number of call paths and a few bytes per event. Throws Error when the
-// file cannot be written, and when the events do not balance.
+// Memory grows with the call paths, and by some bytes for each block (kBlockEvents events) and each
+// tile. Throws Error when the file cannot be written, and when the events do not balance.
 #pragma once
 
 #include <array>

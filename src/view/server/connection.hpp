@@ -1,5 +1,6 @@
-// A connection to the viewer's server: takes whole requests and sends answers. It never waits: it
-// tells the thread that holds many connections what to wait for, and until when.
+// A connection to the viewer's server: takes whole requests and sends answers. Its functions never
+// wait: state() and until() tell the thread that holds many connections for what to wait, and how
+// long.
 //
 // Used by one thread at a time: no other thread uses the connection while a request is being
 // answered. Throws only std::bad_alloc.

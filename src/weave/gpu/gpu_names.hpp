@@ -9,7 +9,7 @@ namespace timeloom {
 // Groups of regions.
 inline constexpr char kGpuKernels[] = "CUDA kernels";
 inline constexpr char kGpuCopies[] = "CUDA copies";  // and sets
-inline constexpr char kGpuRanges[] = "NVTX";         // that the program has named
+inline constexpr char kGpuRanges[] = "NVTX";         // ranges that the program has named
 inline constexpr char kGpuCalls[] = "CUDA";          // calls of its functions, on threads
 
 // The work that a call has started, and the queues or the event that it waits for, as parameters of
@@ -28,7 +28,8 @@ inline constexpr char kGpuMemory[] = "gpu_memory";
 inline constexpr char kGpuAllocated[] = "gpu_allocated";
 inline constexpr char kGpuAtPeak[] = "gpu_memory_at_peak";
 inline constexpr char kGpuAtEnd[] = "gpu_memory_at_end";
-// A region has the time in which a device was idle that its thread gave the next work.
+// A region has the time in which a device was idle while the region ran on the thread that gave the
+// device its next work.
 inline constexpr char kGpuIdleTime[] = "gpu_idle_time";
 
 // Properties of the run: nanoseconds in which at least one queue of a device was busy, added up

@@ -15,9 +15,9 @@ enum class WeaveOutcome { kDone, kFailed, kNoProgram };
 // The counts of a weave, over all processes of the run.
 struct WovenCounts {
   std::uint64_t events, threads, tasks, processes, running, bytes, lost_events, older_events,
-      aggregated_events, cpu_overhead, wall_overhead,  // these and the next two in millionths
+      aggregated_events, cpu_overhead, wall_overhead,  // overheads: millionths of the time
       least_cpu_overhead, most_cpu_overhead,
-      unknown_costs;  // processes that are not in them
+      unknown_costs;  // processes that the overheads do not include
 };
 
 struct WeaveResult {

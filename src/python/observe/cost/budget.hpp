@@ -2,15 +2,16 @@
 // that are called often and briefly are found while the program runs, and throttled; or, where the
 // instrumenter cannot leave out single functions, it pauses for stretches of time.
 //
-// One enter in kEntersPerSample of a thread is a sample, beginning with one of its first, another
-// one in each thread: so the enters of threads that end early have their share. From the number of
-// samples, the cost of an event in this program (slowed()), what registrations of functions have
-// cost, and the CPU time of the process follows the share that measuring takes. Where it is too
-// much, the code objects with the most samples are throttled: their visits are exact until then,
-// and from there on their time belongs to their callers. They keep CodeMark::kThrottled as their
-// word, and sys.monitoring makes no further calls for them. A paused instrumenter goes on when the
-// CPU time has grown so far that its cost is within the limit again (instrumenter_pause.hpp). Needs
-// the GIL, or on builds without one an attached thread state; nothing throws.
+// One enter in kEntersPerSample of a thread is a sample. The first sample is one of the thread's
+// first enters, a different one in each thread, so that threads that end early have their share of
+// samples, too. The share that measuring takes is computed from the number of samples, the cost of
+// an event in this program (slowed()), the cost of registrations, and the CPU time of the process.
+// If it is too large, the code objects with the most samples are throttled: their visits are exact
+// until then, and from there on their time belongs to their callers. They keep CodeMark::kThrottled
+// as their word, and sys.monitoring makes no further calls for them. A paused instrumenter goes on
+// when the CPU time has grown so far that its cost is within the limit again
+// (instrumenter_pause.hpp). Needs the GIL, or on builds without one an attached thread state;
+// nothing throws.
 #pragma once
 
 #include <cstddef>

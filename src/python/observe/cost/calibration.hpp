@@ -18,18 +18,18 @@ struct EventCost {
   std::uint64_t timed_callbacks = 0;  // in the program; see slowed()
 };
 
-// Times a program of many kinds of calls (functions, methods, constructors, generators, calls
-// by C functions) with and without the instrumenter, by turns, since a machine changes its speed
-// within milliseconds: the medians of the differences count, of the shortest runs of each turn,
-// since what interrupts a run lengthens it. The instrumenter must not be
-// installed and is not afterwards; the events go to scratch memory. A cost that cannot be
-// measured is 0. `events`: that the cost is for; of a few thousand the cost is a fraction of a
-// millisecond, and one turn is exact enough. What a signal handler raises meanwhile is raised again
-// as soon as Python code runs. Needs the GIL and a recorder on this thread.
+// Times a program of many kinds of calls (functions, methods, constructors, generators, calls by C
+// functions) with and without the instrumenter, by turns, since a machine changes its speed within
+// milliseconds: the medians of the differences count, of the shortest runs of each turn, since an
+// interrupted run takes longer. The instrumenter must not be installed and is not afterwards; the
+// events go to scratch memory. A cost that cannot be measured is 0. `events`: the number of events
+// that the cost is for; for a few thousand, one turn is exact enough. An exception that a signal
+// handler raises meanwhile is raised again as soon as Python code runs. Needs the GIL and a
+// recorder on this thread.
 EventCost calibrate_events(const Instrumenter& instrumenter, std::uint64_t events) noexcept;
 
-// The same in a program whose callbacks took this long, and in which an event samples metrics for
-// `sample_seconds`, which the calibrated ones do not.
+// The cost in a program whose callbacks took the time `in_program`, and in which sampling metrics
+// takes `sample_seconds` for each event; `cost`: without both.
 EventCost slowed(EventCost cost, const CallbackTimes& in_program, const Instrumenter& instrumenter,
                  double sample_seconds) noexcept;
 

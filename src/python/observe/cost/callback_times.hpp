@@ -21,9 +21,9 @@ class CallbackTimes {
   std::uint64_t calls() const noexcept;
   // A few calls do not tell how long they take.
   bool enough() const noexcept { return calls() >= 100; }
-  // Ticks of one; 0: none was timed. Calls that took over 16 times as long as half of the calls
-  // do not count: an interrupt or another thread has stopped them, and one such call among a
-  // thousand would double the mean.
+  // The mean ticks of a call; 0: none was timed. Calls that took much longer than the median call
+  // (32 times and more, some from 16 times on) do not count: an interrupt or another thread has
+  // stopped them, and one such call among a thousand would double the mean.
   double mean() const noexcept;
 
  private:

@@ -1,6 +1,6 @@
 // Tasks of Dask in its workers: a region for each run of a task, with its key, the keys of the
-// tasks whose values it takes, and the time that it has spent at the worker before. Needs the GIL;
-// throws std::bad_alloc.
+// tasks whose values it takes, and the time that it has spent at the worker before its start. Needs
+// the GIL; throws std::bad_alloc.
 #pragma once
 
 namespace timeloom::python {

@@ -1,4 +1,5 @@
-// The region of an engine's task, and the parameter with its key.
+// The region of an engine's task, and the parameter with its key. All functions need the GIL or, on
+// builds without one, an attached thread state; those that record do so on the calling thread.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,11 @@ EventWord task_word(const std::string& engine, const std::string& prefix);
 // Told of the first task of each prefix before it runs; null: nobody is. Needs the GIL.
 extern void (*g_on_new_task)(const std::string& engine, const std::string& prefix) noexcept;
 
-// The word of a region of the engine that is not a task: values that move. Throws as task_word().
+// The word of a region in which the engine moves values, without a task. Throws as task_word().
 EventWord transfer_word(const char* engine, const char* name);
 
 // Enters the region in the call that the frame is about to run; it ends with the call. `recorded`:
-// the function itself is recorded; that is the outer region of both, and its leave closes this one.
+// the function itself is recorded, as the region around this one, whose leave closes both.
 void enter_in_call(InterpreterFrame* frame, bool recorded, EventWord word);
 
 // Records the key of the task that was just entered. A profile has no place for it: there are as
@@ -38,10 +39,10 @@ void put_task_number(const char* parameter, std::uint64_t number);
 // Adds task_call(engine, prefix, key, function, submitted) to the module: it returns a callable
 // that calls the function as a task, and adds no frame of Python. -1 on failure.
 int add_task_call_type(PyObject* module);
-// Adds ray_submission(method, reference) to the module: it returns a method that does what the
-// other one does in a region `ray.remote`, and records the id of the task that it has asked for,
-// and the ids of the tasks whose values this takes, by the references of this type in the result
-// and in the arguments `args` and `kwargs`. -1 on failure.
+// Adds ray_submission(method, reference) to the module: it returns a method that calls `method` in
+// a region `ray.remote`. It records the id of the task that the call asked for, found by an object
+// of the type `reference` in the result, and the ids of the tasks whose values the task takes,
+// found by such objects in the arguments `args` and `kwargs`. -1 on failure.
 int add_submission_type(PyObject* module);
 
 }  // namespace timeloom::python

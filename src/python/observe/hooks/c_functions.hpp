@@ -46,7 +46,7 @@ void leave_c_function(PyMethodDef* method, PyObject* callable) noexcept;
 // Leaves the function with this token if no other one is open inside it, whatever user regions are.
 void leave_innermost_function(record::ThreadRecorder& recorder, record::Token token) noexcept;
 // Leaves the C function that `caller` has called last, if it is still open: it has returned without
-// a word, since `caller` itself goes on.
+// an event, since `caller` itself goes on.
 void leave_returned_c_function(record::ThreadRecorder& recorder, PyCodeObject* caller) noexcept;
 
 // A definition, and what code_regions.hpp keeps with a code object.

@@ -4,8 +4,8 @@
 //
 // The interpreter calls the functions in gc.callbacks when a collection starts and when it stops.
 // Two of ours are there, at the start of the list and at its end, so that the callbacks of the
-// program lie inside the region. A program that removes them is not recorded any further in this
-// respect.
+// program lie inside the region. If a program removes them, its further collections are not
+// recorded.
 //
 // All functions need the GIL or, on builds without one, an attached thread state. Nothing throws.
 #pragma once

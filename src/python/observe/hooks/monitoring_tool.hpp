@@ -27,8 +27,9 @@ bool has_own_tool(PyObject* api, int tool) noexcept;
 // a time. False with a Python exception set when it cannot be had.
 bool subscribe(std::span<const MonitoringEvent> events);
 void unsubscribe();
-// Before the functions that run now are hidden from the interpreter (BareStack): it finds them
-// as it leaves them again after some tool has asked for events. Throws nothing.
+// Prepares the code of the functions that run now for events of tools. To be called before
+// BareStack hides these functions: a tool that asks for events meanwhile does not reach them, and
+// the interpreter looks for its data in their code when it returns to them. Throws nothing.
 void make_room_for_tools() noexcept;
 // For callers that go on without a subscription: clears the exception and, the first time,
 // prints one line with the reason and the consequence.

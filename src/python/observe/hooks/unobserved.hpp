@@ -1,9 +1,9 @@
-// Nothing that the calling thread runs is observed while this lives: not recorded, and not seen by
-// the instrumenters either. Also not by trace and profile functions of the program and tools of
-// sys.monitoring, as if it ran on behalf of one of these. Nests. Needs the GIL.
+// While this lives, the calling thread is not observed: nothing that it runs is recorded or seen by
+// the instrumenters, nor by the program's own trace and profile functions and tools of
+// sys.monitoring. Nests. Needs the GIL.
 //
-// For what we ask of objects of the program (their representation, their names). A frame hook
-// would be called for the functions that answer, and ask again: a __repr__ without an end.
+// For questions to objects of the program (their representation, their names). A frame hook would
+// be called for the functions that answer, and ask again: a __repr__ without an end.
 #pragma once
 
 #include "python/interpreter/compat.hpp"

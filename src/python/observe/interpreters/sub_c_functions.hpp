@@ -1,6 +1,7 @@
 // The functions written in C that the code of a sub-interpreter calls. Each interpreter keeps its
-// own decisions: definitions of functions are shared by all of them, and their rules are not its
-// GIL's. Needs an attached thread state of the interpreter. Throws nothing.
+// own decisions about them: all interpreters share the definitions of these functions, so the GIL
+// of one does not guard data that is kept by definition. Needs an attached thread state of the
+// interpreter. Throws nothing.
 #pragma once
 
 #include "python/observe/interpreters/sub_state.hpp"

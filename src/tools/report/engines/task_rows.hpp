@@ -1,8 +1,8 @@
 // `timeloom report --by task` and `--by worker`: the tasks of engines by their prefix, or by the
 // worker that ran them.
 //
-// Plain values made from a CallTree. Nothing throws but write_tasks() and write_tasks_json(), as
-// Output does.
+// Plain values made from a CallTree. Throw std::bad_alloc; write_tasks() and write_tasks_json()
+// throw as Output does, too.
 #pragma once
 
 #include <cstdint>

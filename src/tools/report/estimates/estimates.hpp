@@ -1,7 +1,7 @@
 // The times of a report that are estimated from samples: the times of throttled functions, and the
 // own times of the functions that called them (core/samples/estimated_time.hpp).
 //
-// Plain values made from a CallTree. Used by one thread. Nothing throws.
+// Plain values made from a CallTree. Used by one thread. They throw only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // evidence and the command that shows more. docs/findings.md has the rules, with their thresholds.
 //
 // Plain values. Rules are pure functions of a FoundIn, which refers to values that must outlive it;
-// none throws. A rule adds any number of findings; find() ranks them.
+// they throw only std::bad_alloc. A rule adds any number of findings; find() ranks them.
 #pragma once
 
 #include <string>

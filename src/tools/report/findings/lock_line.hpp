@@ -2,7 +2,7 @@
 //
 // A run records that threads waited in a function, but not for which object; the source of the
 // function shows whether it was a lock. Pure text functions, but lock_place() reads the file.
-// Nothing throws.
+// They throw only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The work of single threads, and the threads or processes that do the same.
 //
 // Plain values made from a CallTree, in one pass over its cells: work_times() for each location by
-// itself would pass over all call paths each time. Nothing throws.
+// itself would pass over all call paths each time. Throw only std::bad_alloc.
 #pragma once
 
 #include <cstdint>

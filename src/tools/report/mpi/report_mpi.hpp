@@ -1,8 +1,8 @@
 // `timeloom report --mpi`: time in MPI by function and by caller, the bytes that each process sent
 // to each other, waiting, and how evenly the work is spread over the processes.
 //
-// Plain values made from a CallTree and the messages of a trace. Nothing throws but the functions
-// that write, as Output does.
+// Plain values made from a CallTree and the messages of a trace. Throw std::bad_alloc; functions
+// that write throw as Output does, too.
 #pragma once
 
 #include <array>
