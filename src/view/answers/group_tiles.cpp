@@ -37,7 +37,7 @@ struct ColumnSum {
 };
 
 // The first row of a track. A suspended task waits, too: for what the function around it tells, as
-// the page draws it (viewer/src/timeline/waiting.ts).
+// the page draws it (viewer/src/source/cells.ts).
 class FirstRow {
  public:
   explicit FirstRow(const Definitions& definitions)
@@ -60,7 +60,7 @@ class FirstRow {
   void count(Picture& picture, std::uint32_t column) const {
     std::uint8_t cover = 0;
     std::uint32_t row = 0;
-    for (std::uint32_t i = 1; i < picture.rows; ++i) {
+    for (std::uint32_t i = picture.rows; i-- > 1;) {
       const std::uint32_t cell = i * kColumns + column;
       if (picture.cover[cell] <= cover || !suspends(picture.region[cell])) continue;
       cover = picture.cover[cell];

@@ -1,6 +1,6 @@
 // Tiles made of calls in memory.
 import { CAUSES, mainCause } from "../causes";
-import { COLUMNS, NONE, type Tile } from "../model";
+import { COLUMNS, NONE, type Run, type Tile } from "../model";
 import { eachIn, eachWait, type Lane } from "./lane";
 import { waitedIn } from "./waited";
 
@@ -114,9 +114,31 @@ export function fillCauses(tile: Tile, sums: Float64Array): void {
   for (let column = 0; column < COLUMNS; column++) tile.cause[column] = mainCause(sums.subarray(column * CAUSES.length, (column + 1) * CAUSES.length));
 }
 
-/** The tile of several tracks: the mean of their coverage, and the region that covers most. */
-export function sumOfTiles(tiles: readonly Tile[]): Tile {
-  const result = emptyTile(1), causes = new Float64Array(COLUMNS * CAUSES.length);
+/** The row with the suspension of a task in a column; -1: none. Row 0 only counts where the others are not there. */
+function suspendedRow({ rows, region, cover }: Tile, column: number, regions: Run["regions"]): number {
+  let most = -1;
+  for (let row = rows - 1; row >= 0 && (row > 0 || most < 0); row--) {
+    const at = row * COLUMNS + column;
+    if (regions[region[at]]?.suspended && (most < 0 || cover[at] > cover[most * COLUMNS + column])) most = row;
+  }
+  return most;
+}
+
+/** The waiting part of a column, in 1/255, and its cause. A suspended task waits, too: for what the function around it tells. */
+export function waitingIn(tile: Tile, column: number, { regions, causes }: Run, suspends: boolean): [number, number] {
+  const row = suspends ? suspendedRow(tile, column, regions) : -1;
+  const suspended = row < 0 ? 0 : Math.min(tile.cover[column], tile.cover[row * COLUMNS + column]);
+  if (suspended <= tile.waiting[column]) return [tile.waiting[column], tile.cause[column]];
+  const outer = row > 1 && causes ? regions[tile.region[(row - 1) * COLUMNS + column]] : undefined;
+  return [suspended, outer?.suspends ?? 0];
+}
+
+/** Whether tasks are suspended in the run, and waiting was measured. */
+export const hasSuspensions = (run: Run): boolean => run.waiting && run.regions.some(({ suspended }) => suspended);
+
+/** The tile of several tracks: the mean of their coverage, and the region that covers most. With `run`, the waiting includes suspended tasks. */
+export function sumOfTiles(tiles: readonly Tile[], run?: Run): Tile {
+  const result = emptyTile(1), causes = new Float64Array(COLUMNS * CAUSES.length), mean = (sum: number) => Math.ceil(sum / Math.max(1, tiles.length));
   for (let column = 0; column < COLUMNS; column++) {
     const sums = new Map<number, number>();
     let sum = 0, best = NONE, most = 0;
@@ -129,9 +151,13 @@ export function sumOfTiles(tiles: readonly Tile[]): Tile {
     // Of equal ones the first counts; a Map keeps the order of insertion.
     for (const [region, total] of sums) if (total > most) [best, most] = [region, total];
     result.region[column] = best;
-    result.cover[column] = Math.ceil(sum / Math.max(1, tiles.length));
-    for (const tile of tiles) causes[column * CAUSES.length + tile.cause[column]] += tile.waiting[column];
-    for (const key of ["off", "waiting"] as const) result[key][column] = Math.ceil(tiles.reduce((all, tile) => all + tile[key][column], 0) / Math.max(1, tiles.length));
+    result.cover[column] = mean(sum);
+    let off = 0, waiting = 0;
+    for (const tile of tiles) {
+      const [part, cause] = run ? waitingIn(tile, column, run, true) : [tile.waiting[column], tile.cause[column]];
+      (off += tile.off[column]), (waiting += part), (causes[column * CAUSES.length + cause] += part);
+    }
+    (result.off[column] = mean(off)), (result.waiting[column] = mean(waiting));
   }
   fillCauses(result, causes);
   return result;

@@ -5,7 +5,7 @@ import {
   type Search, type Selection, type Auxiliary, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
 import { CAUSES } from "../causes";
-import { emptyTile, sumOfTiles, tileOf } from "./cells";
+import { emptyTile, hasSuspensions, sumOfTiles, tileOf } from "./cells";
 import { eachIn, eachWait, type Happening, type Lane, lowerBound, openAt } from "./lane";
 import { bundlesIn, gatheringsIn, matrixOf, SILENCE, type Talk } from "./messages";
 import { MetricValues } from "./series";
@@ -13,8 +13,8 @@ import { type Source, sourceInside } from "./source";
 import { profileOf } from "./sums";
 import { taskLinks } from "./tasks";
 
-/** The same limit as the server's. */
-const MOST_COUNTERS = 512;
+/** The same limits as the server's. */
+const MOST_COUNTERS = 512, MOST_ROWS = 129;
 const NO_VALUES: readonly number[] = [];
 
 export class MemorySource implements Source {
@@ -167,7 +167,8 @@ export class MemorySource implements Source {
     }
     const process = key.track - FIRST_PROCESS;
     const members = this.lanes.filter((_, track) => key.track === WHOLE_RUN || this.description.locations[track].process === process);
-    return sumOfTiles(members.map((lane) => tileOf(lane, begin, width, 1)));
+    const suspends = hasSuspensions(this.description);
+    return sumOfTiles(members.map((lane) => tileOf(lane, begin, width, suspends ? MOST_ROWS : 1)), suspends ? this.description : undefined);
   }
 
   private callsIn(range: CallRange): Calls {

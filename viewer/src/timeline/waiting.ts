@@ -1,7 +1,8 @@
 // The waiting part of the time: the height of the striped part of a call, in the colour of its cause.
 import { CAUSES, mainCause } from "../causes";
 import { blend, hex, type Pixel, pixel, type Theme } from "../colour";
-import { COLUMNS, FIRST_PROCESS, type Run, type Tile, type TileKey } from "../model";
+import { COLUMNS, FIRST_PROCESS, type Run, type TileKey } from "../model";
+import { hasSuspensions, waitingIn } from "../source/cells";
 import type { Piece } from "./cache";
 import { type Range, span } from "./scale";
 
@@ -16,30 +17,11 @@ export interface Waiting {
   readonly causes: Uint8Array;
 }
 
-/** The row with the suspension of a task in a column; -1: none. Row 0 only counts where the others are not there. */
-function suspendedRow({ rows, region, cover }: Tile, column: number, regions: Run["regions"]): number {
-  let most = -1;
-  for (let row = rows - 1; row >= 0 && (row > 0 || most < 0); row--) {
-    const at = row * COLUMNS + column;
-    if (regions[region[at]]?.suspended && (most < 0 || cover[at] > cover[most * COLUMNS + column])) most = row;
-  }
-  return most;
-}
-
-/** The waiting part of a column, in 1/255, and its cause. A suspended task waits, too: for what the function around it tells. */
-function columnOf(tile: Tile, column: number, { regions, causes }: Run, suspends: boolean): [number, number] {
-  const row = suspends ? suspendedRow(tile, column, regions) : -1;
-  const suspended = row < 0 ? 0 : Math.min(tile.cover[column], tile.cover[row * COLUMNS + column]);
-  if (suspended <= tile.waiting[column]) return [tile.waiting[column], tile.cause[column]];
-  const outer = row > 1 && causes ? regions[tile.region[(row - 1) * COLUMNS + column]] : undefined;
-  return [suspended, outer?.suspends ?? 0];
-}
-
 /** Tracks of a process or run are the mean of several: the waiting of their tiles has the suspended tasks. */
 const isMean = ({ track }: TileKey): boolean => track >= FIRST_PROCESS;
 
 export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])[], range: Range, width: number, run: Run): Waiting {
-  const suspends = run.waiting && run.regions.some(({ suspended }) => suspended);
+  const suspends = hasSuspensions(run);
   const shares = new Float32Array(width), causes = new Uint8Array(width), sums = new Float32Array(CAUSES.length), perPixel = span(range) / width;
   for (const [slot, pieces] of found) {
     const size = 4 ** slot.level * COLUMNS;
@@ -53,7 +35,7 @@ export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])
         let waiting = 0, cover = 0;
         sums.fill(0);
         for (let c = first; c <= last; c++) {
-          const [part, cause] = columnOf(tile, c, run, suspends && !isMean(slot));
+          const [part, cause] = waitingIn(tile, c, run, suspends && !isMean(slot));
           (waiting += part), (cover += tile.cover[c]), (sums[cause] += part);
         }
         causes[x] = mainCause(sums);
