@@ -1,26 +1,81 @@
 #include "tools/convert/convert_otf2.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include "core/error.hpp"
+#include "exchange/format_text.hpp"
 #include "formats/otf2/otf2.hpp"
+#include "os/resolved_path.hpp"
+#include "run/open_directory.hpp"
 #include "tools/run/run_facts.hpp"
 #include "weave/run.hpp"
 #include "weave/trace/trace_files.hpp"
+#include "weave/trace/working_directory.hpp"
 
 namespace timeloom::tools {
 
 namespace {
 
-void make_place(const std::filesystem::path& directory) {
-  std::error_code error;
-  if (std::filesystem::create_directory(directory, error)) return;
-  if (!error && std::filesystem::is_empty(directory, error)) return;
-  throw Error("cannot make the directory " + directory.string() + ": " +
-              (error ? error.message() : "it has files already") +
+[[noreturn]] void refuse(const std::filesystem::path& directory, const std::string& why) {
+  throw Error("cannot make the directory " + exchange::one_line(directory.string()) + ": " + why +
               "; name another one with -o [TL485]");
+}
+
+// Only a conversion that was interrupted has left something there.
+bool is_free(const run::Directory& directory) {
+  return std::ranges::all_of(directory.names(), [](const std::string& name) {
+    return name == run::name_of(run::Item::kWorking);
+  });
+}
+
+// Opens the directory, and makes it if there is none. Through a link of another user, or in a
+// directory of one, the files of the archive could replace any file.
+run::Directory open_place(const std::filesystem::path& path) {
+  os::ResolvedPath place = os::resolve_path((path / "").parent_path().string());
+  if (!place.link.empty()) {
+    throw Error(exchange::one_line(place.link) +
+                " is a link of another user; name another directory [TL304]");
+  }
+  int error = place.error;
+  if (error == 0) error = place.directory.make_directory(place.name);
+  if (error == EEXIST) error = 0;
+  os::Directory opened = error == 0 ? place.open(&error) : os::Directory();
+  if (error != 0) refuse(path, std::strerror(error));
+  run::Directory directory(std::move(opened), path);
+  if (directory.is_of_another_user()) refuse(path, "it belongs to another user");
+  if (!is_free(directory)) refuse(path, "it has files already");
+  if (!directory.try_lock()) refuse(path, "another process works on it");
+  return directory;
+}
+
+void write_archive(const ConvertJob& job, RunSource& trace,
+                   const std::filesystem::path& directory) {
+  const std::unique_ptr<RunSink> archive = otf2::create(directory);
+  const std::array<RunSink*, 1> sinks = {archive.get()};
+  if (job.selection.everything()) {
+    trace.replay(sinks, job.options.threads);
+  } else {
+    exchange::select(trace, job.selection, job.options.threads)->replay(sinks, job.options.threads);
+  }
+}
+
+// The archive is written where nobody else can put a link in the place of its files.
+void write_into(const ConvertJob& job, RunSource& trace, const run::Directory& directory) {
+  const weave::WorkingDirectory working(directory);
+  try {
+    write_archive(job, trace, working.get().fixed_path());
+    for (const run::Item item : weave::kTraceItems) {
+      if (working.get().holds(item)) working.get().move(item, directory, item);
+    }
+  } catch (const Error& error) {
+    throw weave::with_known_path(error, working.get());
+  }
 }
 
 }  // namespace
@@ -36,14 +91,10 @@ std::vector<std::string> write_otf2(const ConvertJob& job, const std::filesystem
     throw Error(job.run.string() + " is a profile, which has no events for an OTF2 trace [TL411]");
   }
   const std::unique_ptr<RunSource> trace = weave::open_trace(weave::trace_of(job.run));
-  make_place(directory);
-  const std::unique_ptr<RunSink> archive = otf2::create(directory);
-  const std::array<RunSink*, 1> sinks = {archive.get()};
-  if (job.selection.everything()) {
-    trace->replay(sinks, job.options.threads);
-  } else {
-    exchange::select(*trace, job.selection, job.options.threads)
-        ->replay(sinks, job.options.threads);
+  try {
+    write_into(job, *trace, open_place(directory));
+  } catch (const std::system_error& error) {
+    refuse(directory, error.code().message());
   }
   return facts_of(trace->definitions()).losses;
 }

@@ -14,7 +14,8 @@ namespace timeloom::tools {
 
 extern const exchange::Format kOtf2Format;
 
-// Writes traces.otf2 and the files that belong to it into a directory that is new or empty. Returns
+// Writes traces.otf2 and the files that belong to it into a directory that is new, or empty and not
+// another user's. Returns
 // the losses of the run, a sentence each.
 std::vector<std::string> write_otf2(const ConvertJob& job, const std::filesystem::path& directory);
 

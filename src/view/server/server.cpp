@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "os/memory.hpp"
+#include "os/resolved_path.hpp"
 
 namespace timeloom::view {
 
@@ -74,6 +75,8 @@ int listen_at_path(const std::string& path) {
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
     throw Error("the path of the socket is too long [TL503]");
+  if (const std::string link = os::link_of_another_user(path); !link.empty())
+    throw Error(link + " is a link of another user; name another socket [TL304]");
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   const int descriptor = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) fail(path);

@@ -27,9 +27,6 @@ namespace {
 
 using run::Item;
 
-constexpr std::array kTraceItems = {Item::kAnchor, Item::kTraceDefinitions, Item::kTraceMarkers,
-                                    Item::kTraceEvents};
-
 // Sums up all events of each location, so that two readings can be compared.
 class EventSums : public RunSink {
  public:

@@ -3,6 +3,7 @@
 // Plain functions, for any thread. They throw Error with one line.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -10,8 +11,13 @@
 #include <span>
 
 #include "core/event.hpp"
+#include "run/contents.hpp"
 
 namespace timeloom::weave {
+
+// The files and directories of an OTF2 trace; it may lack the markers.
+inline constexpr std::array kTraceItems = {run::Item::kAnchor, run::Item::kTraceDefinitions,
+                                           run::Item::kTraceMarkers, run::Item::kTraceEvents};
 
 // Whether this is the file of a packed trace, by its name.
 bool is_packed(const std::filesystem::path& trace);

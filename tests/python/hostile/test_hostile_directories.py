@@ -258,6 +258,48 @@ def test_a_link_of_another_user_is_not_followed(timeloom, tmp_path, outside):
     outside.check()
 
 
+@as_root
+def test_an_archive_is_not_written_where_another_user_leads(timeloom, tmp_path, outside):
+    (tmp_path / "app.py").write_text("print('done')\n")
+    run_in(timeloom, tmp_path / "run", "--quiet", cwd=tmp_path)
+    free, own = tmp_path / "free", tmp_path / "own"
+    free.mkdir()
+    own.symlink_to("free")  # this user's link is followed
+    timeloom("convert", tmp_path / "run", "--to", "otf2", "-o", own)
+    names = sorted(path.name for path in free.iterdir())
+    assert names == ["traces", "traces.def", "traces.otf2"]
+    link = tmp_path / "link"
+    link.symlink_to(outside.path)
+    os.chown(link, STRANGER, STRANGER, follow_symlinks=False)
+    for output in (link, link / "new"):
+        refused = timeloom("convert", tmp_path / "run", "--to", "otf2", "-o", output, status=1)
+        assert refused.stderr == f"timeloom: {link} is a link of another user; name another directory [TL304]\n"
+    refused = timeloom("view", "--socket", link / "socket", tmp_path / "run", status=1)
+    assert refused.stderr == f"timeloom: {link} is a link of another user; name another socket [TL304]\n"
+    outside.check()
+    # In it the other user can put links in the place of files at any time.
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    os.chown(theirs, STRANGER, STRANGER)
+    refused = timeloom("convert", tmp_path / "run", "--to", "otf2", "-o", theirs, status=1)
+    why = "it belongs to another user; name another one with -o [TL485]"
+    assert refused.stderr == f"timeloom: cannot make the directory {theirs}: {why}\n"
+    assert list(theirs.iterdir()) == []
+
+
+def test_an_archive_takes_the_place_of_no_file(timeloom, tmp_path, outside):
+    (tmp_path / "app.py").write_text("print('done')\n")
+    run_in(timeloom, tmp_path / "run", "--quiet", cwd=tmp_path)
+    timeloom("convert", tmp_path / "run", "--to", "otf2", "-o", tmp_path / "new" / "", cwd=tmp_path)
+    refused = timeloom("convert", tmp_path / "run", "--to", "otf2", "-o", outside.path, status=1)
+    assert refused.stderr.endswith(": it has files already; name another one with -o [TL485]\n")
+    outside.check()
+    left = tmp_path / "left"
+    (left / ".weaving").mkdir(parents=True)  # of a conversion that was killed
+    timeloom("convert", tmp_path / "run", "--to", "otf2", "-o", left)
+    assert sorted(path.name for path in left.iterdir()) == ["traces", "traces.def", "traces.otf2"]
+
+
 @pytest.mark.parametrize("device, number, boot, counted", [
     (0, 0, 0, True), (0, 1, 0, False), (1, 0, 0, False), (1, 0, 1, True), (0, 0, 1, True), (1, 1, 1, False),
 ])
