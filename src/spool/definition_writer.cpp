@@ -212,7 +212,7 @@ void Writer::define_string(StringId id, const std::string& text) noexcept {
 void Writer::define_parameter(ParameterId id, const Parameter& parameter) noexcept {
   append(DefinitionKind::kParameter, Payload{}
                                          .number(id.value())
-                                         .text(parameter.name)
+                                         .label(parameter.name, options_.secrets)
                                          .number(static_cast<std::uint8_t>(parameter.type))
                                          .bytes());
 }
@@ -220,9 +220,9 @@ void Writer::define_parameter(ParameterId id, const Parameter& parameter) noexce
 void Writer::define_metric(MetricId id, const Metric& metric) noexcept {
   Payload payload;
   payload.number(id.value())
-      .text(metric.name)
+      .label(metric.name, options_.secrets)
       .text(metric.unit)
-      .text(metric.description)
+      .label(metric.description, options_.secrets)
       .number(static_cast<std::uint8_t>(metric.type));
   if (!metric.sampled()) return append(DefinitionKind::kMetric, payload.bytes());
   payload.number(static_cast<std::uint8_t>(metric.source))
@@ -245,7 +245,7 @@ void Writer::define_communicator(std::uint32_t id, const LocalCommunicator& comm
                                             .number(std::uint8_t{communicator.self})
                                             .number(communicator.size)
                                             .number(communicator.rank)
-                                            .text(communicator.name)
+                                            .label(communicator.name, options_.secrets)
                                             .bytes());
 }
 

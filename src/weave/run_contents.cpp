@@ -135,7 +135,17 @@ std::optional<std::uint64_t> begin_of_spools(const run::Directory& run) {
   return begin ? begin : time_of_spools(run.path());
 }
 
-// The recorded start of a run, in nanoseconds since 1970; 0: not recorded, or unreadable.
+// Of a run that cannot be read, which must not make an older one the newest: when the last of its
+// files was made, as far as its directory tells.
+std::uint64_t change_of(const fs::path& run) {
+  struct stat status {};
+  if (::stat(run.c_str(), &status) != 0) return 0;
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  return static_cast<std::uint64_t>(status.st_mtim.tv_sec) * kSecond +
+         static_cast<std::uint64_t>(status.st_mtim.tv_nsec);
+}
+
+// The recorded start of a run, in nanoseconds since 1970; 0: not recorded.
 std::uint64_t begin_of(const run::Directory& run) try {
   const fs::path& path = run.path();
   std::optional<std::uint64_t> begin;
@@ -147,7 +157,7 @@ std::uint64_t begin_of(const run::Directory& run) try {
   if (!begin && has_trace(path)) begin = open_trace(trace_of(path))->definitions().clock.realtime;
   return begin.value_or(0);
 } catch (const Error&) {
-  return 0;
+  return change_of(run.path());
 }
 
 // The run in the directory that was changed last. The directory itself is not a run, and all its
@@ -186,6 +196,19 @@ std::vector<run::Directory> candidates() {
   return own.empty() ? std::move(others) : std::move(own);
 }
 
+// The newest directory of this one that has the files of a trace without its anchor, and nothing
+// else to open, with its time.
+std::pair<std::uint64_t, fs::path> newest_rest() {
+  std::pair<std::uint64_t, fs::path> newest;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(".", error)) {
+    const fs::path path = entry.path().lexically_normal();
+    if (!holds(path, Item::kTraceDefinitions) || !holds(path, Item::kTraceEvents)) continue;
+    if (!is_run(path)) newest = std::max(newest, std::pair(change_of(path), path));
+  }
+  return newest;
+}
+
 fs::path newest_run() {
   const std::vector<run::Directory> runs = candidates();
   if (runs.empty()) {
@@ -195,9 +218,14 @@ fs::path newest_run() {
   // The time recorded inside the run, which a copy or touch does not change. Names decide between
   // runs that started at the same time, or have no recorded time.
   std::pair<std::uint64_t, fs::path> newest;
+  const auto [time, rest] = newest_rest();
+  const bool several = runs.size() > 1 || !rest.empty();
   for (const run::Directory& run : runs) {
-    const std::uint64_t begin = runs.size() > 1 ? begin_of(run) : 0;
-    newest = std::max(newest, std::pair(begin, run.path()));
+    newest = std::max(newest, std::pair(several ? begin_of(run) : 0, run.path()));
+  }
+  if (!rest.empty() && time > newest.first) {
+    throw Error(rest.string() + " is newer than " + newest.second.string() + ", but its " +
+                run::name_of(Item::kAnchor) + " is missing; name a run [TL170]");
   }
   return newest.second;
 }

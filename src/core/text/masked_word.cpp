@@ -14,15 +14,17 @@ namespace timeloom {
 namespace {
 
 // At the end of any name: PGPASSWORD.
-constexpr std::array<std::string_view, 4> kEndings = {"password", "passwd", "passphrase",
-                                                      "passcode"};
+constexpr std::array<std::string_view, 5> kEndings = {"password", "passwords", "passwd",
+                                                      "passphrase", "passcode"};
 // Of options, also as the last part of a longer name: --github-token.
-constexpr std::array<std::string_view, 28> kNames = {
-    "pwd",        "pw",        "token",         "secret",      "credential",  "credentials",
-    "api-key",    "apikey",    "access-key",    "accesskey",   "private-key", "privatekey",
-    "secret-key", "secretkey", "auth-key",      "account-key", "accountkey",  "encryption-key",
-    "jwt",        "bearer",    "authorization", "cookie",      "otp",         "signature",
-    "totp",       "psk",       "sessionid",     "session-id"};
+constexpr std::array<std::string_view, 37> kNames = {
+    "pwd",          "pw",        "token",         "secret",      "credential",  "credentials",
+    "api-key",      "apikey",    "access-key",    "accesskey",   "private-key", "privatekey",
+    "secret-key",   "secretkey", "auth-key",      "account-key", "accountkey",  "encryption-key",
+    "jwt",          "bearer",    "authorization", "cookie",      "otp",         "signature",
+    "totp",         "psk",       "sessionid",     "session-id",  "api-keys",    "basic-auth",
+    "master-key",   "mfa-code",  "signing-key",   "license-key", "mnemonic",    "seed-phrase",
+    "recovery-code"};
 // Only as the whole name: --sort-key is not a secret.
 constexpr std::array<std::string_view, 6> kWholeNames = {"key", "pass", "auth",
                                                          "pin", "sig",  "pat"};
@@ -75,10 +77,10 @@ bool is_sure_name(std::string_view option) {
          std::ranges::any_of(kNames, [&](std::string_view one) { return is_last_part(name, one); });
 }
 
-// The end of the value in JSON, without its quotes, that begins at `at`.
-std::size_t end_of_value(const std::string& word, std::size_t at, bool quoted) {
-  if (!quoted) return std::min(word.find_first_of(",}] \t\n", at), word.size());
-  for (; at < word.size() && word[at] != '"'; ++at) {
+// The end of the value in JSON, without its quotes, that begins at `at`; `quote`: 0 for none.
+std::size_t end_of_value(const std::string& word, std::size_t at, char quote) {
+  if (quote == 0) return std::min(word.find_first_of(",}] \t\n", at), word.size());
+  for (; at < word.size() && word[at] != quote; ++at) {
     if (word[at] == '\\') ++at;
   }
   return std::min(at, word.size());
@@ -172,6 +174,17 @@ void Masker::mask_after_colon(std::string& word) {
   if (colon != std::string::npos && value < word.size()) hide(word, value, word.size() - value);
 }
 
+// The addresses of hooks, whose path is the secret.
+void Masker::mask_hooks(std::string& word) {
+  for (const std::string_view hook : {"hooks.slack.com/services/", "/api/webhooks/"}) {
+    const std::size_t at = word.find(hook);
+    if (at == std::string::npos) continue;
+    const std::size_t path = at + hook.size();
+    const std::size_t end = std::min(word.find_first_of("?#\"' \t\n", path), word.size());
+    if (end > path) hide(word, path, end - path);
+  }
+}
+
 // user:password@ and token@ behind the // of every URL in a word, and user:password@host:port.
 void Masker::mask_urls(std::string& word) {
   if (const auto [begin, end] = password_before_port(word); end > begin) {
@@ -193,7 +206,8 @@ void Masker::mask_urls(std::string& word) {
   }
 }
 
-// The values of parameters in the query of a URL: ?token=abc&key=abc.
+// The values of parameters in the query of a URL: ?token=abc&key=abc; of OAuth's ?code=abc, if it
+// looks like a token.
 void Masker::mask_queries(std::string& word) {
   for (std::size_t at = word.find('?'); at != std::string::npos;
        at = word.find_first_of("?&", at)) {
@@ -201,7 +215,9 @@ void Masker::mask_queries(std::string& word) {
     const std::size_t end = std::min(word.find_first_of("&#\"' \t\n", name), word.size());
     const std::size_t equals = word.find('=', name);
     if (equals > end) continue;
-    if (!is_name_of_secret(decoded(std::string_view(word).substr(name, equals - name)))) continue;
+    const std::string parameter = decoded(std::string_view(word).substr(name, equals - name));
+    const std::string_view value = std::string_view(word).substr(equals + 1, end - equals - 1);
+    if (!is_name_of_secret(parameter) && (parameter != "code" || !is_token(value))) continue;
     hide(word, equals + 1, end - equals - 1);
     at = equals;
   }
@@ -225,28 +241,28 @@ void Masker::mask_header(std::string& word) {
   }
 }
 
-// Members of objects in JSON: {"token": "abc"}.
-void Masker::mask_members(std::string& word) {
-  for (std::size_t quote = word.find('"'); quote != std::string::npos;) {
+// Members of objects in JSON, {"token": "abc"}, or of a dict of Python, {'token': 'abc'}.
+void Masker::mask_members(std::string& word, char mark) {
+  for (std::size_t quote = word.find(mark); quote != std::string::npos;) {
     const std::size_t name = quote + 1;
-    const std::size_t end = end_of_value(word, name, true);
+    const std::size_t end = end_of_value(word, name, mark);
     const std::size_t colon = word.find_first_not_of(kBlanks, end + 1);
     if (colon == std::string::npos) return;
     if (word[colon] != ':') {
-      quote = word.find('"', end + 1);
+      quote = word.find(mark, end + 1);
       continue;
     }
     std::size_t value = word.find_first_not_of(kBlanks, colon + 1);
     if (value == std::string::npos) return;
-    const bool quoted = word[value] == '"';
+    const bool quoted = word[value] == mark;
     if (quoted) ++value;
-    const std::size_t after = end_of_value(word, value, quoted);
+    const std::size_t after = end_of_value(word, value, quoted ? mark : 0);
     if (is_name_of_secret(std::string_view(word).substr(name, end - name)) && after > value) {
       value = hide(word, value, after - value);
     } else {
       value = quoted ? after : value;
     }
-    quote = word.find('"', quoted ? value + 1 : value);
+    quote = word.find(mark, quoted ? value + 1 : value);
   }
 }
 
@@ -272,15 +288,16 @@ void Masker::mask_tokens(std::string& word) {
 }
 
 bool Masker::mask_word(std::string& word) {
-  constexpr std::string_view kBearer = "Bearer ";
-  if (word.starts_with(kBearer) && word.find(' ', kBearer.size()) == std::string::npos) {
-    hide(word, kBearer.size(), std::string::npos);
+  for (const std::string_view scheme : {"Bearer ", "Basic "}) {
+    if (!word.starts_with(scheme) || word.find(' ', scheme.size()) != std::string::npos) continue;
+    hide(word, scheme.size(), std::string::npos);
     return false;
   }
   mask_tokens(word);
   mask_urls(word);
+  mask_hooks(word);
   mask_queries(word);
-  if (word.find('"') != std::string::npos) mask_members(word);
+  for (const char mark : {'"', '\''}) mask_members(word, mark);
   const std::size_t equals = end_of_name(word);
   if (names_secret(std::string_view(word).substr(0, equals))) {
     if (equals == std::string::npos) return word.starts_with('-');

@@ -35,7 +35,8 @@ class Masker {
   void mask_urls(std::string& word);
   void mask_queries(std::string& word);
   void mask_header(std::string& word);
-  void mask_members(std::string& word);
+  void mask_hooks(std::string& word);
+  void mask_members(std::string& word, char mark);  // the mark of a quotation
   void mask_pairs(std::string& word);
   void mask_tokens(std::string& word);
 

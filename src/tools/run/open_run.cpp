@@ -34,9 +34,27 @@ profile::CallTree aggregate(const fs::path& trace) {
   return sink.take();
 }
 
+// Files that a reading of the events finds cut off.
+void note_cut_files(const fs::path& trace, Definitions& definitions) {
+  const std::size_t files = weave::unsound_parts(trace, definitions.locations);
+  if (files > 0) definitions.properties["timeloom::otf2_damaged_files"] = std::to_string(files);
+}
+
 void note_unsound_files(const fs::path& trace, Definitions& definitions) {
   const std::size_t files = weave::unsound_parts(trace, definitions.locations);
   if (files > 0) definitions.properties[kUnsoundTraceFiles] = std::to_string(files);
+}
+
+// An OTF2 trace without its anchor, by which it is opened.
+bool has_rest_of_trace(const fs::path& run) {
+  std::error_code error;
+  return !weave::has_trace(run) &&
+         (fs::exists(run / run::name_of(run::Item::kTraceDefinitions), error) ||
+          fs::exists(run / run::name_of(run::Item::kTraceEvents), error));
+}
+
+void note_lost_anchor(const fs::path& run, Definitions& definitions) {
+  if (has_rest_of_trace(run)) definitions.properties[kUnsoundTraceFiles] = "1";
 }
 
 // The profile beside the trace if it was woven with it, which the trace's id in it shows. Profiles
@@ -175,16 +193,22 @@ Definitions definitions_of(const fs::path& run) {
     Definitions definitions = cube::definitions_of(profile);
     // Other tools do not write how long the run was; the call paths show it.
     if (definitions.clock.length == 0) definitions.clock = cube::load(profile).definitions.clock;
+    note_lost_anchor(run, definitions);
     return definitions;
   }
-  return weave::open_trace(weave::trace_of(run))->definitions();
+  const fs::path trace = weave::trace_of(run);
+  Definitions definitions = weave::open_trace(trace)->definitions();
+  if (!weave::is_packed(trace)) note_cut_files(trace, definitions);
+  return definitions;
 }
 
 Definitions definitions_beside(const cube::Reader& profile, const fs::path& directory) {
   Definitions definitions = cube::definitions_of(profile);
   const std::uint64_t id = cube::trace_id_of(profile);
   try {
-    if (id == 0 || !weave::has_trace(directory)) return definitions;
+    if (id == 0) return definitions;
+    note_lost_anchor(directory, definitions);
+    if (!weave::has_trace(directory)) return definitions;
     const fs::path trace = weave::trace_of(directory);
     if (weave::trace_id(trace) == id) note_unsound_files(trace, definitions);
   } catch (const Error&) {
@@ -194,7 +218,11 @@ Definitions definitions_beside(const cube::Reader& profile, const fs::path& dire
 }
 
 profile::CallTree call_tree_of(const fs::path& run) {
-  if (!weave::has_trace(run)) return cube::load(weave::profile_of(run));
+  if (!weave::has_trace(run)) {
+    profile::CallTree tree = cube::load(weave::profile_of(run));
+    note_lost_anchor(run, tree.definitions);
+    return tree;
+  }
   const fs::path trace = weave::trace_of(run);
   std::optional<profile::CallTree> tree = profile_woven_with(trace);
   return tree ? std::move(*tree) : aggregate(trace);

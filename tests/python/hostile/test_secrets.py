@@ -19,6 +19,8 @@ import timeloom
 def login(password):
     timeloom.marker("login " + password)
     timeloom.parameter_string("with", password)
+    timeloom.parameter_int("number of " + password, 1)
+    timeloom.counter("count of " + password, 1)
 
 def work():
     pass
@@ -66,6 +68,7 @@ def test_a_secret_is_nowhere_in_a_run(tmp_path):
         assert (done.returncode, done.stderr) == (0, "")
         found = texts(tmp_path / which)
         counts[which] = found.count(SECRET.encode())
-        for text in (b"session of ***", b"for ***", b"fork ***", b"forkserver ***", b"below ***"):
+        for text in (b"session of ***", b"for ***", b"fork ***", b"forkserver ***", b"below ***",
+                     b"number of ***", b"count of ***"):
             assert (text in found) == (which == "masked"), text
     assert counts["masked"] == 0 and counts["all"] > 10

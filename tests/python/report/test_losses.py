@@ -200,3 +200,33 @@ def test_files_that_are_not_whole_are_told_beside_a_sound_profile(timeloom, shor
     assert report_json(timeloom, run)["losses"] == [loss]
     assert timeloom("score", run).stderr == f"timeloom: {loss}\n"
     assert timeloom("diff", "--fail-above", "50", short_of_events / "whole", run, status=4).stderr.startswith("timeloom: undecided")
+    if harm == "cut off":
+        told = "1 file of the trace damaged or cut off, and read up to there [TL260]"
+        assert json.loads(timeloom("info", "--json", run).stdout)["losses"] == [told]
+
+
+def test_a_trace_without_its_anchor_is_told_beside_a_sound_profile(timeloom, short_of_events, tmp_path):
+    run = shutil.copytree(short_of_events / "whole", tmp_path / "run")
+    (run / "traces.otf2").unlink()
+    loss = "1 file of the trace missing, cut off or damaged; its profile is read [TL259]"
+    done = timeloom("check", run, "visits(__main__.f) <= 1000", status=4)
+    assert done.stdout.splitlines()[0] == f"! {loss}"
+    assert report_json(timeloom, run)["losses"] == [loss]
+    assert json.loads(timeloom("info", "--json", run).stdout)["losses"] == [loss]
+    assert timeloom("score", run).stderr == f"timeloom: {loss}\n"
+    # A trace that somebody has removed to save space is not a loss.
+    (run / "traces.def").unlink()
+    shutil.rmtree(run / "traces")
+    assert report_json(timeloom, run)["losses"] == []
+
+
+def test_an_older_run_does_not_take_the_place_of_one_that_cannot_be_opened(timeloom, short_of_events, tmp_path):
+    older = shutil.copytree(short_of_events / "whole", tmp_path / "older")
+    newer = shutil.copytree(short_of_events / "whole", tmp_path / "newer")
+    (newer / "profile.cubex").unlink()
+    (newer / "traces.otf2").write_bytes(b"")
+    assert "newer/traces.otf2" in timeloom("report", status=1, cwd=tmp_path).stderr
+    (newer / "traces.otf2").unlink()
+    refused = timeloom("report", status=1, cwd=tmp_path).stderr
+    assert refused == "timeloom: newer is newer than older, but its traces.otf2 is missing; name a run [TL170]\n"
+    timeloom("report", older)

@@ -198,6 +198,16 @@ TEST(RecordedArguments, FurtherPlacesOfSecrets) {
                    "password : ***"}));
 }
 
+TEST(RecordedArguments, SecretsOfPythonsDictsAndOfHooksAreMasked) {
+  EXPECT_EQ(
+      masked({"{'password': 'x', 'n': 1}", "https://hooks.slack.com/services/T/B/x?a",
+              "https://discord.com/api/webhooks/1/x", "/back?code=4f0abcdefghijklmn1&state=2",
+              "Basic dXNlcjpwYXNz", "--basic-auth", "me:x", "--passwords=x", "--seed-phrase", "x"}),
+      (Words{"{'password': '***', 'n': 1}", "https://hooks.slack.com/services/***?a",
+             "https://discord.com/api/webhooks/***", "/back?code=***&state=2", "Basic ***",
+             "--basic-auth", "***", "--passwords=***", "--seed-phrase", "***"}));
+}
+
 TEST(RecordedArguments, WhatIsLikeTheseStays) {
   const Words words{"sk-learn-example-name",
                     "sk-2024-long-name-of-an-example-1",
@@ -213,6 +223,9 @@ TEST(RecordedArguments, WhatIsLikeTheseStays) {
                     "100%x",
                     "a : b",
                     "SG.short",
+                    "?code=200&page=2",
+                    "Basic facts of life",
+                    "it's a 'word': no",
                     "?a%5F=b",
                     "-U",
                     "user"};

@@ -55,7 +55,13 @@ std::string checked(const OmnitraceVariable& variable, std::string_view value,
   }
   switch (variable.type) {
     case kBool: return truth_of(value, origin) ? "ON" : "OFF";
-    case kNumber: return std::to_string(number_of<std::int64_t>(value, origin, "a whole number"));
+    case kNumber: {
+      const auto number = number_of<std::int64_t>(value, origin, "a whole number");
+      if (number < 0 && variable.name == "OMNITRACE_MAX_DEPTH") {
+        refuse(origin, value, "a whole number from 0 on");
+      }
+      return std::to_string(number);
+    }
     case kReal: {
       const auto number = number_of<double>(value, origin, "a number");
       if (!is_plausible(number)) refuse(origin, value, "a number from 0 on, less than 1e9");

@@ -84,6 +84,9 @@ TEST(OmnitraceSettings, RefuseWhatCannotBeRead) {
             "variable OMNITRACE_TRACE: 'maybe' cannot be read; write ON or OFF [TL709]");
   EXPECT_EQ(why({"ROCPROFSYS_MAX_DEPTH=deep"}),
             "variable ROCPROFSYS_MAX_DEPTH: 'deep' cannot be read; write a whole number [TL709]");
+  EXPECT_EQ(why({"OMNITRACE_MAX_DEPTH=-3"}),
+            "variable OMNITRACE_MAX_DEPTH: '-3' cannot be read; write a whole number from 0 on "
+            "[TL709]");
   for (const std::string wrong : {"-1", "1e300", "1e9", "inf", "nan"}) {
     EXPECT_EQ(why({"OMNITRACE_TRACE_DELAY=" + wrong}),
               "variable OMNITRACE_TRACE_DELAY: '" + wrong +
