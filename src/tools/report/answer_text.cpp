@@ -63,8 +63,10 @@ class AnswerWriter {
         std::min(working_rows(), std::max(most - std::min(found, most), kFewFunctions / lines));
     const std::size_t waits = rows_for_waiting(room - std::min(room, lines * least + kTreeRows));
     room -= std::min(room, waits > 0 ? waits + 1 : 0);
+    const std::size_t fit =
+        std::max((room - std::min(room, kTreeRows)) / lines, kFewFunctions / lines);
     const std::size_t functions =
-        std::min(working_rows(), std::max(least, (room + 1) / (2 * lines)));
+        std::min(working_rows(), std::max(std::min(least, fit), (room + 1) / (2 * lines)));
     const std::size_t tree = std::max(kTreeRows, room - std::min(room, lines * functions));
     this->functions(functions);
     if (waits > 0) waiting(waits);

@@ -29,8 +29,11 @@ def record(program, directory, text, *options):
 @pytest.mark.parametrize(
     ("text", "options", "warning", "lines"),
     [("import subprocess, sys\nsubprocess.run([sys.executable, '-c', ''])\n", [], "1 Python process not measured", 1),
-     ("def f(n):\n    if n: f(n - 1)\nf(50)\n", ["--profile-depth", "10"], "the limit of 10 levels of call paths", 2)],
-    ids=["children", "depth"],
+     ("def f(n):\n    if n: f(n - 1)\nf(50)\n", ["--profile-depth", "10"], "the limit of 10 levels of call paths", 2),
+     # A table of the waiting, and a line about its cause.
+     ("import time\ndef f(n):\n    f(n - 1) if n else time.sleep(0.05)\nf(50)\n", ["--profile-depth", "10"],
+      "the limit of 10 levels of call paths", 2)],
+    ids=["children", "depth", "waiting"],
 )  # fmt: skip
 def test_warnings_take_their_lines_from_the_rest(timeloom, program, tmp_path, text, options, warning, lines):
     many = "".join(f"def f{i}():\n    return sum(range(1000))\nf{i}()\n" for i in range(40))
