@@ -34,8 +34,10 @@ profile::CallTree aggregate(const fs::path& trace) {
   return sink.take();
 }
 
-// Files that a reading of the events finds cut off.
+// Files that a reading of the events finds cut off. Other tools may write fewer files, or end them
+// in other ways.
 void note_cut_files(const fs::path& trace, Definitions& definitions) {
+  if (weave::is_packed(trace) || !definitions.creator.starts_with("Timeloom ")) return;
   const std::size_t files = weave::unsound_parts(trace, definitions.locations);
   if (files > 0) definitions.properties["timeloom::otf2_damaged_files"] = std::to_string(files);
 }
@@ -198,7 +200,7 @@ Definitions definitions_of(const fs::path& run) {
   }
   const fs::path trace = weave::trace_of(run);
   Definitions definitions = weave::open_trace(trace)->definitions();
-  if (!weave::is_packed(trace)) note_cut_files(trace, definitions);
+  note_cut_files(trace, definitions);
   return definitions;
 }
 
