@@ -7,20 +7,21 @@
 
 #include "core/error.hpp"
 #include "exchange/format_text.hpp"
-#include "os/resolved_path.hpp"
 
 namespace timeloom::exchange {
 
 namespace fs = std::filesystem;
 
+os::ResolvedPath place_of_directory(const std::string& path) {
+  os::ResolvedPath place = os::resolve_path((fs::path(path) / "").parent_path());
+  if (place.link.empty()) return place;
+  throw Error(one_line(place.link) + " is a link of another user; name another directory [TL304]");
+}
+
 DestinationDirectory::DestinationDirectory(std::string path)
     : path_((fs::path(std::move(path)) / "").parent_path()) {
-  const os::ResolvedPath place = os::resolve_path(path_);
-  if (!place.link.empty())
-    throw Error(one_line(place.link) +
-                " is a link of another user; name another directory [TL304]");
   int unknown = 0;
-  directory_ = place.open_unlisted(&unknown);
+  directory_ = place_of_directory(path_).open_unlisted(&unknown);
 }
 
 std::string DestinationDirectory::shown(const std::string& name) const {

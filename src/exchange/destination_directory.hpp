@@ -9,8 +9,13 @@
 
 #include "exchange/destination.hpp"
 #include "os/directory.hpp"
+#include "os/resolved_path.hpp"
 
 namespace timeloom::exchange {
+
+// The place of a directory for output, which need not exist. Throws Error where a link of another
+// user is on the way.
+os::ResolvedPath place_of_directory(const std::string& path);
 
 class DestinationDirectory {
  public:

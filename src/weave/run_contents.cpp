@@ -196,15 +196,17 @@ std::vector<run::Directory> candidates() {
   return own.empty() ? std::move(others) : std::move(own);
 }
 
-// The newest directory of this one that has the files of a trace without its anchor, and nothing
-// else to open, with its time.
+// The newest directory of this user in this one that has the files of a trace without its anchor,
+// and nothing else to open, with its time.
 std::pair<std::uint64_t, fs::path> newest_rest() {
   std::pair<std::uint64_t, fs::path> newest;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(".", error)) {
     const fs::path path = entry.path().lexically_normal();
     if (!holds(path, Item::kTraceDefinitions) || !holds(path, Item::kTraceEvents)) continue;
-    if (!is_run(path)) newest = std::max(newest, std::pair(change_of(path), path));
+    const std::optional<run::Directory> rest = is_run(path) ? std::nullopt : open(path);
+    if (!rest || rest->owner() != ::geteuid()) continue;
+    newest = std::max(newest, std::pair(change_of(path), path));
   }
   return newest;
 }

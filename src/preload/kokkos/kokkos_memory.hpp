@@ -10,7 +10,7 @@
 namespace timeloom::kokkos {
 
 // Adds `bytes` to the bytes of the space, or (without `grow`) subtracts them, down to 0 at least.
-// Returns the bytes afterwards; 0 also if there is no memory to count them.
+// Returns the bytes after that, or 0 where no memory is left to count them.
 std::uint64_t change_bytes_in(std::string_view space, std::uint64_t bytes, bool grow) noexcept;
 
 }  // namespace timeloom::kokkos

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "exchange/destination_directory.hpp"
 #include "exchange/format_text.hpp"
 #include "formats/otf2/otf2.hpp"
-#include "os/resolved_path.hpp"
 #include "run/open_directory.hpp"
 #include "tools/run/run_facts.hpp"
 #include "weave/run.hpp"
@@ -37,11 +37,7 @@ bool is_free(const run::Directory& directory) {
 // Opens the directory, and makes it if there is none. Through a link of another user, or in a
 // directory of one, the files of the archive could replace any file.
 run::Directory open_place(const std::filesystem::path& path) {
-  os::ResolvedPath place = os::resolve_path((path / "").parent_path().string());
-  if (!place.link.empty()) {
-    throw Error(exchange::one_line(place.link) +
-                " is a link of another user; name another directory [TL304]");
-  }
+  const os::ResolvedPath place = exchange::place_of_directory(path);
   int error = place.error;
   if (error == 0) error = place.directory.make_directory(place.name);
   if (error == EEXIST) error = 0;
