@@ -1,35 +1,29 @@
 #include "core/spool_name.hpp"
 
-#include <algorithm>
 #include <cctype>
 #include <charconv>
 
 #include "os/process.hpp"
 
 namespace timeloom {
-namespace {
 
-// The first part of the host's name, with other characters than letters and digits replaced.
-std::string host_word() {
-  constexpr std::size_t kLongest = 40;
-  std::string name = os::hostname();
-  name.resize(std::min({name.find('.'), kLongest, name.size()}));
-  for (char& byte : name) {
-    if (std::isalnum(static_cast<unsigned char>(byte)) == 0) byte = '_';
+std::string host_word(std::string_view host) {
+  std::string word;
+  for (const char byte : host) {
+    const bool kept = std::isalnum(static_cast<unsigned char>(byte)) != 0;
+    word += kept ? std::string(1, byte) : byte == '.' ? "__" : "_";
   }
-  return name.empty() ? "host" : name;
+  return word.empty() ? "host" : word;
 }
-
-}  // namespace
 
 // The name without the number at its end.
 std::string spool_name_of(std::uint64_t process) {
-  return host_word() + "-" + std::to_string(process) + "-" + std::to_string(os::start_of(process)) +
-         "-";
+  return host_word(os::hostname()) + "-" + std::to_string(process) + "-" +
+         std::to_string(os::start_of(process)) + "-";
 }
 
 bool maker_is_gone(const std::string& spool) {
-  const std::string host = host_word() + "-";
+  const std::string host = host_word(os::hostname()) + "-";
   std::uint64_t process = 0;
   if (!spool.starts_with(host)) return false;
   const char* const end = spool.data() + spool.size();

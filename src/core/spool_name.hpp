@@ -1,12 +1,17 @@
 // The names of spools, HOST-PID-START-N: the N-th spool of process PID, which started at time START
-// (in ticks of its system). HOST is the first part of the host's name, up to 40 characters: hosts
-// that share a run are told apart by it. Any thread; throws nothing but std::bad_alloc.
+// (in ticks of its system). Hosts that share a run are told apart by HOST. Any thread; throws
+// nothing but std::bad_alloc.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace timeloom {
+
+// HOST for a host of that name, whole, since node.a and node.b are two hosts: letters and digits
+// stay, a dot becomes two underscores, any other character one.
+std::string host_word(std::string_view host);
 
 // "HOST-PID-START-" of a process of this host.
 std::string spool_name_of(std::uint64_t process);

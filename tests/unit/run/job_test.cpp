@@ -15,6 +15,7 @@
 #include "core/error.hpp"
 #include "core/life.hpp"
 #include "core/spool_name.hpp"
+#include "os/process.hpp"
 #include "os/thread.hpp"
 #include "run/contents.hpp"
 #include "run/open_directory.hpp"
@@ -242,6 +243,15 @@ TEST_F(JobTest, RanksShareARunOfEachOfTheirPrograms) {
   EXPECT_EQ(fs::path(share(1).run.path()).filename(), "run2");
   EXPECT_EQ(fs::path(share(1).run.path()).filename(), "run3");
   EXPECT_EQ(fs::path(share(0).run.path()).filename(), "run3");
+}
+
+TEST(SpoolName, HostsOfOneNameInTwoDomainsAreTwo) {
+  EXPECT_EQ(host_word("node-1.a"), "node_1__a");
+  EXPECT_NE(host_word("node.a"), host_word("node.b"));
+  const std::string mine = spool_name_of(1);
+  EXPECT_TRUE(mine.starts_with(host_word(os::hostname()) + "-1-"));
+  EXPECT_TRUE(maker_is_gone(host_word(os::hostname()) + "-1-0-0"));
+  EXPECT_FALSE(maker_is_gone(host_word(os::hostname() + ".b") + "-1-0-0"));
 }
 
 // Its program has ended, but the process that started it has yet to end the rank.
