@@ -22,6 +22,12 @@ constexpr std::array<std::string_view, 18> kInterpreters = {
     "sh",   "bash", "dash",    "zsh",   "ksh", "csh", "tcsh", "fish",  "perl",
     "ruby", "node", "Rscript", "julia", "lua", "awk", "make", "tclsh", "php"};
 
+// Programs that start the script among their words, by its `#!` line or by a Python of their own.
+constexpr std::array<std::string_view, 22> kScriptLaunchers = {
+    "mpirun",  "mpiexec", "orterun", "prterun", "srun",       "aprun",   "jsrun", "flux",
+    "uv",      "pdm",     "poetry",  "pipenv",  "hatch",      "pixi",    "conda", "mamba",
+    "numactl", "taskset", "nice",    "timeout", "micromamba", "xvfb-run"};
+
 void append(CommandWords& words, std::span<const std::string> more) {
   words.insert(words.end(), more.begin(), more.end());
 }
@@ -85,11 +91,27 @@ CommandWords through_door(const DoorWords& door, const std::string& python,
   return words;
 }
 
+// `target arguments` of a launcher, with our command in front of the script in it.
+CommandWords before_script(const DoorWords& door, const std::string& target,
+                           std::span<const std::string> arguments) {
+  const auto script =
+      std::ranges::find_if(arguments, [](std::string_view word) { return word.ends_with(".py"); });
+  const bool launcher =
+      std::ranges::find(kScriptLaunchers, name_of_file(target)) != kScriptLaunchers.end();
+  if (!launcher || script == arguments.end()) return {};
+  CommandWords words = {target};
+  words.insert(words.end(), arguments.begin(), script);
+  append(words, door.command);
+  append(words, door.options);
+  words.insert(words.end(), script, arguments.end());
+  return words;
+}
+
 // `target arguments`, with our command in place of the python in it; empty: there is no python.
 CommandWords with_door(const DoorWords& door, const std::string& target,
                        std::span<const std::string> arguments) {
   const auto python = std::ranges::find_if(arguments, is_python_name);
-  if (python == arguments.end()) return {};
+  if (python == arguments.end()) return before_script(door, target, arguments);
   const CommandWords rest = through_door(door, *python, CommandWords(python + 1, arguments.end()));
   if (name_of_file(target) == "env" && python == arguments.begin()) return rest;
   CommandWords words = {target};

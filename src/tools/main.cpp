@@ -45,16 +45,20 @@ int wrong_usage(const CLI::App& program, std::string what) {
   return kWrongUsage;
 }
 
+// An option of the interpreter that names its program, which `timeloom run` has as well.
+bool is_option_of_python(std::string_view word) { return word == "-m" || word == "-c"; }
+
 bool is_command(const std::vector<Command>& commands, const std::string& word) {
   return std::any_of(commands.begin(), commands.end(),
                      [&](const Command& one) { return one.app->get_name() == word; });
 }
 
-// A program in the place of a command: app.py, python app.py.
+// A program in the place of a command: app.py, python app.py, -m app.
 int no_such_command(const CLI::App& program, std::vector<std::string> words) {
   const std::string what = "there is no command '" + words.front() + "'";
   const bool python = is_python_name(words.front()) && words.size() > 1;
-  if (!python && !words.front().ends_with(".py")) return wrong_usage(program, what);
+  const bool option = is_option_of_python(words.front());
+  if (!python && !option && !words.front().ends_with(".py")) return wrong_usage(program, what);
   if (python) words.erase(words.begin());
   std::string line = what + "; write: timeloom run";
   for (const std::string& word : words) line += " " + shell_word(word);
@@ -79,7 +83,8 @@ int run_chosen(CLI::App& program, const std::vector<Command>& commands, int argc
       return command.run_words({argv + 2, argv + argc});
     }
   }
-  if (argc > 1 && argv[1][0] != '-' && !is_command(commands, argv[1])) {
+  const bool option = argc > 1 && argv[1][0] == '-' && !(argc > 2 && is_option_of_python(argv[1]));
+  if (argc > 1 && !option && !is_command(commands, argv[1])) {
     return no_such_command(program, {argv + 1, argv + argc});
   }
   try {

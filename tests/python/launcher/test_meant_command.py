@@ -31,6 +31,8 @@ MEANT = {
     "env": (["/usr/bin/env", "python3", "app.py"], NOT_PYTHON + "@ app.py"),
     "variable": (["env", "A=1", "python3", "app.py"], NOT_PYTHON + "env A=1 @ app.py"),
     "mpirun": (["mpirun", "-n", "2", "python", "app.py"], NOT_PYTHON + "mpirun -n 2 @ app.py"),
+    "ranks": (["mpirun", "-n", "2", "./app.py", "x.py"], NOT_PYTHON + "mpirun -n 2 @ ./app.py x.py"),
+    "uv": (["uv", "run", "app.py", "-x"], NOT_PYTHON + "uv run @ app.py -x"),
     "one_word": (["app.py --flag", "x y"], "there is no file '{0}'; write: @ app.py --flag 'x y'"),
     "one_word_python": (["python -m app --flag", "x y"], "there is no file '{0}'; write: @ -m app --flag 'x y'"),
     "shell": (["./run.sh", "x"], "{0} is a script of bash, not of Python; write {command} in it, in the place of python"),
@@ -93,6 +95,7 @@ def test_a_compiled_program(work):
     line = "./compiled is a compiled program, not one of Python"
     refused(work, "run", f"{line}; write: timeloom run --program ./compiled x", "./compiled", "x")
     refused(work, "scorep", line, "./compiled", "x")
+    refused(work, "scorep", line, "./compiled", "app.py")
 
 
 def test_the_command_itself(work):
@@ -122,6 +125,9 @@ def test_what_is_python_runs(name, door, work):
 @pytest.mark.parametrize("words, line", [
     (["app.py", "--flag"], "there is no command 'app.py'; write: timeloom run app.py --flag [TL402]"),
     (["python3", "-m", "app"], "there is no command 'python3'; write: timeloom run -m app [TL402]"),
+    (["-m", "app", "x"], "there is no command '-m'; write: timeloom run -m app x [TL402]"),
+    (["-c", "print(1)"], "there is no command '-c'; write: timeloom run -c 'print(1)' [TL402]"),
+    (["-m"], "unknown option '-m'; see 'timeloom --help' [TL401]"),
     (["reprot"], "there is no command 'reprot'; see 'timeloom --help' [TL401]"),
 ])
 def test_a_program_in_the_place_of_a_command(words, line, work):
