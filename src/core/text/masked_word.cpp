@@ -110,21 +110,6 @@ std::size_t end_of_name(const std::string& word) {
   return word.find(word.starts_with('/') ? ':' : '=');
 }
 
-// Percent signs of a URL: access%5Ftoken.
-std::string decoded(std::string_view text) {
-  std::string result;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    unsigned value = 0;
-    const std::string_view digits = text.substr(at + 1, 2);
-    const auto end = digits.data() + digits.size();
-    const bool coded = text[at] == '%' && digits.size() == 2 &&
-                       std::from_chars(digits.data(), end, value, 16).ptr == end;
-    result += coded ? static_cast<char>(value) : text[at];
-    if (coded) at += 2;
-  }
-  return result;
-}
-
 // user:password@host:5432, which is not a URL; the places of the password's first character and of
 // its end.
 std::pair<std::size_t, std::size_t> password_before_port(std::string_view word) {
@@ -148,6 +133,20 @@ bool names_secret(std::string_view option) {
 }
 
 }  // namespace
+
+std::string percent_decoded(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    unsigned value = 0;
+    const std::string_view digits = text.substr(at + 1, 2);
+    const auto end = digits.data() + digits.size();
+    const bool coded = text[at] == '%' && digits.size() == 2 &&
+                       std::from_chars(digits.data(), end, value, 16).ptr == end;
+    result += coded ? static_cast<char>(value) : text[at];
+    if (coded) at += 2;
+  }
+  return result;
+}
 
 bool is_name_of_secret(std::string_view option) {
   return is_sure_name(option) ||
@@ -215,7 +214,8 @@ void Masker::mask_queries(std::string& word) {
     const std::size_t end = std::min(word.find_first_of("&#\"' \t\n", name), word.size());
     const std::size_t equals = word.find('=', name);
     if (equals > end) continue;
-    const std::string parameter = decoded(std::string_view(word).substr(name, equals - name));
+    const std::string parameter =
+        percent_decoded(std::string_view(word).substr(name, equals - name));
     const std::string_view value = std::string_view(word).substr(equals + 1, end - equals - 1);
     if (!is_name_of_secret(parameter) && (parameter != "code" || !is_token(value))) continue;
     hide(word, equals + 1, end - equals - 1);

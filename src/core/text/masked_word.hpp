@@ -15,6 +15,9 @@ inline constexpr char kMask[] = "***";
 // Whether the value of an option with this name, with or without its dashes, is a secret.
 bool is_name_of_secret(std::string_view option);
 
+// The text with the characters that its codes of two digits stand for: access%5Ftoken.
+std::string percent_decoded(std::string_view text);
+
 // Masks words, and keeps the masked texts.
 class Masker {
  public:

@@ -85,6 +85,27 @@ bool is_part_of_word(const std::string& text, std::size_t at, std::size_t size) 
   return (at > 0 && goes_on(at - 1)) || (at + size < text.size() && goes_on(at + size));
 }
 
+std::string without_backslashes(std::string_view text) {
+  std::string plain;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\\' && at + 1 < text.size()) ++at;
+    plain += text[at];
+  }
+  return plain;
+}
+
+// Secrets in a text that is quoted once more: {\"token\":\"abc\"}, password%3Dabc. Such a word is
+// then kept as the text.
+void mask_within(Masker& masker, std::string& word) {
+  for (std::string (*const decode)(std::string_view) : {without_backslashes, percent_decoded}) {
+    const std::string plain = decode(word);
+    if (plain == word) continue;
+    std::string masked = plain;
+    masker.mask_word(masked);
+    if (masked != plain) word = std::move(masked);
+  }
+}
+
 void mask_words(Masker& masker, std::vector<std::string>& words) {
   bool secret = false;
   std::string_view before;
@@ -98,6 +119,7 @@ void mask_words(Masker& masker, std::vector<std::string>& words) {
       secret = false;
     } else {
       secret = masker.mask_word(word);
+      mask_within(masker, word);
     }
     before = word;
   }

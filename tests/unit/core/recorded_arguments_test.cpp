@@ -208,6 +208,13 @@ TEST(RecordedArguments, SecretsOfPythonsDictsAndOfHooksAreMasked) {
              "--basic-auth", "***", "--passwords=***", "--seed-phrase", "***"}));
 }
 
+TEST(RecordedArguments, SecretsInTextsThatAreQuotedOnceMoreAreMasked) {
+  EXPECT_EQ(masked({R"({\"token\":\"abc\",\"n\":1})", "back=/a%3Fpassword%3Dabc%26n%3D1",
+                    R"(--name=a\ b)", "100%25", R"({\"n\":1})"}),
+            (Words{R"({"token":"***","n":1})", "back=/a?password=***&n=1", R"(--name=a\ b)",
+                   "100%25", R"({\"n\":1})"}));
+}
+
 TEST(RecordedArguments, WhatIsLikeTheseStays) {
   const Words words{"sk-learn-example-name",
                     "sk-2024-long-name-of-an-example-1",
