@@ -43,6 +43,13 @@ unsigned usable_cores() {
   return std::thread::hardware_concurrency();  // more than the set has room for
 }
 
+// Whether it can be the value of OMP_NUM_THREADS, a number for each level of nesting: "4,2".
+bool is_list_of_numbers(std::string_view text) {
+  constexpr std::size_t kLongest = 64;
+  return !text.empty() && text.size() <= kLongest &&
+         text.find_first_not_of("0123456789, ") == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string free_spool(const std::string& spools) {
@@ -77,7 +84,7 @@ std::map<std::string, std::string> openmp_properties(std::string_view thread) {
   if (thread.find("omp") == std::string_view::npos) return properties;
   properties[kUsableCores] = std::to_string(usable_cores());
   const char* const asked = std::getenv("OMP_NUM_THREADS");
-  if (asked != nullptr) properties[kOmpNumThreads] = asked;
+  if (asked != nullptr && is_list_of_numbers(asked)) properties[kOmpNumThreads] = asked;
   return properties;
 }
 

@@ -166,7 +166,10 @@ std::string native_filter_of(const Settings& settings) {
   if (file.empty()) return filter_text(choices, {});
   (void)FilterFile::load(file);
   std::error_code ignored;
-  return filter_text(choices, fs::absolute(file, ignored).lexically_normal().string());
+  const std::string path = fs::absolute(file, ignored).lexically_normal().string();
+  if (path.find('\n') != std::string::npos)
+    throw Error("cannot read the filter file: its path has a line break; rename it [TL120]");
+  return filter_text(choices, path);
 }
 
 int run_program(const CommandLine& line, const std::string& program, const NativeRun& run,
