@@ -9,6 +9,7 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo)
 endif()
 find_package(Threads REQUIRED)
+include(CheckCSourceCompiles)
 # The program, the tests and the extensions of all Pythons compile the same files with the same
 # options: the compiler cache makes that one compilation.
 find_program(TIMELOOM_CCACHE ccache)
@@ -157,4 +158,32 @@ function(timeloom_foreign_library target headers library)
     get_filename_component(archive_name ${library} NAME)
     target_link_options(${target} INTERFACE "LINKER:--exclude-libs,${archive_name}")
   endif()
+endfunction()
+
+# timeloom_find_library(<target> <NAME> <header> <static file> <shared name> <Debian package> [<function>])
+# finds a library and declares it as the target. The static file comes first, since what pip installs must run where
+# the shared one is not. With the name of a function in it, the library is for the shared libraries of Timeloom, too:
+# the shared one is taken where the static one cannot be a part of those (expat 2.9 in Debian). NAME is the start of
+# the variables that hold the places.
+function(timeloom_find_library target name header static_file shared_name package)
+  find_path(${name}_INCLUDE_DIR ${header})
+  find_library(${name}_LIBRARY NAMES ${static_file} ${shared_name})
+  if(NOT ${name}_INCLUDE_DIR OR NOT ${name}_LIBRARY)
+    message(FATAL_ERROR "The library ${shared_name} is missing: install the Debian package ${package}.")
+  endif()
+  if(ARGN AND ${name}_LIBRARY MATCHES "[.]a$")
+    set(CMAKE_REQUIRED_FLAGS "-fPIC -shared")
+    set(CMAKE_REQUIRED_LIBRARIES ${${name}_LIBRARY})
+    check_c_source_compiles("char ${ARGN}(void); int main(void) { return ${ARGN}(); }" ${name}_IS_RELOCATABLE)
+    if(NOT ${name}_IS_RELOCATABLE)
+      find_library(${name}_SHARED_LIBRARY NAMES ${shared_name} REQUIRED)
+      set(${name}_LIBRARY ${${name}_SHARED_LIBRARY})
+    endif()
+  endif()
+  if(NOT ${name}_LIBRARY MATCHES "[.]a$")
+    message(WARNING "There is no static library ${static_file}, or none for shared libraries: "
+                    "Timeloom will need the shared one where it runs.")
+  endif()
+  mark_as_advanced(${name}_INCLUDE_DIR ${name}_LIBRARY ${name}_SHARED_LIBRARY)
+  timeloom_foreign_library(${target} ${${name}_INCLUDE_DIR} ${${name}_LIBRARY})
 endfunction()
