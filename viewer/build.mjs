@@ -10,13 +10,14 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
+import { internalNames } from "./internal_names.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 // Bytes of the page that is installed, and of the demo, which also has the generator of its run.
 const LARGEST_PAGE = 250_000;
 const LARGEST_DEMO = LARGEST_PAGE + 10_000;
 
-const common = { absWorkingDir: here, bundle: true, target: "es2022", jsx: "automatic", jsxImportSource: "preact", logLevel: "warning" };
+const common = { absWorkingDir: here, bundle: true, target: "es2022", jsx: "automatic", jsxImportSource: "preact", logLevel: "warning", charset: "utf8" };
 
 async function text(entry, options = {}) {
   const result = await esbuild.build({ ...common, entryPoints: [entry], write: false, minify: true, ...options });
@@ -26,7 +27,7 @@ async function text(entry, options = {}) {
 const hash = (content) => `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
 
 async function page(demo) {
-  const script = (await text("src/main.tsx", { format: "iife", define: { DEMO: String(demo) }, legalComments: "none" }))
+  const script = (await text("src/main.tsx", { format: "iife", define: { DEMO: String(demo) }, legalComments: "none", mangleProps: new RegExp(`^(${internalNames(here).join("|")})$`) }))
     .replaceAll("</script", "<\\/script");
   const style = await text("src/style.css");
   const icon = "data:image/svg+xml," + encodeURIComponent(readFileSync(join(here, "src/icon.svg"), "utf8").trim());
