@@ -16,6 +16,8 @@ export interface Theme {
   readonly waiting: Readonly<Record<string, string>>;
   /** Functions of libraries. */
   readonly library: string;
+  /** Work on GPUs by its module: src/weave/gpu/gpu_names.hpp. */
+  readonly gpu: Readonly<Record<string, string>>;
   readonly nothing: string;
   readonly lost: string;
 }
@@ -32,12 +34,12 @@ const DARK_WAITING = { unknown: "#41567a", lock: "#a29862", gil: "#a2614c", proc
 
 export const LIGHT_THEME: Theme = {
   dark: false, background: "#ffffff", track: "#f5f6f8", line: "#d7dbe0", text: "#1b2228", faint: "#5b6670", accent: "#0b62b0",
-  palette: LIGHT, waiting: LIGHT_WAITING, library: "#c2bfb9", nothing: "#e6e8eb", lost: "#c22f2f",
+  palette: LIGHT, waiting: LIGHT_WAITING, gpu: { "CUDA kernels": "#2f7d4f", "CUDA copies": "#8a6a1f" }, library: "#c2bfb9", nothing: "#e6e8eb", lost: "#c22f2f",
 };
 
 export const DARK_THEME: Theme = {
   dark: true, background: "#14181c", track: "#1a1f24", line: "#333b43", text: "#e4e8ec", faint: "#9aa6b1", accent: "#62b0f4",
-  palette: DARK, waiting: DARK_WAITING, library: "#6d6a65", nothing: "#2a3036", lost: "#f07470",
+  palette: DARK, waiting: DARK_WAITING, gpu: { "CUDA kernels": "#7ee0a0", "CUDA copies": "#e8cf86" }, library: "#6d6a65", nothing: "#2a3036", lost: "#f07470",
 };
 
 export function parts(colour: string): [number, number, number] {

@@ -36,7 +36,8 @@ export interface Process {
 export interface Location {
   readonly name: string;
   readonly process: number;
-  readonly kind: "thread" | "task" | "metrics";
+  /** A stream has the work of a GPU. */
+  readonly kind: "thread" | "stream" | "task" | "metrics";
   /** Its number in the operating system; 0 or absent: it is not known, or not a thread. */
   readonly thread?: number;
   readonly events: number;
@@ -131,6 +132,8 @@ export const NONE = -1;
 /** Numbers of tracks that are sums of others. */
 export const WHOLE_RUN = 0xfffffffe;
 export const FIRST_PROCESS = 0x80000000;
+/** Mixtures of single locations: this plus a location. */
+export const FIRST_ALONE = 2 ** 34;
 /** With two runs, this plus 0 or 1 is the whole of one run; only their common source knows it. */
 export const FIRST_RUN = 0xf0000000;
 
@@ -141,6 +144,8 @@ export interface TileKey {
   readonly index: number;
   /** Requested rows: exclusive times, and one for each depth. */
   readonly rows: number;
+  /** The tracks whose mixture it is: row 0 only. `track` is then a number for it, from FIRST_PROCESS on. */
+  readonly members?: readonly number[];
 }
 
 export interface Tile {

@@ -15,6 +15,9 @@ export const causeKey = (cause: number): string => (cause === 0 ? WAITS : `${WAI
 /** Modules of the work on GPUs, and of ranges that the program has named: src/weave/gpu/gpu_names.hpp. */
 const OF_GPU = new Set(["CUDA kernels", "CUDA copies", "NVTX"]);
 
+/** True for kernels and copies on GPUs, which have colours of their own. */
+const isGpu = ({ file, module }: Region): boolean => !file && (module === "CUDA kernels" || module === "CUDA copies");
+
 /** True for functions of the standard library, of installed packages and of compiled code, not for work on GPUs. */
 export const isLibrary = ({ file, module }: Region): boolean => (!file && OF_GPU.has(module) ? false : !/[/.]/.test(file) || file.startsWith("<") || /\/lib(64)?\/python\d|\/(site|dist)-packages\//.test(file));
 
@@ -37,9 +40,9 @@ const SOME = 0.05;
 
 /** True if the user's functions have a part of the work, or if the work is not known. */
 function userWorks(regions: readonly Region[], work?: Float64Array): boolean {
-  const own = regions.filter((region) => !isLibrary(region) && !region.idle);
+  const own = regions.filter((region) => !isLibrary(region) && !region.idle && !isGpu(region));
   const sum = (of: readonly Region[]) => of.reduce((all, { id }) => all + (work?.[id] ?? 0), 0);
-  return own.length > 0 && sum(own) >= SOME * sum(regions);
+  return own.length > 0 && sum(own) >= SOME * sum(regions.filter((region) => !isGpu(region)));
 }
 
 /** The colours of a run's regions. */
@@ -58,9 +61,10 @@ export class Painting {
     const own = userWorks(run.regions, work);
     this.keys = run.regions.map((region) => this.keyOf(region, own));
     this.waiting = CAUSES.map((word, cause) => this.fade(waitingColour(theme, word), causeKey(cause)));
+    for (const [module, colour] of Object.entries(theme.gpu)) this.bases.set(module, colour);
     const times = new Map<string, number>();
     this.keys.forEach((key, id) => times.set(key, (times.get(key) ?? 0) + (work?.[id] ?? 0)));
-    const wanted = [...times].filter(([key]) => key !== LIBRARIES && !isWaiting(key)).sort(([, a], [, b]) => b - a);
+    const wanted = [...times].filter(([key]) => key !== LIBRARIES && !isWaiting(key) && !theme.gpu[key]).sort(([, a], [, b]) => b - a);
     for (const [key] of wanted) this.bases.set(key, this.free(key));
     // By rank, a region alone has the colour of its function.
     this.styles = run.regions.map((region, id) => {
@@ -91,6 +95,7 @@ export class Painting {
 
   private keyOf(region: Region, own: boolean): string {
     if (region.idle) return causeKey(this.causeOf(region));
+    if (isGpu(region)) return region.module;
     if (this.by === "kind") return region.kind;
     if (this.by === "package") return packageOf(region);
     // In a run in which libraries do nearly all, they have the hues.
@@ -118,7 +123,7 @@ export class Painting {
     if (region.idle) return waitingColour(this.theme, CAUSES[this.causeOf(region)]);
     if (key === LIBRARIES) return variant(this.theme, this.theme.library, region.name);
     const base = this.bases.get(key)!;
-    return this.by === "function" ? base : variant(this.theme, base, region.name);
+    return this.by === "function" && !isGpu(region) ? base : variant(this.theme, base, region.name);
   }
 
   private fade(colour: string, key: string): string {

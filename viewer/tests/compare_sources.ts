@@ -56,13 +56,15 @@ async function answers(source: Source, run: Run, seed: number): Promise<Record<s
   const track = () => below(run.locations.length);
   const tracks = chance() < 0.3 ? null : [track()];
   const keys = [track(), track(), WHOLE_RUN, FIRST_PROCESS].map((one) => ({ track: one, level, index, rows: 1 + below(30) }));
+  const members = [track(), track()], mixed = { track: 2 ** 34, level, index, rows: 1, members };
   const range = { track: track(), depths: 1 + below(20), limit: 1 + below(3000), begin, end };
   const search = { limit: 1 + below(200), begin, end, shortest: below(2) ? 0 : below(100_000), tracks, regions: below(2) ? null : [below(run.regions.length)] };
   const talk = { begin, end, tracks, limit: 1 + below(below(2) ? 8 : 500), columns: 2 ** below(9) };
+  const profile = await source.profile({ begin, end, tracks }, never);
   const call = await source.call(track(), below(6), begin, never);
   const side = await source.auxiliary(), counters = side.counters.filter(() => below(side.counters.length) < 8);
   return {
-    tiles: await source.tiles(keys, never), profile: await source.profile({ begin, end, tracks }, never), calls: await source.calls([range], never),
+    tiles: await source.tiles([...keys, mixed], never), profile: profile.count ? profile : { ...profile, causes: [] }, calls: await source.calls([range], never),
     earliest: await source.find({ ...search, order: "earliest" }, never), latest: await source.find({ ...search, order: "latest" }, never),
     longest: await source.find({ ...search, order: "longest" }, never),
     side, values: await source.values(counters.map(({ track, metric }) => ({ track, metric, begin, end })), never), messages: await source.messages(talk, never), collectives: await source.collectives(talk, never), matrix: await source.matrix(talk, never),

@@ -113,6 +113,16 @@ test("many threads alike are a group, threads of OpenMP are one however few", as
   assert.equal(new Set(ids).size, ids.length, "rows have numbers of their own");
 });
 
+test("streams of GPUs stand below the threads, the ones of a device in one folder", async () => {
+  const stream = (name: string, process = 0): Location => ({ ...thread(name, process, 1), kind: "stream" });
+  const run = await runOf([stream("CUDA[0:7]"), thread("MainThread"), stream("CUDA[0:13]"), stream("CUDA[1:7]"), thread("io"), stream("NVTX of thread 7")]);
+  const trees = treeOf(run, [], activity(run, [0, 9, 0, 0, 9, 0]));
+  assert.deepEqual(trees.map(({ name, kind, detail, locations }) => [name, kind, detail, locations]), [
+    ["MainThread", "location", "", [1]], ["io", "location", "", [4]], ["CUDA[0]", "folder", "2 streams", [0, 2]], ["CUDA[1:7]", "location", "", [3]], ["NVTX of thread 7", "location", "", [5]],
+  ]);
+  assert.deepEqual(named(trees, new Viewing(run), roomFor(trees, 1000)), ["MainThread 4", "io 4", "CUDA[0]", "  CUDA[0:7] 1", "  CUDA[0:13] 1", "CUDA[1:7] 1", "NVTX of thread 7 1"]);
+});
+
 test("frames of the library above the user's first are on one line", async () => {
   const run = await generated().run();
   const regions = run.regions.map((region, id) => ([6, 7, 8].includes(id) ? { ...region, file: "/usr/lib/python3.13/threading.py" } : region)), tile = emptyTile(6);

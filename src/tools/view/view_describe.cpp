@@ -30,9 +30,10 @@ const char* location_kind(const Region& region) {
 // The group of regions that stand for tasks: src/python/observe/tasks/lanes.cpp.
 constexpr std::string_view kGroupOfTasks = "tasks";
 
-const char* location_kind(const exchange::Track& track) {
+const char* location_kind(const exchange::Track& track, LocationType type) {
   switch (track.kind) {
-    case exchange::TrackKind::kThread: return "thread";
+    case exchange::TrackKind::kThread:
+      return type == LocationType::kAcceleratorStream ? "stream" : "thread";
     case exchange::TrackKind::kTask: return "task";
     case exchange::TrackKind::kMetrics: break;
   }
@@ -101,7 +102,7 @@ Json tracks_of(const Definitions& definitions, const exchange::Tracks& tracks,
     one["name"] = track.name;
     if (lane) one["name"] = track.name + coroutines_of(*index->track(number), definitions);
     one["process"] = track.process;
-    one["kind"] = location_kind(track);
+    one["kind"] = location_kind(track, definitions.locations[i].type);
     one["thread"] = definitions.locations[i].thread_id;
     one["events"] = index != nullptr ? record.events : definitions.locations[i].event_count;
     one["begin"] = record.begin;

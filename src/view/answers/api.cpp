@@ -69,6 +69,29 @@ std::string answers(const std::vector<Part>& parts, const Work& work) {
   return all;
 }
 
+TileKey place_in(QuestionReader& in) {
+  TileKey place;
+  place.level = in.u32(0, kLastLevel);
+  place.index = in.u32();
+  place.index |= std::uint64_t{in.u32()} << 32;
+  place.index = std::min(place.index, kLastTime);
+  return place;
+}
+
+std::string picture_answer(const Picture& picture) {
+  AnswerWriter out;
+  out.u32(picture.rows);
+  out.u32(picture.all_rows);
+  out.u32(picture.exact ? 1 : 0);
+  out.u32(picture.cause.empty() ? 0 : 1);
+  out.array(std::span<const std::uint8_t>(picture.off));
+  out.array(std::span<const std::uint8_t>(picture.waiting));
+  out.array(std::span<const std::uint8_t>(picture.cause));
+  out.array(std::span<const std::uint32_t>(picture.region));
+  out.array(std::span<const std::uint8_t>(picture.cover));
+  return out.take();
+}
+
 struct TileQuestion {
   std::uint32_t track = 0;
   TileKey place;
@@ -85,10 +108,7 @@ std::string tiles(const Content& content, const Index& index, QuestionReader in)
     if (one.track >= index.tracks().size() && !is_group(one.track, content.definitions())) {
       throw BadQuestion{"there is no such track"};
     }
-    one.place.level = in.u32(0, kLastLevel);
-    one.place.index = in.u32();
-    one.place.index |= std::uint64_t{in.u32()} << 32;
-    one.place.index = std::min(one.place.index, kLastTime);
+    one.place = place_in(in);
     one.first_row = in.u32();
     one.rows = in.u32(0, kMostRows);
     rows += one.rows;
@@ -101,17 +121,29 @@ std::string tiles(const Content& content, const Index& index, QuestionReader in)
             ? picture_at(*index.track(one.track), one.place, one.first_row, one.rows)
             : group_picture(index, content.definitions(), one.track, one.place, one.first_row,
                             one.rows);
-    AnswerWriter out;
-    out.u32(picture.rows);
-    out.u32(picture.all_rows);
-    out.u32(picture.exact ? 1 : 0);
-    out.u32(picture.cause.empty() ? 0 : 1);
-    out.array(std::span<const std::uint8_t>(picture.off));
-    out.array(std::span<const std::uint8_t>(picture.waiting));
-    out.array(std::span<const std::uint8_t>(picture.cause));
-    out.array(std::span<const std::uint32_t>(picture.region));
-    out.array(std::span<const std::uint8_t>(picture.cover));
-    return out.take();
+    return picture_answer(picture);
+  });
+}
+
+struct MixtureQuestion {
+  TileKey place;
+  std::vector<std::uint32_t> tracks;
+};
+
+// Tiles of several tracks together. The length of a question bounds their number.
+std::string mixtures(const Content& content, const Index& index, QuestionReader in) {
+  std::vector<MixtureQuestion> parts;
+  while (!in.at_end()) {
+    MixtureQuestion one;
+    one.place = place_in(in);
+    const std::uint32_t count = in.u32();
+    if (count == 0) throw BadQuestion{"tracks are missing"};
+    one.tracks = tracks_in(in, index, count);
+    parts.push_back(std::move(one));
+    if (parts.size() > kMostParts) throw BadQuestion{"too many tiles"};
+  }
+  return answers(parts, [&](const MixtureQuestion& one) {
+    return picture_answer(mixed_picture(index, content.definitions(), one.tracks, one.place));
   });
 }
 
@@ -348,13 +380,15 @@ Answer answer_of(const Content& content, std::string_view route, std::string_vie
   if (route == "keep") return {200, kJson, keep(content, body)};
   if (route == "source") return {200, kJson, source(content, in)};
   const std::shared_ptr<const Index> index = content.index();
-  constexpr std::array kOthers = {"paths", "tiles",  "calls", "table",    "call",        "find",
-                                  "side",  "values", "links", "messages", "collectives", "matrix"};
+  constexpr std::array kOthers = {"paths",    "tiles",       "mixtures", "calls",  "table",
+                                  "call",     "find",        "side",     "values", "links",
+                                  "messages", "collectives", "matrix"};
   if (std::ranges::find(kOthers, route) == kOthers.end()) return failure(404, "no such question");
   if (!index) return failure(503, "the index is not there yet");
   constexpr std::string_view kBytes = "application/octet-stream";
   if (route == "paths") return in.end(), Answer{200, kBytes, paths_answer(*index)};
   if (route == "tiles") return {200, kBytes, tiles(content, *index, in)};
+  if (route == "mixtures") return {200, kBytes, mixtures(content, *index, in)};
   if (route == "calls") return {200, kBytes, calls(*index, in)};
   if (route == "table") return {200, kBytes, table(content.definitions(), *index, in)};
   if (route == "side") return in.end(), Answer{200, kJson, auxiliary(content)};

@@ -101,21 +101,16 @@ bool is_group(std::uint32_t number, const Definitions& definitions) noexcept {
   return number >= kFirstGroup && number - kFirstGroup < definitions.groups.size();
 }
 
-Picture group_picture(const Index& index, const Definitions& definitions, std::uint32_t number,
-                      const TileKey& place, std::uint32_t first_row, std::uint32_t rows) {
+Picture mixed_picture(const Index& index, const Definitions& definitions,
+                      std::span<const std::uint32_t> tracks, const TileKey& place) {
   std::array<ColumnSum, kColumns> columns;
   const FirstRow first(definitions);
-  std::uint64_t tracks = 0;
   bool causes = false;
-  const std::size_t count = std::min(index.tracks().size(), definitions.locations.size());
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const LocationGroupId group = definitions.locations[i].group;
-    if (number != kWholeRun && group != LocationGroupId{number - kFirstGroup}) continue;
-    ++tracks;
-    const TrackRecord& record = index.tracks()[i];
+  for (const std::uint32_t number : tracks) {
+    const TrackRecord& record = index.tracks()[number];
     const bool nothing = place.begin() > record.end || place.end() <= record.begin;
     if (record.block_count == 0 || nothing) continue;
-    const Picture picture = first.of(*index.track(i), place);
+    const Picture picture = first.of(*index.track(number), place);
     causes = causes || !picture.cause.empty();
     for (std::uint32_t column = 0; column < kColumns; ++column) {
       columns[column].off += picture.off[column];
@@ -127,17 +122,33 @@ Picture group_picture(const Index& index, const Definitions& definitions, std::u
   }
   Picture picture;
   picture.exact = false;
-  picture.rows = first_row == 0 && rows > 0 ? 1 : 0;
+  picture.rows = 1;
   for (std::uint32_t column = 0; column < kColumns; ++column) {
     const ColumnSum& sum = columns[column];
-    picture.off[column] = mean(sum.off, tracks);
-    picture.waiting[column] = mean(sum.waiting, tracks);
+    picture.off[column] = mean(sum.off, tracks.size());
+    picture.waiting[column] = mean(sum.waiting, tracks.size());
     if (causes) picture.cause.push_back(main_cause(sum.causes));
-    if (picture.rows == 0) continue;
     const auto most = std::ranges::max_element(sum.shares, {}, &ColumnSum::Share::cover);
     picture.region.push_back(most == sum.shares.end() ? kNone : most->region);
-    picture.cover.push_back(mean(sum.cover, tracks));
+    picture.cover.push_back(mean(sum.cover, tracks.size()));
   }
+  return picture;
+}
+
+Picture group_picture(const Index& index, const Definitions& definitions, std::uint32_t number,
+                      const TileKey& place, std::uint32_t first_row, std::uint32_t rows) {
+  std::vector<std::uint32_t> tracks;
+  const std::size_t count = std::min(index.tracks().size(), definitions.locations.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const LocationGroupId group = definitions.locations[i].group;
+    const bool all = number == kWholeRun;
+    if (all || group == LocationGroupId{number - kFirstGroup}) tracks.push_back(i);
+  }
+  Picture picture = mixed_picture(index, definitions, tracks, place);
+  if (first_row == 0 && rows > 0) return picture;
+  picture.rows = 0;
+  picture.region.clear();
+  picture.cover.clear();
   return picture;
 }
 

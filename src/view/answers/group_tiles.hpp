@@ -1,10 +1,12 @@
-// Tiles of a process and of the whole run: the mean over their tracks.
+// Tiles of several tracks together, of a process or of the whole run for example: the mean over
+// them.
 //
 // Functions over an index and the definitions of its run, for any thread. Throws Error where the
 // file is damaged.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "core/definitions.hpp"
 #include "view/index/index.hpp"
@@ -21,5 +23,9 @@ bool is_group(std::uint32_t number, const Definitions& definitions) noexcept;
 // Row 0 only. REQUIRES: is_group(number).
 Picture group_picture(const Index& index, const Definitions& definitions, std::uint32_t number,
                       const TileKey& place, std::uint32_t first_row, std::uint32_t rows);
+
+// The same of some tracks. REQUIRES: they are tracks of the index.
+Picture mixed_picture(const Index& index, const Definitions& definitions,
+                      std::span<const std::uint32_t> tracks, const TileKey& place);
 
 }  // namespace timeloom::view

@@ -153,8 +153,14 @@ class Viewer:
         return dict(zip(paths, zip(*columns, strict=True), strict=True))
 
     def tile(self, track: int, level: int, index: int = 0, first_row: int = 0, rows: int = 50) -> Tile:
-        body = struct.pack("<6I", track, level, index & NONE, index >> 32, first_row, rows)
-        fields = Fields(self.ask("tiles", body))
+        return self._tile("tiles", struct.pack("<6I", track, level, index & NONE, index >> 32, first_row, rows))
+
+    def mixture(self, tracks: tuple[int, ...], level: int, index: int = 0) -> Tile:
+        head = (level, index & NONE, index >> 32, len(tracks))
+        return self._tile("mixtures", struct.pack(f"<{4 + len(tracks)}I", *head, *tracks))
+
+    def _tile(self, name: str, body: bytes) -> Tile:
+        fields = Fields(self.ask(name, body))
         count, all_rows, exact, causes = fields.u32(4)
         tile = Tile(count, all_rows, bool(exact), fields.array("B", COLUMNS), fields.array("B", COLUMNS), [], [])
         tile.cause = fields.array("B", COLUMNS if causes else 0)

@@ -2,6 +2,7 @@
 
 import json
 import random
+import struct
 
 import pytest
 from archives import MAIN, WORKER, make_archive
@@ -136,6 +137,16 @@ def test_tiles_of_processes_are_the_mean_of_their_tracks(viewer):
         for column in range(COLUMNS):
             total = sum(own[track][column] for track in tracks)
             assert found.cover[0][column] == -(-total // len(tracks))
+
+
+def test_mixtures_are_the_mean_of_any_tracks(viewer):
+    tracks = tuple(range(len(viewer.description()["tracks"])))
+    assert viewer.mixture(tracks, 15) == viewer.tile(0xFFFFFFFE, 15, rows=1)
+    for track in tracks:
+        alone, tile = viewer.mixture((track,), 12, 1), viewer.tile(track, 12, 1, rows=1)
+        assert (alone.cover, alone.off, alone.region) == (tile.cover, tile.off, tile.region)
+    for body in [struct.pack("<4I", 15, 0, 0, 0), struct.pack("<5I", 15, 0, 0, 1, 1 << 20), struct.pack("<5I", 15, 0, 0, 2, 0)]:
+        assert viewer.request("POST", "/api/mixtures", body, X_Timeloom_Token=viewer.token)[0] == 400
 
 
 def test_details_of_a_call(viewer, each_run):

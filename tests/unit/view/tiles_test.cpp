@@ -219,6 +219,23 @@ TEST(Tiles, OfAProcessCountSuspendedTasksAsWaitingForWhatTheyAwait) {
   }
 }
 
+TEST(Tiles, OfSomeTracksAreTheMeanOfThese) {
+  SleepingTask run(true);
+  const IndexOfModel index(run);
+  const auto mixed = [&](std::vector<std::uint32_t> tracks) {
+    return mixed_picture(*index, run.definitions(), tracks, {0, 0});
+  };
+  const Picture task = mixed({0}), thread = mixed({1}), both = mixed({0, 1});
+  EXPECT_EQ(both.waiting,
+            group_picture(*index, run.definitions(), kWholeRun, {0, 0}, 0, 1).waiting);
+  for (std::uint32_t column = 0; column < kColumns; ++column) {
+    const bool sleeps = column >= 64 && column < 192;
+    ASSERT_EQ(task.waiting[column], sleeps ? 255 : 0) << column;
+    ASSERT_EQ(thread.waiting[column], 0) << column;
+    ASSERT_EQ(task.region[column], sleeps ? 2u : column >= 60 && column < 64 ? 1u : 0u) << column;
+  }
+}
+
 TEST(Tiles, ThatTheIndexHoldsCoverWhatIsThere) {
   const RunShape shape{
       .seed = 35, .tracks = 1, .events = 500'000, .depth = 8, .waiting = true, .causes = true};

@@ -136,6 +136,15 @@ export function waitingIn(tile: Tile, column: number, { regions, causes }: Run, 
 /** Whether tasks are suspended in the run, and waiting was measured. */
 export const hasSuspensions = (run: Run): boolean => run.waiting && run.regions.some(({ suspended }) => suspended);
 
+/** The same as the server's: rows of a tile in which the suspension of a task is looked for. */
+const MOST_ROWS = 129;
+
+/** The tile of several tracks, from their tiles with a number of rows, in which suspended tasks wait. */
+export function mixtureOf(run: Run, tilesOf: (rows: number) => readonly Tile[]): Tile {
+  const suspends = hasSuspensions(run);
+  return sumOfTiles(tilesOf(suspends ? MOST_ROWS : 1), suspends ? run : undefined);
+}
+
 /** The tile of several tracks: the mean of their coverage, and the region that covers most. With `run`, the waiting includes suspended tasks. */
 export function sumOfTiles(tiles: readonly Tile[], run?: Run): Tile {
   const result = emptyTile(1), causes = new Float64Array(COLUMNS * CAUSES.length), mean = (sum: number) => Math.ceil(sum / Math.max(1, tiles.length));

@@ -1,6 +1,7 @@
 // The data inside a page: the section "Inside a file" of docs/formats/view-http.md.
 import { CAUSES } from "../causes";
 import { NONE, type Paths, type Run, type SourceText } from "../model";
+import { addTo } from "../sorted";
 import { runOf } from "./describe";
 import { type Happening, type Lane, LaneBuilder } from "./lane";
 import { MemorySource } from "./memory";
@@ -121,11 +122,7 @@ function readTrack(content: Uint8Array, run: Run, paths: Paths, strings: Strings
 /** The call paths of the children of a track's nodes, by call path; NONE: the outermost. */
 function childrenOf(nodes: readonly number[], paths: Paths): Map<number, number[]> {
   const children = new Map<number, number[]>();
-  for (const path of nodes) {
-    const parent = paths.parent[path];
-    const list = children.get(parent);
-    if (list) list.push(path); else children.set(parent, [path]);
-  }
+  for (const path of nodes) addTo(children, paths.parent[path], [path]);
   return children;
 }
 

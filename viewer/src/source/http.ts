@@ -5,6 +5,7 @@ import { type Source, SourceError } from "./source";
 import * as wire from "./wire";
 
 const MOST_TILES = 512;
+/** Rows of tiles, or tracks of mixtures. */
 const MOST_ROWS = 16384;
 
 interface ProgressJson {
@@ -54,7 +55,7 @@ export class HttpSource implements Source {
 
   async tiles(keys: readonly TileKey[], signal: AbortSignal): Promise<Tile[]> {
     const batches = inBatches(keys);
-    const answers = await Promise.all(batches.map(async (batch) => wire.tilesAnswer(await this.binary("tiles", wire.tilesRequest(batch), signal), batch.length)));
+    const answers = await Promise.all(batches.map(async (batch) => wire.tilesAnswer(await (batch[0].members ? this.binary("mixtures", wire.mixturesRequest(batch), signal) : this.binary("tiles", wire.tilesRequest(batch), signal)), batch.length)));
     return answers.flat();
   }
 
@@ -143,9 +144,10 @@ function inBatches(keys: readonly TileKey[]): TileKey[][] {
   const batches: TileKey[][] = [];
   let rows = Infinity;
   for (const key of keys) {
-    if (rows + key.rows > MOST_ROWS || batches[batches.length - 1].length === MOST_TILES) batches.push([]), (rows = 0);
+    const more = key.members?.length ?? key.rows, last = batches[batches.length - 1];
+    if (rows + more > MOST_ROWS || last.length === MOST_TILES || !last[0].members !== !key.members) batches.push([]), (rows = 0);
     batches[batches.length - 1].push(key);
-    rows += key.rows;
+    rows += more;
   }
   return batches;
 }

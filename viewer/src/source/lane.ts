@@ -1,6 +1,6 @@
 // The calls of one location in memory.
 import { NONE } from "../model";
-import { firstWhere } from "../sorted";
+import { addTo, firstWhere } from "../sorted";
 import { type Waited, waitedIn } from "./waited";
 
 /** Calls by start time, callers before callees. */
@@ -103,13 +103,11 @@ export class LaneBuilder {
   give(parameter: number, value: string): void {
     const call = this.stack.at(-1);
     if (call === undefined) return;
-    const given = this.parameters.get(call);
-    if (given) given.push({ parameter, value }); else this.parameters.set(call, [{ parameter, value }]);
+    addTo(this.parameters, call, [{ parameter, value }]);
   }
 
   sample(metric: number, time: number, value: number): void {
-    const values = this.values.get(metric);
-    if (values) values.push(time, value); else this.values.set(metric, [time, value]);
+    addTo(this.values, metric, [time, value]);
   }
 
   /** The start of the innermost call; null outside of calls. */

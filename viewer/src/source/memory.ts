@@ -5,7 +5,7 @@ import {
   type Search, type Selection, type Auxiliary, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
 import { CAUSES } from "../causes";
-import { emptyTile, hasSuspensions, sumOfTiles, tileOf } from "./cells";
+import { emptyTile, mixtureOf, tileOf } from "./cells";
 import { eachIn, eachWait, type Happening, type Lane, lowerBound, openAt } from "./lane";
 import { bundlesIn, gatheringsIn, matrixOf, SILENCE, type Talk } from "./messages";
 import { MetricValues } from "./series";
@@ -13,8 +13,8 @@ import { type Source, sourceInside } from "./source";
 import { profileOf } from "./sums";
 import { taskLinks } from "./tasks";
 
-/** The same limits as the server's. */
-const MOST_COUNTERS = 512, MOST_ROWS = 129;
+/** The same limit as the server's. */
+const MOST_COUNTERS = 512;
 const NO_VALUES: readonly number[] = [];
 
 export class MemorySource implements Source {
@@ -166,9 +166,8 @@ export class MemorySource implements Source {
       return lane ? tileOf(lane, begin, width, key.rows) : emptyTile(0);
     }
     const process = key.track - FIRST_PROCESS;
-    const members = this.lanes.filter((_, track) => key.track === WHOLE_RUN || this.description.locations[track].process === process);
-    const suspends = hasSuspensions(this.description);
-    return sumOfTiles(members.map((lane) => tileOf(lane, begin, width, suspends ? MOST_ROWS : 1)), suspends ? this.description : undefined);
+    const members = this.lanes.filter((_, track) => key.members ? key.members.includes(track) : key.track === WHOLE_RUN || this.description.locations[track].process === process);
+    return mixtureOf(this.description, (rows) => members.map((lane) => tileOf(lane, begin, width, rows)));
   }
 
   private callsIn(range: CallRange): Calls {

@@ -6,7 +6,7 @@ import {
 } from "../model";
 import { CAUSES } from "../causes";
 import { firstWhere } from "../sorted";
-import { emptyTile } from "./cells";
+import { emptyTile, mixtureOf } from "./cells";
 import { bundlesIn, gatheringsIn, matrixOf, type Talk } from "./messages";
 import { resample } from "./resample";
 import { NO_CALLS, type Source, SourceError, sourceInside, WHERE_CALLS_ARE } from "./source";
@@ -72,6 +72,8 @@ export class OutlineSource implements Source {
 
   /** Beyond the available levels, the data of the nearest one. */
   private tile(key: TileKey): Tile {
+    const { members, ...each } = key;
+    if (members) return mixtureOf(this.description, (rows) => members.map((track) => this.tile({ ...each, track, rows })));
     const { finest } = this.parts.outline, width = 4 ** key.level, begin = key.index * width * COLUMNS;
     if (key.level < finest) {
       const index = Math.floor(begin / (4 ** finest * COLUMNS)), size = 4 ** finest;

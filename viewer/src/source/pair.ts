@@ -88,15 +88,17 @@ class PairSource implements Source {
   /** The tiles of each side from which the common tile is made. */
   private needOf(key: TileKey): Need[] {
     if (key.track === WHOLE_RUN) return this.sides.flatMap((_, n) => this.needOf({ ...key, track: FIRST_RUN + n }));
-    const side = key.track >= FIRST_RUN ? key.track - FIRST_RUN : this.sides.findLastIndex((one) =>
-      (key.track >= FIRST_PROCESS ? key.track - FIRST_PROCESS >= one.firstProcess : key.track >= one.firstTrack));
+    const { members } = key, place = members ? members[0] : key.track;
+    const side = place >= FIRST_RUN ? place - FIRST_RUN : this.sides.findLastIndex((one) =>
+      (place >= FIRST_PROCESS ? place - FIRST_PROCESS >= one.firstProcess : place >= one.firstTrack));
     const { scale, toOwn, firstTrack, firstProcess } = this.sides[side];
-    const track = key.track >= FIRST_RUN ? WHOLE_RUN : key.track - (key.track >= FIRST_PROCESS ? firstProcess : firstTrack);
+    const track = members ? key.track : place >= FIRST_RUN ? WHOLE_RUN : place - (place >= FIRST_PROCESS ? firstProcess : firstTrack);
+    const own = members && { members: members.map((member) => member - firstTrack) };
     const level = scale === 1 ? key.level : Math.min(28, Math.max(0, Math.floor(key.level - Math.log(scale) / Math.log(4))));
     const size = 4 ** level * COLUMNS, begin = key.index * 4 ** key.level * COLUMNS;
     const first = Math.floor(toOwn(begin) / size), last = Math.ceil(toOwn(begin + 4 ** key.level * COLUMNS) / size);
     const indices = Array.from({ length: last - first }, (_, i) => first + i);
-    return [{ side, level, first, last, keys: indices.filter((index) => index >= 0).map((index) => ({ track, level, index, rows: key.rows })) }];
+    return [{ side, level, first, last, keys: indices.filter((index) => index >= 0).map((index) => ({ track, level, index, rows: key.rows, ...own })) }];
   }
 
   private moved(key: TileKey, need: Need, tiles: readonly Tile[]): Tile {

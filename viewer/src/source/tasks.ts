@@ -1,6 +1,6 @@
 // Arrows between tasks of engines: as src/profile/engines/task_arrows.cpp.
 import type { Link } from "../model";
-import { firstWhere } from "../sorted";
+import { addTo, firstWhere } from "../sorted";
 import type { Lane } from "./lane";
 
 const KEY = "timeloom::key", NEEDS = "timeloom::needs", SUBMITS = "timeloom::submits";
@@ -13,12 +13,6 @@ interface Task {
   readonly needs: readonly string[];
 }
 
-function append<Value>(all: Map<string, Value[]>, key: string, values: readonly Value[]): void {
-  const known = all.get(key);
-  if (known) for (const value of values) known.push(value);
-  else all.set(key, [...values]);
-}
-
 /** Links the end of the task that made a value with the start of each task that takes it. `names`: of the parameters. */
 export function taskLinks(lanes: readonly Lane[], names: readonly string[], ticksPerSecond: number): Link[] {
   if (!names.includes(NEEDS)) return [];
@@ -27,12 +21,12 @@ export function taskLinks(lanes: readonly Lane[], names: readonly string[], tick
     for (const [call, given] of lane.parameters) {
       const texts = (name: string) => given.filter(({ parameter }) => names[parameter] === name).map(({ value }) => value);
       const [key] = texts(KEY), [asked] = texts(SUBMITS), needs = texts(NEEDS);
-      if (asked !== undefined) append(requests, asked, needs);
+      if (asked !== undefined) addTo(requests, asked, needs);
       else if (key !== undefined) tasks.push({ key, track, begin: lane.begin[call], end: lane.end[call], needs });
     }
   });
   const runs = new Map<string, Task[]>();
-  for (const task of tasks) append(runs, task.key, [task]);
+  for (const task of tasks) addTo(runs, task.key, [task]);
   for (const all of runs.values()) all.sort((a, b) => a.end - b.end);
   const tolerance = Math.floor(ticksPerSecond / 1000);
   return tasks.flatMap((task) => (task.needs.length ? task.needs : requests.get(task.key) ?? []).flatMap((need): Link[] => {

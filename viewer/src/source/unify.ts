@@ -1,6 +1,7 @@
 // Two runs as one: functions and call paths that both have are joined, times are on one axis, and rows of the second
 // run follow the rows of the first.
 import { type Location, NONE, type Part, type Paths, type Process, type Region, type Run } from "../model";
+import { addTo } from "../sorted";
 
 /** One of two runs, with the mapping of its numbers to common numbers. */
 export class OneRun {
@@ -41,8 +42,7 @@ export function unifyRegions(sides: readonly OneRun[]): Region[] {
       known.set(key, id);
       regions[id] = { ...region, id };
       side.regionOf[region.id] = id;
-      const mine = side.regionsOf.get(id);
-      if (mine) mine.push(region.id); else side.regionsOf.set(id, [region.id]);
+      addTo(side.regionsOf, id, [region.id]);
     }
   }
   return regions;

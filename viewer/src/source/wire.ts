@@ -88,6 +88,12 @@ export function tilesRequest(keys: readonly TileKey[]): ArrayBuffer {
   return writer.body;
 }
 
+export function mixturesRequest(keys: readonly TileKey[]): ArrayBuffer {
+  const writer = new Writer(keys.reduce((bytes, { members }) => bytes + 16 + 4 * members!.length, 0));
+  for (const { level, index, members } of keys) writer.u32(level, index % HIGH, Math.floor(index / HIGH), members!.length).list(members!);
+  return writer.body;
+}
+
 export function tilesAnswer(reader: Reader, count: number): Tile[] {
   return Array.from({ length: count }, () => {
     const rows = reader.u32(), allRows = reader.u32();

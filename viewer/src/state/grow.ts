@@ -1,6 +1,6 @@
 // The next state of a run that is still recorded: what its numbers were before.
 import { FIRST_PROCESS, type Location, type Region, type Run } from "../model";
-import { FIRST_COUNTER, FIRST_FOLDER, FIRST_IDLE, FIRST_METRICS } from "../timeline/tree";
+import { FIRST_COUNTER, FIRST_DEVICE, FIRST_FOLDER, FIRST_IDLE, FIRST_METRICS } from "../timeline/tree";
 
 /** The new numbers of things by the old ones; undefined: there is no such thing any more. */
 export interface Moves {
@@ -53,6 +53,7 @@ export function movesOf(before: Run, after: Run): Moves {
       return next === undefined ? undefined : FIRST_COUNTER + 65536 * next + ((old - FIRST_COUNTER) % 65536);
     }
     if (old >= FIRST_IDLE) return place(processes, FIRST_IDLE);
+    if (old >= FIRST_DEVICE) return place(tracks, FIRST_DEVICE);
     if (old >= FIRST_FOLDER) return place(processes, FIRST_FOLDER);
     return old >= FIRST_PROCESS ? place(processes, FIRST_PROCESS) : undefined;
   };

@@ -5,7 +5,7 @@ import { type Measured, measuredAt, type ValuesCache } from "./chart";
 import { memberAt } from "./lanes";
 import { depthOf, LINE, type Row, rowAt } from "./layout";
 import { atDepth, firstAfter } from "./lines";
-import { type Frame, rowsOf, slots } from "./renderer";
+import { type Frame, slotsOf } from "./renderer";
 import { toTime } from "./scale";
 
 export interface Hit {
@@ -35,8 +35,8 @@ export function hitAt(frame: Frame, cache: Cache, values: ValuesCache, run: Run,
   }
   const depth = row.lines ? depthOf(row, Math.min(row.lines - 1, Math.max(0, Math.floor((at - row.y - 2) / LINE)))) : -1;
   const nothing = { row, time, depth, region: NONE, cover: 0, call: null };
-  const slot = slots(row.id, rowsOf(row), frame.range, pixels).find((key) => time < (key.index + 1) * COLUMNS * 4 ** key.level);
-  const pieces = slot && row.kind !== "folder" ? cache.pieces(slot) : [];
+  const slot = slotsOf(row, run, frame.range, pixels).find((key) => time < (key.index + 1) * COLUMNS * 4 ** key.level);
+  const pieces = slot ? cache.pieces(slot) : [];
   for (const { key, tile, calls } of pieces.reverse()) {
     if (calls && depth >= 0) {
       const call = nearest(calls, depth, time, reach);

@@ -1,7 +1,7 @@
 // The list of rows from the top down, with their heights. Pixels are CSS pixels.
 import { firstWhere } from "../sorted";
 import type { Sort, View } from "../state/view";
-import type { Branch } from "./tree";
+import { type Branch, byName } from "./tree";
 
 export const LINE = 18;
 export const FOLDED = 22;
@@ -73,7 +73,7 @@ const insideOf = (branch: Branch, view: View) => (branch.lanes && view.filter.tr
 
 function sorted(branches: readonly Branch[], sort: Sort): readonly Branch[] {
   if (sort === "activity") return [...branches].sort((a, b) => b.busy - a.busy);
-  if (sort === "name") return [...branches].sort((a, b) => a.name.localeCompare(b.name, "en", { numeric: true }));
+  if (sort === "name") return [...branches].sort(byName);
   return branches;
 }
 

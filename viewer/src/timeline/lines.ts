@@ -10,7 +10,7 @@ const THIN = 1.5;
 const GAP_FROM = 4;
 const EDGE = 0.55;
 /** Even the shortest call is visible: the least part of its colour. */
-const FAINTEST = 0.25;
+export const FAINTEST = 0.25;
 
 export class Line {
   readonly pixels: Uint32Array;

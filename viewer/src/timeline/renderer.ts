@@ -1,17 +1,18 @@
 // The picture of the rows: pixels of tiles and calls, then names on top.
 import { blend, pixel, type Pixel, type Theme, textOver } from "../colour";
 import { measuredText, shortName, valueText } from "../format";
-import { COLUMNS, NONE, type Run, type TileKey } from "../model";
+import { COLUMNS, FIRST_ALONE, NONE, type Run, type TileKey } from "../model";
+import { hasSuspensions } from "../source/cells";
 import { importsOf } from "./activity";
 import type { Cache, Piece } from "./cache";
 import { bandColour, bandsOf, drawBands, extremes, type ValuesCache } from "./chart";
 import { barsOf, crowd } from "./crowd";
 import { inLane } from "./lanes";
 import { depthOf, LINE, type Row } from "./layout";
-import { Line } from "./lines";
+import { FAINTEST, Line } from "./lines";
 import { Painting } from "../palette";
 import { levelFor, type Range, span } from "./scale";
-import { between, inStripe, type Waiting, waitingOf } from "./waiting";
+import { between, type Found, inStripe, type Waiting, waitingOf } from "./waiting";
 
 /** The visible part of the rows. */
 export interface Frame {
@@ -52,6 +53,15 @@ export function slots(track: number, rows: number, range: Range, width: number):
   const keys: TileKey[] = [];
   for (let index = Math.max(0, Math.floor(range.begin / size)); index * size < range.end; index++) keys.push({ track, level, index, rows });
   return keys;
+}
+
+const mixed = (track: number, members: readonly number[], range: Range, width: number): TileKey[] => slots(track, 1, range, width).map((key) => ({ ...key, members }));
+
+/** The slots of a row, or of a location in a lane, where suspended tasks are drawn as waiting. */
+export function slotsOf(row: Row, run: Run, range: Range, width: number): TileKey[] {
+  if (row.kind === "folder") return mixed(row.id, row.locations, range, width);
+  if (row.kind !== "lane") return slots(row.id, rowsOf(row), range, width);
+  return hasSuspensions(run) ? mixed(FIRST_ALONE + row.id, [row.id], range, width) : slots(row.id, 1, range, width);
 }
 
 /** The start of a text that fits into a width, or "". */
@@ -163,8 +173,7 @@ export class Renderer {
     this.recorder?.run(0, top / ratio, this.canvas.width / ratio, (bottom - top) / ratio - 1, pixel(this.theme!.track));
     if (row.kind === "counter") return this.paintCounter(row, frame, top, bottom, ratio, labels, context);
     if (row.kind === "folder") return this.paintCrowd(row, frame.range, top, bottom, ratio);
-    const wanted = row.kind === "lane" || row.kind === "metrics" ? [] : slots(row.id, rowsOf(row), frame.range, this.canvas.width);
-    const found = wanted.map((slot): [TileKey, Piece[]] => [slot, this.cache.pieces(slot)]);
+    const found = row.kind === "metrics" ? [] : row.kind === "lane" ? this.foundInLane(row, frame.range, ratio) : this.found(row, frame.range, this.canvas.width);
     const first = row.lines ? 1 : 0;
     const place = (index: number) => {
       const y = row.lines > 1 ? row.y + (index - 1) * LINE + 2 : row.y + 3;
@@ -178,8 +187,9 @@ export class Renderer {
       if (to <= 0) continue;
       const line = this.line!;
       line.clear();
-      if (row.kind === "lane") this.drawLane(line, row, frame.range, ratio);
-      for (const [slot, pieces] of found) line.draw(pieces, slot, index && depthOf(row, index - 1) + 1, frame.range);
+      if (row.kind === "lane") this.drawShort(line, row, frame.range, ratio);
+      for (const [slot, pieces, part] of found) line.draw(pieces, slot, index && depthOf(row, index - 1) + 1, frame.range, part);
+      for (const [, , part] of found) if (part) line.gap(part.end, frame.range);
       if (closed) this.close(line, closed);
       if (this.run.causes && row.kind === "location") this.colourSuspended(line, index > first);
       // The first invisible line shows that calls continue below.
@@ -190,16 +200,33 @@ export class Renderer {
       if (frame.marked) this.underline(line, frame.marked, to, ratio);
       if (row.pinned || y >= frame.pinnedBottom) this.label(line, from, to, ratio, labels, context);
     }
-    for (const [slot, pieces] of found) for (const piece of pieces) this.hatch(piece, slot, frame.range, top, bottom);
+    if (row.kind !== "lane") for (const [slot, pieces] of found) for (const piece of pieces) this.hatch(piece, slot, frame.range, top, bottom);
     this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(this.theme!.line));
   }
 
-  /** A histogram of the locations in a folder: how many of them exist at a time. */
+  private found(row: Row, range: Range, width: number, part?: Range): Found[] {
+    return slotsOf(row, this.run, range, width).map((slot): Found => (part ? [slot, this.cache.pieces(slot), part] : [slot, this.cache.pieces(slot)]));
+  }
+
+  /** A histogram of the locations in a folder: how many of them exist at a time, and what most of them do. */
   private paintCrowd(row: Row, range: Range, top: number, bottom: number, ratio: number): void {
-    const { width, height } = this.canvas, colour = blend(pixel(this.theme!.track), pixel(this.theme!.faint), 0.6);
-    const foot = bottom - Math.round(2 * ratio), bars = barsOf(crowd(this.run.locations, row.locations, range, width), foot - top - Math.round(2 * ratio));
-    for (let x = 0; x < width; x++) for (let y = Math.max(0, foot - bars[x]); y < Math.min(height, foot); y++) this.buffer[y * width + x] = colour;
-    if (this.recorder) bars.forEach((tall, x) => tall && this.recorder!.run(x / ratio, (foot - tall) / ratio, 1 / ratio, tall / ratio, colour));
+    const { width, height } = this.canvas, line = this.line!, idle = blend(pixel(this.theme!.track), pixel(this.theme!.faint), 0.25);
+    const foot = bottom - Math.round(2 * ratio), counts = crowd(this.run.locations, row.locations, range, width), bars = barsOf(counts, foot - top - Math.round(2 * ratio));
+    const found = this.found(row, range, width), { covers, shares, causes } = waitingOf(found, range, width, this.run);
+    line.colours = this.coloursOf(row);
+    line.clear();
+    for (const [slot, pieces] of found) line.draw(pieces, slot, 0, range);
+    for (let x = 0; x < width; x++) {
+      const region = line.regions[x], busy = Math.min(1, (covers[x] * row.locations.length) / Math.max(1, counts[x]));
+      const colour = region === NONE ? idle : blend(idle, line.colours[region], FAINTEST + (1 - FAINTEST) * busy);
+      const first = foot - bars[x], waits = region === NONE ? 0 : Math.round(bars[x] * shares[x]);
+      for (let y = Math.max(0, first); y < Math.min(height, foot); y++) {
+        this.buffer[y * width + x] = y >= first + waits ? colour : inStripe(x, y) ? this.waiting[causes[x]] : this.pale[causes[x]];
+      }
+      const part = (from: number, tall: number, colour: Pixel) => tall && this.recorder?.run(x / ratio, from / ratio, 1 / ratio, tall / ratio, colour);
+      part(first, waits, this.pale[causes[x]]);
+      part(first + waits, bars[x] - waits, colour);
+    }
     this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(this.theme!.line));
   }
 
@@ -232,23 +259,26 @@ export class Renderer {
     this.fill(bottom - Math.max(1, Math.round(ratio)), bottom, pixel(theme.line));
   }
 
-  /** The locations of a lane: the innermost calls of each, and a gap after it. */
-  private drawLane(line: Line, row: Row, range: Range, ratio: number): void {
-    const { locations } = this.run;
-    const [first, last] = inLane(locations, row.locations, range.begin, range.end);
-    const shortest = (SMALLEST_MEMBER * ratio * span(range)) / line.width;
-    const faint = blend(pixel(this.theme!.track), pixel(this.theme!.faint), 0.5);
-    for (let i = first; i < last; i++) {
-      const track = row.locations[i], part = locations[track];
-      if (part.end - part.begin < shortest) {
-        line.block(part.begin, part.end, faint, range);
-        continue;
-      }
-      const seen = { begin: Math.max(part.begin, range.begin), end: Math.min(part.end, range.end) };
-      const width = (line.width * span(seen)) / span(range);
-      for (const slot of slots(track, 1, seen, Math.max(1, width))) line.draw(this.cache.pieces(slot), slot, 0, range, seen);
-      line.gap(part.end, range);
+  /** The locations of a lane that are seen, and whether they are wide enough to be drawn. */
+  private *members(row: Row, range: Range, ratio: number): Iterable<{ readonly track: number; readonly seen: Range; readonly wide: boolean }> {
+    const { locations } = this.run, [first, last] = inLane(locations, row.locations, range.begin, range.end);
+    const shortest = (SMALLEST_MEMBER * ratio * span(range)) / this.canvas.width;
+    for (const track of row.locations.slice(first, last)) {
+      const { begin, end } = locations[track];
+      yield { track, seen: { begin: Math.max(begin, range.begin), end: Math.min(end, range.end) }, wide: end - begin >= shortest };
     }
+  }
+
+  /** The innermost calls of the locations in a lane. */
+  private foundInLane(row: Row, range: Range, ratio: number): Found[] {
+    const { width } = this.canvas;
+    return [...this.members(row, range, ratio)].flatMap(({ track, seen, wide }) => (wide ? this.found({ ...row, id: track }, seen, Math.max(1, (width * span(seen)) / span(range)), seen) : []));
+  }
+
+  /** The other locations of a lane. */
+  private drawShort(line: Line, row: Row, range: Range, ratio: number): void {
+    const faint = blend(pixel(this.theme!.track), pixel(this.theme!.faint), 0.5);
+    for (const { seen, wide } of this.members(row, range, ratio)) if (!wide) line.block(seen.begin, seen.end, faint, range);
   }
 
   private fill(from: number, to: number, colour: number): void {

@@ -1,6 +1,7 @@
 // The tree of rows: processes, with their threads, tasks and counters inside.
 import { type Counter, FIRST_PROCESS, FIRST_RUN, type Location, type Part, partOf, type Run } from "../model";
 import { type Activity, FEW_ALIKE, worksHardly } from "./activity";
+import { addTo } from "../sorted";
 import { lanesOf } from "./lanes";
 import type { Row } from "./layout";
 
@@ -12,6 +13,8 @@ const LEVELS_OF_TWO = 10;
 
 /** Rows of folders: this plus the number of the process, or the number of the group. */
 export const FIRST_FOLDER = 0xc0000000;
+/** Rows of devices: this plus the number of their first stream. */
+export const FIRST_DEVICE = 0xc8000000;
 export const FIRST_IDLE = 0xd0000000;
 export const FIRST_GROUP = 0xe0000000;
 
@@ -28,6 +31,8 @@ export const FIRST_METRICS = 2 ** 41;
 const FEW_COUNTERS = 3;
 /** Threads of OpenMP are always a group. */
 const TEAM = /^lib\w*omp\w* thread \d+$/;
+/** The device in the name of a stream: src/weave/gpu/gpu_waits.cpp. */
+const DEVICE = /^(.*\[\d+):.*\]$/;
 
 /** Metrics whose values belong to single calls, which the tab Call tells; by src/weave/gpu/gpu_names.hpp. */
 export const OF_CALLS: ReadonlyMap<string, string> = new Map([
@@ -57,6 +62,8 @@ export interface Branch {
   locations: number[];
 }
 
+export const byName = (a: Branch, b: Branch): number => a.name.localeCompare(b.name, "en", { numeric: true });
+
 export const plural = (count: number, word: string) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 function joined(id: number, kind: Row["kind"], name: string, detail: string, inner: Branch[]): Branch {
@@ -75,11 +82,10 @@ class Trees {
   private groups = 0;
 
   constructor(private readonly run: Run, known: readonly Counter[], private readonly activity: Activity | null) {
-    for (const counter of known) if (run.metrics[counter.metric] && !OF_CALLS.has(run.metrics[counter.metric].name)) this.counters.set(counter.track, [...(this.counters.get(counter.track) ?? []), counter]);
+    for (const counter of known) if (run.metrics[counter.metric] && !OF_CALLS.has(run.metrics[counter.metric].name)) addTo(this.counters, counter.track, [counter]);
     run.locations.forEach((location, id) => {
       if (location.kind === "metrics" && !this.counters.has(id)) return;
-      const list = this.members.get(location.process);
-      if (list) list.push(id); else this.members.set(location.process, [id]);
+      addTo(this.members, location.process, [id]);
     });
   }
 
@@ -133,11 +139,7 @@ class Trees {
   /** Threads in order: teams and many threads alike as groups, the ones that hardly work in one folder at the end. */
   private threads(process: number, threads: Branch[]): Branch[] {
     const alike = new Map<string, Branch[]>();
-    for (const thread of threads) {
-      const pattern = thread.name.replace(/\d+/g, "#");
-      const list = alike.get(pattern);
-      if (list) list.push(thread); else alike.set(pattern, [thread]);
-    }
+    for (const thread of threads) addTo(alike, thread.name.replace(/\d+/g, "#"), [thread]);
     const grouped = new Map<Branch, Branch>();
     for (const [pattern, members] of alike) {
       if (members.length <= (TEAM.test(members[0].name) ? 1 : FEW_ALIKE)) continue;
@@ -151,6 +153,13 @@ class Trees {
     if (idle.length < 2) return rows;
     const folder = joined(FIRST_IDLE + process, "folder", "Idle threads", String(idle.length), idle);
     return [...rows.filter((row) => !idle.includes(row)), folder];
+  }
+
+  /** Streams of GPUs by device; a device with one stream is the row of this stream. */
+  private devices(streams: readonly Branch[]): Branch[] {
+    const devices = new Map<string, Branch[]>();
+    for (const stream of [...streams].sort(byName)) addTo(devices, DEVICE.exec(stream.name)?.[1] ?? stream.name, [stream]);
+    return [...devices].map(([device, inner]) => (inner.length < 2 ? inner[0] : joined(FIRST_DEVICE + inner[0].id, "folder", `${device}]`, plural(inner.length, "stream"), inner)));
   }
 
   private process(id: number, parents: ReadonlySet<number>): Branch {
@@ -168,7 +177,7 @@ class Trees {
     const tasks = of("task");
     const folder = tasks.length > 3 ? [this.folder(FIRST_FOLDER + process, process, "Tasks", "task", tasks)] : tasks;
     const started = this.run.processes.flatMap((other, id) => (other.parent === process && !parents.has(id) ? [this.process(id, parents)] : []));
-    return [...this.threads(process, of("thread")), ...of("metrics"), ...folder, ...started];
+    return [...this.threads(process, of("thread")), ...this.devices(of("stream")), ...of("metrics"), ...folder, ...started];
   }
 }
 

@@ -11,23 +11,27 @@ const STRIPE = 5;
 const PALE = 0.4;
 
 export interface Waiting {
-  /** By pixel: the waiting share of the time covered by calls, from 0 to 1. */
+  /** By pixel: the part that calls cover, and the waiting share of it, from 0 to 1. */
+  readonly covers: Float32Array;
   readonly shares: Float32Array;
   /** By pixel: the cause of most of it. */
   readonly causes: Uint8Array;
 }
 
+/** The data of a slot, and the time to which they are limited, if they are. */
+export type Found = readonly [slot: TileKey, pieces: readonly Piece[], part?: Range];
+
 /** Tracks of a process or run are the mean of several: the waiting of their tiles has the suspended tasks. */
 const isMean = ({ track }: TileKey): boolean => track >= FIRST_PROCESS;
 
-export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])[], range: Range, width: number, run: Run): Waiting {
+export function waitingOf(found: readonly Found[], range: Range, width: number, run: Run): Waiting {
   const suspends = hasSuspensions(run);
-  const shares = new Float32Array(width), causes = new Uint8Array(width), sums = new Float32Array(CAUSES.length), perPixel = span(range) / width;
-  for (const [slot, pieces] of found) {
+  const covers = new Float32Array(width), shares = new Float32Array(width), causes = new Uint8Array(width), sums = new Float32Array(CAUSES.length), perPixel = span(range) / width;
+  for (const [slot, pieces, part = range] of found) {
     const size = 4 ** slot.level * COLUMNS;
     for (const { key, tile } of pieces) {
       const column = 4 ** key.level, offset = key.index * COLUMNS;
-      const begin = Math.max(slot.index * size, offset * column), end = Math.min((slot.index + 1) * size, (offset + COLUMNS) * column);
+      const begin = Math.max(slot.index * size, offset * column, part.begin), end = Math.min((slot.index + 1) * size, (offset + COLUMNS) * column, part.end);
       const left = Math.max(0, Math.ceil((begin - range.begin) / perPixel - 0.5)), right = Math.min(width, Math.ceil((end - range.begin) / perPixel - 0.5));
       for (let x = left; x < right; x++) {
         const first = Math.max(0, Math.floor((range.begin + x * perPixel) / column) - offset);
@@ -39,11 +43,12 @@ export function waitingOf(found: readonly (readonly [TileKey, readonly Piece[]])
           (waiting += part), (cover += tile.cover[c]), (sums[cause] += part);
         }
         causes[x] = mainCause(sums);
+        covers[x] = cover / 255 / (last - first + 1);
         shares[x] = waiting > 0 ? Math.min(1, waiting / Math.max(waiting, cover)) : 0;
       }
     }
   }
-  return { shares, causes };
+  return { covers, shares, causes };
 }
 
 /** The colour of waiting between its stripes: paler than any work, whose colours may be the same. */
