@@ -251,6 +251,15 @@ export interface Profile {
   readonly max: Float64Array;
 }
 
+/** The time on GPUs of the work that calls started, by the call path of these. */
+export interface GpuTimes {
+  /** False: some of the calls are missing. */
+  readonly complete: boolean;
+  readonly path: Int32Array;
+  readonly starts: Float64Array;
+  readonly ticks: Float64Array;
+}
+
 export type Order = "earliest" | "latest" | "longest";
 
 /** A counter of the program. */

@@ -1,6 +1,6 @@
 // Tables and trees of a selection, computed from its sums by call path.
 import { type ByCause, NO_CAUSES, ofCause, sumCauses } from "./causes";
-import { NONE, type Paths, type Profile, type Region, type Run } from "./model";
+import { type GpuTimes, NONE, type Paths, type Profile, type Region, type Run } from "./model";
 
 /** The sums of a function, a module or a call path. */
 export interface Row {
@@ -120,6 +120,14 @@ export function callTree(profile: Profile, paths: Paths, regions: readonly Regio
   }
   for (const node of nodes.values()) node.children.sort((a, b) => b.total - a.total || a.region - b.region);
   return root;
+}
+
+/** The time on GPUs of the work that calls started, in place of the calls' own time. */
+export function gpuProfile({ path, starts, ticks }: GpuTimes, { parent }: Paths): Profile {
+  const zeros = () => new Float64Array(parent.length), [visits, own, inclusive] = [zeros(), zeros(), zeros()];
+  path.forEach((one, i) => ((visits[one] = starts[i]), (own[one] = inclusive[one] = ticks[i])));
+  for (let one = parent.length - 1; one >= 0; one--) if (parent[one] !== NONE) inclusive[parent[one]] += inclusive[one];
+  return { count: parent.length, path: Int32Array.from(parent.keys()), visits, own, inclusive, causes: [], cutBegin: zeros(), cutEnd: zeros(), waiting: zeros(), min: zeros(), max: zeros() };
 }
 
 export type Weight = "time" | "work" | "waiting";

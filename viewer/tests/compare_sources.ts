@@ -67,7 +67,7 @@ async function answers(source: Source, run: Run, seed: number): Promise<Record<s
     tiles: await source.tiles([...keys, mixed], never), profile: profile.count ? profile : { ...profile, causes: [] }, calls: await source.calls([range], never),
     earliest: await source.find({ ...search, order: "earliest" }, never), latest: await source.find({ ...search, order: "latest" }, never),
     longest: await source.find({ ...search, order: "longest" }, never),
-    side, values: await source.values(counters.map(({ track, metric }) => ({ track, metric, begin, end })), never), messages: await source.messages(talk, never), collectives: await source.collectives(talk, never), matrix: await source.matrix(talk, never),
+    gpu: await source.gpu({ begin, end, tracks }, never), side, values: await source.values(counters.map(({ track, metric }) => ({ track, metric, begin, end })), never), messages: await source.messages(talk, never), collectives: await source.collectives(talk, never), matrix: await source.matrix(talk, never),
     call: call && { ...call, parameters: [] },  // a page does not hold them
   };
 }

@@ -2,8 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { NONE } from "../src/model";
 import { causeWords, mainCauseWords, NO_CAUSES, ofCause } from "../src/causes";
-import { byFunction, callees, callers, causesBelow, histogram, callTree, inverted, merged, type Node, pruned, waitingBelow, weighted, without } from "../src/profile";
+import { byFunction, callees, callers, causesBelow, gpuProfile, histogram, callTree, inverted, merged, type Node, pruned, waitingBelow, weighted, without } from "../src/profile";
 import { nameFilter } from "../src/source/match";
+import { generated } from "../src/source/generated";
+import { LaneBuilder } from "../src/source/lane";
 import { MemorySource } from "../src/source/memory";
 import { boxesOf } from "../src/timeline/flame";
 import { allCalls, randomRun } from "./random_run";
@@ -30,6 +32,24 @@ test("callers and callees of a function are those of its calls", async () => {
     }
     assert.equal(byFunction(profile, made.paths, made.run.regions).reduce((sum, row) => sum + row.visits, 0), allCalls(made).length);
   }
+});
+
+test("time on GPUs belongs to the calls that started the work, and is in their callers", async () => {
+  const builder = new LaneBuilder(), paths = { parent: Int32Array.from([NONE, 0, 1, 0]), region: Int32Array.from([0, 1, 2, 2]) };
+  const call = (path: number, begin: number, inside: () => void) => (builder.enter(begin, path, paths.region[path]), inside(), builder.leave(begin + 10));
+  call(0, 0, () => {
+    call(1, 10, () => call(2, 12, () => builder.launch(13, 500)));
+    call(3, 40, () => builder.launch(41, 70));
+    call(3, 60, () => builder.launch(61, 7));
+  });
+  const source = new MemorySource((await generated().run()), paths, [builder.finish(100)]);
+  const whole = await source.gpu({ begin: 0, end: 61, tracks: null });
+  assert.deepEqual([[...whole.path], [...whole.starts], [...whole.ticks], whole.complete], [[2, 3], [1, 1], [500, 70], true]);
+  assert.deepEqual([...(await source.gpu({ begin: 0, end: 99, tracks: [1] })).path], [], "another row");
+  const tree = callTree(gpuProfile(await source.gpu({ begin: 0, end: 99, tracks: [0] }), paths), paths, []), [outer] = tree.children;
+  assert.deepEqual([tree.total, outer.total, outer.own], [577, 577, 0]);
+  assert.deepEqual(outer.children.map(({ region, total, own, visits }) => [region, total, own, visits]), [[1, 500, 0, 0], [2, 77, 77, 2]]);
+  assert.deepEqual(inverted(tree).children.map(({ region, total }) => [region, total]), [[2, 577]]);
 });
 
 test("a call tree is left with what leads to some functions, and with all below them", async () => {

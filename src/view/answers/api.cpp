@@ -215,6 +215,25 @@ std::string table(const Definitions& definitions, const Index& index, QuestionRe
   return out.take();
 }
 
+// The time on GPUs of the work that calls of a range started.
+std::string gpu_times(const Content& content, const Index& index, QuestionReader in) {
+  const std::uint64_t from = in.time(), to = in.time();
+  const std::uint32_t count = in.u32();
+  static_cast<void>(in.u32());
+  std::vector<bool> tracks(index.tracks().size());
+  for (const std::uint32_t track : tracks_in(in, index, count)) tracks[track] = true;
+  in.end();
+  const std::shared_ptr<const AuxiliaryEvents> events = content.auxiliary_events();
+  const std::vector<GpuSum> sums = gpu_sums(events->gpu_starts(), tracks, from, to);
+  AnswerWriter out;
+  out.u32(static_cast<std::uint32_t>(sums.size()));
+  out.u32(events->has_all_gpu_starts() ? 1 : 0);
+  out.u32s(sums, [](const GpuSum& sum) { return sum.path; });
+  out.f64s(sums, [](const GpuSum& sum) { return sum.starts; });
+  out.f64s(sums, [](const GpuSum& sum) { return sum.ticks; });
+  return out.take();
+}
+
 // Returns a test for the values that are searched for: some parameters by number, with their text.
 std::function<bool(const Event&)> parameter_in(QuestionReader& in, const Definitions& definitions) {
   std::vector<std::uint32_t> numbers(in.u32(1, kMostParameters));
@@ -380,9 +399,9 @@ Answer answer_of(const Content& content, std::string_view route, std::string_vie
   if (route == "keep") return {200, kJson, keep(content, body)};
   if (route == "source") return {200, kJson, source(content, in)};
   const std::shared_ptr<const Index> index = content.index();
-  constexpr std::array kOthers = {"paths",    "tiles",       "mixtures", "calls",  "table",
-                                  "call",     "find",        "side",     "values", "links",
-                                  "messages", "collectives", "matrix"};
+  constexpr std::array kOthers = {"paths", "tiles",    "mixtures",    "gpu",   "calls",
+                                  "table", "call",     "find",        "side",  "values",
+                                  "links", "messages", "collectives", "matrix"};
   if (std::ranges::find(kOthers, route) == kOthers.end()) return failure(404, "no such question");
   if (!index) return failure(503, "the index is not there yet");
   constexpr std::string_view kBytes = "application/octet-stream";
@@ -392,6 +411,7 @@ Answer answer_of(const Content& content, std::string_view route, std::string_vie
   if (route == "calls") return {200, kBytes, calls(*index, in)};
   if (route == "table") return {200, kBytes, table(content.definitions(), *index, in)};
   if (route == "side") return in.end(), Answer{200, kJson, auxiliary(content)};
+  if (route == "gpu") return {200, kBytes, gpu_times(content, *index, in)};
   if (route == "values") return {200, kBytes, values(content, *index, in)};
   if (route == "links") return {200, kBytes, links(content, *index, in)};
   if (route == "messages" || route == "collectives" || route == "matrix") {

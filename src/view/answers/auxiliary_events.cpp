@@ -31,10 +31,24 @@ bool is_value(const Event& event, const Definitions& definitions) {
 
 }  // namespace
 
+struct AuxiliaryEvents::Sought {
+  const Definitions& definitions;
+  GpuLaunches launches{definitions};
+  GpuStartFinder starts{definitions};
+  profile::TaskParameters of_tasks{definitions};
+};
+
 struct AuxiliaryEvents::Found {
+  std::vector<GpuStart> starts;
+  bool all_starts = true;
   std::map<Key, Series> series;
   std::vector<Happening> creates, begins, ends, waits, wakes, woken, calls, works;
   profile::FollowedTasks tasks;
+
+  void add(const GpuStart& start) {
+    all_starts = starts.size() < kMostStarts;
+    if (all_starts) starts.push_back(start);
+  }
 
   // Null: the event is not one of these kinds.
   std::vector<Happening>* list_of(const Event& event, const Definitions& definitions) {
@@ -56,13 +70,12 @@ struct AuxiliaryEvents::Found {
 
 AuxiliaryEvents::AuxiliaryEvents(const Index& index, const Definitions& definitions)
     : message_ends_(std::min(index.tracks().size(), definitions.locations.size())) {
-  const GpuLaunches launches(definitions);
-  const profile::TaskParameters of_tasks(definitions);
+  const Sought sought{definitions};
   for_each_in_parallel(index.tracks().size(), std::max(1u, std::thread::hardware_concurrency()),
                        [&](std::size_t i) {
                          const auto number = static_cast<std::uint32_t>(i);
                          if (index.tracks()[i].block_count == 0) return;
-                         read(*index.track(number), number, definitions, launches, of_tasks);
+                         read(*index.track(number), number, sought);
                        });
   connect(Link::Kind::kCreates, creates_, begins_);
   connect(Link::Kind::kAwaited, ends_, waits_);
@@ -106,8 +119,8 @@ void AuxiliaryEvents::connect(Link::Kind kind, const std::vector<Happening>& fro
   }
 }
 
-void AuxiliaryEvents::read(const Track& track, std::uint32_t number, const Definitions& definitions,
-                           const GpuLaunches& launches, const profile::TaskParameters& of_tasks) {
+void AuxiliaryEvents::read(const Track& track, std::uint32_t number, const Sought& sought) {
+  const auto& [definitions, launches, starts, of_tasks] = sought;
   Found found;
   profile::TaskFollower tasks(of_tasks, number);
   const LocationGroupId process = number < definitions.locations.size()
@@ -127,6 +140,7 @@ void AuxiliaryEvents::read(const Track& track, std::uint32_t number, const Defin
     if (is_value(event, definitions)) {
       found.series[{number, event.ref}].add(cursor.time(), value_of(event, definitions));
       if (cursor.open().empty()) continue;
+      if (const auto start = starts.start_at(cursor, track, number)) found.add(*start);
       const auto end = launches.end_of(event, cursor.time(), cursor.open().back().begin, process);
       if (end && ++happened <= kMostLinks) {
         (end->is_work ? found.works : found.calls).push_back({end->number, cursor.time(), number});
@@ -155,6 +169,10 @@ void AuxiliaryEvents::join(Found& found) {
     to.insert(to.end(), from.begin(),
               from.begin() + static_cast<std::ptrdiff_t>(std::min(from.size(), room)));
   };
+  const std::size_t room = kMostStarts - gpu_starts_.size();
+  if (found.starts.size() > room) found.starts.resize(room), found.all_starts = false;
+  gpu_starts_.insert(gpu_starts_.end(), found.starts.begin(), found.starts.end());
+  all_gpu_starts_ = all_gpu_starts_ && found.all_starts;
   add(creates_, found.creates);
   add(begins_, found.begins);
   add(ends_, found.ends);

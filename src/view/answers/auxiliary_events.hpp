@@ -1,7 +1,7 @@
 // The contents of a run's events other than calls: values of metrics; the calls that created and
-// awaited each thread or task, or started work on a GPU, and the tasks of engines; and the number
-// of messages (viewed_messages.hpp has the messages). All tracks are read once, at first use; the
-// amount of data kept is bounded.
+// awaited each thread or task, or started work on a GPU, with its time there, and the tasks of
+// engines; and the number of messages (viewed_messages.hpp has the messages). All tracks are read
+// once, at first use; the amount of data kept is bounded.
 //
 // Any thread may use a const object. Times are ticks since the start of the run. Throws Error where
 // the index is damaged.
@@ -17,6 +17,7 @@
 #include "core/definitions.hpp"
 #include "profile/engines/task_arrows.hpp"
 #include "profile/gpu/gpu_launch.hpp"
+#include "view/answers/gpu_starts.hpp"
 #include "view/answers/series.hpp"
 #include "view/index/index.hpp"
 
@@ -40,6 +41,7 @@ class AuxiliaryEvents {
   using Key = std::pair<std::uint32_t, std::uint32_t>;  // track, metric
   static constexpr std::size_t kMostSeries = 512;       // beyond this, the smallest keys are kept
   static constexpr std::size_t kMostLinks = 1 << 20;
+  static constexpr std::size_t kMostStarts = 1 << 20;
 
   AuxiliaryEvents(const Index& index, const Definitions& definitions);
 
@@ -47,6 +49,9 @@ class AuxiliaryEvents {
   // In order of their ends `to`.
   const std::vector<Link>& links() const noexcept { return links_; }
   bool is_complete() const noexcept { return complete_; }
+  // The calls that started work on GPUs; of more than kMostStarts calls, some of each track.
+  const std::vector<GpuStart>& gpu_starts() const noexcept { return gpu_starts_; }
+  bool has_all_gpu_starts() const noexcept { return all_gpu_starts_; }
   // For each track, the number of events that are ends of messages.
   const std::vector<std::uint64_t>& message_ends() const noexcept { return message_ends_; }
 
@@ -57,13 +62,14 @@ class AuxiliaryEvents {
     std::uint32_t track;
   };
   struct Found;
+  // What the events of a run are looked for.
+  struct Sought;
 
   // Links events with the same number.
   void connect(Link::Kind kind, const std::vector<Happening>& from,
                const std::vector<Happening>& to);
   void connect_tasks(const ClockProperties& clock);
-  void read(const Track& track, std::uint32_t number, const Definitions& definitions,
-            const GpuLaunches& launches, const profile::TaskParameters& of_tasks);
+  void read(const Track& track, std::uint32_t number, const Sought& sought);
   void join(Found& found);
 
   std::mutex mutex_;
@@ -72,7 +78,9 @@ class AuxiliaryEvents {
   profile::FollowedTasks tasks_;
   std::vector<Link> links_;
   std::vector<std::uint64_t> message_ends_;
+  std::vector<GpuStart> gpu_starts_;
   bool complete_ = true;
+  bool all_gpu_starts_ = true;
 };
 
 struct ValuesQuestion {

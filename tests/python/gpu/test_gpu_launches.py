@@ -63,6 +63,40 @@ def test_arrows_in_the_viewer(program, run):
             assert (fields.array("d", count), fields.array("d", count)) == ((start,), (at,))
 
 
+def test_time_on_the_gpu_by_call_path(program, run):
+    with Viewer(program, run) as viewer:
+        regions, paths = viewer.wait().description()["regions"], viewer.paths()
+
+        def times(begin=0.0, end=EVER, tracks=()):
+            fields = Fields(viewer.ask("gpu", struct.pack(f"<2d2I{len(tracks)}I", begin, end, len(tracks), 0, *tracks)))
+            count, complete = fields.u32(2)
+            rows = zip(fields.u32(count), fields.f64(count), fields.f64(count), strict=True)
+            assert complete == 1
+            return {path: (starts, round(ticks / 1e5)) for path, starts, ticks in rows}
+
+        def name(path):
+            return regions[paths[path][1]]["name"]
+
+        def named(found):
+            return {(name(paths[path][0]), name(path)): row for path, row in found.items()}
+
+        # As in pprof, in tenths of a millisecond.
+        assert named(times()) == {
+            ("__main__.train", "cudaMemcpyAsync"): (2, 6),
+            ("__main__.train", "cudaLaunchKernel"): (3, 18),
+            ("__main__.train", "cudaMemsetAsync"): (1, 5),
+            ("__main__.evaluate", "cudaLaunchKernel"): (1, 9),
+            ("__main__.<module>", "cudaEventSynchronize"): (1, 0),  # stands for the start of a graph
+        }
+        names = [track["name"] for track in viewer.description()["tracks"]]
+        assert named(times(tracks=(names.index("MainThread"),))) == named(times())
+        assert times(tracks=(names.index("CUDA[0:7]"),)) == {} == times(end=1)
+        kinds = {track["name"]: track["kind"] for track in viewer.description()["tracks"]}
+        assert kinds == {"MainThread": "thread", "CUDA[0:7]": "stream", "CUDA[0:13]": "stream"} | {
+            name: kind for name, kind in kinds.items() if kind == "metrics"
+        }
+
+
 def test_arrows_in_chrome(timeloom, run, tmp_path):
     timeloom("convert", run, "--to", "chrome", "-o", "a.json", cwd=tmp_path)
     file = Chrome(tmp_path / "a.json")

@@ -4,21 +4,24 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type ByCause, causeWords, largestFirst, NO_CAUSES } from "../causes";
 import { pixel, textOver } from "../colour";
 import { count, duration, percent, shortName } from "../format";
-import { NONE } from "../model";
+import { NONE, type Run } from "../model";
 import { isLibrary } from "../palette";
-import { callTree, causesBelow, inverted, merged, type Node, tellsWaiting, waitingBelow, type Weight, weighted, without } from "../profile";
+import { callTree, causesBelow, gpuProfile, inverted, merged, type Node, tellsWaiting, waitingBelow, type Weight, weighted, without } from "../profile";
 import { type Box, boxesOf } from "../timeline/flame";
 import { shortened } from "../timeline/renderer";
 import { between, striped } from "../timeline/waiting";
-import { type Opened, type Profiled, useOpened } from "./hooks";
+import { type Opened, type Profiled, useAnswer, useOpened } from "./hooks";
 import { SoughtField, useSought } from "./Sought";
 
 const LINE = 19;
 
-const WEIGHTS: Record<Weight, string> = { time: "time", work: "work", waiting: "waiting" };
+/** The time on GPUs is the time of the work that a call has started. */
+type Width = Weight | "gpu";
+
+const WEIGHTS: Record<Width, string> = { time: "time", work: "work", waiting: "waiting", gpu: "GPU" };
 
 interface Choice {
-  readonly weight: Weight;
+  readonly weight: Width;
   readonly invert: boolean;
   readonly own: boolean;
   readonly leftHeavy: boolean;
@@ -28,18 +31,19 @@ interface Choice {
 
 /** The flame graph of one profile, in the colours of the timeline. */
 export function ProfileFlame({ data }: { data: Profiled }) {
-  const { run, timeline, theme } = useOpened();
+  const { run, source, timeline, theme } = useOpened();
   const [choice, choose] = useState<Choice>({ weight: "time", invert: false, own: false, leftHeavy: true, between: NONE });
   const { weight, invert, own, leftHeavy, between } = choice;
+  const ofGpu = weight === "gpu", { value: gpu } = useAnswer(async (signal) => (ofGpu ? source.gpu(data.scope, signal) : null), [data, ofGpu], 0);
   const tree = useMemo(() => {
-    const all = callTree(data.profile, data.paths, run.regions);
-    return weighted(own ? without(all, (region) => !run.regions[region] || isLibrary(run.regions[region])) : all, weight);
-  }, [data, weight, own]);
+    const all = gpu ? callTree(gpuProfile(gpu, data.paths), data.paths, []) : callTree(data.profile, data.paths, run.regions);
+    return weighted(own ? without(all, (region) => !run.regions[region] || isLibrary(run.regions[region])) : all, ofGpu ? "time" : weight);
+  }, [data, weight, own, gpu]);
   const below = useMemo(() => waitingBelow(tree), [tree]), causes = useMemo(() => causesBelow(tree), [tree]);
   const upside = useMemo(() => (invert ? inverted(tree) : null), [tree, invert]);
   const order = useMemo(() => (leftHeavy ? undefined : (node: Node) => run.regions[node.region]?.name ?? ""), [leftHeavy, run]);
   const because = (all: ByCause) => (causeWords(all) ? ` (${causeWords(all)})` : "");
-  const words = (node: Node) => `${duration(node.total)} (${percent(node.total, tree.total)})${node.visits > 0 ? ` · ${count(node.visits)} visits` : ""}`;
+  const words = (node: Node) => `${duration(node.total)} (${percent(node.total, tree.total)})${node.visits > 0 ? ` · ${count(node.visits)} visits` : ""}${gpu?.complete === false ? " · of the first calls only" : ""}`;
   const shared = {
     colourOf: (node: Node) => (node.region === NONE ? theme.nothing : timeline.styleOf(node.region)),
     order, sandwich: (node: Node) => choose({ ...choice, between: node.region }), controls: <Controls choice={choice} choose={choose} />,
@@ -57,7 +61,7 @@ function Controls({ choice, choose }: { choice: Choice; choose: (choice: Choice)
   return (
     <span class="choices">
       {choice.between !== NONE && <button onClick={() => choose({ ...choice, between: NONE })}>all functions</button>}
-      {tellsWaiting(run) && <label>width <select value={choice.weight} onChange={(event) => choose({ ...choice, weight: event.currentTarget.value as Weight })}>{Object.entries(WEIGHTS).map(([key, words]) => <option key={key} value={key}>{words}</option>)}</select></label>}
+      {(tellsWaiting(run) || usesGpu(run)) && <label>width <select value={choice.weight} onChange={(event) => choose({ ...choice, weight: event.currentTarget.value as Width })}>{Object.entries(WEIGHTS).filter(([key]) => key === "time" || (key === "gpu" ? usesGpu(run) : tellsWaiting(run))).map(([key, words]) => <option key={key} value={key}>{words}</option>)}</select></label>}
       {choice.between === NONE && box("invert", "invert", "Functions by their own time at the top, their callers below")}
       {box("own", "hide libraries", "Time of libraries counts for the functions that called them")}
       {box("leftHeavy", "left heavy", "The widest at the left; otherwise by name")}
@@ -65,6 +69,9 @@ function Controls({ choice, choose }: { choice: Choice; choose: (choice: Choice)
     </span>
   );
 }
+
+/** Calls are known, and start work on GPUs. */
+const usesGpu = ({ metrics, outline }: Run): boolean => !outline && metrics.some(({ name }) => name === "gpu_time");
 
 type Graph = Pick<Props<Node>, "words" | "colourOf" | "order" | "sandwich" | "controls">;
 

@@ -182,6 +182,7 @@ class TrackReader {
   private value(metric: number, value: number): void {
     this.lane.sample(metric, this.time, value);
     const { name } = this.run.metrics[metric], entered = this.lane.opened();
+    if (name === OF_CALL) this.lane.launch(this.time, Math.round((value * this.run.ticksPerSecond) / 1e9));
     if ((name !== OF_CALL && name !== OF_WORK) || entered === null || this.run.ticksPerSecond !== 1e9) return;
     const call = name === OF_CALL ? entered : this.time - value;
     if (!Number.isSafeInteger(call) || call < 0) return;

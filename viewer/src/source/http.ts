@@ -1,5 +1,5 @@
 // A run served by `timeloom view`.
-import type { Bundle, Bundled, CallDetails, CallRange, CallRef, Calls, Exchange, Found, Gathering, Links, LinksRange, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
+import type { Bundle, Bundled, CallDetails, CallRange, CallRef, Calls, Exchange, Found, Gathering, GpuTimes, Links, LinksRange, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
 import { runOf } from "./describe";
 import { type Source, SourceError } from "./source";
 import * as wire from "./wire";
@@ -65,6 +65,10 @@ export class HttpSource implements Source {
 
   async profile(selection: Selection, signal: AbortSignal): Promise<Profile> {
     return wire.tableAnswer(await this.binary("table", wire.tableRequest(selection), signal));
+  }
+
+  async gpu(selection: Selection, signal: AbortSignal): Promise<GpuTimes> {
+    return wire.gpuAnswer(await this.binary("gpu", wire.tableRequest(selection), signal));
   }
 
   async call(track: number, depth: number, time: number, signal: AbortSignal): Promise<CallDetails | null> {

@@ -26,6 +26,8 @@ export interface Lane {
   readonly parameters: ReadonlyMap<number, readonly Given[]>;
   /** By metric: times and values alternate. */
   readonly values: ReadonlyMap<number, readonly number[]>;
+  /** Work that calls started on GPUs: times, call paths and ticks there alternate. */
+  readonly gpu: readonly number[];
   /** Creations, begins, ends, waits and wakes of threads and tasks; calls and works of launches on GPUs. */
   readonly happenings: readonly Happening[];
 }
@@ -64,6 +66,7 @@ export class LaneBuilder {
   private readonly parameters = new Map<number, Given[]>();
   private readonly values = new Map<number, number[]>();
   private readonly happenings: Happening[] = [];
+  private readonly gpu: number[] = [];
   private rows = 0;
 
   enter(time: number, path: number, region: number): void {
@@ -110,6 +113,12 @@ export class LaneBuilder {
     addTo(this.values, metric, [time, value]);
   }
 
+  /** The innermost call has started this much work on a GPU. */
+  launch(time: number, ticks: number): void {
+    const call = this.stack.at(-1);
+    if (call !== undefined) this.gpu.push(time, this.path[call], ticks);
+  }
+
   /** The start of the innermost call; null outside of calls. */
   opened(): number | null {
     const call = this.stack.at(-1);
@@ -132,7 +141,7 @@ export class LaneBuilder {
       count: this.begin.length, begin: Float64Array.from(this.begin), end: Float64Array.from(this.end),
       depth: Int32Array.from(this.depth), path: Int32Array.from(this.path), region: Int32Array.from(this.region),
       parent: Int32Array.from(this.parent), next: Int32Array.from(this.next), own: Float64Array.from(this.own),
-      rows: this.rows, off: Float64Array.from(this.off), waits: this.waits, parameters: this.parameters, values: this.values, happenings: this.happenings,
+      rows: this.rows, off: Float64Array.from(this.off), waits: this.waits, parameters: this.parameters, values: this.values, gpu: this.gpu, happenings: this.happenings,
     };
   }
 }

@@ -1,6 +1,6 @@
 // A run whose calls are all in memory: from a page that contains the data, or generated.
 import {
-  type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, type Found, type Gathering, type Link, type Links, type LinksRange,
+  type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, type Found, type Gathering, type GpuTimes, type Link, type Links, type LinksRange,
   type MessageRange, type Paths, type Profile, type Run,
   type Search, type Selection, type Auxiliary, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
@@ -67,6 +67,19 @@ export class MemorySource implements Source {
       });
     }
     return profileOf(all, causes, this.callPaths, this.description.regions);
+  }
+
+  async gpu({ begin, end, tracks }: Selection): Promise<GpuTimes> {
+    const sums = new Map<number, [starts: number, ticks: number]>();
+    for (const { gpu } of this.selected(tracks)) {
+      for (let i = 0; i < gpu.length; i += 3) {
+        if (gpu[i] < begin || gpu[i] >= end) continue;
+        const [starts, ticks] = sums.get(gpu[i + 1]) ?? [0, 0];
+        sums.set(gpu[i + 1], [starts + 1, ticks + gpu[i + 2]]);
+      }
+    }
+    const path = Int32Array.from([...sums.keys()].sort((a, b) => a - b)), of = (n: 0 | 1) => Float64Array.from(path, (key) => sums.get(key)![n]);
+    return { complete: true, path, starts: of(0), ticks: of(1) };
   }
 
   async call(track: number, depth: number, time: number): Promise<CallDetails | null> {

@@ -1,7 +1,7 @@
 // A run of which a page contains only the outline, without calls: tiles down to a level, and sums by time step.
 // Sections 9 to 12 of docs/formats/view-http.md.
 import {
-  type Bundle, type Bundled, type CallDetails, type CallRange, type Calls, COLUMNS, type Counter, type Exchange, FIRST_PROCESS, type Found, type Gathering, type Links,
+  type Bundle, type Bundled, type CallDetails, type CallRange, type Calls, COLUMNS, type Counter, type Exchange, FIRST_PROCESS, type Found, type Gathering, type GpuTimes, type Links,
   type MessageRange, NONE, type Outline, type Paths, type Profile, type Run, type Selection, type Auxiliary, type SourceText, type Tile, type TileKey, type Values, type ValuesRange,
 } from "../model";
 import { CAUSES } from "../causes";
@@ -9,7 +9,7 @@ import { firstWhere } from "../sorted";
 import { emptyTile, mixtureOf } from "./cells";
 import { bundlesIn, gatheringsIn, matrixOf, type Talk } from "./messages";
 import { resample } from "./resample";
-import { NO_CALLS, type Source, SourceError, sourceInside, WHERE_CALLS_ARE } from "./source";
+import { NO_CALLS, NO_GPU, type Source, SourceError, sourceInside, WHERE_CALLS_ARE } from "./source";
 import { Sums } from "./sums";
 import { damaged, Varints } from "./varints";
 
@@ -108,6 +108,10 @@ export class OutlineSource implements Source {
   async auxiliary(): Promise<Auxiliary> {
     const { summaries, allValues, talk } = this.parts;
     return { counters: summaries.map(({ counter }) => counter), links: 0, complete: allValues, messages: talk.facts };
+  }
+
+  async gpu(): Promise<GpuTimes> {
+    return NO_GPU;
   }
 
   async values(ranges: readonly ValuesRange[]): Promise<Values[]> {

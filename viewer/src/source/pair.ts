@@ -1,13 +1,13 @@
 // Two runs presented as one: the rows of the first, then the rows of the second, on one time axis.
 import {
-  type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, FIRST_RUN, type Found, type Gathering, type Links, type LinksRange,
+  type Bundle, type Bundled, type CallDetails, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, FIRST_PROCESS, FIRST_RUN, type Found, type Gathering, type GpuTimes, type Links, type LinksRange,
   type MessageRange, NONE, type ParameterIs, type Paths, type Profile, type Run,
   type Search, type Selection, type Auxiliary, type SourceText, type Tile, type TileKey, type Values, type ValuesRange, WHOLE_RUN,
 } from "../model";
 import { CAUSES } from "../causes";
 import { sumOfTiles } from "./cells";
 import { resample } from "./resample";
-import { type Source, SourceError } from "./source";
+import { NO_GPU, type Source, SourceError } from "./source";
 import { OneRun, unifyPaths, unifyRegions, unifyRuns } from "./unify";
 
 /** The point of alignment: the start, or the n-th call of a function in each run. */
@@ -160,6 +160,10 @@ class PairSource implements Source {
 
   private firstMetric(n: number): number {
     return n === 0 ? 0 : this.sides[0].run.metrics.length;
+  }
+
+  async gpu(): Promise<GpuTimes> {
+    return NO_GPU;
   }
 
   async values(ranges: readonly ValuesRange[], signal: AbortSignal): Promise<Values[]> {

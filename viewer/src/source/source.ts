@@ -1,5 +1,5 @@
 // The sources of a run: the server, or the data inside the page.
-import type { Bundle, Bundled, CallDetails, CallRange, Calls, Exchange, Found, Gathering, Links, LinksRange, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
+import type { Bundle, Bundled, CallDetails, CallRange, Calls, Exchange, Found, Gathering, GpuTimes, Links, LinksRange, Mark, MessageRange, Paths, Profile, Progress, Run, Search, Selection, Auxiliary, SourceText, Tile, TileKey, Values, ValuesRange } from "../model";
 
 /** A problem, described for users. */
 export class SourceError extends Error {
@@ -20,6 +20,7 @@ export interface Source {
   tiles(keys: readonly TileKey[], signal: AbortSignal): Promise<Tile[]>;
   calls(ranges: readonly CallRange[], signal: AbortSignal): Promise<Calls[]>;
   profile(selection: Selection, signal: AbortSignal): Promise<Profile>;
+  gpu(selection: Selection, signal: AbortSignal): Promise<GpuTimes>;
   call(track: number, depth: number, time: number, signal: AbortSignal): Promise<CallDetails | null>;
   /** The lines of a function. */
   source(region: number, signal: AbortSignal): Promise<SourceText>;
@@ -38,6 +39,9 @@ export interface Source {
   keep(marks: readonly Mark[]): Promise<string | null>;
   find(search: Search, signal: AbortSignal): Promise<Found>;
 }
+
+/** Where the work of GPUs is not known. */
+export const NO_GPU: GpuTimes = { complete: false, path: new Int32Array(), starts: new Float64Array(), ticks: new Float64Array() };
 
 /** The lines of a function, or the reason why they are missing. */
 export function sourceInside(sources: Readonly<Record<number, SourceText>> | null, run: Run, region: number): SourceText {

@@ -1,5 +1,5 @@
 // The binary answers of docs/formats/view-http.md.
-import { type Bundle, type Bundled, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, type Found, type Gathering, type Links, type LinksRange, type MessageRange, type Paths, type Profile, type Search, type Selection, type Tile, type TileKey, type Values, type ValuesRange } from "../model";
+import { type Bundle, type Bundled, type CallRange, type CallRef, type Calls, COLUMNS, type Exchange, type Found, type Gathering, type GpuTimes, type Links, type LinksRange, type MessageRange, type Paths, type Profile, type Search, type Selection, type Tile, type TileKey, type Values, type ValuesRange } from "../model";
 import { CAUSES } from "../causes";
 import { SourceError } from "./source";
 
@@ -148,6 +148,11 @@ export function tableAnswer(reader: Reader): Profile {
 function causesOf(reader: Reader, waiting: Float64Array): Float64Array[] {
   const known = CAUSES.slice(1).map(() => reader.times(waiting.length));
   return [waiting.map((ticks, i) => ticks - known.reduce((sum, of) => sum + of[i], 0)), ...known];
+}
+
+export function gpuAnswer(reader: Reader): GpuTimes {
+  const count = reader.u32(), complete = reader.u32() === 1;
+  return { complete, path: padded(reader, count), starts: reader.times(count), ticks: reader.times(count) };
 }
 
 export function callRequest(track: number, depth: number, time: number): ArrayBuffer {
