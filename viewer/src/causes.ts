@@ -1,5 +1,6 @@
 // Why threads waited: docs/waiting.md. Causes are numbered as in src/core/waiting_metric.hpp.
 import { percent } from "./format";
+import type { Region } from "./model";
 
 /** The words of the format, by number. */
 export const CAUSES = ["unknown", "processor", "gil", "lock", "thread", "message", "io", "time"] as const;
@@ -39,4 +40,16 @@ export function mainCauseWords(causes: ByCause): string {
   const most = mainCause(causes), share = (causes[most] ?? 0) / causes.reduce((sum, ticks) => sum + ticks, 0);
   if (!(share > 0)) return "";
   return share >= 0.95 ? CAUSE_TEXTS[most] : `${CAUSE_TEXTS[most]} ${(100 * share).toFixed(0)} %`;
+}
+
+/** For what a task is suspended, from the functions around the suspension, the innermost first: of the functions of the
+    event loop's library the outermost that tells it counts, as in src/core/waiting/cause_names.hpp. */
+export function suspensionIn(regions: readonly Region[], around: Iterable<number>): number {
+  let cause = 0;
+  for (const id of around) {
+    const region: Region | undefined = regions[id];
+    if (!region?.loop) break;
+    cause = region.suspends || cause;
+  }
+  return cause;
 }

@@ -20,6 +20,8 @@ export interface Region {
   readonly cause: number;
   /** The cause for which a task is suspended in it, in the same way. */
   readonly suspends: number;
+  /** A function of an event loop's library. */
+  readonly loop: boolean;
   /** Entered by a call; other regions have times, but no visits. */
   readonly called: boolean;
 }

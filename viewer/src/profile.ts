@@ -1,5 +1,5 @@
 // Tables and trees of a selection, computed from its sums by call path.
-import { type ByCause, NO_CAUSES, ofCause, sumCauses } from "./causes";
+import { type ByCause, NO_CAUSES, ofCause, sumCauses, suspensionIn } from "./causes";
 import { type GpuTimes, NONE, type Paths, type Profile, type Region, type Run } from "./model";
 
 /** The sums of a function, a module or a call path. */
@@ -52,7 +52,7 @@ function rows(profile: Profile, paths: Paths, regions: readonly Region[], keyOf:
 }
 
 function hasCaller(path: number, key: Key, paths: Paths, keyOf: (region: number) => Key): boolean {
-  for (let caller = paths.parent[path]; caller !== NONE; caller = paths.parent[caller]) if (keyOf(paths.region[caller]) === key) return true;
+  for (const caller of callersOf(path, paths)) if (keyOf(caller) === key) return true;
   return false;
 }
 
@@ -64,9 +64,12 @@ function causesOf(profile: Profile, i: number, paths: Paths, regions: readonly R
   if (!profile.causes.length) return NO_CAUSES;
   const path = profile.path[i], region: Region | undefined = regions[paths.region[path]];
   if (!region?.waits) return profile.causes.map((ticks) => ticks[i]);
-  // The cause of a suspension is known by the function that awaits.
-  const outer = regions[paths.region[paths.parent[path]]];
-  return ofCause(region.suspended ? outer?.suspends ?? 0 : region.cause, profile.own[i]);
+  return ofCause(region.suspended ? suspensionIn(regions, callersOf(path, paths)) : region.cause, profile.own[i]);
+}
+
+/** The functions around a call path, the innermost first. */
+function* callersOf(path: number, { parent, region }: Paths): Iterable<number> {
+  for (let caller = parent[path]; caller !== NONE; caller = parent[caller]) yield region[caller];
 }
 
 /** The waiting of all call paths by cause. */

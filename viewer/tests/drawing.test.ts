@@ -9,6 +9,7 @@ import { isEmpty, parseQuery, regionsOf } from "../src/source/match";
 import { SourceError } from "../src/source/source";
 import { csv } from "../src/save";
 import { Cache } from "../src/timeline/cache";
+import { suspensionIn } from "../src/causes";
 import { barsOf, crowd } from "../src/timeline/crowd";
 import { inLane, lanesOf, memberAt } from "../src/timeline/lanes";
 import { Line } from "../src/timeline/lines";
@@ -188,9 +189,9 @@ test("the waiting part of a pixel is the waiting part of the calls that cover it
   assert.deepEqual([...all.causes], [3], "the cause of most");
 });
 
-test("a suspended task waits in all functions around it, for what the innermost of them tells", async () => {
+test("a suspended task waits in all functions around it, for what the functions of its loop tell", async () => {
   const known = await generated().run(), slot = { track: 0, level: 0, index: 0, rows: 3 };
-  const regions = known.regions.map((region, id) => ({ ...region, suspended: id === 2, suspends: id === 1 ? 5 : 0 }));
+  const regions = known.regions.map((region, id) => ({ ...region, suspended: id === 2, suspends: id === 1 ? 5 : 0, loop: id === 1 }));
   const tile = emptyTile(3);
   // By column: suspended, suspended for two fifths, and at work.
   for (const [row, cells] of [[[2, 255], [0, 255], [0, 255]], [[1, 255], [1, 255], [1, 255]], [[2, 255], [2, 102], [0, 255]]].entries()) {
@@ -208,6 +209,12 @@ test("a suspended task waits in all functions around it, for what the innermost 
   const process = { ...slot, track: FIRST_PROCESS, rows: 1 };
   const { shares, causes } = waitingOf([[process, [{ key: process, tile: mean, calls: null }]]], { begin: 0, end: 3 }, 3, { ...known, regions });
   assert.deepEqual([...shares].map((share, x) => [Number(share.toFixed(3)), causes[x]]), [[0.2, 5], [0.2, 5], [0, 0]], "of a process, the tile tells what part of its tasks is suspended");
+  // 0 is the task, 1 awaits a process, 2 the kernel's message; 3 is the suspension.
+  const chain = known.regions.map((region, id) => ({ ...region, suspended: id === 3, suspends: [0, 4, 6, 0][id] ?? 0, loop: id === 1 || id === 2 }));
+  assert.deepEqual([suspensionIn(chain, [2, 1, 0]), suspensionIn(chain, [2, 0, 1]), suspensionIn(chain, [0, 1]), suspensionIn(chain, [])], [4, 6, 0, 0], "the outermost before the program's own");
+  const deep = emptyTile(5);
+  [3, 0, 1, 2, 3].forEach((region, row) => (deep.region.fill(region, row * COLUMNS, row * COLUMNS + 3), deep.cover.fill(255, row * COLUMNS, row * COLUMNS + 3)));
+  assert.deepEqual(of(deep, { ...known, regions: chain }), [[1, 4], [1, 4], [1, 4]]);
   assert.deepEqual(of(tile, { ...known, regions, waiting: false }), [[0, 0], [0, 0], [0, 0]], "in a run without waiting");
 });
 

@@ -83,7 +83,7 @@ function describe(lanes: readonly Lane[], regions: number): Run {
   const end = (lane: Lane) => lane.end.reduce((last, time) => Math.max(last, time), 0);
   return {
     title: "random", facts: [], losses: [], ticksPerSecond: 1e9, length: Math.max(...lanes.map(end)), events: 0, secondsPerEvent: 0, waiting: true, causes: true,
-    regions: Array.from({ length: regions }, (_, id) => ({ id, cause: 0, suspends: 0, name: `module${id % 2}.f${id}`, module: `module${id % 2}`, file: `/m${id % 2}.py`, line: id, idle: false, suspended: false, kind: "function", called: true, waits: false })),
+    regions: Array.from({ length: regions }, (_, id) => ({ id, cause: 0, suspends: 0, loop: false, name: `module${id % 2}.f${id}`, module: `module${id % 2}`, file: `/m${id % 2}.py`, line: id, idle: false, suspended: false, kind: "function", called: true, waits: false })),
     processes: [{ name: "p", pid: 1, host: "h", command: "c", parent: null, ending: "" }],
     locations: lanes.map((lane, id) => ({ name: `T${id}`, process: 0, kind: "thread", events: 2 * lane.count, begin: 0, end: end(lane), depth: lane.rows })),
     markers: [], marks: [], parts: [], metrics: [{ name: "m", unit: "", description: "", type: "int64" }], parameters: ["n"], communicators: ["world", ""],

@@ -48,6 +48,23 @@ bool is_of_event_loop(std::string_view name);
 // tell.
 std::optional<WaitingCause> cause_of_suspension(std::string_view name);
 
+// For what a task is suspended, from the functions around the suspension, the innermost first. Of
+// the functions of the event loop's own library the outermost that tells its purpose counts: a
+// process that is awaited ends by a message of the kernel, but the wait is for the process.
+class SuspensionCause {
+ public:
+  // Takes the next function outward. Returns false if it, and all around it, do not count.
+  bool take(std::string_view name) {
+    if (!is_of_event_loop(name)) return false;
+    if (const auto cause = cause_of_suspension(name)) cause_ = *cause;
+    return true;
+  }
+  WaitingCause cause() const noexcept { return cause_; }
+
+ private:
+  WaitingCause cause_ = WaitingCause::kUnknown;
+};
+
 // Whether a task that is suspended in this function has nothing to do: it waits for its next order.
 bool is_idle_suspension(std::string_view name);
 

@@ -128,6 +128,7 @@ Json regions_of(const Definitions& definitions) {
          {"cause", cause_word(cause_in(region, WaitingCause::kUnknown))},
          {"suspends",
           cause_word(cause_of_suspension(region.name).value_or(WaitingCause::kUnknown))},
+         {"loop", is_of_event_loop(region.name)},
          {"suspended", is_suspension(region)},
          {"called", is_called(region)},
          {"kind", location_kind(region)}});

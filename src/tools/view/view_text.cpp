@@ -6,11 +6,13 @@
 #include <numeric>
 #include <vector>
 
+#include "core/waiting/cause_names.hpp"
 #include "core/waiting_metric.hpp"
 #include "exchange/tracks.hpp"
 #include "tools/run/run_facts.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/short_name.hpp"
+#include "view/answers/group_tiles.hpp"
 #include "view/answers/range_table.hpp"
 #include "view/index/tile.hpp"
 #include "view/index/waited.hpp"
@@ -94,16 +96,18 @@ std::size_t cause_between(const std::vector<std::uint8_t>& waited,
 
 // The work of a track over the whole run, in `width` columns; where it waited for most of its time
 // in calls, a thin line in the colour of the cause, or its letter.
-std::string strip(const view::Track& track, std::uint64_t length, std::size_t width,
-                  const Terminal& terminal) {
+std::string strip(const view::Track& track, const view::FirstRows& rows, std::uint64_t length,
+                  std::size_t width, const Terminal& terminal) {
   view::TileKey place;
   while (place.level < view::kLastLevel && length >> (2 * (place.level + 1)) >= width)
     ++place.level;
   const std::uint64_t columns = length / place.width() + 1;
   std::vector<std::uint8_t> cover, waited, causes;
   for (; place.index * view::kColumns < columns; ++place.index) {
-    const view::Picture picture = view::picture_at(track, place, 0, 1);
-    cover.insert(cover.end(), picture.cover.begin(), picture.cover.end());
+    const view::Picture picture = rows.of(track, place);
+    const auto first = picture.cover.begin();
+    cover.insert(cover.end(), first, first + (picture.rows > 0 ? view::kColumns : 0));
+    cover.resize(waited.size() + view::kColumns);
     waited.insert(waited.end(), picture.waiting.begin(), picture.waiting.end());
     causes.insert(causes.end(), picture.cause.begin(), picture.cause.end());
     causes.resize(waited.size());
@@ -156,13 +160,14 @@ void write_strips(const Definitions& definitions, const view::Index& index,
   const std::size_t shown = std::min(order.size(), kMostTracks);
   std::sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown));
   const std::size_t width = std::max<std::size_t>(20, terminal.width - kNameWidth - 2);
+  const view::FirstRows rows(definitions);
   output.write(std::string(kNameWidth + 1, ' ') + rule(length, width, definitions, terminal) +
                "\n");
   for (std::size_t i = 0; i < shown; ++i) {
     const std::string name =
         shorten_left(printable(track_name(tracks, order[i])), kNameWidth, terminal);
     output.write(pad_right(name, kNameWidth) + " " +
-                 strip(*index.track(order[i]), length, width, terminal) + "\n");
+                 strip(*index.track(order[i]), rows, length, width, terminal) + "\n");
   }
   if (shown < order.size()) {
     output.write(plural(order.size() - shown, "further track") + " with fewer events\n");
@@ -190,8 +195,9 @@ class FlameGraph {
     // A parent precedes its children.
     waiting_.resize(index.paths().size());
     for (std::size_t path = waiting_.size(); path-- > 0;) {
-      view::add_causes(waiting_[path], table_.sums[path].causes);
-      view::add_causes(all_, table_.sums[path].causes);
+      const view::CauseTicks own = own_causes(static_cast<std::uint32_t>(path));
+      view::add_causes(waiting_[path], own);
+      view::add_causes(all_, own);
       const std::uint32_t parent = index.paths()[path].parent;
       if (parent != view::kNone) view::add_causes(waiting_[parent], waiting_[path]);
     }
@@ -234,6 +240,28 @@ class FlameGraph {
     std::size_t begin = 0;
     std::size_t width = 0;
   };
+
+  // The waiting of a path itself. A suspended task waits for what the functions around tell.
+  view::CauseTicks own_causes(std::uint32_t path) const {
+    if (!is_suspension_at(path)) return table_.sums[path].causes;
+    SuspensionCause cause;
+    for (std::uint32_t around = index_.paths()[path].parent; around != view::kNone;
+         around = index_.paths()[around].parent) {
+      const std::uint32_t region = index_.paths()[around].region;
+      if (region >= definitions_.regions.size()) break;
+      if (!cause.take(definitions_.regions[region].name)) break;
+    }
+    view::CauseTicks ticks{};
+    ticks[static_cast<std::size_t>(cause.cause())] = table_.sums[path].own;
+    return ticks;
+  }
+
+  // False where waiting was not measured, too.
+  bool is_suspension_at(std::uint32_t path) const {
+    const std::uint32_t region = index_.paths()[path].region;
+    return std::ranges::any_of(definitions_.metrics, &Metric::is_waiting) &&
+           region < definitions_.regions.size() && is_suspension(definitions_.regions[region]);
+  }
 
   // The longest first. Those without a column of their own are left out.
   std::vector<Cell> cells_of(std::vector<std::uint32_t> paths, std::size_t begin, std::size_t width,

@@ -36,65 +36,53 @@ struct ColumnSum {
   }
 };
 
-// The first row of a track. A suspended task waits, too: for what the function around it tells, as
-// the page draws it (viewer/src/source/cells.ts).
-class FirstRow {
- public:
-  explicit FirstRow(const Definitions& definitions)
-      : definitions_(definitions), causes_(has_causes(definitions)) {
-    if (std::ranges::none_of(definitions.metrics, &Metric::is_waiting)) return;
-    for (std::uint32_t i = 0; i < definitions.regions.size(); ++i) {
-      if (is_suspension(definitions.regions[i])) suspensions_.push_back(i);
-    }
-  }
-
-  Picture of(const Track& track, const TileKey& place) const {
-    if (suspensions_.empty()) return picture_at(track, place, 0, 1);
-    Picture picture = picture_at(track, place, 0, kStoredRows);
-    for (std::uint32_t column = 0; column < kColumns; ++column) count(picture, column);
-    return picture;
-  }
-
- private:
-  // Adds the suspension in a column to its waiting.
-  void count(Picture& picture, std::uint32_t column) const {
-    std::uint8_t cover = 0;
-    std::uint32_t row = 0;
-    for (std::uint32_t i = picture.rows; i-- > 1;) {
-      const std::uint32_t cell = i * kColumns + column;
-      if (picture.cover[cell] <= cover || !suspends(picture.region[cell])) continue;
-      cover = picture.cover[cell];
-      row = i;
-    }
-    if (cover <= picture.waiting[column]) return;
-    picture.waiting[column] = cover;
-    if (!causes_) return;
-    picture.cause.resize(kColumns);
-    const std::uint32_t around = row > 1 ? picture.region[(row - 1) * kColumns + column] : kNone;
-    picture.cause[column] = cause_around(around);
-  }
-
-  bool suspends(std::uint32_t region) const {
-    return std::ranges::find(suspensions_, region) != suspensions_.end();
-  }
-
-  std::uint8_t cause_around(std::uint32_t region) const {
-    const auto cause = region < definitions_.regions.size()
-                           ? cause_of_suspension(definitions_.regions[region].name)
-                           : std::nullopt;
-    return static_cast<std::uint8_t>(cause.value_or(WaitingCause::kUnknown));
-  }
-
-  const Definitions& definitions_;
-  const bool causes_;
-  std::vector<std::uint32_t> suspensions_;  // regions; empty where waiting was not measured
-};
-
 std::uint8_t mean(std::uint64_t sum, std::uint64_t count) noexcept {
   return static_cast<std::uint8_t>(count == 0 ? 0 : (sum + count - 1) / count);
 }
 
 }  // namespace
+
+FirstRows::FirstRows(const Definitions& definitions)
+    : definitions_(definitions), causes_(has_causes(definitions)) {
+  if (std::ranges::none_of(definitions.metrics, &Metric::is_waiting)) return;
+  for (std::uint32_t i = 0; i < definitions.regions.size(); ++i) {
+    if (is_suspension(definitions.regions[i])) suspensions_.push_back(i);
+  }
+}
+
+Picture FirstRows::of(const Track& track, const TileKey& place) const {
+  if (suspensions_.empty()) return picture_at(track, place, 0, 1);
+  Picture picture = picture_at(track, place, 0, kStoredRows);
+  for (std::uint32_t column = 0; column < kColumns; ++column) count(picture, column);
+  return picture;
+}
+
+// Adds the suspension in a column to its waiting.
+void FirstRows::count(Picture& picture, std::uint32_t column) const {
+  std::uint8_t cover = 0;
+  std::uint32_t row = 0;
+  for (std::uint32_t i = picture.rows; i-- > 1;) {
+    const std::uint32_t cell = i * kColumns + column;
+    if (picture.cover[cell] <= cover || !suspends(picture.region[cell])) continue;
+    cover = picture.cover[cell];
+    row = i;
+  }
+  if (cover <= picture.waiting[column]) return;
+  picture.waiting[column] = cover;
+  if (!causes_) return;
+  picture.cause.resize(kColumns);
+  SuspensionCause cause;
+  for (std::uint32_t around = row; around-- > 1;) {
+    const std::uint32_t region = picture.region[around * kColumns + column];
+    if (region >= definitions_.regions.size()) break;
+    if (!cause.take(definitions_.regions[region].name)) break;
+  }
+  picture.cause[column] = static_cast<std::uint8_t>(cause.cause());
+}
+
+bool FirstRows::suspends(std::uint32_t region) const {
+  return std::ranges::find(suspensions_, region) != suspensions_.end();
+}
 
 bool is_group(std::uint32_t number, const Definitions& definitions) noexcept {
   if (number == kWholeRun) return true;
@@ -104,7 +92,7 @@ bool is_group(std::uint32_t number, const Definitions& definitions) noexcept {
 Picture mixed_picture(const Index& index, const Definitions& definitions,
                       std::span<const std::uint32_t> tracks, const TileKey& place) {
   std::array<ColumnSum, kColumns> columns;
-  const FirstRow first(definitions);
+  const FirstRows first(definitions);
   bool causes = false;
   for (const std::uint32_t number : tracks) {
     const TrackRecord& record = index.tracks()[number];

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from converted import made_once
+from task_runs import needs
 from view_client import COLUMNS, EVER, Viewer
 
 pytestmark = pytest.mark.any_python
@@ -202,6 +203,48 @@ def test_a_run_without_causes_has_none(program, timeloom):
         assert all(row[1:] == () for row in viewer.causes().values())
         assert viewer.tile(0, 9, 0, rows=1).cause == ()
     assert "waiting for:" not in timeloom("view", "--text", recorded()).stdout
+
+
+TRIO = """
+import sys, trio
+async def nap(): await trio.sleep(0.1)
+async def child(): await trio.run_process([sys.executable, "-S", "-c", "import time; time.sleep(0.1)"])
+async def main():
+    async with trio.open_nursery() as nursery:
+        for _ in range(3): nursery.start_soon(nap)
+        nursery.start_soon(child)
+trio.run(main)
+"""
+
+
+def of_trio():
+    def make(directory):
+        (directory / "program.py").write_text(TRIO)
+        command = [sys.executable, "-m", "timeloom", "--quiet", "--async-tasks", "--causes", "-o", "run", "program.py"]
+        subprocess.run(command, cwd=directory, check=True)
+
+    return made_once("waiting of trio", make) / "run"
+
+
+@needs("trio")
+def test_suspended_tasks_of_trio_have_the_cause_that_its_functions_tell(program, timeloom):
+    with Viewer(program, of_trio()) as viewer:
+        description, level = viewer.wait().description(), 9
+        regions = {region["name"]: region for region in description["regions"]}
+        assert regions["trio._timeouts.sleep"]["suspends"] == "time" and regions["trio._timeouts.sleep"]["loop"]
+        assert not regions["__main__.nap"]["loop"]
+        while COLUMNS * 4**level < description["length"]:
+            level += 1
+        found = {}
+        for number, track in enumerate(description["tracks"]):
+            tile = viewer.mixture((number,), level - 2, track["begin"] // 4 ** (level - 2) // COLUMNS)
+            causes = {CAUSES[tile.cause[i]] for i, part in enumerate(tile.waiting) if part == 255 and tile.cause}
+            found.setdefault(track["name"].rpartition("(")[2], set()).update(causes)
+        assert found["nap)"] == {"time"}
+        assert "thread" in found["child)"] and "unknown" not in found["child)"]
+    text = timeloom("view", "--text", of_trio()).stdout
+    line = next(line for line in text.splitlines() if line.startswith("waiting for:"))
+    assert " s time" in line and " t thread or process" in line
 
 
 def test_text_names_the_causes(timeloom):

@@ -167,14 +167,16 @@ TEST(Tiles, WithoutCausesHaveNoneInTheFile) {
   }
 }
 
-// A task that sleeps from 64 to 192, and a thread that works all the time.
+// A task that sleeps from 64 to 192, and a thread that works all the time. `around`: the functions
+// around the suspension, the outermost first.
 class SleepingTask : public test::OneLocation {
  public:
-  explicit SleepingTask(bool causes) {
-    for (const char* const name : {"f", "asyncio.tasks.sleep", kSuspended}) {
-      definitions_.regions.emplace_back().name = name;
-    }
-    definitions_.regions[2].paradigm = Paradigm::kMeasurement;
+  explicit SleepingTask(bool causes, std::vector<const char*> around = {"asyncio.tasks.sleep"})
+      : around_(static_cast<std::uint32_t>(around.size())) {
+    definitions_.regions.emplace_back().name = "f";
+    for (const char* const name : around) definitions_.regions.emplace_back().name = name;
+    definitions_.regions.emplace_back().name = kSuspended;
+    definitions_.regions.back().paradigm = Paradigm::kMeasurement;
     definitions_.metrics.push_back(waiting_metric());
     if (causes) definitions_.metrics.push_back(cause_metric(WaitingCause::kTime));
     definitions_.locations.push_back({LocationId{1}, "thread", LocationGroupId{0}});
@@ -184,10 +186,12 @@ class SleepingTask : public test::OneLocation {
       return Event{Timestamp{time}, kind, region, 0};
     };
     constexpr auto kEnter = EventKind::kEnter, kLeave = EventKind::kLeave;
-    const std::vector<std::vector<Event>> events = {
-        {at(0, kEnter, 0), at(60, kEnter, 1), at(64, kEnter, 2), at(192, kLeave, 2),
-         at(192, kLeave, 1), at(256, kLeave, 0)},
-        {at(0, kEnter, 0), at(256, kLeave, 0)}};
+    std::vector<Event> task = {at(0, kEnter, 0)};
+    for (std::uint32_t i = 1; i <= around_; ++i) task.push_back(at(60, kEnter, i));
+    task.push_back(at(64, kEnter, around_ + 1));
+    for (std::uint32_t i = around_ + 1; i > 0; --i) task.push_back(at(192, kLeave, i));
+    task.push_back(at(256, kLeave, 0));
+    const std::vector<std::vector<Event>> events = {task, {at(0, kEnter, 0), at(256, kLeave, 0)}};
     for (RunSink* sink : sinks) {
       sink->begin(definitions_);
       for (std::size_t i = 0; i < events.size(); ++i) {
@@ -198,7 +202,28 @@ class SleepingTask : public test::OneLocation {
       sink->finish();
     }
   }
+
+ private:
+  std::uint32_t around_;
 };
+
+TEST(Tiles, HaveTheCauseThatTheOutermostFunctionOfTheEventLoopTells) {
+  const auto cause_in = [](std::vector<const char*> around) {
+    SleepingTask run(true, std::move(around));
+    const IndexOfModel index(run);
+    const Picture picture = FirstRows(run.definitions()).of(*index->track(0), {0, 0});
+    EXPECT_EQ(picture.waiting[100], 255);
+    return WaitingCause{picture.cause[100]};
+  };
+  constexpr const char* kTrap = "trio._core._traps.wait_task_rescheduled";
+  constexpr const char* kIo = "trio._core._generated_io_epoll.EpollIOManager.wait_readable";
+  EXPECT_EQ(cause_in({"trio._timeouts.sleep", "trio._timeouts.sleep_until", kTrap}),
+            WaitingCause::kTime);
+  EXPECT_EQ(cause_in({kIo, kTrap}), WaitingCause::kIo);
+  EXPECT_EQ(cause_in({"trio._subprocess.Process.wait", kIo, kTrap}), WaitingCause::kThread);
+  // Of the program's own function inside, nothing is known.
+  EXPECT_EQ(cause_in({"trio._timeouts.sleep", "mine", kTrap}), WaitingCause::kUnknown);
+}
 
 TEST(Tiles, OfAProcessCountSuspendedTasksAsWaitingForWhatTheyAwait) {
   for (const bool causes : {true, false}) {

@@ -1,5 +1,5 @@
 // All details of one call.
-import { type ByCause, CAUSE_TEXTS, largestFirst } from "../causes";
+import { type ByCause, CAUSE_TEXTS, largestFirst, ofCause, suspensionIn } from "../causes";
 import { bytes, count, duration, fileAndLine, instant, nsDuration, percent } from "../format";
 import { type CallRef, type Link, nameOfLocation } from "../model";
 import { NO_CALLS, WHERE_CALLS_ARE } from "../source/source";
@@ -28,7 +28,7 @@ export function CallPanel() {
         <dl>
           <dt>duration</dt><dd>{duration(length)}</dd>
           {tellsWaiting && <><dt title="In all of this call: time in which its thread ran, and in which it did not">of it</dt><dd>{details ? split(length, details.waiting) : "…"}</dd></>}
-          {details && <Causes causes={details.causes} />}
+          {details && <Causes causes={region?.suspended && run.causes ? ofCause(suspensionIn(run.regions, details.stack.map((caller) => caller.region).reverse()), length) : details.causes} />}
           <dt>own time</dt><dd>{details ? `${duration(details.own)} (${percent(details.own, length)})` : "…"}</dd>
           {tellsWaiting && <><dt>of it</dt><dd>{details ? split(details.own, details.ownWaiting) : "…"}</dd></>}
           {details && details.ownWaiting < details.waiting && <Causes causes={details.ownCauses} />}

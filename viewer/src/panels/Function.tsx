@@ -1,6 +1,7 @@
 // One function in the selection: its callers, callees, durations and locations.
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import { causeWords } from "../causes";
 import { count, duration, instant, nsDuration, percent, toNs } from "../format";
 import { type CallRef, nameOfLocation, NONE, type Selection } from "../model";
 import { type Bin, byFunction, callees, callers, histogram, type Neighbour, type Row } from "../profile";
@@ -45,7 +46,7 @@ function Sandwich({ data, func }: { data: Profiled; func: number }) {
 }
 
 function Sums({ row }: { row: Row }) {
-  return <>{count(row.visits)} visits · total {duration(row.total)} · own {duration(row.own)}{row.waiting > 0 && <>, of it waiting {duration(row.waiting)}</>}{row.visits > 0 && <> · mean {duration(row.total / row.visits)}</>}</>;
+  return <>{count(row.visits)} visits · total {duration(row.total)} · own {duration(row.own)}{row.waiting > 0 && <>, of it waiting {duration(row.waiting)}{row.causes.length > 0 && <> ({causeWords(row.causes)})</>}</>}{row.visits > 0 && <> · mean {duration(row.total / row.visits)}</>}</>;
 }
 
 /** The sums of a function in each of two runs. */

@@ -1,5 +1,5 @@
 // Tiles made of calls in memory.
-import { CAUSES, mainCause } from "../causes";
+import { CAUSES, mainCause, suspensionIn } from "../causes";
 import { COLUMNS, NONE, type Run, type Tile } from "../model";
 import { eachIn, eachWait, type Lane } from "./lane";
 import { waitedIn } from "./waited";
@@ -124,13 +124,13 @@ function suspendedRow({ rows, region, cover }: Tile, column: number, regions: Ru
   return most;
 }
 
-/** The waiting part of a column, in 1/255, and its cause. A suspended task waits, too: for what the function around it tells. */
+/** The waiting part of a column, in 1/255, and its cause. A suspended task waits, too: for what the functions around it tell. */
 export function waitingIn(tile: Tile, column: number, { regions, causes }: Run, suspends: boolean): [number, number] {
   const row = suspends ? suspendedRow(tile, column, regions) : -1;
   const suspended = row < 0 ? 0 : Math.min(tile.cover[column], tile.cover[row * COLUMNS + column]);
   if (suspended <= tile.waiting[column]) return [tile.waiting[column], tile.cause[column]];
-  const outer = row > 1 && causes ? regions[tile.region[(row - 1) * COLUMNS + column]] : undefined;
-  return [suspended, outer?.suspends ?? 0];
+  const around = Array.from({ length: Math.max(0, row - 1) }, (_, i) => tile.region[(row - 1 - i) * COLUMNS + column]);
+  return [suspended, causes ? suspensionIn(regions, around) : 0];
 }
 
 /** Whether tasks are suspended in the run, and waiting was measured. */

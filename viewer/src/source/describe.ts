@@ -18,7 +18,7 @@ interface Json {
   tracks: Location[];
   waiting?: boolean;
   causes?: boolean;
-  regions: { name: string; file: string; line: number; group: string; waits?: boolean; cause?: string; suspends?: string; suspended?: boolean; called?: boolean; kind?: string }[];
+  regions: { name: string; file: string; line: number; group: string; waits?: boolean; cause?: string; suspends?: string; loop?: boolean; suspended?: boolean; called?: boolean; kind?: string }[];
   metrics?: Metric[];
   parameters?: string[];
   communicators?: string[];
@@ -53,7 +53,7 @@ export function runOf(json: unknown): Run {
     causes: from.causes ?? false,
     regions: from.regions.map((region, id) => ({
       id, name: region.name, module: region.group, file: region.file, line: region.line,
-      idle: Boolean(region.waits || region.suspended), suspended: Boolean(region.suspended), called: region.called ?? true, kind: region.kind ?? "function", cause: causeOf(region.cause), suspends: causeOf(region.suspends),
+      idle: Boolean(region.waits || region.suspended), suspended: Boolean(region.suspended), called: region.called ?? true, kind: region.kind ?? "function", cause: causeOf(region.cause), suspends: causeOf(region.suspends), loop: region.loop ?? false,
       // Waiting of tasks is not part of the threads' measured waiting.
       waits: Boolean(region.suspended || (region.waits && !from.waiting)),
     })),

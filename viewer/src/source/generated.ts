@@ -211,7 +211,7 @@ function description(processes: Process[], locations: Location[]): Run {
   return {
     title: "plate.py -n 1000", facts: ["vm", "2026-11-23 08:14:02", `${events.toLocaleString("en")} events`], losses: ["12 events could not be recorded"],
     ticksPerSecond: 1e9, length: Math.max(...locations.map((location) => location.end)), events, secondsPerEvent: 3e-8, waiting: true, causes: true,
-    regions: NAMES.map(([module, name, line], id) => ({ id, cause: name.endsWith("wait") ? 3 : 0, suspends: 0, name: `${module}.${name}`, module, file: `/home/u/${module.replaceAll(".", "/")}.py`, line, idle: name.endsWith("wait"), suspended: false, kind: "function", called: true, waits: false })),
+    regions: NAMES.map(([module, name, line], id) => ({ id, cause: name.endsWith("wait") ? 3 : 0, suspends: 0, loop: false, name: `${module}.${name}`, module, file: `/home/u/${module.replaceAll(".", "/")}.py`, line, idle: name.endsWith("wait"), suspended: false, kind: "function", called: true, waits: false })),
     processes, locations, markers: [{ time: 5.2e8, track: 0, text: "residual below 1e-3" }], marks: [], parts: [], metrics: [{ name: "residual", unit: "K", description: "of the plate", type: "double" }], parameters: ["timeloom::step"], communicators: ["MPI_COMM_WORLD"],
   };
 }

@@ -57,11 +57,11 @@ export function slots(track: number, rows: number, range: Range, width: number):
 
 const mixed = (track: number, members: readonly number[], range: Range, width: number): TileKey[] => slots(track, 1, range, width).map((key) => ({ ...key, members }));
 
-/** The slots of a row, or of a location in a lane, where suspended tasks are drawn as waiting. */
+/** The slots of a row, or of a location in a lane. A task on one line is a mixture, which knows for what it is suspended. */
 export function slotsOf(row: Row, run: Run, range: Range, width: number): TileKey[] {
   if (row.kind === "folder") return mixed(row.id, row.locations, range, width);
-  if (row.kind !== "lane") return slots(row.id, rowsOf(row), range, width);
-  return hasSuspensions(run) ? mixed(FIRST_ALONE + row.id, [row.id], range, width) : slots(row.id, 1, range, width);
+  const oneLine = row.kind === "lane" || (!row.lines && run.locations[row.id]?.kind === "task");
+  return oneLine && hasSuspensions(run) ? mixed(FIRST_ALONE + row.id, [row.id], range, width) : slots(row.id, rowsOf(row), range, width);
 }
 
 /** The start of a text that fits into a width, or "". */
@@ -103,13 +103,11 @@ export class Renderer {
   /** By region, and by pixel while a row is drawn. */
   private readonly imports: Uint8Array;
   private closed = new Uint8Array(0);
-  /** By region; and the regions of the line above, by pixel. */
-  private readonly suspended: readonly boolean[];
-  private outer = new Int32Array(0);
+  /** By pixel: the cause that the lines above tell. */
+  private outer = new Uint8Array(0);
 
   constructor(private readonly canvas: HTMLCanvasElement, private readonly cache: Cache, private readonly run: Run, private readonly values: ValuesCache) {
     this.imports = importsOf(run);
-    this.suspended = run.regions.map((region) => region.suspended);
   }
 
   setColours(theme: Theme, painting: Painting): void {
@@ -163,7 +161,7 @@ export class Renderer {
       this.image = new ImageData(width, height);
       this.buffer = new Uint32Array(this.image.data.buffer);
     }
-    if (this.closed.length !== width) this.closed = new Uint8Array(width);
+    if (this.closed.length !== width) (this.closed = new Uint8Array(width)), (this.outer = new Uint8Array(width));
     if (this.line?.width !== width) this.line = new Line(width, pixel(this.theme!.track), new Uint32Array(0));
   }
 
@@ -308,15 +306,16 @@ export class Renderer {
     }
   }
 
-  /** Gives suspended tasks the colour of their cause, which the function in the line above tells. */
+  /** Gives suspended tasks the colour of their cause, which the functions in the lines above tell. */
   private colourSuspended({ pixels, regions }: Line, below: boolean): void {
-    const { suspended } = this;
-    if (this.outer.length !== regions.length) this.outer = new Int32Array(regions.length).fill(NONE);
-    for (let x = 0; x < regions.length && below; x++) {
-      const cause = suspended[regions[x]] ? this.run.regions[this.outer[x]]?.suspends ?? 0 : 0;
-      if (cause) pixels[x] = this.waiting[cause];
+    const { outer } = this;
+    if (!below) outer.fill(0);
+    for (let x = 0; x < regions.length; x++) {
+      const region = this.run.regions[regions[x]];
+      if (region?.suspended && outer[x]) pixels[x] = this.waiting[outer[x]];
+      // Of functions of the library that follow each other, the outermost counts.
+      else if (region) outer[x] = region.loop ? outer[x] || region.suspends : 0;
     }
-    this.outer.set(regions);
   }
 
   /** Leaves out the calls inside imports, and remembers the imports of this line. */
