@@ -1,6 +1,6 @@
 // The lower part of the page: tables and graphs of the selection, one call, the hits.
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { count, duration, instant } from "../format";
 import { PANELS, type Panel as Name } from "../state/view";
 import { CallPanel } from "./Call";
@@ -17,14 +17,20 @@ import { Splitter } from "./Splitter";
 import { talks } from "../timeline/talk";
 import { ProfileTree } from "./Tree";
 
+/** The height of the panel, in pixels, that is in sight when a call is chosen. */
+const SEEN = 170;
 const WORDS: Record<Name, string> = { call: "Call", function: "Function", functions: "Functions", modules: "Modules", tree: "Call tree", flame: "Flame graph", source: "Source", messages: "Messages", marks: "Marks", find: "Hits" };
 
 export function Panel() {
   const { run, viewing, timeline } = useOpened();
-  const { panel, panelOpen } = useView();
+  const { panel, panelOpen, call } = useView();
   const { side } = useStore(timeline.known);
   const panels = PANELS.filter((name) => name !== "messages" || panel === name || talks(side));
   const box = useRef<HTMLElement>(null);
+  // In a low window the panel is below the rows.
+  useLayoutEffect(() => {
+    if (call) window.scrollBy(0, Math.max(0, box.current!.getBoundingClientRect().top + SEEN - innerHeight));
+  }, [call?.begin, call?.depth]);
   const tab = (by: number) => viewing.openPanel(panels[(panels.indexOf(panel) + by + panels.length) % panels.length]);
   const keys = (event: KeyboardEvent) => {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;

@@ -1,6 +1,6 @@
 // The rows on the screen: keeps the pictures up to date with the view.
 import type { Theme } from "../colour";
-import type { CallDetails, Run, Selection, Auxiliary } from "../model";
+import type { CallDetails, CallRef, Run, Selection, Auxiliary } from "../model";
 import type { Source } from "../source/source";
 import { Store } from "../state/store";
 import type { Viewing } from "../state/view";
@@ -10,7 +10,7 @@ import { ValuesCache } from "./chart";
 import { type Hit, hitAt } from "./hit";
 import { Painting } from "../palette";
 import type { Activity } from "./activity";
-import { type Layout, type Row, visible } from "./layout";
+import { type Layout, LINE, lineTop, type Row, visible } from "./layout";
 import { LinkCache } from "./links";
 import { drawAxis, drawOverlay, type Marks } from "./overlay";
 import { listenToOverview, Overview } from "./overview";
@@ -46,6 +46,8 @@ export class Timeline implements Surface {
   private changed = true;
   private rubberBand: Selection | null = null;
   private pointerX: number | null = null;
+  /** The chosen call that was brought into sight. */
+  private sought: CallRef | null = null;
   private ahead: ReturnType<typeof setTimeout> | undefined;
   private asking: ReturnType<typeof setTimeout> | undefined;
   private control = new AbortController();
@@ -118,8 +120,11 @@ export class Timeline implements Surface {
   }
 
   private follow(): void {
-    const { colouring, lit } = this.viewing.view;
+    const { colouring, lit, call } = this.viewing.view;
     if (colouring !== this.painting.by || lit !== this.painting.lit) this.repaint();
+    // The panel that the choice has opened has its place in the frame after the next one.
+    if (call && !(this.sought && sameCall(call, this.sought))) requestAnimationFrame(() => requestAnimationFrame(() => this.see(call)));
+    this.sought = call;
     this.schedule();
   }
 
@@ -351,11 +356,24 @@ export class Timeline implements Surface {
     return scroller.scrollHeight > scroller.clientHeight + 1;
   }
 
+  private rowOf(track: number): Row | undefined {
+    const { rows } = this.all;
+    return rows.find((other) => other.id === track) ?? rows.find((other) => other.kind === "lane" && other.locations.includes(track));
+  }
+
+  /** Scrolls the rows as far as a call is out of sight: below the panel, or below the edge of a low window. */
+  private see({ track, depth }: CallRef): void {
+    const { elements, all: { pinnedHeight } } = this, row = this.rowOf(track);
+    if (!elements || !row) return;
+    const { scroller } = elements, { top, bottom } = scroller.getBoundingClientRect(), y = Math.max(row.y, lineTop(row, depth));
+    const least = y + LINE + 4 - scroller.scrollTop - (Math.min(bottom, window.innerHeight) - top), most = y - scroller.scrollTop - Math.max(pinnedHeight, -top);
+    scroller.scrollBy(0, Math.max(0, least) + Math.min(0, most));
+  }
+
   /** Scrolls to the row of a location, if there is one. */
   scrollTo(track: number): void {
     const { scroller } = this.elements!;
-    const { rows } = this.all;
-    const row = rows.find((other) => other.id === track) ?? rows.find((other) => other.kind === "lane" && other.locations.includes(track));
+    const row = this.rowOf(track);
     if (!row) return;
     const top = row.y - this.all.pinnedHeight;
     if (top >= scroller.scrollTop && row.y + Math.min(row.height, 100) <= scroller.scrollTop + scroller.clientHeight) return;

@@ -193,3 +193,30 @@ test("the legend has the causes of waiting, the most first, and selects one", as
   assert.equal(await lock.getAttribute("aria-pressed"), "false");
   await close();
 });
+
+test("a chosen call stays in sight when the panel opens, and in a low window the panel comes into sight", async () => {
+  for (const height of [620, 430]) {
+    const { page, close } = await open("#view=300000000-330000000&rows=all", { viewport: { width: 1280, height } });
+    const seen = await page.locator(".scroller").boundingBox(), x = seen.x + 700;
+    // The lowest line of the rows that has a call there.
+    for (let y = Math.min(seen.y + seen.height, height) - 8; y > seen.y && (await page.locator(".call h2").count()) === 0; y -= 9) {
+      await page.mouse.click(x, y);
+      await page.waitForTimeout(150);
+    }
+    await page.waitForSelector(".call h2");
+    await drawn(page);
+    const [title, rows, place] = await Promise.all([page.locator(".call h2").boundingBox(), page.locator(".scroller").boundingBox(), page.evaluate(() => {
+      const canvas = document.querySelector(".overlay"), { data, width, height } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const lines = [];
+      for (let y = 0; y < height; y++) {
+        let marked = 0;
+        for (let x = 0; x < width; x++) if (data[(y * width + x) * 4 + 3] > 200) marked++;
+        if (marked > 20) lines.push(y / devicePixelRatio);
+      }
+      return lines;
+    })]);
+    assert.ok(title.y > 0 && title.y + title.height < height, `the call's name is in the window: ${title.y} of ${height}`);
+    assert.ok(place.some((y) => rows.y + y > 0 && rows.y + y + 10 < Math.min(height, rows.y + rows.height)), "the call is marked in the rows that are seen");
+    await close();
+  }
+});
