@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Compares the declarations of CUPTI and NVTX in src/gpu/cuda with NVIDIA's headers of several versions.
+"""Compares the declarations of CUPTI, NVTX and NVML in src/gpu/cuda with NVIDIA's headers of several versions.
 
 usage: python3 -m scripts.check.check_cupti
 
-Reads the headers from packages of PyPI (nvidia-cuda-cupti, nvidia-cuda-runtime, nvidia-nvtx), which go to build/cupti
-only: no part of them becomes part of Timeloom. Fails if a field has another place or size in one of them.
+Reads the headers from packages of PyPI (nvidia-cuda-cupti, nvidia-cuda-runtime, nvidia-nvtx, nvidia-nvml-dev), which
+go to build/cupti only: no part of them becomes part of Timeloom. Fails if a field has another place or size in one of
+them.
 """
 
 import pathlib
@@ -17,15 +18,18 @@ WORK = ROOT / "build" / "cupti"
 # For each version: packages, then the newest records of some kinds. The others have one name in all versions.
 VERSIONS = {
     "12.9": (
-        ("nvidia-cuda-cupti-cu12==12.9.79", "nvidia-cuda-runtime-cu12==12.9.79", "nvidia-nvtx-cu12==12.9.79"),
+        ("nvidia-cuda-cupti-cu12==12.9.79", "nvidia-cuda-runtime-cu12==12.9.79", "nvidia-nvtx-cu12==12.9.79",
+         "nvidia-nvml-dev-cu12==12.9.79"),
         {"Kernel": "Kernel9", "Memcpy": "Memcpy6", "Memset": "Memset4", "Device": "Device5", "Event": "CudaEvent2"},
     ),
     "13.0": (
-        ("nvidia-cuda-cupti==13.0.85", "nvidia-cuda-runtime==13.0.96", "nvidia-nvtx==13.0.85"),
+        ("nvidia-cuda-cupti==13.0.85", "nvidia-cuda-runtime==13.0.96", "nvidia-nvtx==13.0.85",
+         "nvidia-nvml-dev==13.0.87"),
         {"Kernel": "Kernel10", "Memcpy": "Memcpy6", "Memset": "Memset4", "Device": "Device5", "Event": "CudaEvent2"},
     ),
     "13.5": (
-        ("nvidia-cuda-cupti==13.5.25", "nvidia-cuda-runtime==13.0.96", "nvidia-nvtx==13.5.25"),
+        ("nvidia-cuda-cupti==13.5.25", "nvidia-cuda-runtime==13.0.96", "nvidia-nvtx==13.5.25",
+         "nvidia-nvml-dev==13.5.37"),
         {"Kernel": "Kernel13", "Memcpy": "Memcpy7", "Memset": "Memset5", "Device": "Device6", "Event": "CudaEvent3"},
     ),
 }
@@ -50,7 +54,8 @@ RECORDS = (
     ("ActivityMemory", "Memory4", {"operation": "memoryOperationType", "memory": "memoryKind", "address": "address",
                                    "correlation": "correlationId", "bytes": "bytes", "time": "timestamp",
                                    "device": "deviceId", "context": "contextId"}),
-    ("ActivityDevice", "Device", {"memory": "globalMemorySize", "id": "id", "name": "name"}),
+    ("ActivityDevice", "Device", {"memory": "globalMemorySize", "id": "id", "name": "name", "uuid": "uuid",
+                                  "mig": "isMigEnabled", "mig_uuid": "migUuid"}),
 )  # fmt: skip
 KINDS = {"kMemcpy": "MEMCPY", "kMemset": "MEMSET", "kKernel": "KERNEL", "kDriver": "DRIVER", "kRuntime": "RUNTIME",
          "kDevice": "DEVICE", "kConcurrentKernel": "CONCURRENT_KERNEL", "kMemcpyPeer": "MEMCPY2",
@@ -69,6 +74,25 @@ NVTX_FIELDS = {"NvtxAttributes": ("nvtxEventAttributes_t", {
     "size": "size", "message_type": "messageType", "message": "message"}),
                "NvtxCallbacks": ("NvtxExportTableCallbacks", {
     "size": "struct_size", "functions": "GetModuleFunctionTable"})}  # fmt: skip
+NVML_FIELDS = {"NvmlUtilization": ("nvmlUtilization_t", ("gpu", "memory")),
+               "NvmlMemory": ("nvmlMemory_t", ("total", "free", "used"))}  # fmt: skip
+# Functions of NVML, by their fields in NvmlFunctions.
+NVML_FUNCTIONS = {"init": "nvmlInit_v2", "shutdown": "nvmlShutdown", "device": "nvmlDeviceGetHandleByUUID",
+                  "utilization": "nvmlDeviceGetUtilizationRates", "memory": "nvmlDeviceGetMemoryInfo",
+                  "power": "nvmlDeviceGetPowerUsage"}  # fmt: skip
+# A pointer to a structure of NVIDIA's stands for one to Timeloom's, and an enumeration for its numbers.
+SAME_ARGUMENTS = """\
+template <typename T> struct Plain { using Type = T; };
+template <> struct Plain<nvmlReturn_t> { using Type = int; };
+template <> struct Plain<nvmlDevice_t> { using Type = NvmlDevice*; };
+template <> struct Plain<nvmlDevice_t*> { using Type = NvmlDevice**; };
+template <> struct Plain<nvmlUtilization_t*> { using Type = NvmlUtilization*; };
+template <> struct Plain<nvmlMemory_t*> { using Type = NvmlMemory*; };
+template <typename F> struct PlainFunction;
+template <typename R, typename... As> struct PlainFunction<R (*)(As...)> {
+  using Type = typename Plain<R>::Type (*)(typename Plain<As>::Type...);
+};
+"""
 # Only names are needed from this header of the compiler, which no small package contains.
 HOST_DEFINES = """\
 #define __align__(n) __attribute__((aligned(n)))
@@ -111,6 +135,15 @@ def check_text(newest: dict[str, str]) -> str:
         lines.append(f"static_assert(sizeof({ours}) == sizeof({theirs}));")
         for mine, their in fields.items():
             lines.append(f"static_assert(offsetof({ours}, {mine}) == offsetof({theirs}, {their}));")
+    lines += ["#include <nvml.h>", "#include <type_traits>", '#include "gpu/cuda/nvml_interface.hpp"', SAME_ARGUMENTS]
+    for ours, (theirs, names) in NVML_FIELDS.items():
+        lines.append(f"static_assert(sizeof({ours}) == sizeof({theirs}));")
+        lines += [f"static_assert(offsetof({ours}, {name}) == offsetof({theirs}, {name}));" for name in names]
+    for ours, theirs in NVML_FUNCTIONS.items():
+        same = f"std::is_same_v<decltype(NvmlFunctions::{ours}), PlainFunction<decltype(&{theirs})>::Type>"
+        lines.append(f"static_assert({same});")
+    lines += [f"static_assert(kNvml{ours} == NVML_{theirs});"
+              for ours, theirs in {"Success": "SUCCESS", "NotSupported": "ERROR_NOT_SUPPORTED"}.items()]  # fmt: skip
     lines.append("static_assert(kNvtxCallbacks == NVTX_ETID_CALLBACKS);")
     for kind, memory in {"Pageable": "PAGEABLE", "Pinned": "PINNED", "Device": "DEVICE", "Managed": "MANAGED"}.items():
         lines.append(f"static_assert(k{kind}Memory == CUPTI_ACTIVITY_MEMORY_KIND_{memory});")

@@ -58,7 +58,7 @@ struct GpuId {
 };
 static_assert(sizeof(GpuId) == 8);
 
-enum class GpuPlaceKind : std::uint32_t { kThread = 0, kQueue = 1 };
+enum class GpuPlaceKind : std::uint32_t { kThread = 0, kQueue = 1, kDevice = 2 };
 
 inline constexpr std::uint32_t kGpuNone = UINT32_MAX;
 
@@ -66,7 +66,7 @@ struct GpuPlace {
   std::uint32_t id;
   GpuPlaceKind kind;
   std::uint64_t thread;  // of a thread: its id in the operating system
-  std::uint32_t device;  // of a queue; kGpuNone: not known
+  std::uint32_t device;  // also of a queue; kGpuNone: not known
   std::uint32_t context;
   std::uint64_t queue;  // kGpuNone: all queues of the context
 };
@@ -101,7 +101,8 @@ enum class GpuRecordKind : std::uint8_t {
   kEvent = 6,     // a call puts an event into a queue; value: event, without times
   kAllocate = 7,  // in a context; value: bytes, detail: GpuMemory, end: the address
   kRelease = 8,   // the same
-  kRange = 9      // that the program has named, on a thread; value: text
+  kRange = 9,     // that the program has named, on a thread; value: text
+  kCounter = 10   // of a device at `start`; value: see GpuCounter, detail: GpuCounter
 };
 
 enum class GpuWait : std::uint8_t {
@@ -111,6 +112,14 @@ enum class GpuWait : std::uint8_t {
   kForQueue = 3,
   kForContext = 4
 };
+
+enum class GpuCounter : std::uint8_t {
+  kUse = 0,        // percent of the time in which kernels ran
+  kMemoryUse = 1,  // percent of the time in which its memory was read or written
+  kMemory = 2,     // bytes in use, by all processes
+  kPower = 3       // milliwatts
+};
+inline constexpr std::size_t kGpuCounters = 4;
 
 enum class GpuMemory : std::uint8_t { kOther = 0, kDevice = 1, kManaged = 2, kHost = 3 };
 

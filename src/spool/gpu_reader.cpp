@@ -49,17 +49,21 @@ bool add_device(GpuData& data, const GpuPayload& payload) {
 
 bool is_defined(const GpuData& data, const GpuRecord& record) {
   if (record.place >= data.places.size()) return false;
-  const bool on_thread = data.places[record.place].kind == GpuPlaceKind::kThread;
+  const GpuPlaceKind place = data.places[record.place].kind;
+  const bool on_thread = place == GpuPlaceKind::kThread;
+  const bool on_queue = place == GpuPlaceKind::kQueue;
   switch (record.kind()) {
     case GpuRecordKind::kCall:
     case GpuRecordKind::kRange: return on_thread && record.value() < data.texts.size();
-    case GpuRecordKind::kKernel: return !on_thread && record.value() < data.launches.size();
+    case GpuRecordKind::kKernel: return on_queue && record.value() < data.launches.size();
     case GpuRecordKind::kCopy:
     case GpuRecordKind::kSet:
     case GpuRecordKind::kWait:
     case GpuRecordKind::kEvent:
     case GpuRecordKind::kAllocate:
-    case GpuRecordKind::kRelease: return !on_thread;
+    case GpuRecordKind::kRelease: return on_queue;
+    case GpuRecordKind::kCounter:
+      return place == GpuPlaceKind::kDevice && record.detail() < kGpuCounters;
   }
   return false;
 }

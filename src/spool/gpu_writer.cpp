@@ -81,6 +81,10 @@ std::uint32_t GpuWriter::queue(std::uint32_t device, std::uint32_t context, std:
   return place({0, GpuPlaceKind::kQueue, 0, device, context, queue});
 }
 
+std::uint32_t GpuWriter::device_place(std::uint32_t device) {
+  return place({0, GpuPlaceKind::kDevice, 0, device, 0, 0});
+}
+
 // Finds a name by its address, since names are long: comparing the text costs less than hashing it.
 std::uint32_t GpuWriter::name_at(const char* name) {
   const auto known = names_.find(name);

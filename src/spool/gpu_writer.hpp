@@ -34,6 +34,7 @@ class GpuWriter {
   bool has_text(std::string_view text) const { return texts_.contains(std::string(text)); }
   std::uint32_t thread(std::uint64_t id);
   std::uint32_t queue(std::uint32_t device, std::uint32_t context, std::uint64_t queue);
+  std::uint32_t device_place(std::uint32_t device);
   // `launch`: its id and name are not used. `name` is remembered by its address, so a text there
   // must stay as long as the process lives, or be replaced by another text.
   std::uint32_t launch(const char* name, const GpuLaunch& launch);

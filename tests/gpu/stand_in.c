@@ -1,8 +1,8 @@
-// Stands for NVIDIA's driver and CUPTI where there is neither: libcuda.so.1 and libcupti.so.13 in
-// one file each (STAND_IN_DRIVER, STAND_IN_CUPTI), and for another tool that uses CUPTI
-// (STAND_IN_OTHER). A test plays its script by the functions play_*
-// of the second: calls and what they start, with times of the clock that CUPTI was given. The
-// records are laid out as in CUPTI 13, whole, with bytes that no reader is to read.
+// Stands for NVIDIA's driver, CUPTI and NVML where there is none of them: libcuda.so.1,
+// libcupti.so.13 and libnvidia-ml.so.1 in one file each (STAND_IN_DRIVER, STAND_IN_CUPTI,
+// STAND_IN_NVML), and for another tool that uses CUPTI (STAND_IN_OTHER). A test plays its script by
+// the functions play_* of the second: calls and what they start, with times of the clock that CUPTI
+// was given. The records are laid out as in CUPTI 13, whole, with bytes that no reader is to read.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>
@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -35,6 +37,77 @@ EXPORTED int cuInit(unsigned flags) {
   }
   int (*const begin)(void) = (int (*)(void))dlsym(library, "InitializeInjection");
   return begin != NULL && begin() == 1 ? 0 : 999;
+}
+
+#elif defined(STAND_IN_NVML)
+
+// Devices whose UUID ends with their number, which is the number of CUDA's record plus 1 (see
+// play_device). Each reading of a counter has the next value. STAND_IN_NVML has the name of a
+// function and the code that it returns, "power 15".
+static struct {
+  int number, mig;
+  unsigned utilization, memory, power;
+} g_devices[16];
+static int g_started, g_reader;
+static unsigned g_calls;  // of the functions that begin
+
+static int fails(const char* name) {
+  const char* const text = getenv("STAND_IN_NVML");
+  const size_t length = strlen(name);
+  return text != NULL && strncmp(text, name, length) == 0 ? atoi(text + length) : 0;
+}
+
+static unsigned next(unsigned* count) { return __atomic_add_fetch(count, 1, __ATOMIC_RELAXED); }
+
+EXPORTED int nvmlInit_v2(void) {
+  ++g_started;
+  (void)next(&g_calls);
+  return fails("init");
+}
+EXPORTED int nvmlShutdown(void) {
+  --g_started;
+  return 0;
+}
+EXPORTED int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
+  const int mig = strncmp(uuid, "MIG-", 4) == 0;
+  const char* const same =
+      mig ? "01010101-0101-0101-0101-0101010101" : "a5a5a5a5-a5a5-a5a5-a5a5-a5a5a5a5a5";
+  const int number = (int)strtol(uuid + 4 + strlen(same), NULL, 16);
+  if (strncmp(uuid + 4, same, strlen(same)) != 0 || number < 1 || number > 15) return 6;
+  g_devices[number].number = number;
+  g_devices[number].mig = mig;
+  *device = &g_devices[number];
+  (void)next(&g_calls);
+  return fails("device");
+}
+EXPORTED int nvmlDeviceGetUtilizationRates(void* device, unsigned* rates) {
+  const unsigned n = next(&g_devices[*(int*)device].utilization);
+  __atomic_store_n(&g_reader, (int)syscall(SYS_gettid), __ATOMIC_RELAXED);
+  if (g_devices[*(int*)device].mig) return 3;
+  rates[0] = 10u * (unsigned)*(int*)device + n % 10;
+  rates[1] = n % 10;
+  return fails("utilization");
+}
+EXPORTED int nvmlDeviceGetMemoryInfo(void* device, unsigned long long* bytes) {
+  bytes[0] = 80ull << 30;
+  bytes[2] = (unsigned long long)next(&g_devices[*(int*)device].memory) << 20;
+  bytes[1] = bytes[0] - bytes[2];
+  return fails("memory");
+}
+EXPORTED int nvmlDeviceGetPowerUsage(void* device, unsigned* milliwatts) {
+  *milliwatts = 1000 * next(&g_devices[*(int*)device].power);
+  return g_devices[*(int*)device].mig ? 3 : fails("power");
+}
+// The number of readings of a device so far, and the kernel's id of the thread that reads.
+EXPORTED unsigned nvml_readings(int number) {
+  const unsigned utilization = __atomic_load_n(&g_devices[number].utilization, __ATOMIC_RELAXED);
+  const unsigned memory = __atomic_load_n(&g_devices[number].memory, __ATOMIC_RELAXED);
+  return utilization > memory ? utilization : memory;
+}
+EXPORTED int nvml_reader(void) { return __atomic_load_n(&g_reader, __ATOMIC_RELAXED); }
+EXPORTED unsigned nvml_calls(void) { return __atomic_load_n(&g_calls, __ATOMIC_RELAXED); }
+__attribute__((destructor)) static void tell_end(void) {
+  if (getenv("STAND_IN_NVML_TELLS") != NULL) fprintf(stderr, "NVML is started: %d\n", g_started);
 }
 
 #elif defined(STAND_IN_NVTX)
@@ -410,15 +483,23 @@ EXPORTED void play_set(uint64_t bytes, uint32_t device, uint32_t context, uint32
   pthread_mutex_unlock(&g_mutex);
 }
 
-EXPORTED void play_device(uint32_t id, const char* name, uint64_t memory) {
+// `mig`: 1: a part of the device.
+EXPORTED void play_part(uint32_t id, const char* name, uint64_t memory, uint32_t mig) {
   pthread_mutex_lock(&g_mutex);
   uint8_t* const record = record_of(kDevice);
   if (record != NULL) {
     PUT(16, uint64_t, memory);
     PUT(112, uint32_t, id);
+    PUT(135, uint8_t, id + 1);  // the end of its UUID
     PUT(136, const char*, strdup(name));
+    PUT(145, uint8_t, mig);
+    memset(record + 160, 1, 15);
+    PUT(175, uint8_t, id + 1);
   }
   pthread_mutex_unlock(&g_mutex);
+}
+EXPORTED void play_device(uint32_t id, const char* name, uint64_t memory) {
+  play_part(id, name, memory, 0);
 }
 
 // A thread that Python knows nothing of starts a kernel.

@@ -185,6 +185,11 @@ struct TIMELOOM_CUPTI_RECORD ActivityDevice {
   std::uint32_t error_correction;
   std::uint8_t uuid[16];
   const char* name;
+  std::uint8_t visible;
+  std::uint8_t mig;  // 1: the process uses an instance, a part of the device
+  std::uint8_t reserved[6];
+  std::uint32_t instances[2];
+  std::uint8_t mig_uuid[16];  // of the instance
 };
 
 using RequestBuffer = void(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records);

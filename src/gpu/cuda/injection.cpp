@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/cuda/counters.hpp"
 #include "gpu/cuda/cuda_library.hpp"
 #include "gpu/cuda/ranges.hpp"
 #include "gpu/cuda/records.hpp"
@@ -40,6 +41,7 @@ struct Session {
   HostThreads threads;
   Records records{functions, clock, threads};
   std::mutex mutex;  // guards the following members, and `records`
+  Counters counters{mutex, records};
   std::vector<std::uint8_t*> free_buffers;
   std::uint64_t objects = 0;  // loaded when references were redirected
 };
@@ -102,6 +104,7 @@ void complete_buffer(void* context, std::uint32_t stream, std::uint8_t* buffer, 
   const std::lock_guard lock(s.mutex);
   try {
     s.records.take(buffer, valid, dropped);
+    for (const Records::Device& device : s.records.new_devices()) s.counters.watch(device);
     s.free_buffers.push_back(buffer);
   } catch (const std::exception&) {  // no memory
     std::free(buffer);
@@ -165,20 +168,29 @@ Result register_callbacks(RequestBuffer* request, CompleteBuffer* complete) {
 
 void end_measurement() noexcept {
   Session& s = *g_session;
+  s.counters.close();
   if (g_ours) (void)s.functions.flush_all(kFlushForced);
+  s.counters.stop();
   const std::lock_guard lock(s.mutex);
   s.records.end();
 }
 
 // A record that another thread writes is whole before the process forks, and the child can begin
 // CUDA of its own.
-void lock_for_fork() { g_session->mutex.lock(); }
-void unlock_after_fork() { g_session->mutex.unlock(); }
+void lock_for_fork() {
+  g_session->mutex.lock();
+  g_session->counters.before_fork();
+}
+void unlock_after_fork() {
+  g_session->counters.after_fork();
+  g_session->mutex.unlock();
+}
 
 // CUDA does not work in the child of a process that uses it, and CUPTI's threads do not exist
 // there.
 void forget_in_child() {
   unlock_after_fork();
+  g_session->counters.forget_in_child();
   g_ours = false;
   g_forked = true;
   record::before_stop(nullptr);

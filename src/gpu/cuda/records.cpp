@@ -32,6 +32,18 @@ GpuCopy direction_of(MemcpyKind kind) noexcept {
   return GpuCopy::kOther;
 }
 
+// As NVML names a device: "GPU-00112233-4455-6677-8899-aabbccddeeff".
+std::string uuid_text(const char* kind, const std::uint8_t (&uuid)[16]) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text = kind;
+  for (std::size_t i = 0; i < sizeof uuid; ++i) {
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += kDigits[uuid[i] >> 4];
+    text += kDigits[uuid[i] & 0xf];
+  }
+  return text;
+}
+
 // The spool has CUPTI's numbers of the kinds.
 GpuWait wait_kind(std::uint32_t type) noexcept {
   return type <= static_cast<std::uint32_t>(GpuWait::kForContext) ? static_cast<GpuWait>(type)
@@ -56,6 +68,7 @@ bool Records::open() {
   if (ended_ && measurement_ == number) return false;
   writer_.reset();
   for (auto& calls : calls_) calls.clear();
+  for (auto& [id, device] : devices_) device.used = device.returned = false;
   last_queue_place_ = last_thread_place_ = UINT32_MAX;
   const KnownDirectory spool = record::running_spool();
   if (spool.path().empty()) return false;
@@ -97,10 +110,33 @@ void Records::add_range(std::string_view name, std::uint64_t thread, std::uint64
   if (writer_->texts() >= kMostRangeNames && !writer_->has_text(name)) name = "(other ranges)";
   writer_->add({start, end, writer_->thread(thread), 0,
                 GpuRecord::word(GpuRecordKind::kRange, writer_->text(name))});
+  flush_if_due(end);
+}
+
+void Records::add_counter(std::uint32_t device, spool::GpuCounter counter, std::uint64_t ticks,
+                          std::uint64_t value) {
+  if (!open()) return;
+  const auto detail = static_cast<std::uint8_t>(counter);
+  writer_->add({ticks, 0, writer_->device_place(device), 0,
+                GpuRecord::word(GpuRecordKind::kCounter, value, detail)});
+  flush_if_due(ticks);
+}
+
+void Records::flush_if_due(std::uint64_t ticks) {
   constexpr std::uint64_t kPause = 250'000'000;
-  if (clock_.nanoseconds(end) - clock_.nanoseconds(flushed_) < kPause) return;
-  flushed_ = end;
+  if (clock_.nanoseconds(ticks) - clock_.nanoseconds(flushed_) < kPause) return;
+  flushed_ = ticks;
   flush();
+}
+
+std::vector<Records::Device> Records::new_devices() {
+  std::vector<Device> devices;
+  for (auto& [id, device] : devices_) {
+    if (!device.used || device.returned || device.uuid.empty()) continue;
+    devices.push_back({id, device.uuid});
+    device.returned = true;
+  }
+  return devices;
 }
 
 void Records::leave() {
@@ -134,12 +170,15 @@ void Records::add(const Activity& record) {
       return add(reinterpret_cast<const ActivitySynchronization&>(record));
     case ActivityKind::kEvent: return add(reinterpret_cast<const ActivityEvent&>(record));
     case ActivityKind::kMemory: return add(reinterpret_cast<const ActivityMemory&>(record));
-    case ActivityKind::kDevice: {
-      const auto& device = reinterpret_cast<const ActivityDevice&>(record);
-      const char* const name = device.name == nullptr ? "" : device.name;
-      return writer_->device(device.id, name, device.memory);
-    }
+    case ActivityKind::kDevice: return add(reinterpret_cast<const ActivityDevice&>(record));
   }
+}
+
+void Records::add(const ActivityDevice& device) {
+  const bool whole = device.mig != 1;
+  devices_[device.id].uuid =
+      whole ? uuid_text("GPU", device.uuid) : uuid_text("MIG", device.mig_uuid);
+  writer_->device(device.id, device.name == nullptr ? "" : device.name, device.memory);
 }
 
 const Records::Call& Records::call_of(const ActivityApi& call) {
@@ -182,6 +221,7 @@ std::uint32_t Records::place_of(const Queue& queue) {
   if (last_queue_place_ == UINT32_MAX || queue != last_queue_) {
     last_queue_ = queue;
     last_queue_place_ = writer_->queue(queue.device, queue.context, queue.stream);
+    if (queue.device != spool::kGpuNone) devices_[queue.device].used = true;
   }
   return last_queue_place_;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +29,16 @@ class Records {
   // quarter of a second.
   void add_range(std::string_view name, std::uint64_t thread, std::uint64_t start,
                  std::uint64_t end);
+  // A value of a device's counter, in the file as a range is.
+  void add_counter(std::uint32_t device, spool::GpuCounter counter, std::uint64_t ticks,
+                   std::uint64_t value);
+  // The devices that this measurement has begun to use since the last call, with the names by which
+  // NVML knows them.
+  struct Device {
+    std::uint32_t id;
+    std::string uuid;
+  };
+  std::vector<Device> new_devices();
   // Called when another tool takes over CUPTI.
   void leave();
   // Called before the measurement ends: later records do not belong to it.
@@ -39,6 +50,11 @@ class Records {
     bool wanted = false;
     std::uint32_t text = 0;
   };
+  struct KnownDevice {
+    std::string uuid{};     // empty: its record has not come
+    bool used = false;      // by this measurement
+    bool returned = false;  // by new_devices()
+  };
   struct Queue {
     std::uint32_t device, context, stream;
     bool operator==(const Queue&) const = default;
@@ -46,6 +62,7 @@ class Records {
 
   bool open();
   void flush();
+  void flush_if_due(std::uint64_t ticks);
   void add(const Activity& record);
   void add(const ActivityApi& call);
   void add(const ActivityKernel& kernel);
@@ -57,6 +74,7 @@ class Records {
   void add(const ActivityMemory& memory);
   template <typename Work>
   void add_work(const Work& work, std::uint64_t what);
+  void add(const ActivityDevice& device);
   const Call& call_of(const ActivityApi& call);
   std::uint32_t place_of(const ActivityApi& call);
   std::uint32_t place_of(const Queue& queue);
@@ -66,9 +84,10 @@ class Records {
   HostThreads& threads_;
   std::unique_ptr<spool::GpuWriter> writer_;
   std::uint32_t measurement_ = 0;  // the writer's measurement
-  std::uint64_t flushed_ = 0;      // ticks of the last flush for a range
+  std::uint64_t flushed_ = 0;      // ticks of the last flush_if_due() that flushed
   bool ended_ = false;             // this measurement has ended
   std::vector<Call> calls_[2];     // by domain and number
+  std::map<std::uint32_t, KnownDevice> devices_;
   // The queue of the record before: most records are from the same.
   Queue last_queue_{};
   std::uint32_t last_queue_place_ = UINT32_MAX;

@@ -55,6 +55,26 @@ std::vector<GpuDeviceRow> device_rows(const Definitions& definitions) {
   return rows;
 }
 
+std::vector<GpuCounterRow> counter_rows(const Definitions& definitions) {
+  std::vector<GpuCounterRow> rows;
+  const auto lines = definitions.properties.find(kGpuCounterSums);
+  if (lines == definitions.properties.end()) return rows;
+  std::istringstream text(lines->second);
+  for (std::string line; std::getline(text, line);) {
+    std::istringstream words(line);
+    GpuCounterRow row;
+    std::uint64_t group = 0, sum = 0;
+    if (!(words >> group >> row.device >> row.values >> sum >> row.most >> row.counter)) break;
+    if (row.values == 0) break;
+    row.mean = static_cast<double>(sum) / static_cast<double>(row.values);
+    if (group < definitions.groups.size()) row.process = definitions.groups[group].name;
+    const auto metric = std::ranges::find(definitions.metrics, row.counter, &Metric::name);
+    if (metric != definitions.metrics.end()) row.unit = metric->unit;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 // Adds up what locations have, by region.
 class GpuSums {
  public:
@@ -70,6 +90,7 @@ class GpuSums {
     facts.busy = share_of_run(tree_.definitions, kGpuBusy);
     facts.waits = share_of_run(tree_.definitions, kGpuWaits);
     facts.devices = device_rows(tree_.definitions);
+    facts.counters = counter_rows(tree_.definitions);
     facts.kernels = sorted(kernels_, &GpuWorkRow::ticks);
     facts.copies = sorted(copies_, &GpuWorkRow::ticks);
     facts.callers = sorted(callers_, &GpuCallerRow::gpu_ns);

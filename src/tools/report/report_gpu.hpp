@@ -85,10 +85,22 @@ struct GpuDeviceRow {
   std::string name{};
 };
 
+// A counter of a device, as one process has read it.
+struct GpuCounterRow {
+  std::string process{};
+  std::uint64_t device = 0;
+  std::string counter{};  // the name of the metric
+  std::string unit{};
+  std::uint64_t values = 0;
+  double mean = 0;
+  std::uint64_t most = 0;
+};
+
 struct GpuFacts {
   std::optional<double> busy;  // share of the run in which a device worked, on average over devices
   std::optional<double> waits;  // share in which it was idle and its thread not in a call
   std::vector<GpuDeviceRow> devices;
+  std::vector<GpuCounterRow> counters;
   std::vector<GpuWorkRow> kernels;    // by time, the most first
   std::vector<GpuWorkRow> copies;     // the same
   std::vector<GpuCallerRow> callers;  // the same

@@ -32,6 +32,13 @@ std::string kernel_name(const std::string& name, std::size_t taken, const Termin
   return shorten_right(printable(std::string(shown)), std::max(room, kLeast), terminal);
 }
 
+std::string counter_value(double value, const std::string& unit) {
+  if (unit == "bytes") return bytes(static_cast<std::uint64_t>(value));
+  if (unit == "%") return percent(value / 100);
+  if (unit == "mW") return formatted("{:.1f} W", value / 1000);
+  return formatted("{:.0f} {}", value, printable(unit));
+}
+
 // The descriptions of the tables. The tree outlives them, and they outlive the tables.
 class GpuTables {
   std::string name(RegionId region) const { return exchange::region_name(definitions_, region); }
@@ -177,7 +184,29 @@ class GpuTables {
              {"works", Unit::kCount, &GpuDeviceRow::works, {3, "works"}},
              {"busy_seconds", Unit::kNanoseconds, &GpuDeviceRow::busy_ns, {1, "busy", busy}},
              {"waits_seconds", Unit::kNanoseconds, &GpuDeviceRow::waits_ns, {2, "waits", waits}}},
-            [this](const GpuDeviceRow& row, const Terminal&) { return device_name(row); }};
+            [this](const GpuDeviceRow& row, const Terminal&) {
+              return device_name(row.device, row.process, row.name);
+            }};
+  }
+
+  RowTable<GpuCounterRow> counters() const {
+    const auto mean = [](const GpuCounterRow& row, const Terminal&) {
+      return counter_value(row.mean, row.unit);
+    };
+    const auto most = [](const GpuCounterRow& row, const Terminal&) {
+      return counter_value(static_cast<double>(row.most), row.unit);
+    };
+    return {"counters of devices",
+            {{"process", Unit::kText, &GpuCounterRow::process},
+             {"device", Unit::kCount, &GpuCounterRow::device},
+             {"counter", Unit::kText, &GpuCounterRow::counter},
+             {"unit", Unit::kText, &GpuCounterRow::unit},
+             {"values", Unit::kCount, &GpuCounterRow::values},
+             {"mean", Unit::kFactor, &GpuCounterRow::mean, {1, "mean", mean}},
+             {"most", Unit::kCount, &GpuCounterRow::most, {2, "most", most}}},
+            [this](const GpuCounterRow& row, const Terminal&) {
+              return device_name(row.device, row.process) + ": " + printable(row.counter);
+            }};
   }
 
   RowTable<GpuPathRow> paths() const {
@@ -192,10 +221,11 @@ class GpuTables {
   }
 
  private:
-  std::string device_name(const GpuDeviceRow& row) const {
-    std::string name = "CUDA[" + std::to_string(row.device) + "]";
-    if (!row.name.empty()) name += " " + printable(row.name);
-    if (definitions_.groups.size() > 1) name += ", " + printable(row.process);
+  std::string device_name(std::uint64_t device, const std::string& process,
+                          const std::string& model = {}) const {
+    std::string name = "CUDA[" + std::to_string(device) + "]";
+    if (!model.empty()) name += " " + printable(model);
+    if (definitions_.groups.size() > 1) name += ", " + printable(process);
     return name;
   }
   // The outermost region first.
@@ -260,6 +290,7 @@ void write_gpu(const GpuFacts& facts, const profile::CallTree& tree, const Termi
   write(tables.memory(), facts.memory);
   write(tables.ranges(), facts.ranges);
   write(tables.devices(), facts.devices);
+  write(tables.counters(), facts.counters);
 }
 
 void write_gpu_json(const GpuFacts& facts, const profile::CallTree& tree, Output& output) {
@@ -277,6 +308,7 @@ void write_gpu_json(const GpuFacts& facts, const profile::CallTree& tree, Output
   all["memory"] = tables.memory().json(facts.memory);
   all["ranges"] = tables.ranges().json(facts.ranges);
   all["devices"] = tables.devices().json(facts.devices);
+  all["counters"] = tables.counters().json(facts.counters);
   all["paths"] = tables.paths().json(facts.paths);
   all["losses"] = facts_of(tree.definitions).losses;
   output.write(json_text(all, 2) + "\n");

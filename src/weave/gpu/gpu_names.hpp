@@ -40,6 +40,9 @@ inline constexpr char kGpuBusy[] = "timeloom::gpu_busy_ns";
 inline constexpr char kGpuWaits[] = "timeloom::gpu_waits_ns";
 inline constexpr char kGpuDevices[] = "timeloom::gpu_devices";
 inline constexpr char kGpuDeviceUses[] = "timeloom::gpu_device_uses";
+// A line for each counter of a device of a process: the group of the process, the device, the number
+// of values, their sum, the largest, and the name of the metric.
+inline constexpr char kGpuCounterSums[] = "timeloom::gpu_counters";
 inline constexpr char kGpuLost[] = "timeloom::gpu_lost_records";
 inline constexpr char kGpuLeft[] = "timeloom::gpu_left";  // "true": another tool took over
 

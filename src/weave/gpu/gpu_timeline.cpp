@@ -156,6 +156,9 @@ GpuTimeline::GpuTimeline(const spool::GpuData& data, const spool::ProcessDefinit
   add_ranges(building);
   put_queues_in_order();
   measure_devices(building);
+  counters_ = device_counters(
+      data, [&](std::uint64_t ticks) { return building.time(ticks); },
+      [&](const GpuCounterMetric& one) { return definitions.metric(one.name, one.unit); });
 }
 
 void GpuTimeline::add_work(const GpuRecord& record, Building& b) {

@@ -15,6 +15,7 @@
 #include "spool/gpu_reader.hpp"
 #include "spool/reader.hpp"
 #include "weave/gpu/gpu_calls.hpp"
+#include "weave/gpu/gpu_counters.hpp"
 #include "weave/gpu/gpu_idle.hpp"
 #include "weave/process_clock.hpp"
 
@@ -96,6 +97,9 @@ class GpuTimeline {
   };
   const std::vector<Lane>& lanes() const noexcept { return lanes_; }
 
+  // Each has a location of its own.
+  const std::vector<GpuDeviceCounters>& counters() const noexcept { return counters_; }
+
   PendingGpuCalls pending_calls(std::uint32_t thread) const noexcept;
   PendingGpuIdle pending_idle(std::uint32_t thread) const noexcept;
   GpuIdleStream::Ids idle_ids() const noexcept { return idle_ids_; }
@@ -128,6 +132,7 @@ class GpuTimeline {
   std::map<std::uint32_t, std::vector<GpuCall>> calls_;  // by index of the thread
   std::vector<NativeThread> native_;
   std::vector<Lane> lanes_;
+  std::vector<GpuDeviceCounters> counters_;
   std::vector<GpuFact> facts_;
   std::map<std::uint32_t, std::vector<GpuIdle>> idle_;  // by index of the thread
   GpuIdleStream::Ids idle_ids_{};

@@ -44,6 +44,21 @@ std::string line_of(const WovenProcess& process, const GpuDeviceUse& device) {
   return line + '\n';
 }
 
+std::string lines_of(const WovenProcess& process, const GpuDeviceCounters& device) {
+  std::string lines;
+  for (std::size_t i = 0; i < device.sums.size(); ++i) {
+    const GpuCounterSum& sum = device.sums[i];
+    if (sum.values == 0) continue;
+    for (const std::uint64_t number :
+         {std::uint64_t{process.group.value()}, std::uint64_t{device.device}, sum.values, sum.sum,
+          sum.most}) {
+      lines += std::to_string(number) + ' ';
+    }
+    lines += std::string(kGpuCounterMetrics[i].name) + '\n';
+  }
+  return lines;
+}
+
 }  // namespace
 
 void SpoolSource::add_gpus() {
@@ -61,7 +76,7 @@ void SpoolSource::add_gpus() {
 void SpoolSource::add_gpu_locations(Process& process) {
   if (!process.gpu) return;
   const std::size_t added = process.gpu->queues().size() + process.gpu->native_threads().size() +
-                            process.gpu->lanes().size();
+                            process.gpu->lanes().size() + process.gpu->counters().size();
   if (added > UINT32_MAX - process.locations.back()) {  // of a damaged or hostile spool
     process.gpu.reset();
     ++damaged_segments_;
@@ -88,6 +103,9 @@ void SpoolSource::add_gpu_locations(Process& process) {
   for (const auto& lane : process.gpu->lanes()) {
     add(lane.name, LocationType::kAcceleratorStream, 0);
   }
+  for (const GpuDeviceCounters& device : process.gpu->counters()) {
+    add("CUDA[" + std::to_string(device.device) + "]", LocationType::kMetric, 0);
+  }
 }
 
 void SpoolSource::replay_gpu(const Process& process, std::span<RunSink* const> sinks) {
@@ -108,11 +126,12 @@ void SpoolSource::replay_gpu(const Process& process, std::span<RunSink* const> s
     replay(events_of(thread.calls, *process.gpu));
   }
   for (const auto& lane : process.gpu->lanes()) replay(events_of(lane.ranges, *process.gpu));
+  for (const GpuDeviceCounters& device : process.gpu->counters()) replay(device.events);
 }
 
 void SpoolSource::add_gpu_properties() {
   std::uint64_t busy = 0, waits = 0, devices = 0, lost = 0;
-  std::string uses;
+  std::string uses, counters;
   bool any = false;
   for (const Process& process : processes_) {
     if (!process.gpu) continue;
@@ -123,6 +142,9 @@ void SpoolSource::add_gpu_properties() {
       waits += device.waits_ns;
       uses += line_of(process, device);
     }
+    for (const GpuDeviceCounters& device : process.gpu->counters()) {
+      counters += lines_of(process, device);
+    }
     lost += process.gpu->lost();
     if (process.gpu->left()) definitions_.properties[kGpuLeft] = "true";
   }
@@ -131,6 +153,7 @@ void SpoolSource::add_gpu_properties() {
   definitions_.properties[kGpuWaits] = std::to_string(waits);
   definitions_.properties[kGpuDevices] = std::to_string(devices);
   if (!uses.empty()) definitions_.properties[kGpuDeviceUses] = std::move(uses);
+  if (!counters.empty()) definitions_.properties[kGpuCounterSums] = std::move(counters);
   if (lost != 0) definitions_.properties[kGpuLost] = std::to_string(lost);
 }
 

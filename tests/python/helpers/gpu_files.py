@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2] / "gpu" / "stand_in.c"
 MASK = 2**64 - 1
-KINDS = {1: "call", 2: "kernel", 3: "copy", 4: "set", 5: "wait", 6: "event", 7: "allocate", 8: "release", 9: "range"}
+KINDS = {1: "call", 2: "kernel", 3: "copy", 4: "set", 5: "wait", 6: "event", 7: "allocate", 8: "release", 9: "range",
+         10: "counter"}  # fmt: skip
 
 
 class Record(NamedTuple):
@@ -64,7 +65,7 @@ def read(path):
             texts[number] = payload[8 : 8 + length].decode()
         elif kind == 2:
             number, what, thread, device, context, queue = struct.unpack("<IIQIIQ", payload)
-            places[number] = ("thread", thread) if what == 0 else ("queue", device, context, queue)
+            places[number] = (("thread", thread), ("queue", device, context, queue), ("device", device))[what]
         elif kind == 3:
             number, name, *rest = struct.unpack("<12I", payload)
             launches[number] = (texts[name], *rest[:9])
@@ -84,13 +85,14 @@ def read(path):
 
 
 def stand_ins(directory):
-    """Builds the libraries; a program that is to use them has the directory in LD_LIBRARY_PATH."""
+    """Builds the libraries; a program that is to use them has the directory in LD_LIBRARY_PATH; NVML is in nvml."""
     cupti = directory / "libcupti.so.13"
+    (directory / "nvml").mkdir()
     for name, macro, *linked in (("libcuda.so.1", "STAND_IN_DRIVER"), (cupti.name, "STAND_IN_CUPTI"),
-                                 ("libnvtx.so", "STAND_IN_NVTX"),
+                                 ("libnvtx.so", "STAND_IN_NVTX"), ("nvml/libnvidia-ml.so.1", "STAND_IN_NVML"),
                                  ("libother.so", "STAND_IN_OTHER", str(cupti))):  # fmt: skip
         subprocess.run(
-            ["cc", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", f"-D{macro}", f"-Wl,-soname,{name}",
+            ["cc", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", f"-D{macro}", f"-Wl,-soname,{pathlib.Path(name).name}",
              "-o", str(directory / name), str(SOURCE), *linked, "-ldl", "-lpthread"], check=True,
         )  # fmt: skip
     return directory

@@ -19,7 +19,7 @@ def begin():
     gpu = ctypes.CDLL("libcupti.so.13")
     gpu.play_now.restype = gpu.play_long_call.restype = ctypes.c_uint64
     for name, kinds in dict(play_long_call="IIQI", play_kernel="sIIIQQII", play_copy="IIIQIIIQQI", play_set="QIIIQQI",
-                            play_device="IsQ", play_dropped="Q", play_node="sIIIQQIII", play_wait="IIIIQQI",
+                            play_device="IsQ", play_part="IsQI", play_dropped="Q", play_node="sIIIQQIII", play_wait="IIIIQQI",
                             play_event="IIII", play_memory="IIQQQIII").items():
         types = dict(I=ctypes.c_uint32, Q=ctypes.c_uint64, s=ctypes.c_char_p)
         getattr(gpu, name).argtypes = [types[kind] for kind in kinds]
@@ -102,9 +102,14 @@ def spans(events):
     return [(depth, name, facts) for depth, name, facts in found]
 
 
-def locations_of(run):
+def events_of(run):
+    """Return the events of each location of the archive, as foreign_reader.py prints them."""
     done = subprocess.run(
         ["/usr/bin/python3", str(Path(__file__).parent / "foreign" / "foreign_reader.py"), str(run / "traces.otf2")],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    return {one["name"]: spans(one["events"]) for one in json.loads(done.stdout)["locations"].values()}
+    return {one["name"]: one["events"] for one in json.loads(done.stdout)["locations"].values()}
+
+
+def locations_of(run):
+    return {name: spans(events) for name, events in events_of(run).items()}

@@ -162,6 +162,30 @@ TEST(GpuFile, CountsWhatHasNoDefinitionBesideWhatWasLost) {
 }
 
 // The file has the first batch and nothing of the others, which flush() counts.
+TEST(GpuFile, HasCountersOfDevicesOnly) {
+  const test::TempDirectory directory;
+  {
+    int error = 0;
+    const auto writer = GpuWriter::create(directory.path().string(), &error);
+    const std::uint32_t queue = writer->queue(0, 1, 7);
+    const std::uint32_t device = writer->device_place(3);
+    EXPECT_EQ(writer->device_place(3), device);
+    const auto counter = [](std::uint8_t detail) {
+      return GpuRecord::word(GpuRecordKind::kCounter, 250, detail);
+    };
+    writer->add({10, 0, device, 0, counter(3)});
+    writer->add({20, 0, device, 0, counter(kGpuCounters)});
+    writer->add({30, 0, queue, 0, counter(3)});
+    writer->add({40, 50, device, 0, GpuRecord::word(GpuRecordKind::kCopy, 8)});
+    writer->flush();
+  }
+  const GpuData data = read_gpu(SpoolDirectory(directory.path()));
+  ASSERT_EQ(data.records.size(), 1u);
+  EXPECT_EQ(data.records[0].last_ticks(), 10u);
+  EXPECT_EQ(data.places[data.records[0].place].device, 3u);
+  EXPECT_EQ(data.lost, 3u);
+}
+
 TEST(GpuFile, EndsWhereTheDiskIsFull) {
   const test::TempDirectory directory;
   int error = 0;

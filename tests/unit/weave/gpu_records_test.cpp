@@ -1,6 +1,7 @@
 // Waits for GPUs and memory of devices, from the records of the file `gpu`.
 #include <gtest/gtest.h>
 
+#include "weave/gpu/gpu_counters.hpp"
 #include "weave/gpu/gpu_memory.hpp"
 #include "weave/gpu/gpu_waits.hpp"
 
@@ -132,6 +133,44 @@ TEST(GpuMemory, HasThePeakOfEachDevice) {
   EXPECT_EQ(text(8), "nothing");
   EXPECT_EQ(text(9), "590 0 0 0");  // a block from before the recording
   EXPECT_EQ(use.peaks(), (std::map<std::uint32_t, std::uint64_t>{{2, 600}, {3, 7}}));
+}
+
+TEST(GpuCounters, AreEventsOfEachDeviceInOrder) {
+  GpuData data;
+  for (const std::uint32_t device : {5u, 2u}) {
+    const auto id = static_cast<std::uint32_t>(data.places.size());
+    data.places.push_back({id, GpuPlaceKind::kDevice, 0, device, 0, 0});
+  }
+  const auto add = [&](std::uint64_t ticks, std::uint32_t place, spool::GpuCounter counter,
+                       std::uint64_t value) {
+    const auto detail = static_cast<std::uint8_t>(counter);
+    data.records.push_back(
+        {ticks, 0, place, 0, GpuRecord::word(GpuRecordKind::kCounter, value, detail)});
+  };
+  add(20, 0, spool::GpuCounter::kPower, 300);
+  add(10, 0, spool::GpuCounter::kPower, 500);
+  add(10, 1, spool::GpuCounter::kUse, 7);
+  add(30, 0, spool::GpuCounter::kMemory, 0);
+  data.records.push_back(call(5, 1));
+  const auto devices = device_counters(
+      data, [](std::uint64_t ticks) { return Timestamp{2 * ticks}; },
+      [](const GpuCounterMetric& metric) {
+        return static_cast<std::uint32_t>(&metric - kGpuCounterMetrics.data());
+      });
+  std::string text;
+  for (const GpuDeviceCounters& device : devices) {
+    text += "device " + std::to_string(device.device);
+    for (const Event& event : device.events) {
+      text += ", " + std::to_string(ticks(event.time)) + " " + std::to_string(event.ref) + " " +
+              std::to_string(event.value);
+    }
+    text += ";";
+  }
+  EXPECT_EQ(text, "device 2, 20 0 7;device 5, 20 3 500, 40 3 300, 60 2 0;");
+  const GpuCounterSum& power = devices[1].sums[3];
+  EXPECT_EQ((std::array{power.values, power.sum, power.most}),
+            (std::array<std::uint64_t, 3>{2, 800, 500}));
+  EXPECT_EQ(devices[0].sums[3].values, 0u);
 }
 
 // The release of the first block was lost.
