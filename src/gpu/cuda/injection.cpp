@@ -18,6 +18,7 @@
 #include "gpu/cuda/counters.hpp"
 #include "gpu/cuda/cuda_library.hpp"
 #include "gpu/cuda/ranges.hpp"
+#include "gpu/cuda/record_choice.hpp"
 #include "gpu/cuda/records.hpp"
 #include "os/references.hpp"
 #include "os/thread.hpp"
@@ -29,13 +30,10 @@ namespace {
 
 constexpr std::size_t kBufferSize = 1 << 20;
 constexpr std::uint32_t kFlushMilliseconds = 250;
-constexpr ActivityKind kKinds[] = {ActivityKind::kDevice, ActivityKind::kRuntime,
-                                   ActivityKind::kDriver, ActivityKind::kConcurrentKernel,
-                                   ActivityKind::kMemcpy, ActivityKind::kMemcpyPeer,
-                                   ActivityKind::kMemset, ActivityKind::kSynchronization,
-                                   ActivityKind::kEvent,  ActivityKind::kMemory};
+constexpr char kWordsVariable[] = "TIMELOOM_GPU_RECORDS";  // set by --gpu-records
 
 struct Session {
+  RecordChoice choice;  // constant after the start
   Functions functions;
   Clock clock;
   HostThreads threads;
@@ -104,7 +102,9 @@ void complete_buffer(void* context, std::uint32_t stream, std::uint8_t* buffer, 
   const std::lock_guard lock(s.mutex);
   try {
     s.records.take(buffer, valid, dropped);
-    for (const Records::Device& device : s.records.new_devices()) s.counters.watch(device);
+    for (const Records::Device& device : s.records.new_devices()) {
+      if (s.choice.counters) s.counters.watch(device);
+    }
     s.free_buffers.push_back(buffer);
   } catch (const std::exception&) {  // no memory
     std::free(buffer);
@@ -112,7 +112,12 @@ void complete_buffer(void* context, std::uint32_t stream, std::uint8_t* buffer, 
   redirect_if_due(s);
 }
 
-bool enable(const Functions& functions, std::string& reason) {
+bool is_kernel(ActivityKind kind) {
+  return kind == ActivityKind::kKernel || kind == ActivityKind::kConcurrentKernel;
+}
+
+bool enable(const Session& session, std::string& reason) {
+  const Functions& functions = session.functions;
   const auto failed = [&](const char* what, Result result) {
     if (result == kSuccess) return false;
     reason = "CUPTI refuses " + std::string(what) + " (" + std::to_string(result) + ")";
@@ -121,17 +126,28 @@ bool enable(const Functions& functions, std::string& reason) {
   if (failed("our clock", functions.register_timestamp(timestamp))) return false;
   if (failed("our buffers", functions.register_callbacks(request_buffer, complete_buffer)))
     return false;
-  for (const ActivityKind kind : kKinds) {
+  for (const ActivityKind kind : session.choice.kinds) {
     const Result result = functions.enable(kind);
-    if (kind == ActivityKind::kConcurrentKernel && failed("to record kernels", result))
-      return false;
+    if (is_kernel(kind) && failed("to record kernels", result)) return false;
   }
   (void)functions.flush_period(kFlushMilliseconds);
   return true;
 }
 
-void disable(const Functions& functions) {
-  for (const ActivityKind kind : kKinds) (void)functions.disable(kind);
+void disable(const Session& session) {
+  for (const ActivityKind kind : session.choice.kinds) (void)session.functions.disable(kind);
+}
+
+RecordChoice chosen_records() {
+  const char* const words = std::getenv(kWordsVariable);
+  RecordChoice choice = choose_records(words == nullptr ? "" : words);
+  std::string unknown;
+  for (const std::string& word : choice.unknown) unknown += (unknown.empty() ? "" : ", ") + word;
+  if (!unknown.empty()) {
+    print_line("no records of the GPU are called " + unknown + "; there are " + kRecordWords +
+               " [TL153]");
+  }
+  return choice;
 }
 
 // Called when the program itself starts to use CUPTI. The records are taken out while Timeloom's
@@ -142,7 +158,7 @@ void step_aside() {
   // First flush: records not delivered before a kind is disabled are lost. Second flush: records
   // that came meanwhile, since no buffer of Timeloom may be delivered to another tool.
   (void)s.functions.flush_all(kFlushForced);
-  disable(s.functions);
+  disable(s);
   (void)s.functions.flush_all(kFlushForced);
   (void)s.functions.flush_period(0);
   if (!g_ours.exchange(false)) return;
@@ -214,11 +230,12 @@ void start() {
   Session* const session = started ? nullptr : make_session();
   if (session == nullptr) return;
   started = true;
+  session->choice = chosen_records();
   std::string reason;
   bool works = load_cupti(session->functions, reason);
   if (works) {
     g_ours = true;
-    works = enable(session->functions, reason);
+    works = enable(*session, reason);
   }
   if (!works) {
     g_ours = false;

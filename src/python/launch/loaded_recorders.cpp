@@ -12,16 +12,24 @@
 namespace timeloom::python {
 namespace {
 
+constexpr char kGpuRecordsVariable[] = "TIMELOOM_GPU_RECORDS";  // src/gpu/cuda reads it
+
 struct Loaded {
-  SettingOf<SettingType::kBool> setting;
+  bool (*wanted)(const Settings& settings);
   const char* variable;
   const char* library;
   const char* what;
 };
+
+bool wants_gpu(const Settings& settings) {
+  return settings.flag(kSettings.gpu) || !settings.text(kSettings.gpu_records).empty();
+}
+bool wants_kokkos(const Settings& settings) { return settings.flag(kSettings.kokkos); }
+
 constexpr Loaded kLoaded[] = {
-    {kSettings.gpu, "CUDA_INJECTION64_PATH", "libtimeloom-cuda.so", "the GPU"},
-    {kSettings.gpu, "NVTX_INJECTION64_PATH", "libtimeloom-cuda.so", "NVTX"},
-    {kSettings.kokkos, kKokkosVariable, kKokkosLibrary, "Kokkos"},
+    {wants_gpu, "CUDA_INJECTION64_PATH", "libtimeloom-cuda.so", "the GPU"},
+    {wants_gpu, "NVTX_INJECTION64_PATH", "libtimeloom-cuda.so", "NVTX"},
+    {wants_kokkos, kKokkosVariable, kKokkosLibrary, "Kokkos"},
 };
 
 void load(const Loaded& one) {
@@ -44,8 +52,10 @@ void load(const Loaded& one) {
 void load_recorders(const Settings& settings) {
   if (settings.text(kSettings.results) == "none") return;
   for (const Loaded& one : kLoaded) {
-    if (settings.flag(one.setting)) load(one);
+    if (one.wanted(settings)) load(one);
   }
+  const std::string records = settings.text(kSettings.gpu_records);
+  if (!records.empty() && !set_for_children(kGpuRecordsVariable, records)) PyErr_Clear();
 }
 
 }  // namespace timeloom::python

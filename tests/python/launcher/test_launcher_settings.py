@@ -242,6 +242,7 @@ def test_settings_of_a_measurement_of_ones_own(work):
         "MEMORY_PYTHON": "off",
         "MEMORY_ALL": "off",
         "GPU": "off",
+        "GPU_RECORDS": "",
         "THREAD": "none",
         "THREAD_LOCKS": "",
         "FROM": "",

@@ -178,10 +178,12 @@ constexpr std::pair<SettingId, std::string_view> kSameValue[] = {
     {kSettings.metric_rusage_sep, "SCOREP_METRIC_RUSAGE_SEP"},
 };
 
-// Settings that are on if a variable names anything to record. Its words (`regions`, `kernel` …) do
-// not choose among the records.
+constexpr std::string_view kCuda = "SCOREP_CUDA_ENABLE";
+
+// Settings that are on if a variable names anything to record. Words of SCOREP_KOKKOS_ENABLE
+// (`regions`, `user` …) do not choose among the records.
 constexpr std::pair<SettingId, std::string_view> kLoaded[] = {
-    {kSettings.gpu, "SCOREP_CUDA_ENABLE"},
+    {kSettings.gpu, kCuda},
     {kSettings.kokkos, "SCOREP_KOKKOS_ENABLE"},
 };
 
@@ -363,6 +365,8 @@ void apply(const ScorepSettings& scorep, Settings& settings) {
     const std::string value = scorep.text(variable);
     if (!trimmed(value).empty() && !is_no(value)) set(setting, "on", variable);
   }
+  const std::string words = scorep.text(kCuda);
+  if (settings.flag(kSettings.gpu) && !is_no(words)) set(kSettings.gpu_records, words, kCuda);
   for (const auto& [setting, variable] : kSameValue) set(setting, scorep.text(variable), variable);
 }
 

@@ -177,7 +177,7 @@ constexpr std::array kTable = {
     ScorepVariable{"SCOREP_CUDA_ENABLE",
                    kString,
                    "",
-                   "record kernels and calls of CUDA, with any word but no",
+                   "records of CUDA, by words such as kernel; yes: all",
                    {},
                    {},
                    kNotInCfg},

@@ -144,6 +144,18 @@ TEST(ScorepSettings, RecordKokkosAndCudaWhereTheirVariableNamesAnything) {
   EXPECT_EQ(recorded({"SCOREP_KOKKOS_ENABLE=", "SCOREP_CUDA_ENABLE=0"}), "");
 }
 
+TEST(ScorepSettings, ChooseRecordsOfCudaByWords) {
+  const auto words = [](const std::vector<std::string>& entries) {
+    Settings settings;
+    apply(read(entries), settings);
+    return settings.text(kSettings.gpu_records);
+  };
+  EXPECT_EQ(words({"SCOREP_CUDA_ENABLE=driver,kernel:memcpy"}), "driver,kernel:memcpy");
+  EXPECT_EQ(words({"SCOREP_CUDA_ENABLE=yes"}), "yes");
+  EXPECT_EQ(words({"SCOREP_CUDA_ENABLE=no"}), "");
+  EXPECT_EQ(words({}), "");
+}
+
 TEST(ScorepSettings, DecideWhatIsMeasured) {
   const auto applied = [](const std::vector<std::string>& entries) {
     Settings settings;
