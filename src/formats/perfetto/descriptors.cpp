@@ -101,7 +101,7 @@ std::string describe(const Shared& shared) {
     append_packet(packets, process_packet(shared, i));
   }
   for (std::size_t i = 0; i < shared.tracks.tracks.size(); ++i) {
-    append_packet(packets, location_packet(shared, i));
+    if (!shared.works.device_of(i)) append_packet(packets, location_packet(shared, i));
   }
   return packets;
 }

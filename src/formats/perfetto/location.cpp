@@ -276,8 +276,22 @@ class PerfettoLocation : public exchange::CallSink {
 
   // One end of an arrow from a call to the work on a GPU that it started, or on to its next work.
   void launch(const GpuLaunchEnd& end, const Event& event) {
+    if (shared_.works.any()) return launch_typed(end, event);
     flow(event, end.is_work ? "launched" : "launch", event::kFlowIds,
          kLaunches | end.number % kLaunches);
+  }
+
+  // The works that a call has started, where these are typed records.
+  void launch_typed(const GpuLaunchEnd& end, const Event& event) {
+    const auto works = shared_.works.started_by(end.number);
+    if (end.is_work || works.empty()) return;
+    ProtoMessage started;
+    for (const LaunchedWork& work : works) {
+      started.number(correlation::kSubmittedEventIds, work.event);
+    }
+    begin_instant("launch", exchange::Category::kMeasurement);
+    event_.message(event::kGpuCorrelation, started);
+    add(event.time);
   }
 
   // Ends of arrows from the task that made a value to the task that takes it.

@@ -11,15 +11,17 @@ namespace {
 class PerfettoRun : public RunSink {
  public:
   PerfettoRun(const Definitions& definitions, exchange::MessageNumbers messages,
-              exchange::NumberedArrows arrows, std::string_view functions,
+              exchange::NumberedArrows arrows, GpuWorks works, std::string_view functions,
               exchange::Destination& out)
-      : shared_(definitions, std::move(messages), std::move(arrows), functions, out) {}
+      : shared_(definitions, std::move(messages), std::move(arrows), std::move(works), functions,
+                out) {}
   void begin(const Definitions&) override {
     shared_.out.write(describe(shared_));
     shared_.out.write(describe_markers(shared_));
   }
   std::unique_ptr<LocationSink> open_location(const Location& location) override {
-    return write_location(shared_, location);
+    const auto device = shared_.works.device_of(shared_.tracks.index_of(location.id));
+    return device ? write_stream(shared_, location, *device) : write_location(shared_, location);
   }
   void finish() override { shared_.ordered.end(); }
 
@@ -29,7 +31,8 @@ class PerfettoRun : public RunSink {
 
 void write_events(RunSource& run, const exchange::Options& options, exchange::Destination& out) {
   PerfettoRun sink(run.definitions(), exchange::number_messages(run, options.threads),
-                   exchange::number_arrows(run, options), options.functions, out);
+                   exchange::number_arrows(run, options), GpuWorks(run, options.threads),
+                   options.functions, out);
   const std::array<RunSink*, 1> sinks = {&sink};
   run.replay(sinks, options.threads);
 }

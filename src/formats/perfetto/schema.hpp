@@ -1,5 +1,6 @@
 // The numbers of the fields that Timeloom writes, by their names in Perfetto's trace_packet.proto,
-// track_event.proto, track_descriptor.proto, interned_data.proto, ... Plain constants.
+// track_event.proto, track_descriptor.proto, interned_data.proto, gpu_render_stage_event.proto ...
+// Plain constants.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ inline constexpr Field kPacket = 1;
 namespace packet {
 inline constexpr Field kClockSnapshot = 6, kTimestamp = 8, kTrustedPacketSequenceId = 10,
                        kTrackEvent = 11, kInternedData = 12, kSequenceFlags = 13,
-                       kTimestampClockId = 58, kTracePacketDefaults = 59, kTrackDescriptor = 60;
+                       kGpuRenderStageEvent = 53, kTimestampClockId = 58, kTracePacketDefaults = 59,
+                       kTrackDescriptor = 60;
 inline constexpr std::uint64_t kStateCleared = 1, kNeedsState = 2;  // of sequence_flags
 }  // namespace packet
 
@@ -27,9 +29,34 @@ namespace event {
 inline constexpr Field kCategoryIids = 3, kDebugAnnotations = 4, kType = 9, kNameIid = 10,
                        kTrackUuid = 11, kCategories = 22, kName = 23, kCounterValue = 30,
                        kSourceLocationIid = 34, kDoubleCounterValue = 44, kFlowIds = 47,
-                       kTerminatingFlowIds = 48;
+                       kTerminatingFlowIds = 48,
+                       kGpuCorrelation = 3000;  // an extension, of Perfetto 55 and later
 inline constexpr std::uint64_t kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounter = 4;
 }  // namespace event
+
+namespace correlation {
+inline constexpr Field kSubmittedEventIds = 1;
+}
+
+// A record of work on a GPU, and what it refers to.
+namespace stage {
+inline constexpr Field kEventId = 1, kDuration = 2, kContext = 5, kExtraData = 6, kGpuId = 11,
+                       kHwQueueIid = 13, kStageIid = 14, kKernelIid = 19, kNameIid = 20;
+}
+namespace extra {
+inline constexpr Field kName = 1, kValue = 2;
+}
+namespace context {  // of a process
+inline constexpr Field kIid = 1, kPid = 2, kApi = 3;
+inline constexpr std::uint64_t kCuda = 4;
+}  // namespace context
+namespace specification {  // of a stage or a queue
+inline constexpr Field kIid = 1, kName = 2, kCategory = 4;
+inline constexpr std::uint64_t kOther = 0, kCompute = 2;
+}  // namespace specification
+namespace kernel {
+inline constexpr Field kIid = 1, kName = 2, kDemangledName = 3;
+}
 
 namespace annotation {
 inline constexpr Field kNameIid = 1, kUintValue = 3, kIntValue = 4, kDoubleValue = 5,
@@ -38,8 +65,10 @@ inline constexpr Field kNameIid = 1, kUintValue = 3, kIntValue = 4, kDoubleValue
 
 namespace interned {
 inline constexpr Field kEventCategories = 1, kEventNames = 2, kDebugAnnotationNames = 3,
-                       kSourceLocations = 4, kDebugAnnotationStringValues = 29;
-inline constexpr Field kIid = 1, kName = 2;  // of all of them except source locations
+                       kSourceLocations = 4, kGraphicsContexts = 23, kGpuSpecifications = 24,
+                       kDebugAnnotationStringValues = 29;
+inline constexpr Field kComputeKernels = 1000;  // an extension, of Perfetto 55 and later
+inline constexpr Field kIid = 1, kName = 2;     // of all of them except source locations
 inline constexpr Field kFileName = 2, kFunctionName = 3, kLineNumber = 4;  // of source locations
 }  // namespace interned
 

@@ -16,6 +16,7 @@
 #include "exchange/protobuf.hpp"
 #include "exchange/tracks.hpp"
 #include "exchange/transfers.hpp"
+#include "formats/perfetto/gpu_works.hpp"
 #include "profile/gpu/gpu_launch.hpp"
 
 namespace timeloom::perfetto {
@@ -44,7 +45,7 @@ class TrackNumbers {
 
 struct Shared {
   Shared(const Definitions& all, exchange::MessageNumbers numbered,
-         exchange::NumberedArrows between_tasks, std::string_view category,
+         exchange::NumberedArrows between_tasks, GpuWorks of_gpus, std::string_view category,
          exchange::Destination& destination)
       : definitions(all),
         out(destination),
@@ -55,7 +56,8 @@ struct Shared {
         tracks(all),
         numbers(tracks, all.metrics.size()),
         clock(all.clock),
-        launches(all) {}
+        launches(all),
+        works(std::move(of_gpus)) {}
 
   const Definitions& definitions;
   exchange::Destination& out;  // not used directly while locations are written
@@ -67,6 +69,7 @@ struct Shared {
   TrackNumbers numbers;
   exchange::RunClock clock;
   GpuLaunches launches;
+  GpuWorks works;
 };
 
 // Appends a packet in the form that the file has it.
@@ -81,5 +84,8 @@ exchange::ProtoMessage describe_counter(const Metric& metric, std::uint64_t numb
                                         std::uint64_t parent);
 
 std::unique_ptr<LocationSink> write_location(Shared& shared, const Location& location);
+// Of a stream of a GPU.
+std::unique_ptr<LocationSink> write_stream(Shared& shared, const Location& location,
+                                           std::int32_t device);
 
 }  // namespace timeloom::perfetto

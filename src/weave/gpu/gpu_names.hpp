@@ -6,11 +6,9 @@
 
 namespace timeloom {
 
-// Groups of regions.
-inline constexpr char kGpuKernels[] = "CUDA kernels";
-inline constexpr char kGpuCopies[] = "CUDA copies";  // and sets
-inline constexpr char kGpuRanges[] = "NVTX";         // ranges that the program has named
-inline constexpr char kGpuCalls[] = "CUDA";          // calls of its functions, on threads
+// Groups of regions, beside those in gpu_metric.hpp.
+inline constexpr char kGpuRanges[] = "NVTX";  // ranges that the program has named
+inline constexpr char kGpuCalls[] = "CUDA";   // calls of its functions, on threads
 
 // The work that a call has started, and the queues or the event that it waits for, as parameters of
 // the call's visit.
@@ -40,8 +38,8 @@ inline constexpr char kGpuBusy[] = "timeloom::gpu_busy_ns";
 inline constexpr char kGpuWaits[] = "timeloom::gpu_waits_ns";
 inline constexpr char kGpuDevices[] = "timeloom::gpu_devices";
 inline constexpr char kGpuDeviceUses[] = "timeloom::gpu_device_uses";
-// A line for each counter of a device of a process: the group of the process, the device, the number
-// of values, their sum, the largest, and the name of the metric.
+// A line for each counter of a device of a process: the group of the process, the device, the
+// number of values, their sum, the largest, and the name of the metric.
 inline constexpr char kGpuCounterSums[] = "timeloom::gpu_counters";
 inline constexpr char kGpuLost[] = "timeloom::gpu_lost_records";
 inline constexpr char kGpuLeft[] = "timeloom::gpu_left";  // "true": another tool took over

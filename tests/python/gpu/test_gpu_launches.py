@@ -112,5 +112,15 @@ def test_arrows_in_chrome(timeloom, run, tmp_path):
 def test_arrows_in_perfetto(timeloom, run, tmp_path):
     timeloom("convert", run, "--to", "perfetto", "-o", "a.perfetto", cwd=tmp_path)
     file = Perfetto(tmp_path / "a.perfetto")
-    steps = [sorted(((place, time) for place, time in places), key=lambda one: one[1]) for places in file.steps.values()]
-    assert started_by(names_at(file), [(places[0], places[1:]) for places in steps if len(places) > 1]) == STARTED
+    arrows = [((place, time), [file.works[number][:2] for number in numbers]) for place, time, numbers in file.launches]
+    assert started_by(names_at(file), arrows) == STARTED
+    assert file.steps == {}
+    works = sorted(file.works.values(), key=lambda work: work[1])
+    assert [work[2] for work in works] == [name for call in STARTED for name in call]
+    assert {(work[0][1], work[3], work[4]) for work in works} == {
+        ("CUDA[0:7]", "copy", 0), ("CUDA[0:7]", "kernel", 0), ("CUDA[0:13]", "kernel", 0)
+    }  # fmt: skip
+    assert works[0][5].keys() == {"gpu_queue_time", "gpu_bytes"}
+    assert works[0][5]["gpu_bytes"] == "4096 bytes"
+    # A stream has no other track.
+    assert not [name for _, name in file.places.values() if name.startswith("CUDA[")]

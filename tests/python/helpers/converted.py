@@ -244,6 +244,28 @@ class Chrome:
         self.calls = {place: nest.result() for place, nest in nests.items()}
 
 
+def _submitted(event):
+    """Return the ids in the extension gpu_correlation of a TrackEvent, which the package's schema does not have."""
+    from google.protobuf.unknown_fields import UnknownFieldSet
+
+    numbers = []
+    for field in UnknownFieldSet(event):
+        if field.field_number == 3000:
+            shift = value = 0
+            in_value = False
+            for byte in field.data:
+                if not in_value:
+                    assert byte == 1 << 3
+                    in_value, shift, value = True, 0, 0
+                    continue
+                value |= (byte & 0x7F) << shift
+                shift += 7
+                if byte < 0x80:
+                    numbers.append(value)
+                    in_value = False
+    return numbers
+
+
 class Perfetto:
     """Read a file of Perfetto with its own schema: the same, and the clocks and packets."""
 
@@ -255,14 +277,15 @@ class Perfetto:
         self.counters, self.instants, self.flows, self.categories, self.sources = {}, {}, {}, {}, {}
         self.transfers, self.steps = {}, {}  # steps: all places of a flow
         self.places, self._nests, self._counter_names, self._sequences = {}, {}, {}, {}
-        self._processes = {}
+        self._processes, self._pids = {}, {}
+        self.works, self.launches = {}, []  # typed records of GPUs by their ids, and the calls that started them
         for packet in self.trace.packet:
             self._read(packet)
         self.calls = {place: nest.result() for place, nest in self._nests.items()}
 
     def _read(self, packet):
         sequence = self._sequences.setdefault(packet.trusted_packet_sequence_id, {"time": 0, "names": {}})
-        if packet.sequence_flags & 1:
+        if packet.sequence_flags & 1 and packet.HasField("trace_packet_defaults"):
             assert packet.clock_snapshot.clocks[1].is_incremental
             assert packet.trace_packet_defaults.timestamp_clock_id == packet.clock_snapshot.clocks[1].clock_id == 64
             sequence["track"] = packet.trace_packet_defaults.track_event_defaults.track_uuid
@@ -275,8 +298,16 @@ class Perfetto:
                 sequence["names"][field, one.iid] = one.name
         for one in packet.interned_data.debug_annotation_string_values:
             sequence["names"]["text", one.iid] = one.str.decode()
+        for one in packet.interned_data.gpu_specifications:
+            sequence["names"]["specification", one.iid] = one.name
+        for one in packet.interned_data.graphics_contexts:
+            assert one.api == one.CUDA
+            sequence["names"]["process", one.iid] = self._pids[one.pid]
         for one in packet.interned_data.source_locations:
             sequence["names"]["source", one.iid] = (one.file_name, one.function_name, one.line_number)
+        if packet.HasField("gpu_render_stage_event"):
+            assert (packet.timestamp_clock_id, packet.sequence_flags) == (6, 2)
+            self._read_work(packet.gpu_render_stage_event, packet.timestamp, sequence["names"])
         if packet.HasField("track_event"):
             if packet.timestamp_clock_id:
                 assert packet.timestamp_clock_id == 6
@@ -288,7 +319,7 @@ class Perfetto:
 
     def _read_track(self, track):
         if track.HasField("process"):
-            self._processes[track.uuid] = track.process.process_name
+            self._processes[track.uuid] = self._pids[track.process.pid] = track.process.process_name
         elif track.HasField("counter"):
             above = self.places.get(track.parent_uuid) or (self._processes[track.parent_uuid], None)
             self._counter_names[track.uuid] = (above, track.name)
@@ -296,6 +327,16 @@ class Perfetto:
             name = track.thread.thread_name if track.HasField("thread") else track.name
             self.places[track.uuid] = (self._processes[track.parent_uuid], name)
             self._nests[self.places[track.uuid]] = Nest()
+
+    def _read_work(self, event, time, names):
+        place = (names["process", event.context], names["specification", event.hw_queue_iid])
+        name = names["event_names", event.name_iid]
+        nest = self._nests.setdefault(place, Nest())
+        nest.begin(name, time, {})
+        nest.end(time + event.duration)
+        facts = {one.name: one.value for one in event.extra_data}
+        assert event.event_id not in self.works
+        self.works[event.event_id] = (place, time, name, names["specification", event.stage_iid], event.gpu_id, facts)
 
     def _read_event(self, event, time, sequence):
         names = sequence["names"]
@@ -325,6 +366,8 @@ class Perfetto:
             self.instants.setdefault(place, []).append((time, event.name))
             if event.category_iids and names["event_categories", event.category_iids[0]] in TRANSFERS:
                 self.transfers.setdefault(place, []).append((time, event.name, arguments))
+            if submitted := _submitted(event):
+                self.launches.append((place, time, submitted))
             for number in event.flow_ids:
                 self.flows.setdefault(number, {})["s"] = (place, time)
                 self.steps.setdefault(number, []).append((place, time))
