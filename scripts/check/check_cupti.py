@@ -63,15 +63,15 @@ KINDS = {"kMemcpy": "MEMCPY", "kMemset": "MEMSET", "kKernel": "KERNEL", "kDriver
 NVTX = {
     "NvtxModule": ("NVTX_CB_MODULE_", {"kCore": "CORE", "kCore2": "CORE2"}),
     "NvtxCore": ("NVTX_CBID_CORE_", {f"k{name}": name for name in (
-        "RangeStartEx", "RangeStartA", "RangeStartW", "RangeEnd", "RangePushEx", "RangePushA", "RangePushW",
-        "RangePop")}),
+        "MarkEx", "MarkA", "MarkW", "RangeStartEx", "RangeStartA", "RangeStartW", "RangeEnd", "RangePushEx",
+        "RangePushA", "RangePushW", "RangePop", "NameCategoryA", "NameCategoryW")}),
     "NvtxCore2": ("NVTX_CBID_CORE2_Domain", {f"k{name}": name for name in (
-        "RangeStartEx", "RangeEnd", "RangePushEx", "RangePop", "RegisterStringA", "RegisterStringW",
-        "CreateA", "CreateW")}),
+        "MarkEx", "RangeStartEx", "RangeEnd", "RangePushEx", "RangePop", "NameCategoryA", "NameCategoryW",
+        "RegisterStringA", "RegisterStringW", "CreateA", "CreateW")}),
     "NvtxMessage": ("NVTX_MESSAGE_TYPE_", {"kAscii": "ASCII", "kWide": "UNICODE", "kRegistered": "REGISTERED"}),
 }  # fmt: skip
 NVTX_FIELDS = {"NvtxAttributes": ("nvtxEventAttributes_t", {
-    "size": "size", "message_type": "messageType", "message": "message"}),
+    "size": "size", "category": "category", "message_type": "messageType", "message": "message"}),
                "NvtxCallbacks": ("NvtxExportTableCallbacks", {
     "size": "struct_size", "functions": "GetModuleFunctionTable"})}  # fmt: skip
 NVML_FIELDS = {"NvmlUtilization": ("nvmlUtilization_t", ("gpu", "memory")),

@@ -6,7 +6,7 @@
 # Installs the wheel into a separate directory, and runs programs with python3's libraries, each
 # plain and measured. The output of the commands goes to OUT/log, useful runs to OUT/runs.tar.gz.
 # A check that fails prints a line that begins with FAILED; the last line counts them. Parts: cupy waits torch
-# profiler loop killed nosync fork graph launches triton jax numba sanitizer; all without one.
+# profiler loop killed nosync fork graph launches triton jax numba sanitizer counters; all without one.
 set -u
 WHEEL=$(realpath "$1") OUT=$(realpath "$2")
 shift 2
@@ -363,7 +363,29 @@ sanitizer() {
   timeout 60 compute-sanitizer python3 -m timeloom --gpu --output sanitizer cupy_streams.py 2>&1 | tail -8
 }
 
+counters() {
+  title "counters of NVML, and the choice among records"
+  cat >busy.py <<'PY'
+import time, cupy
+a = cupy.random.rand(4096, 4096, dtype=cupy.float32)
+end = time.monotonic() + 4
+while time.monotonic() < end:
+    b = a @ a
+    cupy.cuda.Device().synchronize()
+PY
+  measured counters busy.py
+  report counters 40
+  check "utilisation, memory in use and power are read ten times a second" report_has counters \
+    '(lambda rows: len(rows) == 4 and all(25 <= row["values"] <= 60 for row in rows.values())
+      and rows["gpu_utilization"]["most"] > 50 and rows["gpu_memory_in_use"]["mean"] > 64 << 20
+      and 20_000 < rows["gpu_power"]["most"] < 2_000_000)({row["counter"]: row for row in report["counters"]})'
+  check "no line about NVML" bash -c '! grep TL152 counters.stderr'
+  measured kernels --gpu-records kernel,memcpy busy.py
+  check "kernels without calls and counters" report_has kernels \
+    'report["kernels"] and not report["callers"] and not report["counters"]'
+}
+
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
-for part in ${*:-cupy waits torch profiler loop killed nosync fork graph launches triton jax numba sanitizer}; do $part; done
+for part in ${*:-cupy waits torch profiler loop killed nosync fork graph launches triton jax numba sanitizer counters}; do $part; done
 tar czf "$OUT/runs.tar.gz" --exclude ring --ignore-failed-read cupy graph killed ./*.json ./*.stderr 2>/dev/null
 echo "checks that failed: $failed"

@@ -36,7 +36,8 @@ enum class GpuBlockKind : std::uint32_t {
   kLost = 5,     // u64: records lost so far, from the start of the file to this block
   kRecords = 6,  // GpuRecord, any number
   kLeft = 7,     // u64 ticks: from then on another tool uses the vendor's interface
-  kPacked = 8    // records, as a RowPacker packs them, then zeros up to a multiple of 8
+  kPacked = 8,   // records, as a RowPacker packs them, then zeros up to a multiple of 8
+  kLabel = 9     // GpuLabel
 };
 
 // Before each payload, whose size is a multiple of 8.
@@ -92,6 +93,15 @@ struct GpuDevice {
 };
 static_assert(sizeof(GpuDevice) == 16);
 
+// Of a range: the library or part of the program that has named it, and its category.
+struct GpuLabel {
+  std::uint32_t id;
+  std::uint32_t domain;    // text; kGpuNone: none
+  std::uint32_t category;  // the same
+  std::uint32_t reserved;
+};
+static_assert(sizeof(GpuLabel) == 16);
+
 enum class GpuRecordKind : std::uint8_t {
   kCall = 1,      // of the vendor's library, on a thread; value: text
   kKernel = 2,    // value: launch
@@ -101,8 +111,9 @@ enum class GpuRecordKind : std::uint8_t {
   kEvent = 6,     // a call puts an event into a queue; value: event, without times
   kAllocate = 7,  // in a context; value: bytes, detail: GpuMemory, end: the address
   kRelease = 8,   // the same
-  kRange = 9,     // that the program has named, on a thread; value: text
-  kCounter = 10   // of a device at `start`; value: see GpuCounter, detail: GpuCounter
+  kRange = 9,  // that the program has named, on a thread; value: text, correlation: a label's id +
+               // 1, or 0
+  kCounter = 10  // of a device at `start`; value: see GpuCounter, detail: GpuCounter
 };
 
 enum class GpuWait : std::uint8_t {

@@ -40,6 +40,14 @@ bool add_launch(GpuData& data, const GpuPayload& payload) {
   return add(data.launches, payload) && data.launches.back().name < data.texts.size();
 }
 
+bool add_label(GpuData& data, const GpuPayload& payload) {
+  const auto known = [&](std::uint32_t text) {
+    return text == kGpuNone || text < data.texts.size();
+  };
+  return add(data.labels, payload) && known(data.labels.back().domain) &&
+         known(data.labels.back().category);
+}
+
 bool add_device(GpuData& data, const GpuPayload& payload) {
   GpuDevice device{};
   if (!take_record(payload, device) || device.name >= data.texts.size()) return false;
@@ -53,8 +61,10 @@ bool is_defined(const GpuData& data, const GpuRecord& record) {
   const bool on_thread = place == GpuPlaceKind::kThread;
   const bool on_queue = place == GpuPlaceKind::kQueue;
   switch (record.kind()) {
-    case GpuRecordKind::kCall:
-    case GpuRecordKind::kRange: return on_thread && record.value() < data.texts.size();
+    case GpuRecordKind::kRange:
+      if (record.correlation > data.labels.size()) return false;
+      [[fallthrough]];
+    case GpuRecordKind::kCall: return on_thread && record.value() < data.texts.size();
     case GpuRecordKind::kKernel: return on_queue && record.value() < data.launches.size();
     case GpuRecordKind::kCopy:
     case GpuRecordKind::kSet:
@@ -105,6 +115,7 @@ bool add_block(GpuData& data, std::uint64_t& lost, GpuBlockKind kind, const GpuP
     case GpuBlockKind::kRecords: return add_records(data, payload);
     case GpuBlockKind::kPacked: return add_packed(data, payload);
     case GpuBlockKind::kLeft: data.left = true; return true;
+    case GpuBlockKind::kLabel: return add_label(data, payload);
   }
   return true;  // a kind from a later version
 }

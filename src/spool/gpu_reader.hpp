@@ -24,6 +24,7 @@ struct GpuData {
   std::vector<GpuPlace> places;     // by id
   std::vector<GpuLaunch> launches;  // by id
   std::vector<GpuDeviceName> devices;
+  std::vector<GpuLabel> labels;    // by id
   std::vector<GpuRecord> records;  // they refer to defined ids only
   std::uint64_t lost = 0;          // records that could not be kept, or refer to undefined ids
   bool left = false;               // another tool took over before the end

@@ -114,6 +114,21 @@ void GpuWriter::device(std::uint32_t id, std::string_view name, std::uint64_t me
   }
 }
 
+std::uint32_t GpuWriter::label(std::string_view domain, std::string_view category) {
+  if (domain.empty() && category.empty()) return 0;
+  const auto text_or_none = [&](std::string_view one) {
+    return one.empty() ? kGpuNone : text(one);
+  };
+  const std::uint32_t of_domain = text_or_none(domain), of_category = text_or_none(category);
+  const auto next = static_cast<std::uint32_t>(labels_.size());
+  const auto [known, is_new] = labels_.try_emplace({of_domain, of_category}, next);
+  if (is_new) {
+    const GpuLabel label{next, of_domain, of_category, 0};
+    put(GpuBlockKind::kLabel, &label, sizeof label);
+  }
+  return known->second + 1;
+}
+
 void GpuWriter::leave(std::uint64_t ticks) { put(GpuBlockKind::kLeft, &ticks, sizeof ticks); }
 
 void GpuWriter::put_records() {

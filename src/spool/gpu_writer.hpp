@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/known_directory.hpp"
@@ -38,6 +40,8 @@ class GpuWriter {
   // `launch`: its id and name are not used. `name` is remembered by its address, so a text there
   // must stay as long as the process lives, or be replaced by another text.
   std::uint32_t launch(const char* name, const GpuLaunch& launch);
+  // The id of a range's label, plus 1; 0: both are empty.
+  std::uint32_t label(std::string_view domain, std::string_view category);
   void device(std::uint32_t id, std::string_view name, std::uint64_t memory);
 
   void add(const GpuRecord& record) { records_.push_back(record); }
@@ -83,6 +87,7 @@ class GpuWriter {
   std::unordered_map<const char*, KnownName> names_;
   std::unordered_map<GpuLaunch, std::uint32_t, LaunchHash, SameLaunch> launches_;
   std::unordered_map<std::uint32_t, std::uint32_t> devices_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> labels_;  // by their texts
 };
 
 }  // namespace timeloom::spool

@@ -152,17 +152,35 @@ EXPORTED uint64_t nvtx_start(const char* name) {
   return ((uint64_t(*)(const char*))g_core[5])(name);
 }
 EXPORTED void nvtx_end(uint64_t id) { ((void (*)(uint64_t))g_core[7])(id); }
-// In a domain, with a registered name.
-EXPORTED int nvtx_push_in(void* domain, const char* name) {
-  struct {
-    uint16_t version, size;
-    uint32_t words[5];
-    uint64_t payload;
-    int32_t type;
-    const void* message;
-  } attributes = {3, sizeof attributes, {0}, 0, 3, NULL};
-  attributes.message = ((void* (*)(void*, const char*))g_domains[10])(domain, name);
-  return ((int (*)(void*, const void*))g_domains[4])(domain, &attributes);
+EXPORTED void nvtx_mark(const char* name) { ((void (*)(const char*))g_core[2])(name); }
+EXPORTED void nvtx_name_category(uint32_t category, const char* name) {
+  ((void (*)(uint32_t, const char*))g_core[12])(category, name);
+}
+EXPORTED void nvtx_name_category_in(void* domain, uint32_t category, const char* name) {
+  ((void (*)(void*, uint32_t, const char*))g_domains[8])(domain, category, name);
+}
+
+struct attributes {
+  uint16_t version, size;
+  uint32_t category, words[4];
+  uint64_t payload;
+  int32_t type;
+  const void* message;
+};
+// With a name that is registered in the domain.
+static struct attributes attributes_of(void* domain, const char* name, uint32_t category) {
+  struct attributes one = {3, sizeof one, category, {0}, 0, 3, NULL};
+  one.message = ((void* (*)(void*, const char*))g_domains[10])(domain, name);
+  return one;
+}
+EXPORTED int nvtx_push_of(void* domain, const char* name, uint32_t category) {
+  const struct attributes one = attributes_of(domain, name, category);
+  return ((int (*)(void*, const void*))g_domains[4])(domain, &one);
+}
+EXPORTED int nvtx_push_in(void* domain, const char* name) { return nvtx_push_of(domain, name, 0); }
+EXPORTED void nvtx_mark_of(void* domain, const char* name, uint32_t category) {
+  const struct attributes one = attributes_of(domain, name, category);
+  ((void (*)(void*, const void*))g_domains[1])(domain, &one);
 }
 EXPORTED void* nvtx_domain(const char* name) {
   return ((void* (*)(const char*))g_domains[12])(name);

@@ -257,13 +257,12 @@ bool begin_ranges() noexcept {
   }
 }
 
-void add_range(std::string_view name, std::uint64_t thread, std::uint64_t start,
-               std::uint64_t end) noexcept {
+void add_range(const Range& range) noexcept {
   if (g_forked) return;
   const os::NotCancelled not_cancelled;
   const std::lock_guard lock(g_session->mutex);
   try {
-    g_session->records.add_range(name, thread, start, end);
+    g_session->records.add_range(range);
   } catch (const std::exception&) {  // no memory
   }
 }

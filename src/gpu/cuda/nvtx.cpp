@@ -1,4 +1,4 @@
-// Ranges of NVTX. The first call of NVTX in the process loads this library, because
+// Ranges and marks of NVTX. The first call of NVTX in the process loads this library, because
 // NVTX_INJECTION64_PATH names it, and calls InitializeInjectionNvtx2(), which puts functions of
 // Timeloom into its tables. CUDA and CUPTI are not needed for it.
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <cwchar>
 #include <deque>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -23,6 +24,7 @@ namespace {
 struct OpenRange {
   const void* domain;
   std::string name;
+  std::uint32_t category;
   std::uint64_t thread;
   std::uint64_t start;
   int level = 0;  // of a pushed range, in its domain
@@ -32,6 +34,7 @@ struct OpenRange {
 struct Ranges {
   std::mutex mutex;  // guards all members
   std::deque<std::string> registered;
+  std::map<std::pair<const void*, std::uint32_t>, std::string> categories;  // of domains
   std::unordered_map<std::uint64_t, OpenRange> started;
   std::uint64_t last_id = 0;
 };
@@ -87,16 +90,39 @@ std::string name_text(const NvtxAttributes* attributes) {
   return {};
 }
 
+std::uint32_t category_of(const char*) { return 0; }
+std::uint32_t category_of(const wchar_t*) { return 0; }
+std::uint32_t category_of(const NvtxAttributes* attributes) {
+  const bool has_one = attributes != nullptr && attributes->size >= sizeof(NvtxAttributes);
+  return has_one ? attributes->category : 0;
+}
+
+// Of a category without a name: its number.
+std::string category_text(const void* domain, std::uint32_t category) {
+  if (category == 0) return {};
+  const std::lock_guard lock(ranges().mutex);
+  const auto named = ranges().categories.find({domain, category});
+  return named == ranges().categories.end() ? std::to_string(category) : named->second;
+}
+
 template <typename Name>
 OpenRange open_range(const void* domain, Name name) {
   std::string text = name_text(name);
   if (text.empty()) text = "(no name)";
-  return {domain, std::move(text), os::thread_id(), os::now()};
+  return {domain, std::move(text), category_of(name), os::thread_id(), os::now()};
 }
 
-void close_range(const OpenRange& range) noexcept {
-  add_range(range.name, range.thread, range.start, os::now());
+void add_range_until(const OpenRange& range, std::uint64_t end) noexcept {
+  try {
+    std::string_view domain;
+    if (range.domain != nullptr) domain = *static_cast<const std::string*>(range.domain);
+    const std::string category = category_text(range.domain, range.category);
+    add_range({range.name, domain, category, range.thread, range.start, end});
+  } catch (const std::exception&) {  // no memory
+  }
 }
+
+void close_range(const OpenRange& range) noexcept { add_range_until(range, os::now()); }
 
 // The functions of NVTX. A domain has ranges of its own; the level of a range counts from 0.
 
@@ -154,6 +180,28 @@ void end(std::uint64_t id) noexcept {
   if (!found.empty()) close_range(found.mapped());
 }
 
+// A mark is a range without length.
+template <typename Name>
+void mark(const void* domain, Name name) noexcept {
+  try {
+    const OpenRange one = open_range(domain, name);
+    add_range_until(one, one.start);
+  } catch (const std::exception&) {  // no memory
+  }
+}
+
+template <typename Name>
+void name_category(const void* domain, std::uint32_t category, Name name) noexcept {
+  constexpr std::size_t kMostCategories = 10'000;
+  try {
+    std::string text = name_text(name);
+    const std::lock_guard lock(ranges().mutex);
+    auto& categories = ranges().categories;
+    if (categories.size() < kMostCategories) categories[{domain, category}] = std::move(text);
+  } catch (const std::exception&) {  // no memory
+  }
+}
+
 template <typename Name>
 const void* register_string(const void*, Name name) noexcept {
   try {
@@ -165,7 +213,7 @@ const void* register_string(const void*, Name name) noexcept {
   }
 }
 
-// A domain is known by its address alone; NULL is the default domain.
+// A domain is known by its address, which has its name; NULL is the default domain.
 template <typename Name>
 const void* create_domain(Name name) noexcept {
   return register_string(nullptr, name);
@@ -177,6 +225,14 @@ int push_default(Name name) noexcept {
 template <typename Name>
 std::uint64_t start_default(Name name) noexcept {
   return start(nullptr, name);
+}
+template <typename Name>
+void mark_default(Name name) noexcept {
+  mark(nullptr, name);
+}
+template <typename Name>
+void name_category_default(std::uint32_t category, Name name) noexcept {
+  name_category(nullptr, category, name);
 }
 int pop_default() noexcept { return pop(nullptr); }
 void end_in(const void*, std::uint64_t id) noexcept { end(id); }
@@ -202,6 +258,11 @@ class Table {
 void set_functions(const NvtxCallbacks& callbacks) {
   using Attributes = const NvtxAttributes*;
   Table core(callbacks, NvtxModule::kCore);
+  core.set(NvtxCore::kMarkEx, &mark_default<Attributes>);
+  core.set(NvtxCore::kMarkA, &mark_default<const char*>);
+  core.set(NvtxCore::kMarkW, &mark_default<const wchar_t*>);
+  core.set(NvtxCore::kNameCategoryA, &name_category_default<const char*>);
+  core.set(NvtxCore::kNameCategoryW, &name_category_default<const wchar_t*>);
   core.set(NvtxCore::kRangePushEx, &push_default<Attributes>);
   core.set(NvtxCore::kRangePushA, &push_default<const char*>);
   core.set(NvtxCore::kRangePushW, &push_default<const wchar_t*>);
@@ -211,6 +272,9 @@ void set_functions(const NvtxCallbacks& callbacks) {
   core.set(NvtxCore::kRangeStartW, &start_default<const wchar_t*>);
   core.set(NvtxCore::kRangeEnd, &end);
   Table domains(callbacks, NvtxModule::kCore2);
+  domains.set(NvtxCore2::kMarkEx, &mark<Attributes>);
+  domains.set(NvtxCore2::kNameCategoryA, &name_category<const char*>);
+  domains.set(NvtxCore2::kNameCategoryW, &name_category<const wchar_t*>);
   domains.set(NvtxCore2::kRangePushEx, &push<Attributes>);
   domains.set(NvtxCore2::kRangePop, &pop);
   domains.set(NvtxCore2::kRangeStartEx, &start<Attributes>);

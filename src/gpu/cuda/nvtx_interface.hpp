@@ -12,6 +12,9 @@ enum class NvtxModule : std::int32_t { kCore = 1, kCore2 = 5 };
 
 // Places of functions in the table of the module kCore.
 enum class NvtxCore : std::uint32_t {
+  kMarkEx = 1,
+  kMarkA = 2,
+  kMarkW = 3,
   kRangeStartEx = 4,
   kRangeStartA = 5,
   kRangeStartW = 6,
@@ -19,15 +22,20 @@ enum class NvtxCore : std::uint32_t {
   kRangePushEx = 8,
   kRangePushA = 9,
   kRangePushW = 10,
-  kRangePop = 11
+  kRangePop = 11,
+  kNameCategoryA = 12,
+  kNameCategoryW = 13
 };
 
 // The same for kCore2, whose functions have a domain.
 enum class NvtxCore2 : std::uint32_t {
+  kMarkEx = 1,
   kRangeStartEx = 2,
   kRangeEnd = 3,
   kRangePushEx = 4,
   kRangePop = 5,
+  kNameCategoryA = 8,
+  kNameCategoryW = 9,
   kRegisterStringA = 10,
   kRegisterStringW = 11,
   kCreateA = 12,

@@ -104,13 +104,15 @@ void Records::take(std::uint8_t* buffer, std::size_t valid, std::uint64_t droppe
   flush();
 }
 
-void Records::add_range(std::string_view name, std::uint64_t thread, std::uint64_t start,
-                        std::uint64_t end) {
+void Records::add_range(const Range& range) {
   if (!open()) return;
-  if (writer_->texts() >= kMostRangeNames && !writer_->has_text(name)) name = "(other ranges)";
-  writer_->add({start, end, writer_->thread(thread), 0,
-                GpuRecord::word(GpuRecordKind::kRange, writer_->text(name))});
-  flush_if_due(end);
+  const bool full = writer_->texts() >= kMostRangeNames;
+  const bool kept = !full || writer_->has_text(range.name);
+  const std::uint32_t name = writer_->text(kept ? range.name : "(other ranges)");
+  const std::uint32_t label = full ? 0 : writer_->label(range.domain, range.category);
+  writer_->add({range.start, range.end, writer_->thread(range.thread), label,
+                GpuRecord::word(GpuRecordKind::kRange, name)});
+  flush_if_due(range.end);
 }
 
 void Records::add_counter(std::uint32_t device, spool::GpuCounter counter, std::uint64_t ticks,

@@ -14,6 +14,7 @@
 #include "gpu/cuda/cuda_clock.hpp"
 #include "gpu/cuda/cupti_interface.hpp"
 #include "gpu/cuda/host_threads.hpp"
+#include "gpu/cuda/ranges.hpp"
 #include "spool/gpu_writer.hpp"
 
 namespace timeloom::cuda {
@@ -25,10 +26,9 @@ class Records {
 
   // Takes the records of a buffer; they are in the file on return.
   void take(std::uint8_t* buffer, std::size_t valid, std::uint64_t dropped);
-  // A range that the program has named, in ticks. It is in the file after the next buffer, or a
+  // A range or mark that the program has named. It is in the file after the next buffer, or a
   // quarter of a second.
-  void add_range(std::string_view name, std::uint64_t thread, std::uint64_t start,
-                 std::uint64_t end);
+  void add_range(const Range& range);
   // A value of a device's counter, in the file as a range is.
   void add_counter(std::uint32_t device, spool::GpuCounter counter, std::uint64_t ticks,
                    std::uint64_t value);

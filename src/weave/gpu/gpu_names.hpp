@@ -15,6 +15,9 @@ inline constexpr char kGpuCalls[] = "CUDA";   // calls of its functions, on thre
 inline constexpr char kGpuStarted[] = "started";
 inline constexpr char kGpuGraph[] = "graph ";  // before the number of a started graph
 inline constexpr char kGpuWaitsFor[] = "waits_for";
+// The domain and the category of a range, as parameters of its visit.
+inline constexpr char kGpuDomain[] = "nvtx_domain";
+inline constexpr char kGpuCategory[] = "nvtx_category";
 // Metrics. A call has kGpuTime; work on a GPU has kGpuQueueTime and the number of bytes copied or
 // set.
 inline constexpr char kGpuBytes[] = "gpu_bytes";

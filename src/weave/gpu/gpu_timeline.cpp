@@ -248,6 +248,20 @@ void GpuTimeline::put_queues_in_order() {
   }
 }
 
+// `label`: the id plus 1; 0: none.
+void GpuTimeline::add_label(GpuCall& range, std::uint32_t label, Building& b) {
+  if (label == 0) return;
+  range.first_fact = facts_.size();
+  const auto add = [&](const char* parameter, std::uint32_t text) {
+    if (text == spool::kGpuNone) return;
+    facts_.push_back({EventKind::kParameterString, b.definitions.parameter(parameter),
+                      b.definitions.string(b.data.texts[text])});
+  };
+  add(kGpuDomain, b.data.labels[label - 1].domain);
+  add(kGpuCategory, b.data.labels[label - 1].category);
+  range.facts = static_cast<std::uint32_t>(facts_.size() - range.first_fact);
+}
+
 // A lane of a thread takes a range that lies inside its open ones, or behind them. Of more ranges
 // that are open at once than lanes, the later ones are left out.
 void GpuTimeline::add_ranges(Building& b) {
@@ -256,9 +270,10 @@ void GpuTimeline::add_ranges(Building& b) {
   for (const GpuRecord& record : b.data.records) {
     if (record.kind() != GpuRecordKind::kRange || record.end < record.start) continue;
     const std::string& name = b.data.texts[record.value()];
-    threads[b.data.places[record.place].thread].push_back(
-        {b.time(record.start), b.time(record.end),
-         b.definitions.region(name, kGpuRanges, RegionRole::kFunction, name)});
+    GpuCall range{b.time(record.start), b.time(record.end),
+                  b.definitions.region(name, kGpuRanges, RegionRole::kFunction, name)};
+    add_label(range, record.correlation, b);
+    threads[b.data.places[record.place].thread].push_back(range);
   }
   for (auto& [thread, ranges] : threads) {
     sort_calls(ranges);

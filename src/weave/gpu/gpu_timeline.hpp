@@ -125,6 +125,7 @@ class GpuTimeline {
   void add_facts(GpuCall& call, std::uint32_t correlation, Building& building);
   void put_queues_in_order();
   void add_ranges(Building& building);
+  void add_label(GpuCall& range, std::uint32_t label, Building& building);
   void measure_devices(Building& building);
   void add_gaps(GpuDeviceUse& device, const std::vector<GpuSpan>& gaps, Building& building);
 

@@ -216,12 +216,13 @@ def test_ranges_of_nvtx(run_gpu, timeloom, tmp_path):
     done = run_gpu(NVTX, "--keep-spool")
     assert done.stdout.splitlines() == ["1", "[0, 1, 0, 0, 1, 1, 1, 0, -2, -2]"]
     ranges = [r for r in spool_of(tmp_path / "run").records if r.kind == "range"]
+    assert [r.correlation for r in ranges] == [("mine", None), *[None] * 5]
     assert [r.value for r in ranges] == ["inner", "st\u00e4p \U0001f600", "across", "step", "epoch", "on another"]
     main, other = ranges[0].place[1], ranges[-1].place[1]
     locations = {name: spans for name, spans in locations_of(tmp_path / "run").items() if name.startswith("NVTX")}
     assert locations == {
         f"NVTX of thread {main}": [
-            (0, "epoch", {}), (1, "st\u00e4p \U0001f600", {}), (2, "inner", {}), (1, "across", {}),
+            (0, "epoch", {}), (1, "st\u00e4p \U0001f600", {}), (2, "inner", {"nvtx_domain": "mine"}), (1, "across", {}),
         ],
         f"NVTX of thread {main} (2)": [(0, "step", {})],
         f"NVTX of thread {other}": [(0, "on another", {})],
@@ -232,6 +233,46 @@ def test_ranges_of_nvtx(run_gpu, timeloom, tmp_path):
     assert "epoch" in timeloom("report", "--gpu", "run", cwd=tmp_path).stdout
     assert "NVTX" not in timeloom("report", "--flat", "--min-percent", "0", "run", cwd=tmp_path).stdout
     assert "2 threads" in done.stderr
+
+
+LABELS = """\
+nvtx = ctypes.CDLL("libnvtx.so")
+nvtx.nvtx_domain.restype = ctypes.c_void_p
+print(nvtx.nvtx_begin())
+domain, other = (ctypes.c_void_p(nvtx.nvtx_domain(name)) for name in (b"mine", b"yours"))
+nvtx.nvtx_name_category(7, b"default 7")
+nvtx.nvtx_name_category_in(domain, 7, b"loading")
+nvtx.nvtx_push(b"step")
+nvtx.nvtx_mark(b"here")
+nvtx.nvtx_push_of(domain, b"read", 7)
+nvtx.nvtx_mark_of(other, b"there", 7)
+nvtx.nvtx_mark_of(None, b"here", 7)
+nvtx.nvtx_pop_in(domain)
+nvtx.nvtx_pop()
+"""
+
+
+def test_marks_domains_and_categories_of_nvtx(run_gpu, timeloom, tmp_path):
+    """A category is named in its domain, or has its number."""
+    run_gpu(LABELS, "--keep-spool")
+    ranges = [r for r in spool_of(tmp_path / "run").records if r.kind == "range"]
+    assert [(r.value, r.correlation, r.start == r.end) for r in ranges] == [
+        ("here", None, True),
+        ("there", ("yours", "7"), True),
+        ("here", (None, "default 7"), True),
+        ("read", ("mine", "loading"), False),
+        ("step", None, False),
+    ]
+    (lane,) = [spans for name, spans in locations_of(tmp_path / "run").items() if name.startswith("NVTX")]
+    assert lane == [
+        (0, "step", {}),
+        (1, "here", {}),
+        (1, "read", {"nvtx_domain": "mine", "nvtx_category": "loading"}),
+        (2, "there", {"nvtx_domain": "yours", "nvtx_category": "7"}),
+        (2, "here", {"nvtx_category": "default 7"}),
+    ]
+    report = json.loads(timeloom("report", "--gpu", "--json", "run", cwd=tmp_path).stdout)
+    assert {row["name"]: row["times"] for row in report["ranges"]} == {"step": 1, "here": 2, "read": 1, "there": 1}
 
 
 def test_kernels_in_python(run_gpu, tmp_path):

@@ -14,7 +14,7 @@ KINDS = {1: "call", 2: "kernel", 3: "copy", 4: "set", 5: "wait", 6: "event", 7: 
 class Record(NamedTuple):
     kind: str
     place: tuple
-    correlation: int
+    correlation: object  # a number; of a range its domain and category, or None
     start: int
     end: int
     detail: int
@@ -58,7 +58,7 @@ def blocks(data):
 
 
 def read(path):
-    texts, places, launches, devices, records, left, lost = {}, {}, {}, {}, [], [], 0
+    texts, places, launches, devices, labels, records, left, lost = {None: None}, {}, {}, {}, {0: None}, [], [], 0
     for kind, payload in blocks(pathlib.Path(path).read_bytes()):
         if kind == 1:
             number, length = struct.unpack_from("<II", payload)
@@ -78,7 +78,12 @@ def read(path):
             for start, end, place, correlation, what in struct.iter_unpack("<QQIIQ", payload):
                 name, value = KINDS[what >> 56], what & (2**48 - 1)
                 value = texts[value] if name in ("call", "range") else launches[value] if name == "kernel" else value
-                records.append(Record(name, places[place], correlation, start, end, what >> 48 & 255, value))
+                cause = labels[correlation] if name == "range" else correlation
+                records.append(Record(name, places[place], cause, start, end, what >> 48 & 255, value))
+        elif kind == 9:
+            number, *label, zero = struct.unpack("<4I", payload)
+            assert zero == 0
+            labels[number + 1] = tuple(texts[None if text == 2**32 - 1 else text] for text in label)
         elif kind == 7:
             left.append(struct.unpack("<Q", payload)[0])
     return GpuFile(records, devices, lost, left)

@@ -162,6 +162,32 @@ TEST(GpuFile, CountsWhatHasNoDefinitionBesideWhatWasLost) {
 }
 
 // The file has the first batch and nothing of the others, which flush() counts.
+TEST(GpuFile, HasLabelsOfRanges) {
+  const test::TempDirectory directory;
+  {
+    int error = 0;
+    const auto writer = GpuWriter::create(directory.path().string(), &error);
+    EXPECT_EQ(writer->label("", ""), 0u);
+    const std::uint32_t both = writer->label("domain", "category");
+    const std::uint32_t one = writer->label("", "category");
+    EXPECT_EQ(writer->label("domain", "category"), both);
+    const auto add = [&](std::uint32_t label) {
+      writer->add({10, 20, writer->thread(41), label,
+                   GpuRecord::word(GpuRecordKind::kRange, writer->text("range"))});
+    };
+    for (const std::uint32_t label : {0u, both, one, one + 1}) add(label);
+    writer->flush();
+  }
+  const GpuData data = read_gpu(SpoolDirectory(directory.path()));
+  ASSERT_EQ(data.records.size(), 3u);
+  EXPECT_EQ(data.lost, 1u);  // of a label that is not defined
+  const GpuLabel& both = data.labels[data.records[1].correlation - 1];
+  const GpuLabel& one = data.labels[data.records[2].correlation - 1];
+  EXPECT_EQ(data.texts[both.domain] + ", " + data.texts[both.category], "domain, category");
+  EXPECT_EQ(one.domain, kGpuNone);
+  EXPECT_EQ(data.texts[one.category], "category");
+}
+
 TEST(GpuFile, HasCountersOfDevicesOnly) {
   const test::TempDirectory directory;
   {
