@@ -21,6 +21,7 @@ enum class Item : std::uint8_t {
   kProfile,
   kSamples,
   kLines,
+  kSingleSamples,
   kCallpaths,
   kManifest,
   kSettings,
@@ -95,6 +96,11 @@ inline constexpr std::array kContents = {
           "timeloom report --lines, any spreadsheet",
           "CPU time of samples by source line; `timeloom report --lines` shows it",
           "Samples of CPU time by source line."},
+    Entry{Item::kSingleSamples, "samples.timeloom", Kind::kFile, Role::kResult,
+          "each sample with its thread and time", "timeloom",
+          "each sample of CPU time with its thread and time; `timeloom report --thread`, `--from` "
+          "and `--to` count them",
+          "Samples of CPU time with thread and time."},
     // Written by older versions; a weave removes it.
     Entry{Item::kCallpaths, "callpaths.json", Kind::kFile, Role::kResult,
           "call-path profile of an older version", "", "", ""},
@@ -129,11 +135,12 @@ inline constexpr std::array kContents = {
 // The results of a weave in the order in which they are put in place; they are removed in
 // the opposite order. The anchor comes last: a directory of events without an anchor was
 // left by an interrupted weave. A run without a trace is complete when it has its profile.
-inline constexpr std::array kResults = {Item::kTraceEvents,  Item::kTraceDefinitions,
-                                        Item::kTraceMarkers, Item::kCallpaths,
-                                        Item::kSamples,      Item::kLines,
-                                        Item::kManifest,     Item::kProfile,
-                                        Item::kPacked,       Item::kAnchor};
+inline constexpr std::array kResults = {Item::kTraceEvents,   Item::kTraceDefinitions,
+                                        Item::kTraceMarkers,  Item::kCallpaths,
+                                        Item::kSamples,       Item::kLines,
+                                        Item::kSingleSamples, Item::kManifest,
+                                        Item::kProfile,       Item::kPacked,
+                                        Item::kAnchor};
 
 constexpr const Entry& entry(Item item) noexcept {
   return kContents[static_cast<std::size_t>(item)];

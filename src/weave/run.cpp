@@ -335,6 +335,7 @@ struct Attempt {
     if (source.samples().empty()) return;
     working.get().write(Item::kSamples,
                         run::sample_text(source.samples().rows(source.definitions())));
+    working.get().write(Item::kSingleSamples, source.take_sample_file());
     const auto lines = source.samples().lines(source.definitions());
     if (!lines.empty()) working.get().write(Item::kLines, run::line_text(lines));
   }

@@ -116,6 +116,8 @@ class SpoolSource : public RunSource {
   // called once, before replay().
   void add_samples(symbols::CodeNames& names);
   const SampleTable& samples() const noexcept { return samples_; }
+  // The bytes of samples.timeloom. REQUIRES: called once.
+  std::string take_sample_file() { return samples_.take_file(definitions_); }
   // Samples in which functions were open that their process had throttled. Known after
   // add_samples().
   const std::vector<profile::EstimatedPath>& estimates() const noexcept { return estimates_; }

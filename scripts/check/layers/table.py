@@ -19,6 +19,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "formats/otf2": ("core",),
     "formats/cube": ("profile", "core"),
     "formats/packed": ("packing", "core", "os"),
+    "formats/sample_file": ("packing", "core", "os"),
     "formats/*": ("exchange", "profile", "core"),
     "doors/*/settings": ("settings", "core", "os"),
     "doors/*/format": ("exchange", "profile", "core"),
@@ -124,7 +125,7 @@ CONDITIONS = (
 
 # The namespace of the code in a folder, if it differs from the folder's name. A name with this namespace counts as a
 # use of the folder, whichever header declares it.
-NAMESPACES = {"otf2": "formats/otf2", "packed": "formats/packed", "cube": "formats/cube"} | {
+NAMESPACES = {"otf2": "formats/otf2", "packed": "formats/packed", "cube": "formats/cube", "sample_file": "formats/sample_file"} | {
     name: name
     for name in (
         "os", "run", "packing", "spool", "record", "profile", "exchange", "symbols", "weave", "view", "tools", "python",

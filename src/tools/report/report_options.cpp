@@ -72,7 +72,8 @@ void add_options(CommandOptions& known, ReportOptions& options) {
       "Locks: the lines that held them, the threads that waited, deadlocks (run --locks); --csv "
       "prints all");
   known.flag("--native", options.native,
-             "CPU time by library and function of compiled code, from samples (run --sample 1ms)");
+             "CPU time by library and function of compiled code, from samples (run --sample 1ms); "
+             "--csv prints all");
   known.flag("--lines", options.lines,
              "CPU time by source line, from samples (run --sampling or --sample 1ms); --csv prints "
              "all");
@@ -118,7 +119,7 @@ std::string without_effect(const ReportOptions& options) {
       {options.depth.has_value(), "--depth"},
       {options.min_percent.has_value(), "--min-percent"},
       {!options.metric.empty(), "--metric"},
-      {options.csv && !options.lines && !options.locks, "--csv"}};
+      {options.csv && !options.lines && !options.locks && !options.native, "--csv"}};
   const char* table = nullptr;
   for (const auto& [given, name] : tables) {
     if (!given) continue;

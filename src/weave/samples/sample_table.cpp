@@ -5,10 +5,11 @@
 #include <charconv>
 #include <optional>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "core/run_properties.hpp"
+#include "core/samples/estimated_time.hpp"
 
 namespace timeloom::weave {
 namespace {
@@ -17,6 +18,14 @@ std::string formatted_place(const std::string& library, std::uint64_t address) {
   std::array<char, 16> digits{};
   const auto end = std::to_chars(digits.begin(), digits.end(), address, 16).ptr;
   return library + "+0x" + std::string(digits.begin(), end);
+}
+
+run::SampleSums::FunctionOf functions_in(const Definitions& definitions) {
+  return [&definitions](std::uint32_t id) -> std::optional<run::SampledFunction> {
+    if (id >= definitions.regions.size()) return std::nullopt;
+    const Region& region = definitions.regions[id];
+    return run::SampledFunction{region.name, region.file, region.first_line};
+  };
 }
 
 }  // namespace
@@ -77,15 +86,49 @@ class SampleTable::Resolver {
   std::unordered_map<std::uint64_t, std::uint32_t> known_;  // addresses that one object had
 };
 
+// Follows the stacks of one thread after the other; their numbers are numbers of the file.
+class SampleTable::StackNumbers {
+ public:
+  StackNumbers(SampleTable& table, const spool::SampleData& data, const ProcessIds& ids)
+      : table_(table), data_(data), ids_(ids) {}
+
+  std::uint32_t stack(const spool::ThreadSample& sample) {
+    if (sample.location != std::exchange(location_, sample.location)) numbers_.clear();
+    if (!sample.has_stack) return sample_file::kNone;
+    numbers_.resize(std::min<std::size_t>(numbers_.size(), sample.shared));
+    for (std::uint32_t i = 0; i < sample.count; ++i) push(data_.frames[sample.first + i]);
+    return innermost();
+  }
+
+ private:
+  std::uint32_t innermost() const {
+    return numbers_.empty() ? sample_file::kNone : numbers_.back();
+  }
+
+  // A region without a definition is left out.
+  void push(std::uint32_t frame) {
+    const std::uint32_t region = ids_.regions[frame & ~kUnrecordedFrame];
+    if (region == IdMap::kNone) return numbers_.push_back(innermost());
+    table_.regions_.insert(region);
+    numbers_.push_back(table_.file_.stack(innermost(), region, (frame & kUnrecordedFrame) != 0));
+  }
+
+  SampleTable& table_;
+  const spool::SampleData& data_;
+  const ProcessIds& ids_;
+  std::uint32_t location_ = UINT32_MAX;
+  std::vector<std::uint32_t> numbers_;  // of the frames, the outermost first
+};
+
 std::uint32_t SampleTable::code_id(Code code) {
   const auto next = static_cast<std::uint32_t>(codes_.size());
   const auto [known, is_new] = code_ids_.try_emplace(std::move(code), next);
-  if (is_new) codes_.push_back(known->first);
+  if (is_new) codes_.push_back({known->first.library, known->first.symbol});
   return known->second;
 }
 
 void SampleTable::add(const spool::SampleData& data, const spool::ProcessDefinitions& process,
-                      const ProcessIds& ids, symbols::CodeNames& names) {
+                      const ProcessIds& ids, symbols::CodeNames& names, const Places& places) {
   if (data.period_ns == 0) return;
   periods_.insert(data.period_ns);
   threads_ += data.threads;
@@ -93,60 +136,38 @@ void SampleTable::add(const spool::SampleData& data, const spool::ProcessDefinit
   lost_ += data.lost;
   samples_ += data.samples.size();
   Resolver resolver(*this, process, names);
+  StackNumbers stacks(*this, data, ids);
   for (const spool::ThreadSample& sample : data.samples) {
-    const bool known = process.regions.contains(sample.region);
-    const std::uint32_t region = known ? ids.regions[sample.region] : IdMap::kNone;
-    Sum& sum = sums_[{region, resolver.code(sample)}];
-    ++sum.samples;
-    sum.ns += sample.weight_ns;
-    if (!known) continue;
-    Sum& of_line = lines_[{region, sample.line}];
-    ++of_line.samples;
-    of_line.ns += sample.weight_ns;
+    sample_file::Sample single{places.since_begin(sample.ticks), sample.weight_ns};
+    if (process.regions.contains(sample.region)) single.region = ids.regions[sample.region];
+    single.code = resolver.code(sample);
+    single.line = sample.line;
+    if (places.with_stacks) single.stack = stacks.stack(sample);
+    if (single.region != sample_file::kNone) regions_.insert(single.region);
+    sums_.add(single.region, single.code, single.line, single.weight_ns);
+    file_.add(places.location_of(sample.location), single);
   }
 }
 
 std::vector<run::SampleRow> SampleTable::rows(const Definitions& definitions) const {
-  std::vector<run::SampleRow> rows;
-  for (const auto& [key, sum] : sums_) {
-    run::SampleRow row;
-    if (key.region < definitions.regions.size()) {
-      const Region& region = definitions.regions[key.region];
-      row.function = region.name;
-      row.file = region.file;
-      row.line = region.first_line;
-    }
-    row.library = codes_[key.code].library;
-    row.symbol = codes_[key.code].symbol;
-    row.samples = sum.samples;
-    row.ns = sum.ns;
-    rows.push_back(std::move(row));
-  }
-  std::ranges::stable_sort(rows, std::ranges::greater(), &run::SampleRow::ns);
-  return rows;
+  return sums_.rows(functions_in(definitions), [this](std::uint32_t code) {
+    return run::SampledCode{codes_[code].library, codes_[code].symbol};
+  });
 }
 
 std::vector<run::LineRow> SampleTable::lines(const Definitions& definitions) const {
-  // In the order of the file. Regions of one function may differ in what its rows do not have.
-  using FunctionKey = std::tuple<std::string_view, std::uint32_t, std::string_view>;
-  std::map<FunctionKey, std::map<std::uint32_t, Sum>> functions;
-  for (const auto& [of, sum] : lines_) {
-    const auto [id, line] = of;
-    if (id >= definitions.regions.size()) continue;
-    const Region& region = definitions.regions[id];
-    Sum& all = functions[{region.file, region.first_line, region.name}][line];
-    all.samples += sum.samples;
-    all.ns += sum.ns;
+  return sums_.lines(functions_in(definitions));
+}
+
+std::string SampleTable::take_file(const Definitions& definitions) {
+  const auto function_of = functions_in(definitions);
+  std::vector<sample_file::Function> functions;
+  for (const std::uint32_t region : regions_) {
+    auto function = function_of(region).value_or(run::SampledFunction());
+    functions.push_back(
+        {region, std::move(function.name), std::move(function.file), function.line});
   }
-  std::vector<run::LineRow> rows;
-  for (const auto& [function, lines] : functions) {
-    if (lines.rbegin()->first == 0) continue;  // no line is known
-    const auto& [file, first_line, name] = function;
-    for (const auto& [line, sum] : lines) {
-      rows.push_back({std::string(name), std::string(file), first_line, line, sum.samples, sum.ns});
-    }
-  }
-  return rows;
+  return file_.take(functions, codes_);
 }
 
 void SampleTable::describe(std::map<std::string, std::string>& properties) const {

@@ -11,11 +11,14 @@ namespace timeloom::weave {
 void SpoolSource::add_samples(symbols::CodeNames& names) {
   for (Process& process : processes_) {
     if (process.samples.damaged && process.reader->definitions().ended) ++damaged_segments_;
-    samples_.add(process.samples, process.reader->definitions(), process.ids, names);
-    if (has_sampled_calls(definitions_)) continue;  // they become calls
-    auto paths = estimated_paths(process.samples, process.ids, [&process](std::uint32_t index) {
-      return location_id(process, index);
-    });
+    const bool become_calls = has_sampled_calls(definitions_);
+    const SampleTable::Places places{
+        [&process](std::uint32_t index) { return location_id(process, index); },
+        [this, &process](std::uint64_t ticks) { return since_begin(process, ticks); },
+        !become_calls};
+    samples_.add(process.samples, process.reader->definitions(), process.ids, names, places);
+    if (become_calls) continue;
+    auto paths = estimated_paths(process.samples, process.ids, places.location_of);
     std::ranges::move(paths, std::back_inserter(estimates_));
     process.samples = {};
   }

@@ -37,7 +37,9 @@ struct Sampled {
     data.period_ns = 1;
     symbols::CodeNames names;
     SampleTable table;
-    table.add(data, process, ids, names);
+    table.add(data, process, ids, names,
+              {[](std::uint32_t index) { return LocationId{index}; },
+               [](std::uint64_t ticks) { return ticks * 10; }});
     std::vector<Row> rows;
     for (const run::LineRow& row : table.lines(definitions)) {
       rows.emplace_back(row.function, row.first_line, row.source_line, row.samples, row.ns);

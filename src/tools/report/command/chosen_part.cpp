@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <string_view>
+#include <thread>
 
 #include "core/error.hpp"
+#include "core/samples/sampled_time.hpp"
 #include "core/window.hpp"
 #include "exchange/names.hpp"
+#include "exchange/selection.hpp"
+#include "tools/convert/convert_run.hpp"
 #include "tools/run/open_run.hpp"
 #include "tools/text/human_text.hpp"
 #include "tools/text/wrong_usage.hpp"
@@ -16,16 +20,46 @@ namespace timeloom::tools {
 
 namespace {
 
-// Ticks since the start of the run.
-std::uint64_t time_of(const std::string& text, const char* option, const Definitions& definitions,
-                      std::uint64_t otherwise) {
+// In nanoseconds since the start of the run.
+struct Stretch {
+  std::uint64_t from = 0;
+  std::uint64_t to = UINT64_MAX;
+};
+
+std::uint64_t time_of(const std::string& text, const char* option, std::uint64_t otherwise) {
   const WindowPoint point = window_point_of(text, option);
   if (point.kind == WindowPoint::Kind::kNone) return otherwise;
   if (point.kind == WindowPoint::Kind::kRegion) {
     throw WrongUsage(std::string(option) +
                      " takes a time since the start of the run, such as 2.5s [TL418]");
   }
-  return ticks(exchange::RunClock(definitions.clock).at(point.ns)) - definitions.clock.begin;
+  return point.ns;
+}
+
+// Ticks since the start of the run.
+std::uint64_t ticks_since_begin(std::uint64_t ns, const Definitions& definitions) {
+  return ticks(exchange::RunClock(definitions.clock).at(ns)) - definitions.clock.begin;
+}
+
+Stretch chosen_stretch(const ReportOptions& options, const Definitions& definitions) {
+  const Stretch chosen{time_of(options.from, "--from", 0), time_of(options.to, "--to", UINT64_MAX)};
+  if (chosen.to < chosen.from) throw WrongUsage("--to is before --from [TL408]");
+  const std::uint64_t length = definitions.clock.length;
+  if (length > 0 && ticks_since_begin(chosen.from, definitions) > length) {
+    const Terminal terminal = Terminal::detect(options.colour);
+    throw Error("--from " + options.from + " is beyond the end of the run, which is " +
+                duration(seconds(length, definitions), terminal, " ") + " long [TL419]");
+  }
+  return chosen;
+}
+
+// Of calls that are made of samples: the number of samples of a call path in a part of the run is
+// in the trace, not in its index.
+profile::CallTree tree_of_samples(const std::filesystem::path& run, const ReportOptions& options) {
+  exchange::Selection selection;
+  selection.window.from = window_point_of(options.from, "--from");
+  selection.window.until = window_point_of(options.to, "--to");
+  return chosen_paths(run, selection, std::max(1u, std::thread::hardware_concurrency()));
 }
 
 }  // namespace
@@ -86,20 +120,24 @@ bool of_a_part(const ReportOptions& options) {
   return !options.from.empty() || !options.to.empty();
 }
 
+std::optional<SamplePart> chosen_samples(const ReportOptions& options,
+                                         const Definitions& definitions) {
+  const bool all_threads = options.threads.empty() && options.groups.empty();
+  if (all_threads && !of_a_part(options)) return std::nullopt;
+  const Stretch stretch = chosen_stretch(options, definitions);
+  SamplePart part{.from = stretch.from, .until = stretch.to};
+  if (!all_threads) part.locations = selected_locations(options, definitions);
+  return part;
+}
+
 profile::CallTree chosen_tree(const ReportOptions& options, const std::filesystem::path& run) {
   if (!of_a_part(options)) return call_tree_of(run);
   ViewedRun viewed(run);
   const Definitions& definitions = viewed.definitions();
-  const std::uint64_t from = time_of(options.from, "--from", definitions, 0);
-  const std::uint64_t to = time_of(options.to, "--to", definitions, view::kLastTime);
-  if (to < from) throw WrongUsage("--to is before --from [TL408]");
-  const std::uint64_t length = definitions.clock.length;
-  if (length > 0 && from > length) {
-    const Terminal terminal = Terminal::detect(options.colour);
-    throw Error("--from " + options.from + " is beyond the end of the run, which is " +
-                duration(seconds(length, definitions), terminal, " ") + " long [TL419]");
-  }
-  return view::range_tree(*viewed.index(), definitions, from, to);
+  const auto [from, to] = chosen_stretch(options, definitions);
+  if (has_sampled_calls(definitions)) return tree_of_samples(run, options);
+  const std::uint64_t end = to == UINT64_MAX ? view::kLastTime : ticks_since_begin(to, definitions);
+  return view::range_tree(*viewed.index(), definitions, ticks_since_begin(from, definitions), end);
 }
 
 std::optional<CallCost> taken_away(const ReportOptions& options, const profile::CallTree& tree) {

@@ -13,6 +13,7 @@
 #include "profile/call_tree.hpp"
 #include "tools/report/report_compensation.hpp"
 #include "tools/report/report_options.hpp"
+#include "tools/samples/run_samples.hpp"
 
 namespace timeloom::tools {
 
@@ -26,6 +27,11 @@ std::string scope_of(const std::set<LocationId>& ids, const Definitions& definit
 
 // Whether --from or --to leaves out a part of the run.
 bool of_a_part(const ReportOptions& options);
+
+// The chosen part of the samples; nothing: all of the run. Error and WrongUsage as for
+// chosen_tree() and selected_locations().
+std::optional<SamplePart> chosen_samples(const ReportOptions& options,
+                                         const Definitions& definitions);
 
 // The call tree of the chosen time. Error and WrongUsage: the times contradict each other or the
 // run.

@@ -71,8 +71,8 @@ int print_answer(const ReportOptions& options, const profile::CallTree& tree,
   const Terminal terminal = Terminal::detect(options.colour);
   Output output;
   write_answer(answer, findings_of(options, tree, answer, terminal), facts_of(tree.definitions),
-               native_times(options, tree, run), run, scope_of(ids, tree.definitions), terminal,
-               output);
+               native_times(chosen_samples(options, tree.definitions), tree.definitions, run), run,
+               scope_of(ids, tree.definitions), terminal, output);
   output.flush();
   return kDone;
 }
@@ -114,7 +114,8 @@ LinesOfFunction lines_of_function(const ReportOptions& options, const profile::C
     chosen.push_back(&tree.definitions.regions[one.value()]);
     files.insert(chosen.back()->file);
   }
-  std::vector<view::LineTime> lines = chosen_line_times(options, run).of(chosen);
+  std::vector<view::LineTime> lines =
+      line_times(chosen_samples(options, tree.definitions), run).of(chosen);
   if (files.size() == 1) return {std::move(lines), {}};
   if (lines.empty() && !options.with_source) return {};
   const auto name = [](const std::string& file) {
@@ -130,7 +131,9 @@ int print_function(const ReportOptions& options, const profile::CallTree& tree,
   const std::vector<RegionId> regions = find_function(tree.definitions, options.function);
   const FunctionFacts facts = function_facts(
       tree, [&](const Location& location) { return ids.contains(location.id); }, regions);
-  const NativeShares shares = native_times(options, tree, run).shares(regions);
+  const NativeShares shares =
+      native_times(chosen_samples(options, tree.definitions), tree.definitions, run)
+          .shares(regions);
   const auto [lines, reason] = lines_of_function(options, tree, regions, run);
   std::optional<view::SourceLines> source;
   if (options.with_source) {
@@ -157,6 +160,13 @@ int print_function(const ReportOptions& options, const profile::CallTree& tree,
   }
   output.flush();
   return kDone;
+}
+
+int print_samples(const ReportOptions& options, const std::filesystem::path& run) {
+  const Definitions definitions = call_tree_of(run).definitions;
+  const std::optional<SamplePart> part = chosen_samples(options, definitions);
+  return options.native ? print_native(options, part, definitions, run)
+                        : print_lines(options, part, definitions, run);
 }
 
 int run_report(ReportOptions options) {
@@ -191,8 +201,7 @@ int run_report(ReportOptions options) {
   if (options.gpu) return print_gpu(options, call_tree_of(run), run);
   if (options.memory) return print_memory(options, call_tree_of(run), run);
   if (options.locks) return print_locks(options, call_tree_of(run).definitions, run);
-  if (options.native) return print_native(options, run);
-  if (options.lines) return print_lines(options, run);
+  if (options.native || options.lines) return print_samples(options, run);
   const profile::CallTree tree = chosen_tree(options, run);
   if (options.omp) return print_omp(options, tree, run);
   if (options.imports) return print_imports(options, tree, run);

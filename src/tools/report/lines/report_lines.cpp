@@ -34,11 +34,6 @@ std::uint64_t sum_of_lines(const std::vector<Row>& rows) {
   return sum;
 }
 
-bool chooses_a_part(const ReportOptions& options) {
-  return !options.threads.empty() || !options.groups.empty() || !options.from.empty() ||
-         !options.to.empty();
-}
-
 std::string line_numbers(std::uint64_t ns, std::uint64_t samples, std::uint64_t all,
                          const Terminal& terminal) {
   return pad_left(percent(line_share(ns, all)), 6) + " " +
@@ -89,27 +84,28 @@ void write_lines_json(const LineTimes& times, const Definitions& definitions, Ou
   output.write(json_text(all, 2) + "\n");
 }
 
-}  // namespace
-
-LineTimes chosen_line_times(const ReportOptions& options, const std::filesystem::path& run) {
-  return chooses_a_part(options) ? LineTimes() : read_line_times(run);
-}
-
-int print_lines(const ReportOptions& options, const std::filesystem::path& run) {
-  if (chooses_a_part(options)) {
-    throw WrongUsage(
-        "--lines shows all of the run: leave out --thread, --group, --from and --to [TL401]");
-  }
-  if (!options.output.empty() || options.force) {
-    throw WrongUsage("--lines prints its CSV: leave out -o and --force [TL401]");
-  }
-  const Definitions definitions = call_tree_of(run).definitions;
-  const LineTimes times = read_line_times(run);
-  if (times.empty()) {
+void refuse_without_lines(const std::optional<SamplePart>& part, const std::filesystem::path& run) {
+  if (read_line_times(run).empty()) {
     throw Error(run.string() +
                 " has no samples with source lines; timeloom run --sampling or --sample 1ms takes "
                 "them [TL443]");
   }
+  if (part) refuse_without_single_samples(run);
+}
+
+}  // namespace
+
+LineTimes line_times(const std::optional<SamplePart>& part, const std::filesystem::path& run) {
+  return part ? LineTimes(sum_samples(run, *part).lines) : read_line_times(run);
+}
+
+int print_lines(const ReportOptions& options, const std::optional<SamplePart>& part,
+                const Definitions& definitions, const std::filesystem::path& run) {
+  if (!options.output.empty() || options.force) {
+    throw WrongUsage("--lines prints its CSV: leave out -o and --force [TL401]");
+  }
+  refuse_without_lines(part, run);
+  const LineTimes times = line_times(part, run);
   Output output;
   if (options.json) {
     for (const std::string& loss : facts_of(definitions).losses) print_line(loss);

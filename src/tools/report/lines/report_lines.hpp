@@ -6,21 +6,25 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
-#include "profile/call_tree.hpp"
+#include "core/definitions.hpp"
 #include "tools/report/lines/line_times.hpp"
 #include "tools/report/report_options.hpp"
+#include "tools/samples/run_samples.hpp"
 #include "tools/text/output.hpp"
 #include "tools/text/terminal.hpp"
 
 namespace timeloom::tools {
 
-// Empty: the run has none, or the options choose a part of it. Samples are counted over all.
-LineTimes chosen_line_times(const ReportOptions& options, const std::filesystem::path& run);
+// Of a part of the run; nothing: of all. Empty: it has no lines, or an older version has not kept
+// single samples.
+LineTimes line_times(const std::optional<SamplePart>& part, const std::filesystem::path& run);
 
 // Returns the exit status.
-int print_lines(const ReportOptions& options, const std::filesystem::path& run);
+int print_lines(const ReportOptions& options, const std::optional<SamplePart>& part,
+                const Definitions& definitions, const std::filesystem::path& run);
 
 // The lines of a function by their time; nothing where it has no samples.
 void write_lines_of_function(const std::vector<view::LineTime>& lines, const Terminal& terminal,

@@ -14,11 +14,6 @@
 namespace timeloom::tools {
 namespace {
 
-bool of_all_threads(const ReportOptions& options) {
-  return options.threads.empty() && options.groups.empty() && options.from.empty() &&
-         options.to.empty();
-}
-
 void write_native_text(const ReportOptions& options, const NativeTimes& times,
                        const Definitions& definitions, Output& output) {
   const Terminal terminal = Terminal::detect(options.colour);
@@ -26,32 +21,39 @@ void write_native_text(const ReportOptions& options, const NativeTimes& times,
   write_native(times, definitions, terminal, output);
 }
 
-}  // namespace
-
-NativeTimes native_times(const ReportOptions& options, const profile::CallTree& tree,
-                         const std::filesystem::path& run) {
-  if (!of_all_threads(options)) return {};
-  return read_native_times(run, tree.definitions);
-}
-
-int print_native(const ReportOptions& options, const std::filesystem::path& run) {
-  if (!of_all_threads(options)) {
-    print_line(
-        "--native shows all of the run: leave out --thread, --group, --from and --to; see "
-        "'timeloom report --help' [TL401]");
-    return kWrongUsage;
-  }
-  const profile::CallTree tree = call_tree_of(run);
-  const NativeTimes times = read_native_times(run, tree.definitions);
-  if (times.empty()) {
+void refuse_without_samples(const std::optional<SamplePart>& part,
+                            const std::filesystem::path& run) {
+  if (run::read_sample_rows(run).empty()) {
     throw Error(run.string() + " has no samples; timeloom run --sample 1ms takes them [TL461]");
   }
+  if (part) refuse_without_single_samples(run);
+}
+
+}  // namespace
+
+NativeTimes native_times(const std::optional<SamplePart>& part, const Definitions& definitions,
+                         const std::filesystem::path& run) {
+  if (!part) return read_native_times(run, definitions);
+  return {sum_samples(run, *part).rows, definitions};
+}
+
+int print_native(const ReportOptions& options, const std::optional<SamplePart>& part,
+                 const Definitions& definitions, const std::filesystem::path& run) {
+  if (!options.output.empty() || options.force) {
+    throw WrongUsage("--native prints its CSV: leave out -o and --force [TL401]");
+  }
+  refuse_without_samples(part, run);
+  const NativeTimes times = native_times(part, definitions, run);
   Output output;
-  if (options.json) {
-    for (const std::string& loss : facts_of(tree.definitions).losses) print_line(loss);
-    write_native_json(times, tree.definitions, output);
+  if (options.json || options.csv) {
+    for (const std::string& loss : facts_of(definitions).losses) print_line(loss);
+    if (options.csv) {
+      output.write(run::sample_text(times.rows()));
+    } else {
+      write_native_json(times, definitions, output);
+    }
   } else {
-    write_native_text(options, times, tree.definitions, output);
+    write_native_text(options, times, definitions, output);
   }
   output.flush();
   return kDone;

@@ -4,19 +4,22 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
-#include "profile/call_tree.hpp"
+#include "core/definitions.hpp"
 #include "tools/report/native/native_times.hpp"
 #include "tools/report/report_options.hpp"
+#include "tools/samples/run_samples.hpp"
 
 namespace timeloom::tools {
 
-// The samples of the whole run. Empty: it has none, or the options choose a part of the run, whose
-// samples are not known.
-NativeTimes native_times(const ReportOptions& options, const profile::CallTree& tree,
+// Of a part of the run; nothing: of all. Empty: it has no samples, or an older version has not kept
+// single ones.
+NativeTimes native_times(const std::optional<SamplePart>& part, const Definitions& definitions,
                          const std::filesystem::path& run);
 
 // `timeloom report --native`; returns the exit status.
-int print_native(const ReportOptions& options, const std::filesystem::path& run);
+int print_native(const ReportOptions& options, const std::optional<SamplePart>& part,
+                 const Definitions& definitions, const std::filesystem::path& run);
 
 }  // namespace timeloom::tools

@@ -65,6 +65,12 @@ std::uint64_t all_ns(const NativeTimes& times) {
   return sum;
 }
 
+std::uint64_t all_samples(const NativeTimes& times) {
+  std::uint64_t sum = 0;
+  for (const run::SampleRow& row : times.rows()) sum += row.samples;
+  return sum;
+}
+
 struct CallerText {
   std::string name, others;
 };
@@ -135,8 +141,9 @@ void write_native(const NativeTimes& times, const Definitions& definitions,
   const std::uint64_t all = all_ns(times);
   output.write(formatted(
       "{} of CPU time in {}, one every {}\n\n", duration(sampled_seconds(all), terminal, " "),
-      plural(native_property(definitions, kSampleCount), "sample"),
+      plural(all_samples(times), "sample"),
       duration(sampled_seconds(native_property(definitions, kSamplePeriod)), terminal, " ")));
+  if (rows.empty()) return;
   write_native_rows(std::span(rows).first(std::min(rows.size(), kMostNativeRows)), all, terminal,
                     output);
   if (rows.size() > kMostNativeRows) {
@@ -148,7 +155,7 @@ void write_native_json(const NativeTimes& times, const Definitions& definitions,
   using nlohmann::ordered_json;
   ordered_json all = {{"format", "timeloom-report-native"},
                       {"version", 1},
-                      {"samples", native_property(definitions, kSampleCount)},
+                      {"samples", all_samples(times)},
                       {"lost_samples", native_property(definitions, kSamplesLost)},
                       {"period_s", sampled_seconds(native_property(definitions, kSamplePeriod))},
                       {"seconds", sampled_seconds(all_ns(times))},
