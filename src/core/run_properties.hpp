@@ -51,6 +51,9 @@ inline constexpr char kUnmeasuredProcesses[] = "timeloom::unmeasured_processes";
 inline constexpr char kWorkersLeftOut[] = "timeloom::workers_left_out";
 // The number of sub-interpreters in measured processes that were not measured.
 inline constexpr char kSubInterpreters[] = "timeloom::sub_interpreters";
+// In a spool, "1" as long as the setting `workers` may still leave the process out: its name, as
+// far as it is known, does not match the pattern.
+inline constexpr char kMayBeLeftOut[] = "timeloom::may_be_left_out";
 // The number of monitoring events that libraries fired for objects that are not code objects.
 inline constexpr char kEventsLeftOut[] = "timeloom::events_left_out";
 // The functions whose calls are missing, as this Python does not call its frame hook for them.

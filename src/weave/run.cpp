@@ -138,7 +138,7 @@ void note_unmeasured(SpoolSource& source, const Unmeasured& counts) {
   };
   put(kUnmeasuredProcesses, counts.processes);
   put(kSubInterpreters, counts.interpreters);
-  put(kWorkersLeftOut, counts.workers);
+  put(kWorkersLeftOut, counts.workers + source.workers_left_out());
 }
 
 std::string manifest_of(const run::Directory& run, const run::Directory& results, bool spool_stays,

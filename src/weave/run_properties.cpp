@@ -151,6 +151,7 @@ void SpoolSource::take_property(const Process& process, const std::string& key,
     return one.key.ends_with('_') ? key.starts_with(one.key) : key == one.key;
   });
   if (row == std::end(kRows)) {
+      {kMayBeLeftOut, nullptr},
     definitions_.properties.try_emplace(key, value);
   } else if (row->take != nullptr) {
     row->take(*this, process, value);

@@ -44,6 +44,7 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   if (processes_.empty() && failure) std::rethrow_exception(failure);
   if (processes_.empty()) throw Error("the run holds no spool to weave [TL216]");
   leave_out_unborn();
+  leave_out_killed_workers();
   leave_out_forks();
   set_process_clocks(look);
   sort_processes();
@@ -102,6 +103,17 @@ void SpoolSource::leave_out_unborn() {
            process.reader->locations().empty();
   };
   if (!std::ranges::all_of(processes_, unborn)) std::erase_if(processes_, unborn);
+}
+
+// Workers that were killed before they had a name that the setting `workers` chooses.
+void SpoolSource::leave_out_killed_workers() {
+  const auto left_out = [](const Process& process) {
+    const auto& properties = process.reader->definitions().properties;
+    const auto found = properties.find(kMayBeLeftOut);
+    return !process.running && found != properties.end() && found->second == "1";
+  };
+  if (std::ranges::all_of(processes_, left_out)) return;
+  workers_left_out_ = std::erase_if(processes_, left_out);
 }
 
 void SpoolSource::sort_processes() {

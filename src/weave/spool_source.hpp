@@ -98,6 +98,8 @@ class SpoolSource : public RunSource {
   // teams whose start was dropped.
   std::uint64_t older_events() const noexcept { return older_events_; }
   std::uint64_t unreadable_spools() const noexcept { return unreadable_spools_; }
+  // Of those that were killed before they could be left out by themselves.
+  std::uint64_t workers_left_out() const noexcept { return workers_left_out_; }
   // False when a process was ended before it could finish its measurement.
   bool ended_in_order() const noexcept { return ended_; }
   // Processes that are still being measured: their records so far are read.
@@ -164,6 +166,7 @@ class SpoolSource : public RunSource {
   void note_unnamed_code(const CodeRegions& code);
   void take_property(const Process& process, const std::string& key, const std::string& value);
   void leave_out_unborn();
+  void leave_out_killed_workers();
   void leave_out_forks();
   void set_process_clocks(const Look* look);
   void sort_processes();
@@ -236,10 +239,11 @@ class SpoolSource : public RunSource {
   std::vector<ObservedCpu> observed_cpu_;  // of processes with a limit whose instrumenter paused
   CpuTimes cpu_;                           // of all processes, as far as they are known
   NativeThreadsByName native_threads_;     // the same
-  ResidentPeak resident_;                  // of the process with the most
-  CostSum cost_;                           // of measuring, over all processes
-  std::optional<std::uint64_t> windows_;   // windows that were recorded; empty: unknown
-  std::uint64_t aggregated_events_ = 0;    // of threads that have other events, too
+  std::uint64_t workers_left_out_ = 0;
+  ResidentPeak resident_;                 // of the process with the most
+  CostSum cost_;                          // of measuring, over all processes
+  std::optional<std::uint64_t> windows_;  // windows that were recorded; empty: unknown
+  std::uint64_t aggregated_events_ = 0;   // of threads that have other events, too
   std::uint64_t total_bytes_ = 0;
   std::uint64_t profile_bytes_ = 0;
   bool ended_ = true;

@@ -12,6 +12,7 @@
 #include "core/engines/engine_regions.hpp"
 #include "core/error.hpp"
 #include "core/mpi/spawned.hpp"
+#include "core/run_properties.hpp"
 #include "python/interpreter/errors.hpp"
 #include "python/interpreter/free_threading.hpp"
 #include "python/interpreter/pending_call.hpp"
@@ -144,6 +145,9 @@ bool g_is_left_out = false;  // as soon as the main thread comes to it
 
 bool matches_choice() { return g_choice == nullptr || g_choice->matches(g_name_of_worker); }
 
+// For the weave, if the worker is killed before its place is decided.
+void note_choice() { record::note_property(kMayBeLeftOut, matches_choice() ? "0" : "1"); }
+
 void forget_choice() noexcept {
   const CriticalSection critical;
   g_on_new_code = nullptr;
@@ -201,6 +205,7 @@ void take_name(const std::string& name, bool last) {
   record::rename_process(name);
   if (g_choice == nullptr) return;
   g_name_of_worker = name;
+  note_choice();
   if (last) decide_place();
 }
 
@@ -236,6 +241,7 @@ void wait_for_name(const Settings& settings) noexcept try {
   if (!choice.pattern) return;
   g_name_of_worker.clear();
   g_choice = new WorkerChoice(std::move(choice));  // lives as long as the process
+  note_choice();
   g_on_new_task = on_new_task;
   g_before_exit = before_exit;
 } catch (const std::exception&) {

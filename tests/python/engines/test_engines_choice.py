@@ -75,6 +75,25 @@ def test_the_first(measure, timeloom, method):
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_a_worker_is_killed(measure, method):
+    """Nobody can ask it then whether its name matches; a task would have decided it."""
+    run, _ = measure("""
+import multiprocessing
+def die():
+    step()
+    os.kill(os.getpid(), 9)
+if __name__ == "__main__":
+    multiprocessing.set_start_method("METHOD")
+    for name, function in (("dies", die), ("wanted-1", die), ("wanted-2", step), ("lives", step)):
+        process = multiprocessing.Process(target=function, name=name)
+        process.start()
+        process.join()
+""".replace("METHOD", method), "--workers", "wanted-*")  # fmt: skip
+    assert sorted(run.names[1:]) == ["wanted-1", "wanted-2"]
+    assert steps_in(run) == [1, 1] and left_out(run) == 2
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_a_name(measure, method):
     kind = {"fork": "Fork", "spawn": "Spawn", "forkserver": "ForkServer"}[method]
     run, output = measure(PROGRAM + START.format(method), "--workers", f"{kind}PoolWorker-[34]")
