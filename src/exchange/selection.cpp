@@ -77,7 +77,7 @@ std::vector<bool> chosen_regions(const Selection& selection, const Definitions& 
     const Region& region = definitions.regions[i];
     const Category category = category_of(region);
     if (category == Category::kUser || category == Category::kMeasurement) continue;
-    if (is_engine_task(region) || is_task_request(region)) continue;
+    if (is_engine_task(region) || is_task_request(region) || tells_task_times(region)) continue;
     // Score-P's Python bindings put a directory in front of it.
     if (region.file.find("/<frozen ") != std::string::npos) {
       chosen[i] = false;

@@ -9,10 +9,13 @@ if TYPE_CHECKING:
 
 # The parameters, as tables of events name them.
 _KEY, _NEEDS, _SUBMITS = "task key", "task needs", "task submits"
+_READY, _SENT = "task ready before ns", "task sent before ns"  # in _SPARK_TIMES
 _TIMES = {"task queued ns": "queued_s", "task fetched ns": "fetched_s", "task at worker ns": "at_worker_s"}
 _NUMBERS = {"task stage": "stage", "task partition": "partition", "task attempt": "attempt"}  # of Spark
 _WORKER = "Dask worker "
-_OTHERS = ("Ray worker ", "Ray actor ", "Spark worker ")
+_SPARK, _SPARK_TIMES = "Spark worker ", "times of tasks"
+_OTHERS = ("Ray worker ", "Ray actor ", _SPARK)
+_Told = list[tuple[str, float, float, float]]  # keys, and when a task was ready, when sent, and when Spark told so
 _MAIN = "MainThread"
 _THREADS = ("-Dask-Default-Threads", "-Dask-Actor-Threads")
 
@@ -35,6 +38,7 @@ class _Thread:
         self.worker, self.name = worker_name(process, name), name
         self.tasks: list[dict[str, Any]] = []
         self.requests: dict[str, tuple[float, list[str]]] = {}  # times and needs, by the key of the task
+        self.told: _Told = []
         self._open: list[dict[str, Any]] = []  # enters
         self._running: list[tuple[int, dict[str, Any]]] = []  # with their depths
         self._facts: dict[str, float | int] = {}  # which come before the key of the task
@@ -65,9 +69,20 @@ class _Thread:
             self._needs.append(event["text"])
         elif name == _KEY:
             self._start(event["text"])
+        elif self._open[-1]["name"] == _SPARK_TIMES:
+            self._tell(name, event)
         elif name == _SUBMITS:
             self._needs = []
             self.requests.setdefault(event["text"], (self._open[-1]["time_ns"] * 1e-9, self._needs))
+
+    def _tell(self, name: str, event: dict[str, Any]) -> None:
+        now = self._open[-1]["time_ns"] * 1e-9
+        if name == _SUBMITS:
+            self.told.append((event["text"], now, now, now))
+        elif name in (_READY, _SENT) and self.told:
+            key, ready, sent, _ = self.told[-1]
+            time = now - event["number"] * 1e-9
+            self.told[-1] = (key, time, sent, now) if name == _READY else (key, ready, time, now)
 
     def _start(self, key: str) -> None:
         enter = self._open[-1]
@@ -95,6 +110,25 @@ def _add_requests(tasks: list[dict[str, Any]], requests: dict[str, tuple[float, 
         first[task["key"]] = False
 
 
+def _add_times(tasks: list[dict[str, Any]], told: _Told) -> None:
+    """Add the time in the queue to tasks of Spark.
+
+    The keys of a session start again at 0: times count for a task that started between `ready` and the time at which
+    Spark told them.
+    """
+    by_key: dict[str, _Told] = {}
+    for one in told:
+        by_key.setdefault(one[0], []).append(one)
+    for task in tasks:
+        start = task["start_s"]
+        if not task["worker"].startswith(_SPARK) or task["queued_s"] is not None:
+            continue
+        for _, ready, sent, last in by_key.get(task["key"], ()):
+            if ready <= start <= last:
+                task["queued_s"] = start - ready
+                task["at_worker_s"] = min(max(start - sent, 0.0), start - ready)
+
+
 def tasks_in(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the tasks in order of their starts, from rows of a table of events."""
     threads: dict[tuple[str, str], _Thread] = {}
@@ -105,4 +139,5 @@ def tasks_in(events: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         threads[place].take(event)
     tasks = sorted((task for one in threads.values() for task in one.tasks), key=lambda task: float(task["start_s"]))
     _add_requests(tasks, {key: request for one in threads.values() for key, request in one.requests.items()})
+    _add_times(tasks, [told for one in threads.values() for told in one.told])
     return tasks

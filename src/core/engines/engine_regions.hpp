@@ -29,6 +29,8 @@ inline constexpr char kDaskSpill[] = "spill to disk";
 inline constexpr char kDaskUnspill[] = "read spilled";
 // The region in which a process asks Ray for a task.
 inline constexpr char kRayRequest[] = "ray.remote";
+// The region in which a program asks Spark for the times of its tasks.
+inline constexpr char kSparkTimes[] = "times of tasks";
 
 // The parameter whose values are the keys of tasks. Like kTaskParameter it does not tell call paths
 // apart.
@@ -42,6 +44,10 @@ inline constexpr char kAtWorkerParameter[] = "timeloom::at_worker_ns";
 // The parameter of a region in which a program asks for a task: the key of this task. The keys in
 // kNeedsParameter that follow it belong to the task, too.
 inline constexpr char kSubmitsParameter[] = "timeloom::submits";
+// In kSparkTimes, after the key of a task: how many nanoseconds before the start of the region the
+// task could run, and was sent to its executor.
+inline constexpr char kReadyBeforeParameter[] = "timeloom::ready_before_ns";
+inline constexpr char kSentBeforeParameter[] = "timeloom::sent_before_ns";
 // The same for the keys of the tasks whose values the task takes; one value for each.
 inline constexpr char kNeedsParameter[] = "timeloom::needs";
 
@@ -58,6 +64,8 @@ inline std::string_view task_parameter_text(const Parameter& parameter) noexcept
   if (parameter.name == kFetchedParameter) return "task fetched ns";
   if (parameter.name == kAtWorkerParameter) return "task at worker ns";
   if (parameter.name == kSubmitsParameter) return "task submits";
+  if (parameter.name == kReadyBeforeParameter) return "task ready before ns";
+  if (parameter.name == kSentBeforeParameter) return "task sent before ns";
   if (parameter.name == kNeedsParameter) return "task needs";
   if (parameter.name == kStageParameter) return "task stage";
   if (parameter.name == kPartitionParameter) return "task partition";
@@ -73,6 +81,12 @@ inline bool tells_of_task(const Parameter& parameter) noexcept {
 inline bool is_engine_task(const Region& region) noexcept {
   return region.role == RegionRole::kTask && region.paradigm == Paradigm::kUser &&
          std::ranges::find(kEngineGroups, region.group) != std::end(kEngineGroups);
+}
+
+// Whether the region tells of times of Spark's tasks.
+inline bool tells_task_times(const Region& region) noexcept {
+  return region.group == kSparkGroup && region.name == kSparkTimes &&
+         region.role == RegionRole::kDataTransfer;
 }
 
 // Whether the program asks an engine for a task in each visit of the region.

@@ -182,8 +182,66 @@ def test_failures_and_two_sessions(tmp_path, timeloom, timeloom_program):
     for function in ("fail_once", "die_once"):
         assert tasks_of(run, function) == tasks_with(function) and len(tasks_with(function)) == 3
     assert [attempt for *_, attempt in tasks_with("fail_once")].count(1) == 1
+    for task in package.read(run.directory).tasks():  # a task that is repeated is in the queue when it is sent
+        assert 0 <= task["at_worker_s"] <= task["queued_s"] < task["start_s"]
+        assert task["attempt"] == 0 or task["at_worker_s"] == task["queued_s"]
     endings = {group["ending"] for group in run.groups if group["name"].startswith("Spark worker")}
     assert "ended by Spark" in endings <= {"", "ended by Spark", "ended by SIGHUP", "ended by os._exit(0)"}
+
+
+WORK = """
+        import time
+
+        def work(n):
+            started = time.monotonic_ns()
+            while time.monotonic_ns() - started < 50_000_000:
+                half(n)
+            with open(os.path.join(HERE, "times"), "a") as file:
+                file.write(f"{TaskContext.get().taskAttemptId()} {started} {time.monotonic_ns()}\\n")
+            return n
+"""
+
+
+def test_time_in_the_queue(tmp_path, timeloom, timeloom_program):
+    """One task at a time: the others of its stage wait, and their workers are there when Spark sends them."""
+    output, _ = run_program(tmp_path, WORK + """
+        if __name__ == "__main__":
+            spark = start("local[1]")
+            spark.range(10).count()  # tasks without Python have ids as well
+            before = time.monotonic_ns()
+            print(spark.sparkContext.parallelize(range(4), 4).map(work).sum())
+            print(before)
+        """)  # fmt: skip
+    total, before = map(int, output.split())
+    assert total == 6
+    ran = [tuple(map(int, line.split())) for line in (tmp_path / "times").read_text().splitlines()]
+    run = Run(tmp_path / "run", timeloom_program)
+    tasks = package.read(run.directory).tasks()
+    assert [task["key"] for task in tasks] == [str(key) for key, *_ in ran] and len(tasks) == 4
+    rounding = 2e-3  # Spark's times are whole milliseconds
+    waited = 0
+    for task, (_, started, _), last in zip(tasks, ran, [before, *(ended for *_, ended in ran)], strict=False):
+        assert waited - rounding < task["queued_s"] < (started - before) * 1e-9 + rounding
+        assert 0 <= task["at_worker_s"] < (started - last) * 1e-9 + rounding
+        waited += task["end_s"] - task["start_s"]
+    queues = json.loads(timeloom("report", "--tasks", "--json", run.directory).stdout)["queues"]
+    assert [(row["name"], row["tasks"]) for row in queues] == [("work", 4)]
+    assert queues[0]["queued_s"] == pytest.approx(sum(task["queued_s"] for task in tasks))
+    assert sum(run.visits("times of tasks")) == 1
+
+
+def test_spark_does_not_tell_its_times(tmp_path, timeloom_program):
+    """It is of another version, for one: nothing of this shows in the program."""
+    output, lines = run_program(tmp_path, """
+        if __name__ == "__main__":
+            spark = start("local[1]")
+            print(spark.sparkContext.parallelize(range(4), 1).map(half).sum())
+            spark.sparkContext._jvm = None
+            spark.stop()
+        """)  # fmt: skip
+    assert output == "2\n" and [line for line in lines if "TL" in line and "TL169" not in line] == []
+    tasks = package.read(tmp_path / "run").tasks()
+    assert [(task["queued_s"], task["at_worker_s"]) for task in tasks] == [(None, None)]
 
 
 def test_daemon_of_the_user(tmp_path, timeloom, timeloom_program):

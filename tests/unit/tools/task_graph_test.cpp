@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -212,6 +213,26 @@ TEST(TaskGraph, TellsThatValuesOfRequestsAreLeftOut) {
     EXPECT_EQ(add_requests(tasks, requests, most), most == 4);
     EXPECT_EQ(tasks[0].needs.size(), 2u);
     EXPECT_EQ(tasks[1].needs.size(), most == 4 ? 2u : 0u);
+  }
+}
+
+TaskRun of_spark(TaskRun run) {
+  run.of_spark = true;
+  return run;
+}
+
+// Two sessions with the same keys; a task that no session has told of; one of another engine.
+TEST(TaskGraph, TakesTheTimesThatSparkTells) {
+  std::vector<TaskRun> tasks = {of_spark(task("0", 1, 3, 4)),  of_spark(task("0", 1, 13, 14)),
+                                of_spark(task("0", 1, 9, 10)), of_spark(task("0", 1, 30, 31)),
+                                of_spark(task("1", 1, 5, 6)),  task("0", 1, 3, 4),
+                                of_spark(task("0", 1, 0.5, 1))};
+  add_times(tasks, {{"0", {11, 12, 20}}, {"0", {1, 2.5, 8}}, {"1", {4, 5.001, 8}}});
+  const std::vector<std::optional<double>> queued = {2, 2, {}, {}, 1, {}, {}};
+  const std::vector<std::optional<double>> at_worker = {0.5, 1, {}, {}, 0, {}, {}};
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    EXPECT_EQ(tasks[i].queued, queued[i]) << i;
+    EXPECT_EQ(tasks[i].at_worker, at_worker[i]) << i;
   }
 }
 

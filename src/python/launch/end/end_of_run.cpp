@@ -23,6 +23,7 @@
 #include "python/launch/main_module.hpp"
 #include "python/launch/measure.hpp"
 #include "python/launch/mpi_notes.hpp"
+#include "python/observe/engines/spark_times.hpp"
 #include "python/session/session.hpp"
 #include "record/measurement.hpp"
 #include "run/spawned_group.hpp"
@@ -226,6 +227,7 @@ void finish_weave_and_report() {
     leave_session();
     return write_error_output(line_start() + kRestricted + "\n");
   }
+  note_spark_times();
   SessionResult result;
   const bool finished = finish_measurement(result);
   if (g_start->weave) end_engines();

@@ -12,6 +12,7 @@
 #include "python/observe/engines/engine_arguments.hpp"
 #include "python/observe/engines/loader_tasks.hpp"
 #include "python/observe/engines/spark_tasks.hpp"
+#include "python/observe/engines/spark_times.hpp"
 #include "python/observe/engines/task_region.hpp"
 #include "python/observe/hooks/unobserved.hpp"
 #include "python/observe/regions/code_regions.hpp"
@@ -173,6 +174,7 @@ void watch_engines() {
   watch_function("ray._private.serialization.SerializationContext.deserialize_objects",
                  on_ray_deserialize);
   watch_spark();
+  watch_spark_stop();
   watch_data_loader();
   watch_function("distributed.spill.Slow.__setitem__", on_spill);
   watch_function("distributed.spill.Slow.__getitem__", on_unspill);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace timeloom::tools {
@@ -73,6 +75,21 @@ bool add_requests(std::vector<TaskRun>& tasks, const TaskRequests& requests, std
     task->at_worker = 0;
   }
   return complete;
+}
+
+void add_times(std::vector<TaskRun>& tasks, const SparkTimesByKey& times) {
+  std::map<std::pair<std::string_view, double>, const SparkTimes*> by_ready;
+  for (const auto& [key, known] : times)
+    by_ready.emplace(std::pair(std::string_view(key), known.ready), &known);
+  for (TaskRun& task : tasks) {
+    if (!task.of_spark || task.queued) continue;
+    const auto after = by_ready.upper_bound({task.key, task.start});
+    if (after == by_ready.begin()) continue;
+    const auto& [place, at] = *std::prev(after);
+    if (place.first != task.key || task.start > at->told) continue;
+    task.queued = task.start - at->ready;
+    task.at_worker = std::clamp(task.start - at->sent, 0.0, *task.queued);
+  }
 }
 
 Gap& Gap::operator+=(const Gap& other) {

@@ -25,6 +25,7 @@ struct TaskRun {
   std::string worker;  // that ran it
   std::uint64_t thread = 0;
   std::uint32_t process = 0;
+  bool of_spark = false;
   double start = 0, end = 0;
   std::optional<double> queued;     // before the start: since it was asked for or, if not known,
                                     // since it came to the worker
@@ -46,6 +47,17 @@ using TaskRequests = std::map<std::string, TaskRequest>;  // by the key of the t
 inline constexpr std::size_t kMostNeeds = std::size_t{1} << 22;
 bool add_requests(std::vector<TaskRun>& tasks, const TaskRequests& requests,
                   std::size_t most = kMostNeeds);
+
+// When a task of Spark could run and was sent to its executor, and when Spark told so. The keys of
+// a session start again at 0: these are times of a task that started between `ready` and `told`.
+struct SparkTimes {
+  double ready = 0, sent = 0, told = 0;
+};
+using SparkTimesByKey = std::multimap<std::string, SparkTimes>;
+
+// The time in the queue of each task of Spark; the part since it was sent is the part at the
+// worker.
+void add_times(std::vector<TaskRun>& tasks, const SparkTimesByKey& times);
 
 // A time in which values went to a disk or came back, in a process.
 struct Spilling {

@@ -37,6 +37,7 @@ class TaskScan::OneLocation final : public LocationSink {
     std::ranges::move(tasks_, std::back_inserter(all_.tasks_));
     std::ranges::move(spilling_, std::back_inserter(all_.spilling_));
     all_.requests_.merge(requests_);
+    all_.times_.merge(times_);
   }
 
  private:
@@ -53,20 +54,25 @@ class TaskScan::OneLocation final : public LocationSink {
     ++depth_;
     const Kind kind = kind_of(event);
     request_ = nullptr;
+    told_ = nullptr;
+    tells_times_ = kind == Kind::kTimes;
     if (kind == Kind::kSpilling) spill_start_ = time_of(event);
-    if (kind == Kind::kRequest) request_start_ = time_of(event);
+    if (kind == Kind::kRequest || kind == Kind::kTimes) request_start_ = time_of(event);
     if (kind != Kind::kTask) return;
     TaskRun task;
     task.name = definitions_.regions[event.ref].name;
     task.worker = worker_;
     task.thread = thread_;
     task.process = process_;
+    task.of_spark = definitions_.regions[event.ref].group == kSparkGroup;
     task.start = task.end = time_of(event);
     open_.emplace_back(depth_, std::move(task));
   }
 
   void leave(const Event& event) {
     request_ = nullptr;
+    told_ = nullptr;
+    tells_times_ = false;
     if (kind_of(event) == Kind::kSpilling) {
       spilling_.push_back({process_, spill_start_, time_of(event)});
     }
@@ -86,11 +92,15 @@ class TaskScan::OneLocation final : public LocationSink {
     if (index < definitions_.strings.size()) text(name, definitions_.strings[index]);
   }
 
-  // Of the task that was just entered.
+  // Of the task that was just entered, or that Spark tells of.
   void number(const std::string& name, std::uint64_t value) {
+    const double time = static_cast<double>(value) * 1e-9;
+    if (told_ != nullptr) {
+      if (name == kReadyBeforeParameter) told_->ready = request_start_ - time;
+      if (name == kSentBeforeParameter) told_->sent = request_start_ - time;
+    }
     if (open_.empty()) return;
     TaskRun& task = open_.back().second;
-    const double time = static_cast<double>(value) * 1e-9;
     if (name == kQueuedParameter) task.queued = time;
     if (name == kFetchedParameter) task.fetched = time;
     if (name == kAtWorkerParameter) task.at_worker = time;
@@ -98,7 +108,10 @@ class TaskScan::OneLocation final : public LocationSink {
 
   // Of the task that was just entered, or of the request that is about to end.
   void text(const std::string& name, const std::string& value) {
-    if (name == kSubmitsParameter) {
+    if (name == kSubmitsParameter && tells_times_) {
+      const double now = request_start_;
+      told_ = &times_.emplace(value, SparkTimes{now, now, now})->second;
+    } else if (name == kSubmitsParameter) {
       request_ = &requests_.try_emplace(value, TaskRequest{request_start_, {}}).first->second;
     } else if (name == kNeedsParameter && request_ != nullptr) {
       request_->needs.push_back(value);
@@ -118,7 +131,10 @@ class TaskScan::OneLocation final : public LocationSink {
   double spill_start_ = 0;
   double request_start_ = 0;
   TaskRequest* request_ = nullptr;  // the last one, until its region ends
+  bool tells_times_ = false;        // the region that was entered last does
+  SparkTimes* told_ = nullptr;      // the last ones, until the region ends
   TaskRequests requests_;
+  SparkTimesByKey times_;
   std::vector<std::pair<std::uint32_t, TaskRun>> open_;  // with their depths
   std::vector<TaskRun> tasks_;
   std::vector<Spilling> spilling_;
@@ -132,11 +148,11 @@ void TaskScan::begin(const Definitions& definitions) {
         region.group == kDaskGroup && (region.name == kDaskSpill || region.name == kDaskUnspill);
     const bool is_task = is_engine_task(region);
     if (is_task) engines.insert(region.group);
-    const bool requests = is_task_request(region);
-    regions_.push_back(spills     ? Kind::kSpilling
-                       : is_task  ? Kind::kTask
-                       : requests ? Kind::kRequest
-                                  : Kind::kOther);
+    regions_.push_back(spills                     ? Kind::kSpilling
+                       : is_task                  ? Kind::kTask
+                       : is_task_request(region)  ? Kind::kRequest
+                       : tells_task_times(region) ? Kind::kTimes
+                                                  : Kind::kOther);
   }
   for (const std::string& engine : engines) engines_ += (engines_.empty() ? "" : ", ") + engine;
   for (const Parameter& parameter : definitions.parameters) {

@@ -28,6 +28,7 @@ class TaskScan final : public RunSink {
 
   TaskGraph take_graph() {
     is_complete_ = add_requests(tasks_, requests_);
+    add_times(tasks_, times_);
     return {std::move(tasks_), std::move(spilling_)};
   }
   // False: the graph lacks values that tasks take. Known after take_graph().
@@ -36,7 +37,7 @@ class TaskScan final : public RunSink {
 
  private:
   class OneLocation;
-  enum class Kind : std::uint8_t { kOther, kTask, kSpilling, kRequest };
+  enum class Kind : std::uint8_t { kOther, kTask, kSpilling, kRequest, kTimes };
 
   std::set<LocationId> locations_;
   const Definitions* definitions_ = nullptr;
@@ -47,6 +48,7 @@ class TaskScan final : public RunSink {
   std::vector<TaskRun> tasks_;
   std::vector<Spilling> spilling_;
   TaskRequests requests_;
+  SparkTimesByKey times_;
   bool is_complete_ = true;
 };
 
