@@ -58,6 +58,9 @@ def task_call(
 # this takes: by references of this type in the result and in the arguments args and kwargs.
 def ray_submission(method: Callable[..., Any], reference: type, /) -> Callable[..., Any]: ...
 
+# The nanoseconds by which the monotonic clock of the program's host is ahead of this host's now, and their error.
+def note_clock_offset(offset_ns: int, error_ns: int, /) -> None: ...
+
 # A block in which the calling thread records nothing.
 @final
 class unrecorded:

@@ -47,13 +47,15 @@ inline constexpr char kLibraryDirectories[] = "timeloom::library_directories";
 inline constexpr char kProgramPackage[] = "timeloom::package";
 // The number of Python processes that were started by measured ones and not measured.
 inline constexpr char kUnmeasuredProcesses[] = "timeloom::unmeasured_processes";
+// The longest error, in nanoseconds, of a comparison with the clock of another host.
+inline constexpr char kClockError[] = "timeloom::clock_error_ns";
 // The number of workers that the setting `workers` left out.
 inline constexpr char kWorkersLeftOut[] = "timeloom::workers_left_out";
-// The number of sub-interpreters in measured processes that were not measured.
-inline constexpr char kSubInterpreters[] = "timeloom::sub_interpreters";
 // In a spool, "1" as long as the setting `workers` may still leave the process out: its name, as
 // far as it is known, does not match the pattern.
 inline constexpr char kMayBeLeftOut[] = "timeloom::may_be_left_out";
+// The number of sub-interpreters in measured processes that were not measured.
+inline constexpr char kSubInterpreters[] = "timeloom::sub_interpreters";
 // The number of monitoring events that libraries fired for objects that are not code objects.
 inline constexpr char kEventsLeftOut[] = "timeloom::events_left_out";
 // The functions whose calls are missing, as this Python does not call its frame hook for them.

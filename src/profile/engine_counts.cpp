@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string_view>
 
 #include "core/engines/engine_regions.hpp"
+#include "core/run_properties.hpp"
 #include "core/text/count_text.hpp"
 
 namespace timeloom::profile {
@@ -51,6 +53,28 @@ std::string plain_worker(const std::string& process, const std::string& thread) 
   return thread == kMainThread ? name : name + " " + thread;
 }
 
+const std::string& host_of(const Definitions& definitions, const Location& location) {
+  const std::uint32_t group = location.group.value();
+  return group < definitions.groups.size() ? definitions.groups[group].hostname
+                                           : definitions.machine_name;
+}
+
+bool has_several_hosts(const Definitions& definitions) {
+  return std::ranges::any_of(definitions.groups, [&](const LocationGroup& group) {
+    return group.hostname != definitions.groups.front().hostname;
+  });
+}
+
+// ", clocks within 310 µs": of different hosts; empty: they were not compared.
+std::string clock_text(const Definitions& definitions) {
+  const auto found = definitions.properties.find(kClockError);
+  if (found == definitions.properties.end()) return {};
+  const double us = std::strtod(found->second.c_str(), nullptr) / 1000;
+  const bool short_time = us < 1000;
+  return ", clocks within " + three_digits(short_time ? us : us / 1000) +
+         (short_time ? " µs" : " ms");
+}
+
 const std::string& process_name(const Definitions& definitions, const Location& location) {
   const std::uint32_t group = location.group.value();
   return group < definitions.groups.size() ? definitions.groups[group].name
@@ -80,7 +104,7 @@ EngineWorker worker_of(const CallTree& tree, const std::vector<RegionId>& tasks,
 }
 
 struct EngineSum {
-  std::set<std::string> workers;
+  std::set<std::string> workers, hosts;
   std::uint64_t tasks = 0;
 };
 
@@ -115,22 +139,25 @@ std::string worker_of_task(const Definitions& definitions, const Location& locat
 
 std::string engine_text(const CallTree& tree) {
   const std::vector<RegionId> tasks = tasks_of_nodes(tree);
+  const bool several_hosts = has_several_hosts(tree.definitions);
   std::map<std::string, EngineSum> engines;
   for (std::size_t i = 0; i < tree.locations.size(); ++i) {
     const EngineWorker worker = worker_of(tree, tasks, i);
     if (worker.engine.empty()) continue;
     EngineSum& sum = engines[worker.engine];
     sum.workers.insert(worker.name);
+    sum.hosts.insert(host_of(tree.definitions, tree.definitions.locations[i]));
     for (const Cell& cell : tree.locations[i].cells) {
       if (is_task(tree, tasks, cell.node)) sum.tasks += cell.statistics.visits;
     }
   }
   std::string text;
   for (const auto& [engine, sum] : engines) {
-    text += (text.empty() ? "" : ", ") + plural(sum.workers.size(), "worker") + " (" + engine +
-            "), " + plural(sum.tasks, "task");
+    text += (text.empty() ? "" : ", ") + plural(sum.workers.size(), "worker");
+    if (several_hosts) text += " on " + plural(sum.hosts.size(), "host");
+    text += " (" + engine + "), " + plural(sum.tasks, "task");
   }
-  return text;
+  return text.empty() ? text : text + clock_text(tree.definitions);
 }
 
 }  // namespace timeloom::profile

@@ -17,11 +17,12 @@ namespace timeloom::weave {
 
 // Comparisons of the clocks of a host, in order of time.
 using HostClocks = std::map<std::pair<std::string, os::ClockSource>, std::vector<os::ClockSync>>;
-// Comparisons with the host of rank 0, by the name of the host.
+// Comparisons with the host of rank 0, or of the program, by the name of the host.
 using HostOffsets = std::map<std::string, std::vector<ClockOffset>>;
 
 // Moves all clocks to the axis of one host. Hosts are compared by their time of day; hosts that
-// were compared with `first_rank`, the host of rank 0, are moved together with it.
+// were compared with `first_rank`, the host of rank 0 or of the program, are moved together with
+// it.
 void put_hosts_in_time(HostClocks& hosts, HostOffsets& offsets, const std::string& first_rank);
 
 }  // namespace timeloom::weave

@@ -140,18 +140,23 @@ void SpoolSource::take_property(const Process& process, const std::string& key,
          const ResidentPeak one = resident_peak_of(text);
          if (one.peak > run.resident_.peak) run.resident_ = one;
        }},
+      {kClockError,
+       [](auto& run, auto&, auto& text) {
+         const std::uint64_t error = std::strtoull(text.c_str(), nullptr, 10);
+         run.clock_error_ns_ = std::max(run.clock_error_ns_, error);
+       }},
       {kCpuTimes, [](auto& run, auto&, auto& text) { run.add_cpu(cpu_times_of(text)); }},
       {kRank, nullptr},
       {kPlainRank, nullptr},
       {kSpawn, nullptr},
       {kReaped, nullptr},
       {kForkHandlers, nullptr},
+      {kMayBeLeftOut, nullptr},
   };
   const auto row = std::ranges::find_if(kRows, [&](const Row& one) {
     return one.key.ends_with('_') ? key.starts_with(one.key) : key == one.key;
   });
   if (row == std::end(kRows)) {
-      {kMayBeLeftOut, nullptr},
     definitions_.properties.try_emplace(key, value);
   } else if (row->take != nullptr) {
     row->take(*this, process, value);
@@ -199,6 +204,7 @@ void SpoolSource::add_properties() {
   put(kAggregatedEvents, aggregated_events_);
   put(kEventsLeftOut, events_left_out_);
   put("timeloom::damaged_definitions", bad_definitions);
+  put(kClockError, clock_error_ns_);
   put("timeloom::damaged_segments", damaged_segments_);
   add_gpu_properties();
   put(kUnnamedVisits, unnamed_visits_);

@@ -240,6 +240,7 @@ class SpoolSource : public RunSource {
   CpuTimes cpu_;                           // of all processes, as far as they are known
   NativeThreadsByName native_threads_;     // the same
   std::uint64_t workers_left_out_ = 0;
+  std::uint64_t clock_error_ns_ = 0;      // the longest of all comparisons with other hosts
   ResidentPeak resident_;                 // of the process with the most
   CostSum cost_;                          // of measuring, over all processes
   std::optional<std::uint64_t> windows_;  // windows that were recorded; empty: unknown

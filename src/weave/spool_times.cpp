@@ -12,12 +12,13 @@ namespace timeloom::weave {
 void SpoolSource::set_process_clocks(const Look* look) {
   HostClocks hosts;
   HostOffsets offsets;
-  std::string first_rank;
+  std::string first_rank, root;
   for (const Process& process : processes_) {
     const spool::ProcessDefinitions& from = process.reader->definitions();
     auto& syncs = hosts[{from.process.hostname, from.clock_source}];
     syncs.insert(syncs.end(), from.clock_syncs.begin(), from.clock_syncs.end());
     if (process.rank == 0u && process.spawn == 0) first_rank = from.process.hostname;
+    if (process.parent.empty()) root = from.process.hostname;
     auto& of_host = offsets[from.process.hostname];
     of_host.insert(of_host.end(), from.clock_offsets.begin(), from.clock_offsets.end());
   }
@@ -29,7 +30,8 @@ void SpoolSource::set_process_clocks(const Look* look) {
         syncs.begin(), syncs.end(),
         [](const os::ClockSync& a, const os::ClockSync& b) { return a.ticks < b.ticks; });
   }
-  put_hosts_in_time(hosts, offsets, first_rank);
+  // Workers of engines were compared with the host of the program.
+  put_hosts_in_time(hosts, offsets, first_rank.empty() ? root : first_rank);
   for (Process& process : processes_) {
     const spool::ProcessDefinitions& from = process.reader->definitions();
     process.clock =

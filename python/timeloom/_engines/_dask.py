@@ -1,50 +1,58 @@
 """Brings the workers of a Dask cluster that runs already into the measurement of this process.
 
-The cluster carries nothing but the names of functions of this module, the path of the run and answers in words: each
-worker finds Timeloom where it is installed for it, and records into the run by a file system that both see.
+The cluster carries the names of functions of our modules, the path and the settings of the run, and answers in words:
+each worker finds Timeloom where it is installed for it, and records into the run by a file system that both see. Where
+they see none in common, the worker records on its own host, and the cluster carries the records home as well
+(_dask_records.py). The clocks of other hosts are compared (_dask_clocks.py).
 """
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import fnmatch
 import os
+import secrets
 import sys
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from timeloom import _core
+from timeloom._engines import _dask_clocks, _dask_records
 from timeloom_follow import workers_setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _VARIABLES = ("TIMELOOM_PARENT", "TIMELOOM_RUN_ID")
-_MEASURED = "measured already"
+_MEASURED, _AT_HOME = "measured already", "records on its own host"
 _MOST = 3  # workers that a line names
 _JOIN_SECONDS = 60  # for all workers to begin
-_LEAVE_SECONDS = 10  # for all workers to end
+_CLOCK_SECONDS = 30  # for all comparisons of clocks
+_LEAVE_SECONDS = 30  # for all workers to end
 
 
-def join(variables: dict[str, str]) -> str:
+def join(variables: dict[str, str], token: str, settings: bytes) -> str:
     """Begin to record this worker in the run that the variables name; return the reason if that fails.
 
-    Runs in the worker. _MEASURED: a measured program has started it.
+    Runs in the worker. _MEASURED: a measured program has started it. _AT_HOME: it sees no directory of the run, and
+    records in the directory of the token.
     """
     if _core.running():
         return _MEASURED
     from timeloom_follow import records_of
 
-    parent = variables["TIMELOOM_PARENT"]
-    if records_of(parent) is None:
-        return f"it sees no {os.path.dirname(os.path.dirname(parent))}"
-    os.environ.update(variables)
+    parent, joined = variables["TIMELOOM_PARENT"], ""
     try:
+        if records_of(parent) is None:
+            parent, joined = _dask_records.begin_here(token, os.path.basename(parent), settings), _AT_HOME
+            variables = {"TIMELOOM_PARENT": parent}
+        os.environ.update(variables)
         _core.follow(parent, "program")
     except Exception as error:  # the worker goes on in any case
         leave()
-        return str(error).partition(" [TL")[0]
-    return ""
+        return str(error).partition(" [TL")[0] or type(error).__name__
+    return joined
 
 
 def leave() -> None:
@@ -112,8 +120,8 @@ async def _chosen(client: Any, spool: str, addresses: list[str], able: list[str]
     return chosen
 
 
-async def _join_workers(client: Any, variables: dict[str, str]) -> list[str]:
-    """Return the addresses of the workers that have begun to record."""
+async def _join_workers(client: Any, variables: dict[str, str], token: str) -> list[str]:
+    """Return the addresses of the workers that have begun to record. `token`: of the directories on other hosts."""
     version = metadata.version("timeloom")
     versions = await client.run(metadata.version, "timeloom", on_error="return")
     wrong = {address: reason for address, told in versions.items() if (reason := _reason(told, version))}
@@ -121,10 +129,13 @@ async def _join_workers(client: Any, variables: dict[str, str]) -> list[str]:
     chosen = await _chosen(client, variables["TIMELOOM_PARENT"], list(versions), able)
     _print_unable({address: reason for address, reason in wrong.items() if address in chosen})
     able = [address for address in able if address in chosen]
-    answers = await client.run(join, variables, workers=able, on_error="return") if able else {}
-    failed = {address: str(answer) for address, answer in answers.items() if answer not in ("", _MEASURED)}
-    _print_failed(failed)
-    return [address for address, answer in answers.items() if answer == ""]
+    if not able:
+        return []
+    settings = _dask_records.settings_of(variables["TIMELOOM_PARENT"])
+    answers = await client.run(join, variables, token, settings, workers=able, on_error="return")
+    known = ("", _MEASURED, _AT_HOME)
+    _print_failed({address: str(answer) for address, answer in answers.items() if answer not in known})
+    return [address for address, answer in answers.items() if answer in ("", _AT_HOME)]
 
 
 def _first_line(error: Exception) -> str:
@@ -141,23 +152,67 @@ def _has_lost_its_scheduler(client: Any) -> bool:
     return stream is None or stream.comm.closed()
 
 
-def _leave_with(client: Any, workers: list[str]) -> None:
-    """Have the workers end their recording when the client closes: they outlive it, and the run is to be finished."""
-    close = getattr(client, "_close", None)
-    if close is None or not workers:
-        return
+async def _compare_clocks(client: Any, workers: list[str]) -> None:
+    """Compare the clocks of other hosts, if there are any; if that fails, weaving compares their times of day."""
+    try:
+        await asyncio.wait_for(_dask_clocks.compare_clocks(client, workers), _CLOCK_SECONDS)
+    except Exception as error:  # a worker may have gone
+        sys.stderr.write(f"timeloom: clocks of hosts are not compared: {_first_line(error)} [TL178]\n")
 
-    async def leave_and_close(*arguments: Any, **named: Any) -> Any:
+
+async def _end_workers(client: Any, workers: list[str], variables: dict[str, str], token: str) -> None:
+    """End the recording of the workers, and fetch what lies on other hosts."""
+    alive = await asyncio.wait_for(client.run(_dask_clocks.clock_here, on_error="ignore"), _LEAVE_SECONDS)
+    left = [address for address in workers if address in alive]
+    await _compare_clocks(client, left)
+    if left:
+        await asyncio.wait_for(client.run(leave, workers=left, on_error="ignore"), _LEAVE_SECONDS)
+    run = [variables[name] for name in _VARIABLES]
+    for place, reason in (await _dask_records.fetch_records(client, token, *run)).items():
+        sys.stderr.write(
+            f"timeloom: the records of workers on the host of {place} are not in the run: {reason} [TL179]\n"
+        )
+
+
+class _End:
+    """The end of the recording of workers, before their client closes: they outlive it, and the run is to be finished.
+
+    A client that is closed by a thread of the program waits for it. Dask would give it some seconds, and two at the end
+    of the program.
+    """
+
+    def __init__(self, client: Any, workers: list[str], variables: dict[str, str], token: str) -> None:
+        self._client, self._facts, self._ended = client, (workers, variables, token), False
+        self._close, self._close_in_loop = client.close, client._close
+        client.close, client._close = self.close, self.close_in_loop
+        atexit.register(self.end_now)  # runs before the handler of Dask that closes the client
+
+    async def end(self) -> None:
+        """End the recording, if that has not been done."""
+        client = self._client
+        if self._ended or client.status == "closed" or _has_lost_its_scheduler(client):
+            return
+        self._ended = True
         try:
-            if client.status != "closed" and not _has_lost_its_scheduler(client):
-                await asyncio.wait_for(client.run(leave, workers=workers, on_error="ignore"), _LEAVE_SECONDS)
+            await _end_workers(client, *self._facts)
         except Exception as error:  # the client closes in any case
             _print_failed({_scheduler_of(client): _first_line(error)})
-        finally:
-            result = await close(*arguments, **named)
-        return result
 
-    client._close = leave_and_close
+    def end_now(self) -> None:
+        """Do it from a thread of the program; a client in an event loop of the program does it there."""
+        if not self._ended and self._client.status == "running" and not self._client.asynchronous:
+            self._client.sync(self.end)
+
+    def close(self, *arguments: Any, **named: Any) -> Any:
+        """Stand for the method of the client."""
+        self.end_now()
+        atexit.unregister(self.end_now)
+        return self._close(*arguments, **named)
+
+    async def close_in_loop(self, *arguments: Any, **named: Any) -> Any:
+        """Stand for the method of the client that closes it in its event loop."""
+        await self.end()
+        return await self._close_in_loop(*arguments, **named)
 
 
 async def measure_workers(client: Any) -> None:
@@ -166,6 +221,10 @@ async def measure_workers(client: Any) -> None:
     if not all(variables.values()) or not _core.running():
         return
     try:
-        _leave_with(client, await asyncio.wait_for(_join_workers(client, variables), _JOIN_SECONDS))
+        token = secrets.token_hex(16)
+        joined = await asyncio.wait_for(_join_workers(client, variables, token), _JOIN_SECONDS)
+        if joined:
+            _End(client, joined, variables, token)
+        await _compare_clocks(client, joined)
     except Exception as error:  # the program goes on in any case
         _print_failed({_scheduler_of(client): _first_line(error)})

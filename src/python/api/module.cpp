@@ -1,7 +1,9 @@
 // The extension module timeloom._core: the interface of all C++ code to Python.
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "core/run_properties.hpp"
 #include "python/api/measurement_block.hpp"
 #include "python/api/user_api.hpp"
 #include "python/api/user_region.hpp"
@@ -52,6 +54,15 @@ PyObject* keep_off_threads(PyObject*, PyObject* ids) {
   Py_RETURN_NONE;
 }
 
+PyObject* note_clock_offset(PyObject*, PyObject* arguments) {
+  long long offset = 0;
+  unsigned long long error = 0;
+  if (PyArg_ParseTuple(arguments, "LK", &offset, &error) == 0) return nullptr;
+  record::note_clock_offset(offset);
+  record::note_property(kClockError, std::to_string(error));
+  Py_RETURN_NONE;
+}
+
 PyObject* before_fork(PyObject* module, PyObject*) {
   lock_control();
   pause_attached();
@@ -97,6 +108,8 @@ PyMethodDef kSessionMethods[] = {
     {"recording", recording, METH_NOARGS, "Whether anything is being recorded."},
     {"keep_off_threads", guarded<keep_off_threads>, METH_O,
      "Threads, by their native ids, that are never recorded from now on."},
+    {"note_clock_offset", guarded<note_clock_offset>, METH_VARARGS,
+     "The nanoseconds that the clock of the program's host is ahead now, and the error of that."},
     {"finish_run_now", guarded<finish_now>, METH_NOARGS,
      "Finish and weave the run of this process; nothing is recorded afterwards."},
     {"finish_run_earlier", guarded<finish_earlier>, METH_NOARGS,
