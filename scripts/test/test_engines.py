@@ -1,11 +1,12 @@
 """Runs the tests of engines that `make test` does not have: Ray, Spark and Celery.
 
-usage: python3 -m scripts.test.test_engines [arguments of pytest]
+usage: python3 -m scripts.test.test_engines [--only 3.X] [arguments of pytest]
 
-They run with one Python, the newest that the packages of scripts/test/engines.txt support, in an environment of its
-own, build/venv-3.X-engines. Fails if a test fails, or if none could be run.
+They run with one Python, the newest that the packages of scripts/test/engines.txt support or the given one, in an
+environment of its own, build/venv-3.X-engines. Fails if a test fails, or if none could be run.
 """
 
+import argparse
 import os
 import subprocess
 import sys
@@ -18,7 +19,11 @@ NEWEST = "3.13"  # for which Ray has wheels
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", metavar="3.X")
+    options, words = parser.parse_known_args()
     usable = [python for python in pythons.find(dict(os.environ)) if not python.problem]
+    usable = [python for python in usable if options.only in (None, python.tag)]
     if not usable:
         sys.exit("test_engines.py: no usable Python; scripts/pythons.py tells why")
     python = environments.newest_supported(usable, NEWEST)
@@ -27,7 +32,7 @@ def main() -> int:
         interpreter = environments.install(python, "test", REQUIREMENTS, werror=True, variant="engines")
     except subprocess.CalledProcessError as error:
         sys.exit(f"test_engines.py: {error}")
-    outcome = run_python_tests.test(python, interpreter, ["-m", "engine_suite", *sys.argv[1:]])
+    outcome = run_python_tests.test(python, interpreter, ["-m", "engine_suite", *words])
     print(f"\n== Engines\nPython {python.tag}: {outcome}")
     return 0 if outcome.startswith("tested") else 1
 
