@@ -10,8 +10,9 @@ Method
            peak memory and CPU seconds, with CALLS and with four times as many calls. The same if
            each rank has converted its events before, as it does at its end without --no-weave (the
            weave is then the last rank's, with --numbers), and the CPU seconds of the conversion, for
-           one rank; and the same for one weave into a packed trace. Ranks send no messages to each
-           other when they end.
+           one rank; and the same for packed runs, with the files and bytes that are left between
+           the packing of the ranks and the last weave. Ranks send no messages to each other when
+           they end.
   calls    instructions of a wrapper library in a call while nothing is measured, counted step by
            step (tests/native/count_steps.c; x86-64); for MPI if there is an mpicc, in one process
   writes   nanoseconds added to a recorded pwrite of one byte to a file in memory, divided by the
@@ -194,10 +195,11 @@ def files_and_bytes(directory: pathlib.Path) -> tuple[int, int]:
     return len(files), sum(path.stat().st_size for path in files)
 
 
-def record(directory: pathlib.Path, ranks: int, calls: int) -> pathlib.Path:
+def record(directory: pathlib.Path, ranks: int, calls: int, *options: str) -> pathlib.Path:
     """The run that the ranks leave, not woven."""
+    directory.mkdir(exist_ok=True)
     (directory / "app.py").write_text(PROGRAM.format(calls=calls), encoding="utf-8")
-    command = [sys.executable, "-m", "timeloom", "--quiet", "--no-weave", "--no-mpi", "-o", "run", "app.py"]
+    command = [sys.executable, "-m", "timeloom", "--quiet", "--no-weave", "--no-mpi", *options, "-o", "run", "app.py"]
     variables = {"PMI_SIZE": str(ranks), "MPI_LOCALNRANKS": "1", "TIMELOOM_JOB": "bench"}
     started = [
         subprocess.Popen(command, cwd=directory, env={**os.environ, **variables, "PMI_RANK": str(rank)})
@@ -230,14 +232,17 @@ def of_ranks(ranks: int, calls: int, scratch: str | None) -> dict[str, float]:
         apart = pathlib.Path(name) / "apart"
         shutil.copytree(run, apart)
         figures["weave_peak_bytes"], figures["weave_seconds"] = usage_of_weave(str(apart))
-        packed = pathlib.Path(name) / "packed"
-        shutil.copytree(run, packed)
-        usage = usage_of_weave("--trace-format", "packed", str(packed))
-        figures["packed_peak_bytes"], figures["packed_seconds"] = usage
-        figures["packed_files"], figures["packed_bytes"] = files_and_bytes(packed)
         figures["convert_seconds"] = convert(run)
         figures["joining_peak_bytes"], figures["joining_seconds"] = usage_of_weave("--numbers", str(run))
         figures["result_files"], figures["result_bytes"] = files_and_bytes(run)
+        packed = record(pathlib.Path(name) / "packed", ranks, calls, "--trace-format", "packed")
+        shutil.copytree(packed, apart := packed.with_name("apart"))
+        figures["packed_peak_bytes"], figures["packed_seconds"] = usage_of_weave(str(apart))
+        figures["pack_seconds"] = convert(packed)
+        figures["packed_record_files"], figures["packed_record_bytes"] = files_and_bytes(packed / "spool")
+        usage = usage_of_weave("--numbers", str(packed))
+        figures["packed_joining_peak_bytes"], figures["packed_joining_seconds"] = usage
+        figures["packed_files"], figures["packed_bytes"] = files_and_bytes(packed)
     return figures
 
 

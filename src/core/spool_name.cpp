@@ -16,14 +16,16 @@ std::string host_word(std::string_view host) {
   return word.empty() ? "host" : word;
 }
 
+std::string host_in_spool_names() { return host_word(os::hostname()); }
+
 // The name without the number at its end.
 std::string spool_name_of(std::uint64_t process) {
-  return host_word(os::hostname()) + "-" + std::to_string(process) + "-" +
+  return host_in_spool_names() + "-" + std::to_string(process) + "-" +
          std::to_string(os::start_of(process)) + "-";
 }
 
 bool maker_is_gone(const std::string& spool) {
-  const std::string host = host_word(os::hostname()) + "-";
+  const std::string host = host_in_spool_names() + "-";
   std::uint64_t process = 0;
   if (!spool.starts_with(host)) return false;
   const char* const end = spool.data() + spool.size();

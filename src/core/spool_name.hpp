@@ -12,6 +12,8 @@ namespace timeloom {
 // HOST for a host of that name, whole, since node.a and node.b are two hosts: letters and digits
 // stay, a dot becomes two underscores, any other character one.
 std::string host_word(std::string_view host);
+// HOST for this host.
+std::string host_in_spool_names();
 
 // "HOST-PID-START-" of a process of this host.
 std::string spool_name_of(std::uint64_t process);

@@ -273,6 +273,43 @@ int File::link_to(const std::string& path) const {
   return error;
 }
 
+int File::copy_from(const File& from, std::uint64_t from_offset, std::uint64_t offset,
+                    std::uint64_t size) {
+  const NotCancelled whole;
+  if (beyond_file_limit(offset + size)) return EFBIG;
+  for (auto in = static_cast<off_t>(from_offset), out = static_cast<off_t>(offset); size > 0;) {
+    const ssize_t copied = ::copy_file_range(from.fd_, &in, fd_, &out, size, 0);
+    if (copied < 0 && errno == EINTR) continue;
+    if (copied == 0) return ENODATA;
+    // Between file systems, and on systems that cannot do it, it is read and written below.
+    if (copied < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) return errno;
+    if (copied < 0) break;
+    size -= static_cast<std::uint64_t>(copied);
+    from_offset += static_cast<std::uint64_t>(copied);
+    offset += static_cast<std::uint64_t>(copied);
+  }
+  std::vector<std::byte> part(std::min<std::uint64_t>(size, 1 << 20));
+  for (int error = 0; size > 0;) {
+    const std::size_t wanted = std::min<std::uint64_t>(size, part.size());
+    const std::size_t read = from.read_at(from_offset, std::span(part).first(wanted), &error);
+    if (error == 0 && read == 0) error = ENODATA;
+    if (error == 0) error = write_at(offset, std::span(part).first(read));
+    if (error != 0) return error;
+    size -= read;
+    from_offset += read;
+    offset += read;
+  }
+  return 0;
+}
+
+int File::try_lock() noexcept {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (::fcntl(fd_, F_OFD_SETLK, &lock) == 0) return 0;
+  return errno == EACCES ? EAGAIN : errno;
+}
+
 // A lock of the open file, not of the process: a lock of the process would be lost as soon as
 // it closes any descriptor of the file, as it does when it copies a run.
 int File::mark_in_use() noexcept {

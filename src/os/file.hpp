@@ -1,9 +1,9 @@
 // Files for the spool: owned descriptors, writes of whole buffers, and mappings whose disk
 // space is allocated first. So a full disk is an error value and not a SIGBUS, and a file at
 // its limit (ulimit -f) is an error value and not a SIGXFSZ. Nothing here throws but link_to()
-// (std::bad_alloc); errors are errno values (0: success). Any thread may use a const object; a
-// thread that changes an object must be the only one that uses it. No function that reads or writes
-// is a cancellation point of pthread_cancel().
+// and copy_from() (std::bad_alloc); errors are errno values (0: success). Any thread may use a
+// const object; a thread that changes an object must be the only one that uses it. No function that
+// reads or writes is a cancellation point of pthread_cancel().
 #pragma once
 
 #include <cstddef>
@@ -56,6 +56,11 @@ class File {
   std::uint64_t next_data(std::uint64_t offset, std::uint64_t end) const noexcept;
   // The first byte from `offset` on that is in a hole, and so is zero; `end` if there is none.
   std::uint64_t next_hole(std::uint64_t offset, std::uint64_t end) const noexcept;
+  // Copies `size` bytes at `from_offset` of the other file to `offset`: without reading them where
+  // the file system shares blocks of files, or else inside the kernel. ENODATA: the other file ends
+  // before. On failure the bytes copied so far stay.
+  int copy_from(const File& from, std::uint64_t from_offset, std::uint64_t offset,
+                std::uint64_t size);
   // Makes sure that [offset, offset + length), which nobody uses yet, has space on
   // the disk, and fills it with zeros.
   int allocate(std::uint64_t offset, std::uint64_t length) noexcept;
@@ -84,6 +89,9 @@ class File {
   // any way; several processes may mark one file. A forked child inherits the mark with the
   // descriptor and must close it: the mark lasts until both have closed the file.
   int mark_in_use() noexcept;
+  // Locks the file, which is open for writing, until it is closed or the process ends in any way;
+  // it may not be marked. EAGAIN: another process has locked or marked it.
+  int try_lock() noexcept;
   // Whether the file was marked through a descriptor that is not a copy of this one.
   bool in_use() const noexcept;
   // Whether the file has no name any more; a file that was moved has one.

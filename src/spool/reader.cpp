@@ -135,7 +135,9 @@ bool was_killed_at_begin(const SpoolDirectory& directory) {
   return size_of(directory, kDefsName) < sizeof(DefsHeader) && (log == 0 || log == UINT64_MAX);
 }
 
-std::unique_ptr<Reader> Reader::open(const SpoolDirectory& directory) {
+bool has_log(const SpoolDirectory& directory) { return !logs_of(directory).empty(); }
+
+std::unique_ptr<Reader> Reader::open(const SpoolDirectory& directory, bool with_log) {
   // Tested first: if the process ends meanwhile, its end is among the definitions.
   const Alive life = timeloom::alive(parts_of(directory));
   const os::File defs = open_part(directory, kDefsName);
@@ -150,7 +152,7 @@ std::unique_ptr<Reader> Reader::open(const SpoolDirectory& directory) {
   // in the opposite order they would be missed.
   reader->ring_ = open_part(directory, kRingName);
   reader->index_ring(in_use);
-  reader->index_logs();
+  if (with_log) reader->index_logs();
   reader->check_emptied();
   reader->check_sequences();
   reader->has_ring_ = reader->ring_.is_open();

@@ -112,6 +112,8 @@ struct SegmentRef {
   std::vector<std::uint64_t> words{};
 };
 
+// Whether there is a log, or a part of one.
+bool has_log(const SpoolDirectory& directory);
 // Whether the process was killed before it had written the head of its definitions, so that nothing
 // was recorded. False if that is not certain.
 bool was_killed_at_begin(const SpoolDirectory& directory);
@@ -123,8 +125,9 @@ using LogFiles = std::map<std::uint32_t, os::File>;
 
 class Reader {
  public:
-  // Opens the spool in `directory`. Throws Error.
-  static std::unique_ptr<Reader> open(const SpoolDirectory& directory);
+  // Opens the spool in `directory`. Without a log, because its events lie elsewhere, it has no
+  // events, and the log is not missing. Throws Error.
+  static std::unique_ptr<Reader> open(const SpoolDirectory& directory, bool with_log = true);
 
   // Whether the process was still measured when the spool was opened; its events up to then are
   // read.

@@ -76,11 +76,12 @@ LiveReader::LiveReader(const fs::path& run) try
 }
 
 std::unique_ptr<SpoolSource> LiveReader::look() try {
-  const std::vector<spool::SpoolDirectory> spools = spools_of(run::Directory::open(known_));
+  const run::Directory run = run::Directory::open(known_);
+  const std::vector<spool::SpoolDirectory> spools = spools_of(run);
   if (spools.empty()) return nullptr;
   const SpoolSource::Look look{os::now(), os::hostname(), &regions_};
-  auto source =
-      std::make_unique<SpoolSource>(spools, SpoolSource::RankResults::kIgnored, &names_, &look);
+  auto source = std::make_unique<SpoolSource>(spools, SpoolSource::RankResults::kIgnored, &names_,
+                                              &look, packed_ranks_of(run));
   regions_ = source->definitions().regions;
   if (source->running() != 0) remember(source->definitions().groups);
   return source;

@@ -69,17 +69,17 @@ Drift drift_of(const std::vector<ClockOffset>& offsets) {
 ProcessClock::ProcessClock(os::ClockSource source, const std::vector<os::ClockSync>& syncs,
                            const std::vector<ClockOffset>& offsets) {
   if (!syncs.empty()) {
-    origin_ticks_ = syncs.front().ticks;
-    origin_ns_ = std::min(syncs.front().monotonic_ns, kLongest);
+    line_.origin_ticks = syncs.front().ticks;
+    line_.origin_ns = std::min(syncs.front().monotonic_ns, TickLine::kLongest);
   }
   // Counters run at 1 MHz to 10 GHz; a value far outside comes from damage.
   double factor = std::clamp(ns_per_tick(source, syncs), 0.001, 1e6);
   if (!offsets.empty()) {
     const Drift drift = drift_of(offsets);
-    origin_ns_ = drift.at(origin_ns_, kLongest);
+    line_.origin_ns = drift.at(line_.origin_ns, TickLine::kLongest);
     factor *= 1 + drift.slope;
   }
-  factor_ = static_cast<std::uint64_t>(std::ldexp(factor, kShift));
+  line_.factor = static_cast<std::uint64_t>(std::ldexp(factor, TickLine::kShift));
 }
 
 }  // namespace timeloom::weave

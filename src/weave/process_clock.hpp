@@ -8,11 +8,10 @@
 // clock. Throws nothing.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "core/ids.hpp"
+#include "core/tick_line.hpp"
 #include "os/clock.hpp"
 #include "spool/reader.hpp"
 
@@ -26,27 +25,13 @@ class ProcessClock {
   ProcessClock(os::ClockSource source, const std::vector<os::ClockSync>& syncs,
                const std::vector<ClockOffset>& offsets = {});
 
-  Timestamp to_time(std::uint64_t ticks) const noexcept {
-    if (ticks < origin_ticks_) {
-      return Timestamp{origin_ns_ - std::min(origin_ns_, scale(origin_ticks_ - ticks))};
-    }
-    return Timestamp{origin_ns_ + scale(ticks - origin_ticks_)};
-  }
+  Timestamp to_time(std::uint64_t ticks) const noexcept { return line_.to_time(ticks); }
   // A duration in nanoseconds; a whole is never shorter than its parts together.
-  std::uint64_t duration(std::uint64_t ticks) const noexcept { return scale(ticks); }
+  std::uint64_t duration(std::uint64_t ticks) const noexcept { return line_.scale(ticks); }
+  const TickLine& line() const noexcept { return line_; }
 
  private:
-  static constexpr unsigned kShift = 40;
-  static constexpr std::uint64_t kLongest = std::uint64_t{1} << 62;
-  std::uint64_t scale(std::uint64_t ticks) const noexcept {
-    __extension__ using Wide = unsigned __int128;
-    const Wide ns = (static_cast<Wide>(ticks) * factor_) >> kShift;
-    return static_cast<std::uint64_t>(std::min<Wide>(ns, kLongest));
-  }
-
-  std::uint64_t origin_ticks_ = 0;
-  std::uint64_t origin_ns_ = 0;
-  std::uint64_t factor_ = std::uint64_t{1} << kShift;  // ns per tick * 2^kShift
+  TickLine line_;
 };
 
 }  // namespace timeloom::weave

@@ -192,7 +192,11 @@ std::vector<ThrottledFunction> throttled_of(const Definitions& definitions) {
 }
 
 std::unique_ptr<RunSink> create_trace(const SpoolSource& source, const fs::path& directory) {
-  if (source.wants_packed()) return packed::create(directory / run::name_of(Item::kPacked));
+  if (source.wants_packed()) {
+    auto trace = packed::create(directory / run::name_of(Item::kPacked));
+    for (packed::TakenPart& part : source.taken_parts()) trace->take(std::move(part));
+    return trace;
+  }
   auto trace = otf2::create(directory, fs::path(run::name_of(Item::kAnchor)).stem());
   for (otf2::EventFiles& files : source.event_files()) trace->take(std::move(files));
   return trace;
@@ -328,7 +332,7 @@ struct Attempt {
   Attempt(const run::Directory& run, const std::vector<spool::SpoolDirectory>& spools,
           SpoolSource::RankResults rank_results, symbols::CodeNames& names,
           std::optional<bool> packed)
-      : source(spools, rank_results, &names), working(run) {
+      : source(spools, rank_results, &names, nullptr, packed_ranks_of(run)), working(run) {
     if (packed) source.pack(*packed);
     note_unmeasured(source, run::unmeasured_in(run.path()));
     source.add_samples(names);

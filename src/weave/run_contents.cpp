@@ -262,6 +262,11 @@ std::vector<spool::SpoolDirectory> spools_of(const run::Directory& run) {
   return spools_in(run, Item::kSpool);
 }
 
+std::shared_ptr<const PackedRanks> packed_ranks_of(const run::Directory& run) {
+  return std::make_shared<const PackedRanks>(
+      std::make_shared<const os::Directory>(run.open_plain(Item::kSpool)));
+}
+
 std::size_t remove_woven_spools(const run::Directory& run, std::size_t woven) {
   if (!run.retire_spool()) return 0;
   const std::size_t found = spools_in(run, Item::kWoven).size();

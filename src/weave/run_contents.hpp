@@ -4,16 +4,20 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <vector>
 
 #include "run/open_directory.hpp"
 #include "spool/spool_directory.hpp"
+#include "weave/ranks/packed_ranks.hpp"
 
 namespace timeloom::weave {
 
 // The spools of a run, in order. Symbolic links do not count: neither a link to one spool nor to
 // all.
 std::vector<spool::SpoolDirectory> spools_of(const run::Directory& run);
+// The events that ranks have packed, as far as they are there now.
+std::shared_ptr<const PackedRanks> packed_ranks_of(const run::Directory& run);
 // Removes the spools, of which `woven` have been woven. Where other processes have joined since,
 // all spools stay for the next weave, and the run is marked as running. Returns the number of these
 // processes.

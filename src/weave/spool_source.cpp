@@ -30,7 +30,9 @@ constexpr char kCreator[] = "Timeloom " TIMELOOM_VERSION;
 }  // namespace
 
 SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
-                         RankResults rank_results, symbols::CodeNames* names, const Look* look) {
+                         RankResults rank_results, symbols::CodeNames* names, const Look* look,
+                         std::shared_ptr<const PackedRanks> packed)
+    : in_ticks_(rank_results == RankResults::kIgnoredInTicks), packed_ranks_(std::move(packed)) {
   definitions_.creator = kCreator;
   std::exception_ptr failure;
   for (const spool::SpoolDirectory& directory : directories) {
@@ -67,17 +69,19 @@ SpoolSource::SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
   add_memory();
   add_locks();
   add_profiles();
-  // Conversions of ranks are files of OTF2.
-  if (rank_results != RankResults::kIgnored && !packed_) {
+  if (rank_results >= RankResults::kCompared) {
     add_rank_results(rank_results == RankResults::kCompared);
   }
+  add_parts_without_logs();
   add_tasks();
   add_properties();
 }
 
 void SpoolSource::open_process(const spool::SpoolDirectory& directory) {
   Process process(directory);
-  process.reader = spool::Reader::open(directory);
+  process.part = packed_ranks_ ? packed_ranks_->part_of(directory) : nullptr;
+  process.has_log = process.part == nullptr || spool::has_log(directory);
+  process.reader = spool::Reader::open(directory, process.has_log);
   const spool::ProcessDefinitions& from = process.reader->definitions();
   if (!from.parent.empty()) {
     process.parent = way_to_parent(process.spool, from.parent);
@@ -349,6 +353,10 @@ void SpoolSource::add_profiles() {
 void SpoolSource::add_tasks() {
   for (const Process& process : processes_) {
     if (process.is_converted()) continue;
+    if (!process.has_log) {
+      add_tasks_of_part(process);
+      continue;
+    }
     const auto& threads = process.reader->definitions().threads;
     for (const std::uint32_t index : process.locations) {
       if (process.is_added(index)) break;
@@ -371,6 +379,7 @@ double SpoolSource::progress() const noexcept {
 }
 
 void SpoolSource::replay_thread(const Task& task, std::span<RunSink* const> sinks) {
+  if (!task.process->has_log) return replay_part(task, sinks);
   // Told before the replay: counts of events depend on the order of the threads until it has ended.
   const bool misses_begin = task.process->reader->misses_begin();
   const TeamsOfRun teams = {teams_known_, definitions_.teams.get(), misses_begin};
@@ -392,6 +401,7 @@ void SpoolSource::find_teams(unsigned threads) {
   const std::array<RunSink*, 1> sinks = {&scan};
   scan.begin(definitions_);
   for_each_in_parallel(tasks_.size(), threads, [&](std::size_t i) {
+    if (!tasks_[i].process->has_log) return;  // parts have no teams
     ThreadReplay replay(*tasks_[i].process, tasks_[i].index, definitions_.locations, sinks);
     replay.run([](std::uint64_t) {});
   });

@@ -31,6 +31,7 @@
 #include "weave/memory/memory_amounts.hpp"
 #include "weave/message_balance.hpp"
 #include "weave/process_clock.hpp"
+#include "weave/ranks/packed_ranks.hpp"
 #include "weave/ranks/rank_result.hpp"
 #include "weave/samples/sample_table.hpp"
 #include "weave/thread_replay.hpp"
@@ -42,7 +43,8 @@ class SpoolSource : public RunSource {
  public:
   // Selects whether the conversions of ranks are used in place of their records: only with matching
   // checksums or, where a conversion was made just now, without reading the events.
-  enum class RankResults : std::uint8_t { kIgnored, kCompared, kJustMade };
+  // `kIgnoredInTicks`: ignored, and the times of the only process are ticks of its counter.
+  enum class RankResults : std::uint8_t { kIgnored, kIgnoredInTicks, kCompared, kJustMade };
   // A look at a run that is still recorded, one of several.
   struct Look {
     std::uint64_t now = 0;  // ticks of this host, whose living processes last until then
@@ -51,10 +53,12 @@ class SpoolSource : public RunSource {
   };
   // `directories`: one spool each, all of one run. Unreadable spools are left out and counted.
   // `names`: of compiled code; see CodeRegions. `look`: null for a run that has ended, or for a
-  // result that shall end with the last event. Throws Error if none can be read.
+  // result that shall end with the last event. `packed`: the events that ranks have packed; null:
+  // not known. Throws Error if none can be read.
   explicit SpoolSource(const std::vector<spool::SpoolDirectory>& directories,
                        RankResults rank_results = RankResults::kCompared,
-                       symbols::CodeNames* names = nullptr, const Look* look = nullptr);
+                       symbols::CodeNames* names = nullptr, const Look* look = nullptr,
+                       std::shared_ptr<const PackedRanks> packed = nullptr);
 
   const Definitions& definitions() const override { return definitions_; }
   void replay(std::span<RunSink* const> sinks, unsigned threads) override;
@@ -79,8 +83,13 @@ class SpoolSource : public RunSource {
   // The results refer to this object.
   std::vector<otf2::EventFiles> event_files() const;
   bool has_conversions() const;
+  // The same for the processes whose blocks a packed trace takes as they are.
+  std::vector<packed::TakenPart> taken_parts() const;
   // See weave_rank(). REQUIRES: the source has a single spool.
   bool can_be_converted() const;
+  // The same for blocks with times in ticks, which replace the log.
+  bool can_be_packed() const;
+  const ProcessClock& clock_of_rank() const { return processes_.front().clock; }
   // The result of replaying, except for the data in the sinks. REQUIRES: can_be_converted(), and
   // replay() has returned.
   RankResult rank_result() const;
@@ -154,10 +163,17 @@ class SpoolSource : public RunSource {
     std::vector<otf2::EventFiles::File> files{};
     RankResult::Moment converted_begin{}, converted_end{};
     bool is_converted() const { return !files.empty(); }
+    // Packed events of a rank. Without a log they are its only events.
+    const PackedRanks::Part* part = nullptr;
+    bool has_log = true;
+    std::vector<packed::TakenPart::OfLocation> blocks{};  // of a process that has converted
+    // The meaning of the part, and its locations, where its events are replayed.
+    std::shared_ptr<const packed::PartMeaning> meaning{};
+    std::vector<RankResult::OfLocation> packed_locations{};
   };
   struct Task {  // one thread
     const Process* process;
-    std::uint32_t index;  // of the thread in its process
+    std::uint32_t index;  // of the thread in its process; of a part: of the location there
     std::uint64_t bytes;
   };
 
@@ -178,6 +194,15 @@ class SpoolSource : public RunSource {
   void add_rank_results(bool compared);
   bool fits(const RankResult& rank_result, const Process& process) const;
   void add_rank_result(RankResult& rank_result, Process& process);
+  void add_counts(const RankResult& rank_result, const Process& process);
+  std::optional<RankResult> packed_result_of(const Process& process) const;
+  bool has_blocks(const Process& process) const;
+  static packed::PackedLocationFacts packed_here(const packed::PackedLocationFacts& there,
+                                                 const Process& process);
+  packed::PartMeaning part_meaning_of(const RankResult& rank_result, const Process& process) const;
+  void add_parts_without_logs();
+  void add_tasks_of_part(const Process& process);
+  void replay_part(const Task& task, std::span<RunSink* const> sinks);
   void add_creators();
   void add_reaped();
   void add_gpus();
@@ -251,6 +276,8 @@ class SpoolSource : public RunSource {
   std::string profile_name_;
   bool has_aliases_ = false;
   bool packed_ = false;
+  bool in_ticks_ = false;
+  std::shared_ptr<const PackedRanks> packed_ranks_;
   std::uint64_t running_ = 0;
   std::uint64_t maybe_running_ = 0;
   std::uint64_t spark_workers_ = 0;  // numbered so far

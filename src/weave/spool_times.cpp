@@ -10,6 +10,13 @@ namespace timeloom::weave {
 // All processes of a host read the same counter, so one line serves them all. A child that was
 // killed at once has compared its clocks only once.
 void SpoolSource::set_process_clocks(const Look* look) {
+  if (in_ticks_) {
+    for (Process& process : processes_) {
+      process.clock = ProcessClock{os::ClockSource::kMonotonic, {}};  // keeps ticks as they are
+      set_lifetime(process, look);
+    }
+    return;
+  }
   HostClocks hosts;
   HostOffsets offsets;
   std::string first_rank, root;

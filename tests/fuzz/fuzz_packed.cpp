@@ -4,8 +4,11 @@
 // The first byte of an input chooses what the others are:
 //
 //   'b'  a block: two bytes with the number of its events, one byte with the time of the first,
-//   body 'd'  definitions as they are unpacked 'f'  a file; the checks of its sections are made
-//   right first, so that changed ones are read
+//   body
+//
+//   'd'  definitions, an end, or the meaning of a part, as they are unpacked
+//
+//   'f'  a file; the checks of its sections are made right first, so that changed ones are read
 #include <unistd.h>
 
 #include <array>
@@ -22,9 +25,11 @@
 #include "core/checksum.hpp"
 #include "core/error.hpp"
 #include "formats/packed/block_unpacker.hpp"
+#include "formats/packed/host_file.hpp"
 #include "formats/packed/packed.hpp"
 #include "formats/packed/packed_definitions.hpp"
 #include "formats/packed/packed_file.hpp"
+#include "formats/packed/part.hpp"
 
 namespace timeloom::packed {
 namespace {
@@ -117,6 +122,8 @@ void read_texts(ByteSpan input) {
   }
   RunEnd end;
   if (read_end(input, end)) require(read_end(bytes_of(end), end));
+  PartMeaning meaning;
+  if (read_meaning(input, meaning)) require(read_meaning(bytes_of(meaning), meaning));
 }
 
 template <typename Words>
@@ -161,6 +168,16 @@ class ScratchFile {
   std::string directory_;
 };
 
+// As the file of a host.
+void read_ranks(const std::filesystem::path& path) {
+  int error = 0;
+  const os::File file = os::File::open_read(path.string(), &error);
+  for (const RankPart& part : find_ranks(file)) {
+    static_cast<void>(about_rank(file, part));
+    static_cast<void>(is_sound(os::File::open_read(path.string(), &error), part));
+  }
+}
+
 void read_file(ByteSpan input) {
   static const ScratchFile scratch;
   Bytes bytes(input.begin(), input.end());
@@ -168,6 +185,7 @@ void read_file(ByteSpan input) {
   std::ofstream(scratch.path(), std::ios::binary | std::ios::trunc)
       .write(reinterpret_cast<const char*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));
+  read_ranks(scratch.path());
   const auto source = open(scratch.path());
   for (int i = 0; i < 2; ++i) {  // a reader may be asked twice
     Checker checker;

@@ -24,7 +24,7 @@ std::uint64_t size_of_block(const PackedBlock& block) noexcept {
 }
 
 BlockPacker::BlockPacker(const Definitions& definitions)
-    : definitions_(definitions),
+    : definitions_(counts_of(definitions)),
       places_(definitions.regions.size()),
       columns_(std::make_unique_for_overwrite<Columns>()) {}
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/packed/block.hpp"
+#include "formats/packed/definition_counts.hpp"
 #include "packing/streams.hpp"
 
 namespace timeloom::packed {
@@ -19,7 +20,7 @@ std::uint64_t size_of_block(const PackedBlock& block) noexcept;
 
 class BlockPacker {
  public:
-  // `definitions` outlive the packer.
+  // `definitions` are complete.
   explicit BlockPacker(const Definitions& definitions);
 
   // Takes events until the block is full; returns how many it has taken.
@@ -47,7 +48,7 @@ class BlockPacker {
   std::uint8_t leave(std::uint32_t region);
   void other(const Event& event);
 
-  const Definitions& definitions_;
+  const DefinitionCounts definitions_;
   std::vector<std::uint64_t> places_;  // by region: number of the block | place + 1
   std::vector<std::uint32_t> open_;
   std::unique_ptr<Columns> columns_;

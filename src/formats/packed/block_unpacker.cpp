@@ -18,7 +18,7 @@ bool BlockUnpacker::read_open() {
   ByteReader reader(streams_.stream(kOpen));
   while (!reader.at_end()) {
     const std::uint64_t region = reader.varint();
-    if (reader.failed() || region >= definitions_.regions.size()) return false;
+    if (reader.failed() || region >= definitions_.regions) return false;
     open_.push_back(static_cast<std::uint32_t>(region));
   }
   stack_ = open_;
@@ -31,7 +31,7 @@ bool BlockUnpacker::read_regions(std::uint32_t events) {
   std::uint64_t region = 0;
   while (!reader.at_end()) {
     region += unzigzag(reader.varint());
-    if (reader.failed() || region >= definitions_.regions.size() || regions_.size() == events) {
+    if (reader.failed() || region >= definitions_.regions || regions_.size() == events) {
       return false;
     }
     regions_.push_back(static_cast<std::uint32_t>(region));

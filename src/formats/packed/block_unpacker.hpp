@@ -7,22 +7,30 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/definitions.hpp"
 #include "formats/packed/block.hpp"
+#include "formats/packed/definition_counts.hpp"
+#include "formats/packed/part.hpp"
 #include "packing/streams.hpp"
 
 namespace timeloom::packed {
 
 class BlockUnpacker {
  public:
-  // `definitions` outlive the unpacker.
-  explicit BlockUnpacker(const Definitions& definitions) : definitions_(definitions) {}
+  // Events may refer to so many definitions.
+  explicit BlockUnpacker(const DefinitionCounts& definitions) : definitions_(definitions) {}
+  explicit BlockUnpacker(const Definitions& definitions) : BlockUnpacker(counts_of(definitions)) {}
 
   // False: the block is damaged, and neither events() nor open() mean anything. Otherwise times do
   // not decrease, regions are left in the opposite order of their enters, and all references are
   // defined.
   bool unpack(const BlockFacts& facts, ByteSpan body);
   const std::vector<Event>& events() const noexcept { return events_; }
+  // Translates the block, which is one of the part; false: an id has no meaning. REQUIRES: the
+  // unpacker was made with the counts of the part; once for each block.
+  bool translate(const PartMeaning& part) noexcept {
+    return part.translate(events_) && part.translate_regions(open_) &&
+           part.translate_regions(stack_);
+  }
   // The regions that are open at the start of the block.
   const std::vector<std::uint32_t>& open() const noexcept { return open_; }
   // The same at its end.
@@ -41,7 +49,7 @@ class BlockUnpacker {
   bool read_events(std::uint32_t events);
   bool read_other(Event& event);
 
-  const Definitions& definitions_;
+  const DefinitionCounts definitions_;
   StreamReader streams_;
   std::vector<Event> events_;
   std::vector<std::uint32_t> open_;

@@ -4,9 +4,9 @@
 
 namespace timeloom::packed {
 
-bool is_sound(const Event& event, const Definitions& definitions) noexcept {
-  const bool is_handle = event.ref < definitions.io_handles.size();
-  const bool is_communicator = event.ref < definitions.communicators.size();
+bool is_sound(const Event& event, const DefinitionCounts& definitions) noexcept {
+  const bool is_handle = event.ref < definitions.io_handles;
+  const bool is_communicator = event.ref < definitions.communicators;
   switch (event.kind) {
     case EventKind::kEnter:
     case EventKind::kLeave:
@@ -16,15 +16,15 @@ bool is_sound(const Event& event, const Definitions& definitions) noexcept {
     case EventKind::kRewindEnd: return false;
     case EventKind::kParameterInt:
     case EventKind::kParameterUint:
-    case EventKind::kParameterFloat: return event.ref < definitions.parameters.size();
+    case EventKind::kParameterFloat: return event.ref < definitions.parameters;
     case EventKind::kParameterString:
-      return event.ref < definitions.parameters.size() && event.value < definitions.strings.size();
-    case EventKind::kMetric: return event.ref < definitions.metrics.size();
-    case EventKind::kProgramBegin: return event.ref < definitions.groups.size();
+      return event.ref < definitions.parameters && event.value < definitions.strings;
+    case EventKind::kMetric: return event.ref < definitions.metrics;
+    case EventKind::kProgramBegin: return event.ref < definitions.groups;
     case EventKind::kIoDuplicate:
-      return is_handle && io_handle_of(event.value) < definitions.io_handles.size();
+      return is_handle && io_handle_of(event.value) < definitions.io_handles;
     case EventKind::kIoDelete:
-      return event.value < definitions.strings.size() &&
+      return event.value < definitions.strings &&
              event.ref <= static_cast<std::uint32_t>(IoParadigm::kOther);
     case EventKind::kIoCreate:
     case EventKind::kIoDestroy:

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "core/event.hpp"
+#include "formats/packed/part.hpp"
 
 namespace timeloom::packed {
 
@@ -23,7 +24,7 @@ inline constexpr char kEndIsLost[] = "timeloom::packed_end_is_lost";
 // LocationSinks at the same time; memory is about 1 MB for each open location. The file is complete
 // only after finish(), which reads it back and compares it. `run`: the number of the run
 // that files beside it refer to; 0: a new one.
-std::unique_ptr<RunSink> create(const std::filesystem::path& file, std::uint64_t run = 0);
+std::unique_ptr<TraceSink> create(const std::filesystem::path& file, std::uint64_t run = 0);
 
 // Opens a file and reads its definitions. Throws Error if these are damaged. Damaged blocks are
 // left out; replay() counts them as properties.

@@ -3,6 +3,8 @@
 //
 //   definitions | block | block | ... | end
 //
+// A section of a part may lie between: the blocks after it that have its number are of that part.
+//
 // Sections begin at multiples of 8 bytes; zeros fill up. Numbers are little-endian. A head whose
 // check is wrong is not a head, and a reader looks for the next one; so a damaged part costs no
 // more than the sections that it touches. docs/formats/packed.md describes the bytes.
@@ -13,6 +15,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <span>
 #include <string>
@@ -25,15 +28,22 @@
 namespace timeloom::packed {
 
 inline constexpr std::uint32_t kMagic = 0x4b504c54;  // "TLPK"
-inline constexpr std::uint16_t kVersion = 1;
+// Files with parts have version 2, all others version 1.
+inline constexpr std::uint16_t kVersion = 2;
 
-enum class SectionKind : std::uint16_t { kDefinitions = 1, kBlock = 2, kEnd = 3 };
+enum class SectionKind : std::uint16_t {
+  kDefinitions = 1,
+  kBlock = 2,
+  kEnd = 3,
+  kPart = 4,       // before the blocks of a part, whose number is its location: see part.hpp
+  kPackedRank = 5  // only in files of hosts: see host_file.hpp
+};
 
 struct SectionHead {
   std::uint32_t magic = kMagic;
-  std::uint16_t version = kVersion;
+  std::uint16_t version = 1;
   SectionKind kind{};
-  std::uint64_t run = 0;       // a random number, the same in all sections of a run
+  std::uint64_t run = 0;       // a random number, the same in all sections of a run; or of a part
   std::uint64_t location = 0;  // of a block
   std::uint32_t number = 0;    // of a block among the blocks of its location, from 0 on
   std::uint32_t events = 0;    // of a block
@@ -50,15 +60,31 @@ struct Section {
   std::uint64_t at = 0;  // of the body
 };
 
+// Writes the checks and the size into the head of a section with this body; returns all bytes of
+// the section.
+Bytes section_bytes(SectionHead head, ByteSpan body);
+// Reads a head; false: there is none. Any thread.
+bool read_head(const os::File& file, std::uint64_t at, SectionHead& head);
+// The place of the next head from there on; `end` if there is none before it.
+std::uint64_t next_head(const os::File& file, std::uint64_t at, std::uint64_t end);
+// Reads the body of a section; false: its check is wrong. Any thread.
+bool read_body(const os::File& file, const Section& section, Bytes& body);
+constexpr std::uint64_t aligned(std::uint64_t size) { return (size + 7) / 8 * 8; }
+
 class FileWriter {
  public:
   // Creates the file. `run`: see SectionHead.
   FileWriter(std::filesystem::path path, std::uint64_t run);
 
+  // The file gets version 2. REQUIRES: before all others.
+  void holds_parts() noexcept { version_ = kVersion; }
   // Appends a section; any thread. `head`: all but the checks and the size.
   void append(SectionHead head, ByteSpan body);
-  // Reads the file back and compares it with the sections that were appended. REQUIRES: all has
-  // been appended.
+  // Appends `sections` sections of the part `number` as they are in another file.
+  void copy(const os::File& from, std::uint64_t at, std::uint64_t size, std::uint64_t number,
+            std::uint64_t sections);
+  // Reads the file back and compares it with the sections that were appended; of copied sections,
+  // whether they are all there. REQUIRES: all has been appended.
   void check() const;
   const std::filesystem::path& path() const noexcept { return path_; }
   std::uint64_t run() const noexcept { return run_; }
@@ -71,7 +97,9 @@ class FileWriter {
   os::File file_;
   std::mutex mutex_;
   std::uint64_t size_ = 0;
-  std::vector<std::uint64_t> checks_;  // of all heads
+  std::uint16_t version_ = 1;
+  std::vector<std::uint64_t> checks_;              // of all heads, but of copied sections
+  std::map<std::uint64_t, std::uint64_t> copied_;  // number of a part, its sections
 };
 
 class FileReader {
@@ -79,6 +107,9 @@ class FileReader {
   // Opens a file and finds its sections. Throws Error if it is not a packed run, or if a newer
   // version wrote it.
   explicit FileReader(const std::filesystem::path& path);
+  // Finds the blocks of a part in these bytes of a file. `name`: of the file, for messages.
+  FileReader(os::File file, std::string name, std::uint64_t at, std::uint64_t size,
+             std::uint64_t number);
 
   // The sections, in their order in the file.
   const std::vector<Section>& sections() const noexcept { return sections_; }
@@ -89,13 +120,12 @@ class FileReader {
   bool read(const Section& section, Bytes& body) const;
 
  private:
-  bool read_head(std::uint64_t at, SectionHead& head) const;
-  std::uint64_t next_head(std::uint64_t at) const;
-  void find_sections();
+  void check_first();
+  void find_sections(std::uint64_t at, std::uint64_t run);
 
   std::filesystem::path path_;
   os::File file_;
-  std::uint64_t size_ = 0;
+  std::uint64_t size_ = 0;  // the end of the sections
   std::vector<Section> sections_;
   std::uint64_t damaged_parts_ = 0;
 };

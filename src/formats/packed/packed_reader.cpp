@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -10,7 +11,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/teams/team_scan.hpp"
-#include "formats/packed/block_unpacker.hpp"
+#include "formats/packed/location_replay.hpp"
 #include "formats/packed/packed.hpp"
 #include "formats/packed/packed_definitions.hpp"
 #include "formats/packed/packed_file.hpp"
@@ -32,58 +33,6 @@ struct Losses {
   }
 };
 
-using Sinks = std::span<const std::unique_ptr<LocationSink>>;
-
-// Passes the blocks of one location to its sinks. Regions whose leaves or enters are in a lost
-// block are left at the last time before it, or entered at the first time after it.
-class LocationReplay {
- public:
-  LocationReplay(const FileReader& file, const Definitions& definitions, Sinks sinks)
-      : file_(file), unpacker_(definitions), sinks_(sinks) {}
-
-  // False: the block is lost.
-  bool pass(const Section& section) {
-    if (!file_.read(section, body_)) return false;
-    if (!unpacker_.unpack({section.head.events, section.head.first}, body_)) return false;
-    const std::vector<Event>& events = unpacker_.events();
-    if (events.front().time < last_) return false;
-    if (open_ != unpacker_.open()) bridge(unpacker_.open(), events.front().time);
-    feed(events);
-    open_ = unpacker_.open_at_end();
-    last_ = events.back().time;
-    passed_ += events.size();
-    return true;
-  }
-  void close_all() { bridge(std::vector<std::uint32_t>(), last_); }
-  std::uint64_t passed() const noexcept { return passed_; }
-
- private:
-  void bridge(std::span<const std::uint32_t> open, Timestamp time) {
-    const auto common = std::ranges::mismatch(open_, open).in1 - open_.begin();
-    const auto kept = static_cast<std::size_t>(common);
-    std::vector<Event> events;
-    for (std::size_t i = open_.size(); i > kept; --i) {
-      events.push_back({last_, EventKind::kLeave, open_[i - 1], 0});
-    }
-    for (const std::uint32_t region : open.subspan(kept)) {
-      events.push_back({time, EventKind::kEnter, region, 0});
-    }
-    feed(events);
-  }
-  void feed(std::span<const Event> events) {
-    if (events.empty()) return;
-    for (const auto& sink : sinks_) sink->consume(events);
-  }
-
-  const FileReader& file_;
-  BlockUnpacker unpacker_;
-  Sinks sinks_;
-  Bytes body_;
-  std::vector<std::uint32_t> open_;
-  Timestamp last_{};
-  std::uint64_t passed_ = 0;
-};
-
 class PackedReader : public RunSource {
  public:
   explicit PackedReader(const std::filesystem::path& path) : file_(path) {
@@ -93,6 +42,7 @@ class PackedReader : public RunSource {
     }
     name_unnamed();
     blocks_.resize(definitions_.locations.size());
+    part_of_.resize(definitions_.locations.size());
     counts_.resize(definitions_.locations.size());
     lost_at_opening_ = file_.damaged_parts();
     for (const Section& section : std::span(file_.sections()).subspan(1)) take(section);
@@ -128,6 +78,11 @@ class PackedReader : public RunSource {
 
  private:
   using Blocks = std::vector<Section>;
+  static constexpr std::size_t kNowhere = SIZE_MAX;
+  struct Part {
+    Section meaning;
+    std::map<std::uint64_t, std::size_t> locations;  // place by id in the part
+  };
 
   bool text_of(const Section& section, Bytes& bytes) const {
     Bytes body;
@@ -151,16 +106,57 @@ class PackedReader : public RunSource {
 
   void take(const Section& section) {
     if (section.head.kind == SectionKind::kEnd) return take_end(section);
-    const LocationId location{section.head.location};
-    const auto found =
-        std::ranges::lower_bound(definitions_.locations, location, {}, &Location::id);
-    const bool known = section.head.kind == SectionKind::kBlock &&
-                       found != definitions_.locations.end() && found->id == location;
-    if (!known) {
+    if (section.head.kind == SectionKind::kPart) return take_part(section);
+    std::size_t index = kNowhere;
+    if (section.head.kind == SectionKind::kBlock) index = location_of(section.head);
+    if (index == kNowhere) {
       ++lost_at_opening_;
       return;
     }
-    blocks_[static_cast<std::size_t>(found - definitions_.locations.begin())].push_back(section);
+    blocks_[index].push_back(section);
+  }
+
+  // The place of the location among the definitions; else kNowhere.
+  std::size_t location_of(const SectionHead& block) const {
+    if (block.run == file_.run()) {
+      const std::size_t index = place_of(LocationId{block.location});
+      return index != kNowhere && part_of_[index] == nullptr ? index : kNowhere;
+    }
+    const auto part = parts_.find(block.run);
+    if (part == parts_.end()) return kNowhere;
+    const auto found = part->second.locations.find(block.location);
+    return found == part->second.locations.end() ? kNowhere : found->second;
+  }
+  std::size_t place_of(LocationId location) const {
+    const auto found =
+        std::ranges::lower_bound(definitions_.locations, location, {}, &Location::id);
+    if (found == definitions_.locations.end() || found->id != location) return kNowhere;
+    return static_cast<std::size_t>(found - definitions_.locations.begin());
+  }
+
+  bool read_part(const Section& section, PartMeaning& meaning) const {
+    Bytes bytes;
+    return text_of(section, bytes) && read_meaning(bytes, meaning) &&
+           meaning.fits(counts_of(definitions_));
+  }
+
+  // A location has the blocks of one part, or blocks of the run itself.
+  void take_part(const Section& section) {
+    PartMeaning meaning;
+    const auto [part, is_new] = parts_.try_emplace(section.head.location, Part{section, {}});
+    if (!is_new || !read_part(section, meaning)) {
+      ++lost_at_opening_;
+      return;
+    }
+    for (const PartMeaning::OfLocation& one : meaning.locations) {
+      const std::size_t index = place_of(one.here);
+      if (index == kNowhere || part_of_[index] != nullptr || !blocks_[index].empty()) {
+        ++lost_at_opening_;
+        continue;
+      }
+      part_of_[index] = &part->second;
+      part->second.locations.emplace(one.there.value(), index);
+    }
   }
 
   void take_end(const Section& section) {
@@ -210,13 +206,17 @@ class PackedReader : public RunSource {
   Losses replay_location(std::size_t index, std::span<RunSink* const> sinks) const {
     std::vector<std::unique_ptr<LocationSink>> open;
     for (RunSink* sink : sinks) open.push_back(sink->open_location(definitions_.locations[index]));
-    LocationReplay replay(file_, definitions_, open);
+    PartMeaning meaning;
+    const Part* const part = part_of_[index];
+    // Read again: there may be very many parts.
+    const bool known = part == nullptr || read_part(part->meaning, meaning);
+    LocationReplay replay(file_, definitions_, part == nullptr ? nullptr : &meaning, open);
     Losses losses;
     std::uint64_t next = 0;
     for (const Section& block : blocks_[index]) {
       losses.blocks += block.head.number - next;
       next = std::uint64_t{block.head.number} + 1;
-      if (!replay.pass(block)) ++losses.blocks;
+      if (!known || !replay.pass(block)) ++losses.blocks;
     }
     replay.close_all();
     const RunEnd::OfLocation& all = counts_[index];
@@ -238,7 +238,9 @@ class PackedReader : public RunSource {
 
   FileReader file_;
   Definitions definitions_;
-  std::vector<Blocks> blocks_;              // by location
+  std::map<std::uint64_t, Part> parts_;     // by their numbers
+  std::vector<const Part*> part_of_;        // by location; null: its blocks are of the run itself
+  std::vector<Blocks> blocks_;              // the same
   std::vector<RunEnd::OfLocation> counts_;  // the same; zeros: the end is lost
   bool has_end_ = false;
   std::uint64_t lost_at_opening_ = 0;

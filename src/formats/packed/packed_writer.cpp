@@ -13,6 +13,7 @@
 #include "formats/packed/packed.hpp"
 #include "formats/packed/packed_definitions.hpp"
 #include "formats/packed/packed_file.hpp"
+#include "formats/packed/part.hpp"
 #include "formats/packed/thread_contexts.hpp"
 
 namespace timeloom::packed {
@@ -25,12 +26,7 @@ std::uint64_t random_number() {
   return number;
 }
 
-// The counts and times of one location.
-struct Written {
-  RunEnd::OfLocation counts;
-  std::uint64_t first = UINT64_MAX;
-  std::uint64_t last = 0;
-};
+using Written = PackedLocationFacts;
 
 // The events as an OTF2 trace counts them: the values of counters that are sampled together are
 // one.
@@ -56,31 +52,16 @@ class EventCounter {
   std::vector<bool> counts_;  // by metric
 };
 
-class PackedWriter : public RunSink {
+// The blocks of the locations, and their counts.
+class BlockFile {
  public:
-  PackedWriter(const std::filesystem::path& file, std::uint64_t run)
-      : file_(file, run != 0 ? run : random_number()) {}
+  BlockFile(const std::filesystem::path& path, std::uint64_t run)
+      : file(path, run != 0 ? run : random_number()) {}
 
-  void begin(const Definitions& definitions) override {
+  void begin(const Definitions& definitions) {
     definitions_ = &definitions;
     counter_.emplace(definitions);
-    append(SectionKind::kDefinitions, bytes_of(definitions));
   }
-
-  std::unique_ptr<LocationSink> open_location(const Location& location) override;
-
-  void finish() override {
-    RunEnd end;
-    end.properties = definitions_->properties;
-    for (const Location& location : definitions_->locations) {
-      end.locations.push_back(written_[location.id].counts);
-    }
-    end.clock = clock_of_run();
-    append(SectionKind::kEnd, bytes_of(end));
-    file_.check();
-    (void)open(file_.path());  // its definitions and its end can be read
-  }
-
   void append(const Location& location, std::uint64_t number, const PackedBlock& block) {
     SectionHead head;
     head.kind = SectionKind::kBlock;
@@ -88,7 +69,7 @@ class PackedWriter : public RunSink {
     head.number = static_cast<std::uint32_t>(number);
     head.events = block.events;
     head.first = block.first;
-    file_.append(head, block.body);
+    file.append(head, block.body);
   }
   void add(LocationId location, const Written& written) {
     const std::lock_guard lock(mutex_);
@@ -96,22 +77,97 @@ class PackedWriter : public RunSink {
   }
   const Definitions& definitions() const noexcept { return *definitions_; }
   bool counts(const Event& event) const { return counter_->counts(event); }
+  Written written(LocationId location) const {
+    const auto found = written_.find(location);
+    return found == written_.end() ? Written() : found->second;
+  }
+  const std::map<LocationId, Written>& written() const noexcept { return written_; }
+  std::unique_ptr<LocationSink> open(const Location& location);
+
+  FileWriter file;
 
  private:
-  void append(SectionKind kind, const Bytes& bytes) {
+  const Definitions* definitions_ = nullptr;
+  std::optional<EventCounter> counter_;
+  std::mutex mutex_;
+  std::map<LocationId, Written> written_;
+};
+
+class BlocksWriter : public BlocksSink {
+ public:
+  explicit BlocksWriter(const std::filesystem::path& file) : blocks_(file, 0) {}
+
+  void begin(const Definitions& definitions) override { blocks_.begin(definitions); }
+  std::unique_ptr<LocationSink> open_location(const Location& location) override {
+    return blocks_.open(location);
+  }
+  void finish() override {}
+  std::uint64_t number() const override { return blocks_.file.run(); }
+  PackedLocationFacts facts(LocationId location) const override {
+    return blocks_.written(location);
+  }
+
+ private:
+  BlockFile blocks_;
+};
+
+class PackedWriter : public TraceSink {
+ public:
+  PackedWriter(const std::filesystem::path& file, std::uint64_t run) : blocks_(file, run) {}
+
+  void take(TakenPart&& part) override { parts_.push_back(std::move(part)); }
+
+  void begin(const Definitions& definitions) override {
+    definitions_ = &definitions;
+    blocks_.begin(definitions);
+    if (!parts_.empty()) blocks_.file.holds_parts();
+    append(SectionKind::kDefinitions, bytes_of(definitions));
+    for (const TakenPart& part : parts_) append(part);
+    parts_.clear();
+  }
+
+  std::unique_ptr<LocationSink> open_location(const Location& location) override {
+    return blocks_.open(location);
+  }
+
+  void finish() override {
+    RunEnd end;
+    end.properties = definitions_->properties;
+    for (const Location& location : definitions_->locations) {
+      end.locations.push_back(blocks_.written(location.id).counts);
+    }
+    end.clock = clock_of_run();
+    append(SectionKind::kEnd, bytes_of(end));
+    blocks_.file.check();
+    (void)open(blocks_.file.path());  // its definitions and its end can be read
+  }
+
+ private:
+  void append(SectionKind kind, const Bytes& bytes, std::uint64_t part = 0) {
     StreamWriter streams;
     streams.add(thread_compressor(), 0, bytes);
     SectionHead head;
     head.kind = kind;
+    head.location = part;
     head.first = bytes.size();
-    file_.append(head, streams.take());
+    blocks_.file.append(head, streams.take());
+  }
+
+  void append(const TakenPart& part) {
+    append(SectionKind::kPart, bytes_of(part.meaning()), part.number);
+    std::uint64_t sections = 0;
+    for (const TakenPart::OfLocation& one : part.locations) {
+      sections += one.facts.counts.blocks;
+      blocks_.add(one.here, one.facts);
+    }
+    blocks_.file.copy(part.open(), part.at, part.size, part.number, sections);
   }
 
   // From the first to the last time of everything that the run contains.
   ClockProperties clock_of_run() const {
     ClockProperties clock = definitions_->clock;
     std::uint64_t first = clock.begin, last = clock.begin + clock.length;
-    for (const auto& [id, one] : written_) {
+    for (const auto& [id, one] : blocks_.written()) {
       first = std::min(first, one.first);
       last = std::max(last, one.last);
     }
@@ -130,16 +186,14 @@ class PackedWriter : public RunSink {
     return clock;
   }
 
-  FileWriter file_;
+  BlockFile blocks_;
   const Definitions* definitions_ = nullptr;
-  std::optional<EventCounter> counter_;
-  std::mutex mutex_;
-  std::map<LocationId, Written> written_;
+  std::vector<TakenPart> parts_;
 };
 
 class PackedLocation : public LocationSink {
  public:
-  PackedLocation(PackedWriter& writer, const Location& location)
+  PackedLocation(BlockFile& writer, const Location& location)
       : writer_(writer), location_(location), packer_(writer.definitions()) {}
 
   void consume(std::span<const Event> events) override {
@@ -162,20 +216,24 @@ class PackedLocation : public LocationSink {
  private:
   void flush() { writer_.append(location_, written_.counts.blocks++, packer_.take()); }
 
-  PackedWriter& writer_;
+  BlockFile& writer_;
   const Location location_;
   BlockPacker packer_;
   Written written_;
 };
 
-std::unique_ptr<LocationSink> PackedWriter::open_location(const Location& location) {
+std::unique_ptr<LocationSink> BlockFile::open(const Location& location) {
   return std::make_unique<PackedLocation>(*this, location);
 }
 
 }  // namespace
 
-std::unique_ptr<RunSink> create(const std::filesystem::path& file, std::uint64_t run) {
+std::unique_ptr<TraceSink> create(const std::filesystem::path& file, std::uint64_t run) {
   return std::make_unique<PackedWriter>(file, run);
+}
+
+std::unique_ptr<BlocksSink> create_blocks(const std::filesystem::path& file) {
+  return std::make_unique<BlocksWriter>(file);
 }
 
 }  // namespace timeloom::packed

@@ -91,13 +91,15 @@ void end_within_limit() {
   ::alarm(kLongestSeconds);
 }
 
-void convert_spool(const std::string& spool, const os::DirectoryId& id, std::uint32_t ranks) {
+void convert_spool(const std::string& spool, const os::DirectoryId& id, std::uint32_t ranks,
+                   bool keep_log) {
   const std::string run = run_of_spool(spool);
   int error = run.empty() ? ENOENT : 0;
   KnownDirectory known;
-  if (error == 0) known = KnownDirectory(run, id).below(spool.substr(run.size() + 1), &error);
+  const KnownDirectory known_run(run, id);
+  if (error == 0) known = known_run.below(spool.substr(run.size() + 1), &error);
   if (error != 0) throw Error("cannot open " + spool + ": " + reason_of(error) + " [TL211]");
-  weave::weave_rank(known, ranks);
+  weave::weave_rank(known, ranks, 0, {known_run, keep_log});
 }
 
 void check_directories(const std::vector<std::string>& directories) {
@@ -114,7 +116,7 @@ int run_weave(WeaveCommandOptions options) {
   options.weave.run = directory_id_in(options.run_id);
   if (options.convert) {
     end_within_limit();
-    convert_spool(options.run, options.weave.run, *options.convert);
+    convert_spool(options.run, options.weave.run, *options.convert, options.weave.keep_spool);
     return kDone;
   }
   // No other directory that lies there by now is looked into.

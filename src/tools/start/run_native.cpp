@@ -248,7 +248,7 @@ run::Others end_in_group(const NativeRun& run) {
 }
 
 // Its part of the weave. What fails is left to the weave of the run.
-void convert_as_rank(const NativeRun& run) {
+void convert_as_rank(const NativeRun& run, bool keep_spool) {
   if (!run.rank || run.rank->size < 2 || run.spawn != 0) return;
   int error = 0;
   const KnownDirectory spools = open_spools(run, &error);
@@ -257,7 +257,7 @@ void convert_as_rank(const NativeRun& run) {
     const KnownDirectory spool = spools.below(name, &error);
     if (error != 0) continue;
     try {
-      weave::weave_rank(spool, run.rank->size, kWorthConverting);
+      weave::weave_rank(spool, run.rank->size, kWorthConverting, {run.known(), keep_spool});
     } catch (const std::exception&) {  // also for want of memory: the program has ended well
     }
   }
@@ -291,7 +291,7 @@ void print_nothing_recorded(const std::string& program) {
 void finish_native_run(const NativeRun& run, const std::string& program, const Settings& settings,
                        double seconds) {
   const fs::path& directory = run.directory;
-  if (settings.flag(kSettings.weave)) convert_as_rank(run);
+  if (settings.flag(kSettings.weave)) convert_as_rank(run, settings.flag(kSettings.keep_spool));
   const run::Others others = end_of(run);
   if (others == run::Others::kGoOn) return print_who_weaves(run, settings);
   const bool missing = others == run::Others::kNotHere;

@@ -156,6 +156,7 @@ void pass(Stream& stream, Whole& whole) {
   stream.value(whole.definitions);
   stream.flag(whole.with_trace);
   stream.flag(whole.with_profile);
+  stream.flag(whole.is_packed);
   stream.value(whole.counts);
   stream.value(whole.begin);
   stream.value(whole.end);
@@ -173,6 +174,7 @@ void pass(Stream& stream, Whole& whole) {
     same.value(location.count);
     same.value(location.bytes);
     same.value(location.check);
+    same.value(location.packed);
     pass_aggregated(same, location.aggregated);
   });
   stream.value(whole.references.first_communicator);
@@ -183,50 +185,63 @@ void pass(Stream& stream, Whole& whole) {
   stream.texts(whole.references.io_files);
 }
 
-// Empty: there is no file, or it is damaged.
-Words read_words(const spool::SpoolDirectory& spool) {
+Head head_of(const Words& words) {
+  Head head;
+  head.size = words.size() * sizeof words[0];
+  head.check = words_check(words);
+  return head;
+}
+
+// Empty: the bytes are damaged, or of another version.
+Words words_in(std::span<const std::byte> bytes) {
+  Head head;
+  if (bytes.size() < sizeof head || bytes.size() % 8 != 0) return {};
+  std::memcpy(&head, bytes.data(), sizeof head);
+  Words words((bytes.size() - sizeof head) / 8);
+  if (!words.empty()) std::memcpy(words.data(), bytes.data() + sizeof head, words.size() * 8);
+  const Head expected = head_of(words);
+  return std::memcmp(&head, &expected, sizeof head) == 0 ? std::move(words) : Words();
+}
+
+// Empty: there is no file, or it cannot be read.
+std::vector<std::byte> bytes_of_file(const spool::SpoolDirectory& spool) {
   int error = 0;
   const os::File file = spool.open(std::string(kConvertedName) + "/" + kResultName, &error);
   const std::uint64_t size = file.is_open() ? file.size(&error) : 0;
-  Head head, expected;
-  if (error != 0 || size < sizeof head || size > kLargest || size % 8 != 0) return {};
-  const auto bytes_of = [](auto* data, std::size_t count) {
-    return std::as_writable_bytes(std::span(data, count));
-  };
-  if (file.read_at(0, bytes_of(&head, 1), &error) != sizeof head) return {};
-  expected.size = size - sizeof head;
-  expected.check = head.check;
-  if (std::memcmp(&head, &expected, sizeof head) != 0) return {};
-  Words words(head.size / 8);
-  if (file.read_at(sizeof head, bytes_of(words.data(), words.size()), &error) != head.size) {
-    return {};
-  }
-  return words_check(words) == head.check ? std::move(words) : Words();
+  if (error != 0 || size < sizeof(Head) || size > kLargest) return {};
+  std::vector<std::byte> bytes(size);
+  bytes.resize(file.read_at(0, bytes, &error));
+  return error == 0 ? std::move(bytes) : std::vector<std::byte>();
 }
 
 }  // namespace
 
-void write_rank_result(const RankResult& rank_result, const std::filesystem::path& directory) {
+std::vector<std::uint8_t> bytes_of(const RankResult& rank_result) {
   Output output;
   pass(output, rank_result);
-  Head head;
-  const auto words = std::as_bytes(std::span(output.words()));
-  head.size = words.size();
-  head.check = words_check(output.words());
+  const Head head = head_of(output.words());
+  std::vector<std::uint8_t> bytes(sizeof head + head.size);
+  std::memcpy(bytes.data(), &head, sizeof head);
+  std::memcpy(bytes.data() + sizeof head, output.words().data(), head.size);
+  return bytes;
+}
+
+void write_rank_result(const RankResult& rank_result, const std::filesystem::path& directory) {
+  const std::vector<std::uint8_t> bytes = bytes_of(rank_result);
   const std::string name = std::string(kResultName) + ".new";
   int error = 0;
   const os::Directory to = os::Directory::open(directory.string(), &error);
   os::File file = error == 0 ? to.create_file(name, &error) : os::File();
-  if (error == 0) error = file.write_at(0, std::as_bytes(std::span(&head, 1)));
-  if (error == 0) error = file.write_at(sizeof head, words);
+  if (error == 0) error = file.write_at(0, std::as_bytes(std::span(bytes)));
   if (error == 0) error = to.rename(name, to, kResultName);
   if (error != 0) {
     throw Error("cannot write to " + directory.string() + ": " + std::strerror(error) + " [TL220]");
   }
 }
 
-std::optional<RankResult> read_rank_result(const spool::SpoolDirectory& spool) try {
-  const Words words = read_words(spool);
+std::optional<RankResult> rank_result_in(std::span<const std::uint8_t> bytes,
+                                         const spool::SpoolDirectory& spool) try {
+  const Words words = words_in(std::as_bytes(bytes));
   if (words.empty()) return std::nullopt;
   Input input(words);
   RankResult rank_result;
@@ -235,6 +250,13 @@ std::optional<RankResult> read_rank_result(const spool::SpoolDirectory& spool) t
   return sound ? std::optional(std::move(rank_result)) : std::nullopt;
 } catch (const Error&) {
   return std::nullopt;
+} catch (const std::bad_alloc&) {
+  return std::nullopt;
+}
+
+std::optional<RankResult> read_rank_result(const spool::SpoolDirectory& spool) try {
+  const std::vector<std::byte> bytes = bytes_of_file(spool);
+  return rank_result_in({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, spool);
 } catch (const std::bad_alloc&) {
   return std::nullopt;
 }

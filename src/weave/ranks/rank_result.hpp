@@ -6,18 +6,22 @@
 //     converted/result         everything else; written last, so it is missing if incomplete
 //
 // The spool stays unchanged: where a conversion is missing or damaged, the weave of the run does
-// it. Only the version that wrote the file reads it, on a machine of the same kind. Functions throw
-// Error and std::bad_alloc; any thread may call them.
+// it. A rank of a packed run appends its events to the file of its host instead (packed_ranks.hpp),
+// with this result before them, and removes the log. Only the version that wrote the file reads it,
+// on a machine of the same kind. Functions throw Error and std::bad_alloc; any thread may call
+// them.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/ids.hpp"
 #include "formats/otf2/read/event_files.hpp"
+#include "formats/packed/part.hpp"
 #include "os/file.hpp"
 #include "profile/location_aggregator.hpp"
 #include "spool/spool_directory.hpp"
@@ -52,12 +56,15 @@ struct RankResult {
     otf2::EventCount count;   // with times of the result's clock
     std::uint64_t bytes = 0;  // of its event file
     std::uint64_t check = 0;  // check_of() the event file
+    // Of packed events, whose times are ticks of the process.
+    packed::PackedLocationFacts packed;
     profile::AggregatedLocation aggregated;
   };
 
   std::uint64_t definitions = 0;  // bytes of `defs` when the result was made
   bool with_trace = false;
   bool with_profile = false;
+  bool is_packed = false;  // its events are blocks, not event files
   Counts counts;
   Moment begin, end;  // of the process
   MessageBalance::Ends messages;
@@ -73,6 +80,11 @@ void write_rank_result(const RankResult& rank_result, const std::filesystem::pat
 
 // Empty: there is no sound result, or it belongs to other definitions.
 std::optional<RankResult> read_rank_result(const spool::SpoolDirectory& spool);
+
+// The result as bytes, and the opposite, with the same conditions.
+std::vector<std::uint8_t> bytes_of(const RankResult& rank_result);
+std::optional<RankResult> rank_result_in(std::span<const std::uint8_t> bytes,
+                                         const spool::SpoolDirectory& spool);
 
 // The path of an event file inside a spool.
 std::string event_file(LocationId there);

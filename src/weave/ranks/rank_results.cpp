@@ -11,12 +11,11 @@
 #include "core/error.hpp"
 #include "core/teams/teams.hpp"
 #include "os/process.hpp"
+#include "weave/ranks/result_ids.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {
 namespace {
-
-using Ids = std::vector<std::uint32_t>;
 
 // The id in the process, by id of the run or of the conversion.
 template <typename Definitions>
@@ -25,24 +24,6 @@ Ids inverse_of(const Definitions& of_process, const IdMap& ids, std::size_t coun
   for (const auto& [id, definition] : of_process) {
     const std::uint32_t to = ids[id];
     if (to < count && result[to] == IdMap::kNone) result[to] = id;
-  }
-  return result;
-}
-
-// The id of the run, by id of the conversion.
-Ids ids_here(const Ids& of_process, const IdMap& ids) {
-  Ids result;
-  for (const std::uint32_t id : of_process) result.push_back(ids[id]);
-  return result;
-}
-
-// The weave itself defines metrics, too; each has a unique name.
-Ids metrics_here(const RankResult& rank_result, const IdMap& ids, const std::vector<Metric>& all) {
-  Ids result = ids_here(rank_result.ids.metrics, ids);
-  for (std::size_t i = 0; i < result.size() && i < rank_result.metric_names.size(); ++i) {
-    if (rank_result.ids.metrics[i] != IdMap::kNone) continue;
-    const auto found = std::ranges::find(all, rank_result.metric_names[i], &Metric::name);
-    if (found != all.end()) result[i] = static_cast<std::uint32_t>(found - all.begin());
   }
   return result;
 }
@@ -192,7 +173,7 @@ bool SpoolSource::is_whole_rank(const Process& process) const {
 }
 
 bool SpoolSource::can_be_converted() const {
-  return !profile_mode_ && !packed_ && !members_unknown_ && !processes_.front().gpu &&
+  return !profile_mode_ && !members_unknown_ && !processes_.front().gpu &&
          processes_.front().memory_curve.empty() && !has_teams(definitions_) &&
          is_whole_rank(processes_.front());
 }
@@ -226,17 +207,21 @@ RankResult SpoolSource::rank_result() const {
     const auto index = std::ranges::find(process.locations, location.id, [&](std::uint32_t one) {
       return location_id(process, one);
     });
-    result.locations.push_back({*index, location.id, {}, 0, 0, {}});
+    result.locations.push_back({*index, location.id, {}, 0, 0, {}, {}});
   }
   return result;
 }
 
 void SpoolSource::add_rank_results(bool compared) {
+  const bool with_blocks = packed_ && wants_trace();
   for (Process& process : processes_) {
     if (!is_whole_rank(process)) continue;
-    std::optional<RankResult> rank_result = read_rank_result(process.directory);
+    std::optional<RankResult> rank_result =
+        with_blocks ? packed_result_of(process) : read_rank_result(process.directory);
     if (!rank_result || !fits(*rank_result, process)) continue;
-    if (wants_trace() && !has_events(process.directory, *rank_result, compared)) continue;
+    const bool has_all = with_blocks ? !compared || has_blocks(process)
+                                     : has_events(process.directory, *rank_result, compared);
+    if (wants_trace() && !has_all) continue;
     add_rank_result(*rank_result, process);
   }
 }
@@ -251,6 +236,7 @@ bool SpoolSource::fits(const RankResult& rank_result, const Process& process) co
     indices.insert(one.index);
     if (!is_sound(one.aggregated, rank_result.ids)) return false;
     if (!is_within(rank_result, one.count.first, one.count.last)) return false;
+    if (one.packed.last > rank_result.end.ticks) return false;
     const Timestamp last = one.aggregated.last;
     if (last != Timestamp{} && !is_within(rank_result, ticks(one.aggregated.first), ticks(last))) {
       return false;
@@ -278,12 +264,18 @@ void SpoolSource::add_rank_result(RankResult& rank_result, Process& process) {
     const LocationId here = location_id(process, one.index);
     if (wants_profile()) {
       translate(one.aggregated, ids, times, definitions_.parameters);
+      const bool any_packed = one.packed.first <= one.packed.last;
+      if (any_packed && one.aggregated.last != Timestamp{}) {  // exactly the times of the trace
+        one.aggregated.first = process.clock.to_time(one.packed.first);
+        one.aggregated.last = process.clock.to_time(one.packed.last);
+      }
       profiles_.insert_or_assign(here, std::move(one.aggregated));
     }
     const bool any = one.count.first <= one.count.last;
     const otf2::EventCount count = {one.count.events, any ? times.of(one.count.first) : UINT64_MAX,
                                     any ? times.of(one.count.last) : 0};
     process.files.push_back({one.there, here, count});
+    if (rank_result.is_packed) process.blocks.push_back({here, packed_here(one.packed, process)});
   }
   process.converted_begin = rank_result.begin;
   process.converted_end = rank_result.end;
@@ -293,6 +285,10 @@ void SpoolSource::add_rank_result(RankResult& rank_result, Process& process) {
   }
   messages_.sum += rank_result.messages.sum;
   messages_.has_gaps = messages_.has_gaps || rank_result.messages.has_gaps;
+  add_counts(rank_result, process);
+}
+
+void SpoolSource::add_counts(const RankResult& rank_result, const Process& process) {
   events_ += rank_result.counts.events;
   profile_bytes_ += rank_result.counts.bytes;
   if (!process.end_is_known()) closed_regions_ += rank_result.counts.closed_regions;

@@ -10,7 +10,8 @@
 #include "core/error.hpp"
 #include "formats/otf2/otf2.hpp"
 #include "profile/call_tree_sink.hpp"
-#include "weave/ranks/rank_result.hpp"
+#include "weave/ranks/new_conversion.hpp"
+#include "weave/ranks/rank_packing.hpp"
 #include "weave/spool_source.hpp"
 
 namespace timeloom::weave {
@@ -18,35 +19,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr char kEvents[] = "events";  // of event_file()
-
-// The directory of a conversion. No other user can create files in it while it is written, because
-// OTF2 follows whatever a path leads to. The destructor removes it unless it was kept.
-class NewDirectory {
- public:
-  explicit NewDirectory(const os::Directory& spool) : spool_(spool) {
-    int error = spool.make_directory(kConvertedName, 0700);
-    if (error == EEXIST) throw Error("there is a conversion already [TL219]");
-    if (error == 0) own_ = spool.open_below(kConvertedName, &error);
-    if (error == 0 && !own_.is_new_and_private()) error = EEXIST;
-    if (error != 0) throw std::system_error(error, std::generic_category());
-    path_ = own_.path_of_descriptor();
-    if (path_.empty()) throw Error("there is no /proc [TL219]");
-  }
-  ~NewDirectory() {
-    if (!kept_) spool_.remove_all(kConvertedName);
-  }
-  NewDirectory(const NewDirectory&) = delete;
-  NewDirectory& operator=(const NewDirectory&) = delete;
-  const fs::path& path() const noexcept { return path_; }
-  // Users that may read the spool may read it.
-  void keep() noexcept { kept_ = own_.take_mode_of(spool_) == 0; }
-
- private:
-  const os::Directory& spool_;
-  os::Directory own_;
-  fs::path path_;
-  bool kept_ = false;
-};
 
 // Only the event files are used: all definitions come from the run.
 void remove_definitions(const fs::path& directory, const RankResult& rank_result) {
@@ -57,16 +29,10 @@ void remove_definitions(const fs::path& directory, const RankResult& rank_result
   }
 }
 
-profile::CallTreeOptions share_of_rank(std::uint32_t ranks) {
-  profile::CallTreeOptions options;
-  options.max_nodes /= std::max(ranks, 1u);
-  options.max_functions /= std::max(ranks, 1u);
-  return options;
-}
-
 }  // namespace
 
-void weave_rank(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t least) try {
+void weave_rank(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t least,
+                const RankPacking& packing) try {
   int failed = 0;
   const auto open = std::make_shared<const os::Directory>(spool.open_to_list(&failed));
   if (failed != 0)
@@ -74,7 +40,10 @@ void weave_rank(const KnownDirectory& spool, std::uint32_t ranks, std::uint64_t 
   const spool::SpoolDirectory directory(open, spool.path());
   SpoolSource source({directory}, SpoolSource::RankResults::kIgnored);
   if (!source.can_be_converted() || source.bytes() < least) return;
-  NewDirectory converted(*open);
+  if (source.wants_packed() && source.wants_trace()) {
+    return pack_rank(source, directory, *open, ranks, packing);
+  }
+  NewConversion converted(*open);
   profile::LocationAggregators aggregators(share_of_rank(ranks));
   std::unique_ptr<otf2::Archive> trace;
   std::vector<RunSink*> sinks;

@@ -217,7 +217,7 @@ TEST_F(PackedFile, BelievesNoClaimOfAHead) {
            [](SectionHead& head) { head.first = UINT64_MAX; },
            [](SectionHead& head) { head.first = 0; },
            [](SectionHead& head) { head.location = 12345; },
-           [](SectionHead& head) { head.version = 2; },
+           [](SectionHead& head) { head.version = kVersion + 1; },
            [](SectionHead& head) { head.kind = static_cast<SectionKind>(9); }}) {
     std::vector<Part> parts = parts_of(write(run));
     claim(parts[2].head);
@@ -287,7 +287,7 @@ TEST_F(PackedFile, WithAnyByteChangedIsRefusedOrSound) {
 TEST_F(PackedFile, OfANewerVersionIsRefusedInOneLine) {
   const fs::path file = write(story());
   std::vector<Part> parts = parts_of(file);
-  parts[0].head.version = 2;
+  parts[0].head.version = kVersion + 1;
   seal(parts[0].head);
   put(file, parts);
   try {

@@ -217,7 +217,7 @@ void convert_as_rank(const SessionResult& result) {
   const std::optional<RankInRun> rank = g_start->planned->rank();
   const bool shared = rank && !rank->spools.empty() && rank->size > 1;
   if (!shared || result.bytes < kWorthConverting) return;
-  convert_in_child(result.spool, rank->size, g_start->package, result.id);
+  convert_in_child(result.spool, rank->size, g_start->package, result.id, g_start->keep_spool);
 }
 
 void finish_weave_and_report() {

@@ -250,10 +250,11 @@ WeaveResult weave_in_child(const std::string& run, const std::string& package,
 }
 
 void convert_in_child(const std::string& spool, std::uint32_t ranks, const std::string& package,
-                      const os::DirectoryId& run) {
+                      const os::DirectoryId& run, bool keep_spool) {
   const std::string program = find_program(package);
   if (program.empty()) return;
   std::vector<std::string> words = {"--convert", std::to_string(ranks)};
+  if (keep_spool) words.push_back("--keep-spool");
   add_id(words, run);
   words.push_back(spool);
   run_weave(program, std::move(words), true, Answer());

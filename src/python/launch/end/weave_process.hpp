@@ -48,8 +48,8 @@ WeaveResult weave_in_child(const std::string& run, const std::string& package,
 
 // Converts the records of one rank in such a process, before the run is woven: see
 // weave/ranks/rank_weave.hpp. A conversion that fails is left to the weave of the run. `spool`: of
-// the rank, which is one of `ranks`.
+// the rank, which is one of `ranks`. `keep_spool`: its records stay, in any case.
 void convert_in_child(const std::string& spool, std::uint32_t ranks, const std::string& package,
-                      const os::DirectoryId& run);
+                      const os::DirectoryId& run, bool keep_spool);
 
 }  // namespace timeloom::python
