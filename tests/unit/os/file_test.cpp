@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -99,6 +100,35 @@ TEST_F(FileTest, HasAnotherNameOrACopy) {
   }
   const File directory = File::open_read(directory_.path(), &error);
   EXPECT_NE(directory.link_to(directory_ / "other"), 0);
+}
+
+// The file in memory is on another file system, where nothing can be shared.
+TEST_F(FileTest, CopiesAPartOfAnother) {
+  const std::string text(3'000'000, 'x');
+  File to = create("to"), near = create("near");
+  int error = -1;
+  File far(::memfd_create("far", MFD_CLOEXEC));
+  for (File* from : {&near, &far}) {
+    ASSERT_EQ(from->write_at(0, bytes("ab" + text + "cd")), 0);
+    EXPECT_EQ(to.copy_from(*from, 1, 5, text.size() + 2), 0);
+    EXPECT_EQ(to.size(&error), 5 + text.size() + 2);
+    EXPECT_EQ(to.copy_from(*from, text.size(), 0, 5), ENODATA);
+    std::string read(text.size() + 2, ' ');
+    const auto into = std::as_writable_bytes(std::span(read.data(), read.size()));
+    EXPECT_EQ(to.read_at(5, into, &error), read.size());
+    EXPECT_TRUE(read == "b" + text + "c");
+  }
+}
+
+TEST_F(FileTest, IsLockedByOneAtATime) {
+  File first = create("locked");
+  int error = -1;
+  File second = File::open_write_at(AT_FDCWD, directory_ / "locked", &error);
+  ASSERT_EQ(error, 0);
+  EXPECT_EQ(first.try_lock(), 0);
+  EXPECT_EQ(second.try_lock(), EAGAIN);
+  first.close();
+  EXPECT_EQ(second.try_lock(), 0);
 }
 
 TEST_F(FileTest, DoesNotOpenWhatAnotherMade) {
