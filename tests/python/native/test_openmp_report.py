@@ -57,6 +57,42 @@ def measured(built, tmp_path, timeloom_program):
     return measured
 
 
+# GNU's runtime ends threads of its pool when a team is smaller than the one before, and makes new ones.
+TURNS = r"""
+#include <unistd.h>
+static void four(void) {
+#pragma omp parallel num_threads(4)
+  usleep(2000);
+}
+static void two(void) {
+#pragma omp parallel num_threads(2)
+  usleep(2000);
+}
+static void task(void) {
+#pragma omp parallel num_threads(2)
+#pragma omp single nowait
+  {
+    volatile int started = 0;
+#pragma omp task shared(started)
+    {
+      started = 1;
+      usleep(300000);
+    }
+    while (!started) usleep(1000);
+#pragma omp taskwait
+  }
+}
+int main(void) {
+  for (int i = 0; i < 20; ++i) {
+    four();
+    two();
+  }
+  task();
+  return 0;
+}
+"""
+
+
 def function_of(name):
     """Of "!$omp parallel @…/balance.c:20", or without lines "!$omp parallel balanced"."""
     lines = NATIVE.joinpath("balance.c").read_text().splitlines()
@@ -108,6 +144,20 @@ def test_a_program_without_python_has_its_surroundings_in_words(record, built, t
     assert facts["omp_num_threads"] == "7" and facts["cores"] >= 1
     text = timeloom("report", "--omp", tmp_path / "run").stdout
     assert "OMP_NUM_THREADS is 7; the program may use " in text
+
+
+@pytest.mark.parametrize("options", [(), ("--profile",)], ids=["trace", "profile"])
+def test_a_team_is_as_large_as_it_was_whatever_threads_it_had(record, tmp_path, timeloom, options):
+    (tmp_path / "turns.c").write_text(TURNS)
+    subprocess.run(["gcc", "-O0", "-g", "-fopenmp", "turns.c", "-o", "turns"], cwd=tmp_path, check=True)
+    record(tmp_path / "turns", options=("--quiet", "--thread", "omp", *options))
+    facts = json.loads(timeloom("report", "--omp", "--json", tmp_path / "run").stdout)
+    four, two, task = sorted(facts["regions"], key=lambda row: (-row["calls"], -row["threads"]))
+    assert facts["threads"] == 4
+    assert [(row["calls"], row["threads"]) for row in (four, two, task)] == [(20, 4), (20, 2), (1, 2)]
+    assert all(1 <= row["imbalance"] <= row["threads"] for row in (four, two, task))
+    # One thread waits in taskwait, the other one runs the task.
+    assert task["waiting_s"] > 0.25 and task["imbalance"] > 1.4
 
 
 def test_a_part_of_the_run_has_the_loops_of_that_part(measured, timeloom):

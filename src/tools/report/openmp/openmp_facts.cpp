@@ -1,6 +1,10 @@
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "core/teams/openmp_properties.hpp"
 #include "core/teams/teams.hpp"
@@ -16,25 +20,64 @@ using profile::Cell;
 using profile::Node;
 using profile::NodeId;
 
-bool is_barrier(const Region& region) {
+bool is_wait(const Region& region) {
   return region.paradigm == Paradigm::kOpenMp &&
-         (region.role == RegionRole::kImplicitBarrier || region.role == RegionRole::kBarrier);
+         (region.role == RegionRole::kImplicitBarrier || region.role == RegionRole::kBarrier ||
+          region.role == RegionRole::kTaskWait);
 }
 
-// The threads of one process in one parallel region.
-struct OfProcess {
+// The threads of one process in one call path of a parallel region. A runtime may replace threads
+// between two teams, and several threads may fork a team each: then more threads have run the
+// region than a team has, and they are added up by the places that they can have had in it.
+struct OfPath {
   struct Thread {
     double working = 0;
     double waiting = 0;
+    std::uint64_t visits = 0;
+    bool forks = false;
   };
-  std::map<LocationId, Thread> threads;
-  std::map<LocationId, bool> forking;
+  std::map<LocationId, Thread> threads;  // in order of their creation
   std::uint64_t calls = 0;
   double time = 0;
-  // Several threads of a process may have a team each.
-  std::uint64_t team() const {
-    const std::size_t teams = std::max<std::size_t>(forking.size(), 1);
-    return (threads.size() + teams - 1) / teams;
+
+  void add(const OfPath& other) {
+    for (const auto& [location, thread] : other.threads) {
+      Thread& sum = threads[location];
+      sum.working += thread.working;
+      sum.waiting += thread.waiting;
+      sum.visits += thread.visits;
+      sum.forks = sum.forks || thread.forks;
+    }
+    calls += other.calls;
+    time += other.time;
+  }
+
+  // Each member of a team visits the region once. Without the thread that forked: all of them.
+  double mean_team() const {
+    std::uint64_t visits = 0;
+    for (const auto& [location, thread] : threads) visits += thread.visits;
+    const auto all = static_cast<double>(threads.size());
+    if (calls == 0) return all;
+    return std::clamp(static_cast<double>(visits) / static_cast<double>(calls), 1.0, all);
+  }
+  std::uint64_t team() const { return static_cast<std::uint64_t>(std::ceil(mean_team())); }
+
+  // The working time of the place in the team that works longest. Threads that fork have the first
+  // place; of the others, each gets the place with the fewest visits so far.
+  double longest() const {
+    std::vector<Thread> places(team());
+    const auto others = places.begin() + (places.size() > 1 ? 1 : 0);
+    for (const auto& [location, thread] : threads) {
+      const auto place =
+          thread.forks
+              ? places.begin()
+              : std::min_element(others, places.end(), [](const Thread& one, const Thread& other) {
+                  return one.visits < other.visits;
+                });
+      place->visits += thread.visits;
+      place->working += thread.working;
+    }
+    return std::ranges::max_element(places, {}, &Thread::working)->working;
   }
 };
 
@@ -55,7 +98,7 @@ class OpenMpSums {
     for (std::size_t i = 0; i < tree_.locations.size(); ++i) {
       add(tree_.definitions.locations[i], tree_.locations[i].cells);
     }
-    for (const auto& [key, process] : sums_) add_row(key.first, process);
+    for (const auto& [key, path] : by_region()) add_row(key.region, path);
     add_serial();
     for (auto& [region, row] : rows_) facts_.regions.push_back(row);
     std::ranges::stable_sort(facts_.regions, [&](const ParallelRow& a, const ParallelRow& b) {
@@ -99,7 +142,7 @@ class OpenMpSums {
       const Region* region = region_of(tree_.nodes[at]);
       if (parallel_[at]) {
         if (cell.statistics.visits != 0) add_parallel(location, cell, by_node, life);
-      } else if (inside_[at].defined() && region != nullptr && is_barrier(*region)) {
+      } else if (inside_[at].defined() && region != nullptr && is_wait(*region)) {
         add_barrier(location, inside_[at],
                     time(cell.statistics.inclusive - of_children[cell.node]));
       }
@@ -118,17 +161,17 @@ class OpenMpSums {
     return std::ranges::find(tree_.definitions.locations, group, &Location::group)->id;
   }
 
-  OfProcess& sums_of(const Location& location, NodeId node) {
-    return sums_[{tree_.nodes[node.value()].region, location.group}];
-  }
+  OfPath& sums_of(const Location& location, NodeId node) { return sums_[{node, location.group}]; }
 
   void add_parallel(const Location& location, const Cell& cell,
                     const std::map<NodeId, const Cell*>& by_node, double life) {
-    OfProcess& sums = sums_of(location, cell.node);
+    OfPath& sums = sums_of(location, cell.node);
+    OfPath::Thread& thread = sums.threads[location.id];
     const double in_region = time(cell.statistics.inclusive);
-    sums.threads[location.id].working += in_region;
+    thread.working += in_region;
+    thread.visits += cell.statistics.visits;
     if (!forks(location, cell.node, by_node)) return;
-    sums.forking[location.id] = true;
+    thread.forks = true;
     sums.calls += cell.statistics.visits;
     sums.time += in_region;
     if (inside_[cell.node.value()].defined()) return;
@@ -138,34 +181,59 @@ class OpenMpSums {
     forking.life = life;
   }
 
-  // Tasks that run in a barrier are not waiting.
+  // Tasks that run in a barrier or taskwait are not waiting.
   void add_barrier(const Location& location, NodeId parallel, double waiting) {
-    OfProcess::Thread& thread = sums_of(location, parallel).threads[location.id];
+    OfPath::Thread& thread = sums_of(location, parallel).threads[location.id];
     thread.working -= waiting;
     thread.waiting += waiting;
   }
 
-  void add_row(RegionId region, const OfProcess& process) {
+  struct Key {
+    RegionId region;
+    LocationGroupId group;
+    NodeId node;  // undefined: all call paths
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+
+  // The threads of each call path, or of all call paths of a region, if it is not known which
+  // threads some of them were forked by: in a part of a run its members have call paths of their
+  // own.
+  std::map<Key, OfPath> by_region() const {
+    std::map<Key, OfPath> result;
+    const auto key_of = [&](NodeId node, LocationGroupId group) {
+      return Key{tree_.nodes[node.value()].region, group, {}};
+    };
+    std::set<Key> unknown;
+    for (const auto& [key, path] : sums_) {
+      if (path.calls == 0) unknown.insert(key_of(key.first, key.second));
+    }
+    for (const auto& [key, path] : sums_) {
+      Key place = key_of(key.first, key.second);
+      if (!unknown.contains(place)) place.node = key.first;
+      result[place].add(path);
+    }
+    return result;
+  }
+
+  void add_row(RegionId region, const OfPath& path) {
     ParallelRow& row = rows_[region];
     row.region = region;
-    row.calls += process.calls;
-    row.time += process.time;
-    row.threads = std::max(row.threads, process.team());
-    double all = 0, longest = 0;
-    for (const auto& [location, thread] : process.threads) {
+    row.calls += path.calls;
+    row.time += path.time;
+    row.threads = std::max(row.threads, path.team());
+    double all = 0;
+    for (const auto& [location, thread] : path.threads) {
       all += thread.working;
-      longest = std::max(longest, thread.working);
       row.waiting += thread.waiting;
-    }
-    row.working += all;
-    row.longest += longest;
-    row.mean += all / static_cast<double>(process.threads.size());
-    facts_.threads = std::max(facts_.threads, process.team());
-    for (const auto& [location, forks] : process.forking) {
       const auto known = forking_.find(location);
-      if (known == forking_.end()) continue;  // it forks only inside other regions
-      known->second.team = std::max(known->second.team, process.team());
+      if (!thread.forks || known == forking_.end()) continue;  // forks only inside other regions
+      known->second.team = std::max(known->second.team, path.team());
     }
+    const double mean = all / path.mean_team();
+    row.working += all;
+    row.mean += mean;
+    row.longest += std::max(path.longest(), mean);
+    facts_.threads = std::max(facts_.threads, path.team());
   }
 
   void add_serial() {
@@ -200,7 +268,7 @@ class OpenMpSums {
   const CallTree& tree_;
   std::vector<bool> parallel_;  // of nodes: it is a parallel region
   std::vector<NodeId> inside_;  // the innermost parallel region around it; undefined: none
-  std::map<std::pair<RegionId, LocationGroupId>, OfProcess> sums_;
+  std::map<std::pair<NodeId, LocationGroupId>, OfPath> sums_;
   std::map<RegionId, ParallelRow> rows_;
   std::map<LocationId, Forking> forking_;
   OpenMpFacts facts_;

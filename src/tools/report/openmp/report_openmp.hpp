@@ -20,10 +20,11 @@ struct ParallelRow {
   RegionId region;
   std::uint64_t calls = 0;    // on the threads that forked its teams
   double time = 0;            // seconds of these calls
-  std::uint64_t threads = 0;  // of a team; the most, over processes
-  double working = 0;         // seconds of all threads outside of the region's barriers
-  double waiting = 0;         // ... in them
-  // Seconds of the thread that works longest and of the average thread, summed over processes.
+  std::uint64_t threads = 0;  // of a team; the most, over call paths and processes
+  double working = 0;  // seconds of all threads outside of the region's barriers and taskwait
+  double waiting = 0;  // ... in them
+  // Seconds of the place in the team that works longest and of the average member, summed over
+  // call paths and processes.
   double longest = 0;
   double mean = 0;
   double imbalance() const noexcept { return mean > 0 ? longest / mean : 1; }
