@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <thread>
 #include <typeinfo>
 
@@ -115,6 +116,27 @@ void solve() {
   memory("kokkosp_deallocate_data", host, 1000);
 }
 
+// Numbers of kernels that were not given out, or have ended, and an end that is missing.
+void wrong_numbers() {
+  const auto begin =
+      tool<void(const char*, std::uint32_t, std::uint64_t*)>("kokkosp_begin_parallel_for");
+  const auto end = tool<void(std::uint64_t)>("kokkosp_end_parallel_for");
+  std::uint64_t outer = 0, inner = 0;
+  begin("outer", 0, &outer);
+  for (const std::uint64_t made_up : {std::uint64_t{1}, std::uint64_t{12345678}, ~outer, outer + 1,
+                                      reinterpret_cast<std::uintptr_t>(&outer)}) {
+    end(made_up);
+  }
+  begin("inner", 0, &inner);
+  std::thread([&] { end(inner); }).join();
+  end(outer);  // and the inner one with it
+  end(inner);
+  end(outer);
+  begin("next", 0, nullptr);
+  for (int i = 0; i < 3000; ++i) begin("never ended", 0, &inner);
+  end(inner);
+}
+
 }  // namespace
 
 extern "C" void run_kokkos() {
@@ -139,6 +161,9 @@ int main(int argc, char** argv) {
     other.join();
     push("main");
     pop();
+  } else if (argc > 1 && std::strcmp(argv[1], "wrong") == 0) {
+    load_tool();
+    wrong_numbers();
   } else if (argc > 1 && std::strcmp(argv[1], "fork") == 0) {
     load_tool();
     push("parent");

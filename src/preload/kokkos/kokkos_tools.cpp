@@ -19,6 +19,7 @@
 #include "preload/kokkos/kokkos_interface.hpp"
 #include "preload/kokkos/kokkos_memory.hpp"
 #include "preload/kokkos/kokkos_regions.hpp"
+#include "preload/kokkos/open_kernels.hpp"
 #include "record/measurement.hpp"
 #include "record/native/wrapper_interface.hpp"
 
@@ -33,6 +34,7 @@ using record::WrappedFunction;
 using Open = std::vector<WrappedFunction*>;
 thread_local Open t_regions;
 thread_local Open t_copies;
+thread_local OpenKernels t_kernels;
 
 std::string_view text_of(const char* text) noexcept { return text == nullptr ? "" : text; }
 
@@ -52,19 +54,18 @@ void leave_region(WrappedFunction* function) noexcept {
   if (function != nullptr) preload::end_call(*function);
 }
 
-// Kokkos keeps the number of a kernel or fence for its end; 0: it is not recorded.
-std::uint64_t number_of(WrappedFunction* function) noexcept {
-  return reinterpret_cast<std::uintptr_t>(function);
-}
-WrappedFunction* region_of_number(std::uint64_t number) noexcept {
-  return reinterpret_cast<WrappedFunction*>(static_cast<std::uintptr_t>(number));
+void begin_numbered(RegionKind kind, const char* name, std::uint64_t* number,
+                    const void* caller) noexcept try {
+  if (number == nullptr) return;
+  *number = kNoKernel;
+  t_kernels.reserve();
+  WrappedFunction* const function = enter_region(kind, text_of(name), caller);
+  if (function != nullptr) *number = t_kernels.begin(*function);
+} catch (const std::exception&) {
+  return;  // no memory
 }
 
-void begin_numbered(RegionKind kind, const char* name, std::uint64_t* number,
-                    const void* caller) noexcept {
-  WrappedFunction* const function = enter_region(kind, text_of(name), caller);
-  if (number != nullptr) *number = number_of(function);
-}
+void end_numbered(std::uint64_t number) noexcept { leave_region(t_kernels.end(number)); }
 
 void begin_nested(Open& open, RegionKind kind, std::string_view name, const void* caller) {
   open.push_back(nullptr);
@@ -172,27 +173,23 @@ KOKKOS_TOOL kokkosp_print_help(char*) {
 KOKKOS_TOOL kokkosp_begin_parallel_for(const char* name, const std::uint32_t, std::uint64_t* id) {
   begin_numbered(RegionKind::kParallelFor, name, id, CALLER);
 }
-KOKKOS_TOOL kokkosp_end_parallel_for(const std::uint64_t id) { leave_region(region_of_number(id)); }
+KOKKOS_TOOL kokkosp_end_parallel_for(const std::uint64_t id) { end_numbered(id); }
 
 KOKKOS_TOOL kokkosp_begin_parallel_reduce(const char* name, const std::uint32_t,
                                           std::uint64_t* id) {
   begin_numbered(RegionKind::kParallelReduce, name, id, CALLER);
 }
-KOKKOS_TOOL kokkosp_end_parallel_reduce(const std::uint64_t id) {
-  leave_region(region_of_number(id));
-}
+KOKKOS_TOOL kokkosp_end_parallel_reduce(const std::uint64_t id) { end_numbered(id); }
 
 KOKKOS_TOOL kokkosp_begin_parallel_scan(const char* name, const std::uint32_t, std::uint64_t* id) {
   begin_numbered(RegionKind::kParallelScan, name, id, CALLER);
 }
-KOKKOS_TOOL kokkosp_end_parallel_scan(const std::uint64_t id) {
-  leave_region(region_of_number(id));
-}
+KOKKOS_TOOL kokkosp_end_parallel_scan(const std::uint64_t id) { end_numbered(id); }
 
 KOKKOS_TOOL kokkosp_begin_fence(const char* name, const std::uint32_t, std::uint64_t* id) {
   begin_numbered(RegionKind::kFence, name, id, CALLER);
 }
-KOKKOS_TOOL kokkosp_end_fence(const std::uint64_t id) { leave_region(region_of_number(id)); }
+KOKKOS_TOOL kokkosp_end_fence(const std::uint64_t id) { end_numbered(id); }
 
 KOKKOS_TOOL kokkosp_push_profile_region(const char* name) { begin_region(name, CALLER); }
 KOKKOS_TOOL kokkosp_pop_profile_region() { end_nested(t_regions); }

@@ -131,6 +131,13 @@ def test_a_forked_child_goes_on(client, record, tmp_path):
     assert stream(child, 0) == region("parent (forked)", *region("in the child"))
 
 
+def test_numbers_that_were_not_given_out_end_nothing(client, record, tmp_path):
+    record(client / "client", "wrong", options=("--kokkos", "--no-weave", "--quiet"))
+    (spool,) = spools_of(tmp_path / "run")
+    never = [("enter", "never ended")] * 3000 + [("leave", "never ended")] * 3000
+    assert stream(spool, 0) == [*calls("outer inner.."), *never]
+
+
 def test_without_a_measurement_nothing_is_recorded_or_printed(client, config):
     (library,) = config("--kokkos")
     variables = {**os.environ, "KOKKOS_TOOLS_LIBS": library}
