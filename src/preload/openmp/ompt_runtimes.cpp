@@ -3,6 +3,8 @@
 #include "preload/openmp/ompt_runtimes.hpp"
 
 #include <dlfcn.h>
+#include <strings.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -25,6 +27,8 @@ constexpr char kStartTool[] = "ompt_start_tool";
 constexpr char kOwnLibrary[] = "libtimeloom_wrap_openmp.so";
 
 constinit std::atomic_flag g_said = ATOMIC_FLAG_INIT;
+constinit std::atomic<bool> g_asked = false;  // a runtime has asked for our tool
+constinit std::atomic<int> g_process = 0;     // that is measured
 
 Dl_info library_around(const void* address) noexcept {
   Dl_info info{};
@@ -47,6 +51,39 @@ void note_other_tool(const char* reason, const char* which) noexcept {
   if (!record::wrapping() || g_said.test_and_set()) return;
   std::fprintf(stderr, "timeloom: OpenMP is not recorded: %s%s [TL059]\n", reason, which);
 }
+
+// Runtimes read the variable when the program first uses OpenMP, which may have set it itself.
+bool interface_is_off() noexcept {
+  const char* const tool = ::secure_getenv("OMP_TOOL");
+  return tool != nullptr && ::strcasecmp(tool, "disabled") == 0;
+}
+
+// The file with the function that runtimes find in the place of ours; nullptr: they find ours.
+const char* file_with_other_tool() noexcept {
+  void* const found = ::dlsym(RTLD_DEFAULT, kStartTool);
+  if (found == nullptr || record::is_own_code(found)) return nullptr;
+  return library_around(found).dli_fname;
+}
+
+// At the end: no runtime has asked, though one is there. Nothing is read before, since a program
+// may load it at any time.
+void note_unasked() noexcept {
+  if (g_asked || g_process != ::getpid()) return;
+  const bool off = interface_is_off();
+  const char* const other = off ? nullptr : file_with_other_tool();
+  if (!off && other == nullptr) return;
+  if (!preload::LoadedLibrary::that_defines("__kmpc_fork_call")) return;
+  if (!off) return note_other_tool("the program has a tool of its own, ", other);
+  if (!record::wrapping() || g_said.test_and_set()) return;
+  std::fputs(
+      "timeloom: OpenMP of LLVM's and Intel's runtimes is not recorded: OMP_TOOL=disabled turns "
+      "their interface for tools off; unset it [TL483]\n",
+      stderr);
+}
+
+void on_switch(bool on) noexcept { on ? void(g_process = ::getpid()) : note_unasked(); }
+
+[[gnu::constructor]] void watch_switch() noexcept { record::on_switch_of_wrapping(on_switch); }
 
 // The user's choice of a tool comes before ours.
 bool user_wants_other() noexcept {
@@ -91,6 +128,7 @@ using namespace timeloom::ompt;
 // Called by a runtime of OpenMP.
 extern "C" [[gnu::visibility("default")]] StartToolResult* ompt_start_tool(unsigned version,
                                                                            const char* runtime) {
+  g_asked = true;
   if (user_wants_other()) return nullptr;
   if (StartToolResult* const other = other_tool(version, runtime)) return other;
   // Each runtime keeps the address of its own for as long as the process lives.

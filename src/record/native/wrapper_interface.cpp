@@ -99,18 +99,27 @@ void add_own_code(const void* inside) noexcept {
 void set_own_descriptor(int descriptor) noexcept { detail::g_own_descriptor = descriptor; }
 
 namespace {
-constinit std::atomic<void (*)(bool on) noexcept> g_on_switch_of_wrapping = nullptr;
+using OnSwitch = void (*)(bool on) noexcept;
+constinit std::array<std::atomic<OnSwitch>, 4> g_on_switch_of_wrapping{};
+
+void call_on_switch(bool on) noexcept {
+  for (const auto& function : g_on_switch_of_wrapping) {
+    if (const OnSwitch present = function.load()) present(on);
+  }
+}
 }  // namespace
 
 void set_wrapping(bool on) noexcept {
-  auto* const function = g_on_switch_of_wrapping.load();
-  if (function != nullptr && !on) function(false);
+  if (!on) call_on_switch(false);
   detail::g_wrapping = on;
-  if (function != nullptr && on) function(true);
+  if (on) call_on_switch(true);
 }
 
 void on_switch_of_wrapping(void (*function)(bool on) noexcept) noexcept {
-  g_on_switch_of_wrapping = function;
+  for (auto& place : g_on_switch_of_wrapping) {
+    OnSwitch none = nullptr;
+    if (place.compare_exchange_strong(none, function)) break;
+  }
   if (wrapping()) function(true);
 }
 

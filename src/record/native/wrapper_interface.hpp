@@ -38,9 +38,9 @@ inline bool wrapping() noexcept { return detail::g_wrapping.load(std::memory_ord
 // Switched by the code that knows where the program begins and ends: the session of a Python, or of
 // a program without Python.
 void set_wrapping(bool on) noexcept;
-// Sets the function that is called after wrappers have been switched on, also in a forked child
-// that is measured, and before they are switched off; on the thread that switches. Where they are
-// on already, it is called at once.
+// Adds a function, one of four, that is called after wrappers have been switched on, also in a
+// forked child that is measured, and before they are switched off; on the thread that switches.
+// Where they are on already, it is called at once.
 void on_switch_of_wrapping(void (*function)(bool on) noexcept) noexcept;
 
 // A function of the library that is wrapped. Constant but for `state`; lives as long as the

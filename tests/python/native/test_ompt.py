@@ -4,12 +4,14 @@ import collections
 import json
 import re
 import shutil
+import subprocess
 import sysconfig
 from pathlib import Path
 
 import pytest
 from native_programs import NATIVE, config, output, record
 from spool_reader import spools_of, stream
+from streams import environment
 
 __all__ = ["config", "record"]  # fixtures
 
@@ -178,10 +180,32 @@ int main(int argc, char** argv) {
     assert {name.split(" ")[0] for place, name in spool.threads.items() if place != 0} == {"libomp", "libomq"}
 
 
+DISABLED = (
+    "timeloom: OpenMP of LLVM's and Intel's runtimes is not recorded: OMP_TOOL=disabled turns their interface for "
+    "tools off; unset it [TL483]\n"
+)
+
+
 def test_a_disabled_interface_is_heeded(program, record, wrapper, tmp_path):
-    record(program, options=OPTIONS, LD_PRELOAD=wrapper, OMP_TOOL="disabled")
+    record(program, options=OPTIONS, said=DISABLED, LD_PRELOAD=wrapper, OMP_TOOL="disabled")
     (spool,) = spools_of(tmp_path / "run")
     assert sum(counted(spool).values()) == 0
+
+
+def test_the_variable_is_nothing_to_programs_without_such_a_runtime(record, wrapper, tmp_path):
+    (tmp_path / "plain.c").write_text("int main(void) { return 0; }")
+    output("cc", tmp_path / "plain.c", "-o", tmp_path / "plain")
+    record(tmp_path / "plain", options=OPTIONS, LD_PRELOAD=wrapper, OMP_TOOL="disabled")
+
+
+def test_the_report_does_not_advise_the_option_that_was_given(program, tmp_path, timeloom_program):
+    command = [timeloom_program, "run", "--quiet", "--thread", "omp", "-o", "run", "--program", program]
+    variables = environment({"OMP_TOOL": "disabled"})
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, env=variables)
+    assert done.stderr == DISABLED
+    done = subprocess.run([timeloom_program, "report", "--omp", "run"], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.endswith("or its runtime reported none, as the run's messages tell [TL484]\n")
 
 
 def test_another_tool_comes_first(program, record, wrapper, tmp_path):
@@ -207,6 +231,19 @@ void* ompt_start_tool(unsigned version, const char* runtime) { return &result; }
     said = f"timeloom: OpenMP is not recorded: the program has a tool of its own, {tool} [TL059]\n"
     text = record(program, options=OPTIONS, said=said, LD_PRELOAD=wrapper)
     assert text.startswith("{}\n")
+    (spool,) = spools_of(tmp_path / "run")
+    assert sum(counted(spool).values()) == 0
+
+
+def test_a_tool_in_the_program_itself_comes_first(record, wrapper, tmp_path):
+    """The program stands before our library where the runtime looks for a tool."""
+    (tmp_path / "tool.c").write_text("void* ompt_start_tool(unsigned version, const char* runtime) { return 0; }")
+    output("cc", "-c", tmp_path / "tool.c", "-o", tmp_path / "tool.o")
+    program = build("gcc", PYPI / "lib" / "libomp.so", tmp_path / "counts")
+    output("cc", tmp_path / "counts.o", tmp_path / "tool.o", PYPI / "lib" / "libomp.so", f"-Wl,-rpath,{PYPI / 'lib'}",
+           "-rdynamic", "-pthread", "-o", program)  # fmt: skip
+    said = f"timeloom: OpenMP is not recorded: the program has a tool of its own, {program} [TL059]\n"
+    record(program, options=OPTIONS, said=said, LD_PRELOAD=wrapper)
     (spool,) = spools_of(tmp_path / "run")
     assert sum(counted(spool).values()) == 0
 

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "core/samples/sampled_time.hpp"
+#include "core/teams/openmp_properties.hpp"
 #include "exchange/names.hpp"
 #include "tools/commands.hpp"
 #include "tools/report/command/chosen_part.hpp"
@@ -155,14 +156,18 @@ int print_gpu(const ReportOptions& options, const profile::CallTree& tree,
       [&](const Terminal& terminal, Output& output) { write_gpu(facts, tree, terminal, output); });
 }
 
+const char* reason_for_no_regions(const Definitions& definitions) {
+  if (definitions.properties.contains(kUsableCores)) {
+    return " was recorded with --thread omp and has no parallel regions of OpenMP: the program had "
+           "none, or its runtime reported none, as the run's messages tell [TL484]";
+  }
+  return " has no parallel regions of OpenMP; timeloom run --thread omp records them [TL437]";
+}
+
 int print_omp(const ReportOptions& options, const profile::CallTree& tree,
               const std::filesystem::path& run) {
   const OpenMpFacts facts = openmp_facts(tree);
-  if (facts.regions.empty()) {
-    throw Error(
-        run.string() +
-        " has no parallel regions of OpenMP; timeloom run --thread omp records them [TL437]");
-  }
+  if (facts.regions.empty()) throw Error(run.string() + reason_for_no_regions(tree.definitions));
   const Definitions& definitions = tree.definitions;
   return print_either(
       options, definitions, [&](Output& output) { write_openmp_json(facts, definitions, output); },
