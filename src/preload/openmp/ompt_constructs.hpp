@@ -27,6 +27,7 @@ enum class Construct : std::uint8_t {
   kTaskgroup,
   kCreateTask,
   kTask,
+  kResumedTask,
   kCritical,
   kAtomic,
   kOrdered,

@@ -35,6 +35,7 @@ struct Team {
 struct Task {
   std::uint64_t number;
   const void* code;  // that created it
+  bool has_begun = false;
 };
 
 template <typename Object>
@@ -308,7 +309,7 @@ void on_task_create(Data*, const Frame*, Data* new_task, int flags, int,
   WrapperScope scope(nullptr);
   auto* const task = scope.wanted() ? new (std::nothrow) Task{} : nullptr;
   if (task == nullptr) return;
-  *task = {record::next_creation_number(), place};
+  *task = {record::next_creation_number(), place, false};
   scope.enter(*region);
   scope.put(ExtendedKind::kTaskCreate, {task->number});
   scope.leave(*region);
@@ -328,10 +329,13 @@ void end_task(ThreadState& state, const Task& task) noexcept {
   if (entry != nullptr) state.end(entry, put);
 }
 
-void begin_task(ThreadState& state, const Task& task) noexcept {
+// A task that is not tied to a thread may go on, here or elsewhere, after it has left its thread:
+// these parts do not count as visits of it.
+void begin_task(ThreadState& state, Task& task) noexcept {
   Entry entry{.kind = Open::kTask, .number = task.number};
-  WrappedFunction* const region =
-      record::wrapping() ? region_at(Construct::kTask, task.code) : nullptr;
+  const Construct part = task.has_begun ? Construct::kResumedTask : Construct::kTask;
+  WrappedFunction* const region = record::wrapping() ? region_at(part, task.code) : nullptr;
+  task.has_begun = true;
   if (region != nullptr) {
     WrapperScope scope(nullptr);
     if (scope.wanted()) {
@@ -354,7 +358,7 @@ void on_task_schedule(Data* prior_data, TaskStatus status, Data* next_data) noex
   ThreadState* const state = ThreadState::of_this_thread();
   if (state == nullptr) return;
   const Task* const prior = object_of<Task>(prior_data);
-  const Task* const next = object_of<Task>(next_data);
+  Task* const next = object_of<Task>(next_data);
   const Entry* const open = next == nullptr ? nullptr : state->find(Open::kTask, next->number);
   if (prior != nullptr && ends_task(status)) {
     end_task(*state, *prior);

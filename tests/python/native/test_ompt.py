@@ -180,6 +180,38 @@ int main(int argc, char** argv) {
     assert {name.split(" ")[0] for place, name in spool.threads.items() if place != 0} == {"libomp", "libomq"}
 
 
+UNTIED = """\
+int main(void) {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+  for (int i = 0; i < 20; ++i) {
+#pragma omp task untied
+    {
+#pragma omp task
+      { __asm__ volatile(""); }
+#pragma omp taskwait
+#pragma omp taskyield
+    }
+  }
+  return 0;
+}
+"""
+
+
+def test_an_untied_task_that_goes_on_is_one_visit(record, wrapper, tmp_path):
+    if shutil.which("clang") is None:
+        pytest.skip("clang is not installed")
+    (tmp_path / "untied.c").write_text(UNTIED)
+    output("clang", "-fopenmp", "-c", tmp_path / "untied.c", "-o", tmp_path / "untied.o")
+    runtime = RUNTIMES["PyPI"]
+    output("cc", tmp_path / "untied.o", runtime, f"-Wl,-rpath,{runtime.parent}", "-pthread", "-o", tmp_path / "untied")
+    record(tmp_path / "untied", options=OPTIONS, LD_PRELOAD=wrapper)
+    (spool,) = spools_of(tmp_path / "run")
+    met = counted(spool)
+    assert met["!$omp task"] == met["!$omp create task"] == met["task create"] == met["task complete"] == 40
+    assert met["!$omp task resumed"] >= 20  # each goes on behind its taskwait
+
+
 DISABLED = (
     "timeloom: OpenMP of LLVM's and Intel's runtimes is not recorded: OMP_TOOL=disabled turns their interface for "
     "tools off; unset it [TL483]\n"
