@@ -27,7 +27,7 @@ constexpr std::array<TypeFacts, kRegionTypes> kFacts = {{
     {"SCOREP", '-', "measurement"},
     {"COM", '*', ""},
     {"MPI", '-', "mpi"},
-    {"OMP", '-', "openmp"},
+    {"OMP", '-', "openmp", true},
     {"SHMEM", '-', "shmem"},
     {"PTHREAD", '-', "pthread"},
     {"CUDA", '*', "cuda"},

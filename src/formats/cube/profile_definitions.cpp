@@ -55,8 +55,8 @@ timeloom::Region region_of(const Region& from) {
       value_in(kParadigms, std::string_view(from.paradigm).substr(0, colon), Paradigm::kOther);
   if (colon != std::string::npos) {
     region.group = from.paradigm.substr(colon + 1);
-  } else if (is_grouped_by_file(region.paradigm)) {
-    region.group = from.file;
+  } else {
+    region.group = usual_group(region.paradigm, from.file);
   }
   region.role = value_in(kRoles, from.role, RegionRole::kOther);
   return region;

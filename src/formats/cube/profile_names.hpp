@@ -116,6 +116,13 @@ inline bool is_grouped_by_file(Paradigm paradigm) {
   return paradigm == Paradigm::kMpi || paradigm == Paradigm::kPthread;
 }
 
+// The group that the regions of a paradigm have where the profile names none, as Score-P's names
+// none; empty: there is none.
+inline std::string_view usual_group(Paradigm paradigm, std::string_view file) {
+  if (is_grouped_by_file(paradigm)) return file;
+  return paradigm == Paradigm::kOpenMp ? "OMP" : "";
+}
+
 // True if a counter with that name counts transferred bytes, or objects of collected garbage: their
 // sum is meaningful by itself.
 inline bool is_summed_name(std::string_view name) {

@@ -199,8 +199,8 @@ class ProfileWriter {
     add_program();
     for (const timeloom::Region& from : all_.regions) {
       std::string paradigm(name_in(kParadigms, from.paradigm));
-      const bool said_by_file = is_grouped_by_file(from.paradigm) && from.group == from.file;
-      if (!from.group.empty() && !said_by_file) paradigm += ":" + from.group;
+      const bool usual = from.group == usual_group(from.paradigm, from.file);
+      if (!from.group.empty() && !usual) paradigm += ":" + from.group;
       add_region(from.name, std::move(paradigm), std::string(name_in(kRoles, from.role)));
       Region& region = cube_.regions.back();
       region.mangled_name = from.canonical_name;

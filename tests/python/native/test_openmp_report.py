@@ -180,3 +180,14 @@ def test_the_archive_has_the_events_of_teams(record, built, tmp_path):
     kinds = Counter(line.split()[0] for line in done.stdout.splitlines() if line.startswith("THREAD_"))
     # Three calls of two loops, in teams of two threads.
     assert kinds == {"THREAD_FORK": 6, "THREAD_JOIN": 6, "THREAD_TEAM_BEGIN": 12, "THREAD_TEAM_END": 12}
+
+
+def test_the_estimate_takes_constructs_for_openmp_and_leaves_them_in(record, built, tmp_path, timeloom):
+    record(built / "balance", options=("--quiet", "--thread", "omp", "--profile"))
+    lines = [line.split() for line in timeloom("score", "-r", "run", cwd=tmp_path).stdout.splitlines()]
+    types = {line[0] for line in lines if "!$omp" in line}
+    assert types == {"OMP"}
+    (total,) = [line for line in lines if line[:1] == ["OMP"] and line[-1] == "OMP"]
+    assert int(total[2].replace(",", "")) > 0
+    timeloom("score", "-g", "type=both,visits=0,timepervisit=1000000000,bufferpercent=0,all", "run", cwd=tmp_path)
+    assert "!$omp" not in (tmp_path / "max_scorep.filter").read_text()

@@ -284,7 +284,7 @@ TEST(RegionTypes, FollowFromTheParadigm) {
   for (const char* paradigm :
        {"user",     "user:m", "compiler",     "measurement", "mpi",     "openmp", "shmem",
         "pthread",  "cuda",   "opencl",       "openacc",     "memory",  "io",     "io:posix",
-        "kokkos:x", "hip",    "libwrap:fftw", "sampling",    "libwrap", "ion"}) {
+        "kokkos:x", "hip",    "libwrap:fftw", "sampling",    "libwrap", "ion",    "openmp:OMP"}) {
     regions.push_back(region("f", paradigm));
   }
   for (const char* name : {"MPI_Send", "!$omp for", "shmem_put", "pthread_join", "f"}) {
@@ -292,7 +292,7 @@ TEST(RegionTypes, FollowFromTheParadigm) {
   }
   EXPECT_EQ(types(score(profile_of(regions, {}), 0, nullptr)),
             "USR USR USR SCOREP MPI OMP SHMEM PTHREAD CUDA OPENCL OPENACC MEMORY IO IO KOKKOS HIP "
-            "LIB USR USR USR MPI OMP SHMEM PTHREAD USR ");
+            "LIB USR USR USR OMP MPI OMP SHMEM PTHREAD USR ");
 }
 
 TEST(RegionTypes, BecomeComAboveCommunication) {
