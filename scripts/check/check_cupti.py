@@ -136,9 +136,9 @@ def check_text(newest: dict[str, str]) -> str:
         for mine, their in fields.items():
             lines.append(f"static_assert(offsetof({ours}, {mine}) == offsetof({theirs}, {their}));")
     lines += ["#include <nvml.h>", "#include <type_traits>", '#include "gpu/cuda/nvml_interface.hpp"', SAME_ARGUMENTS]
-    for ours, (theirs, names) in NVML_FIELDS.items():
+    for ours, (theirs, members) in NVML_FIELDS.items():
         lines.append(f"static_assert(sizeof({ours}) == sizeof({theirs}));")
-        lines += [f"static_assert(offsetof({ours}, {name}) == offsetof({theirs}, {name}));" for name in names]
+        lines += [f"static_assert(offsetof({ours}, {name}) == offsetof({theirs}, {name}));" for name in members]
     for ours, theirs in NVML_FUNCTIONS.items():
         same = f"std::is_same_v<decltype(NvmlFunctions::{ours}), PlainFunction<decltype(&{theirs})>::Type>"
         lines.append(f"static_assert({same});")

@@ -125,7 +125,12 @@ CONDITIONS = (
 
 # The namespace of the code in a folder, if it differs from the folder's name. A name with this namespace counts as a
 # use of the folder, whichever header declares it.
-NAMESPACES = {"otf2": "formats/otf2", "packed": "formats/packed", "cube": "formats/cube", "sample_file": "formats/sample_file"} | {
+NAMESPACES = {
+    "otf2": "formats/otf2",
+    "packed": "formats/packed",
+    "cube": "formats/cube",
+    "sample_file": "formats/sample_file",
+} | {
     name: name
     for name in (
         "os", "run", "packing", "spool", "record", "profile", "exchange", "symbols", "weave", "view", "tools", "python",

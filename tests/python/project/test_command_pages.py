@@ -39,7 +39,7 @@ def test_every_command_and_option_of_the_help_is_described(timeloom_program, des
     assert [one["name"] for one in described["commands"]] == listed and len(listed) >= 9
     for command in described["commands"]:
         # CLI11 writes "  -o,--output" or (2.6) "  -o,     --output"; help that is continued stands further right.
-        lines = re.findall(r"(?m)^ {2,8}(-\S+(?:,\s*-\S+)*)", help_of(timeloom_program, command["name"]))
+        lines = re.findall(r"(?m)^ {2,8}(-[^\s,]+(?:,\s*-[^\s,]+)*)", help_of(timeloom_program, command["name"]))
         shown = {name for line in lines for name in re.findall(r"(?<![\w-])--?[a-z][\w-]*", line)}
         known = {name for option in command["options"] for name in option["names"]}
         assert shown - {"-h", "-V", "--help", "--version"} <= known and len(shown) >= 2
