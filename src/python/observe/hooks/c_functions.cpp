@@ -21,14 +21,17 @@ namespace {
 // The class that a built-in method belongs to, nullptr for plain functions. A
 // bound method knows its object only, which may be of a class derived from it. Functions whose
 // maker has named a module are plain ones, whatever object they have: for pybind11, it is its own
-// record of the function.
+// record of the function. Static methods have their class, and from Python 3.15 on a module as
+// well.
 PyTypeObject* class_of(PyMethodDef* method, PyObject* callable) {
   if (!PyCFunction_Check(callable)) {
     return reinterpret_cast<PyMethodDescrObject*>(callable)->d_common.d_type;
   }
   const auto* const function = reinterpret_cast<PyCFunctionObject*>(callable);
   PyObject* const self = function->m_self;  // borrowed
-  if (self == nullptr || PyModule_Check(self) || function->m_module != nullptr) return nullptr;
+  const bool is_static = (method->ml_flags & METH_STATIC) != 0;
+  if (self == nullptr || PyModule_Check(self)) return nullptr;
+  if (function->m_module != nullptr && !is_static) return nullptr;
   auto* type = PyType_Check(self) ? reinterpret_cast<PyTypeObject*>(self) : Py_TYPE(self);
   for (Py_ssize_t i = 0; type->tp_mro != nullptr && i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
     PyObject* base = PyTuple_GET_ITEM(type->tp_mro, i);
