@@ -323,7 +323,7 @@ def test_run_without_samples_and_wrong_options(lines, timeloom_program):
     run, _ = lines("until(0.01, lambda: None)\n")
     for words, message in (
         (["--lines"], "TL443"),
-        (["--lines", "--thread", "MainThread"], "TL401"),
+        (["--lines", "--thread", "MainThread"], "TL443"),
         (["--lines", "--native"], "TL401"),
         (["--lines", "--full"], "TL401"),
     ):
