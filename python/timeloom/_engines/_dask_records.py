@@ -24,6 +24,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,254}")
 _TOKEN = re.compile(r"[0-9a-f]{32}")
 _PART = 4 << 20  # bytes
 _MOST_MARKS = 4096
+_MOST_BYTES = 1 << 40  # of a file
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
@@ -170,8 +171,10 @@ def _by_spool(files: object) -> dict[str, list[tuple[str, int]]]:
     spools: dict[str, list[tuple[str, int]]] = {}
     for file in files if isinstance(files, (list, tuple)) else [None]:
         spool, name, size = file if isinstance(file, (list, tuple)) and len(file) == 3 else (None, None, None)
-        if not (isinstance(spool, str) and isinstance(name, str) and isinstance(size, int)) or size < 0:
+        if not (isinstance(spool, str) and isinstance(name, str) and isinstance(size, int)):
             raise ValueError("the answer has another form")
+        if not 0 <= size <= _MOST_BYTES:
+            raise ValueError(f"a file has the size {size}")
         if name == _LIFE or _NAME.fullmatch(name) is None or (spool and _NAME.fullmatch(spool) is None):
             raise ValueError(f"a file has the name {name!r}")
         spools.setdefault(spool, []).append((name, size))
