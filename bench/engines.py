@@ -143,7 +143,7 @@ class Group:
         return ["sh", "-c", 'echo $$ > "$0"; exec "$@"', str(self.path / "cgroup.procs"), *command]
 
     def end(self) -> float | None:
-        """The CPU time of all its processes, when they have ended; None: there is no such group."""
+        """Return the CPU time of all its processes, once they have ended; None without such a group."""
         if self.path is None:
             return None
         last = time.monotonic() + SECONDS

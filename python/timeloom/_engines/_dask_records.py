@@ -174,7 +174,7 @@ def _by_spool(files: object) -> dict[str, list[tuple[str, int]]]:
         if not (isinstance(spool, str) and isinstance(name, str) and isinstance(size, int)):
             raise ValueError("the answer has another form")
         if not 0 <= size <= _MOST_BYTES:
-            raise ValueError(f"a file has the size {size}")
+            raise ValueError(f"a file of {size} bytes has another form")
         if name == _LIFE or _NAME.fullmatch(name) is None or (spool and _NAME.fullmatch(spool) is None):
             raise ValueError(f"a file has the name {name!r}")
         spools.setdefault(spool, []).append((name, size))

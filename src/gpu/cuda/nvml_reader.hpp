@@ -26,7 +26,7 @@ class NvmlReader {
   NvmlReader(const NvmlReader&) = delete;
   NvmlReader& operator=(const NvmlReader&) = delete;
 
-  // False: there is no NVML, or it does not work, for the `reason`; empty: it is not installed.
+  // Returns false if NVML does not work, with the reason, or is not installed, without one.
   bool open(std::string& reason);
   // From now on the device is read. `id`: CUDA's number of it; `uuid`: NVML's name of it.
   void add(std::uint32_t id, const std::string& uuid, std::string& reason);

@@ -90,7 +90,7 @@ Packed pack(const SpoolSource& in_ns, const spool::SpoolDirectory& spool, const 
   return packed;
 }
 
-// The file of this host, locked. Closed: there is no such file, or no lock.
+// The locked file of this host; a closed one if it cannot be opened or locked.
 os::File open_host_file(const os::Directory& spools) {
   const std::string name = host_file_name();
   int error = 0;

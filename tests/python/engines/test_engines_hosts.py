@@ -174,7 +174,8 @@ def test_a_worker_dies_on_the_other_host(hosts, apart, tmp_path, timeloom_progra
 
 
 @pytest.mark.parametrize("answer", [
-    None, "files", [None], [("host-1-2-1", "defs")], [("host-1-2-1", "defs", -1)], [("host-1-2-1", "defs", "1")],
+    None, "files", [None], [("host-1-2-1", "defs")], [("host-1-2-1", "defs", -1)],
+    [("host-1-2-1", "defs", 1 << 41)], [("host-1-2-1", "defs", "1")],
     [("..", "defs", 1)], [("a/b", "defs", 1)], [("host-1-2-1", "../defs", 1)], [("host-1-2-1", ".", 1)],
     [("host-1-2-1", "", 1)], [("host-1-2-1", "life", 1)], [(b"host-1-2-1", "defs", 1)], [("host-1-2-1", "a" * 300, 1)],
 ])  # fmt: skip
