@@ -17,14 +17,14 @@ namespace {
 constexpr std::array<std::string_view, 5> kEndings = {"password", "passwords", "passwd",
                                                       "passphrase", "passcode"};
 // Of options, also as the last part of a longer name: --github-token.
-constexpr std::array<std::string_view, 37> kNames = {
-    "pwd",          "pw",        "token",         "secret",      "credential",  "credentials",
-    "api-key",      "apikey",    "access-key",    "accesskey",   "private-key", "privatekey",
-    "secret-key",   "secretkey", "auth-key",      "account-key", "accountkey",  "encryption-key",
-    "jwt",          "bearer",    "authorization", "cookie",      "otp",         "signature",
-    "totp",         "psk",       "sessionid",     "session-id",  "api-keys",    "basic-auth",
-    "master-key",   "mfa-code",  "signing-key",   "license-key", "mnemonic",    "seed-phrase",
-    "recovery-code"};
+constexpr std::array<std::string_view, 40> kNames = {
+    "pwd",           "pw",        "token",         "secret",      "credential",  "credentials",
+    "api-key",       "apikey",    "access-key",    "accesskey",   "private-key", "privatekey",
+    "secret-key",    "secretkey", "auth-key",      "account-key", "accountkey",  "encryption-key",
+    "jwt",           "bearer",    "authorization", "cookie",      "otp",         "signature",
+    "totp",          "psk",       "sessionid",     "session-id",  "api-keys",    "basic-auth",
+    "master-key",    "mfa-code",  "signing-key",   "license-key", "mnemonic",    "seed-phrase",
+    "recovery-code", "sessid",    "phpsessid",     "jsessionid"};
 // Only as the whole name: --sort-key is not a secret.
 constexpr std::array<std::string_view, 6> kWholeNames = {"key", "pass", "auth",
                                                          "pin", "sig",  "pat"};

@@ -13,6 +13,8 @@ namespace {
 // Of curl, wget and others: their value is user:password.
 constexpr std::array<std::string_view, 4> kUserOptions = {"-u", "-U", "--user", "--proxy-user"};
 constexpr std::array<std::string_view, 2> kHeaderOptions = {"-H", "--header"};
+// Of curl: name=value, with more pairs after semicolons. `-b 32` of other programs has no name.
+constexpr std::string_view kCookieOption = "-b";
 // Between the name of a header and its secret.
 constexpr std::array<std::string_view, 4> kSchemes = {"Bearer", "Basic", "Token", "Digest"};
 
@@ -46,13 +48,18 @@ bool names_secret_header(std::string_view value) {
   return colon != std::string_view::npos && is_name_of_secret(value.substr(0, colon));
 }
 
-// The value of an option for a user (also of Samba's, user%password) or a header; true: there is
-// nothing else in it.
+// The value of an option for a user (also of Samba's, user%password), a cookie or a header; true:
+// there is nothing else in it.
 bool mask_value(Masker& masker, std::string_view option, std::string& word, std::size_t at) {
   const std::string_view value = std::string_view(word).substr(at);
   const std::size_t percent = value.find('%');
   if (option == "-U" && percent != std::string_view::npos && percent > 0) {
     masker.mask_from(word, at + percent + 1);
+    return true;
+  }
+  const std::size_t equals = value.find('=');
+  if (option == kCookieOption && equals != std::string_view::npos && equals > 0) {
+    masker.mask_from(word, at + equals + 1);
     return true;
   }
   const bool user = has(kUserOptions, option) && is_user_and_password(value);

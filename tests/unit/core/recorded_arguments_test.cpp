@@ -107,6 +107,8 @@ TEST(RecordedArguments, SecretsOfOptionsForHeadersAndUsersAreMasked) {
                     "1000:1000", "-u", "http://h:80", "-u", "app.py", "-u", "me:"}),
             (Words{"-u", "me:***", "--user=me:***", "-ume:***", "--proxy-user", "me:***", "-u",
                    "1000:1000", "-u", "http://h:80", "-u", "app.py", "-u", "me:"}));
+  EXPECT_EQ(masked({"-b", "sid=abc; a=b", "-b", "32", "-b", "=x", "-backend=gpu", "PHPSESSID=abc"}),
+            (Words{"-b", "sid=***", "-b", "32", "-b", "=x", "-backend=gpu", "PHPSESSID=***"}));
 }
 
 TEST(RecordedArguments, FurtherNamesOfSecrets) {

@@ -47,6 +47,12 @@ Number number_of(std::string_view value, const std::string& origin, const char* 
   return number;
 }
 
+std::string range_text(const OmnitraceBounds& bounds) {
+  const std::string from = "a whole number from " + std::to_string(bounds.least);
+  const bool open = bounds.most == OmnitraceBounds{}.most;
+  return from + (open ? " on" : " to " + std::to_string(bounds.most));
+}
+
 // The value in the one form in which it is kept.
 std::string checked(const OmnitraceVariable& variable, std::string_view value,
                     const std::string& origin) {
@@ -57,9 +63,8 @@ std::string checked(const OmnitraceVariable& variable, std::string_view value,
     case kBool: return truth_of(value, origin) ? "ON" : "OFF";
     case kNumber: {
       const auto number = number_of<std::int64_t>(value, origin, "a whole number");
-      if (number < 0 && variable.name == "OMNITRACE_MAX_DEPTH") {
-        refuse(origin, value, "a whole number from 0 on");
-      }
+      const auto& [least, most] = variable.bounds;
+      if (number < least || number > most) refuse(origin, value, range_text(variable.bounds));
       return std::to_string(number);
     }
     case kReal: {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -30,12 +31,18 @@ enum class OmnitraceType : std::uint8_t { kBool, kNumber, kReal, kString };
 // times. False for infinity and NaN.
 constexpr bool is_plausible(double number) noexcept { return number >= 0 && number < 1e9; }
 
+struct OmnitraceBounds {
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();
+};
+
 struct OmnitraceVariable {
   std::string_view name;  // OMNITRACE_TRACE
   OmnitraceType type;
   std::string_view default_value;
   std::string_view meaning;         // one sentence without a full stop
   std::string_view no_effect = {};  // why it has no effect here; empty: it has one
+  OmnitraceBounds bounds = {};      // of a whole number
 };
 
 std::span<const OmnitraceVariable> all_omnitrace_variables() noexcept;

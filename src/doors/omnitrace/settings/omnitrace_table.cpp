@@ -15,6 +15,12 @@ constexpr Words kNoBuffer = "records go to disk and have no such limit";
 constexpr Words kNoTemporary = "raw records lie in the run itself";
 constexpr Words kNoCi = "it belongs to the test-suite of Omnitrace";
 
+constexpr OmnitraceBounds kFromZero = {.least = 0};
+// Of numbers in reports: more digits than a double has, and a line that a terminal can show. -1: as
+// many as the number needs.
+constexpr OmnitraceBounds kDigits = {.least = -1, .most = 30};
+constexpr OmnitraceBounds kWidth = {.least = -1, .most = 300};
+
 constexpr std::array kTable = {
     OmnitraceVariable{"OMNITRACE_TRACE", kBool, "ON",
                       "write perfetto-trace.proto; OFF where OMNITRACE_PROFILE is ON"},
@@ -32,8 +38,12 @@ constexpr std::array kTable = {
                       "merge equal call paths of all threads"},
     OmnitraceVariable{"OMNITRACE_COLLAPSE_PROCESSES", kBool, "OFF",
                       "merge equal call paths of all processes"},
-    OmnitraceVariable{"OMNITRACE_MAX_DEPTH", kNumber, "65535",
-                      "leave out rows as deep as that or deeper"},
+    OmnitraceVariable{"OMNITRACE_MAX_DEPTH",
+                      kNumber,
+                      "65535",
+                      "leave out rows as deep as that or deeper",
+                      {},
+                      kFromZero},
     OmnitraceVariable{"OMNITRACE_MAX_WIDTH", kNumber, "120", "shorten longer labels in text"},
     OmnitraceVariable{"OMNITRACE_ENABLED", kBool, "ON", "measure at all"},
     OmnitraceVariable{"OMNITRACE_INIT_ENABLED", kBool, "ON",
@@ -102,16 +112,21 @@ constexpr std::array kTable = {
     OmnitraceVariable{"OMNITRACE_INPUT_EXTENSIONS", kString, "json,xml", "extensions of these",
                       "reports in JSON are read"},
     OmnitraceVariable{"OMNITRACE_TIMING_UNITS", kString, "sec", "unit of times"},
-    OmnitraceVariable{"OMNITRACE_TIMING_PRECISION", kNumber, "6", "digits of times"},
-    OmnitraceVariable{"OMNITRACE_TIMING_WIDTH", kNumber, "-1", "width of times"},
+    OmnitraceVariable{"OMNITRACE_TIMING_PRECISION", kNumber, "6", "digits of times", {}, kDigits},
+    OmnitraceVariable{"OMNITRACE_TIMING_WIDTH", kNumber, "-1", "width of times", {}, kWidth},
     OmnitraceVariable{"OMNITRACE_TIMING_SCIENTIFIC", kBool, "OFF", "times as 1.5e-03"},
     OmnitraceVariable{"OMNITRACE_MEMORY_UNITS", kString, "MB", "unit of memory"},
-    OmnitraceVariable{"OMNITRACE_MEMORY_PRECISION", kNumber, "-1", "digits of memory; -1: 3"},
-    OmnitraceVariable{"OMNITRACE_MEMORY_WIDTH", kNumber, "-1", "width of memory"},
+    OmnitraceVariable{
+        "OMNITRACE_MEMORY_PRECISION", kNumber, "-1", "digits of memory; -1: 3", {}, kDigits},
+    OmnitraceVariable{"OMNITRACE_MEMORY_WIDTH", kNumber, "-1", "width of memory", {}, kWidth},
     OmnitraceVariable{"OMNITRACE_MEMORY_SCIENTIFIC", kBool, "OFF", "memory as 1.5e+03"},
-    OmnitraceVariable{"OMNITRACE_WIDTH", kNumber, "-1", "width of all numbers"},
-    OmnitraceVariable{"OMNITRACE_PRECISION", kNumber, "-1",
-                      "digits of all that are not whole numbers"},
+    OmnitraceVariable{"OMNITRACE_WIDTH", kNumber, "-1", "width of all numbers", {}, kWidth},
+    OmnitraceVariable{"OMNITRACE_PRECISION",
+                      kNumber,
+                      "-1",
+                      "digits of all that are not whole numbers",
+                      {},
+                      kDigits},
     OmnitraceVariable{"OMNITRACE_SCIENTIFIC", kBool, "OFF", "all of them as 1.5e+03"},
     OmnitraceVariable{"OMNITRACE_SEPARATOR_FREQ", kNumber, "0",
                       "a rule after so many rows of text"},

@@ -46,8 +46,8 @@ omnitrace::NumberStyle numbers_of(const OmnitraceSettings& settings, const std::
   const bool own = !kind.empty() && settings.given("OMNITRACE_" + kind + "_PRECISION");
   const std::int64_t digits = own ? settings.number("OMNITRACE_" + kind + "_PRECISION")
                                   : settings.number("OMNITRACE_PRECISION");
-  style.precision = digits < 0 ? usual : static_cast<int>(std::min<std::int64_t>(digits, 30));
-  style.width = static_cast<std::size_t>(std::clamp<std::int64_t>(first("_WIDTH"), 0, 300));
+  style.precision = digits < 0 ? usual : static_cast<int>(digits);
+  style.width = static_cast<std::size_t>(std::max<std::int64_t>(first("_WIDTH"), 0));
   style.scientific = settings.flag("OMNITRACE_SCIENTIFIC") ||
                      (!kind.empty() && settings.flag("OMNITRACE_" + kind + "_SCIENTIFIC"));
   return style;

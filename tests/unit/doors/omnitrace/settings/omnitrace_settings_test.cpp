@@ -87,6 +87,11 @@ TEST(OmnitraceSettings, RefuseWhatCannotBeRead) {
   EXPECT_EQ(why({"OMNITRACE_MAX_DEPTH=-3"}),
             "variable OMNITRACE_MAX_DEPTH: '-3' cannot be read; write a whole number from 0 on "
             "[TL709]");
+  EXPECT_EQ(why({"OMNITRACE_TIMING_PRECISION=999"}),
+            "variable OMNITRACE_TIMING_PRECISION: '999' cannot be read; write a whole number from "
+            "-1 to 30 [TL709]");
+  EXPECT_EQ(why({"OMNITRACE_PRECISION=30", "OMNITRACE_WIDTH=300", "OMNITRACE_MEMORY_WIDTH=-1"}),
+            "");
   for (const std::string wrong : {"-1", "1e300", "1e9", "inf", "nan"}) {
     EXPECT_EQ(why({"OMNITRACE_TRACE_DELAY=" + wrong}),
               "variable OMNITRACE_TRACE_DELAY: '" + wrong +
