@@ -12,6 +12,8 @@ from timeloom._symbols import Segment, functions_in, segments_in
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _LINKER = 7  # AT_BASE
+TAKEN_BACK = b"0\0"  # the text that replaces one that the process must no longer execute: it does nothing
+_SLOT = 16  # bytes, of which a room has a whole number
 
 
 class Mapping(NamedTuple):
@@ -122,7 +124,8 @@ def find_room(pid: int, size: int) -> int:
     """Return the address of so many bytes that nothing uses, and that are 0; 0 if there is none. Raises OSError.
 
     The variables of a program or library rarely end with a page. The rest of the last page is theirs alone, and nobody
-    looks at it. The dynamic linker is left out: it allocates its first memory there.
+    looks at it. The dynamic linker is left out: it allocates its first memory there. The room begins behind the texts
+    that were taken back, for calls that the main thread may make yet.
     """
     maps = mappings_of(pid)
     linker = _linker(pid)
@@ -130,7 +133,9 @@ def find_room(pid: int, size: int) -> int:
         if start.begin == linker:
             continue
         place = _behind(start.begin, segments_in(read_bytes(pid, start.begin, _PAGE)))
-        place = (place + 15) // 16 * 16
+        place = (place + _SLOT - 1) // _SLOT * _SLOT
+        while read_bytes(pid, place, _SLOT) == TAKEN_BACK.ljust(_SLOT, b"\0"):
+            place += _SLOT
         inside = any(one.begin <= place < one.end for one in _variables_of(start.path, maps))
         if inside and place + size <= _page(place) + _PAGE and not any(read_bytes(pid, place, size)):
             return place

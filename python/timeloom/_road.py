@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 from timeloom._gdb import Gdb, GdbError, find_gdb
-from timeloom._memory import find_functions, find_room, open_memory, read_bytes, write_bytes
+from timeloom._memory import TAKEN_BACK, find_functions, find_room, open_memory, read_bytes, write_bytes
 from timeloom._process import (
     Process,
     Refused,
@@ -88,7 +88,6 @@ try: __import__('builtins').exec(__import__('_frozen_importlib_external').FileLo
 except __import__('builtins').KeyboardInterrupt: __import__('_thread').interrupt_main()
 except: 0
 """
-_NO_TEXT = b"0\0"
 
 
 class ThroughGdb(Road):
@@ -226,7 +225,7 @@ class ThroughGdb(Road):
     def take_back(self) -> None:
         """See Road. The call stays with the main thread, and executes a text that does nothing."""
         with contextlib.suppress(OSError):
-            write_bytes(self._memory, self._place, _NO_TEXT)
+            write_bytes(self._memory, self._place, TAKEN_BACK.ljust(_ROOM, b"\0"))
             time.sleep(0.2)  # it may be about to open the script
 
     def arrived(self) -> None:

@@ -14,7 +14,7 @@ from profile_files import Profile, visits_by_region
 from streams import environment
 
 from timeloom import _gdb, _process, _road
-from timeloom._memory import find_functions, find_room, mappings_of, read_bytes
+from timeloom._memory import TAKEN_BACK, find_functions, find_room, mappings_of, open_memory, read_bytes, write_bytes
 from timeloom._process import Refused, find_process
 
 pytestmark = pytest.mark.skipif(not BY_GDB, reason="for Python 3.12 and 3.13, and there is no gdb")
@@ -274,6 +274,16 @@ def test_the_room_is_not_within_the_linker(running):
     owner = next(one for one in mappings_of(program.pid) if one.begin <= room < one.end)
     assert owner.writable
     assert "ld-linux" not in owner.path
+
+
+def test_the_room_begins_behind_texts_that_were_taken_back(running):
+    """The main thread may execute them yet, and no other library may have room."""
+    program = running()
+    first = find_room(program.pid, 320)
+    memory = open_memory(program.pid)
+    write_bytes(memory, first, TAKEN_BACK)
+    os.close(memory)
+    assert find_room(program.pid, 304) == first + 16
 
 
 def test_gdb_reads_no_file_of_the_user(tmp_path, monkeypatch):
