@@ -14,7 +14,7 @@ PROGRAM = """
 import os, sys, threading, time
 
 def step():
-    return sum(range(1000))
+    return sum(range(20_000))
 
 def serve():
     while not os.path.exists("stop"):
