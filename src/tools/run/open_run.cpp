@@ -59,6 +59,14 @@ void note_lost_anchor(const fs::path& run, Definitions& definitions) {
   if (has_rest_of_trace(run)) definitions.properties[kUnsoundTraceFiles] = "1";
 }
 
+// Of a trace that cannot be opened, such as one whose anchor was emptied. False: there is no
+// profile to read instead.
+bool note_unread_trace(const fs::path& run, const Error& error) {
+  if (!fs::is_directory(run) || !weave::has_profile(run)) return false;
+  print_line(std::string(without_id(error.what())) + "; the profile is read instead [TL444]");
+  return true;
+}
+
 // The profile beside the trace if it was woven with it, which the trace's id in it shows. Profiles
 // of Score-P, which may hold less than the trace beside them, do not.
 std::optional<profile::CallTree> profile_woven_with(const fs::path& trace) {
@@ -75,6 +83,14 @@ std::optional<profile::CallTree> profile_woven_with(const fs::path& trace) {
     print_line(std::string(without_id(error.what())) + "; the trace is read instead [TL268]");
     return {};
   }
+}
+
+Definitions definitions_of_profile(const fs::path& run) {
+  const cube::Reader profile(weave::profile_of(run));
+  Definitions definitions = cube::definitions_of(profile);
+  // Other tools do not write how long the run was; the call paths show it.
+  if (definitions.clock.length == 0) definitions.clock = cube::load(profile).definitions.clock;
+  return definitions;
 }
 
 void weave_now(const fs::path& run) {
@@ -191,17 +207,21 @@ std::optional<std::string> run_or_process(const std::optional<std::string>& name
 
 Definitions definitions_of(const fs::path& run) {
   if (!weave::has_trace(run)) {
-    const cube::Reader profile(weave::profile_of(run));
-    Definitions definitions = cube::definitions_of(profile);
-    // Other tools do not write how long the run was; the call paths show it.
-    if (definitions.clock.length == 0) definitions.clock = cube::load(profile).definitions.clock;
+    Definitions definitions = definitions_of_profile(run);
     note_lost_anchor(run, definitions);
     return definitions;
   }
-  const fs::path trace = weave::trace_of(run);
-  Definitions definitions = weave::open_trace(trace)->definitions();
-  note_cut_files(trace, definitions);
-  return definitions;
+  try {
+    const fs::path trace = weave::trace_of(run);
+    Definitions definitions = weave::open_trace(trace)->definitions();
+    note_cut_files(trace, definitions);
+    return definitions;
+  } catch (const Error& error) {
+    if (!note_unread_trace(run, error)) throw;
+    Definitions definitions = definitions_of_profile(run);
+    definitions.properties[kUnsoundTraceFiles] = "1";
+    return definitions;
+  }
 }
 
 Definitions definitions_beside(const cube::Reader& profile, const fs::path& directory) {
@@ -225,9 +245,16 @@ profile::CallTree call_tree_of(const fs::path& run) {
     note_lost_anchor(run, tree.definitions);
     return tree;
   }
-  const fs::path trace = weave::trace_of(run);
-  std::optional<profile::CallTree> tree = profile_woven_with(trace);
-  return tree ? std::move(*tree) : aggregate(trace);
+  try {
+    const fs::path trace = weave::trace_of(run);
+    std::optional<profile::CallTree> tree = profile_woven_with(trace);
+    return tree ? std::move(*tree) : aggregate(trace);
+  } catch (const Error& error) {
+    if (!note_unread_trace(run, error)) throw;
+    profile::CallTree tree = cube::load(weave::profile_of(run));
+    tree.definitions.properties[kUnsoundTraceFiles] = "1";
+    return tree;
+  }
 }
 
 }  // namespace timeloom::tools

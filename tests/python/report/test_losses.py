@@ -220,6 +220,21 @@ def test_a_trace_without_its_anchor_is_told_beside_a_sound_profile(timeloom, sho
     assert report_json(timeloom, run)["losses"] == []
 
 
+@pytest.mark.parametrize("name", ["traces.otf2", "traces.def"])
+def test_a_trace_that_cannot_be_opened_is_told_beside_a_sound_profile(timeloom, short_of_events, tmp_path, name):
+    run = shutil.copytree(short_of_events / "whole", tmp_path / "run")
+    (run / name).write_bytes(b"")
+    loss = "1 file of the trace missing, cut off or damaged; its profile is read [TL259]"
+    done = timeloom("check", run, "visits(__main__.f) <= 1000", "visits(__main__.f) >= 1000", status=4)
+    assert done.stdout.splitlines()[0] == f"! {loss}" and done.stdout.splitlines()[2].startswith("PASS")
+    assert report_json(timeloom, run)["losses"] == [loss]
+    shown = timeloom("info", "--json", run)
+    assert json.loads(shown.stdout)["losses"] == [loss]
+    assert name in shown.stderr and shown.stderr.endswith("; the profile is read instead [TL444]\n") and shown.stderr.count("\n") == 1
+    assert timeloom("diff", "--fail-above", "50", short_of_events / "whole", run, status=4).stderr.endswith("record them whole [TL414]\n")
+    assert name in timeloom("convert", "--to", "chrome", "-o", tmp_path / "out.json", run, status=1).stderr
+
+
 def test_an_older_run_does_not_take_the_place_of_one_that_cannot_be_opened(timeloom, short_of_events, tmp_path):
     older = shutil.copytree(short_of_events / "whole", tmp_path / "older")
     newer = shutil.copytree(short_of_events / "whole", tmp_path / "newer")
